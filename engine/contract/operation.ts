@@ -1,0 +1,50 @@
+/** What an operation is: everything the router and the documents need to know of one, as data. */
+import type { z } from 'zod'
+import type { Resource } from '../descriptor/registry.js'
+import { internalError, type Refusal, unavailable } from './errors.js'
+import { errorSchema } from './schemas.js'
+
+export interface Answer {
+  readonly description: string
+  readonly schema: z.ZodType
+  readonly example?: unknown
+  readonly headers?: z.ZodObject
+}
+
+interface Described {
+  readonly id: string
+  readonly method: 'get' | 'post'
+  /** Relative to the base path, parameters in braces. */
+  readonly path: string
+  readonly tag: string
+  readonly summary: string
+  readonly description: string
+  readonly pathParameters?: z.ZodObject
+  readonly query?: z.ZodObject
+  readonly body?: { readonly schema: z.ZodType; readonly example: unknown }
+  readonly secured: boolean
+  /** By status; `default` stands for whatever the HTTP layer itself answers. */
+  readonly answers: Readonly<Record<string, Answer>>
+}
+
+export type Operation = Described &
+  ({ readonly kind: 'index' | 'health' } | { readonly kind: 'list' | 'get' | 'create'; readonly resource: Resource })
+
+/** An error answer whose example is the very body the service sends. */
+export const refused = (description: string, { body }: Refusal, schema: z.ZodType = errorSchema): Answer => ({
+  description,
+  schema,
+  example: body,
+})
+
+/** What the HTTP layer can answer to any operation. */
+export const always = {
+  400: {
+    description: 'The request is not HTTP that the server understands.',
+    schema: errorSchema,
+    example: { error: { code: 'bad_request', message: 'The request is not valid HTTP.' } },
+  },
+  default: refused('Any other failure, in the same envelope.', internalError()),
+} satisfies Record<string, Answer>
+
+export const databaseDown = refused('The database does not answer.', unavailable())

@@ -1,0 +1,56 @@
+/** What a resource's file exports, and the row and create-body types that follow from it. */
+import type { FieldSpec, Kind, OptionsOf, ValueOf } from './fields.js'
+
+export type Fields = Readonly<Record<string, FieldSpec<Kind, OptionsOf[Kind]>>>
+
+/** The whole of a resource, as plain data. */
+export interface Descriptor<F extends Fields = Fields, R extends string = string> {
+  /** One of them, as a person would say it: `Leave request`. */
+  readonly name: string
+  /** Several of them, where adding an s to the name is wrong. */
+  readonly plural?: string
+  /** The group it stands under in the documents. */
+  readonly area: string
+  /** A sentence on what it is. */
+  readonly about?: string
+  /** The database table. */
+  readonly table: string
+  /** Every field but `id`, in the order clients see them. */
+  readonly fields: F
+  /** The fields that are never null. */
+  readonly required: readonly R[]
+  /** Whether clients with the write token may create one. */
+  readonly create: boolean
+}
+
+/** Declares a resource; the file's name becomes its path. */
+export const defineResource = <const F extends Fields, const R extends keyof F & string>(
+  descriptor: Descriptor<F, R>,
+): Descriptor<F, R> => descriptor
+
+type FieldsOf<D> = D extends Descriptor<infer F, infer _> ? F : never
+type RequiredOf<D> = D extends Descriptor<infer _, infer R> ? R : never
+type ValueIn<F extends Fields, Name extends keyof F> = ValueOf<F[Name]['kind']>
+type NamesWith<F extends Fields, Option extends string> = {
+  [Name in keyof F]: Option extends keyof F[Name]['options'] ? Name : never
+}[keyof F]
+type Flat<T> = { [Key in keyof T]: T[Key] }
+
+/** A row as clients receive it: every field present, null unless required. */
+export type Row<D> = Flat<
+  { id: number | null } & {
+    [Name in keyof FieldsOf<D>]: Name extends RequiredOf<D>
+      ? ValueIn<FieldsOf<D>, Name>
+      : ValueIn<FieldsOf<D>, Name> | null
+  }
+>
+
+type Writable<D> = Exclude<keyof FieldsOf<D>, NamesWith<FieldsOf<D>, 'managed'>>
+type Mandatory<D> = Exclude<Extract<Writable<D>, RequiredOf<D>>, NamesWith<FieldsOf<D>, 'default'>>
+
+/** What a client sends to create one: required there is what is required and has no default. */
+export type CreateBody<D> = Flat<
+  { [Name in Mandatory<D>]: ValueIn<FieldsOf<D>, Name> } & {
+    [Name in Exclude<Writable<D>, Mandatory<D>>]?: ValueIn<FieldsOf<D>, Name> | null
+  }
+>

@@ -1,0 +1,43 @@
+/** "Did you mean …?" for every name that a maintainer or a client can mistype. */
+
+/** How many letters to insert, drop, change or swap with a neighbour to get from one word to the other. */
+const distance = (a: string, b: string): number => {
+  let before: number[] = []
+  let last = Array.from({ length: b.length + 1 }, (_, j) => j)
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const change = (last[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      let best = Math.min(change, (last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1)
+      const swapped = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      if (swapped) best = Math.min(best, (before[j - 2] ?? 0) + 1)
+      row.push(best)
+    }
+    before = last
+    last = row
+  }
+  return last[b.length] ?? 0
+}
+
+/** The candidate most like the word, if any is like it at all. */
+export const nearest = (word: string, candidates: readonly string[]): string | undefined => {
+  // A name this long was not mistyped, and comparing it would cost the square of its length.
+  if (word.length > 100) return undefined
+  const given = word.toLowerCase()
+  let best: string | undefined
+  let least = Math.max(2, Math.floor(word.length / 3)) + 1
+  for (const candidate of candidates) {
+    const away = distance(given, candidate.toLowerCase())
+    if (away < least) {
+      best = candidate
+      least = away
+    }
+  }
+  return best
+}
+
+/** The nearest candidate as a clause to end a message with, or nothing. */
+export const didYouMean = (word: string, candidates: readonly string[]): string => {
+  const found = nearest(word, candidates)
+  return found === undefined ? '' : `; did you mean "${found}"?`
+}

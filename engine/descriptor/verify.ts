@@ -1,0 +1,98 @@
+/** Verification of the whole registry before anything is served: all faults at once. */
+import type { Descriptor } from './define.js'
+import type { Fault } from './fault.js'
+import { didYouMean } from './nearest.js'
+import type { RowValues } from './registry.js'
+import { fieldCase, fieldRules, wrongKind } from './rules.js'
+import { checkShape } from './shape.js'
+
+/** A file of `resources/` as it was loaded, before anything is known to be right about it. */
+export interface Candidate {
+  readonly file: string
+  readonly path: string
+  readonly exported: unknown
+}
+
+export interface Verified {
+  readonly path: string
+  readonly file: string
+  readonly descriptor: Descriptor
+}
+
+const pathFault = ({ file, path }: Candidate): Fault[] =>
+  /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(path)
+    ? []
+    : [
+        {
+          file,
+          problem: `the file's name is the path, so it is lower-case words joined by "-", such as career-sites.ts`,
+        },
+      ]
+
+const requiredFaults = ({ file, descriptor }: Verified): Fault[] => {
+  const names = Object.keys(descriptor.fields)
+  return descriptor.required.flatMap((name, index): Fault[] => {
+    if (!names.includes(name)) {
+      return [{ file, problem: `required names "${name}", which is no field${didYouMean(name, names)}` }]
+    }
+    return descriptor.required.indexOf(name) < index ? [{ file, problem: `required names "${name}" twice` }] : []
+  })
+}
+
+const fieldFaults = ({ file, descriptor }: Verified, paths: readonly string[]): Fault[] =>
+  Object.entries(descriptor.fields).flatMap(([name, spec]) => {
+    const field = fieldCase(name, spec, descriptor, paths)
+    return fieldRules.flatMap((rule): Fault[] => {
+      const problem = rule(field)
+      return problem === undefined ? [] : [{ file, field: name, problem }]
+    })
+  })
+
+/** Tables and names must differ between files: the second of two is at fault. */
+const sharedFaults = (all: readonly Verified[], part: 'table' | 'name', why: string): Fault[] =>
+  all.flatMap(({ file, descriptor }, index): Fault[] => {
+    const first = all.slice(0, index).find((other) => other.descriptor[part] === descriptor[part])
+    return first ? [{ file, problem: `${part} "${descriptor[part]}" is ${first.file}'s already; ${why}` }] : []
+  })
+
+/** The descriptors among the candidates, and every fault there is. */
+export const verify = (candidates: readonly Candidate[]): { verified: Verified[]; faults: Fault[] } => {
+  const faults = candidates.flatMap(pathFault)
+  const verified: Verified[] = []
+  for (const { file, path, exported } of candidates) {
+    const say = (problem: string, field?: string) => faults.push({ file, field, problem })
+    if (checkShape(exported, say)) verified.push({ file, path, descriptor: exported })
+  }
+  // A file at fault still counts as a resource that others may refer to: one mistake is told once.
+  const paths = candidates.map((candidate) => candidate.path)
+  for (const one of verified) faults.push(...requiredFaults(one), ...fieldFaults(one, paths))
+  faults.push(
+    ...sharedFaults(verified, 'table', 'two resources cannot share one table'),
+    ...sharedFaults(verified, 'name', 'the documents name their schemas and operations by it'),
+  )
+  return { verified, faults }
+}
+
+/** What is wrong with a resource's demo rows, row by row. */
+export const verifyDemo = (file: string, { fields, required }: Descriptor, rows: unknown): Fault[] => {
+  if (!Array.isArray(rows)) return [{ file, problem: 'is not a list of rows' }]
+  const names = ['id', ...Object.keys(fields)]
+  const seen = new Set<unknown>()
+  return rows.flatMap((row: RowValues, index): Fault[] => {
+    const faults: Fault[] = []
+    const say = (field: string, problem: string) =>
+      faults.push({ file, field, problem: `row ${index + 1}: ${problem}` })
+    for (const [name, value] of Object.entries(row)) {
+      const kind = name === 'id' ? 'integer' : fields[name]?.kind
+      if (kind === undefined) say(name, `is no field of the resource${didYouMean(name, names)}`)
+      else if (value !== null) {
+        const wrong = wrongKind(value, kind)
+        if (wrong) say(name, wrong)
+      }
+    }
+    for (const name of ['id', ...required]) if ((row[name] ?? null) === null) say(name, 'is required but has no value')
+    if (seen.has(row['id'])) say('id', `${row['id']} is taken by an earlier row`)
+    seen.add(row['id'])
+    return faults
+  })
+}

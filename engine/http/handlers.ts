@@ -1,0 +1,102 @@
+/** What each kind of operation does: read the request, ask the storage, answer. */
+import type { Context } from 'koa'
+import { conflictIssue, createBodyReader } from '../contract/createBody.js'
+import { bodyInvalid, rowNotFound, unavailable } from '../contract/errors.js'
+import { basePath, type Product } from '../contract/openapi.js'
+import type { Operation } from '../contract/operation.js'
+import type { Registry, Resource } from '../descriptor/registry.js'
+import type { Storage } from '../storage/storage.js'
+import { writeGuard } from './auth.js'
+import { readJson } from './body.js'
+import { readItemId } from './itemId.js'
+import { questionReader } from './query.js'
+import { sendJson } from './send.js'
+
+export type Handler = (ctx: Context) => Promise<void>
+
+/** What the handlers work with. */
+export interface Service {
+  readonly product: Product
+  readonly registry: Registry
+  readonly storage: Storage
+  /** The write token; writes are disabled without one. */
+  readonly token: string | undefined
+}
+
+const index = ({ product, registry }: Service): Handler => {
+  const body = {
+    name: product.name,
+    version: product.version,
+    openapi: `${basePath}/openapi.json`,
+    swagger: '/swagger.json',
+    docs: `${basePath}/docs`,
+    health: `${basePath}/v1/health`,
+    resources: registry.map(({ name, path, create }) => ({ name, path: `${basePath}/v1/${path}`, create })),
+  }
+  return async (ctx) => sendJson(ctx, 200, body)
+}
+
+const health =
+  ({ product, storage, token }: Service): Handler =>
+  async (ctx) => {
+    await storage.ping().catch(() => {
+      throw unavailable()
+    })
+    sendJson(ctx, 200, {
+      status: 'ok',
+      product: product.name,
+      version: product.version,
+      writes_enabled: token !== undefined,
+    })
+  }
+
+const list = ({ storage }: Service, resource: Resource): Handler => {
+  const table = storage.table(resource)
+  const questionOf = questionReader(resource)
+  return async (ctx) => sendJson(ctx, 200, await table.list(questionOf(ctx.querystring)))
+}
+
+const get = ({ storage }: Service, resource: Resource): Handler => {
+  const table = storage.table(resource)
+  return async (ctx) => {
+    const { id, text } = readItemId(ctx.path.slice(ctx.path.lastIndexOf('/') + 1))
+    const row = id === undefined ? undefined : await table.get(id)
+    if (row === undefined) throw rowNotFound(resource.name, text)
+    sendJson(ctx, 200, row)
+  }
+}
+
+const create = ({ storage, token }: Service, resource: Resource): Handler => {
+  const table = storage.table(resource)
+  const checkToken = writeGuard(token)
+  const draftOf = createBodyReader(resource)
+  return async (ctx) => {
+    checkToken(ctx.get('Authorization'))
+    const { value, source } = await readJson(ctx)
+    const { row, issues } = draftOf(value, source)
+    // A body at fault is still held against the database, so that the client learns of everything at once.
+    const outcome = issues.length > 0 ? { conflicts: await table.conflicts(row) } : await table.create(row)
+    if ('conflicts' in outcome) {
+      const found = outcome.conflicts.map(({ type, field }) => conflictIssue(resource, type, field, row))
+      throw bodyInvalid([...issues, ...found])
+    }
+    ctx.set('Location', `${basePath}/v1/${resource.path}/${outcome.id}`)
+    sendJson(ctx, 201, outcome.body)
+  }
+}
+
+/** The handler of an operation. */
+export const handlerOf = (service: Service, operation: Operation): Handler => {
+  switch (operation.kind) {
+    case 'index':
+      return index(service)
+    case 'health':
+      return health(service)
+    case 'list':
+      return list(service, operation.resource)
+    case 'get':
+      return get(service, operation.resource)
+    case 'create':
+      return create(service, operation.resource)
+  }
+}

@@ -1,0 +1,72 @@
+/** The HTTP server itself: listening, answering what its parser rejects, and stopping without cutting anyone off. */
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import type Koa from 'koa'
+import { envelope } from '../contract/errors.js'
+
+const parserAnswers: Record<string, { status: string; message: string }> = {
+  HPE_HEADER_OVERFLOW: {
+    status: '431 Request Header Fields Too Large',
+    message: 'The headers are larger than the server takes.',
+  },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: '408 Request Timeout', message: 'The request did not arrive in time.' },
+}
+const malformed = { status: '400 Bad Request', message: 'The request is not valid HTTP.' }
+
+/** What the parser rejects never reaches the app, but is owed the same envelope. */
+const answerParserError = (error: Error & { code?: string }, socket: Socket): void => {
+  if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
+  const { status, message } = parserAnswers[error.code ?? ''] ?? malformed
+  const body = JSON.stringify(envelope('bad_request', message))
+  const head = [
+    `HTTP/1.1 ${status}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Connection: close',
+  ]
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+}
+
+export interface Listening {
+  /** Where it can be reached, without a path. */
+  readonly address: string
+  /** Takes no new connection, lets the requests under way finish, and closes. */
+  stop(): Promise<void>
+}
+
+const addressOf = (server: Server): string => {
+  const { address, family, port } = server.address() as AddressInfo
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+}
+
+/** Serves the app; rejects where the address cannot be listened on. */
+export const listen = (app: Koa, { host, port }: { host: string; port: number }): Promise<Listening> => {
+  const handle = app.callback()
+  let stopping = false
+  const serve: typeof handle = (request, response) => {
+    // An idle connection would keep the server open for as long as its client likes.
+    if (stopping) response.setHeader('Connection', 'close')
+    return handle(request, response)
+  }
+  const server = createServer(
+    { requestTimeout: 30_000, headersTimeout: 10_000, connectionsCheckingInterval: 1_000 },
+    serve,
+  )
+  // The body is asked for when it is read, after the token was looked at; any other expectation is ignored.
+  server.on('checkContinue', serve)
+  server.on('checkExpectation', serve)
+  server.on('clientError', answerParserError)
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      server.off('error', reject)
+      const stop = () =>
+        new Promise<void>((stopped) => {
+          stopping = true
+          server.close(() => stopped())
+          server.closeIdleConnections()
+        })
+      resolve({ address: addressOf(server), stop })
+    })
+  })
+}

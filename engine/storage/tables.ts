@@ -1,0 +1,52 @@
+/** The tables and indexes that a registry asks for, as SQL written by knex. */
+import type { Knex } from 'knex'
+import { type Field, filterFields, type Registry, type Resource } from '../descriptor/registry.js'
+
+const columnTypes = { integer: 'integer', number: 'numeric', text: 'text' } as const
+
+/** The table of the resource at a path. */
+export const tableOf = (registry: Registry, path: string): string => {
+  const target = registry.find((resource) => resource.path === path)
+  if (!target) throw new TypeError(`no resource at ${path}`)
+  return target.table
+}
+
+const addColumn = (registry: Registry, table: Knex.CreateTableBuilder, field: Field): void => {
+  const column = table.specificType(field.name, columnTypes[field.kind])
+  if (field.required) column.notNullable()
+  if (field.references) column.references('id').inTable(tableOf(registry, field.references))
+}
+
+/** The statements that make a resource's table. */
+export const createTable = (knex: Knex, registry: Registry, resource: Resource): string[] =>
+  knex.schema
+    .createTable(resource.table, (table) => {
+      table.increments('id')
+      for (const field of resource.fields) if (field.name !== 'id') addColumn(registry, table, field)
+    })
+    .toSQL()
+    .map(({ sql }) => sql)
+
+/** The statements that give an existing table the columns its descriptor has gained. */
+export const addColumns = (knex: Knex, registry: Registry, resource: Resource, fields: readonly Field[]): string[] =>
+  knex.schema
+    .alterTable(resource.table, (table) => {
+      for (const field of fields) addColumn(registry, table, field)
+    })
+    .toSQL()
+    .map(({ sql }) => sql)
+
+/** The statements that make what indexes are missing: one for each uniqueness, one for each filter. */
+export const createIndexes = (knex: Knex, resource: Resource): string[] => {
+  const { table } = resource
+  const unique = resource.fields.flatMap(({ name, unique }) => {
+    if (unique === undefined) return []
+    const columns = [...unique, name]
+    const index = `${table}_${columns.join('_')}_unique`
+    return knex.raw('create unique index if not exists ?? on ?? (??)', [index, table, columns as unknown as string])
+  })
+  const filters = filterFields(resource).map(({ name }) =>
+    knex.raw('create index if not exists ?? on ?? (??)', [`${table}_${name}_filter`, table, name]),
+  )
+  return [...unique, ...filters].map((raw) => raw.toSQL().toNative().sql)
+}

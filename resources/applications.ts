@@ -1,0 +1,21 @@
+import { defineResource, integer, now, number, text, today } from '../engine/descriptor/index.js'
+
+export default defineResource({
+  name: 'Application',
+  area: 'Recruiting',
+  about: 'A candidate’s application to a job opening.',
+  table: 'applications',
+  fields: {
+    candidate_id: integer({ references: 'candidates', filter: true }),
+    job_id: integer({ references: 'jobs', filter: true }),
+    stage: text({ default: 'Applied', filter: true, about: 'Applied, Screening, Interview, Offer, Hired, …' }),
+    status: text({ default: 'Active', filter: true, about: 'Active, Hired, Rejected, Withdrawn, …' }),
+    applied_on: text({ default: today }),
+    stage_entered_on: text({ default: today, about: 'When the application reached its stage.' }),
+    rating: number({ about: 'How it was judged, from 1 to 5.' }),
+    rejection_reason: text(),
+    created: text({ managed: now }),
+  },
+  required: ['candidate_id', 'job_id', 'stage', 'status'],
+  create: true,
+})

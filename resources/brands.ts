@@ -1,0 +1,23 @@
+import { defineResource, integer, now, text } from '../engine/descriptor/index.js'
+
+export default defineResource({
+  name: 'Recruitment brand',
+  area: 'Enterprise configuration',
+  about: 'The face an organization shows to candidates.',
+  table: 'recruitment_brands',
+  fields: {
+    organization_id: integer({ references: 'organizations', filter: true }),
+    name: text(),
+    slug: text({ unique: ['organization_id'], example: 'early-talent' }),
+    logo_url: text(),
+    favicon_url: text(),
+    primary_color: text(),
+    accent_color: text(),
+    custom_domain: text(),
+    settings_json: text({ about: 'A JSON document carried as a string.' }),
+    created: text({ managed: now }),
+    updated: text({ managed: now }),
+  },
+  required: ['organization_id', 'name', 'slug', 'created', 'updated'],
+  create: true,
+})

@@ -1,0 +1,24 @@
+import { defineResource, integer, now, text } from '../engine/descriptor/index.js'
+
+export default defineResource({
+  name: 'Career site',
+  area: 'Enterprise configuration',
+  about: 'A public site on which job openings are shown.',
+  table: 'career_sites',
+  fields: {
+    name: text(),
+    slug: text({ unique: true, example: 'graduates' }),
+    headline: text(),
+    introduction: text(),
+    brand_color: text({ default: '#1d4ed8' }),
+    accent_color: text({ default: '#f59e0b' }),
+    logo_url: text(),
+    privacy_policy_url: text(),
+    custom_domain: text({ managed: true, about: 'Set up by the operators, never by a create.' }),
+    is_active: integer({ default: 1, filter: true, about: '1 while the site is shown, else 0.' }),
+    created: text({ managed: now }),
+    updated: text({ managed: now }),
+  },
+  required: ['name', 'slug', 'brand_color', 'accent_color', 'is_active', 'created', 'updated'],
+  create: true,
+})

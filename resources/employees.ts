@@ -1,0 +1,30 @@
+import { defineResource, integer, number, text } from '../engine/descriptor/index.js'
+
+export default defineResource({
+  name: 'Employee',
+  area: 'People',
+  about: 'A person who works, or has worked, for the group.',
+  table: 'employees',
+  fields: {
+    code: text({ about: 'The number on the badge.' }),
+    first_name: text(),
+    last_name: text(),
+    email: text(),
+    dept_id: integer({ references: 'departments', filter: true }),
+    designation: text({ about: 'What the person is hired to do.' }),
+    manager_id: integer({ references: 'employees', filter: true }),
+    branch: text({ about: 'The office the person belongs to.' }),
+    status: text({ filter: true, about: 'Active, On leave, Terminated, …' }),
+    date_of_joining: text(),
+    gender: text(),
+    base_salary: number({ about: 'A year’s pay, in the currency of the branch.' }),
+    candidate_id: integer({ references: 'candidates', filter: true, about: 'The candidate the person was hired as.' }),
+    employment_type: text({ about: 'Full-time, Part-time, Contract, Intern, …' }),
+    probation_end: text(),
+    termination_date: text(),
+    alumni: integer({ about: '1 for a former employee who stays in touch, else 0.' }),
+    password_hash: text({ redacted: true, about: 'Kept in the shape for compatibility; always null.' }),
+  },
+  required: ['status', 'alumni'],
+  create: false,
+})

@@ -1,0 +1,31 @@
+import { defineResource, integer, now, number, text } from '../engine/descriptor/index.js'
+
+export default defineResource({
+  name: 'Job opening',
+  area: 'Recruiting',
+  about: 'A position, or several alike, that the group wants to fill.',
+  table: 'job_openings',
+  fields: {
+    code: text(),
+    title: text(),
+    dept_id: integer({ references: 'departments', filter: true }),
+    hiring_manager_id: integer({ references: 'employees', filter: true }),
+    headcount: integer({ about: 'How many people are wanted.' }),
+    filled: integer({ about: 'How many of them have been hired.' }),
+    comp_min: number({ about: 'The least a year’s pay can be.' }),
+    comp_max: number({ about: 'The most a year’s pay can be.' }),
+    currency: text(),
+    location: text(),
+    remote_policy: text({ about: 'On-site, Hybrid, Remote, …' }),
+    employment_type: text({ about: 'Full-time, Part-time, Contract, Intern, …' }),
+    status: text({ filter: true, about: 'Draft, Open, On hold, Filled, Closed, …' }),
+    description: text(),
+    requirements: text(),
+    stages_json: text({ about: 'The stages of the pipeline, a JSON document carried as a string.' }),
+    opened_on: text(),
+    target_date: text({ about: 'When the position should be filled.' }),
+    created: text({ managed: now }),
+  },
+  required: ['title', 'headcount', 'filled', 'status'],
+  create: false,
+})

@@ -1,0 +1,54 @@
+/** Starts the service: reads the settings, opens the database, builds the app, listens, and drains when told to stop. */
+import { pino } from 'pino'
+import { basePath } from './engine/contract/openapi.js'
+import { RegistryError } from './engine/descriptor/fault.js'
+import { loadRegistry } from './engine/descriptor/load.js'
+import { createApp } from './engine/http/app.js'
+import { docsPath } from './engine/http/docs.js'
+import { listen } from './engine/http/listen.js'
+import { readSettings, SettingsError } from './engine/settings.js'
+import { openStorage } from './engine/storage/open.js'
+import { StorageError } from './engine/storage/storage.js'
+import { folders, product } from './product.js'
+
+const start = async (): Promise<void> => {
+  const settings = readSettings(process.env)
+  const logger = pino({ level: settings.LOG_LEVEL })
+  const registry = await loadRegistry(folders)
+  const storage = openStorage(registry, settings.DATABASE_URL, { demo: settings.DEMO_DATA })
+  const app = createApp({ product, registry, storage, token: settings.API_TOKEN }, logger)
+  const { address, stop } = await listen(app, { host: settings.HOST, port: settings.PORT })
+
+  const writes = settings.API_TOKEN === undefined ? 'disabled (set API_TOKEN to enable them)' : 'enabled'
+  console.log(`Ready at ${address}${basePath} · docs at ${address}${docsPath} · writes ${writes}`)
+
+  const drain = async () => {
+    await stop()
+    await storage.close()
+    process.exit(0)
+  }
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.once(signal, () => {
+      // Whoever asks twice does not want to wait.
+      process.once(signal, () => process.exit(1))
+      void drain()
+    })
+  }
+}
+
+/** What stops a start and can be mended by whoever started it, in one clear message. */
+const explain = (error: Error & { code?: string; port?: number }): string => {
+  if (error.code === 'EADDRINUSE')
+    return `Port ${error.port} is in use; set PORT to another one, or to 0 for any free one.`
+  if (error.code === 'EACCES')
+    return `Port ${error.port} needs rights that this user does not have; set PORT to another one.`
+  if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND')
+    return 'HOST is no address of this machine; 127.0.0.1 or 0.0.0.0 are.'
+  const known = error instanceof SettingsError || error instanceof RegistryError || error instanceof StorageError
+  return known ? error.message : (error.stack ?? error.message)
+}
+
+start().catch((error: Error) => {
+  console.error(explain(error))
+  process.exit(1)
+})
