@@ -32,14 +32,14 @@ type FieldsOf<D> = D extends Descriptor<infer F, infer _> ? F : never
 type RequiredOf<D> = D extends Descriptor<infer _, infer R> ? R : never
 type ValueIn<F extends Fields, Name extends keyof F> = ValueOf<F[Name]['kind']>
 type NamesWith<F extends Fields, Option extends string> = {
-  [Name in keyof F]: Option extends keyof F[Name]['options'] ? Name : never
+  [Name in keyof F]: F[Name]['options'] extends Record<Option, unknown> ? Name : never
 }[keyof F]
 type Flat<T> = { [Key in keyof T]: T[Key] }
 
 /** A row as clients receive it: every field present, null unless required. */
 export type Row<D> = Flat<
   { id: number | null } & {
-    [Name in keyof FieldsOf<D>]: Name extends RequiredOf<D>
+    -readonly [Name in keyof FieldsOf<D>]: Name extends RequiredOf<D>
       ? ValueIn<FieldsOf<D>, Name>
       : ValueIn<FieldsOf<D>, Name> | null
   }

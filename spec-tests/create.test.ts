@@ -1,0 +1,255 @@
+/** Creates of every resource that allows them: each rule for each field, and that a refused create leaves no trace. */
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type Field, isMandatory, type Resource, type Value, writableFields } from '../engine/descriptor/registry.js'
+import { sampleBody } from './support/samples.js'
+import { registry, startService } from './support/service.js'
+
+const { get, create, send } = await startService()
+
+/** Bodies differ from one another wherever something is unique. */
+let made = 1000
+const freshBody = (resource: Resource) => sampleBody(registry, resource, made++)
+
+const totalOf = async (resource: Resource): Promise<number> =>
+  (await get(`/v1/${resource.path}?limit=1`)).body.meta.total
+
+interface Issue {
+  readonly type: string
+  readonly loc: string[]
+  readonly msg: string
+}
+
+/** Sends what must be refused; answers with the issues, sure that nothing was stored. */
+const refused = async (resource: Resource, body: unknown): Promise<Issue[]> => {
+  const before = await totalOf(resource)
+  const response = await create(resource.path, body)
+  assert.is(response.status, 422, response.text)
+  assert.is(response.body.error.code, 'validation_error')
+  assert.is(await totalOf(resource), before, 'a refused create left a row')
+  return response.body.error.details.issues
+}
+
+const onlyIssue = async (resource: Resource, body: unknown, name: string, type?: string): Promise<Issue> => {
+  const issues = await refused(resource, body)
+  assert.equal(
+    issues.map(({ loc }) => loc),
+    [['body', name]],
+  )
+  const [issue] = issues as [Issue]
+  if (type) assert.is(issue.type, type)
+  assert.ok(issue.msg.includes(name), issue.msg)
+  return issue
+}
+
+const stored = async (resource: Resource, body: unknown) => {
+  const response = await create(resource.path, body)
+  assert.is(response.status, 201, response.text)
+  const { id } = response.body
+  assert.is(response.headers.location, `/api/v1/${resource.path}/${id}`)
+  assert.equal((await get(`/v1/${resource.path}/${id}`)).body, response.body)
+  return response.body
+}
+
+const wrongValues: Record<Field['kind'], readonly unknown[]> = {
+  text: [5, true, [], {}, ['a']],
+  integer: ['7', 1.5, true, [], {}, 2 ** 53, -(2 ** 53)],
+  number: ['7', true, [], {}],
+}
+
+const exactStrings = [
+  '',
+  ' ',
+  ' padded ',
+  'Ångström',
+  'e\u0301 is not é',
+  '漢字 ١٢٣ 🙂 \u{10FFFF}',
+  '\u0001\u007f\u2028',
+  "'; drop table x; --",
+  '%_*"\\',
+  '\uFFFD\uFEFF',
+  'null',
+]
+const exactNumbers = [
+  0, 3, 2.5, 0.1, 0.30000000000000004, -1.5, 1e-7, 123456789.125, 5e-324, 1.7976931348623157e308, 9007199254740991,
+]
+
+for (const resource of registry.filter((one) => one.create)) {
+  const test = suite(`create ${resource.path}`)
+  const fields = writableFields(resource)
+  const mandatory = fields.filter(isMandatory)
+  const minimal = () => {
+    const whole = freshBody(resource)
+    return Object.fromEntries(mandatory.map(({ name }) => [name, whole[name] as Value]))
+  }
+  const plain = fields.filter((field) => !field.references)
+
+  test('a whole body comes back whole', async () => {
+    const body = freshBody(resource)
+    const before = await totalOf(resource)
+    const row = await stored(resource, body)
+    for (const { name } of fields) assert.is(row[name], body[name], name)
+    assert.equal(
+      Object.keys(row),
+      resource.fields.map((field) => field.name),
+    )
+    assert.is(await totalOf(resource), before + 1)
+  })
+
+  test('the least body takes the defaults, and null for the rest', async () => {
+    const row = await stored(resource, minimal())
+    for (const field of fields.filter((one) => !isMandatory(one))) {
+      const given = typeof field.default === 'function' ? field.default() : (field.default ?? null)
+      assert.is(row[field.name], given, field.name)
+    }
+  })
+
+  test('null for a field takes the default where a row needs a value, else stays null', async () => {
+    const optional = fields.filter((field) => !isMandatory(field))
+    const row = await stored(resource, {
+      ...minimal(),
+      ...Object.fromEntries(optional.map(({ name }) => [name, null])),
+    })
+    for (const field of optional) assert.is(row[field.name], field.required ? field.default : null, field.name)
+  })
+
+  test('managed fields come from the service', async () => {
+    const row = await stored(resource, minimal())
+    for (const { name, managed } of resource.fields.filter((field) => field.managed && field.name !== 'id')) {
+      if (managed === true) assert.is(row[name], null)
+      else assert.match(row[name], /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
+    }
+  })
+
+  for (const { name, required } of resource.fields.filter((field) => field.managed)) {
+    test(`${name} cannot be sent`, async () => {
+      await onlyIssue(resource, { ...freshBody(resource), [name]: required ? 'x' : 1 }, name, 'extra_forbidden')
+    })
+  }
+
+  for (const { name } of mandatory) {
+    test(`${name} must be sent`, async () => {
+      const { [name]: _, ...rest } = freshBody(resource)
+      await onlyIssue(resource, rest, name, 'missing')
+      await onlyIssue(resource, { ...rest, [name]: null }, name)
+    })
+  }
+
+  for (const { name, kind } of fields) {
+    for (const value of wrongValues[kind]) {
+      test(`${name} refuses ${JSON.stringify(value)}`, async () => {
+        await onlyIssue(resource, { ...freshBody(resource), [name]: value }, name)
+      })
+    }
+  }
+
+  for (const { name } of plain.filter(({ kind }) => kind === 'text')) {
+    test(`${name} keeps every string to the last code point`, async () => {
+      for (const text of exactStrings)
+        assert.is((await stored(resource, { ...freshBody(resource), [name]: text }))[name], text)
+    })
+
+    test(`${name} refuses a NUL and a lone surrogate`, async () => {
+      for (const text of ['\0', 'a\0b', '\ud800', 'x\udfff']) {
+        await onlyIssue(resource, { ...freshBody(resource), [name]: text }, name, 'string_unicode')
+      }
+    })
+  }
+
+  for (const { name, kind } of plain.filter((field) => field.kind !== 'text')) {
+    test(`${name} keeps every number exactly`, async () => {
+      const numbers = kind === 'integer' ? exactNumbers.filter(Number.isSafeInteger) : exactNumbers
+      for (const value of numbers)
+        assert.is((await stored(resource, { ...freshBody(resource), [name]: value }))[name], value)
+    })
+
+    test(`${name} refuses a number that would be rounded`, async () => {
+      for (const literal of [
+        '1e999',
+        '-1e999',
+        '9007199254740993',
+        '0.1000000000000000055',
+        '1e-400',
+        '1.00000000000000000001',
+      ]) {
+        const body = JSON.stringify({ ...freshBody(resource), [name]: 12345 }).replace('12345', literal)
+        const headers = { authorization: 'Bearer the-write-token-of-the-tests', 'content-type': 'application/json' }
+        const response = await send(`/api/v1/${resource.path}`, { method: 'POST', headers, body })
+        assert.is(response.status, 422, literal)
+        assert.equal(
+          response.body.error.details.issues.map(({ loc }: Issue) => loc),
+          [['body', name]],
+        )
+      }
+    })
+  }
+
+  for (const { name } of fields.filter(({ kind }) => kind === 'integer').slice(0, 1)) {
+    test(`${name} takes 2.0 for 2`, async () => {
+      const body = JSON.stringify({ ...freshBody(resource), [name]: 2 }).replace(`"${name}":2`, `"${name}":2.0`)
+      const headers = { authorization: 'bearer the-write-token-of-the-tests', 'content-type': 'application/json' }
+      const response = await send(`/api/v1/${resource.path}`, { method: 'POST', headers, body })
+      assert.is(response.status, 201, response.text)
+      assert.ok(response.text.includes(`"${name}":2,`))
+    })
+  }
+
+  for (const { name } of fields.filter((field) => field.references)) {
+    test(`${name} must name a row that exists`, async () => {
+      for (const id of [987654321, 0, -1])
+        await onlyIssue(resource, { ...freshBody(resource), [name]: id }, name, 'reference')
+    })
+  }
+
+  for (const { name, unique } of fields.filter((field) => field.unique)) {
+    test(`${name} is unique${unique?.length ? ` within ${unique.join(' and ')}` : ''}`, async () => {
+      const first = freshBody(resource)
+      await stored(resource, first)
+      const again = { ...freshBody(resource), [name]: first[name] as Value }
+      const same = Object.fromEntries((unique ?? []).map((within) => [within, first[within] as Value]))
+      await onlyIssue(resource, { ...again, ...same }, name, 'unique')
+      for (const within of unique ?? []) {
+        const field = fields.find((one) => one.name === within) as Field
+        const target = registry.find(({ path }) => path === field.references)
+        const other = target ? target.demo.find((row) => row['id'] !== first[within])?.['id'] : `${first[within]} too`
+        await stored(resource, { ...again, ...same, [within]: other })
+      }
+    })
+  }
+
+  test('an unknown property is refused, with the nearest known one', async () => {
+    const [{ name }] = fields as [Field]
+    const issue = await onlyIssue(resource, { ...freshBody(resource), [`${name}x`]: 1 }, `${name}x`, 'extra_forbidden')
+    assert.ok(issue.msg.includes(`"${name}"`), issue.msg)
+    for (const key of ['__proto__', 'constructor', 'toString', '']) {
+      const body = `{${JSON.stringify(key)}:{"x":1},${JSON.stringify(freshBody(resource)).slice(1)}`
+      assert.equal(
+        (await refused(resource, JSON.parse(body))).map(({ loc }) => loc),
+        [['body', key]],
+      )
+    }
+  })
+
+  test('all faults are told at once, those the database knows of included', async () => {
+    const wrong = Object.fromEntries(
+      fields.map((field) => [field.name, field.references ? 987654321 : field.kind === 'text' ? 5 : 'x']),
+    )
+    const issues = await refused(resource, { ...wrong, unheard_of: 1 })
+    assert.equal(new Set(issues.map(({ loc }) => loc[1])), new Set([...Object.keys(wrong), 'unheard_of']))
+  })
+
+  test('a body that is no object is refused', async () => {
+    for (const body of [[], 'text', 5, true, null, [freshBody(resource)]]) {
+      const [issue] = (await refused(resource, body)) as [Issue]
+      assert.equal(issue.loc, ['body'])
+    }
+  })
+
+  test('the documented example creates one', async () => {
+    const document = (await get('/openapi.json')).body
+    const { example } = document.paths[`/v1/${resource.path}`].post.requestBody.content['application/json']
+    await stored(resource, example)
+  })
+
+  test.run()
+}

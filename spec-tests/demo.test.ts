@@ -1,0 +1,100 @@
+/** The demo data: one believable group of companies whose rows agree with one another. */
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { loadRegistry } from '../engine/descriptor/load.js'
+import type { RowValues } from '../engine/descriptor/registry.js'
+import { folders } from '../product.js'
+
+const registry = await loadRegistry(folders)
+const demo = (path: string): readonly RowValues[] => registry.find((resource) => resource.path === path)?.demo ?? []
+const byId = (path: string) => new Map(demo(path).map((row) => [row['id'], row]))
+
+const test = suite('the demo data')
+
+test('has a row in every table that the first start fills', () => {
+  for (const path of [
+    'departments',
+    'employees',
+    'leave',
+    'attendance',
+    'jobs',
+    'candidates',
+    'applications',
+    'organizations',
+    'brands',
+    'career-sites',
+    'organization-teams',
+    'job-distributions',
+  ]) {
+    assert.ok(demo(path).length >= 6, path)
+  }
+})
+
+for (const resource of registry) {
+  for (const { name, references, unique, redacted } of resource.fields) {
+    if (references) {
+      test(`${resource.path}.${name} names rows that are there`, () => {
+        const targets = byId(references)
+        for (const row of resource.demo) if (row[name] != null) assert.ok(targets.has(row[name]), `row ${row['id']}`)
+      })
+    }
+    if (unique) {
+      test(`${resource.path}.${name} is unique`, () => {
+        const keys = resource.demo.map((row) => JSON.stringify([...unique, name].map((one) => row[one] ?? null)))
+        assert.is(new Set(keys).size, keys.length)
+      })
+    }
+    if (redacted) {
+      test(`${resource.path}.${name} has no value anywhere`, () => {
+        assert.ok(resource.demo.every((row) => !(name in row)))
+      })
+    }
+  }
+}
+
+test('dates follow one another', () => {
+  const inOrder = (path: string, ...names: string[]) => {
+    for (const row of demo(path)) {
+      const dates = names.map((name) => row[name]).filter((date) => date != null)
+      assert.equal(dates, dates.toSorted(), `${path} ${row['id']}`)
+    }
+  }
+  inOrder('leave', 'from_date', 'to_date')
+  inOrder('employees', 'date_of_joining', 'termination_date')
+  inOrder('jobs', 'opened_on', 'target_date')
+  inOrder('applications', 'applied_on', 'stage_entered_on')
+  inOrder('brands', 'created', 'updated')
+})
+
+test('stages and counts fit', () => {
+  for (const job of demo('jobs')) {
+    const hired = demo('applications').filter((row) => row['job_id'] === job['id'] && row['status'] === 'Hired')
+    assert.is(hired.length, job['filled'], `job ${job['id']}`)
+    assert.ok(Number(job['filled']) <= Number(job['headcount']))
+  }
+  for (const row of demo('applications')) assert.is(row['status'] === 'Rejected', row['rejection_reason'] != null)
+  const candidates = byId('candidates')
+  for (const { candidate_id: id } of demo('employees')) {
+    if (id != null) assert.is(candidates.get(id)?.['status'], 'Hired')
+  }
+})
+
+test('people are named in several scripts', () => {
+  const names = demo('employees')
+    .map((row) => `${row['first_name']} ${row['last_name']}`)
+    .join(' ')
+  for (const script of ['Latin', 'Cyrillic', 'Greek', 'Han', 'Devanagari', 'Arabic', 'Hangul']) {
+    assert.match(names, new RegExp(`\\p{Script=${script}}`, 'u'))
+  }
+})
+
+test('documents carried as strings are JSON', () => {
+  for (const { demo: rows } of registry) {
+    for (const row of rows) {
+      for (const [name, value] of Object.entries(row))
+        if (name.endsWith('_json') && value !== null) JSON.parse(String(value))
+    }
+  }
+})
+
+test.run()

@@ -1,0 +1,49 @@
+/** Runs every suite and cannot pass without having run: a file without a suite, or a hook that throws, is a failure. */
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+
+type Result = [errors: true | string, passed: number, skipped: number, total: number]
+type Run = () => Promise<Result>
+declare global {
+  var UVU_DEFER: number
+  var UVU_INDEX: number
+  var UVU_QUEUE: [string, ...Run[]][]
+}
+
+globalThis.UVU_DEFER = 1
+globalThis.UVU_QUEUE = []
+const { exec } = await import('uvu')
+
+const only = process.argv[2] ?? ''
+const files = readdirSync(import.meta.dirname).filter((name) => name.endsWith('.test.js') && name.includes(only))
+let passed = 0
+let failed = 0
+
+/** Counts what a suite says of itself, for uvu's own total forgets a suite whose hook threw. */
+const counted =
+  (run: Run): Run =>
+  async () => {
+    const result = await run()
+    passed += result[1]
+    failed += result[3] - result[1]
+    return result
+  }
+
+for (const [index, name] of files.entries()) {
+  globalThis.UVU_QUEUE.push([name])
+  globalThis.UVU_INDEX = index
+  try {
+    await import(join(import.meta.dirname, name))
+    const [, ...runs] = globalThis.UVU_QUEUE[index] ?? []
+    if (runs.length === 0) throw new Error('holds no suite that runs')
+    globalThis.UVU_QUEUE[index] = [name, ...runs.map(counted)]
+  } catch (error) {
+    failed++
+    console.error(`${name}: ${(error as Error).stack}`)
+  }
+}
+await exec()
+const ok = failed === 0 && passed > 0
+console.log(`${passed} passed, ${failed} failed`)
+// An open handle would keep the process alive; whatever a suite left open ends here.
+process.exit(ok ? 0 : 1)

@@ -1,0 +1,171 @@
+/** Search and filters of every resource, held against an oracle in plain JavaScript. */
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import {
+  type Field,
+  filterFields,
+  type Resource,
+  type RowValues,
+  searchedFields,
+} from '../engine/descriptor/registry.js'
+import { shownRow } from './support/samples.js'
+import { registry, startService } from './support/service.js'
+
+const { get } = await startService()
+
+const joinedText = (resource: Resource, row: RowValues): string =>
+  searchedFields(resource)
+    .map(({ name }) => row[name] ?? null)
+    .filter((value) => value !== null)
+    .join(' ')
+
+/** Another way to fold case than the engine's: the regular expressions of the language. */
+const containing = (q: string) => {
+  const literal = q.trim().replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)
+  const pattern = new RegExp(literal, 'iu')
+  return (text: string) => pattern.test(text)
+}
+
+const pieces = (resource: Resource, rows: readonly RowValues[]): string[] => {
+  const texts = rows.slice(0, 12).map((row) => joinedText(resource, row))
+  const cut = texts.flatMap((text) => {
+    const letters = Array.from(text)
+    return [letters.slice(2, 9).join(''), letters.slice(-5).join(''), letters.slice(0, 2).join(''), letters[0] ?? '']
+  })
+  const swapped = cut.flatMap((piece) =>
+    [piece.toUpperCase(), piece.toLowerCase()].filter((other) => containing(piece)(other)),
+  )
+  return [
+    ...new Set([
+      ...cut,
+      ...swapped,
+      '%',
+      '_',
+      '"',
+      "'",
+      '*',
+      '\\',
+      ' OR ',
+      'AND',
+      'no such text',
+      'ﬁ',
+      '-',
+      '(',
+      '^a',
+      'null',
+    ]),
+  ]
+}
+
+const given = (values: RowValues): string =>
+  Object.entries(values)
+    .map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`)
+    .join('&')
+
+const expectPage = async (path: string, query: string, rows: readonly RowValues[]): Promise<void> => {
+  const { status, body } = await get(`${path}?limit=200&${query}`)
+  assert.is(status, 200)
+  assert.equal(body.data, rows.slice(0, 200), query)
+  assert.is(body.meta.total, rows.length, query)
+}
+
+for (const resource of registry) {
+  const test = suite(`search ${resource.path}`)
+  const path = `/v1/${resource.path}`
+  const rows = resource.demo.map((row) => shownRow(resource, row))
+  const filters = filterFields(resource)
+  const valuesOf = ({ name }: Field) =>
+    [...new Set(rows.map((row) => row[name] ?? null))].filter((value) => value !== null)
+
+  test('q finds the rows that contain it, whatever its case', async () => {
+    for (const q of pieces(resource, rows)) {
+      const found = q.trim() === '' ? rows : rows.filter((row) => containing(q)(joinedText(resource, row)))
+      await expectPage(path, `q=${encodeURIComponent(q)}`, found)
+    }
+  })
+
+  test('white space around q does not count, and an empty q filters nothing', async () => {
+    await expectPage(path, 'q=', rows)
+    await expectPage(path, 'q=%20%09', rows)
+    await expectPage(path, 'q', rows)
+    const piece = Array.from(joinedText(resource, rows[0] ?? {}))
+      .slice(0, 4)
+      .join('')
+      .trim()
+    const found = rows.filter((row) => containing(piece)(joinedText(resource, row)))
+    await expectPage(path, `q=%20${encodeURIComponent(piece)}%20`, found)
+  })
+
+  test('a NUL matches nothing', async () => {
+    await expectPage(path, 'q=%00', [])
+    await expectPage(path, 'q=a%00', [])
+  })
+
+  test('a very long q is answered', async () => {
+    await expectPage(path, `q=${'k'.repeat(12_000)}`, [])
+  })
+
+  for (const field of filters) {
+    test(`${field.name} filters by equality`, async () => {
+      for (const value of valuesOf(field).slice(0, 8)) {
+        await expectPage(
+          path,
+          given({ [field.name]: value }),
+          rows.filter((row) => row[field.name] === value),
+        )
+      }
+      const absent = field.kind === 'integer' ? '987654321' : 'nothing'
+      await expectPage(path, `${field.name}=${absent}`, [])
+    })
+
+    if (field.kind === 'integer') {
+      test(`${field.name} refuses what is no integer, and finds nothing beyond every integer`, async () => {
+        const { status, body } = await get(`${path}?${field.name}=abc&limit=x`)
+        assert.is(status, 422)
+        assert.equal(
+          body.detail.map((issue: { loc: string[] }) => issue.loc),
+          [
+            ['query', 'limit'],
+            ['query', field.name],
+          ],
+        )
+        for (const beyond of ['9223372036854775807', '9223372036854775808', `-${'9'.repeat(40)}`]) {
+          await expectPage(path, `${field.name}=${beyond}`, [])
+        }
+      })
+    } else {
+      test(`${field.name} keeps to the exact case`, async () => {
+        const value = String(valuesOf(field)[0] ?? 'x')
+        const other = value === value.toUpperCase() ? value.toLowerCase() : value.toUpperCase()
+        await expectPage(
+          path,
+          given({ [field.name]: other }),
+          rows.filter((row) => row[field.name] === other),
+        )
+      })
+    }
+  }
+
+  test('filters are joined by AND, with one another and with q', async () => {
+    for (const row of rows.slice(0, 10)) {
+      const named = filters.filter(({ name }) => (row[name] ?? null) !== null)
+      const values = Object.fromEntries(named.map(({ name }) => [name, row[name] ?? null]))
+      const same = rows.filter((other) => named.every(({ name }) => other[name] === row[name]))
+      await expectPage(path, given(values), same)
+      const q = Array.from(joinedText(resource, row)).slice(0, 5).join('').trim()
+      await expectPage(
+        path,
+        `${given(values)}&q=${encodeURIComponent(q)}`,
+        same.filter((other) => containing(q)(joinedText(resource, other))),
+      )
+    }
+  })
+
+  for (const field of resource.fields.filter((one) => one.redacted)) {
+    test(`${field.name} is neither searched nor filtered`, async () => {
+      await expectPage(path, `${field.name}=x`, rows)
+    })
+  }
+
+  test.run()
+}

@@ -1,0 +1,89 @@
+/** The process itself: how it starts, what it says when it cannot, and how it stops. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { startAndFail, startProcess } from './support/process.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'server-'))
+const urlOf = (name: string) => `sqlite:${join(folder, name)}`
+const totalOf = async (address: string, resource: string) =>
+  ((await (await fetch(`${address}/api/v1/${resource}?limit=1`)).json()) as { meta: { total: number } }).meta.total
+
+const test = suite('the process')
+
+test('a first start makes the database with the demo data; rows outlive it, and no demo data is loaded twice', async () => {
+  const DATABASE_URL = urlOf('new/folder/first.sqlite')
+  const first = await startProcess({ DATABASE_URL, API_TOKEN: 'a-token-of-some-length' })
+  assert.match(first.output(), /^Ready at \S+\/api · docs at \S+\/api\/docs · writes enabled\n$/)
+  const before = await totalOf(first.address, 'leave')
+  const response = await fetch(`${first.address}/api/v1/leave`, {
+    method: 'POST',
+    headers: { authorization: 'Bearer a-token-of-some-length', 'content-type': 'application/json' },
+    body: '{"leave_type":"Annual"}',
+  })
+  assert.is(response.status, 201)
+  assert.is(await first.end('SIGTERM'), 0)
+
+  const second = await startProcess({ DATABASE_URL })
+  assert.match(second.output(), /writes disabled/)
+  assert.is(await totalOf(second.address, 'leave'), before + 1)
+  assert.is(await second.end('SIGINT'), 0)
+})
+
+test('DEMO_DATA=false leaves a new database empty', async () => {
+  const running = await startProcess({ DATABASE_URL: urlOf('empty.sqlite'), DEMO_DATA: 'false' })
+  assert.is(await totalOf(running.address, 'employees'), 0)
+  assert.is(await running.end('SIGTERM'), 0)
+})
+
+test('a column that a descriptor gained is added to the table that exists', async () => {
+  const path = join(folder, 'older.sqlite')
+  const older = new Database(path)
+  older.exec(`create table departments (id integer primary key, name text not null); insert into departments values (1, 'Only');
+    create table leave_requests (id integer primary key, leave_type text not null, status text not null)`)
+  older.close()
+  const running = await startProcess({ DATABASE_URL: `sqlite:${path}`, API_TOKEN: 'a-token-of-some-length' })
+  assert.is(await totalOf(running.address, 'departments'), 1)
+  assert.is(await totalOf(running.address, 'leave'), 0)
+  assert.is(await running.end('SIGTERM'), 0)
+})
+
+const failures: [what: string, environment: Record<string, string>, says: RegExp][] = [
+  ['wrong settings', { PORT: 'x', LOG_LEVEL: 'loud' }, /^PORT is "x", but .*\nLOG_LEVEL is "loud", but .*\n$/],
+  ['a database that is a folder', { DATABASE_URL: `sqlite:${folder}` }, /^The database .* cannot be used: .*\n$/],
+  [
+    'a host that is not here',
+    { DATABASE_URL: 'sqlite::memory:', HOST: '192.0.2.1' },
+    /^HOST is no address of this machine.*\n$/,
+  ],
+]
+for (const [what, environment, says] of failures) {
+  test(`${what} end the start with a clear line`, async () => {
+    const { code, output } = await startAndFail(environment)
+    assert.is(code, 1)
+    assert.match(output, says)
+  })
+}
+
+test('a file that is no database ends the start, its bytes untouched', async () => {
+  const path = join(folder, 'foreign')
+  writeFileSync(path, 'something else entirely, and long enough to be looked at')
+  const { code, output } = await startAndFail({ DATABASE_URL: `sqlite:${path}` })
+  assert.is(code, 1)
+  assert.match(output, /^The database .* cannot be used: .*not a database.*\n$/)
+})
+
+test('a port in use ends the start with a clear line', async () => {
+  const running = await startProcess({ DATABASE_URL: 'sqlite::memory:' })
+  const { port } = new URL(running.address)
+  const { code, output } = await startAndFail({ DATABASE_URL: 'sqlite::memory:', PORT: port })
+  assert.is(code, 1)
+  assert.is(output, `Port ${port} is in use; set PORT to another one, or to 0 for any free one.\n`)
+  await running.end('SIGTERM')
+})
+
+test.after(() => rmSync(folder, { recursive: true }))
+test.run()

@@ -1,0 +1,51 @@
+/** The service as its own process, started as `npm start` starts it once built. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { join } from 'node:path'
+
+export interface Running {
+  readonly address: string
+  readonly child: ChildProcess
+  readonly output: () => string
+  /** Sends the signal and answers with the code it ended with. */
+  end(signal: NodeJS.Signals): Promise<number | null>
+}
+
+const server = join(import.meta.dirname, '..', '..', 'server.js')
+
+const launch = (environment: Record<string, string>) => {
+  const { PATH, HOME } = process.env
+  const child = spawn(process.execPath, [server], { env: { PATH, HOME, PORT: '0', LOG_LEVEL: 'warn', ...environment } })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk) => {
+      output += chunk
+    })
+  }
+  const ended = new Promise<number | null>((resolve) => child.on('close', (code) => resolve(code)))
+  return { child, ended, output: () => output }
+}
+
+/** Starts one that is expected to end by itself; answers with its code and all it said. */
+export const startAndFail = async (
+  environment: Record<string, string>,
+): Promise<{ code: number | null; output: string }> => {
+  const { ended, output } = launch(environment)
+  return { code: await ended, output: output() }
+}
+
+/** Starts one and waits for its ready line. */
+export const startProcess = async (environment: Record<string, string>): Promise<Running> => {
+  const { child, ended, output } = launch(environment)
+  const address = await new Promise<string>((resolve, reject) => {
+    child.stdout.on('data', () => {
+      const [, found] = /Ready at (http:\S+)\/api /.exec(output()) ?? []
+      if (found) resolve(found)
+    })
+    void ended.then((code) => reject(new Error(`ended with ${code}: ${output()}`)))
+  })
+  const end = (signal: NodeJS.Signals) => {
+    child.kill(signal)
+    return ended
+  }
+  return { address, child, output, end }
+}

@@ -1,0 +1,48 @@
+/** Rows and create bodies made from a descriptor alone, so that a new resource is tested without a line of its own. */
+import {
+  type Field,
+  type Registry,
+  type Resource,
+  type RowValues,
+  type Value,
+  writableFields,
+} from '../../engine/descriptor/registry.js'
+
+const targetOf = (registry: Registry, field: Field): Resource | undefined =>
+  registry.find((resource) => resource.path === field.references)
+
+/** A value that fits the field, different for each n where it has to be. */
+const sampleValue = (registry: Registry, field: Field, n: number): Value => {
+  if (field.references) {
+    const rows = targetOf(registry, field)?.demo ?? []
+    return rows.length > 0 ? (rows[n % rows.length]?.['id'] ?? 1) : 1
+  }
+  if (field.kind === 'integer') return n
+  if (field.kind === 'number') return n + 0.5
+  return field.filter ? `${field.name} ${n % 3}` : `${field.name}-${n} Ünïcode`
+}
+
+/** The nth body that creates such a resource, with every field a client may set. */
+export const sampleBody = (registry: Registry, resource: Resource, n: number): RowValues =>
+  Object.fromEntries(writableFields(resource).map((field) => [field.name, sampleValue(registry, field, n)]))
+
+const sampleRow = (registry: Registry, resource: Resource, id: number): RowValues =>
+  Object.fromEntries(
+    resource.fields.map((field): [string, Value] => {
+      if (field.name === 'id') return ['id', id]
+      if (field.references === resource.path) return [field.name, field.required || id > 1 ? 1 : null]
+      return [field.name, field.required || id % 4 !== 0 ? sampleValue(registry, field, id) : null]
+    }),
+  )
+
+/** The registry with made-up rows for every resource that has no demo rows of its own. */
+export const withRows = (registry: Registry): Registry =>
+  registry.map((resource) =>
+    resource.demo.length > 0
+      ? resource
+      : { ...resource, demo: Array.from({ length: 25 }, (_, n) => sampleRow(registry, resource, n + 1)) },
+  )
+
+/** A demo row as a client sees it: every field present, the redacted ones null. */
+export const shownRow = (resource: Resource, row: RowValues): RowValues =>
+  Object.fromEntries(resource.fields.map(({ name, redacted }) => [name, redacted ? null : (row[name] ?? null)]))

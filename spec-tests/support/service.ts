@@ -1,0 +1,99 @@
+/** A service on a fresh database, served over real HTTP, whose every answer is held against its own document. */
+import { Agent, type IncomingHttpHeaders, request } from 'node:http'
+import { pino } from 'pino'
+import { basePath } from '../../engine/contract/openapi.js'
+import { loadRegistry } from '../../engine/descriptor/load.js'
+import type { Registry } from '../../engine/descriptor/registry.js'
+import { createApp } from '../../engine/http/app.js'
+import { listen } from '../../engine/http/listen.js'
+import { openStorage } from '../../engine/storage/open.js'
+import { folders, product } from '../../product.js'
+import { conformance, type Received } from './conformance.js'
+import { withRows } from './samples.js'
+
+export const token = 'the-write-token-of-the-tests'
+
+/** The registry as it is served, with made-up rows where a resource has no demo rows. */
+export const registry = withRows(await loadRegistry(folders))
+
+export interface Response {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly text: string
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+  readonly body: any
+}
+
+export interface Send {
+  readonly method?: string
+  readonly headers?: Record<string, string>
+  readonly body?: string | Buffer
+}
+
+const agent = new Agent({ keepAlive: true })
+
+/** One request as it stands: nothing about the path is tidied up on the way. */
+const exchange = (address: string, path: string, { method = 'GET', headers = {}, body }: Send): Promise<Response> =>
+  new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(address)
+    const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
+    const options = { hostname, port, path, method, headers: { ...length, ...headers }, agent }
+    const sent = request(options, (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('end', () => {
+        const text = Buffer.concat(chunks).toString('utf8')
+        const isJson = response.headers['content-type']?.startsWith('application/json') && text !== ''
+        const parsed = isJson ? JSON.parse(text) : undefined
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, text, body: parsed })
+      })
+    })
+    sent.on('error', reject)
+    sent.end(body)
+  })
+
+export interface TestService {
+  readonly address: string
+  /** A request to a path under the host. */
+  send(path: string, send?: Send): Promise<Response>
+  /** A read of a path under the base path. */
+  get(path: string): Promise<Response>
+  /** A create with the token. */
+  create(resource: string, body: unknown): Promise<Response>
+}
+
+/** Starts one; it ends with the test run. */
+export const startService = async (
+  settings: { registry?: Registry; token?: string | undefined; demo?: boolean } = {},
+): Promise<TestService> => {
+  const served = settings.registry ?? registry
+  const storage = openStorage(served, 'sqlite::memory:', { demo: settings.demo ?? true })
+  const service = { product, registry: served, storage, token: 'token' in settings ? settings.token : token }
+  const { address } = await listen(createApp(service, pino({ level: 'silent' })), { host: '127.0.0.1', port: 0 })
+  const document = await exchange(address, `${basePath}/openapi.json`, {})
+  const check = conformance(document.body, basePath)
+
+  const send: TestService['send'] = async (path, sent = {}) => {
+    const response = await exchange(address, path, sent)
+    const received: Received = {
+      method: sent.method ?? 'GET',
+      path,
+      status: response.status,
+      contentType: response.headers['content-type'] ?? '',
+      text: response.text,
+    }
+    check(received)
+    return response
+  }
+  return {
+    address,
+    send,
+    get: (path) => send(`${basePath}${path}`),
+    create: (resource, body) =>
+      send(`${basePath}/v1/${resource}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      }),
+  }
+}

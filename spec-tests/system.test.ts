@@ -1,0 +1,133 @@
+/** The index, the health check, the docs page, and what the HTTP layer itself answers. */
+import { connect } from 'node:net'
+import { pino } from 'pino'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { createApp } from '../engine/http/app.js'
+import { listen } from '../engine/http/listen.js'
+import { openStorage } from '../engine/storage/open.js'
+import { product } from '../product.js'
+import { registry, startService } from './support/service.js'
+
+const service = await startService()
+const closed = await startService({ token: undefined })
+const { get, send, address } = service
+
+/** Writes bytes to the port as they are, and answers with all that comes back. */
+const raw = (bytes: string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const socket = connect(Number(new URL(address).port), '127.0.0.1', () => socket.end(bytes))
+    let answer = ''
+    socket.on('data', (chunk) => {
+      answer += chunk
+    })
+    socket.on('end', () => resolve(answer))
+    socket.on('error', reject)
+  })
+
+const test = suite('the system')
+
+test('the index answers with and without a slash, and lists every resource', async () => {
+  const { status, body } = await get('')
+  assert.is(status, 200)
+  assert.equal(body, (await get('/')).body)
+  assert.equal(
+    body.resources,
+    registry.map(({ name, path, create }) => ({ name, path: `/api/v1/${path}`, create })),
+  )
+  for (const link of [body.openapi, body.swagger, body.docs, body.health]) assert.is((await send(link)).status, 200)
+})
+
+test('health says whether writes are enabled', async () => {
+  const expected = { status: 'ok', product: product.name, version: '1.0.0', writes_enabled: true }
+  assert.equal((await get('/v1/health')).body, expected)
+  assert.equal((await closed.get('/v1/health')).body, { ...expected, writes_enabled: false })
+})
+
+test('health answers 503 when the database does not answer', async () => {
+  const storage = openStorage(registry, 'sqlite::memory:', { demo: false })
+  const app = createApp({ product, registry, storage, token: undefined }, pino({ level: 'silent' }))
+  const listening = await listen(app, { host: '127.0.0.1', port: 0 })
+  await storage.close()
+  const response = await fetch(`${listening.address}/api/v1/health`)
+  assert.is(response.status, 503)
+  assert.is(((await response.json()) as { error: { code: string } }).error.code, 'unavailable')
+  await listening.stop()
+})
+
+test('the host’s root sends a browser to the docs', async () => {
+  const { status, headers } = await send('/')
+  assert.is(status, 302)
+  assert.is(headers.location, '/api/docs')
+})
+
+test('the docs page loads nothing from elsewhere and runs no inline script', async () => {
+  const page = await get('/docs')
+  assert.is(page.status, 200)
+  assert.is((await get('/docs/')).text, page.text)
+  assert.match(String(page.headers['content-security-policy']), /script-src 'self';/)
+  assert.not.match(page.text, /https?:\/\/|<script>|onload=/)
+  const assets = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path as string)
+  assert.is(assets.length, 4)
+  for (const asset of assets) assert.is((await send(asset)).status, 200, asset)
+})
+
+test('the docs assets are a fixed list', async () => {
+  for (const path of [
+    '/docs/../package.json',
+    '/docs/%2e%2e/package.json',
+    '/docs/package.json',
+    '/docs/..%2fpackage.json',
+    '/docs/index.html',
+  ]) {
+    assert.is((await get(path)).status, 404, path)
+  }
+})
+
+test('an unknown path answers 404, another method 405, both with the envelope', async () => {
+  for (const path of [
+    '/nothing',
+    '/API',
+    '/api/v1',
+    '/api/v1/',
+    '/api/v2/employees',
+    '/api/v1/Employees',
+    '/swagger.json/',
+    '//',
+    '/%',
+  ]) {
+    const { status, body } = await send(path)
+    assert.is(status, 404, path)
+    assert.is(body.error.code, 'not_found')
+  }
+  for (const path of ['/api', '/api/v1/health', '/api/openapi.json', '/swagger.json', '/api/docs', '/']) {
+    const { status, headers } = await send(path, { method: 'DELETE' })
+    assert.is(status, 405, path)
+    assert.is(headers.allow, 'GET, HEAD, OPTIONS')
+  }
+})
+
+test('every answer may be read by any page', async () => {
+  for (const path of ['/api', '/api/v1/jobs', '/api/v1/jobs/x', '/nothing', '/api/openapi.json']) {
+    assert.is((await send(path)).headers['access-control-allow-origin'], '*')
+  }
+})
+
+test('what the HTTP parser rejects is told in the envelope', async () => {
+  const cases = [
+    { bytes: 'nonsense\r\n\r\n', status: 400 },
+    { bytes: 'GET /api HTTP/1.1\r\nHost: a\r\nBad Header: x\r\n\r\n', status: 400 },
+    { bytes: `GET /api HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, status: 431 },
+    {
+      bytes: 'POST /api/v1/leave HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n',
+      status: 400,
+    },
+  ]
+  for (const { bytes, status } of cases) {
+    const answer = await raw(bytes)
+    assert.ok(answer.startsWith(`HTTP/1.1 ${status} `), answer)
+    assert.is(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n'))).error.code, 'bad_request')
+  }
+})
+
+test.run()
