@@ -205,14 +205,14 @@ for (const resource of registry.filter((one) => one.create)) {
     test(`${name} is unique${unique?.length ? ` within ${unique.join(' and ')}` : ''}`, async () => {
       const first = freshBody(resource)
       await stored(resource, first)
-      const again = { ...freshBody(resource), [name]: first[name] as Value }
+      const again = () => ({ ...freshBody(resource), [name]: first[name] as Value })
       const same = Object.fromEntries((unique ?? []).map((within) => [within, first[within] as Value]))
-      await onlyIssue(resource, { ...again, ...same }, name, 'unique')
+      await onlyIssue(resource, { ...again(), ...same }, name, 'unique')
       for (const within of unique ?? []) {
         const field = fields.find((one) => one.name === within) as Field
         const target = registry.find(({ path }) => path === field.references)
         const other = target ? target.demo.find((row) => row['id'] !== first[within])?.['id'] : `${first[within]} too`
-        await stored(resource, { ...again, ...same, [within]: other })
+        await stored(resource, { ...again(), ...same, [within]: other })
       }
     })
   }

@@ -152,6 +152,31 @@ test('a file name that is no path is told', () => {
   assert.match(faultsOf(sound, 'My_Things')[0] as string, /the file's name is the path/)
 })
 
+test('faults of form and of meaning are told at once', () => {
+  const faults = faultsOf({
+    ...sound,
+    tabel: 'x',
+    create: 'yes',
+    required: ['titel', 'size'],
+    fields: {
+      title: text(loosely({ uniqe: true, filter: 1 })),
+      size: 'integer',
+      owner_id: integer({ references: 'owner' }),
+    },
+  })
+  const says = [
+    /"tabel"/,
+    /title "uniqe"/,
+    /title filter/,
+    /size is "integer"/,
+    /create is "yes"/,
+    /required names "titel"/,
+    /owner_id references/,
+  ]
+  assert.is(faults.length, says.length, faults.join('\n'))
+  for (const [index, pattern] of says.entries()) assert.match(faults[index] as string, pattern)
+})
+
 test('faults of several files are told at once', () => {
   const candidates = [
     { file: 'resources/a.ts', path: 'a', exported: { ...sound, required: ['x'] } },

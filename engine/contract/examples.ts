@@ -27,14 +27,24 @@ export const rowExample = (resource: Resource): RowValues => {
   )
 }
 
-/** A body that creates one: the same row's values, with the descriptor's example where a value would collide. */
+/** The row's value, or one like it that no demo row has where it must be unique. */
+const fresh = (resource: Resource, { name, unique }: Field, value: Value): Value => {
+  if (!unique || value === null) return value
+  const taken = new Set(resource.demo.map((row) => row[name]))
+  const nth = (n: number): Value => (typeof value === 'number' ? value + n : `${value}-${n}`)
+  let n = 2
+  while (taken.has(nth(n))) n++
+  return nth(n)
+}
+
+/** A body that creates one: the same row's values, but for those that would collide. */
 export const createExample = (resource: Resource): RowValues => {
   const row = rowExample(resource)
-  const shown = writableFields(resource).map((field) => [field.name, field.example ?? row[field.name] ?? null] as const)
   return Object.fromEntries(
-    shown.filter(
-      ([name, value]) => value !== null || isMandatory(resource.fields.find((field) => field.name === name) as Field),
-    ),
+    writableFields(resource)
+      .map((field) => ({ field, value: field.example ?? fresh(resource, field, row[field.name] ?? null) }))
+      .filter(({ field, value }) => value !== null || isMandatory(field))
+      .map(({ field, value }) => [field.name, value]),
   )
 }
 

@@ -1,7 +1,7 @@
 /** Whether what a file exports is a descriptor at all: its parts, their types, and its fields' options. */
-import type { Descriptor } from './define.js'
+import type { Descriptor, Fields } from './define.js'
 import { shown } from './fault.js'
-import { type Kind, optionNames } from './fields.js'
+import { type FieldSpec, type Kind, optionNames } from './fields.js'
 import { didYouMean } from './nearest.js'
 
 type Say = (problem: string, field?: string) => void
@@ -42,55 +42,63 @@ const optionChecks: Record<string, { valid: Check; takes: string }> = {
   references: { valid: isText, takes: 'the path of a resource such as "employees"' },
 }
 
-const checkOptions = (name: string, kind: Kind, options: Record<string, unknown>, say: Say): void => {
+/** The options that are in order; the rest are told. */
+const soundOptions = (
+  name: string,
+  kind: Kind,
+  options: Record<string, unknown>,
+  say: Say,
+): Record<string, unknown> => {
+  const sound: Record<string, unknown> = {}
   for (const [option, value] of Object.entries(options)) {
+    const check = optionChecks[option]
     if (!optionNames[kind].includes(option)) {
       const known = optionNames[kind].join(', ')
       say(
         `"${option}" is no option of ${kind}()${didYouMean(option, optionNames[kind]) || `; it takes ${known}`}`,
         name,
       )
-      continue
-    }
-    const check = optionChecks[option]
-    if (check && value !== undefined && !check.valid(value)) {
+    } else if (check && value !== undefined && !check.valid(value)) {
       say(`${option} is ${shown(value)}, but it takes ${check.takes}`, name)
-    }
+    } else sound[option] = value
   }
+  return sound
 }
 
-const checkFields = (fields: Record<string, unknown>, say: Say): void => {
+const isSpec = (spec: unknown): spec is { kind: Kind; options: Record<string, unknown> } =>
+  isObject(spec) && typeof spec['kind'] === 'string' && spec['kind'] in optionNames && isObject(spec['options'])
+
+const soundFields = (fields: Record<string, unknown>, say: Say): Fields => {
   if (Object.keys(fields).length === 0) say('fields is empty; a resource has at least one field besides id')
-  for (const [name, spec] of Object.entries(fields)) {
-    const isSpec = isObject(spec) && typeof spec['kind'] === 'string' && spec['kind'] in optionNames
-    if (isSpec && isObject(spec['options'])) checkOptions(name, spec['kind'] as Kind, spec['options'], say)
-    else say(`is ${shown(spec)}, but a field is written as integer(), number() or text()`, name)
-  }
+  const sound = Object.entries(fields).map(([name, spec]): [string, FieldSpec] => {
+    if (isSpec(spec)) return [name, { kind: spec.kind, options: soundOptions(name, spec.kind, spec.options, say) }]
+    say(`is ${shown(spec)}, but a field is written as integer(), number() or text()`, name)
+    return [name, { kind: 'text', options: {} }]
+  })
+  return Object.fromEntries(sound)
 }
 
-/** Tells every fault of form through `say`; without one, what was exported is a descriptor. */
-export const checkShape = (exported: unknown, say: Say): exported is Descriptor => {
-  let faults = 0
-  const tell: Say = (problem, field) => {
-    faults++
-    say(problem, field)
-  }
+/** Stands in for the parts that are missing or wrong, so that the rest can be looked at in the same go. */
+const neutral: Descriptor = { name: '', area: '', table: '', fields: {}, required: [], create: false }
+
+/** What is in order of a file's export, as a descriptor; every fault of form is told through `say`. */
+export const soundParts = (exported: unknown, say: Say): Descriptor | undefined => {
   if (!isObject(exported)) {
     say('has no descriptor as its default export; write "export default defineResource({ … })"')
-    return false
+    return undefined
   }
   for (const key of Object.keys(exported)) {
-    if (!(key in parts)) tell(`"${key}" is no part of a descriptor${didYouMean(key, Object.keys(parts))}`)
+    if (!(key in parts)) say(`"${key}" is no part of a descriptor${didYouMean(key, Object.keys(parts))}`)
   }
+  const sound: Record<string, unknown> = { ...neutral }
   for (const [key, part] of Object.entries(parts)) {
     const value = exported[key]
     if (value === undefined) {
-      if (!part.optional) tell(`${key} is missing; it takes ${part.takes}`)
-    } else if (!part.valid(value)) {
-      tell(`${key} is ${shown(value)}, but it takes ${part.takes}`)
-    } else if (key === 'fields') {
-      checkFields(value as Record<string, unknown>, tell)
-    }
+      if (!part.optional) say(`${key} is missing; it takes ${part.takes}`)
+    } else if (!part.valid(value)) say(`${key} is ${shown(value)}, but it takes ${part.takes}`)
+    else sound[key] = key === 'fields' ? soundFields(value as Record<string, unknown>, say) : value
   }
-  return faults === 0
+  // Without fields, every name that is required would be told as a second fault.
+  if (Object.keys(sound['fields'] as object).length === 0) sound['required'] = []
+  return sound as unknown as Descriptor
 }

@@ -4,7 +4,7 @@ import type { Fault } from './fault.js'
 import { didYouMean } from './nearest.js'
 import type { RowValues } from './registry.js'
 import { fieldCase, fieldRules, wrongKind } from './rules.js'
-import { checkShape } from './shape.js'
+import { soundParts } from './shape.js'
 
 /** A file of `resources/` as it was loaded, before anything is known to be right about it. */
 export interface Candidate {
@@ -52,7 +52,9 @@ const fieldFaults = ({ file, descriptor }: Verified, paths: readonly string[]): 
 const sharedFaults = (all: readonly Verified[], part: 'table' | 'name', why: string): Fault[] =>
   all.flatMap(({ file, descriptor }, index): Fault[] => {
     const first = all.slice(0, index).find((other) => other.descriptor[part] === descriptor[part])
-    return first ? [{ file, problem: `${part} "${descriptor[part]}" is ${first.file}'s already; ${why}` }] : []
+    return first && descriptor[part] !== ''
+      ? [{ file, problem: `${part} "${descriptor[part]}" is ${first.file}'s already; ${why}` }]
+      : []
   })
 
 /** The descriptors among the candidates, and every fault there is. */
@@ -61,7 +63,8 @@ export const verify = (candidates: readonly Candidate[]): { verified: Verified[]
   const verified: Verified[] = []
   for (const { file, path, exported } of candidates) {
     const say = (problem: string, field?: string) => faults.push({ file, field, problem })
-    if (checkShape(exported, say)) verified.push({ file, path, descriptor: exported })
+    const descriptor = soundParts(exported, say)
+    if (descriptor) verified.push({ file, path, descriptor })
   }
   // A file at fault still counts as a resource that others may refer to: one mistake is told once.
   const paths = candidates.map((candidate) => candidate.path)
