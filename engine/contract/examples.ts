@@ -1,4 +1,5 @@
 /** Examples that are true: rows of the demo data where there are some, else what the descriptor says of its fields. */
+import { now, today } from '../descriptor/clock.js'
 import {
   type Field,
   isMandatory,
@@ -10,12 +11,16 @@ import {
 
 const kindSample = { integer: 1, number: 1.5, text: '' } as const
 
+/** Fixed readings of the clock: a document is the same whenever and wherever it is made. */
+const clockSamples = new Map<unknown, Value>([
+  [today, '2026-01-31'],
+  [now, '2026-01-31T09:30:00Z'],
+])
+
 const fieldExample = (field: Field): Value => {
-  if (field.example !== undefined) return field.example
-  const source = field.default ?? (field.managed === true ? undefined : field.managed)
-  if (source !== undefined) return typeof source === 'function' ? source() : source
-  if (!field.required) return null
-  return kindSample[field.kind] || field.name
+  const source = field.example ?? field.default ?? (field.managed === true ? null : field.managed)
+  if (typeof source === 'function') return clockSamples.get(source) ?? null
+  return source ?? (field.required ? kindSample[field.kind] || field.name : null)
 }
 
 /** A row as a read answers with it: the first of the demo data. */
@@ -46,6 +51,13 @@ export const createExample = (resource: Resource): RowValues => {
       .filter(({ field, value }) => value !== null || isMandatory(field))
       .map(({ field, value }) => [field.name, value]),
   )
+}
+
+/** What the create of that body answers on the demo data, but for the clock. */
+export const createdExample = (resource: Resource): RowValues => {
+  const last = Math.max(0, ...resource.demo.map((row) => Number(row['id'])))
+  const unset = resource.fields.filter((field) => field.managed === true).map((field) => [field.name, null])
+  return { ...rowExample(resource), ...createExample(resource), ...Object.fromEntries(unset), id: last + 1 }
 }
 
 /** The page that `?limit=1` answers. */

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { filterFields, type Resource, searchedFields } from '../descriptor/registry.js'
 import { createBodyReader } from './createBody.js'
 import { bodyInvalid, parametersInvalid, payloadTooLarge, rowNotFound, tokenMissing, writesDisabled } from './errors.js'
-import { createExample, pageExample, rowExample } from './examples.js'
+import { createdExample, createExample, pageExample, rowExample } from './examples.js'
 import { type Answer, always, databaseDown, type Operation, refused } from './operation.js'
 import { idNotText, limitBounds, offsetBounds, readInteger } from './parameters.js'
 import { collectionSchema, createSchema, parameterErrorSchema, pascal } from './schemas.js'
@@ -45,6 +45,7 @@ const badParameter = (name: string): Answer => {
   )
 }
 
+const withArticle = (noun: string): string => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`
 const namesOf = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ')
 
 /** The list operation. */
@@ -89,7 +90,7 @@ export const get = (resource: Resource, row: z.ZodType): Operation => {
     method: 'get',
     path: `/v1/${resource.path}/{item_id}`,
     tag: resource.area,
-    summary: `Get one of the ${resource.plural.toLowerCase()}`,
+    summary: `Get ${withArticle(one)}`,
     description: `The ${one} whose \`id\` is the last part of the path.`,
     pathParameters: z.object({
       item_id: z.string().meta({ description: `The \`id\` of the ${one}.`, example: String(example['id']) }),
@@ -117,7 +118,7 @@ export const create = (resource: Resource, row: z.ZodType): Operation => {
     method: 'post',
     path: `/v1/${resource.path}`,
     tag: resource.area,
-    summary: `Create one of the ${resource.plural.toLowerCase()}`,
+    summary: `Create ${withArticle(one)}`,
     description: `Stores a new ${one} and answers with the whole row. Needs the write token.`,
     body: { schema: createSchema(resource), example },
     secured: true,
@@ -125,6 +126,7 @@ export const create = (resource: Resource, row: z.ZodType): Operation => {
       201: {
         description: `The ${one} as it was stored.`,
         schema: row,
+        example: createdExample(resource),
         headers: z.object({ Location: z.string().meta({ description: 'The path of the new row.' }) }),
       },
       ...always,

@@ -12,11 +12,11 @@ export interface Asset {
 /** Where the page and its assets are. */
 export const docsPath = `${basePath}/docs`
 
-/** Nothing but this host's own files runs; Swagger UI draws its icons from data addresses and styles inline. */
+/** Nothing but this host's own files runs; Swagger UI draws its icons from data addresses. */
 export const docsPolicy = [
   "default-src 'none'",
   "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
+  "style-src 'self'",
   "img-src 'self' data:",
   "font-src 'self'",
   "connect-src 'self'",
