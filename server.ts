@@ -11,12 +11,24 @@ import { openStorage } from './engine/storage/open.js'
 import { StorageError } from './engine/storage/storage.js'
 import { folders, product } from './product.js'
 
+/** Says, at most once a second, how far the indexing of rows from before has come. */
+let lastSaid = 0
+const indexingLine = (table: string, done: number, total: number): void => {
+  if (total < 100_000 || Date.now() - lastSaid < 1000) return
+  lastSaid = Date.now()
+  console.log(`Indexing ${table}: ${done.toLocaleString('en')} of ${total.toLocaleString('en')} rows`)
+}
+
 const start = async (): Promise<void> => {
   const settings = readSettings(process.env)
   const logger = pino({ level: settings.LOG_LEVEL })
   const registry = await loadRegistry(folders)
-  const storage = openStorage(registry, settings.DATABASE_URL, { demo: settings.DEMO_DATA })
-  const app = createApp({ product, registry, storage, token: settings.API_TOKEN }, logger)
+  const storage = openStorage(registry, settings.DATABASE_URL, {
+    demo: settings.DEMO_DATA,
+    readyBytes: settings.READY_MB * 1024 * 1024,
+    progress: indexingLine,
+  })
+  const app = await createApp({ product, registry, storage, token: settings.API_TOKEN }, logger)
   const { address, stop } = await listen(app, { host: settings.HOST, port: settings.PORT })
 
   const writes = settings.API_TOKEN === undefined ? 'disabled (set API_TOKEN to enable them)' : 'enabled'

@@ -30,6 +30,7 @@ const variables = {
     takes: 'true or false',
   },
   LOG_LEVEL: { read: z.enum(logLevels), default: 'info', takes: `one of ${logLevels.join(', ')}` },
+  READY_MB: { read: whole(0, 65_536), default: '32', takes: 'a number of megabytes from 0 to 65536' },
   WORKERS: { read: whole(1, 256), default: '1', takes: 'a number of processes from 1 to 256' },
 }
 

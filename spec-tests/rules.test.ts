@@ -118,6 +118,7 @@ test('settings have their defaults', () => {
     DATABASE_URL: 'sqlite:data/workforce.sqlite',
     DEMO_DATA: true,
     LOG_LEVEL: 'info',
+    READY_MB: 32,
     WORKERS: 1,
   })
   assert.is(readSettings({ API_TOKEN: ' \t' }).API_TOKEN, undefined)

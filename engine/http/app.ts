@@ -3,16 +3,9 @@ import Koa, { type Middleware } from 'koa'
 import type { Logger } from 'pino'
 import { answerErrors } from './errors.js'
 import type { Service } from './handlers.js'
+import { commonHeaders } from './headers.js'
 import { otherMethods } from './methods.js'
 import { routerOf } from './router.js'
-
-/** Reads are public and writes need a header that no browser sends by itself, so any page may call. */
-const openToAll: Middleware = async (ctx, next) => {
-  ctx.set('Access-Control-Allow-Origin', '*')
-  ctx.set('Access-Control-Expose-Headers', 'Location, Retry-After, WWW-Authenticate')
-  ctx.set('X-Content-Type-Options', 'nosniff')
-  await next()
-}
 
 /** One line a request: the path without its query, whose values may be private. */
 const logRequests =
@@ -25,11 +18,11 @@ const logRequests =
   }
 
 /** The app of a service. */
-export const createApp = (service: Service, logger: Logger): Koa => {
+export const createApp = async (service: Service, logger: Logger): Promise<Koa> => {
   const app = new Koa()
   app.on('error', (error: Error) => logger.error({ err: error }, 'a response failed'))
   app.use(logRequests(logger))
-  app.use(openToAll)
+  app.use(await commonHeaders())
   app.use(answerErrors(logger))
   app.use(routerOf(service).routes())
   app.use(otherMethods)

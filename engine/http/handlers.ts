@@ -10,6 +10,7 @@ import { writeGuard } from './auth.js'
 import { readJson } from './body.js'
 import { readItemId } from './itemId.js'
 import { questionReader } from './query.js'
+import { knownBy, sendReading } from './reading.js'
 import { sendJson } from './send.js'
 
 export type Handler = (ctx: Context) => Promise<void>
@@ -53,16 +54,16 @@ const health =
 const list = ({ storage }: Service, resource: Resource): Handler => {
   const table = storage.table(resource)
   const questionOf = questionReader(resource)
-  return async (ctx) => sendJson(ctx, 200, await table.list(questionOf(ctx.querystring)))
+  return async (ctx) => sendReading(ctx, await table.list(questionOf(ctx.querystring), knownBy(ctx)))
 }
 
 const get = ({ storage }: Service, resource: Resource): Handler => {
   const table = storage.table(resource)
   return async (ctx) => {
     const { id, text } = readItemId(ctx.path.slice(ctx.path.lastIndexOf('/') + 1))
-    const row = id === undefined ? undefined : await table.get(id)
-    if (row === undefined) throw rowNotFound(resource.name, text)
-    sendJson(ctx, 200, row)
+    const reading = id === undefined ? undefined : await table.get(id)
+    if (reading?.body === undefined) throw rowNotFound(resource.name, text)
+    await sendReading(ctx, reading)
   }
 }
 

@@ -12,6 +12,17 @@ export interface Question {
   readonly filters: Readonly<Record<string, string | bigint>>
 }
 
+/** What was read: JSON that the database wrote, and the tag of the table's state that it was written from. */
+export interface Reading {
+  /** Another after every change to the table, whoever made it; the same in every process. */
+  readonly tag: string
+  /** Missing where the asker has this state already, or where there is no such row. */
+  readonly body: Buffer | undefined
+}
+
+/** Whether the asker has the state with this tag already. */
+export type Known = (tag: string) => boolean
+
 /** Why a row cannot be stored: a reference to nothing, or a value that is taken. */
 export interface Conflict {
   readonly type: 'reference' | 'unique'
@@ -20,13 +31,13 @@ export interface Conflict {
 
 export type Creation = { readonly id: number; readonly body: Buffer } | { readonly conflicts: readonly Conflict[] }
 
-/** The rows of one resource; every body is JSON that the database wrote. */
+/** The rows of one resource. */
 export interface Table {
   /** The page and its meta, ready to send. */
-  list(question: Question): Promise<Buffer>
-  get(id: number): Promise<Buffer | undefined>
+  list(question: Question, known: Known): Promise<Reading>
+  get(id: number): Promise<Reading>
   /** What stands against storing such a row; fields that are missing from it are not looked at. */
-  conflicts(row: RowValues): Promise<Conflict[]>
+  conflicts(row: RowValues): Promise<readonly Conflict[]>
   /** Stores the row, durably, or tells why not. */
   create(row: RowValues): Promise<Creation>
 }
@@ -41,4 +52,9 @@ export interface Storage {
 /** The database cannot be used as it is; the message is for whoever starts the service. */
 export class StorageError extends Error {
   override readonly name = 'StorageError'
+}
+
+/** The database does not take part at the moment; the same request may succeed later. */
+export class Unavailable extends Error {
+  override readonly name = 'Unavailable'
 }

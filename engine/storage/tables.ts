@@ -1,6 +1,6 @@
-/** The tables and indexes that a registry asks for, as SQL written by knex. */
+/** The tables that a registry asks for, as SQL written by knex. */
 import type { Knex } from 'knex'
-import { type Field, filterFields, type Registry, type Resource } from '../descriptor/registry.js'
+import type { Field, Registry, Resource } from '../descriptor/registry.js'
 
 const columnTypes = { integer: 'integer', number: 'numeric', text: 'text' } as const
 
@@ -35,18 +35,3 @@ export const addColumns = (knex: Knex, registry: Registry, resource: Resource, f
     })
     .toSQL()
     .map(({ sql }) => sql)
-
-/** The statements that make what indexes are missing: one for each uniqueness, one for each filter. */
-export const createIndexes = (knex: Knex, resource: Resource): string[] => {
-  const { table } = resource
-  const unique = resource.fields.flatMap(({ name, unique }) => {
-    if (unique === undefined) return []
-    const columns = [...unique, name]
-    const index = `${table}_${columns.join('_')}_unique`
-    return knex.raw('create unique index if not exists ?? on ?? (??)', [index, table, columns as unknown as string])
-  })
-  const filters = filterFields(resource).map(({ name }) =>
-    knex.raw('create index if not exists ?? on ?? (??)', [`${table}_${name}_filter`, table, name]),
-  )
-  return [...unique, ...filters].map((raw) => raw.toSQL().toNative().sql)
-}

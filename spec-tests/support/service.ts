@@ -16,6 +16,9 @@ export const token = 'the-write-token-of-the-tests'
 /** The registry as it is served, with made-up rows where a resource has no demo rows. */
 export const registry = withRows(await loadRegistry(folders))
 
+/** How the tests open a database. */
+export const storageOptions = { demo: true, readyBytes: 2 ** 20, progress: () => {} }
+
 export interface Response {
   readonly status: number
   readonly headers: IncomingHttpHeaders
@@ -67,9 +70,9 @@ export const startService = async (
   settings: { registry?: Registry; token?: string | undefined; demo?: boolean } = {},
 ): Promise<TestService> => {
   const served = settings.registry ?? registry
-  const storage = openStorage(served, 'sqlite::memory:', { demo: settings.demo ?? true })
+  const storage = openStorage(served, 'sqlite::memory:', { ...storageOptions, demo: settings.demo ?? true })
   const service = { product, registry: served, storage, token: 'token' in settings ? settings.token : token }
-  const { address } = await listen(createApp(service, pino({ level: 'silent' })), { host: '127.0.0.1', port: 0 })
+  const { address } = await listen(await createApp(service, pino({ level: 'silent' })), { host: '127.0.0.1', port: 0 })
   const document = await exchange(address, `${basePath}/openapi.json`, {})
   const check = conformance(document.body, basePath)
 

@@ -1,0 +1,36 @@
+/** The headers that are the same on every answer: security, by helmet, and the openness of CORS. */
+
+import type { Context, Middleware } from 'koa'
+import helmet from 'koa-helmet'
+
+/** Reads are public and writes need a header that no browser sends by itself, so any page may call. */
+const cors = {
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Expose-Headers': 'ETag, Location, Retry-After, WWW-Authenticate',
+}
+
+/** Answers are data: they load nothing, and may be read by other origins. */
+const protect = helmet({
+  contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
+  crossOriginResourcePolicy: { policy: 'cross-origin' },
+})
+
+/** What helmet sets is the same each time, so it is asked once, and not by every request. */
+const askHelmet = async (): Promise<Record<string, string>> => {
+  const headers = new Map<string, string>()
+  const response = { setHeader: (name: string, value: string) => headers.set(name, value), removeHeader: () => {} }
+  await protect(
+    { req: { headers: {} }, res: response, request: {}, response: {} } as unknown as Context,
+    async () => {},
+  )
+  return Object.fromEntries(headers)
+}
+
+/** Makes the middleware that sets them. */
+export const commonHeaders = async (): Promise<Middleware> => {
+  const headers = Object.entries({ ...cors, ...(await askHelmet()) })
+  return async (ctx, next) => {
+    for (const [name, value] of headers) ctx.res.setHeader(name, value)
+    await next()
+  }
+}

@@ -1,0 +1,135 @@
+/** Every statement a resource needs on SQLite, written when the registry is loaded. */
+import type { Knex } from 'knex'
+import { filterFields, type Registry, type Resource } from '../descriptor/registry.js'
+import { compile, type Statement, slot } from './slots.js'
+import { jsonIndex, rowJson, searchedText, searchTable, statesTable } from './sqliteSchema.js'
+import { tableOf } from './tables.js'
+
+/** Looks for what a new row must find (a reference) or must not find (a value that is unique). */
+export interface Check {
+  readonly type: 'reference' | 'unique'
+  readonly field: string
+  /** The fields it reads; it has nothing to say where one of them is null or missing. */
+  readonly reads: readonly string[]
+  readonly statement: Statement
+}
+
+export interface Statements {
+  /** The table's state and count, and its first and last id. */
+  readonly state: Statement
+  readonly get: Statement
+  readonly insert: Statement
+  readonly checks: readonly Check[]
+  /** The page of all rows from an id on. */
+  readonly all: Statement
+  /** The page that an index on one filter leads to, whatever other filters there are; the best leader comes first. */
+  readonly filtered: ReadonlyMap<string, Statement>
+  /** The page of the rows that contain a text, by the search index alone, with filters, and without the index. */
+  readonly search: Statement
+  readonly searchFiltered: Statement
+  readonly scan: Statement
+}
+
+/** A query for ids, asked twice: for the page and for the count. */
+type Ids = () => Knex.QueryBuilder
+
+/** The parts that the statements of one resource are made of. */
+const partsOf = (knex: Knex, resource: Resource) => {
+  const { table } = resource
+  const slots = (...names: string[]) => names.map((name) => slot(knex, name))
+  const state = (column: 'state' | 'rows') => `(select ${column} from ${statesTable} where name = '${table}')`
+  // Told outright to read the JSON from its index: SQLite would rather compute it anew for a handful of rows.
+  const rows = `select ${rowJson(knex, resource)} as row from ${table} indexed by ${jsonIndex(resource)}`
+  const body = (data: string, total: string) =>
+    `select ${state('state')}, cast(concat('{"data":[', (select group_concat(row, ',') from (${data})),
+      '],"meta":{"total":', ${total}, ',"limit":', ?, ',"offset":', ?, '}}') as blob)`
+  const meta = slots('limit', 'shownOffset')
+
+  /** The ids of the page come first, from an index that holds little else; their rows are then looked up. */
+  const pageOf = (ids: Ids, id = 'id'): Statement => {
+    const found = ids().select({ id }).orderBy(id).toSQL()
+    const counted = ids().count().toSQL()
+    // A page that is not full is the last one, and tells the total by itself.
+    const total = `case when (select count(*) from found) between 1 and ? - 1
+      then ? + (select count(*) from found) else (${counted.sql}) end`
+    return compile(
+      knex.raw(
+        `with found as materialized (${found.sql} limit ? offset ?)
+          ${body(`${rows} where id in (select id from found) order by id`, total)}`,
+        [...found.bindings, ...slots('limit', 'offset', 'limit', 'offset'), ...counted.bindings, ...meta] as never,
+      ),
+    )
+  }
+  const all = compile(
+    knex.raw(body(`${rows} where id >= ? order by id limit ? offset ?`, state('rows')), [
+      ...slots('first', 'limit', 'skip'),
+      ...meta,
+    ] as never),
+  )
+  const get = compile(
+    knex.raw(`select ${state('state')}, (select cast(row as blob) from (${rows} where id = ?))`, slots('id') as never),
+  )
+  const bounds = compile(
+    knex.raw(
+      `select ${state('state')}, ${state('rows')}, (select min(id) from ${table}), (select max(id) from ${table})`,
+    ),
+  )
+  return { pageOf, all, get, bounds }
+}
+
+const checksOf = (knex: Knex, registry: Registry, resource: Resource): Check[] =>
+  resource.fields.flatMap(({ name: field, references, unique }) => {
+    const checks: Check[] = []
+    if (references) {
+      const found = knex(tableOf(registry, references)).select(knex.raw('1')).where('id', slot(knex, field))
+      checks.push({ type: 'reference', field, reads: [field], statement: compile(found) })
+    }
+    if (unique) {
+      const reads = [...unique, field]
+      const taken = knex(resource.table).select(knex.raw('1'))
+      for (const name of reads) taken.where(name, slot(knex, name))
+      checks.push({ type: 'unique', field, reads, statement: compile(taken) })
+    }
+    return checks
+  })
+
+/** The statements of one resource. */
+export const statementsOf = (knex: Knex, registry: Registry, resource: Resource): Statements => {
+  const { pageOf, all, get, bounds } = partsOf(knex, resource)
+  const filters = filterFields(resource)
+  const { table } = resource
+  /** A filter that may not have been given: nothing is bound for it then. */
+  const ifGiven = (query: Knex.QueryBuilder, names: readonly string[]): Knex.QueryBuilder =>
+    names.reduce((sofar, name) => {
+      const value = slot(knex, name)
+      return sofar.whereRaw('(? is null or ?? = ?)', [value, `${table}.${name}`, value] as never)
+    }, query)
+  const names = filters.map((field) => field.name)
+  const search = searchTable(resource)
+  const matching: Ids = () => knex(search).whereRaw('?? match ?', [search, slot(knex, 'phrase')] as never)
+  const containing: Ids = () =>
+    knex(table).whereRaw(`${searchedText(knex, resource)} glob ?`, [slot(knex, 'anywhere')] as never)
+  // A reference finds fewer rows than a status does, so it leads where both are given.
+  const leaders = [...filters.filter((field) => field.references), ...filters.filter((field) => !field.references)]
+  const columns = resource.fields.map((field) => field.name).filter((name) => name !== 'id')
+  return {
+    state: bounds,
+    get,
+    insert: compile(knex(resource.table).insert(Object.fromEntries(columns.map((name) => [name, slot(knex, name)])))),
+    checks: checksOf(knex, registry, resource),
+    all,
+    filtered: new Map(
+      leaders.map(({ name }) => {
+        const others = names.filter((other) => other !== name)
+        return [name, pageOf(() => ifGiven(knex(table).where(name, slot(knex, name)), others))]
+      }),
+    ),
+    search: pageOf(matching, 'rowid'),
+    // The search index leads, row by row and in the order of the ids, so the first page needs no sorting.
+    searchFiltered: pageOf(
+      () => ifGiven(matching().joinRaw(`cross join ${table} on ${table}.id = ${search}.rowid`), names),
+      `${search}.rowid`,
+    ),
+    scan: pageOf(() => ifGiven(containing(), names)),
+  }
+}
