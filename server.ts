@@ -1,11 +1,11 @@
 /** Starts the service: reads the settings, opens the database, builds the app, listens, and drains when told to stop. */
-import { pino } from 'pino'
 import { basePath } from './engine/contract/openapi.js'
 import { RegistryError } from './engine/descriptor/fault.js'
 import { loadRegistry } from './engine/descriptor/load.js'
 import { createApp } from './engine/http/app.js'
 import { docsPath } from './engine/http/docs.js'
 import { listen } from './engine/http/listen.js'
+import { createLogger } from './engine/log.js'
 import { readSettings, SettingsError } from './engine/settings.js'
 import { openStorage } from './engine/storage/open.js'
 import { StorageError } from './engine/storage/storage.js'
@@ -21,7 +21,7 @@ const indexingLine = (table: string, done: number, total: number): void => {
 
 const start = async (): Promise<void> => {
   const settings = readSettings(process.env)
-  const logger = pino({ level: settings.LOG_LEVEL })
+  const logger = createLogger(settings.LOG_LEVEL)
   const registry = await loadRegistry(folders)
   const storage = openStorage(registry, settings.DATABASE_URL, {
     demo: settings.DEMO_DATA,

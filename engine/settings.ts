@@ -20,9 +20,9 @@ const variables = {
     takes: 'the write token',
   },
   DATABASE_URL: {
-    read: z.string().regex(/^(sqlite:.+|postgres(ql)?:\/\/.+)$/s),
+    read: z.string().regex(/^sqlite:.+$/s),
     default: 'sqlite:data/workforce.sqlite',
-    takes: 'sqlite:PATH, sqlite::memory: or postgres://…',
+    takes: 'sqlite:PATH or sqlite::memory:',
   },
   DEMO_DATA: {
     read: z.enum(['true', 'false']).transform((word) => word === 'true'),

@@ -1,7 +1,6 @@
 /** Who may write, which methods answer where, and in which order a create is checked. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { sampleBody } from './support/samples.js'
 import { registry, startService, token } from './support/service.js'
 
 const open = await startService()
@@ -12,7 +11,6 @@ for (const resource of registry) {
   const test = suite(`access ${resource.path}`)
   const path = `/api/v1/${resource.path}`
   const allow = resource.create ? 'GET, HEAD, OPTIONS, POST' : 'GET, HEAD, OPTIONS'
-  const body = JSON.stringify(sampleBody(registry, resource, 5))
 
   for (const method of ['PUT', 'PATCH', 'DELETE', ...(resource.create ? [] : ['POST'])]) {
     test(`${method} on the list is not allowed`, async () => {
@@ -93,9 +91,8 @@ for (const resource of registry) {
     test('the scheme is known in any case', async () => {
       for (const scheme of ['bearer', 'BEARER', 'BeArEr']) {
         const headers = { ...json, authorization: `${scheme} ${token}` }
-        assert.is((await open.send(path, { method: 'POST', headers, body: '{}' })).status, 422)
+        assert.is((await open.send(path, { method: 'POST', headers, body: '[]' })).status, 422)
       }
-      assert.ok(body)
     })
   }
 

@@ -4,9 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { verifyDemo, verifyLinks } from '../engine/descriptor/demo.js'
 import { defineResource, integer, now, number, text } from '../engine/descriptor/index.js'
 import { loadRegistry } from '../engine/descriptor/load.js'
-import { verify, verifyDemo } from '../engine/descriptor/verify.js'
+import { resourceFrom } from '../engine/descriptor/registry.js'
+import { verify } from '../engine/descriptor/verify.js'
 
 const sound = {
   name: 'Thing',
@@ -43,9 +45,9 @@ const cases: [what: string, exported: unknown, ...says: RegExp[]][] = [
     /slug unique within "titl".*did you mean "title"/,
   ],
   ['unique within nothing', withFields({ slug: text({ unique: [] }) }), /slug unique is an empty list/],
-  ['unique within itself', withFields({ slug: text({ unique: ['slug'] }) }), /slug unique within "slug"/],
-  ['a table that is taken', { ...sound, table: 'owners' }, /table "owners" is resources\/owners\.ts's already/],
-  ['a name that is taken', { ...sound, name: 'Owner' }, /name "Owner" is resources\/owners\.ts's already/],
+  ['unique within itself', withFields({ slug: text({ unique: ['slug'] }) }), /slug is unique within itself/],
+  ['a table that is taken', { ...sound, table: 'owners' }, /both say table "owners"/],
+  ['a name that is taken', { ...sound, name: 'Owner' }, /both say name "Owner"/],
   [
     'a default of the wrong kind',
     withFields({ size: integer({ default: loosely('3') }) }),
@@ -143,7 +145,7 @@ for (const [what, exported, ...says] of cases) {
     assert.is(faults.length, says.length, faults.join('\n'))
     for (const [index, pattern] of says.entries()) {
       assert.match(faults[index] as string, pattern)
-      assert.ok(faults[index]?.startsWith('resources/things.ts '))
+      assert.ok(faults[index]?.includes('resources/things.ts '))
     }
   })
 }
@@ -200,6 +202,24 @@ test('demo rows are held against the descriptor', () => {
     problems.join('\n'),
     /size row 2: is "x".*id row 2: 1 is taken.*titel row 3: is no field.*"title".*title row 3: is required/s,
   )
+})
+
+test('demo rows are held against one another', () => {
+  const owners = resourceFrom('owners', other, [{ id: 1, title: 'a' }])
+  const fields = { owner_id: integer({ references: 'owners' }), slug: text({ unique: ['owner_id'] }) }
+  const things = resourceFrom('things', { ...sound, fields, required: [] }, [
+    { id: 1, owner_id: 1, slug: 'x' },
+    { id: 2, owner_id: 1, slug: 'x' },
+    { id: 3, owner_id: 7, slug: 'x' },
+  ])
+  const problems = verifyLinks([owners, things]).map(({ file, field, problem }) => `${file} ${field} ${problem}`)
+  assert.is(problems.length, 2)
+  assert.match(problems[0] as string, /^seeds\/things\.json owner_id row 3: names 7/)
+  assert.match(problems[1] as string, /^seeds\/things\.json slug row 2: /)
+})
+
+test('a path that is the service’s own is told', () => {
+  assert.match(faultsOf(sound, 'health')[0] as string, /the path "health" is the service's own/)
 })
 
 test('loading tells the faults of files that cannot be loaded, and of demo rows without a resource', async () => {

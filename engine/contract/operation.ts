@@ -42,7 +42,7 @@ export const always = {
   400: {
     description: 'The request is not HTTP that the server understands.',
     schema: errorSchema,
-    example: { error: { code: 'bad_request', message: 'The request is not valid HTTP.' } },
+    example: { error: { code: 'bad_request', message: 'The request takes exactly one Host header.' } },
   },
   default: refused('Any other failure, in the same envelope.', internalError()),
 } satisfies Record<string, Answer>

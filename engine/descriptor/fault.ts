@@ -25,7 +25,8 @@ export class RegistryError extends Error {
 
 /** A value as it would be written in a descriptor, cut where it grows long. */
 export const shown = (value: unknown): string => {
-  const written = typeof value === 'function' ? 'a function' : (JSON.stringify(value) ?? String(value))
+  const isWritten = typeof value === 'object' || typeof value === 'string'
+  const written = typeof value === 'function' ? 'a function' : isWritten ? JSON.stringify(value) : String(value)
   return written.length > 60 ? `${written.slice(0, 57)}…` : written
 }
 

@@ -2,10 +2,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { verifyDemo, verifyLinks } from './demo.js'
 import { type Fault, RegistryError } from './fault.js'
 import { didYouMean } from './nearest.js'
 import { type Registry, type RowValues, resourceFrom } from './registry.js'
-import { type Candidate, verify, verifyDemo } from './verify.js'
+import { type Candidate, verify } from './verify.js'
 
 export interface Folders {
   /** Holds one module a resource, in TypeScript or compiled. */
@@ -19,6 +20,10 @@ const modulesIn = (folder: string): string[] =>
     .filter((name) => /(?<!\.d)\.[jt]s$/.test(name))
     .sort()
 
+/** The first line of what went wrong, without the folders of this machine. */
+const importProblem = ({ message }: Error): string =>
+  (message.split('\n')[0] ?? '').replaceAll(/(?:file:\/\/)?\/\S*\/(?=(?:engine|resources)\/)/g, '')
+
 const importCandidates = async (folder: string, faults: Fault[]): Promise<Candidate[]> => {
   const candidates: Candidate[] = []
   for (const name of modulesIn(folder)) {
@@ -28,7 +33,7 @@ const importCandidates = async (folder: string, faults: Fault[]): Promise<Candid
       const module = (await import(pathToFileURL(join(folder, name)).href)) as { default?: unknown }
       candidates.push({ file, path, exported: module.default })
     } catch (error) {
-      faults.push({ file, problem: `cannot be loaded: ${(error as Error).message.split('\n')[0]}` })
+      faults.push({ file, problem: `cannot be loaded: ${importProblem(error as Error)}` })
     }
   }
   return candidates
@@ -65,6 +70,7 @@ export const loadRegistry = async (folders: Folders): Promise<Registry> => {
     faults.push(...verifyDemo(`seeds/${name}`, descriptor, rows))
     return resourceFrom(path, descriptor, rows as RowValues[])
   })
+  if (faults.length === 0) faults.push(...verifyLinks(registry))
   if (faults.length > 0) throw new RegistryError(faults)
   return registry
 }

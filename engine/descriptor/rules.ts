@@ -72,11 +72,10 @@ const referenceExists: FieldRule = ({ options, paths }) => {
 const uniqueWithinFields: FieldRule = ({ name, options, descriptor }) => {
   if (options.unique === undefined || options.unique === true) return undefined
   if (options.unique.length === 0) return 'unique is an empty list; write true where it is unique over all rows'
-  const others = Object.keys(descriptor.fields).filter((other) => other !== name)
+  if (options.unique.includes(name)) return 'is unique within itself; name other fields, or write true'
+  const others = Object.keys(descriptor.fields)
   const wrong = options.unique.find((other) => !others.includes(other))
-  return wrong === undefined
-    ? undefined
-    : `unique within "${wrong}", which is no other field${didYouMean(wrong, others)}`
+  return wrong === undefined ? undefined : `unique within "${wrong}", which is no field${didYouMean(wrong, others)}`
 }
 
 const managedAlone: FieldRule = ({ options }) =>
@@ -86,7 +85,7 @@ const managedAlone: FieldRule = ({ options }) =>
 
 const managedHasSource: FieldRule = ({ name, options, descriptor }) =>
   descriptor.create && options.managed === true && descriptor.required.includes(name)
-    ? 'is required and managed without a value, so no row could be created; write a function, as in managed: now'
+    ? 'is required and managed without a value, so no row could be created; write a function that gives its value, as in managed: now'
     : undefined
 
 const redactedAlone: FieldRule = ({ name, options, descriptor }) => {

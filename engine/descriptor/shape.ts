@@ -25,7 +25,8 @@ const parts: Record<keyof Descriptor, Part> = {
   about: { valid: isText, takes: 'a sentence', optional: true },
   table: {
     valid: (value) => typeof value === 'string' && /^(?!sqlite_|registry_)[a-z][a-z0-9_]{0,59}$/.test(value),
-    takes: 'lower-case letters, digits and underscores such as "leave_requests"',
+    takes:
+      'lower-case letters, digits and underscores such as "leave_requests", and does not begin with sqlite_ or registry_',
   },
   fields: { valid: isObject, takes: 'an object with one line a field, such as { name: text() }' },
   required: { valid: isNames, takes: 'a list of field names, such as ["name"]; [] where every field may be null' },

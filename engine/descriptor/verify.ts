@@ -2,8 +2,7 @@
 import type { Descriptor } from './define.js'
 import type { Fault } from './fault.js'
 import { didYouMean } from './nearest.js'
-import type { RowValues } from './registry.js'
-import { fieldCase, fieldRules, wrongKind } from './rules.js'
+import { fieldCase, fieldRules } from './rules.js'
 import { soundParts } from './shape.js'
 
 /** A file of `resources/` as it was loaded, before anything is known to be right about it. */
@@ -19,19 +18,22 @@ export interface Verified {
   readonly descriptor: Descriptor
 }
 
-const pathFault = ({ file, path }: Candidate): Fault[] =>
-  /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(path)
-    ? []
-    : [
-        {
-          file,
-          problem: `the file's name is the path, so it is lower-case words joined by "-", such as career-sites.ts`,
-        },
-      ]
+/** Paths that are the service's own. */
+const reservedPaths = ['health']
+
+const pathFault = ({ file, path }: Candidate): Fault[] => {
+  if (reservedPaths.includes(path))
+    return [{ file, problem: `the path "${path}" is the service's own; name it otherwise` }]
+  if (/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(path)) return []
+  return [
+    { file, problem: `the file's name is the path, so it is lower-case words joined by "-", such as career-sites.ts` },
+  ]
+}
 
 const requiredFaults = ({ file, descriptor }: Verified): Fault[] => {
   const names = Object.keys(descriptor.fields)
   return descriptor.required.flatMap((name, index): Fault[] => {
+    if (name === 'id') return [{ file, problem: 'required names "id", which every row has anyway; leave it out' }]
     if (!names.includes(name)) {
       return [{ file, problem: `required names "${name}", which is no field${didYouMean(name, names)}` }]
     }
@@ -48,13 +50,12 @@ const fieldFaults = ({ file, descriptor }: Verified, paths: readonly string[]): 
     })
   })
 
-/** Tables and names must differ between files: the second of two is at fault. */
+/** Tables and names must differ between files; which of two is at fault only their author knows. */
 const sharedFaults = (all: readonly Verified[], part: 'table' | 'name', why: string): Fault[] =>
   all.flatMap(({ file, descriptor }, index): Fault[] => {
     const first = all.slice(0, index).find((other) => other.descriptor[part] === descriptor[part])
-    return first && descriptor[part] !== ''
-      ? [{ file, problem: `${part} "${descriptor[part]}" is ${first.file}'s already; ${why}` }]
-      : []
+    if (!first || descriptor[part] === '') return []
+    return [{ file: `${first.file} and ${file}`, problem: `both say ${part} "${descriptor[part]}"; ${why}` }]
   })
 
 /** The descriptors among the candidates, and every fault there is. */
@@ -74,28 +75,4 @@ export const verify = (candidates: readonly Candidate[]): { verified: Verified[]
     ...sharedFaults(verified, 'name', 'the documents name their schemas and operations by it'),
   )
   return { verified, faults }
-}
-
-/** What is wrong with a resource's demo rows, row by row. */
-export const verifyDemo = (file: string, { fields, required }: Descriptor, rows: unknown): Fault[] => {
-  if (!Array.isArray(rows)) return [{ file, problem: 'is not a list of rows' }]
-  const names = ['id', ...Object.keys(fields)]
-  const seen = new Set<unknown>()
-  return rows.flatMap((row: RowValues, index): Fault[] => {
-    const faults: Fault[] = []
-    const say = (field: string, problem: string) =>
-      faults.push({ file, field, problem: `row ${index + 1}: ${problem}` })
-    for (const [name, value] of Object.entries(row)) {
-      const kind = name === 'id' ? 'integer' : fields[name]?.kind
-      if (kind === undefined) say(name, `is no field of the resource${didYouMean(name, names)}`)
-      else if (value !== null) {
-        const wrong = wrongKind(value, kind)
-        if (wrong) say(name, wrong)
-      }
-    }
-    for (const name of ['id', ...required]) if ((row[name] ?? null) === null) say(name, 'is required but has no value')
-    if (seen.has(row['id'])) say('id', `${row['id']} is taken by an earlier row`)
-    seen.add(row['id'])
-    return faults
-  })
 }

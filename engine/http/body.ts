@@ -37,12 +37,14 @@ const readFailure = (error: { status?: number; type?: string }): Error => {
   if (error.status === 413) return payloadTooLarge(bodyLimit)
   if (error.status === 415)
     return refuse('content_encoding', 'The body takes the content encoding gzip, deflate or none.')
-  return refuse('body_read', 'The body could not be read to its end as its headers describe it.')
+  return refuse('body_read', 'The body could not be read as its Content-Encoding and Content-Length describe it.')
 }
 
 /** The value that the request's body holds. */
 export const readJson = async (ctx: Context): Promise<{ value: unknown; source: string }> => {
   checkContentType(ctx)
+  // A client that waits to be asked for its body is asked now: its token was accepted.
+  if (ctx.get('Expect').toLowerCase() === '100-continue') ctx.res.writeContinue()
   try {
     await readBytes(ctx, async () => {})
   } catch (error) {

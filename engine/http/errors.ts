@@ -1,5 +1,5 @@
 /** Turns whatever was thrown into an answer of the interface's shape, and tells the log of what was not foreseen. */
-import type { Middleware } from 'koa'
+import type { Context } from 'koa'
 import type { Logger } from 'pino'
 import { internalError, Refusal, unavailable } from '../contract/errors.js'
 import { Unavailable } from '../storage/storage.js'
@@ -10,16 +10,10 @@ const refusalFor = (error: unknown): Refusal => {
   return error instanceof Unavailable ? unavailable() : internalError()
 }
 
-/** Runs around everything else. */
-export const answerErrors =
-  (logger: Logger): Middleware =>
-  async (ctx, next) => {
-    try {
-      await next()
-    } catch (error) {
-      if (!(error instanceof Refusal)) logger.error({ err: error }, 'a request failed')
-      const { status, body, headers } = refusalFor(error)
-      ctx.set(headers)
-      sendJson(ctx, status, body)
-    }
-  }
+/** Answers in the place of a handler that threw. */
+export const answerError = (ctx: Context, error: unknown, logger: Logger): void => {
+  if (!(error instanceof Refusal)) logger.error({ err: error }, 'a request failed')
+  const { status, body, headers } = refusalFor(error)
+  ctx.set(headers)
+  sendJson(ctx, status, body)
+}

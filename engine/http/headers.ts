@@ -1,6 +1,6 @@
 /** The headers that are the same on every answer: security, by helmet, and the openness of CORS. */
-
-import type { Context, Middleware } from 'koa'
+import type { ServerResponse } from 'node:http'
+import type { Context } from 'koa'
 import helmet from 'koa-helmet'
 
 /** Reads are public and writes need a header that no browser sends by itself, so any page may call. */
@@ -16,21 +16,20 @@ const protect = helmet({
 })
 
 /** What helmet sets is the same each time, so it is asked once, and not by every request. */
-const askHelmet = async (): Promise<Record<string, string>> => {
+const askHelmet = async (): Promise<Map<string, string>> => {
   const headers = new Map<string, string>()
   const response = { setHeader: (name: string, value: string) => headers.set(name, value), removeHeader: () => {} }
   await protect(
     { req: { headers: {} }, res: response, request: {}, response: {} } as unknown as Context,
     async () => {},
   )
-  return Object.fromEntries(headers)
+  return headers
 }
 
-/** Makes the middleware that sets them. */
-export const commonHeaders = async (): Promise<Middleware> => {
-  const headers = Object.entries({ ...cors, ...(await askHelmet()) })
-  return async (ctx, next) => {
-    for (const [name, value] of headers) ctx.res.setHeader(name, value)
-    await next()
+/** Makes the function that sets them. */
+export const commonHeaders = async (): Promise<(response: ServerResponse) => void> => {
+  const headers = [...Object.entries(cors), ...(await askHelmet())]
+  return (response) => {
+    for (const [name, value] of headers) response.setHeader(name, value)
   }
 }

@@ -1,6 +1,7 @@
 /** The HTTP server itself: listening, answering what its parser rejects, and stopping without cutting anyone off. */
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type Koa from 'koa'
 import { envelope } from '../contract/errors.js'
 
@@ -11,10 +12,22 @@ const parserAnswers: Record<string, { status: string; message: string }> = {
   },
   ERR_HTTP_REQUEST_TIMEOUT: { status: '408 Request Timeout', message: 'The request did not arrive in time.' },
 }
-const malformed = { status: '400 Bad Request', message: 'The request is not valid HTTP.' }
+const malformed = {
+  status: '400 Bad Request',
+  message: 'The request is not valid HTTP; characters beyond ASCII are percent-encoded in a path or a query.',
+}
+const hostMissing = 'The request takes exactly one Host header.'
 
-/** What the parser rejects never reaches the app, but is owed the same envelope. */
-const answerParserError = (error: Error & { code?: string }, socket: Socket): void => {
+/** The newest response of each connection, finished or not. */
+const responses = new WeakMap<Duplex, ServerResponse>()
+
+/** What the parser rejects never reaches the app, but is owed the same envelope, after the answers that come before it. */
+const answerParserError = (error: Error & { code?: string }, socket: Duplex): void => {
+  const before = responses.get(socket)
+  if (before && !before.writableFinished && !before.destroyed) {
+    before.once('finish', () => answerParserError(error, socket))
+    return
+  }
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
   const { status, message } = parserAnswers[error.code ?? ''] ?? malformed
   const body = JSON.stringify(envelope('bad_request', message))
@@ -25,6 +38,16 @@ const answerParserError = (error: Error & { code?: string }, socket: Socket): vo
     'Connection: close',
   ]
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+}
+
+/** Whether a request names its host once: more or less than that is how requests are smuggled. */
+const hasOneHost = ({ rawHeaders, httpVersion }: IncomingMessage): boolean => {
+  let hosts = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts++
+  }
+  return hosts === 1 || (hosts === 0 && httpVersion === '1.0')
 }
 
 export interface Listening {
@@ -43,15 +66,18 @@ const addressOf = (server: Server): string => {
 export const listen = (app: Koa, { host, port }: { host: string; port: number }): Promise<Listening> => {
   const handle = app.callback()
   let stopping = false
-  const serve: typeof handle = (request, response) => {
+  const serve = (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     // An idle connection would keep the server open for as long as its client likes.
     if (stopping) response.setHeader('Connection', 'close')
-    return handle(request, response)
+    responses.set(request.socket, response)
+    if (hasOneHost(request)) return handle(request, response)
+    response.writeHead(400, { 'Content-Type': 'application/json; charset=utf-8', Connection: 'close' })
+    response.end(JSON.stringify(envelope('bad_request', hostMissing)))
+    return Promise.resolve()
   }
-  const server = createServer(
-    { requestTimeout: 30_000, headersTimeout: 10_000, connectionsCheckingInterval: 1_000 },
-    serve,
-  )
+  const limits = { requestTimeout: 30_000, headersTimeout: 10_000, connectionsCheckingInterval: 1_000 }
+  // The host is looked at above: Node's own refusal has no body.
+  const server = createServer({ ...limits, requireHostHeader: false }, serve)
   // The body is asked for when it is read, after the token was looked at; any other expectation is ignored.
   server.on('checkContinue', serve)
   server.on('checkExpectation', serve)

@@ -25,7 +25,7 @@ export const knownBy = (ctx: Context): Known => {
 /** Answers with what was read, as JSON unless another type was set. */
 export const sendReading = async (ctx: Context, { tag, body }: Reading): Promise<void> => {
   ctx.set('Cache-Control', 'no-cache')
-  ctx.vary('Accept-Encoding')
+  ctx.set('Vary', 'Accept-Encoding')
   if (body === undefined || knownBy(ctx)(tag)) {
     ctx.status = 304
     ctx.set('ETag', tagsSent(ctx).find((sent) => bare(sent) === tag) ?? `"${tag}"`)

@@ -1,14 +1,21 @@
 /** The routes, interpreted from the operations and the documents. */
 import { createHash } from 'node:crypto'
 import Router from '@koa/router'
+import type { Middleware } from 'koa'
 import { basePath, openApiDocument } from '../contract/openapi.js'
 import type { Operation } from '../contract/operation.js'
 import { operationsOf } from '../contract/operations.js'
 import { swaggerDocument } from '../contract/swagger.js'
 import type { Reading } from '../storage/storage.js'
 import { docsAssets, docsPath, docsPolicy } from './docs.js'
-import { handlerOf, type Service } from './handlers.js'
+import { type Handler, handlerOf, type Service } from './handlers.js'
 import { sendReading } from './reading.js'
+
+interface Route {
+  readonly path: string
+  readonly method: 'get' | 'post'
+  readonly handler: Handler
+}
 
 /** The index answers with and without a slash; every other path has one spelling. */
 const pathsOf = ({ path }: Operation): string[] =>
@@ -20,28 +27,55 @@ const readingOf = (body: Buffer): Reading => ({
   body,
 })
 
-/** The router of a service. */
-export const routerOf = (service: Service): Router => {
-  const router = new Router({ strict: true, sensitive: true })
-  const operations = operationsOf(service.registry)
-  for (const operation of operations) {
+const operationRoutes = (service: Service, operations: readonly Operation[]): Route[] =>
+  operations.flatMap((operation) => {
     const handler = handlerOf(service, operation)
-    for (const path of pathsOf(operation)) router.register(path, [operation.method], handler)
-  }
-  const openapi = openApiDocument(service.product, operations)
+    return pathsOf(operation).map((path) => ({ path, method: operation.method, handler }))
+  })
+
+const documentRoutes = ({ product }: Service, operations: readonly Operation[]): Route[] => {
+  const openapi = openApiDocument(product, operations)
   const documents = { [`${basePath}/openapi.json`]: openapi, '/swagger.json': swaggerDocument(openapi) }
-  for (const [path, document] of Object.entries(documents)) {
+  return Object.entries(documents).map(([path, document]) => {
     const reading = readingOf(Buffer.from(JSON.stringify(document)))
-    router.get(path, (ctx) => sendReading(ctx, reading))
-  }
-  for (const [path, { type, body }] of docsAssets(service.product.name)) {
+    return { path, method: 'get', handler: (ctx) => sendReading(ctx, reading) }
+  })
+}
+
+const docsRoutes = ({ product }: Service): Route[] =>
+  [...docsAssets(product.name)].map(([path, { type, body }]) => {
     const reading = readingOf(body)
-    router.get(path, (ctx) => {
-      ctx.set('Content-Type', type)
-      ctx.set('Content-Security-Policy', docsPolicy)
-      return sendReading(ctx, reading)
-    })
+    return {
+      path,
+      method: 'get',
+      handler: (ctx) => {
+        ctx.set('Content-Type', type)
+        ctx.set('Content-Security-Policy', docsPolicy)
+        return sendReading(ctx, reading)
+      },
+    }
+  })
+
+/** A path up to its third part, which names the resource: `/api/v1/employees`. */
+const room = /^(?:\/[^/]*){1,3}/
+
+/** Every route of a service. */
+export const routesOf = (service: Service): Middleware => {
+  const operations = operationsOf(service.registry)
+  const routes: Route[] = [
+    ...operationRoutes(service, operations),
+    ...documentRoutes(service, operations),
+    ...docsRoutes(service),
+    { path: '/', method: 'get', handler: async (ctx) => ctx.redirect(docsPath) },
+  ]
+  // The router tries each of its routes on each request, so every room has a router of its own, found by name.
+  const routers = new Map<string, Router>()
+  const roomOf = (path: string): string => room.exec(path)?.[0] ?? ''
+  for (const { path, method, handler } of routes) {
+    const router = routers.get(roomOf(path)) ?? new Router({ strict: true, sensitive: true })
+    router.register(path, [method], handler)
+    routers.set(roomOf(path), router)
   }
-  router.get('/', async (ctx) => ctx.redirect(docsPath))
-  return router
+  const rooms = new Map([...routers].map(([name, router]) => [name, router.routes() as unknown as Middleware]))
+  return (ctx, next) => rooms.get(roomOf(ctx.path))?.(ctx, next) ?? next()
 }

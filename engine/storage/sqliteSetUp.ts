@@ -5,38 +5,66 @@ import type { Registry, Resource } from '../descriptor/registry.js'
 import { compile, slot } from './slots.js'
 import { bookkeepingOf, indexesOf, type Kept, searchedText, searchTable, statesTable } from './sqliteSchema.js'
 import { StorageError } from './storage.js'
-import { addColumns, createTable } from './tables.js'
+import { addColumns, createTable, quoted } from './tables.js'
 
 /** Told now and then while rows that were there before are being indexed. */
 export type Progress = (table: string, done: number, total: number) => void
 
 const batch = 10_000
 
-const ensureTable = (database: Database, knex: Knex, registry: Registry, resource: Resource): void => {
-  const columns = (database.pragma(`table_info(${resource.table})`) as { name: string }[]).map((column) => column.name)
-  const gained = resource.fields.filter((field) => !columns.includes(field.name))
-  if (columns.length === 0) for (const sql of createTable(knex, registry, resource)) database.exec(sql)
-  else if (gained.length > 0) {
-    const required = gained.find((field) => field.required)
-    if (required) {
-      throw new StorageError(
-        `table "${resource.table}" has no column "${required.name}", and one that is required cannot be added to rows that exist`,
+interface Column {
+  readonly name: string
+  readonly notnull: 0 | 1
+}
+
+/** What an existing table has that its descriptor does not allow for, told so that it can be mended. */
+const misfit = (
+  database: Database,
+  { table, fields, create, path }: Resource,
+  columns: readonly Column[],
+): string | undefined => {
+  const says = (what: string) => `table "${table}" ${what} (resources/${path}.ts)`
+  for (const { name, notnull } of columns) {
+    const field = fields.find((one) => one.name === name)
+    if (create && notnull && name !== 'id' && !field?.required) {
+      return says(
+        `lets no row be without "${name}", but its descriptor does; alter the table, or require the field again`,
       )
     }
-    for (const sql of addColumns(knex, registry, resource, gained)) database.exec(sql)
+    const isNull = () => database.prepare(`select 1 from ${quoted(table)} where ${quoted(name)} is null limit 1`).get()
+    if (field?.required && !notnull && isNull()) {
+      return says(`has rows without "${name}", which its descriptor requires; give them a value first`)
+    }
   }
+  const required = fields.find((field) => field.required && !columns.some((column) => column.name === field.name))
+  return required && says(`has no column "${required.name}", and a required one cannot be added to rows that exist`)
+}
+
+const ensureTable = (database: Database, knex: Knex, registry: Registry, resource: Resource): void => {
+  const columns = database.pragma(`table_info(${quoted(resource.table)})`) as Column[]
+  if (columns.length === 0) {
+    for (const sql of createTable(knex, registry, resource)) database.exec(sql)
+    return
+  }
+  const problem = misfit(database, resource, columns)
+  if (problem) throw new StorageError(problem)
+  const gained = resource.fields.filter((field) => !columns.some((column) => column.name === field.name))
+  if (gained.length > 0) for (const sql of addColumns(knex, registry, resource, gained)) database.exec(sql)
 }
 
 /** Puts the rows that are there already into the search index, and counts them. */
 const catchUp = (database: Database, knex: Knex, resource: Resource, progress: Progress): void => {
   const { table } = resource
-  const total = database.prepare(`select count(*) from ${table}`).pluck().get() as number
+  const total = database
+    .prepare(`select count(*) from ${quoted(table)}`)
+    .pluck()
+    .get() as number
   const fill = database.prepare(
     `insert into ${searchTable(resource)} (rowid, text)
-      select id, ${searchedText(knex, resource)} from ${table} where id > ? order by id limit ${batch}`,
+      select id, ${searchedText(knex, resource)} from ${quoted(table)} where id > ? order by id limit ${batch}`,
   )
   const lastOf = database
-    .prepare(`select max(id) from (select id from ${table} where id > ? order by id limit ${batch})`)
+    .prepare(`select max(id) from (select id from ${quoted(table)} where id > ? order by id limit ${batch})`)
     .pluck()
   let last: unknown = Number.MIN_SAFE_INTEGER
   for (let done = 0; done < total; done += batch) {
@@ -55,7 +83,18 @@ const ensureKept = (database: Database, knex: Knex, resource: Resource, progress
     for (const { type, name } of wanted.toReversed()) database.exec(`drop ${type} if exists ${name}`)
     for (const { sql } of wanted) database.exec(sql)
   }
-  for (const index of indexesOf(knex, resource)) if (!isAsWanted(index)) remake([index])
+  for (const index of indexesOf(knex, resource)) {
+    if (isAsWanted(index)) continue
+    try {
+      remake([index])
+    } catch (error) {
+      if ((error as { code?: string }).code !== 'SQLITE_CONSTRAINT_UNIQUE') throw error
+      const columns = index.sql.slice(index.sql.lastIndexOf('('))
+      throw new StorageError(
+        `rows of "${resource.table}" share values of ${columns}, which its descriptor says are unique`,
+      )
+    }
+  }
   const bookkeeping = bookkeepingOf(knex, resource)
   const isCounted = database.prepare(`select 1 from ${statesTable} where name = ?`).get(resource.table) !== undefined
   if (isCounted && bookkeeping.every(isAsWanted)) return

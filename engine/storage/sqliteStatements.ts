@@ -3,7 +3,7 @@ import type { Knex } from 'knex'
 import { filterFields, type Registry, type Resource } from '../descriptor/registry.js'
 import { compile, type Statement, slot } from './slots.js'
 import { jsonIndex, rowJson, searchedText, searchTable, statesTable } from './sqliteSchema.js'
-import { tableOf } from './tables.js'
+import { quoted, tableOf } from './tables.js'
 
 /** Looks for what a new row must find (a reference) or must not find (a value that is unique). */
 export interface Check {
@@ -39,7 +39,7 @@ const partsOf = (knex: Knex, resource: Resource) => {
   const slots = (...names: string[]) => names.map((name) => slot(knex, name))
   const state = (column: 'state' | 'rows') => `(select ${column} from ${statesTable} where name = '${table}')`
   // Told outright to read the JSON from its index: SQLite would rather compute it anew for a handful of rows.
-  const rows = `select ${rowJson(knex, resource)} as row from ${table} indexed by ${jsonIndex(resource)}`
+  const rows = `select ${rowJson(knex, resource)} as row from ${quoted(table)} indexed by ${jsonIndex(resource)}`
   const body = (data: string, total: string) =>
     `select ${state('state')}, cast(concat('{"data":[', (select group_concat(row, ',') from (${data})),
       '],"meta":{"total":', ${total}, ',"limit":', ?, ',"offset":', ?, '}}') as blob)`
@@ -71,7 +71,7 @@ const partsOf = (knex: Knex, resource: Resource) => {
   )
   const bounds = compile(
     knex.raw(
-      `select ${state('state')}, ${state('rows')}, (select min(id) from ${table}), (select max(id) from ${table})`,
+      `select ${state('state')}, ${state('rows')}, (select min(id) from ${quoted(table)}), (select max(id) from ${quoted(table)})`,
     ),
   )
   return { pageOf, all, get, bounds }
@@ -127,7 +127,7 @@ export const statementsOf = (knex: Knex, registry: Registry, resource: Resource)
     search: pageOf(matching, 'rowid'),
     // The search index leads, row by row and in the order of the ids, so the first page needs no sorting.
     searchFiltered: pageOf(
-      () => ifGiven(matching().joinRaw(`cross join ${table} on ${table}.id = ${search}.rowid`), names),
+      () => ifGiven(matching().joinRaw(`cross join ${quoted(table)} on ${quoted(table)}.id = ${search}.rowid`), names),
       `${search}.rowid`,
     ),
     scan: pageOf(() => ifGiven(containing(), names)),

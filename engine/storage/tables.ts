@@ -4,6 +4,9 @@ import type { Field, Registry, Resource } from '../descriptor/registry.js'
 
 const columnTypes = { integer: 'integer', number: 'numeric', text: 'text' } as const
 
+/** A name as SQL takes it, even where it is a word of SQL's own; names are of letters, digits and underscores. */
+export const quoted = (name: string): string => `"${name}"`
+
 /** The table of the resource at a path. */
 export const tableOf = (registry: Registry, path: string): string => {
   const target = registry.find((resource) => resource.path === path)

@@ -15,7 +15,7 @@ const targetOf = (registry: Registry, field: Field): Resource | undefined =>
 const sampleValue = (registry: Registry, field: Field, n: number): Value => {
   if (field.references) {
     const rows = targetOf(registry, field)?.demo ?? []
-    return rows.length > 0 ? (rows[n % rows.length]?.['id'] ?? 1) : 1
+    return rows.length > 0 ? (rows[n % rows.length]?.['id'] ?? 1) : 1 + (n % madeUpRows)
   }
   if (field.kind === 'integer') return n
   if (field.kind === 'number') return n + 0.5
@@ -35,12 +35,20 @@ const sampleRow = (registry: Registry, resource: Resource, id: number): RowValue
     }),
   )
 
+/** Enough for a unique reference to find a row that no other has taken; fewer of those that have such a reference. */
+const madeUpRows = 300
+const rowsFor = ({ fields }: Resource): number =>
+  fields.some((field) => field.references && field.unique) ? 25 : madeUpRows
+
 /** The registry with made-up rows for every resource that has no demo rows of its own. */
 export const withRows = (registry: Registry): Registry =>
   registry.map((resource) =>
     resource.demo.length > 0
       ? resource
-      : { ...resource, demo: Array.from({ length: 25 }, (_, n) => sampleRow(registry, resource, n + 1)) },
+      : {
+          ...resource,
+          demo: Array.from({ length: rowsFor(resource) }, (_, n) => sampleRow(registry, resource, n + 1)),
+        },
   )
 
 /** A demo row as a client sees it: every field present, the redacted ones null. */

@@ -51,7 +51,12 @@ const exchange = (address: string, path: string, { method = 'GET', headers = {},
         resolve({ status: response.statusCode ?? 0, headers: response.headers, text, body: parsed })
       })
     })
-    sent.on('error', reject)
+    sent.on('error', (error: Error & { code?: string }) => {
+      // The server may have let go of an idle connection just as it was taken up again.
+      if (sent.reusedSocket && error.code === 'ECONNRESET')
+        resolve(exchange(address, path, { method, headers, ...(body && { body }) }))
+      else reject(error)
+    })
     sent.end(body)
   })
 
