@@ -1,14 +1,17 @@
 /** Starts the service: reads the settings, opens the database, builds the app, listens, and drains when told to stop. */
+import cluster from 'node:cluster'
 import { basePath } from './engine/contract/openapi.js'
 import { RegistryError } from './engine/descriptor/fault.js'
 import { loadRegistry } from './engine/descriptor/load.js'
+import type { Registry } from './engine/descriptor/registry.js'
 import { createApp } from './engine/http/app.js'
 import { docsPath } from './engine/http/docs.js'
 import { listen } from './engine/http/listen.js'
 import { createLogger } from './engine/log.js'
-import { readSettings, SettingsError } from './engine/settings.js'
+import { readSettings, type Settings, SettingsError } from './engine/settings.js'
 import { openStorage } from './engine/storage/open.js'
-import { StorageError } from './engine/storage/storage.js'
+import { type Storage, StorageError } from './engine/storage/storage.js'
+import { supervise } from './engine/supervise.js'
 import { folders, product } from './product.js'
 
 /** Says, at most once a second, how far the indexing of rows from before has come. */
@@ -19,32 +22,51 @@ const indexingLine = (table: string, done: number, total: number): void => {
   console.log(`Indexing ${table}: ${done.toLocaleString('en')} of ${total.toLocaleString('en')} rows`)
 }
 
-const start = async (): Promise<void> => {
-  const settings = readSettings(process.env)
-  const logger = createLogger(settings.LOG_LEVEL)
-  const registry = await loadRegistry(folders)
-  const storage = openStorage(registry, settings.DATABASE_URL, {
+const open = (registry: Registry, settings: Settings): Storage =>
+  openStorage(registry, settings.DATABASE_URL, {
     demo: settings.DEMO_DATA,
     readyBytes: settings.READY_MB * 1024 * 1024,
     progress: indexingLine,
   })
-  const app = await createApp({ product, registry, storage, token: settings.API_TOKEN }, logger)
-  const { address, stop } = await listen(app, { host: settings.HOST, port: settings.PORT })
 
-  const writes = settings.API_TOKEN === undefined ? 'disabled (set API_TOKEN to enable them)' : 'enabled'
+const sayReady = (address: string, { API_TOKEN }: Settings): void => {
+  const writes = API_TOKEN === undefined ? 'disabled (set API_TOKEN to enable them)' : 'enabled'
   console.log(`Ready at ${address}${basePath} · docs at ${address}${docsPath} · writes ${writes}`)
+}
 
+/** Serves in this process until it is told to stop; answers with its address. */
+const serve = async (registry: Registry, settings: Settings): Promise<string> => {
+  const storage = open(registry, settings)
+  const service = { product, registry, storage, token: settings.API_TOKEN }
+  const app = await createApp(service, createLogger(settings.LOG_LEVEL))
+  const { address, stop } = await listen(app, { host: settings.HOST, port: settings.PORT })
+  let stopping = false
   const drain = async () => {
+    // Whoever asks twice does not want to wait.
+    if (stopping) process.exit(1)
+    stopping = true
     await stop()
     await storage.close()
     process.exit(0)
   }
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.once(signal, () => {
-      // Whoever asks twice does not want to wait.
-      process.once(signal, () => process.exit(1))
-      void drain()
-    })
+  process.on('SIGTERM', drain)
+  // A terminal interrupts workers together with their supervisor, which is the one to tell them.
+  process.on('SIGINT', cluster.isWorker ? () => {} : drain)
+  return address
+}
+
+const start = async (): Promise<void> => {
+  const settings = readSettings(process.env)
+  const registry = await loadRegistry(folders)
+  if (cluster.isWorker) {
+    await serve(registry, settings)
+  } else if (settings.WORKERS === 1) {
+    sayReady(await serve(registry, settings), settings)
+  } else {
+    // What the database lacks is made once, before the workers open it.
+    await open(registry, settings).close()
+    const port = await supervise(settings.WORKERS)
+    sayReady(`http://${settings.HOST.includes(':') ? `[${settings.HOST}]` : settings.HOST}:${port}`, settings)
   }
 }
 
@@ -54,8 +76,9 @@ const explain = (error: Error & { code?: string; port?: number }): string => {
     return `Port ${error.port} is in use; set PORT to another one, or to 0 for any free one.`
   if (error.code === 'EACCES')
     return `Port ${error.port} needs rights that this user does not have; set PORT to another one.`
-  if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND')
+  if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') {
     return 'HOST is no address of this machine; 127.0.0.1 or 0.0.0.0 are.'
+  }
   const known = error instanceof SettingsError || error instanceof RegistryError || error instanceof StorageError
   return known ? error.message : (error.stack ?? error.message)
 }

@@ -2,7 +2,7 @@
 import { type Logger, pino } from 'pino'
 
 /** Lines are written when this many bytes have gathered, and at the latest after this many milliseconds. */
-const batchBytes = 4096
+const batchBytes = 8 * 1024
 const batchTime = 200
 
 /** Makes the logger of a process; what has gathered is written when the process ends. */

@@ -8,7 +8,7 @@ import {
   type RowValues,
   searchedFields,
 } from '../engine/descriptor/registry.js'
-import { shownRow } from './support/samples.js'
+import { shownRow } from '../engine/descriptor/samples.js'
 import { registry, startService } from './support/service.js'
 
 const { get } = await startService()

@@ -1,7 +1,8 @@
 /** The process itself: how it starts, what it says when it cannot, and how it stops. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -11,6 +12,14 @@ const folder = mkdtempSync(join(tmpdir(), 'server-'))
 const urlOf = (name: string) => `sqlite:${join(folder, name)}`
 const totalOf = async (address: string, resource: string) =>
   ((await (await fetch(`${address}/api/v1/${resource}?limit=1`)).json()) as { meta: { total: number } }).meta.total
+
+const parentOf = (pid: string): number => {
+  try {
+    return Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[1])
+  } catch {
+    return 0
+  }
+}
 
 const test = suite('the process')
 
@@ -74,6 +83,30 @@ test('a file that is no database ends the start, its bytes untouched', async () 
   const { code, output } = await startAndFail({ DATABASE_URL: `sqlite:${path}` })
   assert.is(code, 1)
   assert.match(output, /^The database .* cannot be used: .*not a database.*\n$/)
+})
+
+test('several workers share the port; one that dies is replaced, and all are drained', async () => {
+  const running = await startProcess({
+    DATABASE_URL: urlOf('workers.sqlite'),
+    WORKERS: '2',
+    LOG_LEVEL: 'info',
+    API_TOKEN: 'a-token-of-some-length',
+  })
+  const workers = () => readdirSync('/proc').filter((pid) => parentOf(pid) === running.child.pid)
+  const first = workers()
+  assert.is(first.length, 2)
+  const headers = { authorization: 'Bearer a-token-of-some-length', 'content-type': 'application/json' }
+  const create = () => fetch(`${running.address}/api/v1/leave`, { method: 'POST', headers, body: '{"leave_type":"x"}' })
+  const before = await totalOf(running.address, 'leave')
+  const statuses = (await Promise.all(Array.from({ length: 40 }, create))).map(({ status }) => status)
+  assert.ok(statuses.every((status) => status === 201))
+  for (let n = 0; n < 10; n++) assert.is(await totalOf(running.address, 'leave'), before + 40)
+
+  process.kill(Number(first[0]), 'SIGKILL')
+  while (workers().length < 2 || workers().includes(first[0] as string)) await setTimeout(50)
+  assert.is(await totalOf(running.address, 'leave'), before + 40)
+  assert.is(await running.end('SIGTERM'), 0)
+  assert.is(workers().length, 0)
 })
 
 test('a port in use ends the start with a clear line', async () => {

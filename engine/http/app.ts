@@ -15,7 +15,7 @@ export const createApp = async (service: Service, logger: Logger): Promise<Koa> 
   // One frame and not a middleware for each concern: every layer costs each request a promise.
   app.use(async (ctx, next) => {
     const start = performance.now()
-    setCommonHeaders(ctx.res)
+    setCommonHeaders(ctx.req, ctx.res)
     try {
       await next()
     } catch (error) {

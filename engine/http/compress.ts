@@ -17,21 +17,17 @@ const encoders: Record<Encoding, (body: Buffer) => Promise<Buffer>> = {
 /** The compressed forms of bodies that are still in use: an answer that is kept ready is compressed once. */
 const kept = new WeakMap<Buffer, Partial<Record<Encoding, Promise<Buffer>>>>()
 
-const encodingFor = (ctx: Context): Encoding | undefined => {
-  if (ctx.req.headers['accept-encoding'] === undefined) return undefined
+/** The encoding to send a body in: none where it is small, or where the client asks for none. */
+export const encodingFor = (ctx: Context, body: Buffer): Encoding | undefined => {
+  if (body.length < least || ctx.req.headers['accept-encoding'] === undefined) return undefined
   const best = ctx.acceptsEncodings('br', 'gzip', 'identity')
   return best === 'br' || best === 'gzip' ? best : undefined
 }
 
-/** The bytes to send, and the encoding they are in. */
-export const compressed = async (
-  ctx: Context,
-  body: Buffer,
-): Promise<{ bytes: Buffer; encoding: Encoding | undefined }> => {
-  const encoding = body.length < least ? undefined : encodingFor(ctx)
-  if (encoding === undefined) return { bytes: body, encoding }
+/** The body in an encoding. */
+export const compressed = (body: Buffer, encoding: Encoding): Promise<Buffer> => {
   const forms = kept.get(body) ?? {}
   forms[encoding] ??= encoders[encoding](body)
   kept.set(body, forms)
-  return { bytes: await forms[encoding], encoding }
+  return forms[encoding]
 }

@@ -1,7 +1,7 @@
 /** How a reading is sent: with a strong tag, not at all where the client has it, and compressed where that is wanted. */
 import type { Context } from 'koa'
 import type { Known, Reading } from '../storage/storage.js'
-import { compressed } from './compress.js'
+import { compressed, encodingFor } from './compress.js'
 
 /** The tags a request says it has, as they were sent. */
 const tagsSent = (ctx: Context): string[] =>
@@ -24,17 +24,18 @@ export const knownBy = (ctx: Context): Known => {
 
 /** Answers with what was read, as JSON unless another type was set. */
 export const sendReading = async (ctx: Context, { tag, body }: Reading): Promise<void> => {
-  ctx.set('Cache-Control', 'no-cache')
-  ctx.set('Vary', 'Accept-Encoding')
+  const { res } = ctx
+  res.setHeader('Cache-Control', 'no-cache')
+  res.setHeader('Vary', 'Accept-Encoding')
   if (body === undefined || knownBy(ctx)(tag)) {
     ctx.status = 304
-    ctx.set('ETag', tagsSent(ctx).find((sent) => bare(sent) === tag) ?? `"${tag}"`)
+    res.setHeader('ETag', tagsSent(ctx).find((sent) => bare(sent) === tag) ?? `"${tag}"`)
     return
   }
-  const { bytes, encoding } = await compressed(ctx, body)
+  const encoding = encodingFor(ctx, body)
   ctx.status = 200
-  ctx.set('ETag', encoding === undefined ? `"${tag}"` : `"${tag}-${encoding}"`)
-  if (encoding !== undefined) ctx.set('Content-Encoding', encoding)
-  if (!ctx.response.get('Content-Type')) ctx.set('Content-Type', 'application/json; charset=utf-8')
-  ctx.body = bytes
+  res.setHeader('ETag', encoding === undefined ? `"${tag}"` : `"${tag}-${encoding}"`)
+  if (encoding !== undefined) res.setHeader('Content-Encoding', encoding)
+  if (!res.hasHeader('Content-Type')) res.setHeader('Content-Type', 'application/json; charset=utf-8')
+  ctx.body = encoding === undefined ? body : await compressed(body, encoding)
 }

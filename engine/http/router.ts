@@ -58,6 +58,7 @@ const docsRoutes = ({ product }: Service): Route[] =>
 
 /** A path up to its third part, which names the resource: `/api/v1/employees`. */
 const room = /^(?:\/[^/]*){1,3}/
+const roomOf = (path: string): string => room.exec(path)?.[0] ?? ''
 
 /** Every route of a service. */
 export const routesOf = (service: Service): Middleware => {
@@ -68,14 +69,26 @@ export const routesOf = (service: Service): Middleware => {
     ...docsRoutes(service),
     { path: '/', method: 'get', handler: async (ctx) => ctx.redirect(docsPath) },
   ]
-  // The router tries each of its routes on each request, so every room has a router of its own, found by name.
+  // The router tries each of its routes on each request, so every room has a router of its own, found by name; and a
+  // plain read, the most frequent request of all, is found by its path, or by its path up to the id, without a router.
   const routers = new Map<string, Router>()
-  const roomOf = (path: string): string => room.exec(path)?.[0] ?? ''
+  const reads = new Map<string, Handler>()
+  const readsOfOne = new Map<string, Handler>()
   for (const { path, method, handler } of routes) {
     const router = routers.get(roomOf(path)) ?? new Router({ strict: true, sensitive: true })
     router.register(path, [method], handler)
     routers.set(roomOf(path), router)
+    if (method !== 'get') continue
+    if (path.includes(':')) readsOfOne.set(path.slice(0, path.indexOf(':')), handler)
+    else reads.set(path, handler)
   }
   const rooms = new Map([...routers].map(([name, router]) => [name, router.routes() as unknown as Middleware]))
-  return (ctx, next) => rooms.get(roomOf(ctx.path))?.(ctx, next) ?? next()
+  const readOf = (path: string): Handler | undefined => {
+    const id = path.lastIndexOf('/') + 1
+    return reads.get(path) ?? (id < path.length ? readsOfOne.get(path.slice(0, id)) : undefined)
+  }
+  return (ctx, next) => {
+    const read = ctx.method === 'GET' ? readOf(ctx.path) : undefined
+    return read ? read(ctx) : (rooms.get(roomOf(ctx.path))?.(ctx, next) ?? next())
+  }
 }

@@ -14,8 +14,8 @@ const pause = 3
 
 const isBusy = (error: unknown): boolean => String((error as { code?: string }).code).startsWith('SQLITE_BUSY')
 
-/** Makes the queue of a connection's writes. */
-export const sharedCommits = (database: Database): (<T>(run: () => T) => Promise<T>) => {
+/** Makes the queue of a connection's writes; `wrote` is told of every commit. */
+export const sharedCommits = (database: Database, wrote: () => void): (<T>(run: () => T) => Promise<T>) => {
   let waiting: Job[] = []
   let since = 0
 
@@ -40,6 +40,7 @@ export const sharedCommits = (database: Database): (<T>(run: () => T) => Promise
       // Waiting inside SQLite would hold up every reader of this process, so a busy database is asked again later.
       database.pragma('busy_timeout = 0')
       settle = together.immediate(jobs)
+      wrote()
     } catch (error) {
       if (isBusy(error) && performance.now() - since < patience) {
         setTimeout(flush, pause)

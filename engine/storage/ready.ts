@@ -1,4 +1,5 @@
 /** Answers kept ready: those that were asked for twice, for as long as their table has not changed. */
+import type { Reading } from './storage.js'
 
 interface Entry {
   readonly tag: string
@@ -31,7 +32,8 @@ export class ReadyAnswers {
   }
 
   /** Takes note of an answer: of its question at first, of the answer itself when it is given again. */
-  offer(question: string, tag: string, body: Buffer): void {
+  offer(question: string, { tag, body }: Reading): void {
+    if (body === undefined) return
     const before = this.#entries.get(question)
     if (before) this.#drop(question, before)
     const entry = { tag, body: before?.tag === tag ? body : undefined }

@@ -4,10 +4,11 @@ import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import createKnex from 'knex'
 import type { Registry } from '../descriptor/registry.js'
+import { changesOf } from './changes.js'
 import { sharedCommits } from './commits.js'
 import { Lanes } from './lanes.js'
 import { ReadyAnswers } from './ready.js'
-import { loadDemo, type Progress, setUp } from './sqliteSetUp.js'
+import { insertRows, loadDemo, type Progress, setUp } from './sqliteSetUp.js'
 import { sqliteTable } from './sqliteTable.js'
 import { type Storage, StorageError } from './storage.js'
 
@@ -47,7 +48,9 @@ export const openSqlite = (registry: Registry, { path, demo, readyBytes, progres
   }
   const opened = database
   const lanes = path === ':memory:' ? undefined : new Lanes(path)
-  const shared = { database, knex, lanes, ready: new ReadyAnswers(readyBytes), write: sharedCommits(database) }
+  const changes = changesOf(database)
+  const write = sharedCommits(database, changes.wrote)
+  const shared = { database, knex, lanes, ready: new ReadyAnswers(readyBytes), write, changes: changes.seen }
   const tables = new Map(registry.map((resource) => [resource, sqliteTable(registry, resource, shared)]))
   const ask = database.prepare('select count(*) from sqlite_schema')
   return {
@@ -56,6 +59,7 @@ export const openSqlite = (registry: Registry, { path, demo, readyBytes, progres
       if (!table) throw new TypeError(`${resource.path} is not of this registry`)
       return table
     },
+    load: (resource, rows) => write(() => insertRows(opened, knex, resource, rows)),
     async ping() {
       ask.get()
     },

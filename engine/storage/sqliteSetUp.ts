@@ -1,7 +1,7 @@
 /** Makes, in a database that may be new or from an earlier descriptor, all that the registry asks for. */
 import type { Database } from 'better-sqlite3'
 import type { Knex } from 'knex'
-import type { Registry, Resource } from '../descriptor/registry.js'
+import type { Registry, Resource, RowValues } from '../descriptor/registry.js'
 import { compile, slot } from './slots.js'
 import { bookkeepingOf, indexesOf, type Kept, searchedText, searchTable, statesTable } from './sqliteSchema.js'
 import { StorageError } from './storage.js'
@@ -114,6 +114,14 @@ export const setUp = (database: Database, knex: Knex, registry: Registry, progre
     })
     .immediate()
 
+/** Stores whole rows as they are; one without an id is given the next. */
+export const insertRows = (database: Database, knex: Knex, resource: Resource, rows: Iterable<RowValues>): void => {
+  const row = Object.fromEntries(resource.fields.map(({ name }) => [name, slot(knex, name)]))
+  const { sql, slots } = compile(knex(resource.table).insert(row))
+  const insert = database.prepare(sql)
+  for (const values of rows) insert.run(slots.map((name) => values[name] ?? null))
+}
+
 /** Loads the demo rows, in one transaction, unless any table has a row. */
 export const loadDemo = (database: Database, knex: Knex, registry: Registry): void =>
   database
@@ -122,11 +130,6 @@ export const loadDemo = (database: Database, knex: Knex, registry: Registry): vo
       if (rows > 0) return
       // Rows refer to one another in both directions, so the references are checked once all are there.
       database.pragma('defer_foreign_keys = ON')
-      for (const { table, fields, demo } of registry) {
-        const row = Object.fromEntries(fields.map(({ name }) => [name, slot(knex, name)]))
-        const { sql, slots } = compile(knex(table).insert(row))
-        const insert = database.prepare(sql)
-        for (const values of demo) insert.run(slots.map((name) => values[name] ?? null))
-      }
+      for (const resource of registry) insertRows(database, knex, resource, resource.demo)
     })
     .immediate()

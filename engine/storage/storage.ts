@@ -44,6 +44,8 @@ export interface Table {
 
 export interface Storage {
   table(resource: Resource): Table
+  /** Stores whole rows that are known to be sound, in one transaction. */
+  load(resource: Resource, rows: Iterable<RowValues>): Promise<void>
   /** Resolves when the database answers. */
   ping(): Promise<void>
   close(): Promise<void>

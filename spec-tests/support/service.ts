@@ -4,12 +4,12 @@ import { pino } from 'pino'
 import { basePath } from '../../engine/contract/openapi.js'
 import { loadRegistry } from '../../engine/descriptor/load.js'
 import type { Registry } from '../../engine/descriptor/registry.js'
+import { withRows } from '../../engine/descriptor/samples.js'
 import { createApp } from '../../engine/http/app.js'
 import { listen } from '../../engine/http/listen.js'
 import { openStorage } from '../../engine/storage/open.js'
 import { folders, product } from '../../product.js'
 import { conformance, type Received } from './conformance.js'
-import { withRows } from './samples.js'
 
 export const token = 'the-write-token-of-the-tests'
 

@@ -1,12 +1,5 @@
-/** Rows and create bodies made from a descriptor alone, so that a new resource is tested without a line of its own. */
-import {
-  type Field,
-  type Registry,
-  type Resource,
-  type RowValues,
-  type Value,
-  writableFields,
-} from '../../engine/descriptor/registry.js'
+/** Rows and create bodies made from a descriptor alone: for the tests of a resource that brings none, and for benchmarks. */
+import { type Field, type Registry, type Resource, type RowValues, type Value, writableFields } from './registry.js'
 
 const targetOf = (registry: Registry, field: Field): Resource | undefined =>
   registry.find((resource) => resource.path === field.references)
@@ -54,3 +47,16 @@ export const withRows = (registry: Registry): Registry =>
 /** A demo row as a client sees it: every field present, the redacted ones null. */
 export const shownRow = (resource: Resource, row: RowValues): RowValues =>
   Object.fromEntries(resource.fields.map(({ name, redacted }) => [name, redacted ? null : (row[name] ?? null)]))
+
+/** The nth row of a large table: the demo rows over and over, with what tells a row apart made different. */
+export const manyRow = (resource: Resource, n: number): RowValues => {
+  const like = resource.demo[n % resource.demo.length] ?? {}
+  const distinct = resource.fields.find((field) => field.kind === 'text' && !field.filter && !field.redacted)
+  const changed = resource.fields
+    .filter((field) => field.name !== 'id' && (field.unique || field === distinct))
+    .map(({ name, kind, references }) => {
+      if (references) return [name, null]
+      return [name, kind === 'text' ? `${like[name] ?? name}-${n}` : n]
+    })
+  return { ...like, ...Object.fromEntries(changed), id: null }
+}
