@@ -1,4 +1,5 @@
 /** The engine's small rules, each by itself. */
+import Database from 'better-sqlite3'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { inexactKeys } from '../engine/contract/exactNumbers.js'
@@ -6,7 +7,7 @@ import { readInteger } from '../engine/contract/parameters.js'
 import { now, today } from '../engine/descriptor/index.js'
 import { didYouMean, nearest } from '../engine/descriptor/nearest.js'
 import { readSettings } from '../engine/settings.js'
-import { fold } from '../engine/storage/fold.js'
+import { anywhere, fold, isIndexed, phrase } from '../engine/storage/fold.js'
 
 const test = suite('small rules')
 
@@ -85,6 +86,42 @@ test('folding agrees with the language’s own regular expressions, letter by le
       folded === letter || new RegExp(folded.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`), 'iu').test(letter)
     if (!isSame) assert.unreachable(`U+${point.toString(16)} folds to ${folded}`)
   }
+})
+
+test('the search index folds every letter as we do, but for those that are looked for without it', () => {
+  const database = new Database(':memory:')
+  database.exec("create virtual table found using fts5(text, content = '', tokenize = 'trigram')")
+  const insert = database.prepare('insert into found (rowid, text) values (?, ?)')
+  const match = database.prepare('select rowid from found where found match ? order by rowid').pluck()
+  const alike = new Map<string, number[]>()
+  for (let point = 0x41; point < 0x1ffff; point++) {
+    const letter = String.fromCodePoint(point)
+    if ((point >= 0xd800 && point < 0xe000) || !/\p{L}/u.test(letter) || !isIndexed(`x${letter}y`)) continue
+    const folded = fold(letter)
+    alike.set(folded, [...(alike.get(folded) ?? []), point])
+    insert.run(point, `x${letter}y`)
+  }
+  for (const [folded, points] of alike) {
+    if (points.length > 1) assert.equal(match.all(phrase(`x${folded}y`)), points, folded)
+  }
+})
+
+test('a pattern finds a text in any case, and takes nothing for an operator', () => {
+  const database = new Database(':memory:')
+  const matches = database.prepare('select ? glob ?').pluck()
+  for (const [text, q] of [
+    ['Straße', 'SSE'],
+    ['ΟΔΟΣ', 'οδος'],
+    ['Ა', 'ა'],
+    ['a*b', 'A*B'],
+    ['[x]', '[X]'],
+    ['a?c', 'A?'],
+    ['5^2', '^2'],
+    ['K', 'k'],
+  ] as const) {
+    assert.is(matches.get(text, anywhere(q)), Number(fold(text).includes(fold(q))), q)
+  }
+  for (const q of ['*', '?', '[', ']', '^', 'a*c']) assert.is(matches.get('abc', anywhere(q)), 0, q)
 })
 
 test('numbers that would be rounded are found, wherever they stand', () => {

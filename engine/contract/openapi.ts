@@ -18,7 +18,7 @@ const json = 'application/json'
 
 const response = ({ description, schema, example, headers }: Answer) => ({
   description,
-  content: { [json]: { schema, ...(example !== undefined && { example }) } },
+  ...(schema && { content: { [json]: { schema, ...(example !== undefined && { example }) } } }),
   ...(headers && { headers }),
 })
 

@@ -1,12 +1,13 @@
 /** What an operation is: everything the router and the documents need to know of one, as data. */
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { Resource } from '../descriptor/registry.js'
 import { internalError, type Refusal, unavailable } from './errors.js'
 import { errorSchema } from './schemas.js'
 
 export interface Answer {
   readonly description: string
-  readonly schema: z.ZodType
+  /** Missing where there is no body. */
+  readonly schema?: z.ZodType
   readonly example?: unknown
   readonly headers?: z.ZodObject
 }
@@ -48,3 +49,12 @@ export const always = {
 } satisfies Record<string, Answer>
 
 export const databaseDown = refused('The database does not answer.', unavailable())
+
+/** The tag that every read has, to be sent back as `If-None-Match`. */
+export const tagged = z.object({ ETag: z.string().meta({ description: 'Another whenever the rows have changed.' }) })
+
+/** What a read answers to a client that has it already. */
+export const unchanged: Answer = {
+  description: 'Nothing has changed since the answer whose ETag was sent as `If-None-Match`.',
+  headers: tagged,
+}

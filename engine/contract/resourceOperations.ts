@@ -4,7 +4,7 @@ import { filterFields, type Resource, searchedFields } from '../descriptor/regis
 import { createBodyReader } from './createBody.js'
 import { bodyInvalid, parametersInvalid, payloadTooLarge, rowNotFound, tokenMissing, writesDisabled } from './errors.js'
 import { createdExample, createExample, pageExample, rowExample } from './examples.js'
-import { type Answer, always, databaseDown, type Operation, refused } from './operation.js'
+import { type Answer, always, databaseDown, type Operation, refused, tagged, unchanged } from './operation.js'
 import { idNotText, limitBounds, offsetBounds, readInteger } from './parameters.js'
 import { collectionSchema, createSchema, parameterErrorSchema, pascal } from './schemas.js'
 
@@ -71,7 +71,13 @@ export const list = (resource: Resource, row: z.ZodType): Operation => {
     query: listQuery(resource),
     secured: false,
     answers: {
-      200: { description: 'The page.', schema: collectionSchema(resource, row), example: pageExample(resource) },
+      200: {
+        description: 'The page.',
+        schema: collectionSchema(resource, row),
+        example: pageExample(resource),
+        headers: tagged,
+      },
+      304: unchanged,
       ...always,
       422: badParameter('limit'),
       503: databaseDown,
@@ -97,7 +103,8 @@ export const get = (resource: Resource, row: z.ZodType): Operation => {
     }),
     secured: false,
     answers: {
-      200: { description: `The ${one}.`, schema: row, example },
+      200: { description: `The ${one}.`, schema: row, example, headers: tagged },
+      304: unchanged,
       ...always,
       404: refused('No row has this id.', rowNotFound(resource.name, '0')),
       422: refused('The id is no text at all.', parametersInvalid([idNotText('%FF')]), parameterErrorSchema),

@@ -31,10 +31,10 @@ const parameter = ({ schema: source, name, in: place, required, description }: J
 }
 
 const response = ({ description, content, headers }: Json): Json => {
-  const { schema: body, example } = asObject(asObject(content)['application/json'])
+  const { schema: body, example } = asObject(asObject(content ?? {})['application/json'] ?? {})
   return {
     description,
-    schema: schema(asObject(body)),
+    ...(body !== undefined && { schema: schema(asObject(body)) }),
     ...(headers !== undefined && { headers: mapValues(headers, (header) => schema(asObject(header['schema']))) }),
     ...(example !== undefined && { examples: { 'application/json': example } }),
   }

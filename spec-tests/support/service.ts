@@ -72,10 +72,10 @@ export interface TestService {
 
 /** Starts one; it ends with the test run. */
 export const startService = async (
-  settings: { registry?: Registry; token?: string | undefined; demo?: boolean } = {},
+  settings: { registry?: Registry; token?: string | undefined; url?: string } = {},
 ): Promise<TestService> => {
   const served = settings.registry ?? registry
-  const storage = openStorage(served, 'sqlite::memory:', { ...storageOptions, demo: settings.demo ?? true })
+  const storage = openStorage(served, settings.url ?? 'sqlite::memory:', storageOptions)
   const service = { product, registry: served, storage, token: 'token' in settings ? settings.token : token }
   const { address } = await listen(await createApp(service, pino({ level: 'silent' })), { host: '127.0.0.1', port: 0 })
   const document = await exchange(address, `${basePath}/openapi.json`, {})

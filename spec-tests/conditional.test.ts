@@ -1,0 +1,162 @@
+/** Conditional and compressed reads, and answers that are kept ready but never stale. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import Database from 'better-sqlite3'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { startService } from './support/service.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'conditional-'))
+const path = join(folder, 'shared.sqlite')
+const one = await startService({ url: `sqlite:${path}` })
+const other = await startService({ url: `sqlite:${path}` })
+const stranger = new Database(path)
+
+const raw = (target: string, encoding: string): Promise<{ bytes: Buffer; headers: Record<string, unknown> }> =>
+  new Promise((resolve) => {
+    const { port } = new URL(one.address)
+    request({ port, host: '127.0.0.1', path: target, headers: { 'accept-encoding': encoding } }, (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('end', () => resolve({ bytes: Buffer.concat(chunks), headers: response.headers }))
+    }).end()
+  })
+
+const test = suite('conditional reads')
+
+for (const target of [
+  '/api/v1/employees',
+  '/api/v1/employees/7',
+  '/api/v1/jobs?status=Open&q=a',
+  '/api/openapi.json',
+  '/swagger.json',
+  '/api/docs',
+]) {
+  test(`${target} has one strong tag in every process, and answers 304 to it`, async () => {
+    const first = await one.send(target)
+    const tag = String(first.headers.etag)
+    assert.match(tag, /^"[^"]+"$/)
+    assert.is(first.headers['cache-control'], 'no-cache')
+    assert.is((await other.send(target)).headers.etag, tag)
+    for (const sent of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
+      const again = await one.send(target, { headers: { 'if-none-match': sent } })
+      assert.is(again.status, 304, sent)
+      assert.is(again.text, '')
+      assert.ok(again.headers.etag)
+    }
+    assert.is((await one.send(target, { headers: { 'if-none-match': '"other"' } })).status, 200)
+  })
+
+  test(`${target} is compressed where the client accepts it`, async () => {
+    const plain = await one.send(target)
+    const decoders = { br: brotliDecompressSync, gzip: gunzipSync }
+    for (const [encoding, decode] of Object.entries(decoders)) {
+      const { bytes, headers } = await raw(target, encoding)
+      if (Buffer.byteLength(plain.text) < 1024) {
+        assert.is(headers['content-encoding'], undefined)
+        continue
+      }
+      assert.is(headers['content-encoding'], encoding)
+      assert.is(decode(bytes).toString(), plain.text)
+      assert.is(headers['etag'], String(plain.headers.etag).replace(/"$/, `-${encoding}"`))
+      assert.is(
+        (await one.send(target, { headers: { 'if-none-match': String(headers['etag']), 'accept-encoding': encoding } }))
+          .status,
+        304,
+      )
+    }
+    assert.is((await raw(target, 'identity, br;q=0')).headers['content-encoding'], undefined)
+  })
+}
+
+test('a tag changes with any row, whoever wrote it, and so does every answer that was kept ready', async () => {
+  const target = '/api/v1/departments?limit=200'
+  let total = (await one.send(target)).body.meta.total
+  const writers = [
+    () => stranger.prepare('insert into departments (name) values (?)').run('By another program'),
+    () => stranger.prepare("update departments set name = name || '!' where id = 1").run(),
+    () => stranger.prepare('delete from departments where id = (select max(id) from departments)').run(),
+  ]
+  for (const [index, write] of writers.entries()) {
+    for (let n = 0; n < 3; n++) await one.send(target)
+    const before = await one.send(target)
+    write()
+    total += [1, 0, -1][index] ?? 0
+    for (const service of [one, other]) {
+      const after = await service.send(target)
+      assert.is.not(after.headers.etag, before.headers.etag)
+      assert.is(after.body.meta.total, total)
+      assert.equal(after.body.data, stranger.prepare('select id, name from departments order by id').all())
+    }
+  }
+})
+
+test('the search index follows rows that another program wrote', async () => {
+  const find = async (q: string) => (await one.get(`/v1/departments?q=${encodeURIComponent(q)}`)).body.meta.total
+  stranger.prepare('insert into departments (name) values (?)').run('Ωμέγα Kanzlei')
+  assert.is(await find('ωΜΈΓΑ kan'), 1)
+  stranger.prepare('update departments set name = ? where name = ?').run('Nothing of it', 'Ωμέγα Kanzlei')
+  assert.is(await find('ωΜΈΓΑ kan'), 0)
+  assert.is(await find('nothing of'), 1)
+  stranger.prepare('delete from departments where name = ?').run('Nothing of it')
+  assert.is(await find('nothing of'), 0)
+})
+
+test('what one process creates, the other shows at once', async () => {
+  for (let n = 0; n < 5; n++) {
+    const before = (await other.get('/v1/leave?limit=1')).body.meta.total
+    await one.create('leave', { leave_type: 'Study' })
+    assert.is((await other.get('/v1/leave?limit=1')).body.meta.total, before + 1)
+  }
+})
+
+test('creates that share a commit fail each for itself', async () => {
+  const before = (await one.get('/v1/organizations')).body.meta.total
+  const bodies = Array.from({ length: 30 }, (_, n) => ({
+    name: 'Shared',
+    slug: n % 3 === 0 ? 'the-same' : `shared-${n}`,
+  }))
+  const responses = await Promise.all(bodies.map((body) => one.create('organizations', body)))
+  const stored = responses.filter(({ status }) => status === 201)
+  assert.is(stored.length, 21)
+  assert.ok(responses.every(({ status, body }) => status === 201 || body.error.details.issues[0].type === 'unique'))
+  assert.is((await other.get('/v1/organizations')).body.meta.total, before + 21)
+})
+
+test('a large table is answered as a small one, in threads of its own where that takes long', async () => {
+  const count = 25_000
+  const { total } = (await one.get('/v1/employees')).body.meta
+  const insert = stranger.prepare('insert into employees (code, first_name, status, alumni) values (?, ?, ?, 0)')
+  stranger.transaction(() => {
+    for (let n = 0; n < count; n++)
+      insert.run(`BULK-${n}`, n % 8 === 0 ? 'Zebulon' : 'Quentin', n % 2 ? 'Active' : 'Dormant')
+  })()
+  const totalOf = async (query: string) => (await one.get(`/v1/employees?${query}`)).body.meta.total
+  assert.is(await totalOf(''), total + count)
+  assert.is(await totalOf('q=zebulon'), count / 8)
+  assert.is(await totalOf('q=BULK-24999'), 1)
+  assert.is(await totalOf('q=qu&status=Dormant'), (count * 3) / 8)
+  assert.is(await totalOf('status=Dormant'), count / 2)
+  assert.is(await totalOf('status=Dormant&q=zebulon'), count / 8)
+  const deep = (await one.get(`/v1/employees?offset=${total + count - 3}`)).body
+  assert.equal(
+    deep.data.map((row: { code: string }) => row.code),
+    ['BULK-24997', 'BULK-24998', 'BULK-24999'],
+  )
+  stranger.prepare("delete from employees where code = 'BULK-5'").run()
+  const shifted = (await one.get(`/v1/employees?offset=${total + count - 3}`)).body
+  assert.equal(
+    shifted.data.map((row: { code: string }) => row.code),
+    ['BULK-24998', 'BULK-24999'],
+  )
+  assert.is(shifted.meta.total, total + count - 1)
+})
+
+test.after(() => {
+  stranger.close()
+  rmSync(folder, { recursive: true })
+})
+test.run()
