@@ -1,9 +1,16 @@
 /** Knows whether anything was committed since it last looked, by this process or another. */
 import type { Database } from 'better-sqlite3'
 
-/** Counts the changes that were seen: while it returns the same number, all that was read before still holds. */
-export const changesOf = (database: Database): { seen: () => number; wrote: () => void } => {
-  // SQLite changes this number when another connection has committed; for this connection's own writes we are told.
+export interface Changes {
+  /** A number that stays the same for as long as nothing is committed: all that was read before then still holds. */
+  seen(): number
+  /** To be told of a commit of this process: what comes after it must look again. */
+  committed(): void
+}
+
+/** Watches the database of a connection. */
+export const changesOf = (database: Database): Changes => {
+  // SQLite changes this number when another connection has committed; a commit of this very one we are told of.
   const version = database.prepare('pragma data_version').pluck()
   let last: unknown
   let seen = 0
@@ -22,8 +29,9 @@ export const changesOf = (database: Database): { seen: () => number; wrote: () =
       last = now
       return seen
     },
-    wrote() {
+    committed() {
       seen++
+      isFresh = false
     },
   }
 }

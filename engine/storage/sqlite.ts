@@ -1,30 +1,18 @@
-/** SQLite: one file, opened for durability, with a connection for this thread and lanes for what takes long. */
-import { mkdirSync } from 'node:fs'
-import { dirname } from 'node:path'
-import Database from 'better-sqlite3'
+/** SQLite: one file, a connection for this thread, and threads for the writes and for what takes long to read. */
+import type { Database } from 'better-sqlite3'
 import createKnex from 'knex'
 import type { Registry } from '../descriptor/registry.js'
-import { changesOf } from './changes.js'
-import { sharedCommits } from './commits.js'
-import { Lanes } from './lanes.js'
+import { type Changes, changesOf } from './changes.js'
+import { connect } from './connection.js'
 import { ReadyAnswers } from './ready.js'
 import { insertRows, loadDemo, type Progress, setUp } from './sqliteSetUp.js'
-import { sqliteTable } from './sqliteTable.js'
+import { type Shared, sqliteTable } from './sqliteTable.js'
 import { type Storage, StorageError } from './storage.js'
+import { Thread } from './thread.js'
+import { type Write, type Written, writer } from './writes.js'
 
 /** Writes SQL and never connects: the statements run on better-sqlite3 itself. */
 const knex = createKnex({ client: 'better-sqlite3', useNullAsDefault: true })
-
-const open = (path: string): Database.Database => {
-  if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true })
-  const database = new Database(path, { timeout: 5_000 })
-  database.pragma('journal_mode = WAL')
-  // After the journal mode, and on every connection: better-sqlite3's build would settle for NORMAL in WAL.
-  database.pragma('synchronous = FULL')
-  database.pragma('foreign_keys = ON')
-  database.pragma('trusted_schema = OFF')
-  return database
-}
 
 export interface SqliteOptions {
   /** A path, or `:memory:`. */
@@ -35,22 +23,75 @@ export interface SqliteOptions {
   readonly progress: Progress
 }
 
-/** Opens the database, makes what is missing, and loads the demo data where that is wanted and there are no rows. */
-export const openSqlite = (registry: Registry, { path, demo, readyBytes, progress }: SqliteOptions): Storage => {
-  let database: Database.Database | undefined
+/** Opens the file and brings it to what the registry asks for. */
+const prepared = (registry: Registry, { path, demo, progress }: SqliteOptions): Database => {
+  let database: Database | undefined
   try {
-    database = open(path)
+    database = connect(path, 5_000)
     setUp(database, knex, registry, progress)
     if (demo) loadDemo(database, knex, registry)
+    // From here on waiting for another process holds up every request of this one.
+    database.pragma('busy_timeout = 500')
+    return database
   } catch (error) {
     database?.close()
     throw new StorageError(`The database ${path} cannot be used: ${(error as Error).message}`)
   }
-  const opened = database
-  const lanes = path === ':memory:' ? undefined : new Lanes(path)
+}
+
+interface Work extends Pick<Shared, 'askAside' | 'write'> {
+  close(): Promise<unknown>
+}
+
+/** The work of a file's threads: one writes, one answers by indexes, one scans. */
+const inThreads = (path: string, changes: Changes): Work => {
+  const writing = new Thread('./writingThread.js', path)
+  const reading = { indexed: new Thread('./readingThread.js', path), scans: new Thread('./readingThread.js', path) }
+  let waiting: { write: Write; resolve: (written: Written) => void; reject: (error: unknown) => void }[] = []
+  /** Writes of one turn of the event loop travel together. */
+  const send = async () => {
+    const sent = waiting
+    waiting = []
+    try {
+      const written = await writing.ask<Written[]>(sent.map(({ write }) => write))
+      changes.committed()
+      for (const [index, { resolve }] of sent.entries()) resolve(written[index] as Written)
+    } catch (error) {
+      for (const { reject } of sent) reject(error)
+    }
+  }
+  return {
+    askAside: (which, asked) => reading[which].ask(asked),
+    write: (write) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ write, resolve, reject })
+        if (waiting.length === 1) setImmediate(send)
+      }),
+    close: () => Promise.all([writing.close(), reading.indexed.close(), reading.scans.close()]),
+  }
+}
+
+/** The same for a database in memory, which only its own connection can see. */
+const inPlace = (database: Database, changes: Changes): Work => {
+  const run = writer(database)
+  return {
+    askAside: undefined,
+    async write(write) {
+      const [written] = run([write])
+      changes.committed()
+      return written as Written
+    },
+    close: async () => {},
+  }
+}
+
+/** Opens the database, makes what is missing, and loads the demo data where that is wanted and there are no rows. */
+export const openSqlite = (registry: Registry, options: SqliteOptions): Storage => {
+  const { path, readyBytes } = options
+  const database = prepared(registry, options)
   const changes = changesOf(database)
-  const write = sharedCommits(database, changes.wrote)
-  const shared = { database, knex, lanes, ready: new ReadyAnswers(readyBytes), write, changes: changes.seen }
+  const work = path === ':memory:' ? inPlace(database, changes) : inThreads(path, changes)
+  const shared = { database, knex, ready: new ReadyAnswers(readyBytes), changes: changes.seen, ...work }
   const tables = new Map(registry.map((resource) => [resource, sqliteTable(registry, resource, shared)]))
   const ask = database.prepare('select count(*) from sqlite_schema')
   return {
@@ -59,13 +100,16 @@ export const openSqlite = (registry: Registry, { path, demo, readyBytes, progres
       if (!table) throw new TypeError(`${resource.path} is not of this registry`)
       return table
     },
-    load: (resource, rows) => write(() => insertRows(opened, knex, resource, rows)),
+    async load(resource, rows) {
+      database.transaction(() => insertRows(database, knex, resource, rows)).immediate()
+      changes.committed()
+    },
     async ping() {
       ask.get()
     },
     async close() {
-      await lanes?.close()
-      opened.close()
+      await work.close()
+      database.close()
     },
   }
 }

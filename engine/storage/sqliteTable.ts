@@ -1,23 +1,24 @@
-/** The rows of one resource on SQLite: every question becomes one prepared statement, asked here or in a lane. */
+/** The rows of one resource on SQLite: every question becomes one prepared statement, asked here or in a thread. */
 import { createHash } from 'node:crypto'
 import type { Database } from 'better-sqlite3'
 import type { Knex } from 'knex'
 import type { Registry, Resource, RowValues } from '../descriptor/registry.js'
 import { anywhere, isIndexed, phrase } from './fold.js'
-import type { Lanes } from './lanes.js'
+import type { Asked } from './readingThread.js'
 import type { ReadyAnswers } from './ready.js'
 import type { Statement } from './slots.js'
 import { statementsOf } from './sqliteStatements.js'
-import type { Conflict, Creation, Question, Reading, Table } from './storage.js'
+import { type Conflict, type Creation, type Question, type Reading, type Table, Unavailable } from './storage.js'
+import type { Write, Written } from './writes.js'
 
 /** What the tables of one database share. */
 export interface Shared {
   readonly database: Database
   readonly knex: Knex
   readonly ready: ReadyAnswers
-  /** Missing for a database in memory, which no other thread can see. */
-  readonly lanes: Lanes | undefined
-  readonly write: <T>(run: () => T) => Promise<T>
+  /** Asks in a thread; missing for a database in memory, which no other thread can see. */
+  readonly askAside: ((which: 'indexed' | 'scans', asked: Asked) => Promise<readonly unknown[]>) | undefined
+  readonly write: (write: Write) => Promise<Written>
   /** A number that stays the same for as long as nothing is committed. */
   readonly changes: () => number
 }
@@ -34,7 +35,6 @@ const prepare = (database: Database, { sql, slots }: Statement) => {
     bound,
     ask: (values: readonly unknown[]) => prepared.get(values) as readonly unknown[] | undefined,
     first: (values: Values) => prepared.get(bound(values)) as readonly unknown[] | undefined,
-    run: (values: Values) => prepared.run(bound(values)),
   }
 }
 
@@ -45,6 +45,9 @@ const isBeyond = (value: string | bigint): boolean =>
 
 const emptyPage = ({ limit, offset }: Question): Buffer =>
   Buffer.from(`{"data":[],"meta":{"total":0,"limit":${limit},"offset":${offset}}}`)
+
+/** Bytes that came from a thread have lost their class on the way. */
+const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
 
 /** A question as the name of its answer. */
 const keyOf = ({ path }: Resource, { limit, offset, q, filters }: Question): string => {
@@ -61,19 +64,19 @@ interface State {
   readonly first: number | undefined
 }
 
-/** From this many rows on, a question whose cost grows with them is asked in a lane. */
+/** From this many rows on, a question whose cost grows with them is asked in a thread. */
 const manyRows = 20_000
 
 /** The rows of one resource. */
 export const sqliteTable = (registry: Registry, resource: Resource, shared: Shared): Table => {
-  const { database, knex, ready, lanes, write, changes } = shared
+  const { database, knex, ready, askAside, write, changes } = shared
   const statements = statementsOf(knex, registry, resource)
   const prepared = (statement: Statement) => prepare(database, statement)
   const [bounds, one, insert] = [prepared(statements.state), prepared(statements.get), prepared(statements.insert)]
   const [all, search, scan] = [prepared(statements.all), prepared(statements.search), prepared(statements.scan)]
   const searchFiltered = prepared(statements.searchFiltered)
   const filtered = [...statements.filtered].map(([field, statement]) => [field, prepared(statement)] as const)
-  const checks = statements.checks.map((check) => ({ ...check, found: prepared(check.statement).first }))
+  const checks = statements.checks.map((check) => ({ ...check, statement: prepared(check.statement) }))
   // The same rows shown in another shape are another answer, so the tag tells of the shape too.
   const shape = createHash('sha256').update(statements.all.sql).digest('hex').slice(0, 8)
   const tagOf = (state: unknown): string => `${shape}${state}`
@@ -97,7 +100,7 @@ export const sqliteTable = (registry: Registry, resource: Resource, shared: Shar
     return leader ? searchFiltered : search
   }
 
-  /** Asks the database for a page, here or, where that may take long, in a lane. */
+  /** Asks the database for a page, here or, where that may take long, in a thread. */
   const ask = async (question: Question, { rows, first }: State): Promise<Reading> => {
     const { limit, offset, q, filters } = question
     const statement = statementFor(question)
@@ -116,19 +119,24 @@ export const sqliteTable = (registry: Registry, resource: Resource, shared: Shar
     })
     const grows = statement !== all || start.skip > manyRows
     const row =
-      lanes && grows && rows > manyRows
-        ? await lanes.ask(statement === scan ? 'scans' : 'indexed', { sql: statement.sql, values })
+      askAside && grows && rows > manyRows
+        ? await askAside(statement === scan ? 'scans' : 'indexed', { sql: statement.sql, values })
         : statement.ask(values)
     const [state, bytes] = row as [string, Uint8Array]
-    const body = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
-    return { tag: tagOf(state), body }
+    return { tag: tagOf(state), body: asBuffer(bytes) }
   }
 
-  const conflictsOf = (row: RowValues): Conflict[] =>
+  /** The checks that have something to say about a row, with what they look for. */
+  const checksOf = (row: RowValues) =>
     checks
       .filter((check) => check.reads.every((field) => (row[field] ?? null) !== null))
-      .filter((check) => (check.found(row) === undefined) === (check.type === 'reference'))
-      .map(({ type, field }) => ({ type, field }))
+      .map(({ type, field, statement }) => ({
+        type,
+        field,
+        sql: statement.sql,
+        values: statement.bound(row),
+        ask: statement.ask,
+      }))
 
   return {
     async list(question, known) {
@@ -155,15 +163,18 @@ export const sqliteTable = (registry: Registry, resource: Resource, shared: Shar
       return reading
     },
     async conflicts(row) {
-      return conflictsOf(row)
+      return checksOf(row)
+        .filter(({ type, values, ask: found }) => (found(values) === undefined) === (type === 'reference'))
+        .map(({ type, field }): Conflict => ({ type, field }))
     },
-    create: (row) =>
-      write((): Creation => {
-        const conflicts = conflictsOf(row)
-        if (conflicts.length > 0) return { conflicts }
-        const id = Number(insert.run(row).lastInsertRowid)
-        const [, body] = one.first({ id }) as [string, Buffer]
-        return { id, body }
-      }),
+    async create(row): Promise<Creation> {
+      const written = await write({
+        checks: checksOf(row).map(({ type, field, sql, values }) => ({ type, field, sql, values })),
+        insert: { sql: statements.insert.sql, values: insert.bound(row) },
+        read: statements.get.sql,
+      })
+      if ('error' in written) throw new Unavailable(written.error)
+      return 'conflicts' in written ? written : { id: written.id, body: asBuffer(written.body) }
+    },
   }
 }

@@ -1,7 +1,12 @@
-/** What runs in a lane's thread: a read-only connection, and the statements it has been asked to run. */
+/** Runs in a thread: questions whose cost grows with the table, so that none of them stalls the rest. */
 import { parentPort, workerData } from 'node:worker_threads'
 import Database from 'better-sqlite3'
-import type { Asked } from './lanes.js'
+
+/** A statement and the values it is asked with. */
+export interface Asked {
+  readonly sql: string
+  readonly values: readonly unknown[]
+}
 
 const database = new Database(workerData as string, { readonly: true, timeout: 500 })
 const statements = new Map<string, Database.Statement>()
@@ -14,7 +19,7 @@ const prepared = (sql: string): Database.Statement => {
 
 parentPort?.on('message', ({ sql, values }: Asked) => {
   try {
-    parentPort?.postMessage({ row: prepared(sql).get(values) })
+    parentPort?.postMessage({ value: prepared(sql).get(values) })
   } catch (error) {
     parentPort?.postMessage({ error: (error as Error).message })
   }

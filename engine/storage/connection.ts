@@ -1,0 +1,16 @@
+/** How a connection to the file is opened, in whichever thread: set for durability before anything else. */
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import Database from 'better-sqlite3'
+
+/** Opens for reading and writing; the timeout is how long SQLite itself waits for another writer, in milliseconds. */
+export const connect = (path: string, timeout: number): Database.Database => {
+  if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true })
+  const database = new Database(path, { timeout })
+  database.pragma('journal_mode = WAL')
+  // After the journal mode, and on every connection: better-sqlite3's build would settle for NORMAL in WAL.
+  database.pragma('synchronous = FULL')
+  database.pragma('foreign_keys = ON')
+  database.pragma('trusted_schema = OFF')
+  return database
+}

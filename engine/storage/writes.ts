@@ -1,0 +1,47 @@
+/** Writes that share a commit: each is checked and stored by itself, and all become durable in one sync. */
+import type { Database, Statement } from 'better-sqlite3'
+import type { Conflict } from './storage.js'
+
+/** A row to store, as statements and values: whoever runs it needs to know nothing of resources. */
+export interface Write {
+  readonly checks: readonly (Conflict & { readonly sql: string; readonly values: readonly unknown[] })[]
+  readonly insert: { readonly sql: string; readonly values: readonly unknown[] }
+  /** Reads the row by its id, as a state and a body. */
+  readonly read: string
+}
+
+export type Written =
+  | { readonly id: number; readonly body: Uint8Array }
+  | { readonly conflicts: readonly Conflict[] }
+  | { readonly error: string }
+
+/** Makes what runs writes on a connection; it throws where the commit itself fails, and then nothing was stored. */
+export const writer = (database: Database): ((writes: readonly Write[]) => Written[]) => {
+  const statements = new Map<string, Statement>()
+  const prepared = (sql: string): Statement => {
+    const statement = statements.get(sql) ?? database.prepare(sql)
+    statements.set(sql, statement)
+    return statement
+  }
+  // Within the transaction this is a savepoint, so a write that fails takes nothing with it but itself.
+  const one = database.transaction(({ checks, insert, read }: Write): Written => {
+    const conflicts = checks
+      .filter(({ type, sql, values }) => (prepared(sql).get(values) === undefined) === (type === 'reference'))
+      .map(({ type, field }) => ({ type, field }))
+    if (conflicts.length > 0) return { conflicts }
+    const id = Number(prepared(insert.sql).run(insert.values).lastInsertRowid)
+    const [, body] = prepared(read).raw().get([id]) as [string, Buffer]
+    return { id, body }
+  })
+  const all = database.transaction((writes: readonly Write[]) =>
+    writes.map((write): Written => {
+      try {
+        return one(write)
+      } catch (error) {
+        if (!database.inTransaction) throw error
+        return { error: (error as Error).message }
+      }
+    }),
+  )
+  return (writes) => all.immediate(writes)
+}

@@ -1,0 +1,34 @@
+/** Runs in a thread: the writes, so that no reader waits for a disk. What arrives during one commit shares the next. */
+import { parentPort, workerData } from 'node:worker_threads'
+import { connect } from './connection.js'
+import { type Write, type Written, writer } from './writes.js'
+
+/** How long writes wait for another process to finish its own, and how often they look. */
+const patience = 5_000
+const pause = 3
+
+const write = writer(connect(workerData as string, 0))
+let waiting: Write[][] = []
+let since = 0
+
+const isBusy = (error: unknown): boolean => String((error as { code?: string }).code).startsWith('SQLITE_BUSY')
+
+const commit = (): void => {
+  let written: Written[]
+  try {
+    written = write(waiting.flat())
+  } catch (error) {
+    if (isBusy(error) && performance.now() - since < patience) return void setTimeout(commit, pause)
+    written = waiting.flat().map(() => ({ error: (error as Error).message }))
+  }
+  // Each message is owed one answer, with as many results as it brought writes.
+  for (const { length } of waiting) parentPort?.postMessage({ value: written.splice(0, length) })
+  waiting = []
+}
+
+parentPort?.on('message', (writes: Write[]) => {
+  waiting.push(writes)
+  if (waiting.length > 1) return
+  since = performance.now()
+  setImmediate(commit)
+})
