@@ -49,14 +49,19 @@ const partsOf = (knex: Knex, resource: Resource) => {
   const pageOf = (ids: Ids, id = 'id'): Statement => {
     const found = ids().select({ id }).orderBy(id).toSQL()
     const counted = ids().count().toSQL()
-    // A page that is not full is the last one, and tells the total by itself.
-    const total = `case when (select count(*) from found) between 1 and ? - 1
+    // A page that is not full is the last one, and tells the total by itself, unless it lies past the end.
+    const total = `case when (select count(*) from found) between (? > 0) and ? - 1
       then ? + (select count(*) from found) else (${counted.sql}) end`
     return compile(
       knex.raw(
         `with found as materialized (${found.sql} limit ? offset ?)
           ${body(`${rows} where id in (select id from found) order by id`, total)}`,
-        [...found.bindings, ...slots('limit', 'offset', 'limit', 'offset'), ...counted.bindings, ...meta] as never,
+        [
+          ...found.bindings,
+          ...slots('limit', 'offset', 'offset', 'limit', 'offset'),
+          ...counted.bindings,
+          ...meta,
+        ] as never,
       ),
     )
   }
