@@ -15,12 +15,12 @@ export const createApp = async (service: Service, logger: Logger): Promise<Koa> 
   // One frame and not a middleware for each concern: every layer costs each request a promise.
   app.use(async (ctx, next) => {
     const start = performance.now()
-    setCommonHeaders(ctx.req, ctx.res)
     try {
       await next()
     } catch (error) {
       answerError(ctx, error, logger)
     }
+    setCommonHeaders(ctx)
     // The path without its query, whose values may be private.
     const duration = Math.round((performance.now() - start) * 1000) / 1000
     logger.info({ method: ctx.method, path: ctx.path, status: ctx.status, duration }, 'request')

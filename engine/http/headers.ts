@@ -1,10 +1,8 @@
 /** The headers that are the same on every answer: security, by helmet, and the openness of CORS. */
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Context } from 'koa'
 import helmet from 'koa-helmet'
 
-/** Reads are public and writes need a header that no browser sends by itself, so any page may call. */
-const cors = { 'Access-Control-Allow-Origin': '*' }
+/** What a page may read of an answer: reads are public and no browser sends the write token by itself, so any page may call. */
 const exposed = 'ETag, Location, Retry-After, WWW-Authenticate'
 
 /** Answers are data: they load nothing, and may be read by other origins. */
@@ -31,11 +29,14 @@ const askHelmet = async (): Promise<Map<string, string>> => {
   return headers
 }
 
-/** Makes the function that sets them. */
-export const commonHeaders = async (): Promise<(request: IncomingMessage, response: ServerResponse) => void> => {
-  const headers = [...Object.entries(cors), ...(await askHelmet())]
-  return (request, response) => {
-    for (const [name, value] of headers) response.setHeader(name, value)
-    if (request.headers.origin !== undefined) response.setHeader('Access-Control-Expose-Headers', exposed)
+/** Makes the function that sets them, when the answer is known and before it is sent. */
+export const commonHeaders = async (): Promise<(ctx: Context) => void> => {
+  const security = [...(await askHelmet())]
+  return ({ req, res, status }) => {
+    res.setHeader('Access-Control-Allow-Origin', '*')
+    if (req.headers.origin !== undefined) res.setHeader('Access-Control-Expose-Headers', exposed)
+    // An answer that says nothing has changed goes with the headers of the one that is kept.
+    if (status === 304) return
+    for (const [name, value] of security) if (!res.hasHeader(name)) res.setHeader(name, value)
   }
 }

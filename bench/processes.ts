@@ -1,0 +1,119 @@
+/** The servers that are measured: each a process of its own, started, waited for and ended. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { root } from './paths.js'
+
+export interface Server {
+  readonly name: string
+  readonly address: string
+  /** The path of a page at an offset, and of one row. */
+  readonly page: (offset: number) => string
+  readonly row: string
+  readonly pid: number
+  stop(): Promise<void>
+}
+
+/** How a server is started, or why it cannot take part here. */
+export interface Entrant {
+  readonly name: string
+  readonly missing?: string
+  start(): Promise<Server>
+}
+
+export const peersFolder = join(root, 'bench', 'peers')
+
+const launch = async (
+  name: string,
+  command: string,
+  args: string[],
+  env: Record<string, string>,
+): Promise<ChildProcess> => {
+  const child = spawn(command, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'inherit'] })
+  const said = new Promise<void>((resolve, reject) => {
+    child.stdout.on('data', (chunk) => {
+      if (/listening|Ready at/.test(String(chunk))) resolve()
+    })
+    child.once('exit', (code) => reject(new Error(`${name} ended with code ${code} before it listened`)))
+  })
+  await said
+  return child
+}
+
+const serverOf = (name: string, port: number, child: ChildProcess, paths: Pick<Server, 'page' | 'row'>): Server => ({
+  name,
+  address: `http://127.0.0.1:${port}`,
+  pid: child.pid ?? 0,
+  ...paths,
+  async stop() {
+    const ended = once(child, 'exit')
+    child.kill('SIGTERM')
+    await ended
+  },
+})
+
+const restPaths = {
+  page: (offset: number) => `/api/v1/employees?limit=50&offset=${offset}`,
+  row: '/api/v1/employees/7',
+}
+
+/** This service, at its default settings, on a database. */
+export const ours = (database: string, port: number, env: Record<string, string> = {}): Entrant => ({
+  name: 'this service',
+  async start() {
+    const settings = { PORT: String(port), DATABASE_URL: `sqlite:${database}`, HOST: '127.0.0.1', ...env }
+    const child = await launch('this service', process.execPath, [join(root, 'dist', 'server.js')], settings)
+    return serverOf('this service', port, child, restPaths)
+  },
+})
+
+const nodePeer = (
+  name: string,
+  file: string,
+  port: number,
+  env: Record<string, string>,
+  paths = restPaths,
+): Entrant => ({
+  name,
+  ...(existsSync(join(peersFolder, 'node_modules')) ? {} : { missing: 'its packages could not be installed' }),
+  async start() {
+    const child = await launch(name, process.execPath, [join(peersFolder, file)], { PORT: String(port), ...env })
+    return serverOf(name, port, child, paths)
+  },
+})
+
+const python = '/usr/bin/python3'
+const hasFastApi = (): boolean => {
+  try {
+    execFileSync(python, ['-c', 'import fastapi, uvicorn'], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The others: the most that Koa can do, and what people would write or take instead. */
+export const peers = (database: string, bodies: { page: string; row: string }, port: number): Entrant[] => [
+  nodePeer('Koa sending fixed bytes', 'ceiling.mjs', port, { PAGE: bodies.page, ROW: bodies.row }),
+  nodePeer('Fastify by hand', 'fastify.mjs', port + 1, { DATABASE: database }),
+  nodePeer(
+    'Platformatic DB',
+    'platformatic.mjs',
+    port + 2,
+    { DATABASE: database },
+    {
+      page: (offset) => `/employees?limit=50&offset=${offset}&totalCount=true`,
+      row: '/employees/7',
+    },
+  ),
+  {
+    name: 'FastAPI',
+    ...(hasFastApi() ? {} : { missing: 'FastAPI and uvicorn are not installed for the system’s Python' }),
+    async start() {
+      const env = { PORT: String(port + 3), DATABASE: database }
+      const child = await launch('FastAPI', python, [join(peersFolder, 'fastapi_peer.py')], env)
+      return serverOf('FastAPI', port + 3, child, restPaths)
+    },
+  },
+]
