@@ -4,30 +4,32 @@ import platformatic from '@platformatic/db'
 
 const { PORT, DATABASE } = process.env
 
+// The file belongs to the service: no route that writes is made.
+const writes = ['/employees', '/departments', '/candidates'].flatMap((path) => [
+  { method: 'POST', path },
+  { method: 'PUT', path },
+  { method: 'PUT', path: `${path}/{id}` },
+  { method: 'DELETE', path: `${path}/{id}` },
+])
+
 const app = await platformatic.buildServer({
   server: { hostname: '127.0.0.1', port: Number(PORT), logger: { level: 'silent' }, forceCloseConnections: true },
   db: {
     connectionString: `sqlite://${resolve(DATABASE)}`,
-    include: { employees: true },
+    // The tables an employee refers to must be known to it, and none of the service's own (search, counts) may be.
+    include: { employees: true, departments: true, candidates: true },
     limit: { default: 50, max: 200 },
     graphql: false,
     events: false,
     openapi: {
-      ignore: { employee: { passwordHash: true } },
-      // The file belongs to the service: no route that writes is made.
-      ignoreRoutes: [
-        { method: 'POST', path: '/employees/' },
-        { method: 'PUT', path: '/employees/' },
-        { method: 'PUT', path: '/employees/{id}' },
-        { method: 'POST', path: '/employees/{id}' },
-        { method: 'DELETE', path: '/employees/{id}' },
-      ],
+      ignore: { employee: { password_hash: true } },
+      ignoreRoutes: writes,
     },
   },
   watch: false,
 })
 
-// Its own start() takes every address inside a container: listen on the loopback address alone.
+// Its own start() may take another host inside a container: listen on the loopback address alone.
 await app.listen({ port: Number(PORT), host: '127.0.0.1' })
 console.log('listening')
 

@@ -45,8 +45,8 @@ interface Work extends Pick<Shared, 'askAside' | 'write'> {
 
 /** The work of a file's threads: one writes, one answers by indexes, one scans. */
 const inThreads = (path: string, changes: Changes): Work => {
-  const writing = new Thread('./writingThread.js', path)
-  const reading = { indexed: new Thread('./readingThread.js', path), scans: new Thread('./readingThread.js', path) }
+  const writing = new Thread('writingThread', path)
+  const reading = { indexed: new Thread('readingThread', path), scans: new Thread('readingThread', path) }
   let waiting: { write: Write; resolve: (written: Written) => void; reject: (error: unknown) => void }[] = []
   /** Writes of one turn of the event loop travel together. */
   const send = async () => {

@@ -17,7 +17,7 @@ export class Thread {
 
   /** Runs a module of this folder, which is given the path of the database. */
   constructor(module: string, path: string) {
-    this.#module = new URL(module, import.meta.url)
+    this.#module = new URL(`./${module}.js`, import.meta.url)
     this.#path = path
   }
 
