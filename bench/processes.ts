@@ -58,12 +58,15 @@ const restPaths = {
   row: '/api/v1/employees/7',
 }
 
+/** What `npm start` starts it with. */
+const flags = ['--enable-source-maps', '--max-semi-space-size=2']
+
 /** This service, at its default settings, on a database. */
 export const ours = (database: string, port: number, env: Record<string, string> = {}): Entrant => ({
   name: 'this service',
   async start() {
     const settings = { PORT: String(port), DATABASE_URL: `sqlite:${database}`, HOST: '127.0.0.1', ...env }
-    const child = await launch('this service', process.execPath, [join(root, 'dist', 'server.js')], settings)
+    const child = await launch('this service', process.execPath, [...flags, join(root, 'dist', 'server.js')], settings)
     return serverOf('this service', port, child, restPaths)
   },
 })

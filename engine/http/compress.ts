@@ -8,9 +8,12 @@ type Encoding = 'br' | 'gzip'
 /** Smaller bodies fit into one packet as they are. */
 const least = 1024
 
+/** Past this quality brotli takes many times as long for a few per cent; past this window, megabytes for pages of kilobytes. */
+const brotli = { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_LGWIN]: 18 }
+
 const encoders: Record<Encoding, (body: Buffer) => Promise<Buffer>> = {
-  // Past this quality brotli takes many times as long for a few per cent.
-  br: (body) => promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }),
+  br: (body) =>
+    promisify(brotliCompress)(body, { params: { ...brotli, [constants.BROTLI_PARAM_SIZE_HINT]: body.length } }),
   gzip: (body) => promisify(gzip)(body),
 }
 

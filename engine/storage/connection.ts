@@ -3,6 +3,9 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 
+/** Each connection keeps so many kilobytes of pages; the system keeps the rest of the file, once for all of them. */
+const cacheKilobytes = 4_000
+
 /** Opens for reading and writing; the timeout is how long SQLite itself waits for another writer, in milliseconds. */
 export const connect = (path: string, timeout: number): Database.Database => {
   if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true })
@@ -12,5 +15,13 @@ export const connect = (path: string, timeout: number): Database.Database => {
   database.pragma('synchronous = FULL')
   database.pragma('foreign_keys = ON')
   database.pragma('trusted_schema = OFF')
+  database.pragma(`cache_size = -${cacheKilobytes}`)
+  return database
+}
+
+/** Opens for reading alone. */
+export const connectToRead = (path: string): Database.Database => {
+  const database = new Database(path, { readonly: true, timeout: 500 })
+  database.pragma(`cache_size = -${cacheKilobytes}`)
   return database
 }

@@ -1,6 +1,7 @@
 /** Runs in a thread: questions whose cost grows with the table, so that none of them stalls the rest. */
 import { parentPort, workerData } from 'node:worker_threads'
-import Database from 'better-sqlite3'
+import type { Statement } from 'better-sqlite3'
+import { connectToRead } from './connection.js'
 
 /** A statement and the values it is asked with. */
 export interface Asked {
@@ -8,10 +9,10 @@ export interface Asked {
   readonly values: readonly unknown[]
 }
 
-const database = new Database(workerData as string, { readonly: true, timeout: 500 })
-const statements = new Map<string, Database.Statement>()
+const database = connectToRead(workerData as string)
+const statements = new Map<string, Statement>()
 
-const prepared = (sql: string): Database.Statement => {
+const prepared = (sql: string): Statement => {
   const statement = statements.get(sql) ?? database.prepare(sql).raw()
   statements.set(sql, statement)
   return statement

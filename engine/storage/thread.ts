@@ -9,6 +9,9 @@ interface Waiting {
   readonly reject: (error: Error) => void
 }
 
+/** A thread passes bytes on and keeps nothing, so it needs little; unbidden, V8 would take far more. */
+const resourceLimits = { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 64 }
+
 export class Thread {
   readonly #module: URL
   readonly #path: string
@@ -34,7 +37,7 @@ export class Thread {
   }
 
   #start(): Worker {
-    const worker = new Worker(this.#module, { workerData: this.#path })
+    const worker = new Worker(this.#module, { workerData: this.#path, resourceLimits })
     worker.unref()
     worker.on('message', (answered: Answered) => {
       const asker = this.#waiting.shift()
