@@ -107,6 +107,7 @@ export const chart = ({ measured }: Findings): string => {
   })
   const height = 20 + kinds.length * groupHeight
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${labels + bars + 70} ${height}" font-family="sans-serif" font-size="12" fill="#334155">
+<title>Requests a second, by kind of read and server</title>
 <rect width="100%" height="100%" fill="white"/>
 <text x="${labels + bars + 62}" y="12" text-anchor="end">requests a second</text>
 ${rows.join('\n')}

@@ -94,7 +94,7 @@ export const createBodyReader = (resource: Resource): ((body: unknown, source?: 
     const faulty = new Map<string, BodyIssue>()
     const unknown: string[] = []
     for (const issue of result.error?.issues ?? []) {
-      if (issue.code === 'unrecognized_keys') unknown.push(...issue.keys)
+      if (issue.code === 'unrecognized_keys') unknown.push(...issue.keys.slice(0, mostIssues))
       const name = String(issue.path[0])
       const field = fields.get(name)
       // A value can break several rules of its schema; one sentence on it is enough.
@@ -107,10 +107,7 @@ export const createBodyReader = (resource: Resource): ((body: unknown, source?: 
     const sound = writable.filter((name) => !faulty.has(name) && Object.hasOwn(values, name))
     const row = newRow(resource, Object.fromEntries(sound.map((name) => [name, values[name] ?? null])))
     for (const name of faulty.keys()) delete row[name]
-    const issues = [
-      ...faulty.values(),
-      ...unknown.slice(0, mostIssues).map((key) => propertyIssue(resource, writable, key)),
-    ]
+    const issues = [...faulty.values(), ...unknown.map((key) => propertyIssue(resource, writable, key))]
     return { row, issues }
   }
 }

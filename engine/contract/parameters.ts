@@ -22,13 +22,20 @@ const refuse = (name: string, input: string, type: string, msg: string, ctx?: Pa
 const unparsable = 'Input should be a valid integer, unable to parse string as an integer'
 const tooLong = 'Unable to parse input string as an integer, exceeded maximum size'
 
-/** Reads an integer parameter within its bounds, or says what is wrong with it. */
-export const readInteger = (name: string, input: string, bounds: { least?: number; most?: number } = {}): Reading => {
-  if (input.length > mostDigits && plainDigits.test(input)) return refuse(name, input, 'int_parsing_size', tooLong)
+/** Almost every integer is plain digits, which need no grammar. */
+const fromPlain = (input: string): bigint | 'too long' => (input.length > mostDigits ? 'too long' : BigInt(input))
+
+const fromGrammar = (input: string): bigint | undefined => {
   const match = integerGrammar.exec(input.replace(surroundingSpace, ''))
   const digits = match && (match[2] ?? match[3] ?? '0').replaceAll('_', '')
-  if (!digits || digits.length > mostDigits) return refuse(name, input, 'int_parsing', unparsable)
-  const value = BigInt(`${match[1] ?? ''}${digits}`)
+  return digits && digits.length <= mostDigits ? BigInt(`${match[1] ?? ''}${digits}`) : undefined
+}
+
+/** Reads an integer parameter within its bounds, or says what is wrong with it. */
+export const readInteger = (name: string, input: string, bounds: { least?: number; most?: number } = {}): Reading => {
+  const value = plainDigits.test(input) ? fromPlain(input) : fromGrammar(input)
+  if (value === 'too long') return refuse(name, input, 'int_parsing_size', tooLong)
+  if (value === undefined) return refuse(name, input, 'int_parsing', unparsable)
   const { least, most } = bounds
   if (least !== undefined && value < least) {
     const msg = `Input should be greater than or equal to ${least}`

@@ -5,9 +5,12 @@ import helmet from 'koa-helmet'
 /** What a page may read of an answer: reads are public and no browser sends the write token by itself, so any page may call. */
 const exposed = 'ETag, Location, Retry-After, WWW-Authenticate'
 
-/** Answers are data: they load nothing, and may be read by other origins. */
+/** Answers are data: they load nothing and are shown in no frame, but may be read by other origins. */
+const dataPolicy = "default-src 'none'; frame-ancestors 'none'"
+
 const protect = helmet({
-  contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
+  // Set below, for the docs have one of their own.
+  contentSecurityPolicy: false,
   crossOriginResourcePolicy: { policy: 'cross-origin' },
   // These tell a browser how to show a page, and data is none; each header costs every request its time.
   crossOriginOpenerPolicy: false,
@@ -32,11 +35,12 @@ const askHelmet = async (): Promise<Map<string, string>> => {
 /** Makes the function that sets them, when the answer is known and before it is sent. */
 export const commonHeaders = async (): Promise<(ctx: Context) => void> => {
   const security = [...(await askHelmet())]
-  return ({ req, res, status }) => {
+  return ({ req, res, status, state }) => {
     res.setHeader('Access-Control-Allow-Origin', '*')
     if (req.headers.origin !== undefined) res.setHeader('Access-Control-Expose-Headers', exposed)
     // An answer that says nothing has changed goes with the headers of the one that is kept.
     if (status === 304) return
-    for (const [name, value] of security) if (!res.hasHeader(name)) res.setHeader(name, value)
+    res.setHeader('Content-Security-Policy', state['policy'] ?? dataPolicy)
+    for (const [name, value] of security) res.setHeader(name, value)
   }
 }

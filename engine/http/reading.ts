@@ -2,6 +2,7 @@
 import type { Context } from 'koa'
 import type { Known, Reading } from '../storage/storage.js'
 import { compressed, encodingFor } from './compress.js'
+import { jsonType } from './send.js'
 
 /** The tags a request says it has, as they were sent. */
 const tagsSent = (ctx: Context): string[] =>
@@ -22,8 +23,8 @@ export const knownBy = (ctx: Context): Known => {
   return (tag) => tags.includes(tag) || tags.includes('*')
 }
 
-/** Answers with what was read, as JSON unless another type was set. */
-export const sendReading = async (ctx: Context, { tag, body }: Reading): Promise<void> => {
+/** Answers with what was read. */
+export const sendReading = async (ctx: Context, { tag, body }: Reading, type = jsonType): Promise<void> => {
   const { res } = ctx
   res.setHeader('Cache-Control', 'no-cache')
   res.setHeader('Vary', 'Accept-Encoding')
@@ -36,6 +37,6 @@ export const sendReading = async (ctx: Context, { tag, body }: Reading): Promise
   ctx.status = 200
   res.setHeader('ETag', encoding === undefined ? `"${tag}"` : `"${tag}-${encoding}"`)
   if (encoding !== undefined) res.setHeader('Content-Encoding', encoding)
-  if (!res.hasHeader('Content-Type')) res.setHeader('Content-Type', 'application/json; charset=utf-8')
+  res.setHeader('Content-Type', type)
   ctx.body = encoding === undefined ? body : await compressed(body, encoding)
 }

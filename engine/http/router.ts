@@ -49,9 +49,8 @@ const docsRoutes = ({ product }: Service): Route[] =>
       path,
       method: 'get',
       handler: (ctx) => {
-        ctx.set('Content-Type', type)
-        ctx.set('Content-Security-Policy', docsPolicy)
-        return sendReading(ctx, reading)
+        ctx.state['policy'] = docsPolicy
+        return sendReading(ctx, reading, type)
       },
     }
   })

@@ -3,18 +3,22 @@ import type { Reading } from './storage.js'
 
 interface Entry {
   readonly tag: string
-  /** Undefined from the first asking to the second: keeping every page costs more than it gives. */
-  readonly body: Buffer | undefined
+  readonly body: Buffer
+  /** Whether it was asked for since the last time that room was made. */
+  used: boolean
 }
 
 /** What an entry costs besides its body: its key, its tag, and a compressed copy that may come to be kept beside it. */
-const overhead = 512
-const sizeOf = ({ body }: Entry): number => overhead + (body ? body.length * 1.25 : 0)
+const sizeOf = ({ body }: Entry): number => 512 + body.length * 1.25
 
-/** A store of bounded size that drops what was not asked for the longest. */
+/** How many questions are remembered that were asked once: keeping the answer to each would cost more than it gives. */
+const mostAskedOnce = 2_000
+
+/** A store of bounded size that drops what is asked for least. */
 export class ReadyAnswers {
   readonly #entries = new Map<string, Entry>()
   readonly #most: number
+  #askedOnce = new Set<string>()
   #size = 0
 
   constructor(bytes: number) {
@@ -24,24 +28,37 @@ export class ReadyAnswers {
   /** The answer to this question in this state of the table, if it was kept. */
   get(question: string, tag: string): Buffer | undefined {
     const entry = this.#entries.get(question)
-    if (entry?.body === undefined || entry.tag !== tag) return undefined
-    // The map keeps the order of insertion: what was just asked for goes to its end.
-    this.#entries.delete(question)
-    this.#entries.set(question, entry)
+    if (entry?.tag !== tag) return undefined
+    entry.used = true
     return entry.body
   }
 
-  /** Takes note of an answer: of its question at first, of the answer itself when it is given again. */
+  /** Takes note of an answer: of its question at first, of the answer itself when the question comes again. */
   offer(question: string, { tag, body }: Reading): void {
     if (body === undefined) return
     const before = this.#entries.get(question)
     if (before) this.#drop(question, before)
-    const entry = { tag, body: before?.tag === tag ? body : undefined }
-    this.#size += sizeOf(entry)
+    else if (!this.#askedOnce.delete(question)) {
+      if (this.#askedOnce.size >= mostAskedOnce) this.#askedOnce = new Set()
+      this.#askedOnce.add(question)
+      return
+    }
+    const entry = { tag, body, used: false }
+    if (sizeOf(entry) > this.#most) return
     this.#entries.set(question, entry)
-    for (const [oldest, dropped] of this.#entries) {
-      if (this.#size <= this.#most) break
-      this.#drop(oldest, dropped)
+    this.#size += sizeOf(entry)
+    this.#makeRoom()
+  }
+
+  /** From the oldest on: what was used since the last time stays once more, at the end; what was not is dropped. */
+  #makeRoom(): void {
+    for (const [question, entry] of this.#entries) {
+      if (this.#size <= this.#most) return
+      this.#drop(question, entry)
+      if (!entry.used) continue
+      entry.used = false
+      this.#entries.set(question, entry)
+      this.#size += sizeOf(entry)
     }
   }
 
