@@ -28,6 +28,7 @@ const ports = { ours: 4100, peers: 4110, small: 4120, large: 4121, creates: 4122
 const token = 'the-token-of-the-benchmarks'
 
 const installPeers = (): void => {
+  if (existsSync(join(peersFolder, 'node_modules'))) return
   say('Installing the peers …')
   try {
     execFileSync('npm', ['ci', '--silent'], { cwd: peersFolder, stdio: ['ignore', 'ignore', 'inherit'] })

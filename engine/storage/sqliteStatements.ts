@@ -33,6 +33,9 @@ export interface Statements {
 /** A query for ids, asked twice: for the page and for the count. */
 type Ids = () => Knex.QueryBuilder
 
+/** SQLite plans a statement anew for every new value of a bare limit; behind a cast it takes the value as it comes. */
+const bounded = 'limit cast(? as integer) offset cast(? as integer)'
+
 /** The parts that the statements of one resource are made of. */
 const partsOf = (knex: Knex, resource: Resource) => {
   const { table } = resource
@@ -54,7 +57,7 @@ const partsOf = (knex: Knex, resource: Resource) => {
       then ? + (select count(*) from found) else (${counted.sql}) end`
     return compile(
       knex.raw(
-        `with found as materialized (${found.sql} limit ? offset ?)
+        `with found as materialized (${found.sql} ${bounded})
           ${body(`${rows} where id in (select id from found) order by id`, total)}`,
         [
           ...found.bindings,
@@ -66,7 +69,7 @@ const partsOf = (knex: Knex, resource: Resource) => {
     )
   }
   const all = compile(
-    knex.raw(body(`${rows} where id >= ? order by id limit ? offset ?`, state('rows')), [
+    knex.raw(body(`${rows} where id >= ? order by id ${bounded}`, state('rows')), [
       ...slots('first', 'limit', 'skip'),
       ...meta,
     ] as never),
