@@ -127,7 +127,7 @@ test('creates that share a commit fail each for itself', async () => {
 })
 
 test('a large table is answered as a small one, in threads of its own where that takes long', async () => {
-  const count = 25_000
+  const count = 50_000
   const { total } = (await one.get('/v1/employees')).body.meta
   const insert = stranger.prepare('insert into employees (code, first_name, status, alumni) values (?, ?, ?, 0)')
   stranger.transaction(() => {
@@ -137,20 +137,24 @@ test('a large table is answered as a small one, in threads of its own where that
   const totalOf = async (query: string) => (await one.get(`/v1/employees?${query}`)).body.meta.total
   assert.is(await totalOf(''), total + count)
   assert.is(await totalOf('q=zebulon'), count / 8)
-  assert.is(await totalOf('q=BULK-24999'), 1)
+  for (const n of [24999, 12345, 7777]) assert.is(await totalOf(`q=bulk-${n}`), 1)
+  assert.is(await totalOf('q=BULK-24999&status=Active'), 1)
+  assert.is(await totalOf('q=BULK-24999&status=Dormant'), 0)
+  assert.is(await totalOf('q=24999%20quentin'), 1)
+  assert.is(await totalOf('q=24999%20zebulon'), 0)
   assert.is(await totalOf('q=qu&status=Dormant'), (count * 3) / 8)
   assert.is(await totalOf('status=Dormant'), count / 2)
   assert.is(await totalOf('status=Dormant&q=zebulon'), count / 8)
   const deep = (await one.get(`/v1/employees?offset=${total + count - 3}`)).body
   assert.equal(
     deep.data.map((row: { code: string }) => row.code),
-    ['BULK-24997', 'BULK-24998', 'BULK-24999'],
+    ['BULK-49997', 'BULK-49998', 'BULK-49999'],
   )
   stranger.prepare("delete from employees where code = 'BULK-5'").run()
   const shifted = (await one.get(`/v1/employees?offset=${total + count - 3}`)).body
   assert.equal(
     shifted.data.map((row: { code: string }) => row.code),
-    ['BULK-24998', 'BULK-24999'],
+    ['BULK-49998', 'BULK-49999'],
   )
   assert.is(shifted.meta.total, total + count - 1)
 })

@@ -35,9 +35,9 @@ for (const resource of registry) {
     `${type} of ${field}`,
     statement,
   ])
-  const { state, get, all, search, searchFiltered } = statements
+  const { state, get, all, search, searchFurther, sample } = statements
   for (const [name, statement] of [
-    ...Object.entries({ state, get, all, search, searchFiltered }),
+    ...Object.entries({ state, get, all, search, searchFurther, sample }),
     ...filtered,
     ...checks,
   ]) {

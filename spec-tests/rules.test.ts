@@ -8,6 +8,7 @@ import { now, today } from '../engine/descriptor/index.js'
 import { didYouMean, nearest } from '../engine/descriptor/nearest.js'
 import { readSettings } from '../engine/settings.js'
 import { anywhere, fold, isIndexed, phrase } from '../engine/storage/fold.js'
+import { commonTrigrams, rarePart } from '../engine/storage/rareText.js'
 
 const test = suite('small rules')
 
@@ -122,6 +123,15 @@ test('a pattern finds a text in any case, and takes nothing for an operator', ()
     assert.is(matches.get(text, anywhere(q)), Number(fold(text).includes(fold(q))), q)
   }
   for (const q of ['*', '?', '[', ']', '^', 'a*c']) assert.is(matches.get('abc', anywhere(q)), 0, q)
+})
+
+test('the rare part of a text is its longest part that few rows have', () => {
+  const sample = Array.from({ length: 200 }, (_, n) => `EMP-${String(n * 37).padStart(5, '0')} London`)
+  const common = commonTrigrams(sample)
+  assert.is(rarePart('EMP-07215', common), '07215')
+  assert.is(rarePart('emp-', common), 'emp-')
+  assert.is(rarePart('Zebulon', common), 'Zebulo')
+  assert.is(rarePart('Δelta', new Set()), 'Δelta')
 })
 
 test('numbers that would be rounded are found, wherever they stand', () => {

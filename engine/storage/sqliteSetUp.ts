@@ -52,13 +52,16 @@ const ensureTable = (database: Database, knex: Knex, registry: Registry, resourc
   if (gained.length > 0) for (const sql of addColumns(knex, registry, resource, gained)) database.exec(sql)
 }
 
-/** Puts the rows that are there already into the search index, and counts them. */
-const catchUp = (database: Database, knex: Knex, resource: Resource, progress: Progress): void => {
-  const { table } = resource
-  const total = database
+const countOf = (database: Database, { table }: Resource): number =>
+  database
     .prepare(`select count(*) from ${quoted(table)}`)
     .pluck()
     .get() as number
+
+/** Puts the rows that are there already into the search index, and counts them. */
+const catchUp = (database: Database, knex: Knex, resource: Resource, progress: Progress): void => {
+  const { table } = resource
+  const total = countOf(database, resource)
   const fill = database.prepare(
     `insert into ${searchTable(resource)} (rowid, text)
       select id, ${searchedText(knex, resource)} from ${quoted(table)} where id > ? order by id limit ${batch}`,
@@ -85,6 +88,7 @@ const ensureKept = (database: Database, knex: Knex, resource: Resource, progress
   }
   for (const index of indexesOf(knex, resource)) {
     if (isAsWanted(index)) continue
+    progress(resource.table, 0, countOf(database, resource))
     try {
       remake([index])
     } catch (error) {

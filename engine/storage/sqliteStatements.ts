@@ -24,10 +24,12 @@ export interface Statements {
   readonly all: Statement
   /** The page that an index on one filter leads to, whatever other filters there are; the best leader comes first. */
   readonly filtered: ReadonlyMap<string, Statement>
-  /** The page of the rows that contain a text, by the search index alone, with filters, and without the index. */
+  /** The page of the rows that contain a text: by the search index alone, with more to hold them against, and without it. */
   readonly search: Statement
-  readonly searchFiltered: Statement
+  readonly searchFurther: Statement
   readonly scan: Statement
+  /** The text that is searched of the first row from an id on. */
+  readonly sample: Statement
 }
 
 /** A query for ids, asked twice: for the page and for the count. */
@@ -117,6 +119,13 @@ export const statementsOf = (knex: Knex, registry: Registry, resource: Resource)
   const matching: Ids = () => knex(search).whereRaw('?? match ?', [search, slot(knex, 'phrase')] as never)
   const containing: Ids = () =>
     knex(table).whereRaw(`${searchedText(knex, resource)} glob ?`, [slot(knex, 'anywhere')] as never)
+  // The search index leads, row by row and in the order of the ids, so the first page needs no sorting.
+  const further: Ids = () => {
+    const anywhere = slot(knex, 'anywhere')
+    const joined = matching().joinRaw(`cross join ${quoted(table)} on ${quoted(table)}.id = ${search}.rowid`)
+    const text = searchedText(knex, resource)
+    return ifGiven(joined.whereRaw(`(? is null or ${text} glob ?)`, [anywhere, anywhere] as never), names)
+  }
   // A reference finds fewer rows than a status does, so it leads where both are given.
   const leaders = [...filters.filter((field) => field.references), ...filters.filter((field) => !field.references)]
   const columns = resource.fields.map((field) => field.name).filter((name) => name !== 'id')
@@ -133,11 +142,13 @@ export const statementsOf = (knex: Knex, registry: Registry, resource: Resource)
       }),
     ),
     search: pageOf(matching, 'rowid'),
-    // The search index leads, row by row and in the order of the ids, so the first page needs no sorting.
-    searchFiltered: pageOf(
-      () => ifGiven(matching().joinRaw(`cross join ${quoted(table)} on ${quoted(table)}.id = ${search}.rowid`), names),
-      `${search}.rowid`,
-    ),
+    searchFurther: pageOf(further, `${search}.rowid`),
     scan: pageOf(() => ifGiven(containing(), names)),
+    sample: compile(
+      knex(table)
+        .select({ text: knex.raw(searchedText(knex, resource)) })
+        .where('id', '>=', slot(knex, 'id'))
+        .orderByRaw('id limit 1'),
+    ),
   }
 }

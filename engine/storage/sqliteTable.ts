@@ -4,6 +4,7 @@ import type { Database } from 'better-sqlite3'
 import type { Knex } from 'knex'
 import type { Registry, Resource, RowValues } from '../descriptor/registry.js'
 import { anywhere, isIndexed, phrase } from './fold.js'
+import { commonTrigrams, rarePart } from './rareText.js'
 import type { Asked } from './readingThread.js'
 import type { ReadyAnswers } from './ready.js'
 import type { Statement } from './slots.js'
@@ -62,10 +63,14 @@ interface State {
   readonly rows: number
   /** The id of the first row, where no id is missing between it and the last. */
   readonly first: number | undefined
+  readonly last: number
 }
 
 /** From this many rows on, a question whose cost grows with them is asked in a thread. */
 const manyRows = 20_000
+
+/** How many rows tell what is common in a table. */
+const sampled = 200
 
 /** The rows of one resource. */
 export const sqliteTable = (registry: Registry, resource: Resource, shared: Shared): Table => {
@@ -74,7 +79,7 @@ export const sqliteTable = (registry: Registry, resource: Resource, shared: Shar
   const prepared = (statement: Statement) => prepare(database, statement)
   const [bounds, one, insert] = [prepared(statements.state), prepared(statements.get), prepared(statements.insert)]
   const [all, search, scan] = [prepared(statements.all), prepared(statements.search), prepared(statements.scan)]
-  const searchFiltered = prepared(statements.searchFiltered)
+  const [searchFurther, sample] = [prepared(statements.searchFurther), prepared(statements.sample)]
   const filtered = [...statements.filtered].map(([field, statement]) => [field, prepared(statement)] as const)
   const checks = statements.checks.map((check) => ({ ...check, statement: prepared(check.statement) }))
   // The same rows shown in another shape are another answer, so the tag tells of the shape too.
@@ -88,22 +93,37 @@ export const sqliteTable = (registry: Registry, resource: Resource, shared: Shar
     if (now === seen) return lastState
     const [state, rows, first, last] = bounds.first({}) as [string, number, number | null, number]
     const isGapless = first !== null && last - first + 1 === rows
-    lastState = { tag: tagOf(state), rows, first: isGapless ? first : undefined }
+    lastState = { tag: tagOf(state), rows, first: isGapless ? first : undefined, last }
     seen = now
     return lastState
   }
 
-  const statementFor = ({ q, filters }: Question) => {
+  /** What many rows of a large table have in common, looked at again when it has doubled. */
+  let common: { rows: number; trigrams: ReadonlySet<string> } = { rows: manyRows, trigrams: new Set() }
+  const commonNow = ({ rows, last }: State): ReadonlySet<string> => {
+    if (rows < common.rows * 2) return common.trigrams
+    const ids = Array.from({ length: sampled }, (_, n) => Math.floor((last * n) / sampled))
+    const texts = ids.map((id) => String(sample.first({ id })?.[0] ?? ''))
+    common = { rows, trigrams: commonTrigrams(texts) }
+    return common.trigrams
+  }
+
+  /** The statement that answers, and what it looks for. */
+  const planFor = ({ q, filters }: Question, state: State) => {
     const leader = filtered.find(([field]) => field in filters)?.[1]
-    if (q === '') return leader ?? all
-    if (!isIndexed(q)) return scan
-    return leader ? searchFiltered : search
+    if (q === '') return { statement: leader ?? all }
+    if (!isIndexed(q)) return { statement: scan, anywhere: anywhere(q) }
+    // Where the index is asked for a rare part alone, the rows it finds are held against the whole.
+    const part = rarePart(q, commonNow(state))
+    const further = part === q ? {} : { anywhere: anywhere(q) }
+    return { statement: part === q && !leader ? search : searchFurther, phrase: phrase(part), ...further }
   }
 
   /** Asks the database for a page, here or, where that may take long, in a thread. */
-  const ask = async (question: Question, { rows, first }: State): Promise<Reading> => {
-    const { limit, offset, q, filters } = question
-    const statement = statementFor(question)
+  const ask = async (question: Question, state: State): Promise<Reading> => {
+    const { limit, offset, filters } = question
+    const { rows, first } = state
+    const { statement, ...looksFor } = planFor(question, state)
     const within = offset > mostInteger ? mostInteger : offset
     // Where no id is missing, the offset is a key: the page is found at once however deep it lies.
     const isKey = first !== undefined && within < rows
@@ -114,16 +134,15 @@ export const sqliteTable = (registry: Registry, resource: Resource, shared: Shar
       limit: BigInt(limit),
       offset: within,
       shownOffset: String(offset),
-      phrase: q !== '' && statement !== scan ? phrase(q) : null,
-      anywhere: statement === scan ? anywhere(q) : null,
+      ...looksFor,
     })
     const grows = statement !== all || start.skip > manyRows
     const row =
       askAside && grows && rows > manyRows
         ? await askAside(statement === scan ? 'scans' : 'indexed', { sql: statement.sql, values })
         : statement.ask(values)
-    const [state, bytes] = row as [string, Uint8Array]
-    return { tag: tagOf(state), body: asBuffer(bytes) }
+    const [then, bytes] = row as [string, Uint8Array]
+    return { tag: tagOf(then), body: asBuffer(bytes) }
   }
 
   /** The checks that have something to say about a row, with what they look for. */
