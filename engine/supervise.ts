@@ -43,5 +43,7 @@ export const supervise = (count: number): Promise<number> =>
     }
     process.on('SIGTERM', stop)
     process.on('SIGINT', stop)
+    // Workers accept for themselves: a connection on its way from a supervisor to a worker that dies would hang for good.
+    cluster.schedulingPolicy = cluster.SCHED_NONE
     fork()
   })

@@ -98,7 +98,11 @@ test('several workers share the port; one that dies is replaced, and all are dra
 
   while (workers().length < 2) await setTimeout(50)
   process.kill(workers()[0] as number, 'SIGKILL')
-  const ask = () => fetch(`${running.address}/api/v1/health`, { headers: { connection: 'close' } }).catch(() => {})
+  const ask = () =>
+    fetch(`${running.address}/api/v1/health`, {
+      headers: { connection: 'close' },
+      signal: AbortSignal.timeout(2_000),
+    }).catch(() => {})
   while (workers().length < 3) await Promise.all([ask(), ask(), setTimeout(50)])
   assert.is(await totalOf(running.address, 'leave'), before + 40)
   assert.is(await running.end('SIGTERM'), 0)
