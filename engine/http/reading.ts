@@ -4,35 +4,38 @@ import type { Known, Reading } from '../storage/storage.js'
 import { compressed, encodingFor } from './compress.js'
 import { jsonType } from './send.js'
 
-/** The tags a request says it has, as they were sent. */
-const tagsSent = (ctx: Context): string[] =>
-  ctx
-    .get('If-None-Match')
-    .split(',')
-    .map((tag) => tag.trim())
-
 /** A tag as it is in the storage: without its quotes, and without the encoding that is a part of it on the wire. */
 const bare = (tag: string): string => tag.replace(/^(?:W\/)?"(.*?)(?:-(?:br|gzip))?"$/, '$1')
 
-const nothingKnown: Known = () => false
+/** The tag, as the client sent it, by which it says that it has this state already. */
+const sentTag = (ctx: Context, tag: string): string | undefined => {
+  const sent = ctx.req.headers['if-none-match']
+  // Almost every client sends back the one tag it was given.
+  if (sent === undefined || sent === `"${tag}"`) return sent
+  return sent
+    .split(',')
+    .map((one) => one.trim())
+    .find((one) => one === '*' || bare(one) === tag)
+}
 
 /** What the client has already. */
-export const knownBy = (ctx: Context): Known => {
-  if (ctx.req.headers['if-none-match'] === undefined) return nothingKnown
-  const tags = tagsSent(ctx).map(bare)
-  return (tag) => tags.includes(tag) || tags.includes('*')
-}
+export const knownBy =
+  (ctx: Context): Known =>
+  (tag) =>
+    sentTag(ctx, tag) !== undefined
 
 /** Answers with what was read. */
 export const sendReading = async (ctx: Context, { tag, body }: Reading, type = jsonType): Promise<void> => {
   const { res } = ctx
   res.setHeader('Cache-Control', 'no-cache')
   res.setHeader('Vary', 'Accept-Encoding')
-  if (body === undefined || knownBy(ctx)(tag)) {
+  const sent = sentTag(ctx, tag)
+  if (sent !== undefined) {
     ctx.status = 304
-    res.setHeader('ETag', tagsSent(ctx).find((sent) => bare(sent) === tag) ?? `"${tag}"`)
+    res.setHeader('ETag', sent === '*' ? `"${tag}"` : sent)
     return
   }
+  if (body === undefined) throw new TypeError('a reading without a body is for those who have it')
   const encoding = encodingFor(ctx, body)
   ctx.status = 200
   res.setHeader('ETag', encoding === undefined ? `"${tag}"` : `"${tag}-${encoding}"`)
