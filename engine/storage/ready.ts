@@ -14,6 +14,9 @@ const sizeOf = ({ body }: Entry): number => 512 + body.length * 1.25
 /** How many questions are remembered that were asked once: keeping the answer to each would cost more than it gives. */
 const mostAskedOnce = 2_000
 
+/** A question longer than this is nobody's habit, and thousands of them would fill the memory that answers are refused. */
+const longestQuestion = 500
+
 /** A store of bounded size that drops what is asked for least. */
 export class ReadyAnswers {
   readonly #entries = new Map<string, Entry>()
@@ -35,7 +38,7 @@ export class ReadyAnswers {
 
   /** Takes note of an answer: of its question at first, of the answer itself when the question comes again. */
   offer(question: string, { tag, body }: Reading): void {
-    if (body === undefined) return
+    if (body === undefined || question.length > longestQuestion) return
     const before = this.#entries.get(question)
     if (before) this.#drop(question, before)
     else if (!this.#askedOnce.delete(question)) {
