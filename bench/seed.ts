@@ -25,7 +25,7 @@ if (!resource || !Number.isSafeInteger(wanted) || wanted < 1) {
 }
 
 const { DATABASE_URL } = readSettings(process.env)
-const storage = openStorage(registry, DATABASE_URL, { demo: true, readyBytes: 0, progress: () => {} })
+const storage = await openStorage(registry, DATABASE_URL, { demo: true, readyBytes: 0, progress: () => {} })
 const batch = 5_000
 const bar = progressBar(resource.table, wanted, 'rows')
 for (let done = 0; done < wanted; done += batch) {

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import Database from 'better-sqlite3'
 import { suite } from 'uvu'
@@ -157,6 +158,55 @@ test('a large table is answered as a small one, in threads of its own where that
     ['BULK-49998', 'BULK-49999'],
   )
   assert.is(shifted.meta.total, total + count - 1)
+})
+
+test('pages begin where they should whatever ids are missing, negative or moved', async () => {
+  stranger.exec(`
+    delete from employees where id % 7 = 3 and id > 20000;
+    delete from employees where id between 30000 and 41000;
+    insert into employees (id, code, first_name, status, alumni) values (-5000, 'FAR-1', 'Far', 'Active', 0), (9000000, 'FAR-2', 'Far', 'Active', 0);
+    update employees set id = 8000000 where code = 'BULK-49999';
+    update employees set id = -1 where code = 'BULK-49990'`)
+  const ids = stranger.prepare('select id from employees order by id').pluck().all()
+  for (const offset of [
+    0,
+    1,
+    2,
+    3,
+    5_000,
+    19_999,
+    20_000,
+    27_001,
+    ids.length - 3,
+    ids.length - 1,
+    ids.length,
+    10 ** 9,
+  ]) {
+    const { body } = await one.get(`/v1/employees?limit=5&offset=${offset}`)
+    assert.equal(
+      body.data.map((row: { id: number }) => row.id),
+      ids.slice(offset, offset + 5),
+      `offset ${offset}`,
+    )
+    assert.is(body.meta.total, ids.length)
+  }
+})
+
+test('the pieces of a search index are merged when there is time, and what is found stays the same', async () => {
+  const many = 3_000
+  const insert = stranger.prepare('insert into departments (name) values (?)')
+  // A commit for each few rows leaves as many pieces as it can.
+  for (let n = 0; n < many; n += 100) {
+    stranger.transaction(() => {
+      for (let row = n; row < n + 100; row++) insert.run(`Row ${row} Piecemeal`)
+    })()
+  }
+  const structure = stranger.prepare('select length(block) from registry_departments_search_data where id = 10').pluck()
+  const before = structure.get() as number
+  for (let tries = 0; tries < 200 && (structure.get() as number) >= before; tries++) await setTimeout(100)
+  assert.ok((structure.get() as number) < before)
+  assert.is((await one.get('/v1/departments?q=piecemeal')).body.meta.total, many)
+  assert.is((await one.get('/v1/departments?q=row%202999%20piece')).body.meta.total, 1)
 })
 
 test.after(() => {

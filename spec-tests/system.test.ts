@@ -45,7 +45,7 @@ test('health says whether writes are enabled', async () => {
 })
 
 test('health answers 503 when the database does not answer', async () => {
-  const storage = openStorage(registry, 'sqlite::memory:', storageOptions)
+  const storage = await openStorage(registry, 'sqlite::memory:', storageOptions)
   const app = await createApp({ product, registry, storage, token: undefined }, pino({ level: 'silent' }))
   const listening = await listen(app, { host: '127.0.0.1', port: 0 })
   await storage.close()

@@ -6,7 +6,7 @@ import { type Storage, StorageError } from './storage.js'
 export type StorageOptions = Omit<SqliteOptions, 'path'>
 
 /** Opens the storage at `sqlite:PATH` or `sqlite::memory:`. */
-export const openStorage = (registry: Registry, url: string, options: StorageOptions): Storage => {
+export const openStorage = async (registry: Registry, url: string, options: StorageOptions): Promise<Storage> => {
   if (url.startsWith('sqlite:')) return openSqlite(registry, { ...options, path: url.slice('sqlite:'.length) })
   throw new StorageError('This release serves SQLite alone; set DATABASE_URL to sqlite:PATH.')
 }
