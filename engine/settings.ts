@@ -30,6 +30,15 @@ const variables = {
     takes: 'true or false',
   },
   LOG_LEVEL: { read: z.enum(logLevels), default: 'info', takes: `one of ${logLevels.join(', ')}` },
+  METRICS_PORT: {
+    read: z
+      .string()
+      .regex(/^\d{0,5}$/)
+      .transform((port) => (port === '' ? undefined : Number(port)))
+      .refine((port) => port === undefined || port <= 65_535),
+    default: '',
+    takes: 'a port number from 0 (any free port) to 65535, or nothing for no metrics',
+  },
   READY_MB: { read: whole(0, 65_536), default: '32', takes: 'a number of megabytes from 0 to 65536' },
   WORKERS: { read: whole(1, 256), default: '1', takes: 'a number of processes from 1 to 256' },
 }

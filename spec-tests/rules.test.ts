@@ -165,6 +165,7 @@ test('settings have their defaults', () => {
     DATABASE_URL: 'sqlite:data/workforce.sqlite',
     DEMO_DATA: true,
     LOG_LEVEL: 'info',
+    METRICS_PORT: undefined,
     READY_MB: 32,
     WORKERS: 1,
   })
