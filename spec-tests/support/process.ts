@@ -12,7 +12,8 @@ export interface Running {
 
 const server = join(import.meta.dirname, '..', '..', 'server.js')
 
-const launch = (environment: Record<string, string>) => {
+/** Starts one and waits for nothing. */
+export const launch = (environment: Record<string, string>) => {
   const { PATH, HOME } = process.env
   const child = spawn(process.execPath, [server], { env: { PATH, HOME, PORT: '0', LOG_LEVEL: 'warn', ...environment } })
   let output = ''
