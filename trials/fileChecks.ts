@@ -16,8 +16,8 @@ export const faultsOfFile = (path: string): string[] => {
     if (left !== right) faults.push(`${what}: ${left.slice(0, 300)} is not ${right.slice(0, 300)}`)
   }
   try {
-    // One moment for all questions: the service may be writing.
-    database.transaction(() => {
+    // One moment for all questions, and no writer meanwhile: one of the questions is put as a write.
+    const ask = database.transaction(() => {
       const integrity = lines('pragma integrity_check').flat().join('; ')
       if (integrity !== 'ok') faults.push(`the integrity check says ${integrity}`)
       const dangling = lines('pragma foreign_key_check')
@@ -42,7 +42,8 @@ export const faultsOfFile = (path: string): string[] => {
           `select id from ${quoted(table)} except select id from ${search}_docsize`,
         )
       }
-    })()
+    })
+    ask.immediate()
   } catch (error) {
     faults.push(`the file cannot be checked: ${(error as Error).message}`)
   }
