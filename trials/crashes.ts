@@ -12,7 +12,7 @@ import { faultsOfFile } from './fileChecks.js'
 import { killAll, killWorker } from './killing.js'
 import { type Create, newCreates } from './ledger.js'
 import { randomOf } from './random.js'
-import { allRows, environmentOf, makeFile, trialFolder } from './service.js'
+import { allRows, answers, environmentOf, freePort, makeFile, trialFolder } from './service.js'
 
 export interface Crashes {
   readonly rounds: number
@@ -39,8 +39,8 @@ export interface Outcome {
 
 const clients = 6
 
-/** The longest that clients create before the kill, in milliseconds. */
-const longestLoad = 150
+/** The kill comes after at most so many answers, and within so many milliseconds from then on. */
+const kill = { after: 100, within: 5 }
 
 /** A file is taken for so many rounds: checking it grows with its rows. */
 const roundsPerFile = 25
@@ -66,9 +66,12 @@ export const crash = async ({ rounds, workers, seed, told }: Crashes): Promise<O
     file: undefined,
   }
   const next = newCreates(random, `torture-${seed}`)
+  // A port of its own: workers that replace all others are to be found where those were.
+  const port = await freePort()
+  const environment = (path: string) => ({ ...environmentOf(path), WORKERS: String(workers), PORT: String(port) })
 
   const killInStart = async (path: string): Promise<void> => {
-    const { child, ended } = launch(environmentOf(path, workers))
+    const { child, ended } = launch(environment(path))
     await setTimeout(random.below(early.within))
     killAll(child.pid as number)
     await ended
@@ -78,7 +81,7 @@ export const crash = async ({ rounds, workers, seed, told }: Crashes): Promise<O
   const start = async (path: string): Promise<Running> => {
     while (random.chance(early.share)) await killInStart(path)
     const begun = performance.now()
-    const running = await startProcess(environmentOf(path, workers))
+    const running = await startProcess(environment(path))
     outcome.restarts.push(performance.now() - begun)
     return running
   }
@@ -105,7 +108,8 @@ export const crash = async ({ rounds, workers, seed, told }: Crashes): Promise<O
 
   const round = async (path: string, running: Running, old: Create[]): Promise<Running> => {
     const creating = startCreating(running.address, clients, next, random)
-    await setTimeout(random.below(longestLoad))
+    await creating.until(random.below(kill.after))
+    await setTimeout(random.below(kill.within))
     const isIdle = random.chance(idle.share)
     if (isIdle) {
       await creating.stop()
@@ -116,6 +120,7 @@ export const crash = async ({ rounds, workers, seed, told }: Crashes): Promise<O
     else killWorker(running.child.pid as number, random)
     const fresh = await creating.stop()
     const restarted = isWhole ? await start(path) : running
+    await answers(restarted.address)
     const heard = fresh.filter(({ acknowledged }) => acknowledged !== undefined).length
     await sendUntilAcknowledged(restarted.address, fresh)
     outcome.faults.push(...(await faultsAfterCrash(restarted.address, path, old, fresh)), ...faultsOfFile(path))

@@ -1,4 +1,5 @@
 /** Clients that create at once, each one thing after another, and keep account of what they are told. */
+import { setTimeout } from 'node:timers/promises'
 import { Wire } from '../spec-tests/support/wire.js'
 import type { Create } from './ledger.js'
 import type { Random } from './random.js'
@@ -35,6 +36,8 @@ export class Wrong extends Error {
 export const startCreating = (address: string, clients: number, next: () => Create, random: Random) => {
   const sent: Create[] = []
   let going = true
+  let answered = 0
+  let reached = () => {}
   const one = async (): Promise<void> => {
     const wire = new Wire(address)
     while (going) {
@@ -43,6 +46,8 @@ export const startCreating = (address: string, clients: number, next: () => Crea
       if (create !== before) sent.push(create)
       try {
         await send(wire, create)
+        answered++
+        reached()
       } catch (error) {
         if (error instanceof Wrong) throw error
         break
@@ -58,14 +63,35 @@ export const startCreating = (address: string, clients: number, next: () => Crea
     await ended
     return sent
   }
-  return { stop }
+  /** Resolves when so many were answered, or when all clients have stopped. */
+  const until = (count: number): Promise<unknown> =>
+    Promise.race([
+      ended,
+      new Promise<void>((resolve) => {
+        reached = () => answered >= count && resolve()
+        reached()
+      }),
+    ])
+  return { stop, until }
 }
+
+/** How long a create is sent again before the service counts as gone, in milliseconds. */
+const patience = 60_000
 
 /** Sends every create that has a key and no answer until it has one. */
 export const sendUntilAcknowledged = async (address: string, creates: readonly Create[]): Promise<void> => {
   const wire = new Wire(address)
+  const deadline = performance.now() + patience
   for (const create of creates) {
-    while (create.key !== undefined && create.acknowledged === undefined && !create.refused) await send(wire, create)
+    while (create.key !== undefined && create.acknowledged === undefined && !create.refused) {
+      try {
+        await send(wire, create)
+      } catch (error) {
+        // With its last worker killed the service refuses connections until the next one listens.
+        if (error instanceof Wrong || performance.now() > deadline) throw error
+        await setTimeout(20)
+      }
+    }
   }
   wire.close()
 }
