@@ -59,7 +59,9 @@ export const firstAnswer = (bytes: Buffer, method: string): { answer: Answer; en
     const found = unchunked(bytes, start)
     return found && whole(found.body, found.end)
   }
-  const end = start + Number(headers.get('content-length') ?? 0)
+  const length = headers.get('content-length')
+  // Without a length the body is all that comes until the connection ends.
+  const end = length === undefined ? bytes.length : start + Number(length)
   return bytes.length < end ? undefined : whole(bytes.subarray(start, end), end)
 }
 
