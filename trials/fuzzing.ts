@@ -127,7 +127,7 @@ export const fuzz = async ({ cases, seed, rows, told }: Fuzz): Promise<void> => 
     return createHolds(tried, one.resource, one.create, isKeyed ? `fuzz-${seed}-${done}` : undefined)
   }
   const property = fc.asyncProperty(
-    caseOf(oracle).map((one) => Object.assign(one, { [fc.toStringMethod]: () => shown(one) })),
+    caseOf(oracle).map((one) => Object.assign(one, { [fc.toStringMethod]: () => shown(one).slice(0, 2_000) })),
     holds,
   )
   try {

@@ -54,7 +54,9 @@ export const firstAnswer = (bytes: Buffer, method: string): { answer: Answer; en
     }),
   )
   const whole = (body: Buffer, end: number) => ({ answer: { status, headers, text: body.toString('utf8') }, end })
-  if (method === 'HEAD' || status === 204 || status === 304) return whole(Buffer.alloc(0), start)
+  // What the parser refuses it refuses without knowing the method, so that answer has a body in any case.
+  const isByParser = status >= 400 && headers.get('connection') === 'close'
+  if ((method === 'HEAD' && !isByParser) || status === 204 || status === 304) return whole(Buffer.alloc(0), start)
   if (headers.get('transfer-encoding') === 'chunked') {
     const found = unchunked(bytes, start)
     return found && whole(found.body, found.end)
