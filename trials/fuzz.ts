@@ -10,7 +10,6 @@ try {
   await fuzz({ cases, seed, rows, told: progressBar('fuzz', cases, 'cases') })
   console.log(`${cases.toLocaleString('en')} cases, and every answer was the one it had to be.`)
 } catch (error) {
-  const { message, cause } = error as Error
-  console.error(`${message}\n${cause instanceof Error ? cause.message : ''}`)
+  console.error((error as Error).message)
   process.exit(1)
 }
