@@ -35,9 +35,8 @@ const kindIssue = {
 const nounOf = (value: unknown): string => {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'an array'
-  return (
-    { string: 'a string', boolean: 'a boolean', object: 'an object', number: `${value}` }[typeof value as string] ?? ''
-  )
+  if (typeof value === 'number') return `${value}`
+  return { string: 'a string', boolean: 'a boolean', object: 'an object' }[typeof value as string] ?? ''
 }
 
 /** Zod's refusal of a declared property, in our words. */

@@ -22,11 +22,14 @@ const responses = new WeakMap<Duplex, ServerResponse>()
 /** What the parser rejects never reaches the app, but is owed the same envelope, after the answers that come before it. */
 const answerParserError = (error: Error & { code?: string }, socket: Duplex): void => {
   const before = responses.get(socket)
-  if (before && !before.writableFinished && !before.destroyed) {
+  // Of a request that has not arrived whole the fault is its own, and waiting for its answer would be for good.
+  if (before?.req.complete && !before.writableFinished && !before.destroyed) {
     before.once('finish', () => answerParserError(error, socket))
     return
   }
-  if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
+  // Answered before it had arrived whole, as a refused create is: a second answer would pass for that of the next request.
+  const isAnswered = before && !before.req.complete && before.headersSent
+  if (isAnswered || !socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
   const { status, message } = parserAnswers[error.code ?? ''] ?? malformed
   const body = JSON.stringify(envelope('bad_request', message))
   const head = [

@@ -18,7 +18,8 @@ interface Manner {
   readonly shell?: string
 }
 
-const launch = (environment: Record<string, string>, { uid, shell }: Manner = {}) => {
+/** Starts one and waits for nothing. */
+export const launch = (environment: Record<string, string>, { uid, shell }: Manner = {}) => {
   const { PATH, HOME } = process.env
   const command = shell === undefined ? [process.execPath, server] : ['sh', '-c', shell, process.execPath, server]
   const [program = '', ...args] = command

@@ -1,0 +1,145 @@
+/** Requests that are not what they seem: what proxies and servers have read differently, and the answers each must get. */
+import { token } from './service.js'
+
+/** Bytes for one connection, and the statuses that may come back, in their order; several where the standard leaves a choice. */
+export interface Odd {
+  readonly name: string
+  readonly bytes: string
+  readonly statuses: readonly (readonly number[])[]
+}
+
+const create = (headers: string, body: string): string =>
+  `POST /api/v1/leave HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n${headers}\r\n${body}`
+const get = (headers: string): string => `GET /api/v1/health HTTP/1.1\r\nHost: a\r\n${headers}\r\n`
+/** What an attacker would have read as a request of its own. */
+const smuggled = 'GET /api/v1/employees HTTP/1.1\r\nHost: a\r\n\r\n'
+const chunk = (text: string): string => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`
+const valid = '{"leave_type":"x"}'
+
+const refused = [[400]] as const
+const odd = (name: string, bytes: string, statuses: Odd['statuses'] = refused): Odd => ({ name, bytes, statuses })
+
+/** Two lengths for one body. */
+const framing: Odd[] = [
+  odd('a length and chunks', create('Content-Length: 5\r\nTransfer-Encoding: chunked\r\n', `0\r\n\r\n${smuggled}`)),
+  odd('chunks and a length', create('Transfer-Encoding: chunked\r\nContent-Length: 5\r\n', `0\r\n\r\n${smuggled}`)),
+  odd('two lengths', create('Content-Length: 18\r\nContent-Length: 19\r\n', valid)),
+  odd('two equal lengths', create('Content-Length: 18\r\nContent-Length: 18\r\n', valid)),
+  odd('a list of lengths', create('Content-Length: 18, 18\r\n', valid)),
+  ...['+18', '-18', '0x12', '1 8', '18.0', '', '9'.repeat(30)].map((length) =>
+    odd(`the length "${length.slice(0, 10)}"`, create(`Content-Length: ${length}\r\n`, valid)),
+  ),
+  ...['xchunked', 'chunked, identity', 'chunked, chunked', '"chunked"', 'chunked\x0b', 'identity, chunked, x'].map(
+    (coding) =>
+      odd(`the coding ${JSON.stringify(coding)}`, create(`Transfer-Encoding: ${coding}\r\n`, `0\r\n\r\n${smuggled}`), [
+        [400, 422],
+      ]),
+  ),
+  odd('a space before the colon', create('Transfer-Encoding : chunked\r\n', `0\r\n\r\n${smuggled}`)),
+  odd('a folded coding', create('Transfer-Encoding:\r\n chunked\r\n', `0\r\n\r\n${smuggled}`)),
+  odd('the coding in capitals', create('Transfer-Encoding: CHUNKED\r\n', `${chunk(valid)}0\r\n\r\n`), [[201]]),
+  odd('chunks with an extension', create('Transfer-Encoding: chunked\r\n', `12;a=b\r\n${valid}\r\n0\r\n\r\n`), [[201]]),
+  odd('a chunk longer than it says', create('Transfer-Encoding: chunked\r\n', `2\r\n${valid}\r\n0\r\n\r\n`)),
+  odd('a chunk of no number', create('Transfer-Encoding: chunked\r\n', `zz\r\n${valid}\r\n0\r\n\r\n`)),
+  odd(
+    'a chunk of a huge number',
+    create('Transfer-Encoding: chunked\r\n', `${'f'.repeat(17)}\r\n${valid}\r\n0\r\n\r\n`),
+  ),
+  odd('chunks that end in bare LF', create('Transfer-Encoding: chunked\r\n', `12\n${valid}\n0\n\n`)),
+  odd(
+    'an endless extension',
+    create('Transfer-Encoding: chunked\r\n', `12;${'a'.repeat(40_000)}\r\n${valid}\r\n0\r\n\r\n`),
+    [[400, 413, 431]],
+  ),
+]
+
+/** Heads that are no heads. */
+const heads: Odd[] = [
+  odd('a folded header', get('X: a\r\n b\r\n')),
+  odd('a bare CR in a header', get('X: a\rY: b\r\n')),
+  odd('a NUL in a header', get('X: a\0b\r\n')),
+  odd('a NUL in a name', get('X\0: a\r\n')),
+  odd('a header without a colon', get('nonsense\r\n')),
+  odd('a header without a name', get(': a\r\n')),
+  odd('a space before the first header', 'GET /api/v1/health HTTP/1.1\r\n Host: a\r\n\r\n'),
+  odd('a bare LF', 'GET /api/v1/health HTTP/1.1\nHost: a\n\n', [[400, 200]]),
+  odd('two hosts', get('Host: b\r\n')),
+  odd('two hosts that are equal', get('Host: a\r\n')),
+  odd('no host', 'GET /api/v1/health HTTP/1.1\r\n\r\n'),
+  odd('a huge header', get(`X: ${'x'.repeat(70_000)}\r\n`), [[431]]),
+  odd('very many headers', get(Array.from({ length: 3_000 }, (_, n) => `X-${n}: y\r\n`).join('')), [[431]]),
+  odd('a huge target', `GET /api/v1/employees?q=${'x'.repeat(70_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, [[431]]),
+]
+
+/** First lines that are none, or say something else than a path. */
+const lines: Odd[] = [
+  odd('an absolute target', 'GET http://a/api/v1/health HTTP/1.1\r\nHost: a\r\n\r\n', [[200, 404, 400]]),
+  odd('an absolute target elsewhere', 'GET http://b/api/v1/health HTTP/1.1\r\nHost: a\r\n\r\n', [[200, 404, 400]]),
+  odd('an authority as a target', 'GET a:80 HTTP/1.1\r\nHost: a\r\n\r\n', [[400, 404]]),
+  odd('no target', 'GET  HTTP/1.1\r\nHost: a\r\n\r\n'),
+  odd('a target with a space', 'GET /api/v1/health x HTTP/1.1\r\nHost: a\r\n\r\n'),
+  odd('a raw byte in a target', 'GET /api/v1/employees?q=\xff HTTP/1.1\r\nHost: a\r\n\r\n'),
+  odd('HTTP/0.9', 'GET /api/v1/health\r\n\r\n'),
+  odd('HTTP/2.0', 'GET /api/v1/health HTTP/2.0\r\nHost: a\r\n\r\n', [[200, 400, 505]]),
+  odd('the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
+  odd('HTTP/1.10', 'GET /api/v1/health HTTP/1.10\r\nHost: a\r\n\r\n'),
+  odd('an unknown method', 'BREW /api/v1/health HTTP/1.1\r\nHost: a\r\n\r\n'),
+  odd('a method in small letters', 'get /api/v1/health HTTP/1.1\r\nHost: a\r\n\r\n'),
+  odd('bytes of a TLS greeting', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'),
+]
+
+/** Several requests on one connection are as many answers, in their order. */
+const pipelines: Odd[] = [
+  odd('three at once', get('').repeat(3), [[200], [200], [200]]),
+  odd('a create between reads', `${get('')}${create('Content-Length: 18\r\n', valid)}${get('')}`, [
+    [200],
+    [201],
+    [200],
+  ]),
+  odd('a refused one between reads', `${get('')}GET /none HTTP/1.1\r\nHost: a\r\n\r\n${get('')}`, [
+    [200],
+    [404],
+    [200],
+  ]),
+  odd('a body that looks like a request', create(`Content-Length: ${smuggled.length}\r\n`, smuggled), [[422]]),
+  odd('a read with a body', `${get(`Content-Length: ${smuggled.length}\r\n`)}${smuggled}${get('')}`, [[200], [200]]),
+  odd('junk behind a read', `${get('')}\0\0\0`, [[200], [400]]),
+]
+
+/** Bodies that cost more than they weigh. */
+const bombs: Odd[] = [
+  odd('deep arrays', create('Content-Length: 600000\r\n', `${'['.repeat(300_000)}${']'.repeat(300_000)}`), [[422]]),
+  odd('deep objects', create('Content-Length: 600001\r\n', `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`), [
+    [422],
+  ]),
+  odd(
+    'a number of a million digits',
+    create('Content-Length: 1000016\r\n', `{"leave_type":${'1'.repeat(1_000_001)}}`),
+    [[422]],
+  ),
+]
+
+/** Every odd request there is. */
+export const corpus: readonly Odd[] = [...framing, ...heads, ...lines, ...pipelines, ...bombs]
+
+/** Ways out of the folder of the docs, if it were one. */
+export const traversals: readonly string[] = [
+  '/api/docs/../../package.json',
+  '/api/docs/..%2f..%2fpackage.json',
+  '/api/docs/%2e%2e/%2e%2e/package.json',
+  '/api/docs/%252e%252e/package.json',
+  '/api/docs/....//....//package.json',
+  '/api/docs/..\\..\\package.json',
+  '/api/docs/..%5c..%5cpackage.json',
+  '/api/docs//etc/passwd',
+  '/api/docs/%00/../package.json',
+  '/api/docs/swagger-ui.css%00.json',
+  '/api/docs/swagger-ui.css/../../../package.json',
+  '/api/docs/%c0%ae%c0%ae/package.json',
+  '/api/docs/.',
+  '/api/docs/..',
+  '/api/docs/package.json',
+  '/api/docs/swagger-ui-dist/package.json',
+  '/../package.json',
+  '/api/../package.json',
+]

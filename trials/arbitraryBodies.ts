@@ -1,0 +1,109 @@
+/** Create bodies for the fuzzer as JSON texts: sound ones, with any value each field can keep, and ones that must be refused. */
+import fc from 'fast-check'
+import { type Field, isMandatory, type Resource, writableFields } from '../engine/descriptor/registry.js'
+import { text } from './arbitraryText.js'
+
+/** The members of a JSON object: a name and a literal each, in order, names even twice. */
+export type Members = readonly (readonly [name: string, literal: string])[]
+
+/** The ids that a reference can name. */
+export type Ids = (path: string) => readonly number[]
+
+/** The object's text; white space between its parts means nothing. */
+export const sourceOf = (members: Members, space = ''): string =>
+  `{${space}${members.map(([name, literal]) => `${JSON.stringify(name)}${space}:${space}${literal}`).join(`${space},`)}${space}}`
+
+const onlyAscii = (literal: string): string =>
+  literal.replaceAll(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
+const textLiteral = text.chain((any) => fc.constantFrom(JSON.stringify(any), onlyAscii(JSON.stringify(any))))
+
+const integerLiteral = fc
+  .oneof(fc.integer(), fc.maxSafeInteger(), fc.constantFrom(0, 1, -1, 2 ** 53 - 1, 1 - 2 ** 53))
+  .chain((n) => fc.constantFrom(`${n}`, `${n}.0`, `${n}e0`, `${n}.00E+0`))
+
+const numberLiteral = fc
+  .oneof(
+    fc.double({ noNaN: true, noDefaultInfinity: true }),
+    fc.integer(),
+    fc.constantFrom(0.1 + 0.2, 5e-324, Number.MAX_VALUE, -0, 1e21, 1e-7, 2 ** 53, 123456789012345680000),
+  )
+  .chain((n) => fc.constantFrom(Object.is(n, -0) ? '-0.0' : String(n), n.toExponential()))
+
+const literalOf = (field: Field, ids: Ids): fc.Arbitrary<string> => {
+  if (field.references) {
+    const known = ids(field.references)
+    return fc.nat(Math.max(0, known.length - 1)).map((at) => String(known[at] ?? 1))
+  }
+  return { text: textLiteral, integer: integerLiteral, number: numberLiteral }[field.kind]
+}
+
+/** Bodies that can be stored, unless a value that is unique is taken. */
+export const soundMembers = (resource: Resource, ids: Ids): fc.Arbitrary<Members> =>
+  fc
+    .tuple(
+      ...writableFields(resource).map((field) => {
+        const value = literalOf(field, ids).map((literal) => [[field.name, literal] as const])
+        return isMandatory(field)
+          ? value
+          : fc.oneof(
+              { weight: 4, arbitrary: value },
+              { weight: 1, arbitrary: fc.constant([]) },
+              { weight: 1, arbitrary: fc.constant([[field.name, 'null'] as const]) },
+            )
+      }),
+    )
+    .chain((members) => fc.shuffledSubarray(members.flat(), { minLength: members.flat().length }))
+
+const wrongLiterals: Record<Field['kind'], readonly string[]> = {
+  text: ['1', 'true', '[]', '{}', '["a"]', '"\\u0000"', '"a\\u0000b"', '"\\ud800"', '"\\udc00x"', '{"toString":1}'],
+  integer: ['"7"', '1.5', 'true', '[]', '[1]', '{}', '9007199254740993', '-9007199254740992', '1e400', '1e-1', '""'],
+  number: ['"7"', 'true', '[]', '{}', '1e999', '-1e999', '0.1000000000000000055', '1e-400', '""', '9007199254740993'],
+}
+
+const strangeNames = [
+  '__proto__',
+  'constructor',
+  'toString',
+  'hasOwnProperty',
+  '',
+  ' ',
+  'id',
+  'ID',
+  '\u0000',
+  'é',
+  '0',
+  '$ne',
+]
+
+const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`
+
+/** Bodies that must be refused: sound ones with one thing made wrong. */
+export const refusedMembers = (resource: Resource, ids: Ids): fc.Arbitrary<Members> =>
+  soundMembers(resource, ids).chain((sound) => {
+    const fields = writableFields(resource)
+    const without = (name: string) => sound.filter(([other]) => other !== name)
+    const managed = resource.fields.filter((field) => field.managed).map(({ name }) => name)
+    const unknown = [...strangeNames, ...managed].filter((name) => !fields.some((field) => field.name === name))
+    const faults = fc.oneof(
+      fc
+        .constantFrom(...fields)
+        .chain(({ name, kind }) =>
+          fc
+            .constantFrom(...wrongLiterals[kind], nested(300))
+            .map((literal): Members => [...without(name), [name, literal]]),
+        ),
+      fc
+        .tuple(
+          fc.constantFrom(...unknown),
+          fc.constantFrom('1', 'null', '{"x":1}', nested(2_000), `[${'1,'.repeat(20_000)}1]`),
+        )
+        .map(([name, literal]): Members => [...sound, [name, literal]]),
+    )
+    const mandatory = fields.filter(isMandatory)
+    if (mandatory.length === 0) return faults
+    const lacking = fc
+      .constantFrom(...mandatory)
+      .chain(({ name }) => fc.constantFrom<Members>(without(name), [...without(name), [name, 'null']]))
+    return fc.oneof({ weight: 3, arbitrary: faults }, { weight: 1, arbitrary: lacking })
+  })

@@ -1,0 +1,133 @@
+/** Query strings for the fuzzer, made of every parameter a list has, with what each of them must be read as. */
+import fc from 'fast-check'
+import { filterFields, type Resource, type RowValues, searchedFields } from '../engine/descriptor/registry.js'
+import { escaped, text, wildEscaped } from './arbitraryText.js'
+
+/** A parameter as it is written, and the integer it stands for where it has to be one: undefined where it is none. */
+export interface Parameter {
+  readonly name: string
+  readonly written: string
+  readonly integer?: bigint | undefined
+}
+
+/** The ways of writing an integer that are taken. */
+const writings = (digits: string, sign: string): string[] => [
+  `${sign}${digits}`,
+  `${sign}000${digits}`,
+  `${sign}${digits}.0`,
+  `${sign}${digits}.000`,
+  `%20${sign}${digits}%09`,
+  `+${sign}${digits}`,
+  `${sign}0_${digits}`,
+  ...(sign === '' ? [`%2B${digits}`] : []),
+  ...(digits.length > 1 ? [`${sign}${digits.slice(0, 1)}_${digits.slice(1)}`] : []),
+]
+
+const sound = (value: bigint): fc.Arbitrary<Omit<Parameter, 'name'>> => {
+  const digits = String(value < 0n ? -value : value)
+  return fc.constantFrom(...writings(digits, value < 0n ? '-' : '')).map((written) => ({ written, integer: value }))
+}
+
+const noIntegers = [
+  '',
+  'abc',
+  '1.5',
+  '1e3',
+  '10.',
+  '0x10',
+  'true',
+  'NaN',
+  '1,000',
+  '_10',
+  '10_',
+  '1__0',
+  '--1',
+  '%2B-1',
+]
+const noIntegersEscaped = ['%D9%A1', '%00', '1%00', '%ff', '%', '1%201', '%E2%88%921', 'Infinity', '.0', '1._0', '0b1']
+
+const integerLike = (values: fc.Arbitrary<bigint>): fc.Arbitrary<Omit<Parameter, 'name'>> =>
+  fc.oneof(
+    { weight: 8, arbitrary: values.chain(sound) },
+    {
+      weight: 1,
+      arbitrary: fc
+        .constantFrom(...noIntegers, ...noIntegersEscaped, '1'.repeat(4_301))
+        .map((written) => ({ written })),
+    },
+  )
+
+const edges = [0n, 1n, -1n, 200n, 201n, 2n ** 31n, 2n ** 53n, 2n ** 63n - 1n, 2n ** 63n, -(2n ** 63n), 10n ** 40n]
+const small = (most: number) => fc.nat(most).map(BigInt)
+const withEdges = (values: fc.Arbitrary<bigint>) =>
+  fc.oneof({ weight: 5, arbitrary: values }, { weight: 1, arbitrary: fc.constantFrom(...edges) })
+
+/** A part of what a row says, so that there is something to find, in its own case or another. */
+const partOf = (resource: Resource, row: RowValues | undefined): fc.Arbitrary<string> => {
+  const letters = Array.from(
+    searchedFields(resource)
+      .flatMap(({ name }) => row?.[name] ?? [])
+      .join(' '),
+  ).slice(0, 400)
+  return fc
+    .tuple(fc.nat(letters.length), fc.integer({ min: 1, max: 30 }), fc.nat(2))
+    .map(([start, length, recased]) => {
+      const part = letters.slice(start, start + length).join('')
+      return recased === 1 ? part.toUpperCase() : recased === 2 ? part.toLowerCase() : part
+    })
+}
+
+const named = (name: string, values: fc.Arbitrary<Omit<Parameter, 'name'>>): fc.Arbitrary<Parameter> =>
+  values.map((value) => ({ ...value, name }))
+
+/** The parameters of a list of a resource, likely ones and wild ones, some of them twice; rows give them something to find. */
+export const listParameters = (resource: Resource, rows: readonly RowValues[]): fc.Arbitrary<Parameter[]> =>
+  fc.nat(Math.max(0, rows.length - 1)).chain((at) => {
+    const row = rows[at]
+    const part = partOf(resource, row).chain(escaped)
+    const plainText = fc.oneof(part, text.chain(escaped), wildEscaped).map((written) => ({ written }))
+    const filters = filterFields(resource).map(({ name, kind }) => {
+      const own = row?.[name] ?? null
+      if (kind === 'integer')
+        return named(name, integerLike(withEdges(own === null ? small(9) : fc.constant(BigInt(own)))))
+      const likely = own === null ? text : fc.constant(String(own))
+      return named(
+        name,
+        fc.oneof({ weight: 3, arbitrary: likely.chain(escaped).map((written) => ({ written })) }, plainText),
+      )
+    })
+    const unknown = fc.constantFrom('LIMIT', '__proto__', 'constructor', 'id', 'q%00', '', 'limit%20', 'q[]', 'order')
+    return fc.array(
+      fc.oneof(
+        { weight: 3, arbitrary: named('q', plainText) },
+        { weight: 2, arbitrary: named('limit', integerLike(withEdges(small(20)))) },
+        { weight: 2, arbitrary: named('offset', integerLike(withEdges(small(rows.length + 10)))) },
+        ...filters.map((arbitrary) => ({ weight: 1, arbitrary })),
+        { weight: 1, arbitrary: fc.tuple(unknown, plainText).map(([name, value]) => ({ ...value, name })) },
+      ),
+      { maxLength: 4, size: 'max' },
+    )
+  })
+
+/** Ids of every shape: those of rows, near them, and far from all of them. */
+export const itemId: (ids: readonly number[]) => fc.Arbitrary<string> = (ids) =>
+  fc.oneof(
+    { weight: 3, arbitrary: fc.nat(Math.max(0, ids.length - 1)).map((at) => String(ids[at])) },
+    fc.constantFrom(
+      '0',
+      '-1',
+      '+1',
+      '01',
+      '1.0',
+      '1e0',
+      '%201',
+      '%31',
+      '1%00',
+      '%D9%A3',
+      '9'.repeat(30),
+      '9007199254740993',
+      '.',
+      '..',
+    ),
+    wildEscaped.filter((written) => written !== '' && !written.includes('/')),
+  )
