@@ -25,7 +25,8 @@ const responses = new WeakMap<Duplex, ServerResponse>()
 const answerParserError = (error: Error & { code?: string }, socket: Duplex): void => {
   const before = responses.get(socket)
   if (before && !before.writableFinished && !before.destroyed) {
-    before.once('finish', () => answerParserError(error, socket))
+    // Ahead of Node, which closes the connection where the client has said that no more will come.
+    before.prependOnceListener('finish', () => answerParserError(error, socket))
     return
   }
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
@@ -77,7 +78,10 @@ export const listen = (app: Koa, { host, port }: { host: string; port: number })
   }
   const limits = { requestTimeout: 30_000, headersTimeout: 10_000, connectionsCheckingInterval: 1_000 }
   // The host is looked at above: Node's own refusal has no body.
-  const server = createServer({ ...limits, requireHostHeader: false }, serve)
+  // A client that has said all it wants to say is still owed its answer, which may be a round trip to the database away.
+  const server = Object.assign(createServer({ ...limits, requireHostHeader: false }, serve), {
+    httpAllowHalfOpen: true,
+  })
   // The body is asked for when it is read, after the token was looked at; any other expectation is ignored.
   server.on('checkContinue', serve)
   server.on('checkExpectation', serve)
