@@ -22,11 +22,18 @@ const indexingLine = (table: string, done: number, total: number): void => {
   console.log(`Indexing ${table}: ${done.toLocaleString('en')} of ${total.toLocaleString('en')} rows`)
 }
 
-const open = (registry: Registry, settings: Settings): Storage =>
+const open = (registry: Registry, settings: Settings): Promise<Storage> =>
   openStorage(registry, settings.DATABASE_URL, {
     demo: settings.DEMO_DATA,
     readyBytes: settings.READY_MB * 1024 * 1024,
+    pool: {
+      size: settings.POOL_SIZE,
+      waitMs: settings.POOL_WAIT_MS,
+      idleMs: settings.POOL_IDLE_MS,
+      statementMs: settings.STATEMENT_TIMEOUT_MS,
+    },
     progress: indexingLine,
+    warn: console.warn,
   })
 
 const sayReady = (address: string, { API_TOKEN }: Settings): void => {
@@ -36,7 +43,7 @@ const sayReady = (address: string, { API_TOKEN }: Settings): void => {
 
 /** Serves in this process until it is told to stop; answers with its address. */
 const serve = async (registry: Registry, settings: Settings): Promise<string> => {
-  const storage = open(registry, settings)
+  const storage = await open(registry, settings)
   const service = { product, registry, storage, token: settings.API_TOKEN }
   const app = await createApp(service, createLogger(settings.LOG_LEVEL))
   const { address, stop } = await listen(app, { host: settings.HOST, port: settings.PORT })
@@ -64,7 +71,7 @@ const start = async (): Promise<void> => {
     sayReady(await serve(registry, settings), settings)
   } else {
     // What the database lacks is made once, before the workers open it.
-    await open(registry, settings).close()
+    await (await open(registry, settings)).close()
     const port = await supervise(settings.WORKERS)
     sayReady(`http://${settings.HOST.includes(':') ? `[${settings.HOST}]` : settings.HOST}:${port}`, settings)
   }

@@ -10,7 +10,7 @@ import { writeGuard } from './auth.js'
 import { readJson } from './body.js'
 import { readItemId } from './itemId.js'
 import { questionReader } from './query.js'
-import { knownBy, sendReading } from './reading.js'
+import { sendReading } from './reading.js'
 import { sendJson } from './send.js'
 
 export type Handler = (ctx: Context) => Promise<void>
@@ -54,7 +54,7 @@ const health =
 const list = ({ storage }: Service, resource: Resource): Handler => {
   const table = storage.table(resource)
   const questionOf = questionReader(resource)
-  return async (ctx) => sendReading(ctx, await table.list(questionOf(ctx.querystring), knownBy(ctx)))
+  return async (ctx) => sendReading(ctx, await table.list(questionOf(ctx.querystring)))
 }
 
 const get = ({ storage }: Service, resource: Resource): Handler => {
@@ -81,6 +81,7 @@ const create = ({ storage, token }: Service, resource: Resource): Handler => {
       const found = outcome.conflicts.map(({ type, field }) => conflictIssue(resource, type, field, row))
       throw bodyInvalid([...issues, ...found])
     }
+    if ('mismatch' in outcome) throw new TypeError('no key was sent, so none can be another’s')
     ctx.set('Location', `${basePath}/v1/${resource.path}/${outcome.id}`)
     sendJson(ctx, 201, outcome.body)
   }

@@ -1,6 +1,6 @@
 /** How a reading is sent: with a strong tag, not at all where the client has it, and compressed where that is wanted. */
 import type { Context } from 'koa'
-import type { Known, Reading } from '../storage/storage.js'
+import type { Reading } from '../storage/storage.js'
 import { compressed, encodingFor } from './compress.js'
 import { jsonType } from './send.js'
 
@@ -17,12 +17,6 @@ const sentTag = (ctx: Context, tag: string): string | undefined => {
     .map((one) => one.trim())
     .find((one) => one === '*' || bare(one) === tag)
 }
-
-/** What the client has already. */
-export const knownBy =
-  (ctx: Context): Known =>
-  (tag) =>
-    sentTag(ctx, tag) !== undefined
 
 /** Answers with what was read. */
 export const sendReading = async (ctx: Context, { tag, body }: Reading, type = jsonType): Promise<void> => {

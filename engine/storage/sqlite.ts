@@ -5,7 +5,7 @@ import type { Registry } from '../descriptor/registry.js'
 import { type Changes, changesOf } from './changes.js'
 import { connect } from './connection.js'
 import { ReadyAnswers } from './ready.js'
-import { insertRows, loadDemo, type Progress, setUp } from './sqliteSetUp.js'
+import { countOf, insertRows, loadDemo, type Progress, setUp } from './sqliteSetUp.js'
 import { type Shared, sqliteTable } from './sqliteTable.js'
 import { type Storage, StorageError } from './storage.js'
 import { Thread } from './thread.js'
@@ -99,6 +99,9 @@ export const openSqlite = (registry: Registry, options: SqliteOptions): Storage 
       const table = tables.get(resource)
       if (!table) throw new TypeError(`${resource.path} is not of this registry`)
       return table
+    },
+    async counts() {
+      return new Map(registry.map((resource) => [resource, countOf(database, resource)]))
     },
     async load(resource, rows) {
       database.transaction(() => insertRows(database, knex, resource, rows)).immediate()

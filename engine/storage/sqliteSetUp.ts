@@ -52,7 +52,8 @@ const ensureTable = (database: Database, knex: Knex, registry: Registry, resourc
   if (gained.length > 0) for (const sql of addColumns(knex, registry, resource, gained)) database.exec(sql)
 }
 
-const countOf = (database: Database, { table }: Resource): number =>
+/** How many rows a resource has. */
+export const countOf = (database: Database, { table }: Resource): number =>
   database
     .prepare(`select count(*) from ${quoted(table)}`)
     .pluck()

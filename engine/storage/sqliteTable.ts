@@ -4,6 +4,7 @@ import type { Database } from 'better-sqlite3'
 import type { Knex } from 'knex'
 import type { Registry, Resource, RowValues } from '../descriptor/registry.js'
 import { anywhere, isIndexed, phrase } from './fold.js'
+import { emptyPage, findsNothing, keyOf, mostInteger } from './question.js'
 import { commonTrigrams, rarePart } from './rareText.js'
 import type { Asked } from './readingThread.js'
 import type { ReadyAnswers } from './ready.js'
@@ -39,23 +40,8 @@ const prepare = (database: Database, { sql, slots }: Statement) => {
   }
 }
 
-/** The largest integer SQLite has: no row's value lies beyond it, and no page begins there. */
-const mostInteger = 2n ** 63n - 1n
-const isBeyond = (value: string | bigint): boolean =>
-  typeof value === 'bigint' && (value > mostInteger || value < -mostInteger)
-
-const emptyPage = ({ limit, offset }: Question): Buffer =>
-  Buffer.from(`{"data":[],"meta":{"total":0,"limit":${limit},"offset":${offset}}}`)
-
 /** Bytes that came from a thread have lost their class on the way. */
 const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
-
-/** A question as the name of its answer. */
-const keyOf = ({ path }: Resource, { limit, offset, q, filters }: Question): string => {
-  let key = `${path}?${limit}&${offset}&`
-  for (const name in filters) key += `${name}=${JSON.stringify(String(filters[name]))}&`
-  return key + q
-}
 
 /** A table at one moment. */
 interface State {
@@ -158,15 +144,15 @@ export const sqliteTable = (registry: Registry, resource: Resource, shared: Shar
       }))
 
   return {
-    async list(question, known) {
+    async tag() {
+      return stateNow().tag
+    },
+    async list(question) {
       const state = stateNow()
-      if (known(state.tag)) return { tag: state.tag, body: undefined }
       const key = keyOf(resource, question)
       const kept = ready.get(key, state.tag)
       if (kept) return { tag: state.tag, body: kept }
-      if (question.q.includes('\0') || Object.values(question.filters).some(isBeyond)) {
-        return { tag: state.tag, body: emptyPage(question) }
-      }
+      if (findsNothing(question)) return { tag: state.tag, body: emptyPage(question) }
       const reading = await ask(question, state)
       ready.offer(key, reading)
       return reading
@@ -193,7 +179,7 @@ export const sqliteTable = (registry: Registry, resource: Resource, shared: Shar
         read: statements.get.sql,
       })
       if ('error' in written) throw new Unavailable(written.error)
-      return 'conflicts' in written ? written : { id: written.id, body: asBuffer(written.body) }
+      return 'conflicts' in written ? written : { id: written.id, body: asBuffer(written.body), replayed: false }
     },
   }
 }

@@ -14,14 +14,10 @@ export interface Question {
 
 /** What was read: JSON that the database wrote, and the tag of the table's state that it was written from. */
 export interface Reading {
-  /** Another after every change to the table, whoever made it; the same in every process. */
   readonly tag: string
-  /** Missing where the asker has this state already, or where there is no such row. */
+  /** Missing where there is no such row. */
   readonly body: Buffer | undefined
 }
-
-/** Whether the asker has the state with this tag already. */
-export type Known = (tag: string) => boolean
 
 /** Why a row cannot be stored: a reference to nothing, or a value that is taken. */
 export interface Conflict {
@@ -29,21 +25,36 @@ export interface Conflict {
   readonly field: string
 }
 
-export type Creation = { readonly id: number; readonly body: Buffer } | { readonly conflicts: readonly Conflict[] }
+/** What makes a create safe to send again: within a day the same key and digest are answered with the row they made. */
+export interface Retry {
+  readonly key: string
+  /** Of the request: another digest under the same key is another request. */
+  readonly digest: string
+}
+
+/** The row as it was stored, now or by the same request before; or why it was not: conflicts, or a key used for another. */
+export type Creation =
+  | { readonly id: number; readonly body: Buffer; readonly replayed: boolean }
+  | { readonly conflicts: readonly Conflict[] }
+  | { readonly mismatch: true }
 
 /** The rows of one resource. */
 export interface Table {
+  /** Another after every change to the table, whoever made it; the same in every process. */
+  tag(): Promise<string>
   /** The page and its meta, ready to send. */
-  list(question: Question, known: Known): Promise<Reading>
+  list(question: Question): Promise<Reading>
   get(id: number): Promise<Reading>
   /** What stands against storing such a row; fields that are missing from it are not looked at. */
   conflicts(row: RowValues): Promise<readonly Conflict[]>
-  /** Stores the row, durably, or tells why not. */
-  create(row: RowValues): Promise<Creation>
+  /** Stores the row, durably and together with what a retry needs, or tells why not. */
+  create(row: RowValues, retry?: Retry): Promise<Creation>
 }
 
 export interface Storage {
   table(resource: Resource): Table
+  /** How many rows each resource has. */
+  counts(): Promise<ReadonlyMap<Resource, number>>
   /** Stores whole rows that are known to be sound, in one transaction. */
   load(resource: Resource, rows: Iterable<RowValues>): Promise<void>
   /** Resolves when the database answers. */

@@ -1,0 +1,87 @@
+/** The functions that PostgreSQL keeps rows by: how a value is written, how case is folded, and what a change leaves behind. */
+import { fold } from './fold.js'
+import { numberFunction } from './postgresNumbers.js'
+
+/** A function, and the SQL that makes it. */
+export interface KeptFunction {
+  /** With the types of what it takes, as the server names it. */
+  readonly name: string
+  readonly sql: string
+}
+
+/** Counts and states of all tables. */
+export const statesTable = 'registry_tables'
+
+/** A text as JSON; the server's own function is right, but not declared to give the same for ever. */
+const quotedFunction = `create or replace function registry_quoted(text) returns text
+language plpgsql immutable strict parallel safe as $$ begin return to_json($1); end $$`
+
+/** The longest text that an index holds as it is, in bytes: the server takes no more than some 2,700 for all columns. */
+export const longestKey = 600
+
+/** What stands in an index for a text: the text, or where that is too long for one, its beginning and its hash. */
+const keyFunction = `create or replace function registry_key(text) returns text
+language sql immutable parallel safe as $$
+  select case when octet_length($1) <= ${longestKey} then $1 else left($1, 100) || md5($1) end
+$$`
+
+/** Every letter beyond ASCII whose case is folded, by the engine's own rule: the server's depends on its locale. */
+const foldedLetters = (): string[] => {
+  const all = Array.from({ length: 0x1_ff80 }, (_, n) => String.fromCodePoint(0x80 + n)).join('')
+  return [...all.matchAll(/\p{Changes_When_Casemapped}/gu)].map(([letter]) => letter).filter((one) => fold(one) !== one)
+}
+
+/** Folds one group of letters, where the text has any: going through the group costs more than looking. */
+const folding = (letters: readonly string[]): string => {
+  const from = letters.join('')
+  return `if folded ~ '[${from}]' then folded := translate(folded, '${from}', '${fold(from)}'); end if;`
+}
+
+/** The text that is searched: the given ones, joined by a space, those without a value left out, their case folded. */
+const searchedFunction = (): string => {
+  const letters = foldedLetters()
+  const isCommon = (letter: string) => letter < '\u0530'
+  return `create or replace function registry_searched(text[]) returns text
+language plpgsql immutable parallel safe as $$
+declare
+  folded text collate "C" := lower(array_to_string($1, ' ') collate "C");
+begin
+  if octet_length(folded) = length(folded) then return folded; end if;
+  ${folding(letters.filter(isCommon))}
+  ${folding(letters.filter((letter) => !isCommon(letter)))}
+  return folded;
+end $$`
+}
+
+/**
+ * Takes note of a change to a table: how many rows more, and a random state. Each change adds a row of its own, and count and
+ * state are what all of them come to: one row to be updated would make writers wait for one another's commit, or for ever.
+ * It runs with the rights of its owner, for whoever may write the table need not know of this one.
+ */
+const changedFunction = `create or replace function registry_changed() returns trigger
+language plpgsql security definer set search_path from current as $$
+declare
+  change bigint := 0;
+  last bigint;
+begin
+  if tg_op = 'INSERT' then
+    select count(*), max(id) into change, last from added;
+    -- A row that came with an id of its own: the next one without follows it.
+    if last > coalesce(pg_sequence_last_value(tg_argv[1]::regclass), 0) then perform setval(tg_argv[1], last); end if;
+  elsif tg_op = 'DELETE' then
+    select -count(*) into change from removed;
+  elsif tg_op = 'TRUNCATE' then
+    select -coalesce(sum(rows), 0) into change from ${statesTable} where name = tg_argv[0];
+  end if;
+  insert into ${statesTable} values (tg_argv[0], change, (random() * 9223372036854775807)::bigint);
+  return null;
+end $$`
+
+/** All of them. */
+export const functions = (): KeptFunction[] => [
+  { name: 'registry_number(double precision)', sql: numberFunction },
+  { name: 'registry_quoted(text)', sql: quotedFunction },
+  { name: 'registry_key(text)', sql: keyFunction },
+  { name: 'registry_searched(text[])', sql: searchedFunction() },
+  { name: 'registry_changed()', sql: changedFunction },
+]

@@ -1,0 +1,148 @@
+/** Every statement a resource needs on PostgreSQL; those of a list are written when they are first asked for. */
+import type { Knex } from 'knex'
+import type { Field, Registry, Resource } from '../descriptor/registry.js'
+import { type Prepared, prepared } from './postgresConnections.js'
+import { statesTable } from './postgresFunctions.js'
+import { columnTypes, isIndexed, jsonColumn, keyOf, searchedColumn } from './postgresSchema.js'
+import { keysTable } from './postgresSetUp.js'
+import { compile, slot } from './slots.js'
+import type { Conflict } from './storage.js'
+import { quoted, tableOf } from './tables.js'
+
+/** How a text is looked for: by the index of trigrams, or by going through the table. */
+export type Searching = 'indexed' | 'scanned'
+
+/** What a list is narrowed down by. */
+export interface Narrowing {
+  /** The filters that were given; true for a text that is too long for their index. */
+  readonly filters: ReadonlyMap<string, boolean>
+  readonly search: Searching | undefined
+}
+
+export interface Statements {
+  /** The table's tag, and of how many changes it is made up. */
+  readonly look: Prepared
+  /** Makes one change of all that are settled: the tag and the count stay what they were. */
+  readonly gather: Prepared
+  readonly get: Prepared
+  /** The first page of all rows, and any other. */
+  readonly first: Prepared
+  readonly further: Prepared
+  narrowed(narrowing: Narrowing): Prepared
+  /** What the numbers that `conflicts` and `create` answer with stand for. */
+  readonly checks: readonly Conflict[]
+  readonly conflicts: Prepared
+  readonly create: Prepared
+  /** The same, together with what a retry needs. */
+  readonly createOnce: Prepared
+  /** Moves the sequence of ids past the last one, where rows were given theirs by other means. */
+  readonly passTaken: Prepared
+}
+
+/** The statements of one resource. */
+export const statementsOf = (knex: Knex, registry: Registry, resource: Resource): Statements => {
+  const table = quoted(resource.table)
+  /** Writes a statement whose slots are named in it, as in `:limit`. */
+  const written = (sql: string): Prepared => {
+    const names = [...sql.matchAll(/(?<!:):([a-z_][a-z0-9_]*)/gi)].map(([, name]) => name as string)
+    const marked = sql.replaceAll(/(?<!:):[a-z_][a-z0-9_]*/gi, '?')
+    return prepared(compile(knex.raw(marked, names.map((name) => slot(knex, name)) as never)))
+  }
+  const state = `state as materialized (select to_hex(bit_xor(state)) as tag, coalesce(sum(rows), 0) as total,
+    count(*) as changes from ${statesTable} where name = '${resource.table}')`
+  /** The state, and a body whose page is given as rows of JSON. */
+  const body = (page: string, total: string) =>
+    `select tag, changes, concat('{"data":[', (select string_agg(${jsonColumn}, ',') from (${page}) as page),
+      '],"meta":{"total":', ${total}, ',"limit":', :limit::bigint, ',"offset":', :shownOffset::text, '}}') from state`
+  const rows = `select ${jsonColumn} from ${table}`
+  /** As an array, so that the rows are looked up one by one whatever the server believes of their number. */
+  const rowsFound = `${rows} where id = any(array(select id from found)) order by id`
+  const fieldOf = (name: string) => resource.fields.find((field) => field.name === name) as Field
+
+  const further = `with ${state},
+    bounds as materialized (select min(id) as first, max(id) - min(id) + 1 = (select total from state) as gapless from ${table}),
+    start as materialized (select first, gapless and :offset::bigint < (select total from state) as is_key from bounds),
+    found as materialized (select id from ${table}
+      where id >= (select case when is_key then first + :offset::bigint else first end from start)
+      order by id limit :limit offset (select case when is_key then 0 else :offset::bigint end from start))
+    ${body(rowsFound, 'total')}`
+
+  const narrowed = ({ filters, search }: Narrowing): Prepared => {
+    const conditions = [...filters].map(([name, isLong]) => {
+      const indexed = isLong ? undefined : isIndexed(fieldOf(name))
+      return `${quoted(name)} = :${name}${indexed ? ` and ${indexed}` : ''}`
+    })
+    if (search) {
+      conditions.unshift(
+        search === 'indexed' ? `${searchedColumn} like :searchPattern` : `strpos(${searchedColumn}, :searchText) > 0`,
+      )
+    }
+    const matching = `from ${table} where ${conditions.join(' and ')}`
+    const bounded = 'order by id limit :limit offset :offset'
+    // What is searched for has to be found in full for its count, so the page is taken from there.
+    if (search) {
+      return written(`with ${state}, matches as materialized (select id ${matching}),
+        found as materialized (select id from matches ${bounded})
+        ${body(rowsFound, '(select count(*) from matches)')}`)
+    }
+    // A page that is not full is the last one, and tells the total by itself, unless it lies past the end.
+    const total = `(select case when count(*) < :limit::bigint and (count(*) > 0 or :offset::bigint = 0)
+      then :offset::bigint + count(*) else (select count(*) ${matching}) end from found)`
+    return written(`with ${state}, found as materialized (select id ${matching} ${bounded}) ${body(rowsFound, total)}`)
+  }
+  const known = new Map<string, Prepared>()
+
+  const checks = resource.fields.flatMap(({ name: field, references, unique }) => [
+    ...(references ? [{ type: 'reference' as const, field }] : []),
+    ...(unique ? [{ type: 'unique' as const, field }] : []),
+  ])
+  const isAgainst = ({ type, field }: Conflict): string => {
+    const { references = '', unique = [] } = fieldOf(field)
+    if (type === 'reference') {
+      const target = quoted(tableOf(registry, references))
+      return `:${field}::bigint is not null and not exists (select from ${target} where id = :${field}::bigint)`
+    }
+    const same = [...unique, field].map(fieldOf).map((column) => {
+      const value = `:${column.name}::${columnTypes[column.kind]}`
+      return `${keyOf(column)} = ${keyOf(column, value)}`
+    })
+    return `exists (select from ${table} where ${same.join(' and ')})`
+  }
+  const conflicts = [
+    'select null::int as nth where false',
+    ...checks.map((check, nth) => `select ${nth} where ${isAgainst(check)}`),
+  ].join(' union all ')
+  const columns = resource.fields.filter(({ name }) => name !== 'id')
+  const create = (beside = '') => `with conflicts as materialized (${conflicts}),
+    made as (insert into ${table} (${columns.map(({ name }) => quoted(name)).join(', ')})
+      select ${columns.map(({ name, kind }) => `:${name}::${columnTypes[kind]}`).join(', ')}
+      where not exists (select from conflicts) returning id, ${jsonColumn})${beside}
+    select (select string_agg(nth::text, ',' order by nth) from conflicts), (select id from made), (select ${jsonColumn} from made)`
+  const sequence = `pg_get_serial_sequence('${table}', 'id')`
+
+  return {
+    look: written(`with ${state} select tag, changes from state`),
+    gather: written(`with gone as (delete from ${statesTable} where ctid = any(array(
+        select ctid from ${statesTable} where name = '${resource.table}' for update skip locked)) returning rows, state)
+      insert into ${statesTable} select '${resource.table}', sum(rows), bit_xor(state) from gone having count(*) > 0`),
+    get: written(`with ${state} select tag, changes, (${rows} where id = :id) from state`),
+    first: written(`with ${state} ${body(`${rows} order by id limit :limit`, 'total')}`),
+    further: written(further),
+    narrowed(narrowing) {
+      const key = JSON.stringify([[...narrowing.filters], narrowing.search])
+      const statement = known.get(key) ?? narrowed(narrowing)
+      known.set(key, statement)
+      return statement
+    },
+    checks,
+    conflicts: written(`select string_agg(nth::text, ',' order by nth) from (${conflicts}) as conflicts`),
+    create: written(create()),
+    createOnce: written(
+      create(`, kept as (insert into ${keysTable} (key, digest, id, body)
+        select :retryKey::text, :retryDigest::text, id, ${jsonColumn} from made
+        on conflict (key) do update set digest = excluded.digest, id = excluded.id, body = excluded.body, made = now())`),
+    ),
+    passTaken: written(`select setval(${sequence}, max(id)) from ${table}
+      having max(id) > coalesce(pg_sequence_last_value(${sequence}::regclass), 0)`),
+  }
+}
