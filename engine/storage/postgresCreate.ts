@@ -10,7 +10,7 @@ import { type Conflict, type Creation, type Retry, type Table, Unavailable } fro
 const keyTime = `interval '24 hours'`
 
 /** Held until the transaction ends: of two requests with one key the second waits, and then finds what the first has made. */
-const holdKey = prepared({ sql: 'select pg_advisory_xact_lock(7238116902, hashtext($1))', slots: ['key'] })
+const holdKey = prepared({ sql: 'select pg_advisory_xact_lock(723811690, hashtext($1))', slots: ['key'] })
 const findKey = prepared({
   sql: `select digest, id, body from ${keysTable} where key = $1 and made > now() - ${keyTime}`,
   slots: ['key'],

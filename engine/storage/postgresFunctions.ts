@@ -31,24 +31,25 @@ const foldedLetters = (): string[] => {
   return [...all.matchAll(/\p{Changes_When_Casemapped}/gu)].map(([letter]) => letter).filter((one) => fold(one) !== one)
 }
 
-/** Folds one group of letters, where the text has any: going through the group costs more than looking. */
-const folding = (letters: readonly string[]): string => {
-  const from = letters.join('')
-  return `if folded ~ '[${from}]' then folded := translate(folded, '${from}', '${fold(from)}'); end if;`
-}
-
-/** The text that is searched: the given ones, joined by a space, those without a value left out, their case folded. */
+/**
+ * The text that is searched: the given ones, joined by a space, those without a value left out, their case folded. Letters
+ * beyond ASCII are looked for, and replaced one by one: few texts have many, and to hold each letter of a text against all
+ * that fold would take far longer.
+ */
 const searchedFunction = (): string => {
-  const letters = foldedLetters()
-  const isCommon = (letter: string) => letter < '\u0530'
+  const letters = foldedLetters().join('')
   return `create or replace function registry_searched(text[]) returns text
 language plpgsql immutable parallel safe as $$
 declare
-  folded text collate "C" := lower(array_to_string($1, ' ') collate "C");
+  folded text := lower(array_to_string($1, ' ') collate "C");
+  letter text;
 begin
   if octet_length(folded) = length(folded) then return folded; end if;
-  ${folding(letters.filter(isCommon))}
-  ${folding(letters.filter((letter) => !isCommon(letter)))}
+  loop
+    letter := substring(folded from '[${letters}]');
+    exit when letter is null;
+    folded := replace(folded, letter, translate(letter, '${letters}', '${fold(letters)}'));
+  end loop;
   return folded;
 end $$`
 }
