@@ -18,7 +18,7 @@ export interface Prepared extends Statement {
 export type Ask = (statement: Prepared, values?: Readonly<Record<string, unknown>>) => Promise<Row[]>
 
 export interface Connections {
-  /** A read, which may be asked twice: again on another connection where the first one broke. */
+  /** A read, which may be asked again: on another connection where the first one broke. */
   readonly read: Ask
   /** A write that is one statement, and so a transaction. */
   readonly write: Ask
@@ -100,14 +100,14 @@ export const connectionsTo = (url: string, { size, waitMs, idleMs, statementMs }
       throw error
     }
   }
+  /** Tries until it succeeds or may not be tried again: as often as there can be connections that broke unnoticed. */
   const attempt = async <T>(work: (client: PoolClient) => Promise<T>, isAgain: (error: unknown) => boolean) => {
-    try {
-      return await using(work).catch((error) => {
-        if (isAgain(error)) return using(work)
-        throw error
-      })
-    } catch (error) {
-      throw told(error)
+    for (let left = size; ; left--) {
+      try {
+        return await using(work)
+      } catch (error) {
+        if (left === 0 || !isAgain(error)) throw told(error)
+      }
     }
   }
   const wasUndone = (error: unknown) => isUndone.test(codeOf(error))
