@@ -22,6 +22,8 @@ export interface Shared {
 
 /** From so many changes on, they are gathered into one: all of them are gone through to tell the tag. */
 const manyChanges = 50
+/** After so many creates that happens too, for nobody may be reading meanwhile. */
+const manyCreates = 1_000
 
 /** The index finds texts by three letters or digits in a row. */
 const threeLetters = { any: /[\p{L}\p{N}]{3}/u, ascii: /[a-z0-9]{3}/i }
@@ -50,10 +52,13 @@ export const postgresTable = (registry: Registry, resource: Resource, common: Sh
   const statements = statementsOf(knex, registry, resource)
   // The same rows shown in another shape are another answer, so the tag tells of the shape too.
   const shape = createHash('sha256').update(statements.create.sql).digest('hex').slice(0, 8)
+  const { conflicts, create } = creator(connections, statements)
   let lastTag = ''
+  let created = 0
 
   let isGathering = false
   const gather = async () => {
+    if (isGathering) return
     isGathering = true
     // Whatever keeps it from being done now, the next look will ask for it again.
     await connections.write(statements.gather).catch(() => {})
@@ -64,7 +69,7 @@ export const postgresTable = (registry: Registry, resource: Resource, common: Sh
   const ask = async (statement: Prepared, values?: Readonly<Record<string, unknown>>): Promise<[string, Row]> => {
     const [row] = await connections.read(statement, values)
     const [state, changes, ...rest] = row as Row
-    if (Number(changes) > manyChanges && !isGathering) void gather()
+    if (Number(changes) > manyChanges) void gather()
     lastTag = `${shape}${state}`
     return [lastTag, rest]
   }
@@ -121,6 +126,11 @@ export const postgresTable = (registry: Registry, resource: Resource, common: Sh
       const key = `${resource.path}/${id}`
       return (await kept(key)) ?? asked(key, statements.get, { id })
     },
-    ...creator(connections, statements),
+    conflicts,
+    async create(row, retry) {
+      const creation = await create(row, retry)
+      if (++created % manyCreates === 0) void gather()
+      return creation
+    },
   }
 }
