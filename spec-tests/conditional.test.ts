@@ -153,5 +153,41 @@ test('a large table is answered as a small one, in threads of its own where that
   assert.is(shifted.meta.total, total + count - 1)
 })
 
+test('pages begin where they should whatever ids are missing, negative or moved', async () => {
+  for (const sql of [
+    'delete from employees where id % 7 = 3 and id > 20000',
+    'delete from employees where id between 30000 and 41000',
+    `insert into employees (id, code, first_name, status, alumni)
+      values (-5000, 'FAR-1', 'Far', 'Active', 0), (9000000, 'FAR-2', 'Far', 'Active', 0)`,
+    `update employees set id = 8000000 where code = 'BULK-49999'`,
+    `update employees set id = -1 where code = 'BULK-49990'`,
+  ]) {
+    await stranger.run(sql)
+  }
+  const ids = (await stranger.run('select id from employees order by id')).map(({ id }) => id)
+  for (const offset of [
+    0,
+    1,
+    2,
+    3,
+    5_000,
+    19_999,
+    20_000,
+    27_001,
+    ids.length - 3,
+    ids.length - 1,
+    ids.length,
+    10 ** 9,
+  ]) {
+    const { body } = await one.get(`/v1/employees?limit=5&offset=${offset}`)
+    assert.equal(
+      body.data.map((row: { id: number }) => row.id),
+      ids.slice(offset, offset + 5),
+      `offset ${offset}`,
+    )
+    assert.is(body.meta.total, ids.length)
+  }
+})
+
 test.after(() => stranger.close())
 test.run()

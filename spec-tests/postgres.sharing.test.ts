@@ -66,7 +66,7 @@ test('a refused create keeps no key, and a key of yesterday counts for nothing',
   const retry = { key: 'refused', digest: 'first' }
   assert.ok('conflicts' in (await both[0].create(organization('one-for-all'), retry)))
   assert.ok(isStored(await both[0].create(organization('refused-first'), { ...retry, digest: 'second' })))
-  await stranger.run(`update registry_keys set made = made - interval '24 hours'`)
+  await stranger.run(`update registry_keys set at = at - 24 * 60 * 60 * 1000`)
   assert.ok(isStored(await both[1].create(organization('a-day-later'), retry)))
   assert.equal(await both[0].create(organization('b-day-later'), { ...retry, digest: 'x' }), { mismatch: true })
 })

@@ -54,6 +54,7 @@ export const openApiDocument = (product: Product, operations: readonly Operation
       request: {
         ...(operation.pathParameters && { params: operation.pathParameters }),
         ...(operation.query && { query: operation.query }),
+        ...(operation.headers && { headers: operation.headers }),
         ...(operation.body && { body: { required: true, content: { [json]: operation.body } } }),
       },
       responses: Object.fromEntries(

@@ -22,6 +22,7 @@ interface Described {
   readonly description: string
   readonly pathParameters?: z.ZodObject
   readonly query?: z.ZodObject
+  readonly headers?: z.ZodObject
   readonly body?: { readonly schema: z.ZodType; readonly example: unknown }
   readonly secured: boolean
   /** By status; `default` stands for whatever the HTTP layer itself answers. */

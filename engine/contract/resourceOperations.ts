@@ -4,6 +4,7 @@ import { filterFields, type Resource, searchedFields } from '../descriptor/regis
 import { createBodyReader } from './createBody.js'
 import { bodyInvalid, parametersInvalid, payloadTooLarge, rowNotFound, tokenMissing, writesDisabled } from './errors.js'
 import { createdExample, createExample, pageExample, rowExample } from './examples.js'
+import { keySchema, replayedSchema } from './idempotency.js'
 import { type Answer, always, databaseDown, type Operation, refused, tagged, unchanged } from './operation.js'
 import { idNotText, limitBounds, offsetBounds, readInteger } from './parameters.js'
 import { collectionSchema, createSchema, parameterErrorSchema, pascal } from './schemas.js'
@@ -127,6 +128,7 @@ export const create = (resource: Resource, row: z.ZodType): Operation => {
     tag: resource.area,
     summary: `Create ${withArticle(one)}`,
     description: `Stores a new ${one} and answers with the whole row. Needs the write token.`,
+    headers: keySchema,
     body: { schema: createSchema(resource), example },
     secured: true,
     answers: {
@@ -134,7 +136,9 @@ export const create = (resource: Resource, row: z.ZodType): Operation => {
         description: `The ${one} as it was stored.`,
         schema: row,
         example: createdExample(resource),
-        headers: z.object({ Location: z.string().meta({ description: 'The path of the new row.' }) }),
+        headers: z
+          .object({ Location: z.string().meta({ description: 'The path of the new row.' }) })
+          .extend(replayedSchema.shape),
       },
       ...always,
       401: refused('The write token is missing or wrong.', tokenMissing()),

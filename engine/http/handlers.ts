@@ -2,6 +2,7 @@
 import type { Context } from 'koa'
 import { conflictIssue, createBodyReader } from '../contract/createBody.js'
 import { bodyInvalid, rowNotFound, unavailable } from '../contract/errors.js'
+import { keyReused, replayedHeader } from '../contract/idempotency.js'
 import { basePath, type Product } from '../contract/openapi.js'
 import type { Operation } from '../contract/operation.js'
 import type { Registry, Resource } from '../descriptor/registry.js'
@@ -11,6 +12,7 @@ import { readJson } from './body.js'
 import { readItemId } from './itemId.js'
 import { questionReader } from './query.js'
 import { sendReading } from './reading.js'
+import { retryOf } from './retry.js'
 import { sendJson } from './send.js'
 
 export type Handler = (ctx: Context) => Promise<void>
@@ -62,7 +64,7 @@ const get = ({ storage }: Service, resource: Resource): Handler => {
   return async (ctx) => {
     const { id, text } = readItemId(ctx.path.slice(ctx.path.lastIndexOf('/') + 1))
     const reading = id === undefined ? undefined : await table.get(id)
-    if (reading?.body === undefined) throw rowNotFound(resource.name, text)
+    if (!reading) throw rowNotFound(resource.name, text)
     await sendReading(ctx, reading)
   }
 }
@@ -75,13 +77,15 @@ const create = ({ storage, token }: Service, resource: Resource): Handler => {
     checkToken(ctx.get('Authorization'))
     const { value, source } = await readJson(ctx)
     const { row, issues } = draftOf(value, source)
+    const retry = retryOf(ctx, source, issues)
     // A body at fault is still held against the database, so that the client learns of everything at once.
-    const outcome = issues.length > 0 ? { conflicts: await table.conflicts(row) } : await table.create(row)
+    const outcome = issues.length > 0 ? { conflicts: await table.conflicts(row) } : await table.create(row, retry)
+    if ('mismatch' in outcome) throw bodyInvalid([keyReused()])
     if ('conflicts' in outcome) {
       const found = outcome.conflicts.map(({ type, field }) => conflictIssue(resource, type, field, row))
       throw bodyInvalid([...issues, ...found])
     }
-    if ('mismatch' in outcome) throw new TypeError('no key was sent, so none can be another’s')
+    if (outcome.replayed) ctx.set(replayedHeader, 'true')
     ctx.set('Location', `${basePath}/v1/${resource.path}/${outcome.id}`)
     sendJson(ctx, 201, outcome.body)
   }

@@ -1,9 +1,13 @@
 /** The headers that are the same on every answer: security, by helmet, and the openness of CORS. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Context } from 'koa'
 import helmet from 'koa-helmet'
+import { setHeaders } from './send.js'
 
 /** What a page may read of an answer: reads are public and no browser sends the write token by itself, so any page may call. */
-const exposed = 'ETag, Location, Retry-After, WWW-Authenticate'
+const exposed = 'ETag, Idempotency-Replayed, Location, Retry-After, Server-Timing, WWW-Authenticate, X-Request-Id'
+
+const anyone = { 'Access-Control-Allow-Origin': '*' }
 
 /** Answers are data: they load nothing and are shown in no frame, but may be read by other origins. */
 const dataPolicy = "default-src 'none'; frame-ancestors 'none'"
@@ -32,15 +36,20 @@ const askHelmet = async (): Promise<Map<string, string>> => {
   return headers
 }
 
+/** The headers by which any page may read an answer. */
+export const openness = ({ headers }: IncomingMessage): Record<string, string> =>
+  headers.origin === undefined ? anyone : { ...anyone, 'Access-Control-Expose-Headers': exposed }
+
 /** Makes the function that sets them, when the answer is known and before it is sent. */
-export const commonHeaders = async (): Promise<(ctx: Context) => void> => {
-  const security = [...(await askHelmet())]
-  return ({ req, res, status, state }) => {
-    res.setHeader('Access-Control-Allow-Origin', '*')
-    if (req.headers.origin !== undefined) res.setHeader('Access-Control-Expose-Headers', exposed)
+export const commonHeaders = async (): Promise<
+  (req: IncomingMessage, res: ServerResponse, policy?: string) => void
+> => {
+  const security = Object.fromEntries(await askHelmet())
+  return (req, res, policy = dataPolicy) => {
+    setHeaders(res, openness(req))
     // An answer that says nothing has changed goes with the headers of the one that is kept.
-    if (status === 304) return
-    res.setHeader('Content-Security-Policy', state['policy'] ?? dataPolicy)
-    for (const [name, value] of security) res.setHeader(name, value)
+    if (res.statusCode === 304) return
+    res.setHeader('Content-Security-Policy', policy)
+    setHeaders(res, security)
   }
 }

@@ -1,8 +1,7 @@
 /** The HTTP server itself: listening, answering what its parser rejects, and stopping without cutting anyone off. */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type Koa from 'koa'
 import { envelope } from '../contract/errors.js'
 
 const parserAnswers: Record<string, { status: string; message: string }> = {
@@ -63,18 +62,16 @@ const addressOf = (server: Server): string => {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 }
 
-/** Serves the app; rejects where the address cannot be listened on. */
-export const listen = (app: Koa, { host, port }: { host: string; port: number }): Promise<Listening> => {
-  const handle = app.callback()
+/** Serves requests; rejects where the address cannot be listened on. */
+export const listen = (handle: RequestListener, { host, port }: { host: string; port: number }): Promise<Listening> => {
   let stopping = false
-  const serve = (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const serve = (request: IncomingMessage, response: ServerResponse): void => {
     // An idle connection would keep the server open for as long as its client likes.
     if (stopping) response.setHeader('Connection', 'close')
     responses.set(request.socket, response)
-    if (hasOneHost(request)) return handle(request, response)
+    if (hasOneHost(request)) return void handle(request, response)
     response.writeHead(400, { 'Content-Type': 'application/json; charset=utf-8', Connection: 'close' })
     response.end(JSON.stringify(envelope('bad_request', hostMissing)))
-    return Promise.resolve()
   }
   const limits = { requestTimeout: 30_000, headersTimeout: 10_000, connectionsCheckingInterval: 1_000 }
   // The host is looked at above: Node's own refusal has no body.

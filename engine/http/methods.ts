@@ -17,7 +17,7 @@ export const otherMethods: Middleware = async (ctx) => {
   ctx.set('Allow', allow)
   if (ctx.get('Access-Control-Request-Method')) {
     ctx.set('Access-Control-Allow-Methods', allow)
-    ctx.set('Access-Control-Allow-Headers', 'Authorization, Content-Type')
+    ctx.set('Access-Control-Allow-Headers', 'Authorization, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id')
     ctx.set('Access-Control-Max-Age', '86400')
   }
 }

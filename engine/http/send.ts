@@ -1,5 +1,13 @@
-/** How a JSON body is sent. */
+/** How headers and a JSON body are set. */
+import type { ServerResponse } from 'node:http'
 import type { Context } from 'koa'
+
+type Headers = Readonly<Record<string, string>>
+
+/** Sets headers straight on the response: Koa's way of it looks at each value once more. */
+export const setHeaders = (response: ServerResponse, headers: Headers): void => {
+  for (const name in headers) response.setHeader(name, headers[name] as string)
+}
 
 export const jsonType = 'application/json; charset=utf-8'
 

@@ -1,25 +1,10 @@
 /** Creates on PostgreSQL: one statement checks the row and stores it; what others did meanwhile its constraints tell. */
 import { DatabaseError } from 'pg'
 import type { RowValues } from '../descriptor/registry.js'
-import { type Ask, type Connections, prepared, type Row } from './postgresConnections.js'
-import { keysTable } from './postgresSetUp.js'
+import type { Ask, Connections, Row } from './postgresConnections.js'
+import { findKey, holdKey } from './postgresKeys.js'
 import type { Statements } from './postgresStatements.js'
 import { type Conflict, type Creation, type Retry, type Table, Unavailable } from './storage.js'
-
-/** How long a key is good for. */
-const keyTime = `interval '24 hours'`
-
-/** Held until the transaction ends: of two requests with one key the second waits, and then finds what the first has made. */
-const holdKey = prepared({ sql: 'select pg_advisory_xact_lock(723811690, hashtext($1))', slots: ['key'] })
-const findKey = prepared({
-  sql: `select digest, id, body from ${keysTable} where key = $1 and made > now() - ${keyTime}`,
-  slots: ['key'],
-})
-const forgetKeys = prepared({ sql: `delete from ${keysTable} where made <= now() - ${keyTime}`, slots: [] })
-
-/** How often keys that count for nothing any more are deleted, in milliseconds. */
-const forgetEvery = 60_000
-let forgotten = 0
 
 /** How often a row is tried that nothing seems to stand against, and yet something does. */
 const attempts = 3
@@ -47,12 +32,6 @@ export const creator = (connections: Connections, statements: Statements): Pick<
     return then === digest ? { id: Number(id), body: Buffer.from(String(body)), replayed: true } : { mismatch: true }
   }
 
-  const forget = () => {
-    if (Date.now() - forgotten < forgetEvery) return
-    forgotten = Date.now()
-    void connections.write(forgetKeys).catch(() => {})
-  }
-
   const conflicts = async (row: RowValues): Promise<Conflict[]> => {
     const [found] = await connections.read(statements.conflicts, row)
     return conflictsIn(found?.[0])
@@ -61,7 +40,6 @@ export const creator = (connections: Connections, statements: Statements): Pick<
   return {
     conflicts,
     async create(row, retry) {
-      if (retry) forget()
       for (let attempt = 0; attempt < attempts; attempt++) {
         try {
           if (retry) return await connections.transaction((ask) => once(ask, row, retry))

@@ -6,6 +6,7 @@ import type { StorageOptions } from './options.js'
 import { configOf } from './postgresAddress.js'
 import { statesTable } from './postgresFunctions.js'
 import { ensureFunctions, ensureKept, type Run, trigramsOf } from './postgresKept.js'
+import { keysTable } from './postgresKeys.js'
 import { insertRows } from './postgresRows.js'
 import { addColumns, addReferences, createTable } from './postgresSchema.js'
 import { StorageError } from './storage.js'
@@ -14,15 +15,12 @@ import { quoted } from './tables.js'
 /** Held while a process sets up: another that starts at the same moment waits, and then finds all of it made. */
 const lock = 'select pg_advisory_xact_lock(7238116901)'
 
-/** The answers to creates that carried a key, for those who send them again. */
-export const keysTable = 'registry_keys'
-
 const ownTables = [
   `create table if not exists ${statesTable} (name text not null, rows bigint not null, state bigint not null)`,
   `create index if not exists ${statesTable}_name on ${statesTable} (name)`,
   `create table if not exists ${keysTable} (key text primary key, digest text not null, id bigint not null,
-    body text not null, made timestamptz not null default now())`,
-  `create index if not exists ${keysTable}_made on ${keysTable} (made)`,
+    body text not null, at bigint not null)`,
+  `create index if not exists ${keysTable}_at on ${keysTable} (at)`,
 ]
 
 /** Makes the table, or gives it the columns its descriptor has gained; answers with what is left to do: its references. */

@@ -3,8 +3,8 @@ import type { Knex } from 'knex'
 import type { Field, Registry, Resource } from '../descriptor/registry.js'
 import { type Prepared, prepared } from './postgresConnections.js'
 import { statesTable } from './postgresFunctions.js'
+import { keepKey } from './postgresKeys.js'
 import { columnTypes, isIndexed, jsonColumn, keyOf, searchedColumn } from './postgresSchema.js'
-import { keysTable } from './postgresSetUp.js'
 import { compile, slot } from './slots.js'
 import type { Conflict } from './storage.js'
 import { quoted, tableOf } from './tables.js'
@@ -137,11 +137,7 @@ export const statementsOf = (knex: Knex, registry: Registry, resource: Resource)
     checks,
     conflicts: written(`select string_agg(nth::text, ',' order by nth) from (${conflicts}) as conflicts`),
     create: written(create()),
-    createOnce: written(
-      create(`, kept as (insert into ${keysTable} (key, digest, id, body)
-        select :retryKey::text, :retryDigest::text, id, ${jsonColumn} from made
-        on conflict (key) do update set digest = excluded.digest, id = excluded.id, body = excluded.body, made = now())`),
-    ),
+    createOnce: written(create(keepKey(jsonColumn))),
     passTaken: written(`select setval(${sequence}, max(id)) from ${table}
       having max(id) > coalesce(pg_sequence_last_value(${sequence}::regclass), 0)`),
   }

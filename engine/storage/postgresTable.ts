@@ -20,6 +20,8 @@ export interface Shared {
   readonly searchIndex: SearchIndex
 }
 
+type Values = Readonly<Record<string, unknown>>
+
 /** From so many changes on, they are gathered into one: all of them are gone through to tell the tag. */
 const manyChanges = 50
 /** After so many creates that happens too, for nobody may be reading meanwhile. */
@@ -66,7 +68,7 @@ export const postgresTable = (registry: Registry, resource: Resource, common: Sh
   }
 
   /** Asks for the tag and whatever else the statement gives. */
-  const ask = async (statement: Prepared, values?: Readonly<Record<string, unknown>>): Promise<[string, Row]> => {
+  const ask = async (statement: Prepared, values?: Values): Promise<[string, Row]> => {
     const [row] = await connections.read(statement, values)
     const [state, changes, ...rest] = row as Row
     if (Number(changes) > manyChanges) void gather()
@@ -81,13 +83,11 @@ export const postgresTable = (registry: Registry, resource: Resource, common: Sh
     const body = ready.get(key, before)
     return body && (await tag()) === before ? { tag: before, body } : undefined
   }
-  const asked = async (
-    key: string,
-    statement: Prepared,
-    values: Readonly<Record<string, unknown>>,
-  ): Promise<Reading> => {
-    const [state, [text]] = await ask(statement, values)
-    const reading = { tag: state, body: text == null ? undefined : Buffer.from(text) }
+  /** Asks for what was not kept; there is no answer where there is no such row. */
+  const asked = async (key: string, statement: Prepared, values: Values): Promise<Reading | undefined> => {
+    const [now, [text]] = await ask(statement, values)
+    if (text == null) return undefined
+    const reading = { tag: now, body: Buffer.from(text) }
     ready.offer(key, reading)
     return reading
   }
@@ -113,7 +113,7 @@ export const postgresTable = (registry: Registry, resource: Resource, common: Sh
       if (findsNothing(question)) return { tag: await tag(), body: emptyPage(question) }
       const { limit, offset, filters } = question
       const text = fold(question.q)
-      return asked(key, statementFor(question, searchingFor(text)), {
+      const reading = await asked(key, statementFor(question, searchingFor(text)), {
         ...filters,
         searchText: text,
         searchPattern: anywhere(text),
@@ -121,6 +121,7 @@ export const postgresTable = (registry: Registry, resource: Resource, common: Sh
         offset: offset > mostInteger ? mostInteger : offset,
         shownOffset: offset,
       })
+      return reading as Reading
     },
     async get(id) {
       const key = `${resource.path}/${id}`

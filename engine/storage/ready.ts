@@ -38,7 +38,7 @@ export class ReadyAnswers {
 
   /** Takes note of an answer: of its question at first, of the answer itself when the question comes again. */
   offer(question: string, { tag, body }: Reading): void {
-    if (body === undefined || question.length > longestQuestion) return
+    if (question.length > longestQuestion) return
     const before = this.#entries.get(question)
     if (before) this.#drop(question, before)
     else if (!this.#askedOnce.delete(question)) {

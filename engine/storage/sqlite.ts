@@ -5,7 +5,8 @@ import type { Registry } from '../descriptor/registry.js'
 import { type Changes, changesOf } from './changes.js'
 import { connect } from './connection.js'
 import { ReadyAnswers } from './ready.js'
-import { countOf, insertRows, loadDemo, type Progress, setUp } from './sqliteSetUp.js'
+import { statesTable } from './sqliteSchema.js'
+import { insertRows, loadDemo, type Progress, setUp } from './sqliteSetUp.js'
 import { type Shared, sqliteTable } from './sqliteTable.js'
 import { type Storage, StorageError } from './storage.js'
 import { Thread } from './thread.js'
@@ -46,6 +47,8 @@ interface Work extends Pick<Shared, 'askAside' | 'write'> {
 /** The work of a file's threads: one writes, one answers by indexes, one scans. */
 const inThreads = (path: string, changes: Changes): Work => {
   const writing = new Thread('writingThread', path)
+  // Started at once, for it has more to do than what it is asked for; where it cannot, the first write tells why.
+  writing.ask([]).catch(() => {})
   const reading = { indexed: new Thread('readingThread', path), scans: new Thread('readingThread', path) }
   let waiting: { write: Write; resolve: (written: Written) => void; reject: (error: unknown) => void }[] = []
   /** Writes of one turn of the event loop travel together. */
@@ -93,6 +96,7 @@ export const openSqlite = (registry: Registry, options: SqliteOptions): Storage 
   const work = path === ':memory:' ? inPlace(database, changes) : inThreads(path, changes)
   const shared = { database, knex, ready: new ReadyAnswers(readyBytes), changes: changes.seen, ...work }
   const tables = new Map(registry.map((resource) => [resource, sqliteTable(registry, resource, shared)]))
+  const counted = database.prepare(`select name, rows from ${statesTable}`).raw()
   const ask = database.prepare('select count(*) from sqlite_schema')
   return {
     table(resource) {
@@ -101,7 +105,8 @@ export const openSqlite = (registry: Registry, options: SqliteOptions): Storage 
       return table
     },
     async counts() {
-      return new Map(registry.map((resource) => [resource, countOf(database, resource)]))
+      const rows = new Map(counted.all() as [string, number][])
+      return new Map(registry.map((resource) => [resource, rows.get(resource.table) ?? 0]))
     },
     async load(resource, rows) {
       database.transaction(() => insertRows(database, knex, resource, rows)).immediate()

@@ -19,6 +19,10 @@ export interface Kept {
 const nameOf = ({ table }: Resource, what: string): string => `registry_${table}_${what}`
 export const jsonIndex = (resource: Resource): string => nameOf(resource, 'json')
 export const searchTable = (resource: Resource): string => nameOf(resource, 'search')
+export const blocksTable = (resource: Resource): string => nameOf(resource, 'blocks')
+
+/** Rows are counted by blocks of 2^this many ids, so that a page deep in a table with gaps is found without walking there. */
+export const blockBits = 11
 
 const written = (knex: Knex, sql: string, bindings: readonly unknown[]): string =>
   knex
@@ -68,7 +72,7 @@ export const indexesOf = (knex: Knex, resource: Resource): Kept[] => {
   ]
 }
 
-/** The search index of a resource, and the triggers that keep it, the count and the state. */
+/** The search index and the blocks of a resource, and the triggers that keep them, the count and the state. */
 export const bookkeepingOf = (knex: Knex, resource: Resource): Kept[] => {
   const { table } = resource
   const search = searchTable(resource)
@@ -81,6 +85,12 @@ export const bookkeepingOf = (knex: Knex, resource: Resource): Kept[] => {
     written(knex, `update ?? set rows = rows ${change}, state = hex(randomblob(8)) where name = '${table}';`, [
       statesTable,
     ])
+  const blocks = blocksTable(resource)
+  // No ON CONFLICT here: the statement that fires a trigger may bring its own, and that would win.
+  const enter = `insert into ${blocks} select new.id >> ${blockBits}, 0
+    where not exists (select 1 from ${blocks} where block = new.id >> ${blockBits});
+    update ${blocks} set rows = rows + 1 where block = new.id >> ${blockBits};`
+  const leave = `update ${blocks} set rows = rows - 1 where block = old.id >> ${blockBits};`
   const trigger = (event: 'insert' | 'update' | 'delete', body: string): Kept => {
     const name = nameOf(resource, event)
     return {
@@ -92,8 +102,13 @@ export const bookkeepingOf = (knex: Knex, resource: Resource): Kept[] => {
   const options = "text, content = '', contentless_delete = 1, tokenize = 'trigram'"
   return [
     { type: 'table', name: search, sql: written(knex, `CREATE VIRTUAL TABLE ?? using fts5(${options})`, [search]) },
-    trigger('insert', `${find} ${count('+ 1')}`),
-    trigger('update', `${forget} ${find} ${count('+ 0')}`),
-    trigger('delete', `${forget} ${count('- 1')}`),
+    {
+      type: 'table',
+      name: blocks,
+      sql: `CREATE TABLE ${blocks} (block integer primary key, rows integer not null)`,
+    },
+    trigger('insert', `${find} ${enter} ${count('+ 1')}`),
+    trigger('update', `${forget} ${leave} ${find} ${enter} ${count('+ 0')}`),
+    trigger('delete', `${forget} ${leave} ${count('- 1')}`),
   ]
 }

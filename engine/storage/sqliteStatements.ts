@@ -2,7 +2,7 @@
 import type { Knex } from 'knex'
 import { filterFields, type Registry, type Resource } from '../descriptor/registry.js'
 import { compile, type Statement, slot } from './slots.js'
-import { jsonIndex, rowJson, searchedText, searchTable, statesTable } from './sqliteSchema.js'
+import { blocksTable, jsonIndex, rowJson, searchedText, searchTable, statesTable } from './sqliteSchema.js'
 import { quoted, tableOf } from './tables.js'
 
 /** Looks for what a new row must find (a reference) or must not find (a value that is unique). */
@@ -17,6 +17,8 @@ export interface Check {
 export interface Statements {
   /** The table's state and count, and its first and last id. */
   readonly state: Statement
+  /** The blocks of ids, with how many rows each has. */
+  readonly blocks: Statement
   readonly get: Statement
   readonly insert: Statement
   readonly checks: readonly Check[]
@@ -131,6 +133,7 @@ export const statementsOf = (knex: Knex, registry: Registry, resource: Resource)
   const columns = resource.fields.map((field) => field.name).filter((name) => name !== 'id')
   return {
     state: bounds,
+    blocks: compile(knex(blocksTable(resource)).select('block', 'rows').orderBy('block')),
     get,
     insert: compile(knex(resource.table).insert(Object.fromEntries(columns.map((name) => [name, slot(knex, name)])))),
     checks: checksOf(knex, registry, resource),

@@ -4,11 +4,11 @@ import type { Database } from 'better-sqlite3'
 import type { Knex } from 'knex'
 import type { Registry, Resource, RowValues } from '../descriptor/registry.js'
 import { anywhere, isIndexed, phrase } from './fold.js'
-import { emptyPage, findsNothing, keyOf, mostInteger } from './question.js'
 import { commonTrigrams, rarePart } from './rareText.js'
 import type { Asked } from './readingThread.js'
 import type { ReadyAnswers } from './ready.js'
 import type { Statement } from './slots.js'
+import { mostInteger, type State, stateOf } from './sqliteState.js'
 import { statementsOf } from './sqliteStatements.js'
 import { type Conflict, type Creation, type Question, type Reading, type Table, Unavailable } from './storage.js'
 import type { Write, Written } from './writes.js'
@@ -40,16 +40,21 @@ const prepare = (database: Database, { sql, slots }: Statement) => {
   }
 }
 
+/** Whether a value lies beyond what a row can have. */
+const isBeyond = (value: string | bigint): boolean =>
+  typeof value === 'bigint' && (value > mostInteger || value < -mostInteger)
+
+const emptyPage = ({ limit, offset }: Question): Buffer =>
+  Buffer.from(`{"data":[],"meta":{"total":0,"limit":${limit},"offset":${offset}}}`)
+
 /** Bytes that came from a thread have lost their class on the way. */
 const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
 
-/** A table at one moment. */
-interface State {
-  readonly tag: string
-  readonly rows: number
-  /** The id of the first row, where no id is missing between it and the last. */
-  readonly first: number | undefined
-  readonly last: number
+/** A question as the name of its answer. */
+const keyOf = ({ path }: Resource, { limit, offset, q, filters }: Question): string => {
+  let key = `${path}?${limit}&${offset}&`
+  for (const name in filters) key += `${name}=${JSON.stringify(String(filters[name]))}&`
+  return key + q
 }
 
 /** From this many rows on, a question whose cost grows with them is asked in a thread. */
@@ -63,7 +68,7 @@ export const sqliteTable = (registry: Registry, resource: Resource, shared: Shar
   const { database, knex, ready, askAside, write, changes } = shared
   const statements = statementsOf(knex, registry, resource)
   const prepared = (statement: Statement) => prepare(database, statement)
-  const [bounds, one, insert] = [prepared(statements.state), prepared(statements.get), prepared(statements.insert)]
+  const [one, insert] = [prepared(statements.get), prepared(statements.insert)]
   const [all, search, scan] = [prepared(statements.all), prepared(statements.search), prepared(statements.scan)]
   const [searchFurther, sample] = [prepared(statements.searchFurther), prepared(statements.sample)]
   const filtered = [...statements.filtered].map(([field, statement]) => [field, prepared(statement)] as const)
@@ -72,23 +77,13 @@ export const sqliteTable = (registry: Registry, resource: Resource, shared: Shar
   const shape = createHash('sha256').update(statements.all.sql).digest('hex').slice(0, 8)
   const tagOf = (state: unknown): string => `${shape}${state}`
 
-  let seen = -1
-  let lastState: State
-  const stateNow = (): State => {
-    const now = changes()
-    if (now === seen) return lastState
-    const [state, rows, first, last] = bounds.first({}) as [string, number, number | null, number]
-    const isGapless = first !== null && last - first + 1 === rows
-    lastState = { tag: tagOf(state), rows, first: isGapless ? first : undefined, last }
-    seen = now
-    return lastState
-  }
+  const table = stateOf(database, statements, changes)
 
   /** What many rows of a large table have in common, looked at again when it has doubled. */
   let common: { rows: number; trigrams: ReadonlySet<string> } = { rows: manyRows, trigrams: new Set() }
   const commonNow = ({ rows, last }: State): ReadonlySet<string> => {
     if (rows < common.rows * 2) return common.trigrams
-    const ids = Array.from({ length: sampled }, (_, n) => Math.floor((last * n) / sampled))
+    const ids = Array.from({ length: sampled }, (_, n) => Math.floor(((last ?? 0) * n) / sampled))
     const texts = ids.map((id) => String(sample.first({ id })?.[0] ?? ''))
     common = { rows, trigrams: commonTrigrams(texts) }
     return common.trigrams
@@ -108,26 +103,23 @@ export const sqliteTable = (registry: Registry, resource: Resource, shared: Shar
   /** Asks the database for a page, here or, where that may take long, in a thread. */
   const ask = async (question: Question, state: State): Promise<Reading> => {
     const { limit, offset, filters } = question
-    const { rows, first } = state
     const { statement, ...looksFor } = planFor(question, state)
     const within = offset > mostInteger ? mostInteger : offset
-    // Where no id is missing, the offset is a key: the page is found at once however deep it lies.
-    const isKey = first !== undefined && within < rows
-    const start = isKey ? { first: BigInt(first) + within, skip: 0n } : { first: -mostInteger, skip: within }
     const values = statement.bound({
       ...filters,
-      ...start,
+      ...(statement === all && table.startOf(state, within)),
       limit: BigInt(limit),
       offset: within,
       shownOffset: String(offset),
       ...looksFor,
     })
-    const grows = statement !== all || start.skip > manyRows
     const row =
-      askAside && grows && rows > manyRows
+      askAside && statement !== all && state.rows > manyRows
         ? await askAside(statement === scan ? 'scans' : 'indexed', { sql: statement.sql, values })
         : statement.ask(values)
     const [then, bytes] = row as [string, Uint8Array]
+    // Another process has written since the page's beginning was looked up: it may begin elsewhere now.
+    if (statement === all && then !== state.state) return ask(question, table.look())
     return { tag: tagOf(then), body: asBuffer(bytes) }
   }
 
@@ -145,25 +137,29 @@ export const sqliteTable = (registry: Registry, resource: Resource, shared: Shar
 
   return {
     async tag() {
-      return stateNow().tag
+      return tagOf(table.now().state)
     },
     async list(question) {
-      const state = stateNow()
+      const state = table.now()
+      const tag = tagOf(state.state)
       const key = keyOf(resource, question)
-      const kept = ready.get(key, state.tag)
-      if (kept) return { tag: state.tag, body: kept }
-      if (findsNothing(question)) return { tag: state.tag, body: emptyPage(question) }
+      const kept = ready.get(key, tag)
+      if (kept) return { tag, body: kept }
+      if (question.q.includes('\0') || Object.values(question.filters).some(isBeyond)) {
+        return { tag, body: emptyPage(question) }
+      }
       const reading = await ask(question, state)
       ready.offer(key, reading)
       return reading
     },
     async get(id) {
-      const { tag } = stateNow()
+      const tag = tagOf(table.now().state)
       const key = `${resource.path}/${id}`
       const kept = ready.get(key, tag)
       if (kept) return { tag, body: kept }
       const [state, body] = one.first({ id }) as [string, Buffer | null]
-      const reading = { tag: tagOf(state), body: body ?? undefined }
+      if (body === null) return undefined
+      const reading = { tag: tagOf(state), body }
       ready.offer(key, reading)
       return reading
     },
@@ -172,14 +168,15 @@ export const sqliteTable = (registry: Registry, resource: Resource, shared: Shar
         .filter(({ type, values, ask: found }) => (found(values) === undefined) === (type === 'reference'))
         .map(({ type, field }): Conflict => ({ type, field }))
     },
-    async create(row): Promise<Creation> {
+    async create(row, retry): Promise<Creation> {
       const written = await write({
         checks: checksOf(row).map(({ type, field, sql, values }) => ({ type, field, sql, values })),
         insert: { sql: statements.insert.sql, values: insert.bound(row) },
         read: statements.get.sql,
+        retry,
       })
       if ('error' in written) throw new Unavailable(written.error)
-      return 'conflicts' in written ? written : { id: written.id, body: asBuffer(written.body), replayed: false }
+      return 'body' in written ? { ...written, body: asBuffer(written.body) } : written
     },
   }
 }

@@ -15,8 +15,7 @@ export interface Question {
 /** What was read: JSON that the database wrote, and the tag of the table's state that it was written from. */
 export interface Reading {
   readonly tag: string
-  /** Missing where there is no such row. */
-  readonly body: Buffer | undefined
+  readonly body: Buffer
 }
 
 /** Why a row cannot be stored: a reference to nothing, or a value that is taken. */
@@ -44,7 +43,8 @@ export interface Table {
   tag(): Promise<string>
   /** The page and its meta, ready to send. */
   list(question: Question): Promise<Reading>
-  get(id: number): Promise<Reading>
+  /** The row with this id, where there is one. */
+  get(id: number): Promise<Reading | undefined>
   /** What stands against storing such a row; fields that are missing from it are not looked at. */
   conflicts(row: RowValues): Promise<readonly Conflict[]>
   /** Stores the row, durably and together with what a retry needs, or tells why not. */

@@ -1,17 +1,33 @@
 /** Runs in a thread: the writes, so that no reader waits for a disk. What arrives during one commit shares the next. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { connect } from './connection.js'
+import { tidier } from './tidying.js'
 import { type Write, type Written, writer } from './writes.js'
 
 /** How long writes wait for another process to finish its own, and how often they look. */
 const patience = 5_000
 const pause = 3
 
-const write = writer(connect(workerData as string, 0))
+/** After this long without a write there is time to tidy up. */
+const idle = 1_000
+
+const database = connect(workerData as string, 0)
+const write = writer(database)
+const tidy = tidier(database)
 let waiting: Write[][] = []
 let since = 0
+let tidying: NodeJS.Timeout | undefined
 
 const isBusy = (error: unknown): boolean => String((error as { code?: string }).code).startsWith('SQLITE_BUSY')
+
+const tidyUp = (): void => {
+  try {
+    tidying = setTimeout(tidyUp, tidy() ? 0 : idle)
+  } catch {
+    // Another process is writing, or nobody can; whoever must write will be told.
+    tidying = setTimeout(tidyUp, idle)
+  }
+}
 
 const commit = (): void => {
   let written: Written[]
@@ -24,11 +40,13 @@ const commit = (): void => {
   // Each message is owed one answer, with as many results as it brought writes.
   for (const { length } of waiting) parentPort?.postMessage({ value: written.splice(0, length) })
   waiting = []
+  tidying = setTimeout(tidyUp, idle)
 }
 
 parentPort?.on('message', (writes: Write[]) => {
   waiting.push(writes)
   if (waiting.length > 1) return
+  clearTimeout(tidying)
   since = performance.now()
   setImmediate(commit)
 })

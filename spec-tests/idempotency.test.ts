@@ -1,0 +1,124 @@
+/** Creates that are sent again: one row a key, whoever answers, and no key for what was refused. */
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Resource } from '../engine/descriptor/registry.js'
+import { sampleBody } from '../engine/descriptor/samples.js'
+import { sharedDatabase } from './support/database.js'
+import { registry, startService, type TestService, token } from './support/service.js'
+
+const stranger = await sharedDatabase()
+const one = await startService({ url: stranger.url })
+const other = await startService({ url: stranger.url })
+
+const creatable = registry.filter((resource) => resource.create)
+const [first, second] = creatable as [Resource, Resource]
+
+const post = (service: TestService, resource: Resource, key: string, body: unknown) =>
+  service.send(`/api/v1/${resource.path}`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      'idempotency-key': key,
+    },
+    body: JSON.stringify(body),
+  })
+const totalOf = async (resource: Resource): Promise<number> =>
+  (await one.get(`/v1/${resource.path}?limit=1`)).body.meta.total
+const issueOf = (response: { body: { error: { details: { issues: { type: string; loc: string[] }[] } } } }) =>
+  response.body.error.details.issues[0]
+
+const test = suite('idempotency')
+
+for (const [index, resource] of creatable.entries()) {
+  test(`a create of ${resource.path} that is sent again stores nothing more and answers the same`, async () => {
+    const key = `again-${resource.path}`
+    const body = sampleBody(registry, resource, 5_000 + index)
+    const before = await totalOf(resource)
+    const stored = await post(one, resource, key, body)
+    assert.is(stored.status, 201, stored.text)
+    assert.is(stored.headers['idempotency-replayed'], undefined)
+    for (const service of [one, other, one]) {
+      const again = await post(service, resource, key, body)
+      assert.is(again.status, 201)
+      assert.is(again.headers['idempotency-replayed'], 'true')
+      assert.is(again.text, stored.text)
+      assert.is(again.headers.location, stored.headers.location)
+    }
+    assert.is(await totalOf(resource), before + 1)
+  })
+}
+
+test('the same key with another body, or on another resource, is refused and stores nothing', async () => {
+  const body = sampleBody(registry, first, 6_000)
+  assert.is((await post(one, first, 'taken', body)).status, 201)
+  const totals = [await totalOf(first), await totalOf(second)]
+  for (const response of [
+    await post(one, first, 'taken', sampleBody(registry, first, 6_001)),
+    await post(other, second, 'taken', sampleBody(registry, second, 6_002)),
+  ]) {
+    assert.is(response.status, 422)
+    assert.is(issueOf(response)?.type, 'idempotency_key_reused')
+    assert.equal(issueOf(response)?.loc, ['header', 'Idempotency-Key'])
+  }
+  assert.equal([await totalOf(first), await totalOf(second)], totals)
+})
+
+test('a refused create leaves its key free', async () => {
+  const body = sampleBody(registry, first, 7_000)
+  assert.is((await post(one, first, 'free', { ...body, not_a_field: 1 })).status, 422)
+  assert.is((await post(one, first, 'free', body)).status, 201)
+})
+
+test('one key sent many times at once makes one row', async () => {
+  const body = sampleBody(registry, first, 8_000)
+  const before = await totalOf(first)
+  const answers = await Promise.all(
+    Array.from({ length: 40 }, (_, n) => post(n % 2 ? one : other, first, 'at-once', body)),
+  )
+  assert.ok(answers.every(({ status }) => status === 201))
+  assert.is(new Set(answers.map(({ text }) => text)).size, 1)
+  assert.is(answers.filter(({ headers }) => headers['idempotency-replayed'] === undefined).length, 1)
+  assert.is(await totalOf(first), before + 1)
+})
+
+test('after a day a key is forgotten', async () => {
+  const body = sampleBody(registry, first, 9_000)
+  const id = (await post(one, first, 'old', body)).body.id
+  await stranger.run("update registry_keys set at = at - 24 * 60 * 60 * 1000 where key = 'old'")
+  const fresh = await post(one, first, 'old', sampleBody(registry, first, 9_001))
+  assert.is(fresh.status, 201)
+  assert.ok(fresh.body.id > id)
+  assert.is(fresh.headers['idempotency-replayed'], undefined)
+  await stranger.run("update registry_keys set at = at - 24 * 60 * 60 * 1000 where key = 'old'")
+  await post(one, first, 'another', sampleBody(registry, first, 9_002))
+  assert.equal(await stranger.run("select key from registry_keys where key = 'old'"), [])
+})
+
+test('a key is 1 to 255 visible characters', async () => {
+  const bodies = (n: number) => sampleBody(registry, first, 10_000 + n)
+  const sound = ['a', 'x'.repeat(255), '"quoted"', '!~', '9f1c2b34-1f2e']
+  for (const [n, key] of sound.entries()) assert.is((await post(one, first, key, bodies(n))).status, 201, key)
+  for (const key of ['', 'x'.repeat(256), 'with space', 'tab\there', 'caf\u00e9']) {
+    const response = await post(one, first, key, bodies(100))
+    assert.is(response.status, 422, key)
+    assert.is(issueOf(response)?.type, 'idempotency_key')
+  }
+})
+
+test('the documents tell of it on every create', async () => {
+  const { body: openapi } = await one.get('/openapi.json')
+  const { body: swagger } = await one.send('/swagger.json')
+  for (const document of [openapi, swagger]) {
+    for (const { path } of creatable) {
+      const { parameters, responses } = document.paths[`/v1/${path}`].post
+      const header = parameters.find((parameter: { in: string }) => parameter.in === 'header')
+      assert.is(header.name, 'Idempotency-Key')
+      assert.not.ok(header.required)
+      assert.ok(responses[201].headers['Idempotency-Replayed'])
+    }
+  }
+})
+
+test.after(() => stranger.close())
+test.run()
