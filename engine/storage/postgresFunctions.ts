@@ -12,6 +12,10 @@ export interface KeptFunction {
 /** Counts and states of all tables. */
 export const statesTable = 'registry_tables'
 
+/** How many rows of each table lie in each block of ids: adding them up tells where a page begins in a table with gaps. */
+export const blocksTable = 'registry_blocks'
+export const blockBits = 11
+
 /** A text as JSON; the server's own function is right, but not declared to give the same for ever. */
 const quotedFunction = `create or replace function registry_quoted(text) returns text
 language plpgsql immutable strict parallel safe as $$ begin return to_json($1); end $$`
@@ -65,14 +69,21 @@ declare
   change bigint := 0;
   last bigint;
 begin
+  if tg_level = 'ROW' then
+    insert into ${blocksTable} values (tg_argv[0], old.id >> ${blockBits}, -1), (tg_argv[0], new.id >> ${blockBits}, 1);
+    return null;
+  end if;
   if tg_op = 'INSERT' then
     select count(*), max(id) into change, last from added;
+    insert into ${blocksTable} select tg_argv[0], id >> ${blockBits}, count(*) from added group by 2;
     -- A row that came with an id of its own: the next one without follows it.
     if last > coalesce(pg_sequence_last_value(tg_argv[1]::regclass), 0) then perform setval(tg_argv[1], last); end if;
   elsif tg_op = 'DELETE' then
     select -count(*) into change from removed;
+    insert into ${blocksTable} select tg_argv[0], id >> ${blockBits}, -count(*) from removed group by 2;
   elsif tg_op = 'TRUNCATE' then
     select -coalesce(sum(rows), 0) into change from ${statesTable} where name = tg_argv[0];
+    insert into ${blocksTable} select name, block, -sum(rows) from ${blocksTable} where name = tg_argv[0] group by name, block;
   end if;
   insert into ${statesTable} values (tg_argv[0], change, (random() * 9223372036854775807)::bigint);
   return null;

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { Resource } from '../descriptor/registry.js'
 import type { StorageOptions } from './options.js'
-import { functions, statesTable } from './postgresFunctions.js'
+import { blockBits, blocksTable, functions, statesTable } from './postgresFunctions.js'
 import { columnsOf, indexesOf, type Kept, triggersOf } from './postgresSchema.js'
 import { StorageError } from './storage.js'
 import { quoted } from './tables.js'
@@ -124,7 +124,10 @@ const ensureTriggers = async ({ run, basis }: Making, resource: Resource): Promi
     await run(sql)
     await run(comment(`trigger ${name} on ${table}`, digestOf(sql, basis)))
   }
-  await run(`delete from ${statesTable} where name = $1`, [resource.table])
+  for (const own of [statesTable, blocksTable]) await run(`delete from ${own} where name = $1`, [resource.table])
+  await run(`insert into ${blocksTable} select $1, id >> ${blockBits}, count(*) from ${table} group by 2`, [
+    resource.table,
+  ])
   await run(`insert into ${statesTable} select $1, count(*), (random() * 9223372036854775807)::bigint from ${table}`, [
     resource.table,
   ])

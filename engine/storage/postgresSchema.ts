@@ -116,16 +116,19 @@ export const indexesOf = (resource: Resource, trigrams: string | undefined): Kep
 
 /** The triggers of a resource, whose ids come from a sequence. */
 export const triggersOf = (resource: Resource, sequence: string): Kept[] => {
-  const trigger = (event: string, rows = ''): Kept => {
-    const name = nameOf(resource, event)
-    const sql = `create trigger ${name} after ${event} on ${quoted(resource.table)} ${rows}
-      for each statement execute function registry_changed('${resource.table}', '${sequence}')`
+  const trigger = (what: string, when: string, rest: string): Kept => {
+    const name = nameOf(resource, what)
+    const sql = `create trigger ${name} after ${when} on ${quoted(resource.table)} ${rest}
+      execute function registry_changed('${resource.table}', '${sequence}')`
     return { type: 'trigger', name, sql }
   }
+  const each = 'for each statement'
   return [
-    trigger('insert', 'referencing new table as added'),
-    trigger('update'),
-    trigger('delete', 'referencing old table as removed'),
-    trigger('truncate'),
+    trigger('insert', 'insert', `referencing new table as added ${each}`),
+    trigger('update', 'update', each),
+    trigger('delete', 'delete', `referencing old table as removed ${each}`),
+    trigger('truncate', 'truncate', each),
+    // Row by row, for almost no update is one: the rows of all others would be kept for nothing.
+    trigger('move', 'update of id', 'for each row when (old.id <> new.id)'),
   ]
 }

@@ -4,7 +4,7 @@ import type { Registry, Resource } from '../descriptor/registry.js'
 import { type Column, misfitOf } from './misfit.js'
 import type { StorageOptions } from './options.js'
 import { configOf } from './postgresAddress.js'
-import { statesTable } from './postgresFunctions.js'
+import { blocksTable, statesTable } from './postgresFunctions.js'
 import { ensureFunctions, ensureKept, type Run, trigramsOf } from './postgresKept.js'
 import { keysTable } from './postgresKeys.js'
 import { insertRows } from './postgresRows.js'
@@ -18,6 +18,8 @@ const lock = 'select pg_advisory_xact_lock(7238116901)'
 const ownTables = [
   `create table if not exists ${statesTable} (name text not null, rows bigint not null, state bigint not null)`,
   `create index if not exists ${statesTable}_name on ${statesTable} (name)`,
+  `create table if not exists ${blocksTable} (name text not null, block bigint not null, rows bigint not null)`,
+  `create index if not exists ${blocksTable}_name on ${blocksTable} (name, block)`,
   `create table if not exists ${keysTable} (key text primary key, digest text not null, id bigint not null,
     body text not null, at bigint not null)`,
   `create index if not exists ${keysTable}_at on ${keysTable} (at)`,

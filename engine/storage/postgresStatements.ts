@@ -2,7 +2,7 @@
 import type { Knex } from 'knex'
 import type { Field, Registry, Resource } from '../descriptor/registry.js'
 import { type Prepared, prepared } from './postgresConnections.js'
-import { statesTable } from './postgresFunctions.js'
+import { blockBits, blocksTable, statesTable } from './postgresFunctions.js'
 import { keepKey } from './postgresKeys.js'
 import { columnTypes, isIndexed, jsonColumn, keyOf, searchedColumn } from './postgresSchema.js'
 import { compile, slot } from './slots.js'
@@ -24,6 +24,7 @@ export interface Statements {
   readonly look: Prepared
   /** Makes one change of all that are settled: the tag and the count stay what they were. */
   readonly gather: Prepared
+  readonly gatherBlocks: Prepared
   readonly get: Prepared
   /** The first page of all rows, and any other. */
   readonly first: Prepared
@@ -59,12 +60,19 @@ export const statementsOf = (knex: Knex, registry: Registry, resource: Resource)
   const rowsFound = `${rows} where id = any(array(select id from found)) order by id`
   const fieldOf = (name: string) => resource.fields.find((field) => field.name === name) as Field
 
+  // Where no id is missing, the offset is a key. Else the page begins in the last block that has no more rows before it.
   const further = `with ${state},
-    bounds as materialized (select min(id) as first, max(id) - min(id) + 1 = (select total from state) as gapless from ${table}),
-    start as materialized (select first, gapless and :offset::bigint < (select total from state) as is_key from bounds),
-    found as materialized (select id from ${table}
-      where id >= (select case when is_key then first + :offset::bigint else first end from start)
-      order by id limit :limit offset (select case when is_key then 0 else :offset::bigint end from start))
+    bounds as materialized (select min(id) as first,
+      max(id) - min(id) + 1 = (select total from state) and :offset::bigint < (select total from state) as is_key from ${table}),
+    blocks as materialized (select block, sum(rows) as rows from ${blocksTable} where name = '${resource.table}' group by block),
+    places as materialized (select block << ${blockBits} as first, :offset::bigint - (sum(rows) over (order by block) - rows) as skip
+      from blocks),
+    place as materialized (select first, skip::bigint from places where skip >= 0 order by first desc limit 1),
+    start as materialized (select
+      case when is_key then first + :offset::bigint else (select first from place) end as first,
+      case when is_key then 0 else (select skip from place) end as skip from bounds),
+    found as materialized (select id from ${table} where id >= (select first from start)
+      order by id limit :limit offset (select skip from start))
     ${body(rowsFound, 'total')}`
 
   const narrowed = ({ filters, search }: Narrowing): Prepared => {
@@ -120,11 +128,19 @@ export const statementsOf = (knex: Knex, registry: Registry, resource: Resource)
     select (select string_agg(nth::text, ',' order by nth) from conflicts), (select id from made), (select ${jsonColumn} from made)`
   const sequence = `pg_get_serial_sequence('${table}', 'id')`
 
+  const own = `name = '${resource.table}'`
+  /** Deletes what no other process is at, for its sum to be put in its place. */
+  const gone = (from: string, where: string, columns: string) => `gone as (delete from ${from} where ctid = any(array(
+    select ctid from ${from} where ${where} for update skip locked)) returning ${columns})`
+
   return {
     look: written(`with ${state} select tag, changes from state`),
-    gather: written(`with gone as (delete from ${statesTable} where ctid = any(array(
-        select ctid from ${statesTable} where name = '${resource.table}' for update skip locked)) returning rows, state)
+    gather: written(`with ${gone(statesTable, own, 'rows, state')}
       insert into ${statesTable} select '${resource.table}', sum(rows), bit_xor(state) from gone having count(*) > 0`),
+    gatherBlocks:
+      written(`with many as (select block from ${blocksTable} where ${own} group by block having count(*) > 1),
+      ${gone(blocksTable, `${own} and block in (select block from many)`, 'block, rows')}
+      insert into ${blocksTable} select '${resource.table}', block, sum(rows) from gone group by block having sum(rows) <> 0`),
     get: written(`with ${state} select tag, changes, (${rows} where id = :id) from state`),
     first: written(`with ${state} ${body(`${rows} order by id limit :limit`, 'total')}`),
     further: written(further),

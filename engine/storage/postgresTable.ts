@@ -63,7 +63,8 @@ export const postgresTable = (registry: Registry, resource: Resource, common: Sh
     if (isGathering) return
     isGathering = true
     // Whatever keeps it from being done now, the next look will ask for it again.
-    await connections.write(statements.gather).catch(() => {})
+    const gathered = [statements.gather, statements.gatherBlocks].map((statement) => connections.write(statement))
+    await Promise.allSettled(gathered)
     isGathering = false
   }
 
