@@ -89,11 +89,13 @@ begin
   return null;
 end $$`
 
-/** All of them. */
-export const functions = (): KeptFunction[] => [
+/** Those by which columns and indexes are computed: where one of them changes, they are computed anew. */
+export const valueFunctions = (): KeptFunction[] => [
   { name: 'registry_number(double precision)', sql: numberFunction },
   { name: 'registry_quoted(text)', sql: quotedFunction },
   { name: 'registry_key(text)', sql: keyFunction },
   { name: 'registry_searched(text[])', sql: searchedFunction() },
-  { name: 'registry_changed()', sql: changedFunction },
 ]
+
+/** Those that triggers run. */
+export const triggerFunctions: readonly KeptFunction[] = [{ name: 'registry_changed()', sql: changedFunction }]

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { Resource } from '../descriptor/registry.js'
 import type { StorageOptions } from './options.js'
-import { blockBits, blocksTable, functions, statesTable } from './postgresFunctions.js'
+import { blockBits, blocksTable, statesTable, triggerFunctions, valueFunctions } from './postgresFunctions.js'
 import { columnsOf, indexesOf, type Kept, triggersOf } from './postgresSchema.js'
 import { StorageError } from './storage.js'
 import { quoted } from './tables.js'
@@ -16,10 +16,10 @@ const digestOf = (...sql: readonly string[]): string => createHash('sha256').upd
 const comment = (on: string, digest: string): string => `comment on ${on} is 'Made by the service: ${digest}'`
 const digestIn = (made: string | null | undefined): string => made?.slice(-64) ?? ''
 
-/** Makes the functions; answers with the digest of all of them. */
+/** Makes the functions; answers with the digest of those by which values are computed. */
 export const ensureFunctions = async (run: Run): Promise<string> => {
-  const wanted = functions()
-  for (const { name, sql } of wanted) {
+  const wanted = valueFunctions()
+  for (const { name, sql } of [...wanted, ...triggerFunctions]) {
     const digest = digestOf(sql)
     const [made] = await run<{ comment: string | null }>(
       `select obj_description(to_regprocedure($1), 'pg_proc') as comment`,
@@ -111,10 +111,10 @@ const sequenceOf = async (run: Run, { table }: Resource): Promise<string> => {
   return String(made?.name)
 }
 
-const ensureTriggers = async ({ run, basis }: Making, resource: Resource): Promise<void> => {
+const ensureTriggers = async ({ run }: Making, resource: Resource): Promise<void> => {
   const table = quoted(resource.table)
   const sequence = await sequenceOf(run, resource)
-  const stale = await staleOf(run, resource, triggersOf(resource, sequence), basis)
+  const stale = await staleOf(run, resource, triggersOf(resource, sequence), '')
   const counted = await run(`select 1 from ${statesTable} where name = $1 limit 1`, [resource.table])
   if (stale.length === 0 && counted.length > 0) return
   // No row may come between the count and the triggers that keep it from here on.
@@ -122,7 +122,7 @@ const ensureTriggers = async ({ run, basis }: Making, resource: Resource): Promi
   for (const { name, sql } of stale) {
     await run(`drop trigger if exists ${name} on ${table}`)
     await run(sql)
-    await run(comment(`trigger ${name} on ${table}`, digestOf(sql, basis)))
+    await run(comment(`trigger ${name} on ${table}`, digestOf(sql, '')))
   }
   for (const own of [statesTable, blocksTable]) await run(`delete from ${own} where name = $1`, [resource.table])
   await run(`insert into ${blocksTable} select $1, id >> ${blockBits}, count(*) from ${table} group by 2`, [

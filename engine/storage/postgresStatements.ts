@@ -5,12 +5,10 @@ import { type Prepared, prepared } from './postgresConnections.js'
 import { blockBits, blocksTable, statesTable } from './postgresFunctions.js'
 import { keepKey } from './postgresKeys.js'
 import { columnTypes, isIndexed, jsonColumn, keyOf, searchedColumn } from './postgresSchema.js'
+import type { Searching } from './postgresSearch.js'
 import { compile, slot } from './slots.js'
 import type { Conflict } from './storage.js'
 import { quoted, tableOf } from './tables.js'
-
-/** How a text is looked for: by the index of trigrams, or by going through the table. */
-export type Searching = 'indexed' | 'scanned'
 
 /** What a list is narrowed down by. */
 export interface Narrowing {
@@ -20,7 +18,7 @@ export interface Narrowing {
 }
 
 export interface Statements {
-  /** The table's tag, and of how many changes it is made up. */
+  /** The table's tag, of how many changes it is made up, and how many rows there are; all that read tell the same. */
   readonly look: Prepared
   /** Makes one change of all that are settled: the tag and the count stay what they were. */
   readonly gather: Prepared
@@ -30,6 +28,8 @@ export interface Statements {
   readonly first: Prepared
   readonly further: Prepared
   narrowed(narrowing: Narrowing): Prepared
+  /** The texts that are searched of some rows from all over the table. */
+  readonly sample: Prepared
   /** What the numbers that `conflicts` and `create` answer with stand for. */
   readonly checks: readonly Conflict[]
   readonly conflicts: Prepared
@@ -39,6 +39,9 @@ export interface Statements {
   /** Moves the sequence of ids past the last one, where rows were given theirs by other means. */
   readonly passTaken: Prepared
 }
+
+/** How many rows tell what is common in a table. */
+const sampled = 200
 
 /** The statements of one resource. */
 export const statementsOf = (knex: Knex, registry: Registry, resource: Resource): Statements => {
@@ -53,7 +56,7 @@ export const statementsOf = (knex: Knex, registry: Registry, resource: Resource)
     count(*) as changes from ${statesTable} where name = '${resource.table}')`
   /** The state, and a body whose page is given as rows of JSON. */
   const body = (page: string, total: string) =>
-    `select tag, changes, concat('{"data":[', (select string_agg(${jsonColumn}, ',') from (${page}) as page),
+    `select tag, changes, total, concat('{"data":[', (select string_agg(${jsonColumn}, ',') from (${page}) as page),
       '],"meta":{"total":', ${total}, ',"limit":', :limit::bigint, ',"offset":', :shownOffset::text, '}}') from state`
   const rows = `select ${jsonColumn} from ${table}`
   /** As an array, so that the rows are looked up one by one whatever the server believes of their number. */
@@ -80,11 +83,8 @@ export const statementsOf = (knex: Knex, registry: Registry, resource: Resource)
       const indexed = isLong ? undefined : isIndexed(fieldOf(name))
       return `${quoted(name)} = :${name}${indexed ? ` and ${indexed}` : ''}`
     })
-    if (search) {
-      conditions.unshift(
-        search === 'indexed' ? `${searchedColumn} like :searchPattern` : `strpos(${searchedColumn}, :searchText) > 0`,
-      )
-    }
+    if (search && search !== 'indexed') conditions.unshift(`strpos(${searchedColumn}, :searchText) > 0`)
+    if (search && search !== 'scanned') conditions.unshift(`${searchedColumn} like :searchPattern`)
     const matching = `from ${table} where ${conditions.join(' and ')}`
     const bounded = 'order by id limit :limit offset :offset'
     // What is searched for has to be found in full for its count, so the page is taken from there.
@@ -134,14 +134,14 @@ export const statementsOf = (knex: Knex, registry: Registry, resource: Resource)
     select ctid from ${from} where ${where} for update skip locked)) returning ${columns})`
 
   return {
-    look: written(`with ${state} select tag, changes from state`),
+    look: written(`with ${state} select tag, changes, total from state`),
     gather: written(`with ${gone(statesTable, own, 'rows, state')}
       insert into ${statesTable} select '${resource.table}', sum(rows), bit_xor(state) from gone having count(*) > 0`),
     gatherBlocks:
       written(`with many as (select block from ${blocksTable} where ${own} group by block having count(*) > 1),
       ${gone(blocksTable, `${own} and block in (select block from many)`, 'block, rows')}
       insert into ${blocksTable} select '${resource.table}', block, sum(rows) from gone group by block having sum(rows) <> 0`),
-    get: written(`with ${state} select tag, changes, (${rows} where id = :id) from state`),
+    get: written(`with ${state} select tag, changes, total, (${rows} where id = :id) from state`),
     first: written(`with ${state} ${body(`${rows} order by id limit :limit`, 'total')}`),
     further: written(further),
     narrowed(narrowing) {
@@ -150,6 +150,9 @@ export const statementsOf = (knex: Knex, registry: Registry, resource: Resource)
       known.set(key, statement)
       return statement
     },
+    sample: written(`select (select ${searchedColumn} from ${table} where id >= first + (last - first) * n / ${sampled}
+        order by id limit 1) from generate_series(0, ${sampled - 1}) as n,
+      (select min(id)::numeric as first, max(id)::numeric as last from ${table}) as bounds`),
     checks,
     conflicts: written(`select string_agg(nth::text, ',' order by nth) from (${conflicts}) as conflicts`),
     create: written(create()),

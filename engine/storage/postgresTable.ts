@@ -2,12 +2,12 @@
 import { createHash } from 'node:crypto'
 import type { Knex } from 'knex'
 import type { Registry, Resource } from '../descriptor/registry.js'
-import { fold } from './fold.js'
 import type { Connections, Prepared, Row } from './postgresConnections.js'
 import { creator } from './postgresCreate.js'
 import { longestKey } from './postgresFunctions.js'
+import { type Searching, searcher } from './postgresSearch.js'
 import type { SearchIndex } from './postgresSetUp.js'
-import { type Searching, statementsOf } from './postgresStatements.js'
+import { statementsOf } from './postgresStatements.js'
 import { emptyPage, findsNothing, keyOf, mostInteger } from './question.js'
 import type { ReadyAnswers } from './ready.js'
 import type { Question, Reading, Table } from './storage.js'
@@ -26,12 +26,6 @@ type Values = Readonly<Record<string, unknown>>
 const manyChanges = 50
 /** After so many creates that happens too, for nobody may be reading meanwhile. */
 const manyCreates = 1_000
-
-/** The index finds texts by three letters or digits in a row. */
-const threeLetters = { any: /[\p{L}\p{N}]{3}/u, ascii: /[a-z0-9]{3}/i }
-
-/** A text as a pattern that has it anywhere, nothing in it being special. */
-const anywhere = (text: string): string => `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`
 
 /** Makes a question of which one is under way at a time: all who come meanwhile share the next, for it begins after them. */
 const shared = <T>(ask: () => Promise<T>): (() => Promise<T>) => {
@@ -55,7 +49,7 @@ export const postgresTable = (registry: Registry, resource: Resource, common: Sh
   // The same rows shown in another shape are another answer, so the tag tells of the shape too.
   const shape = createHash('sha256').update(statements.create.sql).digest('hex').slice(0, 8)
   const { conflicts, create } = creator(connections, statements)
-  let lastTag = ''
+  let [lastTag, lastTotal] = ['', 0]
   let created = 0
 
   let isGathering = false
@@ -71,7 +65,8 @@ export const postgresTable = (registry: Registry, resource: Resource, common: Sh
   /** Asks for the tag and whatever else the statement gives. */
   const ask = async (statement: Prepared, values?: Values): Promise<[string, Row]> => {
     const [row] = await connections.read(statement, values)
-    const [state, changes, ...rest] = row as Row
+    const [state, changes, total, ...rest] = row as Row
+    lastTotal = Number(total)
     if (Number(changes) > manyChanges) void gather()
     lastTag = `${shape}${state}`
     return [lastTag, rest]
@@ -93,11 +88,9 @@ export const postgresTable = (registry: Registry, resource: Resource, common: Sh
     return reading
   }
 
-  const searchingFor = (text: string): Searching | undefined => {
-    if (text === '') return undefined
-    const letters = searchIndex.isAscii ? threeLetters.ascii : threeLetters.any
-    return searchIndex.isThere && letters.test(text) ? 'indexed' : 'scanned'
-  }
+  const searchFor = searcher(searchIndex, async () =>
+    (await connections.read(statements.sample)).map(([text]) => text ?? ''),
+  )
   const statementFor = ({ offset, filters }: Question, search: Searching | undefined): Prepared => {
     const given = Object.entries(filters)
     if (given.length === 0 && !search) return offset === 0n ? statements.first : statements.further
@@ -113,11 +106,10 @@ export const postgresTable = (registry: Registry, resource: Resource, common: Sh
       if (before) return before
       if (findsNothing(question)) return { tag: await tag(), body: emptyPage(question) }
       const { limit, offset, filters } = question
-      const text = fold(question.q)
-      const reading = await asked(key, statementFor(question, searchingFor(text)), {
+      const { by, ...searched } = await searchFor(question.q, lastTotal)
+      const reading = await asked(key, statementFor(question, by), {
         ...filters,
-        searchText: text,
-        searchPattern: anywhere(text),
+        ...searched,
         limit,
         offset: offset > mostInteger ? mostInteger : offset,
         shownOffset: offset,
