@@ -32,16 +32,29 @@ const knex = createKnex({ client: 'pg' })
 for (const resource of registry) {
   const test = suite(`PostgreSQL’s plans of ${resource.path}`)
   const statements = statementsOf(knex, registry, resource)
-  const { look, get, first, further, conflicts, create, createOnce } = statements
+  const { look, get, first, further, sample, conflicts, create, createOnce } = statements
   const filters = filterFields(resource).map(({ name }) => name)
   const by = (names: readonly string[], search?: 'indexed' | 'scanned') =>
     statements.narrowed({ filters: new Map(names.map((name) => [name, false])), search })
 
-  for (const [name, statement] of Object.entries({ look, get, first, further, conflicts, create, createOnce })) {
+  for (const [name, statement] of Object.entries({
+    look,
+    get,
+    first,
+    further,
+    sample,
+    conflicts,
+    create,
+    createOnce,
+  })) {
     test(`${name} goes through no table`, async () => {
       assert.not.match(await planOf(statement), /Seq Scan|Disabled: true/)
     })
   }
+
+  test('a sample is looked up, row by row', async () => {
+    assert.match(await planOf(sample), /Index Cond: \(id >= /)
+  })
 
   test('a filter reads page and count off its index', async () => {
     // For a handful of rows the server would rather sort them than read them in order.

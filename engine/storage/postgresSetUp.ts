@@ -61,8 +61,13 @@ export interface SearchIndex {
   readonly isAscii: boolean
 }
 
-const make = async (run: Run, registry: Registry, options: StorageOptions): Promise<SearchIndex> => {
-  const { demo, progress, warn } = options
+/** Makes all of it; tables that had to be gone through are added to a set. */
+const make = async (
+  run: Run,
+  registry: Registry,
+  { demo, progress, warn }: StorageOptions,
+  goneThrough: Set<string>,
+): Promise<SearchIndex> => {
   await run(lock)
   const [server] = await run<{ encoding: string }>(`select current_setting('server_encoding') as encoding`)
   if (server?.encoding !== 'UTF8') {
@@ -77,6 +82,7 @@ const make = async (run: Run, registry: Registry, options: StorageOptions): Prom
   const says = async ({ table }: Resource) => {
     const [counted] = await run<{ count: string }>(`select count(*) from ${quoted(table)}`)
     progress(table, 0, Number(counted?.count))
+    if (Number(counted?.count) > 0) goneThrough.add(table)
   }
   for (const resource of registry) await ensureKept({ run, basis, says }, resource, trigrams)
   if (demo) await loadDemo(run, registry)
@@ -97,8 +103,11 @@ export const setUp = async (url: string, registry: Registry, options: StorageOpt
   try {
     await client.connect()
     await run('begin')
-    const search = await make(run, registry, options)
+    const goneThrough = new Set<string>()
+    const search = await make(run, registry, options, goneThrough)
     await run('commit')
+    // A table written anew is not known to be visible to all, and no count could be read off an index alone.
+    for (const table of goneThrough) await run(`vacuum analyze ${quoted(table)}`)
     return search
   } finally {
     await client.end()

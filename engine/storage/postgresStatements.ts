@@ -150,7 +150,8 @@ export const statementsOf = (knex: Knex, registry: Registry, resource: Resource)
       known.set(key, statement)
       return statement
     },
-    sample: written(`select (select ${searchedColumn} from ${table} where id >= first + (last - first) * n / ${sampled}
+    sample:
+      written(`select (select ${searchedColumn} from ${table} where id >= (first + (last - first) * n / ${sampled})::bigint
         order by id limit 1) from generate_series(0, ${sampled - 1}) as n,
       (select min(id)::numeric as first, max(id)::numeric as last from ${table}) as bounds`),
     checks,
