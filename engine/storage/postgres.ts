@@ -5,7 +5,7 @@ import type { StorageOptions } from './options.js'
 import { shownAddress } from './postgresAddress.js'
 import { connectionsTo, prepared } from './postgresConnections.js'
 import { statesTable } from './postgresFunctions.js'
-import { insertRows } from './postgresRows.js'
+import { deferReferences, insertRows, readRows } from './postgresRows.js'
 import { setUp } from './postgresSetUp.js'
 import { postgresTable } from './postgresTable.js'
 import { ReadyAnswers } from './ready.js'
@@ -36,10 +36,13 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
       const rows = new Map((await connections.read(counts)).map(([name, count]) => [name, Number(count)]))
       return new Map(registry.map((resource): [Resource, number] => [resource, rows.get(resource.table) ?? 0]))
     },
-    load: (resource, rows) =>
-      connections.transaction((ask) =>
-        insertRows((sql, [json]) => ask(prepared({ sql, slots: ['json'] }), { json }), resource, rows),
-      ),
+    load: (resource, rows) => connections.transaction((ask) => insertRows(ask, resource, rows)),
+    rows: (resource, after, count) => readRows(connections.read, resource, after, count),
+    fill: (batches) =>
+      connections.transaction(async (ask) => {
+        await ask(deferReferences)
+        for await (const { resource, rows } of batches) await insertRows(ask, resource, rows)
+      }),
     async ping() {
       await connections.read(ping)
     },

@@ -1,6 +1,6 @@
 /** The connections to a PostgreSQL server: how many, how long they are waited for, and what their failures mean. */
 import { createHash } from 'node:crypto'
-import { DatabaseError, Pool, type PoolClient } from 'pg'
+import { type ClientBase, DatabaseError, Pool, type PoolClient } from 'pg'
 import type { PoolOptions } from './options.js'
 import { configOf } from './postgresAddress.js'
 import type { Statement } from './slots.js'
@@ -55,8 +55,9 @@ const told = (error: unknown): unknown => {
 /** Values come as the server wrote them; what they mean the asker knows. */
 const types = { getTypeParser: () => String }
 
-const askOn =
-  (client: PoolClient): Ask =>
+/** Asks on one connection. */
+export const askOn =
+  (client: ClientBase): Ask =>
   async ({ name, sql, slots }, values = {}) => {
     const bound = slots.map((slot) => values[slot] ?? null)
     const { rows } = await client.query({ name, text: sql, values: bound, rowMode: 'array', types })

@@ -4,10 +4,11 @@ import type { Registry, Resource } from '../descriptor/registry.js'
 import { type Column, misfitOf } from './misfit.js'
 import type { StorageOptions } from './options.js'
 import { configOf } from './postgresAddress.js'
+import { type Ask, askOn } from './postgresConnections.js'
 import { blocksTable, statesTable } from './postgresFunctions.js'
 import { ensureFunctions, ensureKept, type Run, trigramsOf } from './postgresKept.js'
 import { keysTable } from './postgresKeys.js'
-import { insertRows } from './postgresRows.js'
+import { deferReferences, insertRows } from './postgresRows.js'
 import { addColumns, addReferences, createTable } from './postgresSchema.js'
 import { StorageError } from './storage.js'
 import { quoted } from './tables.js'
@@ -47,12 +48,12 @@ const ensureTable = async (run: Run, registry: Registry, resource: Resource): Pr
 }
 
 /** Loads the demo rows, unless any table has a row. */
-const loadDemo = async (run: Run, registry: Registry): Promise<void> => {
+const loadDemo = async (run: Run, ask: Ask, registry: Registry): Promise<void> => {
   const [counted] = await run<{ rows: string }>(`select coalesce(sum(rows), 0) as rows from ${statesTable}`)
   if (Number(counted?.rows) > 0) return
   // Rows refer to one another in both directions, so the references are checked once all are there.
-  await run('set constraints all deferred')
-  for (const resource of registry) await insertRows(run, resource, resource.demo)
+  await ask(deferReferences)
+  for (const resource of registry) await insertRows(ask, resource, resource.demo)
 }
 
 /** What searches can count on: an index of trigrams, and whether it knows letters beyond ASCII as such. */
@@ -64,6 +65,7 @@ export interface SearchIndex {
 /** Makes all of it; tables that had to be gone through are added to a set. */
 const make = async (
   run: Run,
+  ask: Ask,
   registry: Registry,
   { demo, progress, warn }: StorageOptions,
   goneThrough: Set<string>,
@@ -85,7 +87,7 @@ const make = async (
     if (Number(counted?.count) > 0) goneThrough.add(table)
   }
   for (const resource of registry) await ensureKept({ run, basis, says }, resource, trigrams)
-  if (demo) await loadDemo(run, registry)
+  if (demo) await loadDemo(run, ask, registry)
   if (!trigrams) return { isThere: false, isAscii: true }
   const schema = trigrams.slice(0, trigrams.lastIndexOf('.'))
   const [shown] = await run<{ count: number }>(`select cardinality(${schema}.show_trgm('éüß')) as count`)
@@ -104,7 +106,7 @@ export const setUp = async (url: string, registry: Registry, options: StorageOpt
     await client.connect()
     await run('begin')
     const goneThrough = new Set<string>()
-    const search = await make(run, registry, options, goneThrough)
+    const search = await make(run, askOn(client), registry, options, goneThrough)
     await run('commit')
     // A table written anew is not known to be visible to all, and no count could be read off an index alone.
     for (const table of goneThrough) await run(`vacuum analyze ${quoted(table)}`)
