@@ -36,7 +36,19 @@ const open = (registry: Registry, settings: Settings): Promise<Storage> =>
     warn: console.warn,
   })
 
-const sayReady = (address: string, { API_TOKEN }: Settings): void => {
+/** Loaded only where they are wanted. */
+const metrics = () => import('./engine/http/metrics.js')
+
+/** A token that is shorter can be guessed by asking often enough. */
+const shortToken = 16
+
+const sayReady = async (address: string, { API_TOKEN, METRICS_PORT, HOST }: Settings): Promise<void> => {
+  if (METRICS_PORT !== undefined) {
+    console.log(`Metrics at ${await (await metrics()).serveMetrics(HOST, METRICS_PORT)}`)
+  }
+  if (API_TOKEN !== undefined && API_TOKEN.length < shortToken) {
+    console.warn(`API_TOKEN has fewer than ${shortToken} characters, which is easily guessed; take a longer one.`)
+  }
   const writes = API_TOKEN === undefined ? 'disabled (set API_TOKEN to enable them)' : 'enabled'
   console.log(`Ready at ${address}${basePath} · docs at ${address}${docsPath} · writes ${writes}`)
 }
@@ -45,7 +57,8 @@ const sayReady = (address: string, { API_TOKEN }: Settings): void => {
 const serve = async (registry: Registry, settings: Settings): Promise<string> => {
   const storage = await open(registry, settings)
   const service = { product, registry, storage, token: settings.API_TOKEN }
-  const app = await createApp(service, createLogger(settings.LOG_LEVEL))
+  const record = settings.METRICS_PORT === undefined ? undefined : (await metrics()).countExchanges(storage)
+  const app = await createApp(service, createLogger(settings.LOG_LEVEL), record)
   const { address, stop } = await listen(app, { host: settings.HOST, port: settings.PORT })
   let stopping = false
   const drain = async () => {
@@ -68,12 +81,12 @@ const start = async (): Promise<void> => {
   if (cluster.isWorker) {
     await serve(registry, settings)
   } else if (settings.WORKERS === 1) {
-    sayReady(await serve(registry, settings), settings)
+    await sayReady(await serve(registry, settings), settings)
   } else {
     // What the database lacks is made once, before the workers open it.
     await (await open(registry, settings)).close()
     const port = await supervise(settings.WORKERS)
-    sayReady(`http://${settings.HOST.includes(':') ? `[${settings.HOST}]` : settings.HOST}:${port}`, settings)
+    await sayReady(`http://${settings.HOST.includes(':') ? `[${settings.HOST}]` : settings.HOST}:${port}`, settings)
   }
 }
 

@@ -30,6 +30,15 @@ const variables = {
     takes: 'true or false',
   },
   LOG_LEVEL: { read: z.enum(logLevels), default: 'info', takes: `one of ${logLevels.join(', ')}` },
+  METRICS_PORT: {
+    read: z
+      .string()
+      .regex(/^\d{0,5}$/)
+      .transform((port) => (port === '' ? undefined : Number(port)))
+      .refine((port) => port === undefined || port <= 65_535),
+    default: '',
+    takes: 'a port number from 0 (any free port) to 65535, or nothing for no metrics',
+  },
   POOL_SIZE: { read: whole(1, 1_000), default: '10', takes: 'a number of connections from 1 to 1000' },
   POOL_WAIT_MS: { read: whole(1, 600_000), default: '3000', takes: 'a number of milliseconds from 1 to 600000' },
   POOL_IDLE_MS: { read: whole(1, 86_400_000), default: '30000', takes: 'a number of milliseconds from 1 to 86400000' },

@@ -165,6 +165,7 @@ test('settings have their defaults', () => {
     DATABASE_URL: 'sqlite:data/workforce.sqlite',
     DEMO_DATA: true,
     LOG_LEVEL: 'info',
+    METRICS_PORT: undefined,
     POOL_SIZE: 10,
     POOL_WAIT_MS: 3000,
     POOL_IDLE_MS: 30_000,

@@ -74,6 +74,10 @@ export const writesDisabled = (): Refusal =>
 export const unavailable = (): Refusal =>
   refusal(503, 'unavailable', 'The database does not answer at the moment; try again shortly.', { 'Retry-After': '1' })
 
+/** A request without one Host, or with several: whoever stands between may have read it otherwise, so nothing follows it. */
+export const hostUnclear = (): Refusal =>
+  refusal(400, 'bad_request', 'The request takes exactly one Host header.', { Connection: 'close' })
+
 export const rowNotFound = (resource: string, id: string): Refusal =>
   refusal(
     404,

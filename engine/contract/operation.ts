@@ -1,7 +1,7 @@
 /** What an operation is: everything the router and the documents need to know of one, as data. */
 import { z } from 'zod'
 import type { Resource } from '../descriptor/registry.js'
-import { internalError, type Refusal, unavailable } from './errors.js'
+import { hostUnclear, internalError, type Refusal, unavailable } from './errors.js'
 import { errorSchema } from './schemas.js'
 
 export interface Answer {
@@ -41,11 +41,7 @@ export const refused = (description: string, { body }: Refusal, schema: z.ZodTyp
 
 /** What the HTTP layer can answer to any operation. */
 export const always = {
-  400: {
-    description: 'The request is not HTTP that the server understands.',
-    schema: errorSchema,
-    example: { error: { code: 'bad_request', message: 'The request takes exactly one Host header.' } },
-  },
+  400: refused('The request is not HTTP that the server understands.', hostUnclear()),
   default: refused('Any other failure, in the same envelope.', internalError()),
 } satisfies Record<string, Answer>
 

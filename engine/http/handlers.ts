@@ -1,5 +1,4 @@
 /** What each kind of operation does: read the request, ask the storage, answer. */
-import type { Context } from 'koa'
 import { conflictIssue, createBodyReader } from '../contract/createBody.js'
 import { bodyInvalid, rowNotFound, unavailable } from '../contract/errors.js'
 import { keyReused, replayedHeader } from '../contract/idempotency.js'
@@ -7,15 +6,16 @@ import { basePath, type Product } from '../contract/openapi.js'
 import type { Operation } from '../contract/operation.js'
 import type { Registry, Resource } from '../descriptor/registry.js'
 import type { Storage } from '../storage/storage.js'
+import { type Answer, jsonAnswer } from './answer.js'
 import { writeGuard } from './auth.js'
 import { readJson } from './body.js'
+import type { HandlerContext } from './exchange.js'
 import { readItemId } from './itemId.js'
 import { questionReader } from './query.js'
-import { sendReading } from './reading.js'
+import { readingAnswer } from './reading.js'
 import { retryOf } from './retry.js'
-import { sendJson } from './send.js'
 
-export type Handler = (ctx: Context) => Promise<void>
+export type Handler = (ctx: HandlerContext) => Promise<Answer>
 
 /** What the handlers work with. */
 export interface Service {
@@ -36,16 +36,16 @@ const index = ({ product, registry }: Service): Handler => {
     health: `${basePath}/v1/health`,
     resources: registry.map(({ name, path, create }) => ({ name, path: `${basePath}/v1/${path}`, create })),
   }
-  return async (ctx) => sendJson(ctx, 200, body)
+  return async () => jsonAnswer(200, body)
 }
 
 const health =
   ({ product, storage, token }: Service): Handler =>
-  async (ctx) => {
+  async () => {
     await storage.ping().catch(() => {
       throw unavailable()
     })
-    sendJson(ctx, 200, {
+    return jsonAnswer(200, {
       status: 'ok',
       product: product.name,
       version: product.version,
@@ -56,16 +56,24 @@ const health =
 const list = ({ storage }: Service, resource: Resource): Handler => {
   const table = storage.table(resource)
   const questionOf = questionReader(resource)
-  return async (ctx) => sendReading(ctx, await table.list(questionOf(ctx.querystring)))
+  return async (ctx) => {
+    const question = questionOf(ctx.querystring)
+    ctx.state.parsed = performance.now()
+    const page = await table.list(question)
+    ctx.state.queried = performance.now()
+    return readingAnswer(ctx, page)
+  }
 }
 
 const get = ({ storage }: Service, resource: Resource): Handler => {
   const table = storage.table(resource)
   return async (ctx) => {
     const { id, text } = readItemId(ctx.path.slice(ctx.path.lastIndexOf('/') + 1))
+    ctx.state.parsed = performance.now()
     const reading = id === undefined ? undefined : await table.get(id)
+    ctx.state.queried = performance.now()
     if (!reading) throw rowNotFound(resource.name, text)
-    await sendReading(ctx, reading)
+    return readingAnswer(ctx, reading)
   }
 }
 
@@ -85,9 +93,10 @@ const create = ({ storage, token }: Service, resource: Resource): Handler => {
       const found = outcome.conflicts.map(({ type, field }) => conflictIssue(resource, type, field, row))
       throw bodyInvalid([...issues, ...found])
     }
-    if (outcome.replayed) ctx.set(replayedHeader, 'true')
-    ctx.set('Location', `${basePath}/v1/${resource.path}/${outcome.id}`)
-    sendJson(ctx, 201, outcome.body)
+    return jsonAnswer(201, outcome.body, {
+      Location: `${basePath}/v1/${resource.path}/${outcome.id}`,
+      ...(outcome.replayed && { [replayedHeader]: 'true' }),
+    })
   }
 }
 

@@ -1,19 +1,17 @@
 /** The headers that are the same on every answer: security, by helmet, and the openness of CORS. */
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { Context } from 'koa'
 import helmet from 'koa-helmet'
-import { setHeaders } from './send.js'
+import type { Answer } from './answer.js'
 
 /** What a page may read of an answer: reads are public and no browser sends the write token by itself, so any page may call. */
 const exposed = 'ETag, Idempotency-Replayed, Location, Retry-After, Server-Timing, WWW-Authenticate, X-Request-Id'
-
-const anyone = { 'Access-Control-Allow-Origin': '*' }
 
 /** Answers are data: they load nothing and are shown in no frame, but may be read by other origins. */
 const dataPolicy = "default-src 'none'; frame-ancestors 'none'"
 
 const protect = helmet({
-  // Set below, for the docs have one of their own.
+  // Set below: the docs page has another.
   contentSecurityPolicy: false,
   crossOriginResourcePolicy: { policy: 'cross-origin' },
   // These tell a browser how to show a page, and data is none; each header costs every request its time.
@@ -36,20 +34,21 @@ const askHelmet = async (): Promise<Map<string, string>> => {
   return headers
 }
 
-/** The headers by which any page may read an answer. */
-export const openness = ({ headers }: IncomingMessage): Record<string, string> =>
-  headers.origin === undefined ? anyone : { ...anyone, 'Access-Control-Expose-Headers': exposed }
+const policyHeader = 'Content-Security-Policy'
 
-/** Makes the function that sets them, when the answer is known and before it is sent. */
-export const commonHeaders = async (): Promise<
-  (req: IncomingMessage, res: ServerResponse, policy?: string) => void
-> => {
-  const security = Object.fromEntries(await askHelmet())
-  return (req, res, policy = dataPolicy) => {
-    setHeaders(res, openness(req))
+/**
+ * Makes the function that lists the headers of an answer, its own and those of all, names and values in turn: set one by
+ * one, they would cost more than finding a page.
+ */
+export const headerLists = async (): Promise<(request: IncomingMessage, answer: Answer) => string[]> => {
+  const open = ['Access-Control-Allow-Origin', '*']
+  const whole = [...open, ...[...(await askHelmet())].flat()]
+  return (request, { status, headers }) => {
     // An answer that says nothing has changed goes with the headers of the one that is kept.
-    if (res.statusCode === 304) return
-    res.setHeader('Content-Security-Policy', policy)
-    setHeaders(res, security)
+    const list = (status === 304 ? open : whole).slice()
+    if (request.headers.origin !== undefined) list.push('Access-Control-Expose-Headers', exposed)
+    if (status !== 304 && headers[policyHeader] === undefined) list.push(policyHeader, dataPolicy)
+    for (const name in headers) list.push(name, headers[name] as string)
+    return list
   }
 }

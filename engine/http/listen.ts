@@ -15,7 +15,6 @@ const malformed = {
   status: '400 Bad Request',
   message: 'The request is not valid HTTP; characters beyond ASCII are percent-encoded in a path or a query.',
 }
-const hostMissing = 'The request takes exactly one Host header.'
 
 /** The newest response of each connection, finished or not. */
 const responses = new WeakMap<Duplex, ServerResponse>()
@@ -40,16 +39,6 @@ const answerParserError = (error: Error & { code?: string }, socket: Duplex): vo
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
 }
 
-/** Whether a request names its host once: more or less than that is how requests are smuggled. */
-const hasOneHost = ({ rawHeaders, httpVersion }: IncomingMessage): boolean => {
-  let hosts = 0
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i] as string
-    if (name.length === 4 && name.toLowerCase() === 'host') hosts++
-  }
-  return hosts === 1 || (hosts === 0 && httpVersion === '1.0')
-}
-
 export interface Listening {
   /** Where it can be reached, without a path. */
   readonly address: string
@@ -69,13 +58,11 @@ export const listen = (handle: RequestListener, { host, port }: { host: string; 
     // An idle connection would keep the server open for as long as its client likes.
     if (stopping) response.setHeader('Connection', 'close')
     responses.set(request.socket, response)
-    if (hasOneHost(request)) return void handle(request, response)
-    response.writeHead(400, { 'Content-Type': 'application/json; charset=utf-8', Connection: 'close' })
-    response.end(JSON.stringify(envelope('bad_request', hostMissing)))
+    handle(request, response)
   }
   const limits = { requestTimeout: 30_000, headersTimeout: 10_000, connectionsCheckingInterval: 1_000 }
-  // The host is looked at above: Node's own refusal has no body.
-  // A client that has said all it wants to say is still owed its answer, which may be a round trip to the database away.
+  // The host is looked at by the app: Node's own refusal has no body. A client that has said all it wants to say is still owed
+  // its answer, which may be a round trip to the database away.
   const server = Object.assign(createServer({ ...limits, requireHostHeader: false }, serve), {
     httpAllowHalfOpen: true,
   })
@@ -90,8 +77,12 @@ export const listen = (handle: RequestListener, { host, port }: { host: string; 
       const stop = () =>
         new Promise<void>((stopped) => {
           stopping = true
-          server.close(() => stopped())
-          server.closeIdleConnections()
+          // Connections that fall idle after their last answer are closed as they do, not after the time idle ones are kept.
+          const closing = setInterval(() => server.closeIdleConnections(), 50)
+          server.close(() => {
+            clearInterval(closing)
+            stopped()
+          })
         })
       resolve({ address: addressOf(server), stop })
     })

@@ -1,9 +1,9 @@
-/** How a reading is sent: with a strong tag, not at all where the client has it, and compressed where that is wanted. */
+/** How a reading is answered: with a strong tag, not at all where the client has it, and compressed where that is wanted. */
 import type { IncomingMessage } from 'node:http'
 import type { Context } from 'koa'
 import type { Reading } from '../storage/storage.js'
+import { type Answer, answer, jsonType } from './answer.js'
 import { compressed, encodingFor } from './compress.js'
-import { jsonType, setHeaders } from './send.js'
 
 /** A tag as it is in the storage: without its quotes, and without the encoding that is a part of it on the wire. */
 const bare = (tag: string): string => tag.replace(/^(?:W\/)?"(.*?)(?:-(?:br|gzip))?"$/, '$1')
@@ -22,21 +22,18 @@ export const sentTag = ({ headers }: IncomingMessage, tag: string): string | und
 /** The headers of every answer to a read: the tag as it is on the wire. */
 const readHeaders = (tag: string) => ({ 'Cache-Control': 'no-cache', Vary: 'Accept-Encoding', ETag: tag })
 
-/** The headers of the answer to a client that has this state, by the tag it sent. */
-export const unchangedHeaders = (tag: string, sent: string) => readHeaders(sent === '*' ? `"${tag}"` : sent)
+/** The answer to a client that has this state, by the tag it sent. */
+export const unchanged = (tag: string, sent: string): Answer => ({
+  status: 304,
+  headers: readHeaders(sent === '*' ? `"${tag}"` : sent),
+})
 
-/** Answers with what was read. */
-export const sendReading = async (ctx: Context, { tag, body }: Reading, type = jsonType): Promise<void> => {
-  const { res } = ctx
+/** The answer with what was read. */
+export const readingAnswer = async (ctx: Context, { tag, body }: Reading, type = jsonType): Promise<Answer> => {
   const sent = sentTag(ctx.req, tag)
-  if (sent !== undefined) {
-    ctx.status = 304
-    return setHeaders(res, unchangedHeaders(tag, sent))
-  }
+  if (sent !== undefined) return unchanged(tag, sent)
   const encoding = encodingFor(ctx, body)
-  ctx.status = 200
-  setHeaders(res, readHeaders(encoding === undefined ? `"${tag}"` : `"${tag}-${encoding}"`))
-  if (encoding !== undefined) res.setHeader('Content-Encoding', encoding)
-  res.setHeader('Content-Type', type)
-  ctx.body = encoding === undefined ? body : await compressed(body, encoding)
+  if (encoding === undefined) return answer(200, type, body, readHeaders(`"${tag}"`))
+  const headers = { ...readHeaders(`"${tag}-${encoding}"`), 'Content-Encoding': encoding }
+  return answer(200, type, await compressed(body, encoding), headers)
 }

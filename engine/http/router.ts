@@ -4,18 +4,23 @@ import Router from '@koa/router'
 import type { Middleware } from 'koa'
 import { basePath, openApiDocument } from '../contract/openapi.js'
 import type { Operation } from '../contract/operation.js'
-import { operationsOf } from '../contract/operations.js'
 import { swaggerDocument } from '../contract/swagger.js'
 import type { Reading } from '../storage/storage.js'
 import { docsAssets, docsPath, docsPolicy } from './docs.js'
+import type { HandlerContext } from './exchange.js'
 import { type Handler, handlerOf, type Service } from './handlers.js'
-import { sendReading } from './reading.js'
+import { readingAnswer } from './reading.js'
 
 interface Route {
+  /** What it is, as the documents name it, for those who count. */
+  readonly name: string
   readonly path: string
   readonly method: 'get' | 'post'
   readonly handler: Handler
 }
+
+/** A handler whose answer is left for the app to send. */
+type Answering = (ctx: HandlerContext) => Promise<void>
 
 /** The index answers with and without a slash; every other path has one spelling. */
 const pathsOf = ({ path }: Operation): string[] =>
@@ -30,7 +35,7 @@ const readingOf = (body: Buffer): Reading => ({
 const operationRoutes = (service: Service, operations: readonly Operation[]): Route[] =>
   operations.flatMap((operation) => {
     const handler = handlerOf(service, operation)
-    return pathsOf(operation).map((path) => ({ path, method: operation.method, handler }))
+    return pathsOf(operation).map((path) => ({ name: operation.id, path, method: operation.method, handler }))
   })
 
 const documentRoutes = ({ product }: Service, operations: readonly Operation[]): Route[] => {
@@ -38,7 +43,7 @@ const documentRoutes = ({ product }: Service, operations: readonly Operation[]):
   const documents = { [`${basePath}/openapi.json`]: openapi, '/swagger.json': swaggerDocument(openapi) }
   return Object.entries(documents).map(([path, document]) => {
     const reading = readingOf(Buffer.from(JSON.stringify(document)))
-    return { path, method: 'get', handler: (ctx) => sendReading(ctx, reading) }
+    return { name: 'documents', path, method: 'get', handler: (ctx) => readingAnswer(ctx, reading) }
   })
 }
 
@@ -46,11 +51,12 @@ const docsRoutes = ({ product }: Service): Route[] =>
   [...docsAssets(product.name)].map(([path, { type, body }]) => {
     const reading = readingOf(body)
     return {
+      name: 'docs',
       path,
       method: 'get',
-      handler: (ctx) => {
-        ctx.state['policy'] = docsPolicy
-        return sendReading(ctx, reading, type)
+      handler: async (ctx) => {
+        const { headers, ...answer } = await readingAnswer(ctx, reading, type)
+        return { ...answer, headers: { ...headers, 'Content-Security-Policy': docsPolicy } }
       },
     }
   })
@@ -60,20 +66,23 @@ const room = /^(?:\/[^/]*){1,3}/
 const roomOf = (path: string): string => room.exec(path)?.[0] ?? ''
 
 /** Every route of a service. */
-export const routesOf = (service: Service): Middleware => {
-  const operations = operationsOf(service.registry)
+export const routesOf = (service: Service, operations: readonly Operation[]): Middleware => {
   const routes: Route[] = [
     ...operationRoutes(service, operations),
     ...documentRoutes(service, operations),
     ...docsRoutes(service),
-    { path: '/', method: 'get', handler: async (ctx) => ctx.redirect(docsPath) },
+    { name: 'root', path: '/', method: 'get', handler: async () => ({ status: 302, headers: { Location: docsPath } }) },
   ]
   // The router tries each of its routes on each request, so every room has a router of its own, found by name; and a
   // plain read, the most frequent request of all, is found by its path, or by its path up to the id, without a router.
   const routers = new Map<string, Router>()
-  const reads = new Map<string, Handler>()
-  const readsOfOne = new Map<string, Handler>()
-  for (const { path, method, handler } of routes) {
+  const reads = new Map<string, Answering>()
+  const readsOfOne = new Map<string, Answering>()
+  for (const { name, path, method, handler: answer } of routes) {
+    const handler: Answering = async (ctx) => {
+      ctx.state.operation = name
+      ctx.state.answer = await answer(ctx)
+    }
     const router = routers.get(roomOf(path)) ?? new Router({ strict: true, sensitive: true })
     router.register(path, [method], handler)
     routers.set(roomOf(path), router)
@@ -82,7 +91,7 @@ export const routesOf = (service: Service): Middleware => {
     else reads.set(path, handler)
   }
   const rooms = new Map([...routers].map(([name, router]) => [name, router.routes() as unknown as Middleware]))
-  const readOf = (path: string): Handler | undefined => {
+  const readOf = (path: string): Answering | undefined => {
     const id = path.lastIndexOf('/') + 1
     return reads.get(path) ?? (id < path.length ? readsOfOne.get(path.slice(0, id)) : undefined)
   }

@@ -4,14 +4,18 @@
  */
 import type { IncomingMessage } from 'node:http'
 import { basePath } from '../contract/openapi.js'
-import type { Registry } from '../descriptor/registry.js'
+import type { Operation } from '../contract/operation.js'
 import type { Storage, Table } from '../storage/storage.js'
 import { readItemId } from './itemId.js'
 import { questionReader } from './query.js'
-import { sentTag, unchangedHeaders } from './reading.js'
+import { sentTag, unchanged } from './reading.js'
 
 interface Readable {
+  readonly operation: string
   readonly table: Table
+}
+
+interface Listable extends Readable {
   /** Throws where the query string is to be refused. */
   readonly questionOf: (querystring: string) => unknown
 }
@@ -22,18 +26,22 @@ const exists = async (table: Table, segment: string): Promise<boolean> => {
   return id !== undefined && (await table.get(id)) !== undefined
 }
 
-/** Makes the function that finds the headers of a 304, for a request that deserves one. */
-export const unchangedReads = (registry: Registry, storage: Storage) => {
-  const lists = new Map<string, Readable>(
-    registry.map((resource) => [
-      `${basePath}/v1/${resource.path}`,
-      { table: storage.table(resource), questionOf: questionReader(resource) },
-    ]),
-  )
+/** Makes the function that finds the 304 for a request that deserves one, and the operation it belongs to. */
+export const unchangedReads = (operations: readonly Operation[], storage: Storage) => {
+  const lists = new Map<string, Listable>()
+  const rows = new Map<string, Readable>()
+  for (const operation of operations) {
+    if (!('resource' in operation)) continue
+    const { kind, id, resource } = operation
+    const readable = { operation: id, table: storage.table(resource) }
+    const path = `${basePath}/v1/${resource.path}`
+    if (kind === 'list') lists.set(path, { ...readable, questionOf: questionReader(resource) })
+    if (kind === 'get') rows.set(path, readable)
+  }
   return async (request: IncomingMessage, path: string, querystring: string) => {
     const list = lists.get(path)
     const slash = path.lastIndexOf('/')
-    const read = list ?? lists.get(path.slice(0, slash))
+    const read = list ?? rows.get(path.slice(0, slash))
     if (!read) return undefined
     try {
       const tag = await read.table.tag()
@@ -41,7 +49,7 @@ export const unchangedReads = (registry: Registry, storage: Storage) => {
       if (sent === undefined) return undefined
       if (list) list.questionOf(querystring)
       else if (!(await exists(read.table, path.slice(slash + 1)))) return undefined
-      return unchangedHeaders(tag, sent)
+      return { operation: read.operation, answer: unchanged(tag, sent) }
     } catch {
       // Whatever is wrong with the request or the database is met again, and told, on the ordinary way.
       return undefined

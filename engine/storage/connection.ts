@@ -9,7 +9,14 @@ const cacheKilobytes = 4_000
 /** Opens for reading and writing; the timeout is how long SQLite itself waits for another writer, in milliseconds. */
 export const connect = (path: string, timeout: number): Database.Database => {
   if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true })
-  const database = new Database(path, { timeout })
+  return set(new Database(path, { timeout }))
+}
+
+/** The same for a file that was there a moment ago: were it gone, a new one would be made and lose what is written to it. */
+export const connectAgain = (path: string, timeout: number): Database.Database =>
+  set(new Database(path, { timeout, fileMustExist: true }))
+
+const set = (database: Database.Database): Database.Database => {
   database.pragma('journal_mode = WAL')
   // After the journal mode, and on every connection: better-sqlite3's build would settle for NORMAL in WAL.
   database.pragma('synchronous = FULL')

@@ -2,6 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Statement } from 'better-sqlite3'
 import { connectToRead } from './connection.js'
+import { closing } from './thread.js'
 
 /** A statement and the values it is asked with. */
 export interface Asked {
@@ -18,7 +19,13 @@ const prepared = (sql: string): Statement => {
   return statement
 }
 
-parentPort?.on('message', ({ sql, values }: Asked) => {
+parentPort?.on('message', (asked: Asked | typeof closing) => {
+  if (asked === closing) {
+    database.close()
+    // Ends the thread, whatever it has planned.
+    process.exit()
+  }
+  const { sql, values } = asked
   try {
     parentPort?.postMessage({ value: prepared(sql).get(values) })
   } catch (error) {

@@ -5,6 +5,8 @@ import type { Registry, RowValues } from '../descriptor/registry.js'
 import { type Changes, changesOf } from './changes.js'
 import { connect } from './connection.js'
 import { ReadyAnswers } from './ready.js'
+import { refuseUnsound } from './sqliteFile.js'
+import { followFile } from './sqliteFollow.js'
 import { statesTable } from './sqliteSchema.js'
 import { insertRows, loadDemo, type Progress, setUp } from './sqliteSetUp.js'
 import { type Shared, sqliteTable } from './sqliteTable.js'
@@ -15,6 +17,12 @@ import { type Write, type Written, writer } from './writes.js'
 
 /** Writes SQL and never connects: the statements run on better-sqlite3 itself. */
 const knex = createKnex({ client: 'better-sqlite3', useNullAsDefault: true })
+
+const inMemory = ':memory:'
+
+/** How long a start, and how long a read, waits for a lock that another process holds, in milliseconds. */
+const patience = 5_000
+const impatience = 50
 
 export interface SqliteOptions {
   /** A path, or `:memory:`. */
@@ -29,11 +37,12 @@ export interface SqliteOptions {
 const prepared = (registry: Registry, { path, demo, progress }: SqliteOptions): Database => {
   let database: Database | undefined
   try {
-    database = connect(path, 5_000)
+    if (path !== inMemory) refuseUnsound(path, registry)
+    database = connect(path, patience)
     setUp(database, knex, registry, progress)
     if (demo) loadDemo(database, knex, registry)
     // From here on waiting for another process holds up every request of this one.
-    database.pragma('busy_timeout = 500')
+    database.pragma(`busy_timeout = ${impatience}`)
     return database
   } catch (error) {
     database?.close()
@@ -89,12 +98,12 @@ const inPlace = (database: Database, changes: Changes): Work => {
   }
 }
 
-/** Opens the database, makes what is missing, and loads the demo data where that is wanted and there are no rows. */
-export const openSqlite = (registry: Registry, options: SqliteOptions): Storage => {
+/** The storage in one file, for as long as that is the file. */
+const openFile = (registry: Registry, options: SqliteOptions): Storage => {
   const { path, readyBytes } = options
   const database = prepared(registry, options)
   const changes = changesOf(database)
-  const work = path === ':memory:' ? inPlace(database, changes) : inThreads(path, changes)
+  const work = path === inMemory ? inPlace(database, changes) : inThreads(path, changes)
   const shared = { database, knex, ready: new ReadyAnswers(readyBytes), changes: changes.seen, ...work }
   const tables = new Map(registry.map((resource) => [resource, sqliteTable(registry, resource, shared)]))
   const counted = database.prepare(`select name, rows from ${statesTable}`).raw()
@@ -110,7 +119,9 @@ export const openSqlite = (registry: Registry, options: SqliteOptions): Storage 
       return new Map(registry.map((resource) => [resource, rows.get(resource.table) ?? 0]))
     },
     async load(resource, rows) {
+      database.pragma(`busy_timeout = ${patience}`)
       database.transaction(() => insertRows(database, knex, resource, rows)).immediate()
+      database.pragma(`busy_timeout = ${impatience}`)
       changes.committed()
     },
     async rows({ table, fields }, after, count) {
@@ -137,4 +148,11 @@ export const openSqlite = (registry: Registry, options: SqliteOptions): Storage 
       database.close()
     },
   }
+}
+
+/** Opens the database, makes what is missing, and loads the demo data where that is wanted and there are no rows. */
+export const openSqlite = (registry: Registry, options: SqliteOptions): Storage => {
+  if (options.path === inMemory) return openFile(registry, options)
+  // A file that takes the place of another is shown as it is, even where it is empty.
+  return followFile(options.path, (again) => openFile(registry, { ...options, demo: options.demo && !again }))
 }

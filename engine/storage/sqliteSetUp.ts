@@ -124,18 +124,26 @@ const ensureKept = (database: Database, knex: Knex, resource: Resource, progress
   catchUp(database, knex, resource, progress)
 }
 
+const isReadOnly = (error: unknown): boolean => (error as { code?: string }).code === 'SQLITE_READONLY'
+
 /** Brings the database to what the registry asks for, all of it or nothing. */
-export const setUp = (database: Database, knex: Knex, registry: Registry, progress: Progress): void =>
-  database
-    .transaction(() => {
-      for (const resource of registry) ensureTable(database, knex, registry, resource)
-      database.exec(
-        `create table if not exists ${statesTable} (name text primary key, rows integer not null, state text not null) without rowid`,
-      )
-      ensureKeys(database)
-      for (const resource of registry) ensureKept(database, knex, resource, progress)
-    })
-    .immediate()
+export const setUp = (database: Database, knex: Knex, registry: Registry, progress: Progress): void => {
+  const all = database.transaction(() => {
+    for (const resource of registry) ensureTable(database, knex, registry, resource)
+    database.exec(
+      `create table if not exists ${statesTable} (name text primary key, rows integer not null, state text not null) without rowid`,
+    )
+    ensureKeys(database)
+    for (const resource of registry) ensureKept(database, knex, resource, progress)
+  })
+  try {
+    all.immediate()
+  } catch (error) {
+    if (!isReadOnly(error)) throw error
+    // A file that may only be read is served, unless it lacks something: then this throws again.
+    all.deferred()
+  }
+}
 
 /** Stores whole rows as they are; one without an id is given the next. */
 export const insertRows = (database: Database, knex: Knex, resource: Resource, rows: Iterable<RowValues>): void => {
@@ -146,13 +154,16 @@ export const insertRows = (database: Database, knex: Knex, resource: Resource, r
 }
 
 /** Loads the demo rows, in one transaction, unless any table has a row. */
-export const loadDemo = (database: Database, knex: Knex, registry: Registry): void =>
+export const loadDemo = (database: Database, knex: Knex, registry: Registry): void => {
+  const count = database.prepare(`select sum(rows) from ${statesTable}`).pluck()
+  if (Number(count.get()) > 0) return
   database
     .transaction(() => {
-      const { rows } = database.prepare(`select sum(rows) as rows from ${statesTable}`).get() as { rows: number }
-      if (rows > 0) return
+      // Looked at again, for another process may have been faster.
+      if (Number(count.get()) > 0) return
       // Rows refer to one another in both directions, so the references are checked once all are there.
       database.pragma('defer_foreign_keys = ON')
       for (const resource of registry) insertRows(database, knex, resource, resource.demo)
     })
     .immediate()
+}

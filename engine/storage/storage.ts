@@ -77,7 +77,7 @@ export class StorageError extends Error {
   override readonly name = 'StorageError'
 }
 
-/** The database does not take part at the moment; the same request may succeed later. */
+/** The database does not take part at the moment; the same request may succeed later. The message is for the log. */
 export class Unavailable extends Error {
   override readonly name = 'Unavailable'
 }

@@ -1,6 +1,10 @@
 /** A thread that answers one message with one answer, in their order; started when it is first asked, and again if it dies. */
+import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { Unavailable } from './storage.js'
+
+/** The message that ends a thread. */
+export const closing = 'close'
 
 type Answered = { readonly value: unknown } | { readonly error: string }
 
@@ -32,8 +36,14 @@ export class Thread {
     })
   }
 
+  /** Lets it finish what it is doing and close its connection. */
   async close(): Promise<void> {
-    await this.#worker?.terminate()
+    const worker = this.#worker
+    if (!worker) return
+    worker.ref()
+    const ended = once(worker, 'exit')
+    worker.postMessage(closing)
+    await ended
   }
 
   #start(): Worker {

@@ -1,6 +1,8 @@
 /** Runs in a thread: the writes, so that no reader waits for a disk. What arrives during one commit shares the next. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { connect } from './connection.js'
+import { connectAgain } from './connection.js'
+import { identityOf } from './sqliteFile.js'
+import { closing } from './thread.js'
 import { tidier } from './tidying.js'
 import { type Write, type Written, writer } from './writes.js'
 
@@ -11,7 +13,9 @@ const pause = 3
 /** After this long without a write there is time to tidy up. */
 const idle = 1_000
 
-const database = connect(workerData as string, 0)
+const path = workerData as string
+const database = connectAgain(path, 0)
+const identity = identityOf(path)
 const write = writer(database)
 const tidy = tidier(database)
 let waiting: Write[][] = []
@@ -33,6 +37,8 @@ const commit = (): void => {
   let written: Written[]
   try {
     written = write(waiting.flat())
+    // What was written to a file that nobody will find again is not stored.
+    if (identityOf(path) !== identity) throw new Error('the database file is not where it was')
   } catch (error) {
     if (isBusy(error) && performance.now() - since < patience) return void setTimeout(commit, pause)
     written = waiting.flat().map(() => ({ error: (error as Error).message }))
@@ -43,10 +49,15 @@ const commit = (): void => {
   tidying = setTimeout(tidyUp, idle)
 }
 
-parentPort?.on('message', (writes: Write[]) => {
+parentPort?.on('message', (writes: Write[] | typeof closing) => {
+  clearTimeout(tidying)
+  if (writes === closing) {
+    database.close()
+    // Ends the thread, whatever it has planned.
+    process.exit()
+  }
   waiting.push(writes)
   if (waiting.length > 1) return
-  clearTimeout(tidying)
   since = performance.now()
   setImmediate(commit)
 })

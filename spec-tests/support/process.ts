@@ -12,9 +12,18 @@ export interface Running {
 
 const server = join(import.meta.dirname, '..', '..', 'server.js')
 
-const launch = (environment: Record<string, string>) => {
+/** How a process differs from a plain one: whose it is, and a shell's line that runs its arguments. */
+interface Manner {
+  readonly uid?: number
+  readonly shell?: string
+}
+
+const launch = (environment: Record<string, string>, { uid, shell }: Manner = {}) => {
   const { PATH, HOME } = process.env
-  const child = spawn(process.execPath, [server], { env: { PATH, HOME, PORT: '0', LOG_LEVEL: 'warn', ...environment } })
+  const command = shell === undefined ? [process.execPath, server] : ['sh', '-c', shell, process.execPath, server]
+  const [program = '', ...args] = command
+  const env = { PATH, HOME, PORT: '0', LOG_LEVEL: 'warn', ...environment }
+  const child = spawn(program, args, { env, ...(uid !== undefined && { uid }) })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (chunk) => {
@@ -34,8 +43,8 @@ export const startAndFail = async (
 }
 
 /** Starts one and waits for its ready line. */
-export const startProcess = async (environment: Record<string, string>): Promise<Running> => {
-  const { child, ended, output } = launch(environment)
+export const startProcess = async (environment: Record<string, string>, manner?: Manner): Promise<Running> => {
+  const { child, ended, output } = launch(environment, manner)
   const address = await new Promise<string>((resolve, reject) => {
     child.stdout.on('data', () => {
       const [, found] = /Ready at (http:\S+)\/api /.exec(output()) ?? []

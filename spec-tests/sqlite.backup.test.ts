@@ -1,0 +1,86 @@
+/** Backups of a database in use: whole, checked, never over another file, and with every row acknowledged before they began. */
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
+import Database from 'better-sqlite3'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { startProcess } from './support/process.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'backup-'))
+const DATABASE_URL = `sqlite:${join(folder, 'served.sqlite')}`
+const API_TOKEN = 'a-token-of-some-length'
+const tool = join(import.meta.dirname, '..', 'tools', 'backup.js')
+const backup = (file: string, url = DATABASE_URL) =>
+  spawnSync(process.execPath, [tool, file], { encoding: 'utf8', env: { ...process.env, DATABASE_URL: url } })
+
+const test = suite('backups')
+
+test('under constant creates, each backup is sound and has every row acknowledged before it began', async () => {
+  const running = await startProcess({ DATABASE_URL, API_TOKEN })
+  const headers = { authorization: `Bearer ${API_TOKEN}`, 'content-type': 'application/json' }
+  const acknowledged: number[] = []
+  const clients = new Worker(
+    `const { parentPort, workerData } = require('node:worker_threads')
+     const { address, headers } = workerData
+     let stopped = false
+     parentPort.on('message', () => { stopped = true })
+     const run = async () => {
+       while (!stopped) {
+         const response = await fetch(address, { method: 'POST', headers, body: '{"leave_type":"Annual"}' })
+         parentPort.postMessage((await response.json()).id)
+       }
+     }
+     Promise.all([run(), run(), run(), run()]).then(() => parentPort.close())`,
+    { eval: true, workerData: { address: `${running.address}/api/v1/leave`, headers } },
+  )
+  clients.on('message', (id: number) => acknowledged.push(id))
+  const ended = new Promise((resolve) => clients.once('exit', resolve))
+  for (let n = 0; n < 3; n++) {
+    const before = acknowledged.length
+    while (acknowledged.length < before + 50) await setTimeout(10)
+    const known = [...acknowledged]
+    const file = join(folder, `copy-${n}.sqlite`)
+    const { status, stdout, stderr } = backup(file)
+    assert.is(status, 0, stderr)
+    assert.match(stdout, /its integrity was checked/)
+    const copy = new Database(file, { readonly: true })
+    const has = copy.prepare('select 1 from leave_requests where id = ?')
+    for (const id of known) assert.ok(has.get(id), `row ${id} is missing`)
+    assert.equal(copy.pragma('foreign_key_check'), [])
+    copy.close()
+  }
+  clients.postMessage('stop')
+  await ended
+  assert.is(await running.end('SIGTERM'), 0)
+})
+
+test('a backup is a database to start on', async () => {
+  const restored = await startProcess({ DATABASE_URL: `sqlite:${join(folder, 'copy-0.sqlite')}` })
+  const { meta } = (await (await fetch(`${restored.address}/api/v1/leave?limit=1`)).json()) as {
+    meta: { total: number }
+  }
+  assert.ok(meta.total >= 290)
+  assert.is(await restored.end('SIGTERM'), 0)
+})
+
+test('nothing is written over, and what cannot be copied is told', () => {
+  const there = join(folder, 'there')
+  writeFileSync(there, 'mine')
+  for (const { status, stderr } of [
+    backup(there),
+    backup(''),
+    backup(join(folder, 'new'), `sqlite:${join(folder, 'none.sqlite')}`),
+    backup(join(folder, 'new'), 'sqlite::memory:'),
+  ]) {
+    assert.is(status, 1)
+    assert.match(stderr, /^[^\n]+\n$/)
+  }
+  assert.not.ok(existsSync(join(folder, 'new')))
+})
+
+test.after(() => rmSync(folder, { recursive: true }))
+test.run()

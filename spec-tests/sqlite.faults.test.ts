@@ -1,0 +1,222 @@
+/** Damage done for real: a lock, a full disk, a file that vanishes, is replaced, damaged or another program's. */
+import { spawn, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import Database from 'better-sqlite3'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type Running, startAndFail, startProcess } from './support/process.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'faults-'))
+chmodSync(folder, 0o777)
+const API_TOKEN = 'a-token-of-some-length'
+let files = 0
+const newPath = (): string => join(folder, `${++files}.sqlite`)
+const start = (path: string, more: Parameters<typeof startProcess>[1] = {}): Promise<Running> =>
+  startProcess({ DATABASE_URL: `sqlite:${path}`, API_TOKEN }, more)
+
+const create = ({ address }: Running, reason = 'a fault'): Promise<Response> =>
+  fetch(`${address}/api/v1/leave`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${API_TOKEN}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ leave_type: 'Annual', reason }),
+  })
+const read = ({ address }: Running, path = '/leave?limit=1'): Promise<Response> => fetch(`${address}/api/v1${path}`)
+const totalOf = async (running: Running): Promise<number> =>
+  ((await (await read(running)).json()) as { meta: { total: number } }).meta.total
+
+/** Refused for now: nothing stored, and the client told to come back. */
+const isUnavailable = async (response: Response): Promise<void> => {
+  assert.is(response.status, 503)
+  assert.ok(Number(response.headers.get('retry-after')) > 0)
+  assert.is(((await response.json()) as { error: { code: string } }).error.code, 'unavailable')
+}
+const recovers = async (running: Running): Promise<void> => {
+  for (let tries = 0; tries < 100; tries++) {
+    if ((await create(running)).status === 201) return
+    await setTimeout(100)
+  }
+  assert.unreachable('it did not recover')
+}
+
+const test = suite('faults')
+
+test('a file that another program has locked: reads go on, creates wait and are refused, then taken again', async () => {
+  const path = newPath()
+  const running = await start(path)
+  const before = await totalOf(running)
+  const stranger = new Database(path)
+  stranger.exec('begin immediate')
+  const waiting = create(running)
+  for (let n = 0; n < 20; n++) assert.is((await read(running, `/leave?limit=1&offset=${n}`)).status, 200)
+  await isUnavailable(await waiting)
+  assert.is(await totalOf(running), before)
+  stranger.exec('rollback')
+  stranger.close()
+  await recovers(running)
+  assert.is(await running.end('SIGTERM'), 0)
+})
+
+test('a disk that takes no more: no create is acknowledged that is not stored, and all goes on once there is room', async () => {
+  const path = newPath()
+  const limit = 8 * 1024
+  const running = await start(path, { shell: `ulimit -S -f ${limit} && exec "$0" "$@"` })
+  const before = await totalOf(running)
+  const reason = 'x'.repeat(200_000)
+  let stored = 0
+  let response = await create(running, reason)
+  while (response.status === 201 && stored < 200) {
+    stored++
+    response = await create(running, reason)
+  }
+  await isUnavailable(response)
+  assert.ok(stored > 0)
+  assert.is((await read(running)).status, 200)
+  assert.is(await totalOf(running), before + stored)
+  spawnSync('prlimit', ['--pid', String(running.child.pid), '--fsize=unlimited'])
+  await recovers(running)
+  assert.is(await running.end('SIGTERM'), 0)
+  const database = new Database(path)
+  assert.is(database.prepare('select count(*) from leave_requests').pluck().get(), before + stored + 1)
+  assert.equal(database.pragma('integrity_check'), [{ integrity_check: 'ok' }])
+})
+
+test('a file that vanishes: creates are refused, health says so, and all is well once it is back', async () => {
+  const path = newPath()
+  const running = await start(path)
+  assert.is((await create(running)).status, 201)
+  const before = await totalOf(running)
+  renameSync(path, `${path}.away`)
+  await isUnavailable(await create(running))
+  await isUnavailable(await read(running, '/health'))
+  assert.is((await read(running)).status, 200)
+  assert.not.ok(existsSync(path), 'an empty file took its place')
+  renameSync(`${path}.away`, path)
+  await recovers(running)
+  assert.is((await read(running, '/health')).status, 200)
+  assert.ok((await totalOf(running)) > before)
+  assert.is(await running.end('SIGTERM'), 0)
+})
+
+test('a file that is put in the place of another is served by itself', async () => {
+  const path = newPath()
+  const first = await start(path)
+  const demo = await totalOf(first)
+  assert.is(await first.end('SIGTERM'), 0)
+  copyFileSync(path, `${path}.backup`)
+  const running = await start(path)
+  assert.is((await create(running)).status, 201)
+  assert.is(await totalOf(running), demo + 1)
+  for (const end of ['', '-wal', '-shm']) rmSync(path + end, { force: true })
+  renameSync(`${path}.backup`, path)
+  for (let tries = 0; tries < 100 && (await totalOf(running)) !== demo; tries++) await setTimeout(100)
+  assert.is(await totalOf(running), demo)
+  await recovers(running)
+  assert.ok((await totalOf(running)) > demo)
+  assert.is(await running.end('SIGTERM'), 0)
+})
+
+test('a file that may only be read is served, and takes no creates', async () => {
+  const path = newPath()
+  const first = await start(path)
+  const demo = await totalOf(first)
+  assert.is(await first.end('SIGTERM'), 0)
+  chmodSync(path, 0o444)
+  // Nobody refuses anything to root, who has to become somebody else first.
+  const running = await start(path, process.getuid?.() === 0 ? { uid: 65_534 } : {})
+  assert.is(await totalOf(running), demo)
+  await isUnavailable(await create(running))
+  assert.is((await read(running)).status, 200)
+  assert.is(await running.end('SIGTERM'), 0)
+})
+
+const digestOf = (path: string): string => createHash('sha256').update(readFileSync(path)).digest('hex')
+
+const damages: [what: string, damage: (path: string) => void][] = [
+  [
+    'damaged in the middle',
+    (path) => {
+      const bytes = readFileSync(path)
+      bytes.fill(0xa5, bytes.length / 2, bytes.length / 2 + 20_000)
+      writeFileSync(path, bytes)
+    },
+  ],
+  ['cut short', (path) => truncateSync(path, 100_000)],
+  ['no database at all', (path) => writeFileSync(path, 'something else entirely, and long enough to be looked at')],
+  [
+    'another program’s database',
+    (path) => {
+      rmSync(path)
+      const other = new Database(path)
+      other.exec('create table songs (title text); insert into songs values (1)')
+      other.close()
+    },
+  ],
+]
+for (const [what, damage] of damages) {
+  test(`a file that is ${what} ends the start with a clear line, its bytes untouched`, async () => {
+    const path = newPath()
+    const first = await start(path)
+    assert.is(await first.end('SIGTERM'), 0)
+    damage(path)
+    const before = digestOf(path)
+    const { code, output } = await startAndFail({ DATABASE_URL: `sqlite:${path}` })
+    assert.is(code, 1)
+    assert.match(output, /^The database .* cannot be used: .*\n$/)
+    assert.is(digestOf(path), before)
+  })
+}
+
+const hasStrace = spawnSync('strace', ['--version']).status === 0
+if (!hasStrace) console.log('strace is not here: the tests that make system calls fail do not run')
+for (const [call, error] of [
+  ['fdatasync,fsync', 'EIO'],
+  ['pwrite64', 'EIO'],
+  ['pwrite64', 'ENOSPC'],
+] as const) {
+  if (!hasStrace) break
+  test(`${call} failing with ${error}: no create is acknowledged, reads go on, and all is well after`, async () => {
+    const path = newPath()
+    const running = await start(path)
+    assert.is((await create(running)).status, 201)
+    const before = await totalOf(running)
+    const options = [
+      '-f',
+      '-p',
+      String(running.child.pid),
+      '-e',
+      `trace=${call}`,
+      '-e',
+      `inject=${call}:error=${error}`,
+    ]
+    const strace = spawn('strace', options)
+    await new Promise((attached) => strace.stderr.once('data', attached))
+    await isUnavailable(await create(running))
+    assert.is((await read(running)).status, 200)
+    await isUnavailable(await create(running))
+    assert.is(await totalOf(running), before)
+    strace.kill()
+    await recovers(running)
+    assert.is(await totalOf(running), before + 1)
+    assert.is(await running.end('SIGTERM'), 0)
+    const database = new Database(path)
+    assert.equal(database.pragma('integrity_check'), [{ integrity_check: 'ok' }])
+    database.close()
+  })
+}
+
+test.after(() => rmSync(folder, { recursive: true }))
+test.run()

@@ -1,0 +1,108 @@
+/** Stopping: what is under way is finished, nothing acknowledged is lost, and the file is left in one piece. */
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { Agent, request } from 'node:http'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import Database from 'better-sqlite3'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type Running, startProcess } from './support/process.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'stopping-'))
+const API_TOKEN = 'a-token-of-some-length'
+const headers = { authorization: `Bearer ${API_TOKEN}`, 'content-type': 'application/json' }
+const start = (name: string, more: Record<string, string> = {}): Promise<Running> =>
+  startProcess({ DATABASE_URL: `sqlite:${join(folder, name)}`, API_TOKEN, ...more })
+
+/** One create on a connection of the agent's; undefined where the connection was refused or cut. */
+const create = (agent: Agent, { address }: Running) =>
+  new Promise<{ status: number; connection: string | undefined } | undefined>((resolve) => {
+    const sent = request(`${address}/api/v1/leave`, { method: 'POST', agent, headers }, (response) => {
+      response.resume()
+      response.on('error', () => resolve(undefined))
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, connection: response.headers.connection }))
+    })
+    sent.on('error', () => resolve(undefined))
+    sent.end('{"leave_type":"Annual"}')
+  })
+
+const test = suite('stopping')
+
+for (const workers of ['1', '2']) {
+  test(`under load, ${workers} process(es) finish what they took, end with 0, and leave no log beside the file`, async () => {
+    const name = `load-${workers}.sqlite`
+    const running = await start(name, { WORKERS: workers })
+    const agent = new Agent({ keepAlive: true, maxSockets: 20 })
+    let acknowledged = 0
+    let refused = false
+    const clients = Array.from({ length: 20 }, async () => {
+      while (!refused) {
+        const answer = await create(agent, running)
+        if (answer === undefined) refused = true
+        else {
+          assert.is(answer.status, 201)
+          acknowledged++
+        }
+      }
+    })
+    await setTimeout(700)
+    const code = running.end('SIGTERM')
+    await Promise.all(clients)
+    assert.is(await code, 0)
+    assert.ok(acknowledged > 20)
+    assert.not.ok(existsSync(join(folder, `${name}-wal`)), 'the log was not brought into the file')
+    const database = new Database(join(folder, name), { readonly: true })
+    const stored = database
+      .prepare("select count(*) from leave_requests where leave_type = 'Annual' and id > 240")
+      .pluck()
+    assert.ok(Number(stored.get()) >= acknowledged)
+    database.close()
+  })
+}
+
+test('a request on a connection that was open is answered, and told that it is the last', async () => {
+  const running = await start('last.sqlite')
+  const { port, hostname } = new URL(running.address)
+  const socket = connect(Number(port), hostname)
+  let heard = ''
+  socket.on('data', (chunk) => {
+    heard += chunk
+  })
+  const body = '{"leave_type":"Annual"}'
+  const head = `POST /api/v1/leave HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${API_TOKEN}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`
+  socket.write(head + body.slice(0, 5))
+  await setTimeout(300)
+  const code = running.end('SIGTERM')
+  await setTimeout(300)
+  socket.write(body.slice(5))
+  assert.is(await code, 0)
+  assert.match(heard, /^HTTP\/1\.1 201 /)
+  socket.destroy()
+})
+
+test('an idle connection holds nothing up', async () => {
+  const running = await start('idle.sqlite')
+  const agent = new Agent({ keepAlive: true })
+  assert.is((await create(agent, running))?.status, 201)
+  assert.is(await running.end('SIGTERM'), 0)
+})
+
+test('a second signal ends it at once, whatever is under way', async () => {
+  const running = await start('twice.sqlite')
+  const { port, hostname } = new URL(running.address)
+  const socket = connect(Number(port), hostname)
+  socket.on('error', () => {})
+  socket.write(
+    `POST /api/v1/leave HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${API_TOKEN}\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{`,
+  )
+  await setTimeout(300)
+  running.child.kill('SIGTERM')
+  await setTimeout(300)
+  assert.is(running.child.exitCode, null)
+  assert.is(await running.end('SIGTERM'), 1)
+})
+
+test.after(() => rmSync(folder, { recursive: true }))
+test.run()

@@ -1,0 +1,140 @@
+/** What the service says of itself: its log, the ids and times of its answers, its metrics, and what it never says. */
+import { request } from 'node:http'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { plainLine } from '../engine/plainLine.js'
+import { freshUrl } from './support/database.js'
+import { startProcess } from './support/process.js'
+
+const token = 'secret-token-0123456789'
+const password = 'hash-that-nobody-may-see'
+const running = await startProcess({
+  DATABASE_URL: await freshUrl(),
+  API_TOKEN: token,
+  LOG_LEVEL: 'info',
+  METRICS_PORT: '0',
+})
+const at = (path: string, init: RequestInit = {}): Promise<Response> => fetch(`${running.address}/api/v1${path}`, init)
+const post = (headers: Record<string, string>, body: string): Promise<Response> =>
+  at('/leave', { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body })
+
+const ok = await at('/employees?q=very-private&limit=3', { headers: { 'x-request-id': 'from-the-proxy-7' } })
+const sentTag = ok.headers.get('etag') ?? ''
+await ok.text()
+const unchanged = await at('/employees?limit=3', { headers: { 'if-none-match': sentTag } })
+const row = await at('/employees/3')
+const missing = await at('/employees/none')
+const badId = await at('/employees', { headers: { 'x-request-id': 'no spaces allowed' } })
+const authorization = `Bearer ${token}`
+const made = await post({ authorization, 'idempotency-key': 'k' }, '{"leave_type":"body-that-is-private"}')
+const again = await post({ authorization, 'idempotency-key': 'k' }, '{"leave_type":"body-that-is-private"}')
+const wrong = await post({ authorization: 'Bearer wrong-secret' }, '{}')
+const unknown = await post({ authorization }, `{"password_hash":"${password}"}`)
+const answers = { ok, unchanged, row, missing, badId, made, again, wrong, unknown }
+const statuses = {
+  ok: 200,
+  unchanged: 304,
+  row: 200,
+  missing: 404,
+  badId: 200,
+  made: 201,
+  again: 201,
+  wrong: 401,
+  unknown: 422,
+}
+const metricsAddress = /Metrics at (\S+)/.exec(running.output())?.[1] ?? ''
+const metrics = await (await fetch(metricsAddress)).text()
+await running.end('SIGTERM')
+const lines = running
+  .output()
+  .split('\n')
+  .filter((line) => line.startsWith('{'))
+  .map((line) => JSON.parse(line) as Record<string, unknown>)
+const lineOf = (response: Response) => lines.find(({ id }) => id === response.headers.get('x-request-id'))
+
+const test = suite('telling')
+
+for (const [name, response] of Object.entries(answers)) {
+  test(`${name}: one line with method, path, status, duration, id and bytes`, () => {
+    assert.is(response.status, statuses[name as keyof typeof statuses])
+    const line = lineOf(response)
+    assert.ok(line, 'no line has the id of the answer')
+    assert.is(line?.['status'], response.status)
+    assert.match(String(line?.['method']), /^(GET|POST)$/)
+    assert.match(String(line?.['path']), /^\/api\/v1\/[a-z/0-9]+$/)
+    assert.type(line?.['duration'], 'number')
+    assert.is(line?.['bytes'], Number(response.headers.get('content-length') ?? 0))
+    assert.is(lines.filter(({ id }) => id === line?.['id']).length, 1)
+  })
+}
+
+test('an id that came with a request is kept, one that is no id is replaced', () => {
+  assert.is(ok.headers.get('x-request-id'), 'from-the-proxy-7')
+  assert.match(badId.headers.get('x-request-id') ?? '', /^[0-9a-f-]{36}$/)
+})
+
+test('reads say where their time went', () => {
+  for (const response of [ok, unchanged, row]) {
+    assert.match(
+      response.headers.get('server-timing') ?? '',
+      /^parse;dur=[\d.e-]+, query;dur=[\d.e-]+, total;dur=[\d.e-]+$/,
+    )
+  }
+  assert.is(made.headers.get('server-timing'), null)
+})
+
+test('nothing that is private is in the log', () => {
+  for (const secret of [token, 'wrong-secret', 'very-private', 'body-that-is-private', password]) {
+    assert.not.ok(running.output().includes(secret), secret)
+  }
+})
+
+const sample = (name: string): number =>
+  Number(new RegExp(`^${name.replaceAll(/[{}]/g, '\\$&')} (\\S+)$`, 'm').exec(metrics)?.[1])
+
+test('metrics count requests, creates, rows and the process itself', () => {
+  assert.is(sample('http_requests_total{operation="listEmployees",status="200"}'), 2)
+  assert.is(sample('http_requests_total{operation="listEmployees",status="304"}'), 1)
+  assert.is(sample('http_requests_total{operation="createLeaveRequest",status="201"}'), 2)
+  assert.is(sample('resource_creates_total{operation="createLeaveRequest"}'), 1)
+  assert.is(sample('resource_rows{resource="leave"}'), 241)
+  assert.is(sample('http_request_duration_seconds_count{operation="getEmployee"}'), 2)
+  for (const name of ['process_cpu_seconds_total', 'process_resident_memory_bytes', 'nodejs_eventloop_lag_seconds']) {
+    assert.ok(sample(name) >= 0, name)
+  }
+})
+
+test('without METRICS_PORT there are none, and a short token is warned of without being shown', async () => {
+  const plain = await startProcess({ DATABASE_URL: await freshUrl(), API_TOKEN: 'sh0rt' })
+  assert.not.ok(plain.output().includes('Metrics at'))
+  assert.match(plain.output(), /API_TOKEN has fewer than 16 characters/)
+  assert.not.ok(plain.output().includes('sh0rt'))
+  const status = await new Promise((resolve) => {
+    request(`${plain.address}/metrics`, (response) => resolve(response.statusCode)).end()
+  })
+  assert.is(status, 404)
+  await plain.end('SIGTERM')
+})
+
+test('in a terminal a line is words', () => {
+  const time = new Date(2026, 0, 31, 9, 30).getTime()
+  const line = {
+    level: 30,
+    time,
+    pid: 1,
+    id: 'a',
+    method: 'GET',
+    path: '/api',
+    status: 200,
+    bytes: 2048,
+    duration: 1.5,
+  }
+  assert.is(plainLine(JSON.stringify({ ...line, msg: 'request' })), '09:30:00 GET /api 200 · 1.5 ms · 2.0 kB · a\n')
+  const err = { name: 'Error', message: 'm', stack: 'Error: m\n    at x', cause: { stack: 'Error: deeper' } }
+  assert.is(
+    plainLine(JSON.stringify({ level: 50, time, pid: 1, id: 'a', err, msg: 'a request failed' })),
+    '09:30:00 ERROR a request failed id="a"\n  Error: m\n      at x\n  caused by:\n  Error: deeper\n',
+  )
+})
+
+test.run()
