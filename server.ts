@@ -26,7 +26,14 @@ const open = (registry: Registry, settings: Settings): Promise<Storage> =>
   openStorage(registry, settings.DATABASE_URL, {
     demo: settings.DEMO_DATA,
     readyBytes: settings.READY_MB * 1024 * 1024,
+    pool: {
+      size: settings.POOL_SIZE,
+      waitMs: settings.POOL_WAIT_MS,
+      idleMs: settings.POOL_IDLE_MS,
+      statementMs: settings.STATEMENT_TIMEOUT_MS,
+    },
     progress: indexingLine,
+    warn: console.warn,
   })
 
 /** Loaded only where they are wanted. */

@@ -24,8 +24,14 @@ if (!resource || !Number.isSafeInteger(wanted) || wanted < 1) {
   process.exit(1)
 }
 
-const { DATABASE_URL } = readSettings(process.env)
-const storage = await openStorage(registry, DATABASE_URL, { demo: true, readyBytes: 0, progress: () => {} })
+const settings = readSettings(process.env)
+const storage = await openStorage(registry, settings.DATABASE_URL, {
+  demo: true,
+  readyBytes: 0,
+  pool: { size: 1, waitMs: settings.POOL_WAIT_MS, idleMs: settings.POOL_IDLE_MS, statementMs: 600_000 },
+  progress: () => {},
+  warn: console.warn,
+})
 const batch = 5_000
 const bar = progressBar(resource.table, wanted, 'rows')
 for (let done = 0; done < wanted; done += batch) {

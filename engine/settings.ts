@@ -20,9 +20,9 @@ const variables = {
     takes: 'the write token',
   },
   DATABASE_URL: {
-    read: z.string().regex(/^sqlite:.+$/s),
+    read: z.string().regex(/^(?:sqlite:|postgres(?:ql)?:\/\/).+$/s),
     default: 'sqlite:data/workforce.sqlite',
-    takes: 'sqlite:PATH or sqlite::memory:',
+    takes: 'sqlite:PATH, sqlite::memory: or postgres://USER:PASSWORD@HOST:PORT/NAME',
   },
   DEMO_DATA: {
     read: z.enum(['true', 'false']).transform((word) => word === 'true'),
@@ -39,7 +39,15 @@ const variables = {
     default: '',
     takes: 'a port number from 0 (any free port) to 65535, or nothing for no metrics',
   },
+  POOL_SIZE: { read: whole(1, 1_000), default: '10', takes: 'a number of connections from 1 to 1000' },
+  POOL_WAIT_MS: { read: whole(1, 600_000), default: '3000', takes: 'a number of milliseconds from 1 to 600000' },
+  POOL_IDLE_MS: { read: whole(1, 86_400_000), default: '30000', takes: 'a number of milliseconds from 1 to 86400000' },
   READY_MB: { read: whole(0, 65_536), default: '32', takes: 'a number of megabytes from 0 to 65536' },
+  STATEMENT_TIMEOUT_MS: {
+    read: whole(1, 3_600_000),
+    default: '10000',
+    takes: 'a number of milliseconds from 1 to 3600000',
+  },
   WORKERS: { read: whole(1, 256), default: '1', takes: 'a number of processes from 1 to 256' },
 }
 

@@ -1,19 +1,14 @@
 /** Creates that are sent again: one row a key, whoever answers, and no key for what was refused. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import Database from 'better-sqlite3'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Resource } from '../engine/descriptor/registry.js'
 import { sampleBody } from '../engine/descriptor/samples.js'
+import { sharedDatabase } from './support/database.js'
 import { registry, startService, type TestService, token } from './support/service.js'
 
-const folder = mkdtempSync(join(tmpdir(), 'idempotency-'))
-const url = `sqlite:${join(folder, 'shared.sqlite')}`
-const one = await startService({ url })
-const other = await startService({ url })
-const stranger = new Database(join(folder, 'shared.sqlite'))
+const stranger = await sharedDatabase()
+const one = await startService({ url: stranger.url })
+const other = await startService({ url: stranger.url })
 
 const creatable = registry.filter((resource) => resource.create)
 const [first, second] = creatable as [Resource, Resource]
@@ -90,14 +85,14 @@ test('one key sent many times at once makes one row', async () => {
 test('after a day a key is forgotten', async () => {
   const body = sampleBody(registry, first, 9_000)
   const id = (await post(one, first, 'old', body)).body.id
-  stranger.prepare("update registry_keys set at = at - 24 * 60 * 60 * 1000 where key = 'old'").run()
+  await stranger.run("update registry_keys set at = at - 24 * 60 * 60 * 1000 where key = 'old'")
   const fresh = await post(one, first, 'old', sampleBody(registry, first, 9_001))
   assert.is(fresh.status, 201)
   assert.ok(fresh.body.id > id)
   assert.is(fresh.headers['idempotency-replayed'], undefined)
-  stranger.prepare("update registry_keys set at = at - 24 * 60 * 60 * 1000 where key = 'old'").run()
+  await stranger.run("update registry_keys set at = at - 24 * 60 * 60 * 1000 where key = 'old'")
   await post(one, first, 'another', sampleBody(registry, first, 9_002))
-  assert.is(stranger.prepare("select count(*) from registry_keys where key = 'old'").pluck().get(), 0)
+  assert.equal(await stranger.run("select key from registry_keys where key = 'old'"), [])
 })
 
 test('a key is 1 to 255 visible characters', async () => {
@@ -125,8 +120,5 @@ test('the documents tell of it on every create', async () => {
   }
 })
 
-test.after(() => {
-  stranger.close()
-  rmSync(folder, { recursive: true })
-})
+test.after(() => stranger.close())
 test.run()

@@ -1,6 +1,7 @@
 /** Runs every suite and cannot pass without having run: a file without a suite, or a hook that throws, is a failure. */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { server } from './support/database.js'
 
 type Result = [errors: true | string, passed: number, skipped: number, total: number]
 type Run = () => Promise<Result>
@@ -15,7 +16,11 @@ globalThis.UVU_QUEUE = []
 const { exec } = await import('uvu')
 
 const only = process.argv[2] ?? ''
-const files = readdirSync(import.meta.dirname).filter((name) => name.endsWith('.test.js') && name.includes(only))
+/** A file that begins with a database's name is about that database alone; all others hold for each. */
+const foreign = server ? 'sqlite.' : 'postgres.'
+const files = readdirSync(import.meta.dirname).filter(
+  (name) => name.endsWith('.test.js') && name.includes(only) && !name.startsWith(foreign),
+)
 let passed = 0
 let failed = 0
 

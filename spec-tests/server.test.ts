@@ -1,22 +1,18 @@
 /** The process itself: how it starts, what it says when it cannot, and how it stops. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import Database from 'better-sqlite3'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { freshUrl, sharedDatabase } from './support/database.js'
 import { startAndFail, startProcess } from './support/process.js'
 
-const folder = mkdtempSync(join(tmpdir(), 'server-'))
-const urlOf = (name: string) => `sqlite:${join(folder, name)}`
 const totalOf = async (address: string, resource: string) =>
   ((await (await fetch(`${address}/api/v1/${resource}?limit=1`)).json()) as { meta: { total: number } }).meta.total
 
 const test = suite('the process')
 
 test('a first start makes the database with the demo data; rows outlive it, and no demo data is loaded twice', async () => {
-  const DATABASE_URL = urlOf('new/folder/first.sqlite')
+  const database = await sharedDatabase()
+  const DATABASE_URL = database.url
   const first = await startProcess({ DATABASE_URL, API_TOKEN: 'a-token-of-some-length' })
   assert.match(first.output(), /^Ready at \S+\/api · docs at \S+\/api\/docs · writes enabled\n$/)
   const before = await totalOf(first.address, 'leave')
@@ -32,29 +28,31 @@ test('a first start makes the database with the demo data; rows outlive it, and 
   assert.match(second.output(), /writes disabled/)
   assert.is(await totalOf(second.address, 'leave'), before + 1)
   assert.is(await second.end('SIGINT'), 0)
+  database.close()
 })
 
 test('DEMO_DATA=false leaves a new database empty', async () => {
-  const running = await startProcess({ DATABASE_URL: urlOf('empty.sqlite'), DEMO_DATA: 'false' })
+  const running = await startProcess({ DATABASE_URL: await freshUrl(), DEMO_DATA: 'false' })
   assert.is(await totalOf(running.address, 'employees'), 0)
   assert.is(await running.end('SIGTERM'), 0)
 })
 
 test('a column that a descriptor gained is added to the table that exists', async () => {
-  const path = join(folder, 'older.sqlite')
-  const older = new Database(path)
-  older.exec(`create table departments (id integer primary key, name text not null); insert into departments values (1, 'Only');
-    create table leave_requests (id integer primary key, leave_type text not null, status text not null)`)
-  older.close()
-  const running = await startProcess({ DATABASE_URL: `sqlite:${path}`, API_TOKEN: 'a-token-of-some-length' })
+  const older = await sharedDatabase()
+  await older.run('create table departments (id integer primary key, name text not null)')
+  await older.run(`insert into departments values (1, 'Only')`)
+  await older.run(
+    'create table leave_requests (id integer primary key, leave_type text not null, status text not null)',
+  )
+  const running = await startProcess({ DATABASE_URL: older.url, API_TOKEN: 'a-token-of-some-length' })
   assert.is(await totalOf(running.address, 'departments'), 1)
   assert.is(await totalOf(running.address, 'leave'), 0)
   assert.is(await running.end('SIGTERM'), 0)
+  older.close()
 })
 
 const failures: [what: string, environment: Record<string, string>, says: RegExp][] = [
   ['wrong settings', { PORT: 'x', LOG_LEVEL: 'loud' }, /^PORT is "x", but .*\nLOG_LEVEL is "loud", but .*\n$/],
-  ['a database that is a folder', { DATABASE_URL: `sqlite:${folder}` }, /^The database .* cannot be used: .*\n$/],
   [
     'a host that is not here',
     { DATABASE_URL: 'sqlite::memory:', HOST: '192.0.2.1' },
@@ -69,17 +67,10 @@ for (const [what, environment, says] of failures) {
   })
 }
 
-test('a file that is no database ends the start, its bytes untouched', async () => {
-  const path = join(folder, 'foreign')
-  writeFileSync(path, 'something else entirely, and long enough to be looked at')
-  const { code, output } = await startAndFail({ DATABASE_URL: `sqlite:${path}` })
-  assert.is(code, 1)
-  assert.match(output, /^The database .* cannot be used: .*not a database.*\n$/)
-})
-
 test('several workers share the port; one that dies is replaced, and all are drained', async () => {
+  const database = await sharedDatabase()
   const running = await startProcess({
-    DATABASE_URL: urlOf('workers.sqlite'),
+    DATABASE_URL: database.url,
     WORKERS: '2',
     LOG_LEVEL: 'info',
     API_TOKEN: 'a-token-of-some-length',
@@ -106,6 +97,7 @@ test('several workers share the port; one that dies is replaced, and all are dra
   while (workers().length < 3) await Promise.all([ask(), ask(), setTimeout(50)])
   assert.is(await totalOf(running.address, 'leave'), before + 40)
   assert.is(await running.end('SIGTERM'), 0)
+  database.close()
 })
 
 test('a port in use ends the start with a clear line', async () => {
@@ -117,5 +109,4 @@ test('a port in use ends the start with a clear line', async () => {
   await running.end('SIGTERM')
 })
 
-test.after(() => rmSync(folder, { recursive: true }))
 test.run()

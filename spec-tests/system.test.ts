@@ -7,6 +7,7 @@ import { createApp } from '../engine/http/app.js'
 import { listen } from '../engine/http/listen.js'
 import { openStorage } from '../engine/storage/open.js'
 import { product } from '../product.js'
+import { freshUrl } from './support/database.js'
 import { registry, startService, storageOptions } from './support/service.js'
 
 const service = await startService()
@@ -45,7 +46,7 @@ test('health says whether writes are enabled', async () => {
 })
 
 test('health answers 503 when the database does not answer', async () => {
-  const storage = await openStorage(registry, 'sqlite::memory:', storageOptions)
+  const storage = await openStorage(registry, await freshUrl(), storageOptions)
   const app = await createApp({ product, registry, storage, token: undefined }, pino({ level: 'silent' }))
   const listening = await listen(app, { host: '127.0.0.1', port: 0 })
   await storage.close()

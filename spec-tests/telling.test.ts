@@ -3,12 +3,13 @@ import { request } from 'node:http'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { plainLine } from '../engine/plainLine.js'
+import { freshUrl } from './support/database.js'
 import { startProcess } from './support/process.js'
 
 const token = 'secret-token-0123456789'
 const password = 'hash-that-nobody-may-see'
 const running = await startProcess({
-  DATABASE_URL: 'sqlite::memory:',
+  DATABASE_URL: await freshUrl(),
   API_TOKEN: token,
   LOG_LEVEL: 'info',
   METRICS_PORT: '0',
@@ -104,7 +105,7 @@ test('metrics count requests, creates, rows and the process itself', () => {
 })
 
 test('without METRICS_PORT there are none, and a short token is warned of without being shown', async () => {
-  const plain = await startProcess({ DATABASE_URL: 'sqlite::memory:', API_TOKEN: 'sh0rt' })
+  const plain = await startProcess({ DATABASE_URL: await freshUrl(), API_TOKEN: 'sh0rt' })
   assert.not.ok(plain.output().includes('Metrics at'))
   assert.match(plain.output(), /API_TOKEN has fewer than 16 characters/)
   assert.not.ok(plain.output().includes('sh0rt'))

@@ -24,7 +24,8 @@ const answerParserError = (error: Error & { code?: string }, socket: Duplex): vo
   const before = responses.get(socket)
   // Of a request that has not arrived whole the fault is its own, and waiting for its answer would be for good.
   if (before?.req.complete && !before.writableFinished && !before.destroyed) {
-    before.once('finish', () => answerParserError(error, socket))
+    // Ahead of Node, which closes the connection where the client has said that no more will come.
+    before.prependOnceListener('finish', () => answerParserError(error, socket))
     return
   }
   // Answered before it had arrived whole, as a refused create is: a second answer would pass for that of the next request.
@@ -63,8 +64,11 @@ export const listen = (handle: RequestListener, { host, port }: { host: string; 
     handle(request, response)
   }
   const limits = { requestTimeout: 30_000, headersTimeout: 10_000, connectionsCheckingInterval: 1_000 }
-  // The host is looked at by the app: Node's own refusal has no body.
-  const server = createServer({ ...limits, requireHostHeader: false }, serve)
+  // The host is looked at by the app: Node's own refusal has no body. A client that has said all it wants to say is still owed
+  // its answer, which may be a round trip to the database away.
+  const server = Object.assign(createServer({ ...limits, requireHostHeader: false }, serve), {
+    httpAllowHalfOpen: true,
+  })
   // The body is asked for when it is read, after the token was looked at; any other expectation is ignored.
   server.on('checkContinue', serve)
   server.on('checkExpectation', serve)

@@ -1,12 +1,21 @@
-/** Chooses the database that a deployment's address names. */
+/** Chooses the database that a deployment's address names: a dialect is a file beside this one and a line here. */
 import type { Registry } from '../descriptor/registry.js'
-import { openSqlite, type SqliteOptions } from './sqlite.js'
+import type { StorageOptions } from './options.js'
+import { openPostgres } from './postgres.js'
+import { openSqlite } from './sqlite.js'
 import { type Storage, StorageError } from './storage.js'
 
-export type StorageOptions = Omit<SqliteOptions, 'path'>
+type Open = (registry: Registry, url: string, options: StorageOptions) => Promise<Storage>
 
-/** Opens the storage at `sqlite:PATH` or `sqlite::memory:`. */
-export const openStorage = async (registry: Registry, url: string, options: StorageOptions): Promise<Storage> => {
-  if (url.startsWith('sqlite:')) return openSqlite(registry, { ...options, path: url.slice('sqlite:'.length) })
-  throw new StorageError('This release serves SQLite alone; set DATABASE_URL to sqlite:PATH.')
+const dialects: Readonly<Record<string, Open>> = {
+  sqlite: async (registry, url, options) => openSqlite(registry, { ...options, path: url.slice('sqlite:'.length) }),
+  postgres: openPostgres,
+  postgresql: openPostgres,
+}
+
+/** Opens the storage at an address such as `sqlite:PATH`, `sqlite::memory:` or `postgres://USER@HOST/NAME`. */
+export const openStorage: Open = async (registry, url, options) => {
+  const open = dialects[url.slice(0, url.indexOf(':'))]
+  if (!open) throw new StorageError(`DATABASE_URL begins with none of ${Object.keys(dialects).join(', ')}.`)
+  return open(registry, url, options)
 }

@@ -1,7 +1,7 @@
 /** SQLite: one file, a connection for this thread, and threads for the writes and for what takes long to read. */
 import type { Database } from 'better-sqlite3'
 import createKnex from 'knex'
-import type { Registry } from '../descriptor/registry.js'
+import type { Registry, RowValues } from '../descriptor/registry.js'
 import { type Changes, changesOf } from './changes.js'
 import { connect } from './connection.js'
 import { ReadyAnswers } from './ready.js'
@@ -11,6 +11,7 @@ import { statesTable } from './sqliteSchema.js'
 import { insertRows, loadDemo, type Progress, setUp } from './sqliteSetUp.js'
 import { type Shared, sqliteTable } from './sqliteTable.js'
 import { type Storage, StorageError } from './storage.js'
+import { quoted } from './tables.js'
 import { Thread } from './thread.js'
 import { type Write, type Written, writer } from './writes.js'
 
@@ -121,6 +122,22 @@ const openFile = (registry: Registry, options: SqliteOptions): Storage => {
       database.pragma(`busy_timeout = ${patience}`)
       database.transaction(() => insertRows(database, knex, resource, rows)).immediate()
       database.pragma(`busy_timeout = ${impatience}`)
+      changes.committed()
+    },
+    async rows({ table, fields }, after, count) {
+      const columns = fields.map(({ name }) => quoted(name)).join(', ')
+      const some = database.prepare(`select ${columns} from ${quoted(table)} where id > ? order by id limit ?`)
+      return some.all(after, count) as RowValues[]
+    },
+    async fill(batches) {
+      database.exec('begin immediate')
+      try {
+        database.pragma('defer_foreign_keys = ON')
+        for await (const { resource, rows } of batches) insertRows(database, knex, resource, rows)
+        database.exec('commit')
+      } finally {
+        if (database.inTransaction) database.exec('rollback')
+      }
       changes.committed()
     },
     async ping() {

@@ -28,6 +28,8 @@ export const followFile = (path: string, open: (again: boolean) => Storage): Sto
     table: (resource) => tellingFaults(() => current.table(resource)),
     counts: () => current.counts().catch(rethrow),
     load: (resource, rows) => current.load(resource, rows),
+    rows: (resource, after, count) => current.rows(resource, after, count),
+    fill: (batches) => current.fill(batches),
     async ping() {
       if (identityOf(path) !== opened) throw new Unavailable('the database file is not where it was')
       await current.ping().catch(rethrow)

@@ -51,12 +51,22 @@ export interface Table {
   create(row: RowValues, retry?: Retry): Promise<Creation>
 }
 
+/** Some rows of one resource. */
+export interface Batch {
+  readonly resource: Resource
+  readonly rows: readonly RowValues[]
+}
+
 export interface Storage {
   table(resource: Resource): Table
   /** How many rows each resource has. */
   counts(): Promise<ReadonlyMap<Resource, number>>
   /** Stores whole rows that are known to be sound, in one transaction. */
   load(resource: Resource, rows: Iterable<RowValues>): Promise<void>
+  /** Whole rows after an id, in the order of their ids and with what is redacted: for copies, never for answers. */
+  rows(resource: Resource, after: number, count: number): Promise<RowValues[]>
+  /** Stores whole rows of any resources in one transaction; what they refer to need only be there at its end. */
+  fill(batches: AsyncIterable<Batch>): Promise<void>
   /** Resolves when the database answers. */
   ping(): Promise<void>
   close(): Promise<void>

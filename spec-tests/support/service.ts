@@ -8,8 +8,10 @@ import { withRows } from '../../engine/descriptor/samples.js'
 import { createApp } from '../../engine/http/app.js'
 import { listen } from '../../engine/http/listen.js'
 import { openStorage } from '../../engine/storage/open.js'
+import type { PoolOptions } from '../../engine/storage/options.js'
 import { folders, product } from '../../product.js'
 import { conformance, type Received } from './conformance.js'
+import { freshUrl } from './database.js'
 
 export const token = 'the-write-token-of-the-tests'
 
@@ -17,7 +19,13 @@ export const token = 'the-write-token-of-the-tests'
 export const registry = withRows(await loadRegistry(folders))
 
 /** How the tests open a database. */
-export const storageOptions = { demo: true, readyBytes: 2 ** 20, progress: () => {} }
+export const storageOptions = {
+  demo: true,
+  readyBytes: 2 ** 20,
+  pool: { size: 4, waitMs: 5_000, idleMs: 1_000, statementMs: 10_000 },
+  progress: () => {},
+  warn: () => {},
+}
 
 export interface Response {
   readonly status: number
@@ -72,10 +80,11 @@ export interface TestService {
 
 /** Starts one; it ends with the test run. */
 export const startService = async (
-  settings: { registry?: Registry; token?: string | undefined; url?: string } = {},
+  settings: { registry?: Registry; token?: string | undefined; url?: string; pool?: PoolOptions } = {},
 ): Promise<TestService> => {
   const served = settings.registry ?? registry
-  const storage = await openStorage(served, settings.url ?? 'sqlite::memory:', storageOptions)
+  const { pool = storageOptions.pool } = settings
+  const storage = await openStorage(served, settings.url ?? (await freshUrl()), { ...storageOptions, pool })
   const service = { product, registry: served, storage, token: 'token' in settings ? settings.token : token }
   const { address } = await listen(await createApp(service, pino({ level: 'silent' })), { host: '127.0.0.1', port: 0 })
   const document = await exchange(address, `${basePath}/openapi.json`, {})

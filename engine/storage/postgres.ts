@@ -1,0 +1,51 @@
+/** PostgreSQL: a server that several processes share, asked over a pool of connections. */
+import createKnex from 'knex'
+import type { Registry, Resource } from '../descriptor/registry.js'
+import type { StorageOptions } from './options.js'
+import { shownAddress } from './postgresAddress.js'
+import { connectionsTo, prepared } from './postgresConnections.js'
+import { statesTable } from './postgresFunctions.js'
+import { deferReferences, insertRows, readRows } from './postgresRows.js'
+import { setUp } from './postgresSetUp.js'
+import { postgresTable } from './postgresTable.js'
+import { ReadyAnswers } from './ready.js'
+import { type Storage, StorageError } from './storage.js'
+
+/** Writes SQL and never connects: the statements run on the driver itself. */
+const knex = createKnex({ client: 'pg' })
+
+const ping = prepared({ sql: 'select 1', slots: [] })
+const counts = prepared({ sql: `select name, sum(rows) from ${statesTable} group by name`, slots: [] })
+
+/** Opens the database, makes what is missing, and loads the demo data where that is wanted and there are no rows. */
+export const openPostgres = async (registry: Registry, url: string, options: StorageOptions): Promise<Storage> => {
+  if (!URL.canParse(url)) throw new StorageError('DATABASE_URL is no address such as postgres://USER@HOST:5432/NAME.')
+  const searchIndex = await setUp(url, registry, options).catch((error: Error) => {
+    throw new StorageError(`The database ${shownAddress(url)} cannot be used: ${error.message}`)
+  })
+  const connections = connectionsTo(url, options.pool)
+  const shared = { connections, knex, ready: new ReadyAnswers(options.readyBytes), searchIndex }
+  const tables = new Map(registry.map((resource) => [resource, postgresTable(registry, resource, shared)]))
+  return {
+    table(resource) {
+      const table = tables.get(resource)
+      if (!table) throw new TypeError(`${resource.path} is not of this registry`)
+      return table
+    },
+    async counts() {
+      const rows = new Map((await connections.read(counts)).map(([name, count]) => [name, Number(count)]))
+      return new Map(registry.map((resource): [Resource, number] => [resource, rows.get(resource.table) ?? 0]))
+    },
+    load: (resource, rows) => connections.transaction((ask) => insertRows(ask, resource, rows)),
+    rows: (resource, after, count) => readRows(connections.read, resource, after, count),
+    fill: (batches) =>
+      connections.transaction(async (ask) => {
+        await ask(deferReferences)
+        for await (const { resource, rows } of batches) await insertRows(ask, resource, rows)
+      }),
+    async ping() {
+      await connections.read(ping)
+    },
+    close: connections.close,
+  }
+}

@@ -1,0 +1,117 @@
+/** Makes, in a database that may be new or from an earlier descriptor, all that the registry asks for. */
+import { Client } from 'pg'
+import type { Registry, Resource } from '../descriptor/registry.js'
+import { type Column, misfitOf } from './misfit.js'
+import type { StorageOptions } from './options.js'
+import { configOf } from './postgresAddress.js'
+import { type Ask, askOn } from './postgresConnections.js'
+import { blocksTable, statesTable } from './postgresFunctions.js'
+import { ensureFunctions, ensureKept, type Run, trigramsOf } from './postgresKept.js'
+import { keysTable } from './postgresKeys.js'
+import { deferReferences, insertRows } from './postgresRows.js'
+import { addColumns, addReferences, createTable } from './postgresSchema.js'
+import { StorageError } from './storage.js'
+import { quoted } from './tables.js'
+
+/** Held while a process sets up: another that starts at the same moment waits, and then finds all of it made. */
+const lock = 'select pg_advisory_xact_lock(7238116901)'
+
+const ownTables = [
+  `create table if not exists ${statesTable} (name text not null, rows bigint not null, state bigint not null)`,
+  `create index if not exists ${statesTable}_name on ${statesTable} (name)`,
+  `create table if not exists ${blocksTable} (name text not null, block bigint not null, rows bigint not null)`,
+  `create index if not exists ${blocksTable}_name on ${blocksTable} (name, block)`,
+  `create table if not exists ${keysTable} (key text primary key, digest text not null, id bigint not null,
+    body text not null, at bigint not null)`,
+  `create index if not exists ${keysTable}_at on ${keysTable} (at)`,
+]
+
+/** Makes the table, or gives it the columns its descriptor has gained; answers with what is left to do: its references. */
+const ensureTable = async (run: Run, registry: Registry, resource: Resource): Promise<string[]> => {
+  const table = quoted(resource.table)
+  const columns = await run<Column>(
+    `select attname as name, attnotnull as "isFilled" from pg_attribute
+      where attrelid = to_regclass($1) and attnum > 0 and not attisdropped`,
+    [table],
+  )
+  if (columns.length === 0) {
+    await run(createTable(resource))
+    return addReferences(registry, resource, resource.fields)
+  }
+  const hasGap = async (column: string) =>
+    (await run(`select 1 from ${table} where ${quoted(column)} is null limit 1`)).length > 0
+  const problem = await misfitOf(resource, columns, hasGap)
+  if (problem) throw new StorageError(problem)
+  const gained = resource.fields.filter((field) => !columns.some((column) => column.name === field.name))
+  if (gained.length > 0) await run(addColumns(resource, gained))
+  return addReferences(registry, resource, gained)
+}
+
+/** Loads the demo rows, unless any table has a row. */
+const loadDemo = async (run: Run, ask: Ask, registry: Registry): Promise<void> => {
+  const [counted] = await run<{ rows: string }>(`select coalesce(sum(rows), 0) as rows from ${statesTable}`)
+  if (Number(counted?.rows) > 0) return
+  // Rows refer to one another in both directions, so the references are checked once all are there.
+  await ask(deferReferences)
+  for (const resource of registry) await insertRows(ask, resource, resource.demo)
+}
+
+/** What searches can count on: an index of trigrams, and whether it knows letters beyond ASCII as such. */
+export interface SearchIndex {
+  readonly isThere: boolean
+  readonly isAscii: boolean
+}
+
+/** Makes all of it; tables that had to be gone through are added to a set. */
+const make = async (
+  run: Run,
+  ask: Ask,
+  registry: Registry,
+  { demo, progress, warn }: StorageOptions,
+  goneThrough: Set<string>,
+): Promise<SearchIndex> => {
+  await run(lock)
+  const [server] = await run<{ encoding: string }>(`select current_setting('server_encoding') as encoding`)
+  if (server?.encoding !== 'UTF8') {
+    throw new StorageError(`its encoding is ${server?.encoding}, which has not every letter; take one in UTF8`)
+  }
+  for (const sql of ownTables) await run(sql)
+  const basis = await ensureFunctions(run)
+  const trigrams = await trigramsOf(run, warn)
+  const references: string[] = []
+  for (const resource of registry) references.push(...(await ensureTable(run, registry, resource)))
+  for (const sql of references) await run(sql)
+  const says = async ({ table }: Resource) => {
+    const [counted] = await run<{ count: string }>(`select count(*) from ${quoted(table)}`)
+    progress(table, 0, Number(counted?.count))
+    if (Number(counted?.count) > 0) goneThrough.add(table)
+  }
+  for (const resource of registry) await ensureKept({ run, basis, says }, resource, trigrams)
+  if (demo) await loadDemo(run, ask, registry)
+  if (!trigrams) return { isThere: false, isAscii: true }
+  const schema = trigrams.slice(0, trigrams.lastIndexOf('.'))
+  const [shown] = await run<{ count: number }>(`select cardinality(${schema}.show_trgm('éüß')) as count`)
+  return { isThere: true, isAscii: shown?.count === 0 }
+}
+
+/** Brings the database to what the registry asks for, all of it or nothing, on a connection of its own without haste. */
+export const setUp = async (url: string, registry: Registry, options: StorageOptions): Promise<SearchIndex> => {
+  const client = new Client({
+    ...configOf(url, { statement_timeout: '0' }),
+    connectionTimeoutMillis: options.pool.waitMs,
+  })
+  client.on('error', () => {})
+  const run: Run = async (sql, values) => (await client.query(sql, values && [...values])).rows
+  try {
+    await client.connect()
+    await run('begin')
+    const goneThrough = new Set<string>()
+    const search = await make(run, askOn(client), registry, options, goneThrough)
+    await run('commit')
+    // A table written anew is not known to be visible to all, and no count could be read off an index alone.
+    for (const table of goneThrough) await run(`vacuum analyze ${quoted(table)}`)
+    return search
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,104 @@
+/** The database cut off, stopped, restarted or slow: 503 and nothing lost, and all is well soon after its return. */
+import { setTimeout } from 'node:timers/promises'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { runOn, sharedDatabase } from './support/database.js'
+import { flakyNetwork } from './support/flakyNetwork.js'
+import { type Response, startService } from './support/service.js'
+
+const database = await sharedDatabase()
+const network = await flakyNetwork(database.url)
+const pool = { size: 4, waitMs: 500, idleMs: 5_000, statementMs: 500 }
+const service = await startService({ url: network.url, pool })
+
+const leave = { leave_type: 'Outage' }
+const readings = () => ['/v1/leave', '/v1/leave/1', '/v1/leave?q=annual', '/v1/health'].map((path) => service.get(path))
+
+const expectUnavailable = ({ status, body, headers }: Response): void => {
+  assert.is(status, 503)
+  assert.is(body.error.code, 'unavailable')
+  assert.is(headers['retry-after'], '1')
+  assert.not.match(JSON.stringify(body), /postgres|127\.0\.0\.1|select/)
+}
+
+/** Waits for the service to be well again, and tells how long that took. */
+const recovery = async (): Promise<number> => {
+  const start = performance.now()
+  const isWell = async () =>
+    (await Promise.all([...readings(), service.create('leave', leave)])).every((one) => one.status < 300)
+  while (!(await isWell())) await setTimeout(50)
+  return performance.now() - start
+}
+
+const test = suite('outages of PostgreSQL')
+
+test('cut off, every request is told to come again, and all is well within seconds of its return', async () => {
+  network.cut()
+  for (const response of await Promise.all([...readings(), service.create('leave', leave)])) expectUnavailable(response)
+  network.mend()
+  assert.ok((await recovery()) < 5_000)
+})
+
+test('a network that loses every packet holds nobody up for long', async () => {
+  network.hang()
+  const start = performance.now()
+  for (const response of await Promise.all([...readings(), service.create('leave', leave)])) expectUnavailable(response)
+  assert.ok(performance.now() - start < 5_000)
+  network.mend()
+  assert.ok((await recovery()) < 5_000)
+})
+
+test('connections that the server ends while they rest are not noticed', async () => {
+  for (let n = 0; n < 5; n++) {
+    await Promise.all(readings())
+    await runOn(
+      database.url,
+      'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname = current_database()',
+    )
+    for (const { status } of await Promise.all(readings())) assert.is(status, 200)
+  }
+})
+
+test('a statement that takes too long is ended, and others go on', async () => {
+  await recovery()
+  const locked = runOn(database.url, 'begin; lock table leave_requests in exclusive mode; select pg_sleep(1.5); commit')
+  await setTimeout(200)
+  expectUnavailable(await service.create('leave', leave))
+  assert.is((await service.get('/v1/leave')).status, 200)
+  assert.is((await service.get('/v1/jobs')).status, 200)
+  await locked
+  assert.is((await service.create('leave', leave)).status, 201)
+})
+
+test('more requests than connections wait their turn', async () => {
+  const responses = await Promise.all(Array.from({ length: 200 }, (_, n) => service.get(`/v1/employees?offset=${n}`)))
+  assert.ok(responses.every(({ status }) => status === 200))
+})
+
+test('no row that was acknowledged is lost, however often the connection breaks', async () => {
+  const acknowledged: number[] = []
+  let isOver = false
+  const writer = async () => {
+    while (!isOver) {
+      const { status, body } = await service.create('leave', leave)
+      if (status === 201) acknowledged.push(body.id)
+      else assert.is(status, 503)
+    }
+  }
+  const writers = [writer(), writer(), writer(), writer()]
+  for (let n = 0; n < 8; n++) {
+    await setTimeout(120)
+    network.cut()
+    await setTimeout(30)
+    network.mend()
+  }
+  isOver = true
+  await Promise.all(writers)
+  assert.ok(acknowledged.length > 20, `${acknowledged.length} rows`)
+  const stored = new Set((await database.run('select id from leave_requests')).map(({ id }) => id))
+  for (const id of acknowledged) assert.ok(stored.has(id), `${id} is lost`)
+  const total = (await service.get('/v1/leave?limit=1')).body.meta.total
+  assert.is(total, stored.size)
+})
+
+test.run()

@@ -1,0 +1,83 @@
+/** The indexes are used on PostgreSQL too: where one could lead to the rows, no statement goes through a table. */
+import createKnex from 'knex'
+import { Client } from 'pg'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { filterFields } from '../engine/descriptor/registry.js'
+import { openStorage } from '../engine/storage/open.js'
+import type { Prepared } from '../engine/storage/postgresConnections.js'
+import { statementsOf } from '../engine/storage/postgresStatements.js'
+import { freshUrl } from './support/database.js'
+import { registry, storageOptions } from './support/service.js'
+
+const url = await freshUrl()
+await (await openStorage(registry, url, storageOptions)).close()
+// The tables of the tests are small enough to be gone through: only where nothing else is possible may that be the plan.
+const client = new Client({
+  connectionString: url,
+  options: '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off',
+})
+await client.connect()
+
+const planOf = async ({ name, sql, slots }: Prepared): Promise<string> => {
+  await client.query(`prepare "${name}" as ${sql}`)
+  const nothing = slots.length > 0 ? `(${slots.map(() => 'null').join(', ')})` : ''
+  const { rows } = await client.query({ text: `explain execute "${name}"${nothing}`, rowMode: 'array' })
+  await client.query(`deallocate "${name}"`)
+  return rows.map(([line]) => line).join('\n')
+}
+
+const knex = createKnex({ client: 'pg' })
+
+for (const resource of registry) {
+  const test = suite(`PostgreSQL’s plans of ${resource.path}`)
+  const statements = statementsOf(knex, registry, resource)
+  const { look, get, first, further, sample, conflicts, create, createOnce } = statements
+  const filters = filterFields(resource).map(({ name }) => name)
+  const by = (names: readonly string[], search?: 'indexed' | 'scanned') =>
+    statements.narrowed({ filters: new Map(names.map((name) => [name, false])), search })
+
+  for (const [name, statement] of Object.entries({
+    look,
+    get,
+    first,
+    further,
+    sample,
+    conflicts,
+    create,
+    createOnce,
+  })) {
+    test(`${name} goes through no table`, async () => {
+      assert.not.match(await planOf(statement), /Seq Scan|Disabled: true/)
+    })
+  }
+
+  test('a sample is looked up, row by row', async () => {
+    assert.match(await planOf(sample), /Index Cond: \(id >= /)
+  })
+
+  test('a filter reads page and count off its index', async () => {
+    // For a handful of rows the server would rather sort them than read them in order.
+    await client.query('set enable_bitmapscan = off')
+    for (const name of filters) {
+      const plan = await planOf(by([name]))
+      assert.is(plan.match(/Index Only Scan using registry_\w+_filter_/g)?.length, 2, plan)
+      assert.not.match(plan, /Seq Scan|Sort/)
+    }
+    await client.query('set enable_bitmapscan = on')
+    assert.not.match(await planOf(by(filters, 'indexed')), /Seq Scan/)
+  })
+
+  test('a text of three letters is found by its index, once for page and count', async () => {
+    const plan = await planOf(by([], 'indexed'))
+    assert.is(plan.match(/Bitmap Index Scan on registry_\w+_search/g)?.length, 1, plan)
+    assert.not.match(plan, /Seq Scan/)
+  })
+
+  test('a text that no index finds is gone through the table for, once', async () => {
+    const plan = await planOf(by([], 'scanned'))
+    assert.is(plan.match(new RegExp(`Scan (using \\S+ )?on ${resource.table}\\b`, 'g'))?.length, 2, plan)
+  })
+
+  test.run()
+}

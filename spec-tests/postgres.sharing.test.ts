@@ -1,0 +1,135 @@
+/** Several processes, and other programs, on one PostgreSQL database: races, keys, counts and ids. */
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Resource, RowValues } from '../engine/descriptor/registry.js'
+import { newRow } from '../engine/descriptor/registry.js'
+import { openStorage } from '../engine/storage/open.js'
+import type { Creation } from '../engine/storage/storage.js'
+import { sharedDatabase } from './support/database.js'
+import { registry, storageOptions } from './support/service.js'
+
+const stranger = await sharedDatabase()
+const open = () => openStorage(registry, stranger.url, storageOptions)
+const resourceAt = (path: string) => registry.find((resource) => resource.path === path) as Resource
+
+const test = suite('sharing a PostgreSQL database')
+
+// First, so that both find a database without anything.
+const [one, other] = await Promise.all([open(), open()])
+const organizations = resourceAt('organizations')
+const both = [one.table(organizations), other.table(organizations)] as const
+const organization = (slug: string): RowValues => newRow(organizations, { name: 'Of the race', slug })
+const isStored = (creation: Creation) => 'id' in creation && !creation.replayed
+
+test('two processes that start at the same moment make one database, with the demo data once', async () => {
+  for (const storage of [one, other]) {
+    const counts = await storage.counts()
+    for (const resource of registry) assert.is(counts.get(resource), resource.demo.length, resource.path)
+  }
+})
+
+test('of creates with one slug at the same moment one is stored, and the others are told', async () => {
+  for (let n = 0; n < 25; n++) {
+    const row = organization(`race-${n}`)
+    const creations = await Promise.all([0, 1, 2, 3, 4, 5].map((k) => both[k % 2 ? 1 : 0].create(row)))
+    assert.is(creations.filter(isStored).length, 1)
+    for (const creation of creations.filter((made) => !isStored(made))) {
+      assert.equal(creation, { conflicts: [{ type: 'unique', field: 'slug' }] })
+    }
+  }
+})
+
+test('of creates with one key at the same moment one is stored, and the others answer with its row', async () => {
+  for (let n = 0; n < 15; n++) {
+    const retry = { key: `key-${n}`, digest: 'of the body' }
+    const row = organization(`keyed-${n}`)
+    const creations = await Promise.all([0, 1, 2, 3, 4, 5].map((k) => both[k % 2 ? 1 : 0].create(row, retry)))
+    assert.is(creations.filter(isStored).length, 1)
+    const answers = new Set(creations.map((made) => ('id' in made ? `${made.id} ${made.body}` : JSON.stringify(made))))
+    assert.is(answers.size, 1)
+  }
+})
+
+test('a key is replayed before anything is checked, is refused to another request, and is one for all resources', async () => {
+  const retry = { key: 'one for all', digest: 'first' }
+  const first = await both[0].create(organization('one-for-all'), retry)
+  assert.ok(isStored(first))
+  const again = await both[1].create(organization('one-for-all'), retry)
+  assert.equal(again, { ...first, replayed: true })
+  assert.equal(await both[1].create(organization('another'), { ...retry, digest: 'second' }), { mismatch: true })
+  const leave = resourceAt('leave')
+  const elsewhere = other.table(leave).create(newRow(leave, { leave_type: 'Study' }), { ...retry, digest: 'third' })
+  assert.equal(await elsewhere, { mismatch: true })
+})
+
+test('a refused create keeps no key, and a key of yesterday counts for nothing', async () => {
+  const retry = { key: 'refused', digest: 'first' }
+  assert.ok('conflicts' in (await both[0].create(organization('one-for-all'), retry)))
+  assert.ok(isStored(await both[0].create(organization('refused-first'), { ...retry, digest: 'second' })))
+  await stranger.run(`update registry_keys set at = at - 24 * 60 * 60 * 1000`)
+  assert.ok(isStored(await both[1].create(organization('a-day-later'), retry)))
+  assert.equal(await both[0].create(organization('b-day-later'), { ...retry, digest: 'x' }), { mismatch: true })
+})
+
+test('ids go on after those that other programs chose, even where the sequence does not know of them', async () => {
+  const insert =
+    'insert into organizations (id, name, slug, default_locale, timezone, created) values (?, ?, ?, ?, ?, ?)'
+  await stranger.run(insert, 50_000, 'x', 'by-a-stranger', 'en', 'UTC', 'now')
+  const after = await both[0].create(organization('after-the-stranger'))
+  assert.is('id' in after && after.id, 50_001)
+  await stranger.run(`select setval(pg_get_serial_sequence('organizations', 'id'), 49999)`)
+  const behind = await both[1].create(organization('behind-the-stranger'))
+  assert.is('id' in behind && behind.id, 50_002)
+})
+
+test('counts and tags follow whatever other programs do, and stay exact under many writers', async () => {
+  const table = one.table(organizations)
+  const exact = async () => {
+    const [{ count } = {}] = await stranger.run('select count(*) from organizations')
+    const { body } = await table.list({ limit: 1, offset: 0n, q: '', filters: {} })
+    assert.is(JSON.parse(String(body)).meta.total, count)
+  }
+  const tags = [await table.tag()]
+  const bulk = `insert into organizations (name, slug, default_locale, timezone, created)
+    select 'bulk', 'bulk-' || n, 'en', 'UTC', 'now' from generate_series(1, 500) as n`
+  for (const sql of [
+    bulk,
+    `update organizations set name = 'changed' where slug = 'bulk-7'`,
+    `delete from organizations where slug like 'bulk-1%'`,
+    `merge into organizations using (values (1)) as v on slug = 'bulk-2' when matched then delete`,
+    `insert into organizations (name, slug, default_locale, timezone, created) values ('x', 'bulk-3', 'en', 'UTC', 'now')
+      on conflict (registry_key(slug)) do update set name = 'merged'`,
+  ]) {
+    await stranger.run(sql)
+    tags.push(await table.tag())
+    await exact()
+  }
+  assert.is(new Set(tags).size, tags.length)
+  const writers = Array.from({ length: 120 }, (_, n) => both[n % 2 ? 1 : 0].create(organization(`many-${n}`)))
+  const readers = Array.from({ length: 40 }, () => other.table(organizations).tag())
+  await Promise.all([...writers, ...readers])
+  await exact()
+  const departments = one.table(resourceAt('leave'))
+  await stranger.run('truncate leave_requests')
+  assert.is(
+    JSON.parse(String((await departments.list({ limit: 1, offset: 0n, q: '', filters: {} })).body)).meta.total,
+    0,
+  )
+})
+
+test('many changes become one, and the tag stays what it was', async () => {
+  const table = other.table(organizations)
+  for (let n = 0; n < 60; n++) await stranger.run(`update organizations set name = 'n${n}' where slug = 'bulk-3'`)
+  const tag = await table.tag()
+  const changes = async () =>
+    (await stranger.run(`select count(*) from registry_tables where name = 'organizations'`))[0]?.['count'] as number
+  for (let n = 0; n < 100 && (await changes()) > 1; n++) await new Promise((resolve) => setTimeout(resolve, 20))
+  assert.is(await changes(), 1)
+  assert.is(await table.tag(), tag)
+  assert.is(await one.table(organizations).tag(), tag)
+})
+
+test.after(async () => {
+  await Promise.all([one.close(), other.close()])
+})
+test.run()

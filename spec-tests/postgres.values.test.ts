@@ -1,0 +1,99 @@
+/** What PostgreSQL writes and folds by functions of its own, held against SQLite and against the engine's rule. */
+import Database from 'better-sqlite3'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { fold } from '../engine/storage/fold.js'
+import { openStorage } from '../engine/storage/open.js'
+import { freshUrl, runOn } from './support/database.js'
+import { registry, storageOptions } from './support/service.js'
+
+const url = await freshUrl()
+await (await openStorage(registry, url, { ...storageOptions, demo: false })).close()
+const sqlite = new Database(':memory:')
+
+/** What a function makes of each of many values. */
+const each = async (expression: string, type: string, values: readonly unknown[]): Promise<unknown[]> => {
+  const sql = `select ${expression} as made from unnest($1::${type}[]) with ordinality as given(value, n) order by n`
+  return (await runOn(url, sql, [values])).map(({ made }) => made)
+}
+
+const test = suite('values on PostgreSQL')
+
+/** Doubles of every size and length, the same ones at each run. */
+const doubles = (): number[] => {
+  let seed = 20_240_229n
+  const random = () => {
+    seed = (seed * 6_364_136_223_846_793_005n + 1_442_695_040_888_963_407n) % 2n ** 64n
+    return seed
+  }
+  const [double, bits] = [new Float64Array(1), new BigUint64Array(1)]
+  const fromBits = (value: bigint) => {
+    bits[0] = value
+    double.set(new Float64Array(bits.buffer))
+    return double[0] as number
+  }
+  const few = (n: number) => Number(random() % BigInt(n))
+  return [
+    ...[0, -0, 3, -2.5, 49.47, 1e15, 1e16, 1e17, 1e18, 1e19, 1e21, 1e22, 1e23, 2 ** 53, 2 ** 63, -(2 ** 63)],
+    ...[2 ** 63 - 1024, 1e-4, 1e-5, 1e-7, 5e-324, 2.2250738585072014e-308, 1.7976931348623157e308, 1 / 3],
+    ...Array.from({ length: 8_000 }, () => fromBits(random())),
+    ...Array.from({ length: 2_000 }, () => fromBits(random() % 2n ** 52n)),
+    ...Array.from({ length: 8_000 }, () => Number(`${random() % 10n ** BigInt(1 + few(16))}e${few(600) - 308}`)),
+    ...Array.from({ length: 8_000 }, () => few(10_000_000) / 100),
+    ...Array.from({ length: 4_000 }, () => few(100_000_000) / 10 ** few(9)),
+  ].filter(Number.isFinite)
+}
+
+test('every number is printed as SQLite prints it, and reads back as the same number', async () => {
+  sqlite.exec('create table numbers (value numeric)')
+  const values = doubles()
+  const insert = sqlite.prepare('insert into numbers values (?)')
+  sqlite.transaction(() => {
+    for (const value of values) insert.run(value)
+  })()
+  const expected = sqlite.prepare('select json_array(value) from numbers order by rowid').pluck().all() as string[]
+  const printed = await each('registry_number(value)', 'double precision', values)
+  for (const [n, value] of values.entries()) {
+    assert.is(`[${printed[n]}]`, expected[n], String(value))
+    assert.is(Number(printed[n]), value + 0)
+  }
+})
+
+/** Every character there is but NUL, in texts of a thousand. */
+const allCharacters = (): string[] => {
+  const points = Array.from({ length: 0x10_ffff }, (_, n) => n + 1).filter((point) => point < 0xd800 || point > 0xdfff)
+  return Array.from({ length: Math.ceil(points.length / 1_000) }, (_, n) =>
+    String.fromCodePoint(...points.slice(n * 1_000, (n + 1) * 1_000)),
+  )
+}
+
+test('every character is written as SQLite writes it', async () => {
+  const texts = allCharacters()
+  const written = sqlite.prepare('select json_quote(?)').pluck()
+  assert.equal(
+    await each('registry_quoted(value)', 'text', texts),
+    texts.map((text) => written.get(text)),
+  )
+})
+
+test('every letter is folded by the engine’s rule, whatever the server’s locale', async () => {
+  const texts = allCharacters()
+  assert.equal(await each('registry_searched(array[value])', 'text', texts), texts.map(fold))
+  const folded = texts.map(fold)
+  assert.equal(folded.map(fold), folded, 'what is folded folds no further')
+})
+
+test('texts that are searched are joined by a space, those without a value left out', async () => {
+  const [row] = await runOn(url, `select registry_searched(array['A', null, '', 'Ö']) as text`)
+  assert.is(row?.['text'], 'a  ö')
+})
+
+test('a text too long for an index is told from others by its hash', async () => {
+  const [one, other] = ['x'.repeat(5_000), `${'x'.repeat(4_999)}y`]
+  const keys = await each('registry_key(value)', 'text', ['short', one, other])
+  assert.is(keys[0], 'short')
+  assert.is.not(keys[1], keys[2])
+  assert.ok(keys.every((key) => String(key).length < 600))
+})
+
+test.run()
