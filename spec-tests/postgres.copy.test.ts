@@ -9,7 +9,8 @@ import * as assert from 'uvu/assert'
 import type { Resource } from '../engine/descriptor/registry.js'
 import { openStorage } from '../engine/storage/open.js'
 import { freshUrl } from './support/database.js'
-import { registry, storageOptions } from './support/service.js'
+import { storageOptions } from './support/options.js'
+import { registry } from './support/service.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'copy-'))
 const [first, last] = ['first', 'last'].map((name) => `sqlite:${join(folder, `${name}.sqlite`)}`) as [string, string]

@@ -5,10 +5,11 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { filterFields } from '../engine/descriptor/registry.js'
 import { openStorage } from '../engine/storage/open.js'
-import type { Prepared } from '../engine/storage/postgresConnections.js'
-import { statementsOf } from '../engine/storage/postgresStatements.js'
+import type { Prepared } from '../engine/storage/postgres/connections.js'
+import { statementsOf } from '../engine/storage/postgres/statements.js'
 import { freshUrl } from './support/database.js'
-import { registry, storageOptions } from './support/service.js'
+import { storageOptions } from './support/options.js'
+import { registry } from './support/service.js'
 
 const url = await freshUrl()
 await (await openStorage(registry, url, storageOptions)).close()

@@ -6,7 +6,8 @@ import { newRow } from '../engine/descriptor/registry.js'
 import { openStorage } from '../engine/storage/open.js'
 import type { Creation } from '../engine/storage/storage.js'
 import { sharedDatabase } from './support/database.js'
-import { registry, storageOptions } from './support/service.js'
+import { storageOptions } from './support/options.js'
+import { registry } from './support/service.js'
 
 const stranger = await sharedDatabase()
 const open = () => openStorage(registry, stranger.url, storageOptions)

@@ -5,7 +5,8 @@ import * as assert from 'uvu/assert'
 import { fold } from '../engine/storage/fold.js'
 import { openStorage } from '../engine/storage/open.js'
 import { freshUrl, runOn } from './support/database.js'
-import { registry, storageOptions } from './support/service.js'
+import { storageOptions } from './support/options.js'
+import { registry } from './support/service.js'
 
 const url = await freshUrl()
 await (await openStorage(registry, url, { ...storageOptions, demo: false })).close()

@@ -4,8 +4,8 @@ import createKnex from 'knex'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Statement } from '../engine/storage/slots.js'
-import { insertRows, setUp } from '../engine/storage/sqliteSetUp.js'
-import { statementsOf } from '../engine/storage/sqliteStatements.js'
+import { insertRows, setUp } from '../engine/storage/sqlite/setUp.js'
+import { statementsOf } from '../engine/storage/sqlite/statements.js'
 import { registry } from './support/service.js'
 
 const knex = createKnex({ client: 'better-sqlite3', useNullAsDefault: true })

@@ -8,7 +8,8 @@ import { listen } from '../engine/http/listen.js'
 import { openStorage } from '../engine/storage/open.js'
 import { product } from '../product.js'
 import { freshUrl } from './support/database.js'
-import { registry, startService, storageOptions } from './support/service.js'
+import { storageOptions } from './support/options.js'
+import { registry, startService } from './support/service.js'
 
 const service = await startService()
 const closed = await startService({ token: undefined })

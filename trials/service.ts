@@ -11,6 +11,7 @@ import type { Resource, RowValues } from '../engine/descriptor/registry.js'
 import { manyRow, withRows } from '../engine/descriptor/samples.js'
 import { openStorage } from '../engine/storage/open.js'
 import { folders } from '../product.js'
+import { storageOptions } from '../spec-tests/support/options.js'
 import { type Answer, type Header, requestBytes, Wire } from '../spec-tests/support/wire.js'
 
 export const token = 'the-write-token-of-the-trials'
@@ -33,7 +34,7 @@ const isRepeatable = ({ fields }: Resource): boolean =>
 
 /** Makes a database with the demo rows, and so many more in every table. */
 export const makeFile = async (path: string, more: number): Promise<void> => {
-  const storage = await openStorage(registry, `sqlite:${path}`, { demo: true, readyBytes: 0, progress: () => {} })
+  const storage = await openStorage(registry, `sqlite:${path}`, { ...storageOptions, readyBytes: 0 })
   for (const resource of more > 0 ? registry.filter(isRepeatable) : []) {
     const last = Math.max(...resource.demo.map((row) => Number(row['id'])))
     const rowAt = (_: unknown, n: number): RowValues => ({

@@ -8,24 +8,28 @@ export interface Column {
   readonly isFilled: boolean
 }
 
-/** Why the table cannot serve; `hasGap` tells whether any row is without a value of a column. */
-export const misfitOf = async (
+/** The columns that a row may be without and that the descriptor requires: whether any row is has to be looked at. */
+export const doubtful = ({ fields }: Resource, columns: readonly Column[]): string[] =>
+  columns
+    .filter(({ name, isFilled }) => !isFilled && fields.some((field) => field.name === name && field.required))
+    .map(({ name }) => name)
+
+/** Why the table cannot serve; `unfilled` are those of the doubtful columns that a row is without. */
+export const misfitOf = (
   { table, fields, create, path }: Resource,
   columns: readonly Column[],
-  hasGap: (column: string) => Promise<boolean>,
-): Promise<string | undefined> => {
+  unfilled: readonly string[],
+): string | undefined => {
   const says = (what: string) => `table "${table}" ${what} (resources/${path}.ts)`
-  for (const { name, isFilled } of columns) {
-    const field = fields.find((one) => one.name === name)
-    if (create && isFilled && name !== 'id' && !field?.required) {
-      return says(
-        `lets no row be without "${name}", but its descriptor does; alter the table, or require the field again`,
-      )
-    }
-    if (field?.required && !isFilled && (await hasGap(name))) {
-      return says(`has rows without "${name}", which its descriptor requires; give them a value first`)
-    }
+  const field = (name: string) => fields.find((one) => one.name === name)
+  const strict = columns.find(({ name, isFilled }) => create && isFilled && name !== 'id' && !field(name)?.required)
+  if (strict) {
+    return says(
+      `lets no row be without "${strict.name}", but its descriptor does; alter the table, or require the field again`,
+    )
   }
-  const required = fields.find((field) => field.required && !columns.some((column) => column.name === field.name))
+  const [gap] = unfilled
+  if (gap) return says(`has rows without "${gap}", which its descriptor requires; give them a value first`)
+  const required = fields.find(({ name, required: is }) => is && !columns.some((column) => column.name === name))
   return required && says(`has no column "${required.name}", and a required one cannot be added to rows that exist`)
 }

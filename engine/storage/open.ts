@@ -8,7 +8,7 @@ import { type Storage, StorageError } from './storage.js'
 type Open = (registry: Registry, url: string, options: StorageOptions) => Promise<Storage>
 
 const dialects: Readonly<Record<string, Open>> = {
-  sqlite: async (registry, url, options) => openSqlite(registry, { ...options, path: url.slice('sqlite:'.length) }),
+  sqlite: openSqlite,
   postgres: openPostgres,
   postgresql: openPostgres,
 }

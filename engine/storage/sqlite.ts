@@ -2,18 +2,19 @@
 import type { Database } from 'better-sqlite3'
 import createKnex from 'knex'
 import type { Registry, RowValues } from '../descriptor/registry.js'
-import { type Changes, changesOf } from './changes.js'
-import { connect } from './connection.js'
+import type { StorageOptions } from './options.js'
 import { ReadyAnswers } from './ready.js'
-import { refuseUnsound } from './sqliteFile.js'
-import { followFile } from './sqliteFollow.js'
-import { statesTable } from './sqliteSchema.js'
-import { insertRows, loadDemo, type Progress, setUp } from './sqliteSetUp.js'
-import { type Shared, sqliteTable } from './sqliteTable.js'
+import { type Changes, changesOf } from './sqlite/changes.js'
+import { connect } from './sqlite/connection.js'
+import { refuseUnsound } from './sqlite/file.js'
+import { followFile } from './sqlite/follow.js'
+import { statesTable } from './sqlite/schema.js'
+import { insertRows, loadDemo, setUp } from './sqlite/setUp.js'
+import { type Shared, sqliteTable } from './sqlite/table.js'
+import { Thread } from './sqlite/thread.js'
+import { type Write, type Written, writer } from './sqlite/writes.js'
 import { type Storage, StorageError } from './storage.js'
 import { quoted } from './tables.js'
-import { Thread } from './thread.js'
-import { type Write, type Written, writer } from './writes.js'
 
 /** Writes SQL and never connects: the statements run on better-sqlite3 itself. */
 const knex = createKnex({ client: 'better-sqlite3', useNullAsDefault: true })
@@ -24,17 +25,8 @@ const inMemory = ':memory:'
 const patience = 5_000
 const impatience = 50
 
-export interface SqliteOptions {
-  /** A path, or `:memory:`. */
-  readonly path: string
-  readonly demo: boolean
-  /** How many bytes of answers may be kept ready. */
-  readonly readyBytes: number
-  readonly progress: Progress
-}
-
 /** Opens the file and brings it to what the registry asks for. */
-const prepared = (registry: Registry, { path, demo, progress }: SqliteOptions): Database => {
+const prepared = (registry: Registry, path: string, { demo, progress }: StorageOptions): Database => {
   let database: Database | undefined
   try {
     if (path !== inMemory) refuseUnsound(path, registry)
@@ -99,12 +91,11 @@ const inPlace = (database: Database, changes: Changes): Work => {
 }
 
 /** The storage in one file, for as long as that is the file. */
-const openFile = (registry: Registry, options: SqliteOptions): Storage => {
-  const { path, readyBytes } = options
-  const database = prepared(registry, options)
+const openFile = (registry: Registry, path: string, options: StorageOptions): Storage => {
+  const database = prepared(registry, path, options)
   const changes = changesOf(database)
   const work = path === inMemory ? inPlace(database, changes) : inThreads(path, changes)
-  const shared = { database, knex, ready: new ReadyAnswers(readyBytes), changes: changes.seen, ...work }
+  const shared = { database, knex, ready: new ReadyAnswers(options.readyBytes), changes: changes.seen, ...work }
   const tables = new Map(registry.map((resource) => [resource, sqliteTable(registry, resource, shared)]))
   const counted = database.prepare(`select name, rows from ${statesTable}`).raw()
   const ask = database.prepare('select count(*) from sqlite_schema')
@@ -151,8 +142,9 @@ const openFile = (registry: Registry, options: SqliteOptions): Storage => {
 }
 
 /** Opens the database, makes what is missing, and loads the demo data where that is wanted and there are no rows. */
-export const openSqlite = (registry: Registry, options: SqliteOptions): Storage => {
-  if (options.path === inMemory) return openFile(registry, options)
+export const openSqlite = async (registry: Registry, url: string, options: StorageOptions): Promise<Storage> => {
+  const path = url.slice('sqlite:'.length)
+  if (path === inMemory) return openFile(registry, path, options)
   // A file that takes the place of another is shown as it is, even where it is empty.
-  return followFile(options.path, (again) => openFile(registry, { ...options, demo: options.demo && !again }))
+  return followFile(path, (again) => openFile(registry, path, { ...options, demo: options.demo && !again }))
 }

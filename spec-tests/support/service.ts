@@ -12,20 +12,12 @@ import type { PoolOptions } from '../../engine/storage/options.js'
 import { folders, product } from '../../product.js'
 import { conformance, type Received } from './conformance.js'
 import { freshUrl } from './database.js'
+import { storageOptions } from './options.js'
 
 export const token = 'the-write-token-of-the-tests'
 
 /** The registry as it is served, with made-up rows where a resource has no demo rows. */
 export const registry = withRows(await loadRegistry(folders))
-
-/** How the tests open a database. */
-export const storageOptions = {
-  demo: true,
-  readyBytes: 2 ** 20,
-  pool: { size: 4, waitMs: 5_000, idleMs: 1_000, statementMs: 10_000 },
-  progress: () => {},
-  warn: () => {},
-}
 
 export interface Response {
   readonly status: number

@@ -3,9 +3,9 @@
  * text that is searched, the indexes, and the triggers that take note of every change.
  */
 import { createHash } from 'node:crypto'
-import { type Field, filterFields, type Registry, type Resource, searchedFields } from '../descriptor/registry.js'
-import { longestKey } from './postgresFunctions.js'
-import { quoted, tableOf } from './tables.js'
+import { type Field, filterFields, type Registry, type Resource, searchedFields } from '../../descriptor/registry.js'
+import { quoted, tableOf } from '../tables.js'
+import { longestKey } from './functions.js'
 
 /** A row is serialised once, when it is written; no index of this database could hold a row of any length. */
 export const jsonColumn = 'registry_json'

@@ -1,6 +1,6 @@
 /** The functions that PostgreSQL keeps rows by: how a value is written, how case is folded, and what a change leaves behind. */
-import { fold } from './fold.js'
-import { numberFunction } from './postgresNumbers.js'
+import { fold } from '../fold.js'
+import { numberFunction } from './numbers.js'
 
 /** A function, and the SQL that makes it. */
 export interface KeptFunction {

@@ -1,16 +1,16 @@
 /** The rows of one resource on PostgreSQL: every question is one prepared statement and one round trip. */
 import { createHash } from 'node:crypto'
 import type { Knex } from 'knex'
-import type { Registry, Resource } from '../descriptor/registry.js'
-import type { Connections, Prepared, Row } from './postgresConnections.js'
-import { creator } from './postgresCreate.js'
-import { longestKey } from './postgresFunctions.js'
-import { type Searching, searcher } from './postgresSearch.js'
-import type { SearchIndex } from './postgresSetUp.js'
-import { statementsOf } from './postgresStatements.js'
-import { emptyPage, findsNothing, keyOf, mostInteger } from './question.js'
-import type { ReadyAnswers } from './ready.js'
-import type { Question, Reading, Table } from './storage.js'
+import type { Registry, Resource } from '../../descriptor/registry.js'
+import { emptyPage, findsNothing, keyOf, mostInteger } from '../question.js'
+import type { ReadyAnswers } from '../ready.js'
+import type { Question, Reading, Table } from '../storage.js'
+import type { Connections, Prepared, Row } from './connections.js'
+import { creator } from './create.js'
+import { longestKey } from './functions.js'
+import { type Searching, searcher } from './search.js'
+import type { SearchIndex } from './setUp.js'
+import { statementsOf } from './statements.js'
 
 /** What the tables of one database share. */
 export interface Shared {

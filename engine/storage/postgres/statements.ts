@@ -1,14 +1,14 @@
 /** Every statement a resource needs on PostgreSQL; those of a list are written when they are first asked for. */
 import type { Knex } from 'knex'
-import type { Field, Registry, Resource } from '../descriptor/registry.js'
-import { type Prepared, prepared } from './postgresConnections.js'
-import { blockBits, blocksTable, statesTable } from './postgresFunctions.js'
-import { keepKey } from './postgresKeys.js'
-import { columnTypes, isIndexed, jsonColumn, keyOf, searchedColumn } from './postgresSchema.js'
-import type { Searching } from './postgresSearch.js'
-import { compile, slot } from './slots.js'
-import type { Conflict } from './storage.js'
-import { quoted, tableOf } from './tables.js'
+import type { Field, Registry, Resource } from '../../descriptor/registry.js'
+import { compile, slot } from '../slots.js'
+import type { Conflict } from '../storage.js'
+import { quoted, tableOf } from '../tables.js'
+import { type Prepared, prepared } from './connections.js'
+import { blockBits, blocksTable, statesTable } from './functions.js'
+import { keepKey } from './keys.js'
+import { columnTypes, isIndexed, jsonColumn, keyOf, searchedColumn } from './schema.js'
+import type { Searching } from './search.js'
 
 /** What a list is narrowed down by. */
 export interface Narrowing {

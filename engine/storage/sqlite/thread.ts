@@ -1,7 +1,7 @@
 /** A thread that answers one message with one answer, in their order; started when it is first asked, and again if it dies. */
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import { Unavailable } from './storage.js'
+import { Unavailable } from '../storage.js'
 
 /** The message that ends a thread. */
 export const closing = 'close'

@@ -1,10 +1,10 @@
 /** The connections to a PostgreSQL server: how many, how long they are waited for, and what their failures mean. */
 import { createHash } from 'node:crypto'
 import { type ClientBase, DatabaseError, Pool, type PoolClient } from 'pg'
-import type { PoolOptions } from './options.js'
-import { configOf } from './postgresAddress.js'
-import type { Statement } from './slots.js'
-import { Unavailable } from './storage.js'
+import type { PoolOptions } from '../options.js'
+import type { Statement } from '../slots.js'
+import { Unavailable } from '../storage.js'
+import { configOf } from './address.js'
 
 /** A row as the server wrote it, a text a column. */
 export type Row = readonly (string | null)[]

@@ -1,9 +1,9 @@
 /** The file itself: what it is before anything is written to it, and whether it is still where it was. */
 import { statSync } from 'node:fs'
 import Database from 'better-sqlite3'
-import type { Registry } from '../descriptor/registry.js'
-import { statesTable } from './sqliteSchema.js'
-import { StorageError } from './storage.js'
+import type { Registry } from '../../descriptor/registry.js'
+import { StorageError } from '../storage.js'
+import { statesTable } from './schema.js'
 
 /** Which file is at a path: another after it was replaced, nothing where there is none. */
 export const identityOf = (path: string): string | undefined => {

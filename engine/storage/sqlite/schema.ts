@@ -3,7 +3,7 @@
  * uniqueness, the search index, and the table's count and state.
  */
 import type { Knex } from 'knex'
-import { filterFields, type Resource, searchedFields } from '../descriptor/registry.js'
+import { filterFields, type Resource, searchedFields } from '../../descriptor/registry.js'
 
 /** Counts and states of all tables, a row each: an exact total without counting, and a tag that changes with any row. */
 export const statesTable = 'registry_tables'

@@ -1,10 +1,10 @@
 /** Creates on PostgreSQL: one statement checks the row and stores it; what others did meanwhile its constraints tell. */
 import { DatabaseError } from 'pg'
-import type { RowValues } from '../descriptor/registry.js'
-import type { Ask, Connections, Row } from './postgresConnections.js'
-import { findKey, holdKey } from './postgresKeys.js'
-import type { Statements } from './postgresStatements.js'
-import { type Conflict, type Creation, type Retry, type Table, Unavailable } from './storage.js'
+import type { RowValues } from '../../descriptor/registry.js'
+import { type Conflict, type Creation, type Retry, type Table, Unavailable } from '../storage.js'
+import type { Ask, Connections, Row } from './connections.js'
+import { findKey, holdKey } from './keys.js'
+import type { Statements } from './statements.js'
 
 /** How often a row is tried that nothing seems to stand against, and yet something does. */
 const attempts = 3

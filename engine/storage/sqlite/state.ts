@@ -1,7 +1,8 @@
 /** Where a table stands: its tag, its count, and at which id a page of it begins. */
 import type { Database } from 'better-sqlite3'
-import { blockBits } from './sqliteSchema.js'
-import type { Statements } from './sqliteStatements.js'
+import { mostInteger } from '../question.js'
+import { blockBits } from './schema.js'
+import type { Statements } from './statements.js'
 
 /** A table at one moment. */
 export interface State {
@@ -18,9 +19,6 @@ export interface Start {
   readonly first: bigint
   readonly skip: bigint
 }
-
-/** The largest integer SQLite has: no row's id lies beyond it. */
-export const mostInteger = 2n ** 63n - 1n
 
 /** Makes the functions that look. */
 export const stateOf = (

@@ -1,7 +1,7 @@
 /** Runs in a thread: the writes, so that no reader waits for a disk. What arrives during one commit shares the next. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { connectAgain } from './connection.js'
-import { identityOf } from './sqliteFile.js'
+import { identityOf } from './file.js'
 import { closing } from './thread.js'
 import { tidier } from './tidying.js'
 import { type Write, type Written, writer } from './writes.js'

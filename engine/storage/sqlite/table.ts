@@ -2,15 +2,16 @@
 import { createHash } from 'node:crypto'
 import type { Database } from 'better-sqlite3'
 import type { Knex } from 'knex'
-import type { Registry, Resource, RowValues } from '../descriptor/registry.js'
-import { anywhere, isIndexed, phrase } from './fold.js'
-import { commonTrigrams, rarePart } from './rareText.js'
+import type { Registry, Resource, RowValues } from '../../descriptor/registry.js'
+import { anywhere, isIndexed, phrase } from '../fold.js'
+import { emptyPage, findsNothing, keyOf, mostInteger } from '../question.js'
+import { commonTrigrams, rarePart } from '../rareText.js'
+import type { ReadyAnswers } from '../ready.js'
+import type { Statement } from '../slots.js'
+import { type Conflict, type Creation, type Question, type Reading, type Table, Unavailable } from '../storage.js'
 import type { Asked } from './readingThread.js'
-import type { ReadyAnswers } from './ready.js'
-import type { Statement } from './slots.js'
-import { mostInteger, type State, stateOf } from './sqliteState.js'
-import { statementsOf } from './sqliteStatements.js'
-import { type Conflict, type Creation, type Question, type Reading, type Table, Unavailable } from './storage.js'
+import { type State, stateOf } from './state.js'
+import { statementsOf } from './statements.js'
 import type { Write, Written } from './writes.js'
 
 /** What the tables of one database share. */
@@ -40,22 +41,8 @@ const prepare = (database: Database, { sql, slots }: Statement) => {
   }
 }
 
-/** Whether a value lies beyond what a row can have. */
-const isBeyond = (value: string | bigint): boolean =>
-  typeof value === 'bigint' && (value > mostInteger || value < -mostInteger)
-
-const emptyPage = ({ limit, offset }: Question): Buffer =>
-  Buffer.from(`{"data":[],"meta":{"total":0,"limit":${limit},"offset":${offset}}}`)
-
 /** Bytes that came from a thread have lost their class on the way. */
 const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
-
-/** A question as the name of its answer. */
-const keyOf = ({ path }: Resource, { limit, offset, q, filters }: Question): string => {
-  let key = `${path}?${limit}&${offset}&`
-  for (const name in filters) key += `${name}=${JSON.stringify(String(filters[name]))}&`
-  return key + q
-}
 
 /** From this many rows on, a question whose cost grows with them is asked in a thread. */
 const manyRows = 20_000
@@ -145,9 +132,7 @@ export const sqliteTable = (registry: Registry, resource: Resource, shared: Shar
       const key = keyOf(resource, question)
       const kept = ready.get(key, tag)
       if (kept) return { tag, body: kept }
-      if (question.q.includes('\0') || Object.values(question.filters).some(isBeyond)) {
-        return { tag, body: emptyPage(question) }
-      }
+      if (findsNothing(question)) return { tag, body: emptyPage(question) }
       const reading = await ask(question, state)
       ready.offer(key, reading)
       return reading

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import type { ConnectionOptions } from 'node:tls'
 import type { ClientConfig } from 'pg'
-import { StorageError } from './storage.js'
+import { StorageError } from '../storage.js'
 
 /** The parameters of an address that are read here, by the meaning libpq gives them, and not by the driver. */
 const ownParameters = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'options']

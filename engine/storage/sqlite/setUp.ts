@@ -1,9 +1,13 @@
 /** Makes, in a database that may be new or from an earlier descriptor, all that the registry asks for. */
 import type { Database } from 'better-sqlite3'
 import type { Knex } from 'knex'
-import type { Registry, Resource, RowValues } from '../descriptor/registry.js'
-import { compile, slot } from './slots.js'
-import { ensureKeys } from './sqliteKeys.js'
+import type { Registry, Resource, RowValues } from '../../descriptor/registry.js'
+import { doubtful, misfitOf } from '../misfit.js'
+import type { Progress } from '../options.js'
+import { compile, slot } from '../slots.js'
+import { StorageError } from '../storage.js'
+import { addColumns, createTable, quoted } from '../tables.js'
+import { ensureKeys } from './keys.js'
 import {
   blockBits,
   blocksTable,
@@ -13,50 +17,21 @@ import {
   searchedText,
   searchTable,
   statesTable,
-} from './sqliteSchema.js'
-import { StorageError } from './storage.js'
-import { addColumns, createTable, quoted } from './tables.js'
-
-/** Told now and then while rows that were there before are being indexed. */
-export type Progress = (table: string, done: number, total: number) => void
+} from './schema.js'
 
 const batch = 10_000
 
-interface Column {
-  readonly name: string
-  readonly notnull: 0 | 1
-}
-
-/** What an existing table has that its descriptor does not allow for, told so that it can be mended. */
-const misfit = (
-  database: Database,
-  { table, fields, create, path }: Resource,
-  columns: readonly Column[],
-): string | undefined => {
-  const says = (what: string) => `table "${table}" ${what} (resources/${path}.ts)`
-  for (const { name, notnull } of columns) {
-    const field = fields.find((one) => one.name === name)
-    if (create && notnull && name !== 'id' && !field?.required) {
-      return says(
-        `lets no row be without "${name}", but its descriptor does; alter the table, or require the field again`,
-      )
-    }
-    const isNull = () => database.prepare(`select 1 from ${quoted(table)} where ${quoted(name)} is null limit 1`).get()
-    if (field?.required && !notnull && isNull()) {
-      return says(`has rows without "${name}", which its descriptor requires; give them a value first`)
-    }
-  }
-  const required = fields.find((field) => field.required && !columns.some((column) => column.name === field.name))
-  return required && says(`has no column "${required.name}", and a required one cannot be added to rows that exist`)
-}
-
 const ensureTable = (database: Database, knex: Knex, registry: Registry, resource: Resource): void => {
-  const columns = database.pragma(`table_info(${quoted(resource.table)})`) as Column[]
+  const found = database.pragma(`table_info(${quoted(resource.table)})`) as { name: string; notnull: 0 | 1 }[]
+  const columns = found.map(({ name, notnull }) => ({ name, isFilled: notnull === 1 }))
   if (columns.length === 0) {
     for (const sql of createTable(knex, registry, resource)) database.exec(sql)
     return
   }
-  const problem = misfit(database, resource, columns)
+  const hasGap = (name: string) =>
+    database.prepare(`select 1 from ${quoted(resource.table)} where ${quoted(name)} is null limit 1`).get() !==
+    undefined
+  const problem = misfitOf(resource, columns, doubtful(resource, columns).filter(hasGap))
   if (problem) throw new StorageError(problem)
   const gained = resource.fields.filter((field) => !columns.some((column) => column.name === field.name))
   if (gained.length > 0) for (const sql of addColumns(knex, registry, resource, gained)) database.exec(sql)

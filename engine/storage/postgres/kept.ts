@@ -1,11 +1,11 @@
 /** Makes what PostgreSQL keeps, and makes it anew where a descriptor or this engine has changed. */
 import { createHash } from 'node:crypto'
-import type { Resource } from '../descriptor/registry.js'
-import type { StorageOptions } from './options.js'
-import { blockBits, blocksTable, statesTable, triggerFunctions, valueFunctions } from './postgresFunctions.js'
-import { columnsOf, indexesOf, type Kept, triggersOf } from './postgresSchema.js'
-import { StorageError } from './storage.js'
-import { quoted } from './tables.js'
+import type { Resource } from '../../descriptor/registry.js'
+import type { StorageOptions } from '../options.js'
+import { StorageError } from '../storage.js'
+import { quoted } from '../tables.js'
+import { blockBits, blocksTable, statesTable, triggerFunctions, valueFunctions } from './functions.js'
+import { columnsOf, indexesOf, type Kept, triggersOf } from './schema.js'
 
 /** Runs SQL within the transaction of the set-up. */
 export type Run = <T = unknown>(sql: string, values?: readonly unknown[]) => Promise<T[]>

@@ -1,5 +1,5 @@
 /** Keys of creates that may be sent again, on PostgreSQL: kept with the row, held while in use, and forgotten after a day. */
-import { prepared } from './postgresConnections.js'
+import { prepared } from './connections.js'
 
 /** The answers to creates that carried a key. */
 export const keysTable = 'registry_keys'

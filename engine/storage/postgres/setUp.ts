@@ -1,17 +1,17 @@
 /** Makes, in a database that may be new or from an earlier descriptor, all that the registry asks for. */
 import { Client } from 'pg'
-import type { Registry, Resource } from '../descriptor/registry.js'
-import { type Column, misfitOf } from './misfit.js'
-import type { StorageOptions } from './options.js'
-import { configOf } from './postgresAddress.js'
-import { type Ask, askOn } from './postgresConnections.js'
-import { blocksTable, statesTable } from './postgresFunctions.js'
-import { ensureFunctions, ensureKept, type Run, trigramsOf } from './postgresKept.js'
-import { keysTable } from './postgresKeys.js'
-import { deferReferences, insertRows } from './postgresRows.js'
-import { addColumns, addReferences, createTable } from './postgresSchema.js'
-import { StorageError } from './storage.js'
-import { quoted } from './tables.js'
+import type { Registry, Resource } from '../../descriptor/registry.js'
+import { type Column, doubtful, misfitOf } from '../misfit.js'
+import type { StorageOptions } from '../options.js'
+import { StorageError } from '../storage.js'
+import { quoted } from '../tables.js'
+import { configOf } from './address.js'
+import { type Ask, askOn } from './connections.js'
+import { blocksTable, statesTable } from './functions.js'
+import { ensureFunctions, ensureKept, type Run, trigramsOf } from './kept.js'
+import { keysTable } from './keys.js'
+import { deferReferences, insertRows } from './rows.js'
+import { addColumns, addReferences, createTable } from './schema.js'
 
 /** Held while a process sets up: another that starts at the same moment waits, and then finds all of it made. */
 const lock = 'select pg_advisory_xact_lock(7238116901)'
@@ -38,9 +38,12 @@ const ensureTable = async (run: Run, registry: Registry, resource: Resource): Pr
     await run(createTable(resource))
     return addReferences(registry, resource, resource.fields)
   }
-  const hasGap = async (column: string) =>
-    (await run(`select 1 from ${table} where ${quoted(column)} is null limit 1`)).length > 0
-  const problem = await misfitOf(resource, columns, hasGap)
+  const unfilled: string[] = []
+  for (const column of doubtful(resource, columns)) {
+    const found = await run(`select 1 from ${table} where ${quoted(column)} is null limit 1`)
+    if (found.length > 0) unfilled.push(column)
+  }
+  const problem = misfitOf(resource, columns, unfilled)
   if (problem) throw new StorageError(problem)
   const gained = resource.fields.filter((field) => !columns.some((column) => column.name === field.name))
   if (gained.length > 0) await run(addColumns(resource, gained))

@@ -1,8 +1,8 @@
 /** Whole rows on PostgreSQL, many at once: each batch is one JSON document that the server takes apart. */
-import type { Resource, RowValues } from '../descriptor/registry.js'
-import { type Ask, prepared } from './postgresConnections.js'
-import { columnTypes } from './postgresSchema.js'
-import { quoted } from './tables.js'
+import type { Resource, RowValues } from '../../descriptor/registry.js'
+import { quoted } from '../tables.js'
+import { type Ask, prepared } from './connections.js'
+import { columnTypes } from './schema.js'
 
 const batch = 5_000
 

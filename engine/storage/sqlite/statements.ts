@@ -1,9 +1,9 @@
 /** Every statement a resource needs on SQLite, written when the registry is loaded. */
 import type { Knex } from 'knex'
-import { filterFields, type Registry, type Resource } from '../descriptor/registry.js'
-import { compile, type Statement, slot } from './slots.js'
-import { blocksTable, jsonIndex, rowJson, searchedText, searchTable, statesTable } from './sqliteSchema.js'
-import { quoted, tableOf } from './tables.js'
+import { filterFields, type Registry, type Resource } from '../../descriptor/registry.js'
+import { compile, type Statement, slot } from '../slots.js'
+import { quoted, tableOf } from '../tables.js'
+import { blocksTable, jsonIndex, rowJson, searchedText, searchTable, statesTable } from './schema.js'
 
 /** Looks for what a new row must find (a reference) or must not find (a value that is unique). */
 export interface Check {

@@ -1,6 +1,6 @@
 /** Which requests were made under which key: kept beside the rows, in the same commit, so that neither is there alone. */
 import type { Database } from 'better-sqlite3'
-import type { Retry } from './storage.js'
+import type { Retry } from '../storage.js'
 
 const keysTable = 'registry_keys'
 

@@ -1,5 +1,5 @@
 /** Tells what SQLite cannot do at the moment from what is wrong with a question. */
-import { type Table, Unavailable } from './storage.js'
+import { type Table, Unavailable } from '../storage.js'
 
 /** A lock, a disk, a file: none of it the asker's doing, and all of it may pass. */
 const notNow = /^SQLITE_(BUSY|LOCKED|IOERR|FULL|READONLY|CANTOPEN|PROTOCOL|CORRUPT|NOTADB|NOMEM|INTERRUPT)/

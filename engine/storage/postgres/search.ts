@@ -1,7 +1,7 @@
 /** How a text is looked for on PostgreSQL: by the index of trigrams, by the rare part of it, or by going through the table. */
-import { fold } from './fold.js'
-import type { SearchIndex } from './postgresSetUp.js'
-import { commonTrigrams, rarePart } from './rareText.js'
+import { fold } from '../fold.js'
+import { commonTrigrams, rarePart } from '../rareText.js'
+import type { SearchIndex } from './setUp.js'
 
 /** By the index alone; by the index and then held against the whole text; or without it. */
 export type Searching = 'indexed' | 'held' | 'scanned'

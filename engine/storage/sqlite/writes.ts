@@ -1,7 +1,7 @@
 /** Writes that share a commit: each is checked and stored by itself, and all become durable in one sync. */
 import type { Database, Statement } from 'better-sqlite3'
-import { keysOf, type Replay } from './sqliteKeys.js'
-import type { Conflict, Retry } from './storage.js'
+import type { Conflict, Retry } from '../storage.js'
+import { keysOf, type Replay } from './keys.js'
 
 /** A row to store, as statements and values: whoever runs it needs to know nothing of resources. */
 export interface Write {

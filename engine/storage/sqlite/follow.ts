@@ -1,7 +1,8 @@
 /** Stays with the file at a path: one that was put back in its place, from a backup say, is opened instead of the old. */
-import { rethrow, tellingFaults } from './sqliteFaults.js'
-import { identityOf } from './sqliteFile.js'
-import { type Storage, Unavailable } from './storage.js'
+
+import { type Storage, Unavailable } from '../storage.js'
+import { rethrow, tellingFaults } from './faults.js'
+import { identityOf } from './file.js'
 
 /** How often it looks, in milliseconds. */
 const every = 500
