@@ -38,7 +38,7 @@ export const createApp = async (service: Service, logger: Logger, record?: Recor
     const { method = '' } = request
     const bytes = body && method !== 'HEAD' ? body.length : 0
     response.end(bytes > 0 ? body : undefined)
-    const replayed = replayedHeader in answer.headers
+    const replayed = status === 201 && answer.headers.includes(replayedHeader)
     tell({ id, method, path, operation, status, bytes, replayed, duration: rounded(end - start) })
   }
 

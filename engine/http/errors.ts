@@ -13,5 +13,5 @@ const refusalFor = (error: unknown): Refusal => {
 export const errorAnswer = (error: unknown, logger: Logger, id: string): Answer => {
   if (!(error instanceof Refusal)) logger.error({ id, err: error }, 'a request failed')
   const { status, body, headers } = refusalFor(error)
-  return jsonAnswer(status, body, headers)
+  return jsonAnswer(status, body, Object.entries(headers).flat())
 }

@@ -93,10 +93,8 @@ const create = ({ storage, token }: Service, resource: Resource): Handler => {
       const found = outcome.conflicts.map(({ type, field }) => conflictIssue(resource, type, field, row))
       throw bodyInvalid([...issues, ...found])
     }
-    return jsonAnswer(201, outcome.body, {
-      Location: `${basePath}/v1/${resource.path}/${outcome.id}`,
-      ...(outcome.replayed && { [replayedHeader]: 'true' }),
-    })
+    const location = `${basePath}/v1/${resource.path}/${outcome.id}`
+    return jsonAnswer(201, outcome.body, ['Location', location, ...(outcome.replayed ? [replayedHeader, 'true'] : [])])
   }
 }
 

@@ -36,19 +36,16 @@ const askHelmet = async (): Promise<Map<string, string>> => {
 
 const policyHeader = 'Content-Security-Policy'
 
-/**
- * Makes the function that lists the headers of an answer, its own and those of all, names and values in turn: set one by
- * one, they would cost more than finding a page.
- */
+/** Makes the function that lists the headers of an answer: its own and those of all. */
 export const headerLists = async (): Promise<(request: IncomingMessage, answer: Answer) => string[]> => {
   const open = ['Access-Control-Allow-Origin', '*']
-  const whole = [...open, ...[...(await askHelmet())].flat()]
+  const secure = [...open, ...[...(await askHelmet())].flat()]
+  const whole = [...secure, policyHeader, dataPolicy]
   return (request, { status, headers }) => {
     // An answer that says nothing has changed goes with the headers of the one that is kept.
-    const list = (status === 304 ? open : whole).slice()
+    const common = status === 304 ? open : headers.includes(policyHeader) ? secure : whole
+    const list = [...common, ...headers]
     if (request.headers.origin !== undefined) list.push('Access-Control-Expose-Headers', exposed)
-    if (status !== 304 && headers[policyHeader] === undefined) list.push(policyHeader, dataPolicy)
-    for (const name in headers) list.push(name, headers[name] as string)
     return list
   }
 }

@@ -9,11 +9,14 @@ interface Matched {
 }
 
 /** What a browser asks before it sends another page's request. */
-const preflight = (methods: string) => ({
-  'Access-Control-Allow-Methods': methods,
-  'Access-Control-Allow-Headers': 'Authorization, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id',
-  'Access-Control-Max-Age': '86400',
-})
+const preflight = (methods: string): string[] => [
+  'Access-Control-Allow-Methods',
+  methods,
+  'Access-Control-Allow-Headers',
+  'Authorization, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id',
+  'Access-Control-Max-Age',
+  '86400',
+]
 
 /** Runs after the router. */
 export const otherMethods: Middleware<State> = async (ctx) => {
@@ -22,5 +25,5 @@ export const otherMethods: Middleware<State> = async (ctx) => {
   const allow = [...methods, 'OPTIONS'].sort().join(', ')
   if (ctx.method !== 'OPTIONS') throw methodNotAllowed(ctx.method, allow)
   const isPreflight = ctx.get('Access-Control-Request-Method') !== ''
-  ctx.state.answer = { status: 204, headers: { Allow: allow, ...(isPreflight && preflight(allow)) } }
+  ctx.state.answer = { status: 204, headers: ['Allow', allow, ...(isPreflight ? preflight(allow) : [])] }
 }

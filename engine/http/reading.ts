@@ -20,7 +20,7 @@ export const sentTag = ({ headers }: IncomingMessage, tag: string): string | und
 }
 
 /** The headers of every answer to a read: the tag as it is on the wire. */
-const readHeaders = (tag: string) => ({ 'Cache-Control': 'no-cache', Vary: 'Accept-Encoding', ETag: tag })
+const readHeaders = (tag: string): string[] => ['Cache-Control', 'no-cache', 'Vary', 'Accept-Encoding', 'ETag', tag]
 
 /** The answer to a client that has this state, by the tag it sent. */
 export const unchanged = (tag: string, sent: string): Answer => ({
@@ -34,6 +34,6 @@ export const readingAnswer = async (ctx: Context, { tag, body }: Reading, type =
   if (sent !== undefined) return unchanged(tag, sent)
   const encoding = encodingFor(ctx, body)
   if (encoding === undefined) return answer(200, type, body, readHeaders(`"${tag}"`))
-  const headers = { ...readHeaders(`"${tag}-${encoding}"`), 'Content-Encoding': encoding }
+  const headers = [...readHeaders(`"${tag}-${encoding}"`), 'Content-Encoding', encoding]
   return answer(200, type, await compressed(body, encoding), headers)
 }

@@ -55,8 +55,8 @@ const docsRoutes = ({ product }: Service): Route[] =>
       path,
       method: 'get',
       handler: async (ctx) => {
-        const { headers, ...answer } = await readingAnswer(ctx, reading, type)
-        return { ...answer, headers: { ...headers, 'Content-Security-Policy': docsPolicy } }
+        const answer = await readingAnswer(ctx, reading, type)
+        return { ...answer, headers: [...answer.headers, 'Content-Security-Policy', docsPolicy] }
       },
     }
   })
@@ -71,7 +71,7 @@ export const routesOf = (service: Service, operations: readonly Operation[]): Mi
     ...operationRoutes(service, operations),
     ...documentRoutes(service, operations),
     ...docsRoutes(service),
-    { name: 'root', path: '/', method: 'get', handler: async () => ({ status: 302, headers: { Location: docsPath } }) },
+    { name: 'root', path: '/', method: 'get', handler: async () => ({ status: 302, headers: ['Location', docsPath] }) },
   ]
   // The router tries each of its routes on each request, so every room has a router of its own, found by name; and a
   // plain read, the most frequent request of all, is found by its path, or by its path up to the id, without a router.
