@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert'
 import { corpus, traversals } from './support/corpus.js'
 import { startProcess } from './support/process.js'
 import { token } from './support/service.js'
-import { answersIn } from './support/wire.js'
+import { answersIn, type Header, requestBytes, Wire } from './support/wire.js'
 
 const running = await startProcess({ DATABASE_URL: 'sqlite::memory:', API_TOKEN: token })
 const port = Number(new URL(running.address).port)
@@ -74,6 +74,20 @@ test('a request that was answered before its body went wrong is not answered aga
     answers.map(({ status }) => status),
     [401],
   )
+})
+
+test('a connection that asked for an upgrade it did not get is as any other', async () => {
+  const wire = new Wire(running.address)
+  const headers: Header[] = [
+    ['authorization', `Bearer ${token}`],
+    ['content-type', 'application/json'],
+    ['connection', 'upgrade'],
+    ['upgrade', 'websocket'],
+  ]
+  const create = requestBytes('POST', '/api/v1/leave', headers, Buffer.from('{"leave_type":"x"}'))
+  assert.is((await wire.ask(create, 'POST')).status, 201)
+  assert.is((await wire.ask(requestBytes('GET', '/api/v1/health'))).status, 200)
+  wire.close()
 })
 
 test('no path leads out of the docs', async () => {

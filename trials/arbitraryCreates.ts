@@ -66,10 +66,6 @@ const dressed = (one: CreateCase): fc.Arbitrary<CreateCase> =>
           ['range', 'bytes=0-1'],
         ],
         [
-          ['connection', 'upgrade'],
-          ['upgrade', 'websocket'],
-        ],
-        [
           ['accept', 'text/html;q=0'],
           ['accept-encoding', '*;q=0'],
           ['origin', 'null'],

@@ -1,4 +1,5 @@
 /** Crashes for real, over and over: creates from many clients, a kill in their midst, a restart, and everything held against everything. */
+import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -9,7 +10,7 @@ import { Wire } from '../spec-tests/support/wire.js'
 import { faultsAfterCrash } from './crashChecks.js'
 import { sendUntilAcknowledged, startCreating, Wrong } from './creating.js'
 import { faultsOfFile } from './fileChecks.js'
-import { killAll, killWorker } from './killing.js'
+import { killAll, killAllAfter, killWorker } from './killing.js'
 import { type Create, newCreates } from './ledger.js'
 import { randomOf } from './random.js'
 import { allRows, answers, environmentOf, freePort, makeFile, trialFolder } from './service.js'
@@ -40,7 +41,7 @@ export interface Outcome {
 const clients = 6
 
 /** The kill comes after at most so many answers, and within so many milliseconds from then on. */
-const kill = { after: 100, within: 5 }
+const kill = { after: 60, within: 30 }
 
 /** A file is taken for so many rounds: checking it grows with its rows. */
 const roundsPerFile = 25
@@ -109,15 +110,18 @@ export const crash = async ({ rounds, workers, seed, told }: Crashes): Promise<O
   const round = async (path: string, running: Running, old: Create[]): Promise<Running> => {
     const creating = startCreating(running.address, clients, next, random)
     await creating.until(random.below(kill.after))
-    await setTimeout(random.below(kill.within))
     const isIdle = random.chance(idle.share)
     if (isIdle) {
       await creating.stop()
       await setTimeout(idle.after + random.below(idle.within))
     }
     const isWhole = workers === 1 || random.chance(0.5)
-    if (isWhole) await end(running)
-    else killWorker(running.child.pid as number, random)
+    const pid = running.child.pid as number
+    if (isWhole) {
+      const gone = once(running.child, 'close')
+      killAllAfter(pid, random.below(kill.within))
+      await gone
+    } else killWorker(pid, random)
     const fresh = await creating.stop()
     const restarted = isWhole ? await start(path) : running
     await answers(restarted.address)

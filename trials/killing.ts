@@ -1,4 +1,5 @@
 /** Ends a service as a crash does: without a word, with all its processes, or with one of its workers alone. */
+import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import type { Random } from './random.js'
 
@@ -18,6 +19,15 @@ export const killAll = (pid: number): void => {
   kill(pid, 'SIGSTOP')
   for (const child of childrenOf(pid)) kill(child, 'SIGKILL')
   kill(pid, 'SIGKILL')
+}
+
+/**
+ * Kills a service and its workers after so many milliseconds, by a process of its own: this one's clients go on meanwhile, and
+ * what the service told them last may still be on its way to them.
+ */
+export const killAllAfter = (pid: number, milliseconds: number): void => {
+  const all = [pid, ...childrenOf(pid)].join(' ')
+  spawn('sh', ['-c', `sleep ${milliseconds / 1000}; kill -9 ${all}`], { stdio: 'ignore' })
 }
 
 /** Kills one of the workers of a service. */

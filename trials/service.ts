@@ -32,6 +32,18 @@ const stride = 37
 const isRepeatable = ({ fields }: Resource): boolean =>
   !fields.some((field) => field.references && field.unique && field.required)
 
+/** Does something again for as long as the storage's own thread, which tidies up after large writes, keeps the file locked. */
+const patiently = async (work: () => Promise<void>): Promise<void> => {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work()
+    } catch (error) {
+      if ((error as { code?: string }).code !== 'SQLITE_BUSY' || tries > 100) throw error
+      await setTimeout(100)
+    }
+  }
+}
+
 /** Makes a database with the demo rows, and so many more in every table. */
 export const makeFile = async (path: string, more: number): Promise<void> => {
   const storage = await openStorage(registry, `sqlite:${path}`, { ...storageOptions, readyBytes: 0 })
@@ -41,7 +53,8 @@ export const makeFile = async (path: string, more: number): Promise<void> => {
       ...manyRow(resource, resource.demo.length + n),
       id: last + (n + 1) * stride,
     })
-    await storage.load(resource, Array.from({ length: more }, rowAt))
+    const rows = Array.from({ length: more }, rowAt)
+    await patiently(() => storage.load(resource, rows))
   }
   await storage.close()
 }
