@@ -1,7 +1,7 @@
 /** What this deployment of the engine serves: its name, and where its descriptors and demo rows are. */
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { Product } from './engine/contract/openapi.js'
+import type { Product } from './engine/contract/service.js'
 import type { Folders } from './engine/descriptor/load.js'
 
 export const product: Product = {

@@ -1,6 +1,6 @@
 /** Starts the service: reads the settings, opens the database, builds the app, listens, and drains when told to stop. */
 import cluster from 'node:cluster'
-import { basePath } from './engine/contract/openapi.js'
+import { basePath } from './engine/contract/service.js'
 import { RegistryError } from './engine/descriptor/fault.js'
 import { loadRegistry } from './engine/descriptor/load.js'
 import type { Registry } from './engine/descriptor/registry.js'
@@ -11,7 +11,7 @@ import { createLogger } from './engine/log.js'
 import { readSettings, type Settings, SettingsError } from './engine/settings.js'
 import { openStorage } from './engine/storage/open.js'
 import { type Storage, StorageError } from './engine/storage/storage.js'
-import { supervise } from './engine/supervise.js'
+import { freePort, supervise } from './engine/supervise.js'
 import { folders, product } from './product.js'
 
 /** Says, at most once a second, how far the indexing of rows from before has come. */
@@ -85,7 +85,8 @@ const start = async (): Promise<void> => {
   } else {
     // What the database lacks is made once, before the workers open it.
     await (await open(registry, settings)).close()
-    const port = await supervise(settings.WORKERS)
+    const port = settings.PORT === 0 ? await freePort(settings.HOST) : settings.PORT
+    await supervise(settings.WORKERS, port)
     await sayReady(`http://${settings.HOST.includes(':') ? `[${settings.HOST}]` : settings.HOST}:${port}`, settings)
   }
 }

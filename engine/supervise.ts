@@ -1,24 +1,36 @@
 /** Several processes on one port: starts them, replaces those that die, and drains them all. */
 import cluster, { type Worker } from 'node:cluster'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 
 /** A worker that dies sooner than this after its start would only die again: it is replaced after a pause. */
 const soon = 1_000
 
-/** Runs this program in as many workers; resolves with the port once all listen. */
-export const supervise = (count: number): Promise<number> =>
+/** A port that nobody has: workers that come to replace others must find the same one again. */
+export const freePort = async (host: string): Promise<number> => {
+  const server = createServer().listen(0, host)
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+/** Runs this program in as many workers, on a port; resolves once all listen. */
+export const supervise = (count: number, port: number): Promise<void> =>
   new Promise((resolve) => {
     let stopping = false
     let listening = 0
     const fork = (): void => {
       const started = Date.now()
-      const worker = cluster.fork()
+      const worker = cluster.fork({ PORT: String(port) })
       let served = false
-      worker.once('listening', ({ port }) => {
+      worker.once('listening', () => {
         served = true
         listening++
         // The first shows whether one can start at all; the others follow.
         if (listening === 1) for (let n = 1; n < count; n++) fork()
-        if (listening === count) resolve(port)
+        if (listening === count) resolve()
       })
       worker.once('exit', () => {
         if (stopping) {

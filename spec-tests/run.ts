@@ -21,6 +21,8 @@ const foreign = server ? 'sqlite.' : 'postgres.'
 const files = readdirSync(import.meta.dirname).filter(
   (name) => name.endsWith('.test.js') && name.includes(only) && !name.startsWith(foreign),
 )
+/** How many minutes the whole run may take. */
+const patience = 10
 let passed = 0
 let failed = 0
 
@@ -47,6 +49,12 @@ for (const [index, name] of files.entries()) {
     console.error(`${name}: ${(error as Error).stack}`)
   }
 }
+// A test that hangs is a failure, not a wait.
+setTimeout(() => {
+  console.error(`a test has not ended within ${patience} minutes`)
+  console.log(`${passed} passed, ${failed + 1} failed`)
+  process.exit(1)
+}, patience * 60_000).unref()
 await exec()
 const ok = failed === 0 && passed > 0
 console.log(`${passed} passed, ${failed} failed`)

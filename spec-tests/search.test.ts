@@ -11,7 +11,7 @@ import {
 import { shownRow } from '../engine/descriptor/samples.js'
 import { registry, startService } from './support/service.js'
 
-const { get } = await startService()
+const { get, create } = await startService()
 
 const joinedText = (resource: Resource, row: RowValues): string =>
   searchedFields(resource)
@@ -169,3 +169,27 @@ for (const resource of registry) {
 
   test.run()
 }
+
+const odd = suite('search for texts that are odd')
+
+for (const [what, stored, finds, misses] of [
+  [
+    'long ones of letters that no index knows',
+    `ა${'x'.repeat(3000)}z`,
+    `ა${'x'.repeat(3000)}Z`,
+    `ა${'x'.repeat(3000)}y`,
+  ],
+  ['long ones that an index finds', `b${'x'.repeat(3500)}z`, `b${'x'.repeat(3500)}Z`, `b${'x'.repeat(3500)}y`],
+  ['characters that are none', 'ab\uffffcd', 'AB\uffffcd', 'ab\ufffdcd'],
+  ['the sign for what is none', 'ef\ufffdgh', '\ufffd', '\ufffe'],
+] as const) {
+  odd(`${what} are found exactly`, async () => {
+    const id = (await create('leave', { leave_type: 'odd', reason: stored })).body.id
+    const found = async (q: string): Promise<number[]> =>
+      (await get(`/v1/leave?q=${encodeURIComponent(q)}`)).body.data.map((row: { id: number }) => row.id)
+    assert.ok((await found(finds)).includes(id))
+    assert.not.ok((await found(misses)).includes(id))
+  })
+}
+
+odd.run()

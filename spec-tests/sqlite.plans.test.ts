@@ -1,15 +1,15 @@
 /** The indexes are used: the database is asked for the plan of every statement, and a scan that is not meant is a failure. */
-import Database from 'better-sqlite3'
 import createKnex from 'knex'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Statement } from '../engine/storage/slots.js'
+import { connect } from '../engine/storage/sqlite/connection.js'
 import { insertRows, setUp } from '../engine/storage/sqlite/setUp.js'
 import { statementsOf } from '../engine/storage/sqlite/statements.js'
 import { registry } from './support/service.js'
 
 const knex = createKnex({ client: 'better-sqlite3', useNullAsDefault: true })
-const database = new Database(':memory:')
+const database = connect(':memory:', 0)
 setUp(database, knex, registry, () => {})
 database.pragma('foreign_keys = OFF')
 for (const resource of registry) insertRows(database, knex, resource, resource.demo)

@@ -1,5 +1,5 @@
 /** Requests of every kind, each with the statuses that it may be answered with. */
-import { basePath } from '../engine/contract/openapi.js'
+import { basePath } from '../engine/contract/service.js'
 import { filterFields, type Resource, type RowValues, searchedFields } from '../engine/descriptor/registry.js'
 import { sampleBody } from '../engine/descriptor/samples.js'
 import { type Answer, type Header, requestBytes } from '../spec-tests/support/wire.js'

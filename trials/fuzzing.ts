@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { basePath } from '../engine/contract/openapi.js'
+import { basePath } from '../engine/contract/service.js'
 import type { Resource } from '../engine/descriptor/registry.js'
 import { conformance } from '../spec-tests/support/conformance.js'
 import { startProcess } from '../spec-tests/support/process.js'

@@ -19,9 +19,6 @@ export type Expected =
   | { readonly refused: readonly string[] }
   | { readonly data: readonly RowValues[]; readonly total: number; readonly limit: bigint; readonly offset: bigint }
 
-/** Text as a search sees it: SQLite reads the two characters that are none, U+FFFE and U+FFFF, as U+FFFD. */
-const searchable = (text: string): string => fold(text).replaceAll(/[\ufffe\uffff]/g, '\ufffd')
-
 /** A value with its digits made equal: two readings of the clock are alike. */
 const shapeOf = (value: unknown): string => String(value).replaceAll(/\d/g, '9')
 
@@ -44,7 +41,7 @@ export class Oracle {
         .flatMap(({ name }) => row[name] ?? [])
         .join(' ')
     for (const row of rows) {
-      known.push({ row, folded: searchable(textOf(row)) })
+      known.push({ row, folded: fold(textOf(row)) })
       ids.push(Number(row['id']))
     }
     this.#known.set(resource, known)
@@ -81,7 +78,7 @@ export class Oracle {
     })
     if (refused.length > 0) return { refused }
     const q = meaning(given.get('q')?.written ?? '').trim()
-    const text = searchable(q)
+    const text = fold(q)
     const equal = filters.map(({ name, kind }) => {
       const { written = '', integer } = given.get(name) ?? {}
       return kind === 'integer'

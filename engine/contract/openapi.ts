@@ -1,18 +1,7 @@
 /** The OpenAPI 3.1 document, interpreted from the operations. */
 import { OpenAPIRegistry, OpenApiGeneratorV31 } from '@asteasolutions/zod-to-openapi'
 import type { Answer, Operation } from './operation.js'
-
-/** What the service calls itself; the same in the documents, the index and the health check. */
-export interface Product {
-  readonly name: string
-  readonly about: string
-  /** The version of the interface. */
-  readonly version: string
-  readonly license: string
-}
-
-/** Where every path of the interface begins. */
-export const basePath = '/api'
+import { basePath, type Product } from './service.js'
 
 const json = 'application/json'
 

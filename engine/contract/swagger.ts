@@ -1,5 +1,6 @@
 /** The Swagger 2.0 document, for tools that read nothing newer: the 3.1 document said in the older words. */
-import { basePath, type OpenApiDocument } from './openapi.js'
+import type { OpenApiDocument } from './openapi.js'
+import { basePath } from './service.js'
 
 type Json = Record<string, unknown>
 

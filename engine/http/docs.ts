@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { basePath } from '../contract/openapi.js'
+import { basePath } from '../contract/service.js'
 
 export interface Asset {
   readonly type: string

@@ -2,9 +2,8 @@
 import { createHash } from 'node:crypto'
 import Router from '@koa/router'
 import type { Middleware } from 'koa'
-import { basePath, openApiDocument } from '../contract/openapi.js'
 import type { Operation } from '../contract/operation.js'
-import { swaggerDocument } from '../contract/swagger.js'
+import { basePath } from '../contract/service.js'
 import type { Reading } from '../storage/storage.js'
 import { docsAssets, docsPath, docsPolicy } from './docs.js'
 import type { HandlerContext } from './exchange.js'
@@ -38,13 +37,24 @@ const operationRoutes = (service: Service, operations: readonly Operation[]): Ro
     return pathsOf(operation).map((path) => ({ name: operation.id, path, method: operation.method, handler }))
   })
 
+/** The documents are made when one is first asked for: every start would wait for what few of them need. */
 const documentRoutes = ({ product }: Service, operations: readonly Operation[]): Route[] => {
-  const openapi = openApiDocument(product, operations)
-  const documents = { [`${basePath}/openapi.json`]: openapi, '/swagger.json': swaggerDocument(openapi) }
-  return Object.entries(documents).map(([path, document]) => {
-    const reading = readingOf(Buffer.from(JSON.stringify(document)))
-    return { name: 'documents', path, method: 'get', handler: (ctx) => readingAnswer(ctx, reading) }
+  const make = async () => {
+    const { documentsOf } = await import('../contract/documents.js')
+    const { openapi, swagger } = documentsOf(product, operations)
+    return { openapi: readingOf(openapi), swagger: readingOf(swagger) }
+  }
+  let made: ReturnType<typeof make> | undefined
+  const route = (path: string, which: 'openapi' | 'swagger'): Route => ({
+    name: 'documents',
+    path,
+    method: 'get',
+    async handler(ctx) {
+      made ??= make()
+      return readingAnswer(ctx, (await made)[which])
+    },
   })
+  return [route(`${basePath}/openapi.json`, 'openapi'), route('/swagger.json', 'swagger')]
 }
 
 const docsRoutes = ({ product }: Service): Route[] =>

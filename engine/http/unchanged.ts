@@ -3,8 +3,8 @@
  * Koa does for a request that has one would be most of the cost.
  */
 import type { IncomingMessage } from 'node:http'
-import { basePath } from '../contract/openapi.js'
 import type { Operation } from '../contract/operation.js'
+import { basePath } from '../contract/service.js'
 import type { Storage, Table } from '../storage/storage.js'
 import { readItemId } from './itemId.js'
 import { questionReader } from './query.js'

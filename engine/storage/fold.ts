@@ -50,6 +50,12 @@ const shapesOf = (letter: string): readonly string[] => {
 /** The longest pattern SQLite takes is 50,000 bytes; no character's shapes need more than 16. */
 const longestPattern = 3_000
 
+/** Characters that SQLite takes for one another. */
+const confused = /[\ufffd-\uffff]/
+
+/** Whether SQLite's own comparison is not enough: what it finds for this text has to be looked at once more. */
+export const isBeyondPattern = (text: string): boolean => text.length > longestPattern || confused.test(text)
+
 /** The text as a GLOB pattern that matches it anywhere and in any case. */
 export const anywhere = (text: string): string => {
   const classes = Array.from(text)

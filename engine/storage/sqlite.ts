@@ -25,6 +25,9 @@ const inMemory = ':memory:'
 const patience = 5_000
 const impatience = 50
 
+/** When the writing thread is started where no write has done it, in milliseconds. */
+const soon = 1_000
+
 /** Opens the file and brings it to what the registry asks for. */
 const prepared = (registry: Registry, path: string, { demo, progress }: StorageOptions): Database => {
   let database: Database | undefined
@@ -49,8 +52,9 @@ interface Work extends Pick<Shared, 'askAside' | 'write'> {
 /** The work of a file's threads: one writes, one answers by indexes, one scans. */
 const inThreads = (path: string, changes: Changes): Work => {
   const writing = new Thread('writingThread', path)
-  // Started at once, for it has more to do than what it is asked for; where it cannot, the first write tells why.
-  writing.ask([]).catch(() => {})
+  // Started even if nothing is written, for it also tidies up; but not in the way of a start, which has enough to do.
+  const starting = setTimeout(() => void writing.ask([]).catch(() => {}), soon)
+  starting.unref()
   const reading = { indexed: new Thread('readingThread', path), scans: new Thread('readingThread', path) }
   let waiting: { write: Write; resolve: (written: Written) => void; reject: (error: unknown) => void }[] = []
   /** Writes of one turn of the event loop travel together. */
@@ -72,7 +76,10 @@ const inThreads = (path: string, changes: Changes): Work => {
         waiting.push({ write, resolve, reject })
         if (waiting.length === 1) setImmediate(send)
       }),
-    close: () => Promise.all([writing.close(), reading.indexed.close(), reading.scans.close()]),
+    close() {
+      clearTimeout(starting)
+      return Promise.all([writing.close(), reading.indexed.close(), reading.scans.close()])
+    },
   }
 }
 

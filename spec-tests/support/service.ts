@@ -1,7 +1,7 @@
 /** A service on a fresh database, served over real HTTP, whose every answer is held against its own document. */
 import { Agent, type IncomingHttpHeaders, request } from 'node:http'
 import { pino } from 'pino'
-import { basePath } from '../../engine/contract/openapi.js'
+import { basePath } from '../../engine/contract/service.js'
 import { loadRegistry } from '../../engine/descriptor/load.js'
 import type { Registry } from '../../engine/descriptor/registry.js'
 import { withRows } from '../../engine/descriptor/samples.js'

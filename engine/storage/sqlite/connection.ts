@@ -2,6 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
+import { fold } from '../fold.js'
 
 /** Each connection keeps so many kilobytes of pages; the system keeps the rest of the file, once for all of them. */
 const cacheKilobytes = 4_000
@@ -16,6 +17,12 @@ export const connect = (path: string, timeout: number): Database.Database => {
 export const connectAgain = (path: string, timeout: number): Database.Database =>
   set(new Database(path, { timeout, fileMustExist: true }))
 
+/** Holds a text against a folded one, for what SQLite's own patterns cannot tell: used by questions alone, never in the schema. */
+const addContains = (database: Database.Database): Database.Database =>
+  database.function('registry_contains', { deterministic: true }, (text: unknown, folded: unknown) =>
+    fold(String(text)).includes(String(folded)) ? 1 : 0,
+  )
+
 const set = (database: Database.Database): Database.Database => {
   database.pragma('journal_mode = WAL')
   // After the journal mode, and on every connection: better-sqlite3's build would settle for NORMAL in WAL.
@@ -23,12 +30,12 @@ const set = (database: Database.Database): Database.Database => {
   database.pragma('foreign_keys = ON')
   database.pragma('trusted_schema = OFF')
   database.pragma(`cache_size = -${cacheKilobytes}`)
-  return database
+  return addContains(database)
 }
 
 /** Opens for reading alone. */
 export const connectToRead = (path: string): Database.Database => {
   const database = new Database(path, { readonly: true, timeout: 500 })
   database.pragma(`cache_size = -${cacheKilobytes}`)
-  return database
+  return addContains(database)
 }

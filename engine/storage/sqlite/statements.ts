@@ -119,14 +119,18 @@ export const statementsOf = (knex: Knex, registry: Registry, resource: Resource)
   const names = filters.map((field) => field.name)
   const search = searchTable(resource)
   const matching: Ids = () => knex(search).whereRaw('?? match ?', [search, slot(knex, 'phrase')] as never)
-  const containing: Ids = () =>
-    knex(table).whereRaw(`${searchedText(knex, resource)} glob ?`, [slot(knex, 'anywhere')] as never)
+  const text = searchedText(knex, resource)
+  /** Held against a pattern, and against the text itself where a pattern cannot tell; either may not be given. */
+  const ifContained = (query: Knex.QueryBuilder): Knex.QueryBuilder => {
+    const [anywhere, folded] = [slot(knex, 'anywhere'), slot(knex, 'folded')]
+    return query
+      .whereRaw(`(? is null or ${text} glob ?)`, [anywhere, anywhere] as never)
+      .whereRaw(`(? is null or registry_contains(${text}, ?))`, [folded, folded] as never)
+  }
   // The search index leads, row by row and in the order of the ids, so the first page needs no sorting.
   const further: Ids = () => {
-    const anywhere = slot(knex, 'anywhere')
     const joined = matching().joinRaw(`cross join ${quoted(table)} on ${quoted(table)}.id = ${search}.rowid`)
-    const text = searchedText(knex, resource)
-    return ifGiven(joined.whereRaw(`(? is null or ${text} glob ?)`, [anywhere, anywhere] as never), names)
+    return ifGiven(ifContained(joined), names)
   }
   // A reference finds fewer rows than a status does, so it leads where both are given.
   const leaders = [...filters.filter((field) => field.references), ...filters.filter((field) => !field.references)]
@@ -146,10 +150,10 @@ export const statementsOf = (knex: Knex, registry: Registry, resource: Resource)
     ),
     search: pageOf(matching, 'rowid'),
     searchFurther: pageOf(further, `${search}.rowid`),
-    scan: pageOf(() => ifGiven(containing(), names)),
+    scan: pageOf(() => ifGiven(ifContained(knex(table)), names)),
     sample: compile(
       knex(table)
-        .select({ text: knex.raw(searchedText(knex, resource)) })
+        .select({ text: knex.raw(text) })
         .where('id', '>=', slot(knex, 'id'))
         .orderByRaw('id limit 1'),
     ),

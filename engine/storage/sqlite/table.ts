@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { Database } from 'better-sqlite3'
 import type { Knex } from 'knex'
 import type { Registry, Resource, RowValues } from '../../descriptor/registry.js'
-import { anywhere, isIndexed, phrase } from '../fold.js'
+import { anywhere, fold, isBeyondPattern, isIndexed, phrase } from '../fold.js'
 import { emptyPage, findsNothing, keyOf, mostInteger } from '../question.js'
 import { commonTrigrams, rarePart } from '../rareText.js'
 import type { ReadyAnswers } from '../ready.js'
@@ -80,11 +80,13 @@ export const sqliteTable = (registry: Registry, resource: Resource, shared: Shar
   const planFor = ({ q, filters }: Question, state: State) => {
     const leader = filtered.find(([field]) => field in filters)?.[1]
     if (q === '') return { statement: leader ?? all }
-    if (!isIndexed(q)) return { statement: scan, anywhere: anywhere(q) }
+    const exactly = isBeyondPattern(q) ? { folded: fold(q) } : {}
+    if (!isIndexed(q)) return { statement: scan, anywhere: anywhere(q), ...exactly }
     // Where the index is asked for a rare part alone, the rows it finds are held against the whole.
     const part = rarePart(q, commonNow(state))
-    const further = part === q ? {} : { anywhere: anywhere(q) }
-    return { statement: part === q && !leader ? search : searchFurther, phrase: phrase(part), ...further }
+    const further = part === q ? exactly : { anywhere: anywhere(q), ...exactly }
+    const isFound = part === q && !leader && !exactly.folded
+    return { statement: isFound ? search : searchFurther, phrase: phrase(part), ...further }
   }
 
   /** Asks the database for a page, here or, where that may take long, in a thread. */
