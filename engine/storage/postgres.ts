@@ -2,6 +2,7 @@
 import createKnex from 'knex'
 import type { Registry, Resource } from '../descriptor/registry.js'
 import type { StorageOptions } from './options.js'
+import { perResource } from './perResource.js'
 import { shownAddress } from './postgres/address.js'
 import { connectionsTo, prepared } from './postgres/connections.js'
 import { statesTable } from './postgres/functions.js'
@@ -25,13 +26,8 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
   })
   const connections = connectionsTo(url, options.pool)
   const shared = { connections, knex, ready: new ReadyAnswers(options.readyBytes), searchIndex }
-  const tables = new Map(registry.map((resource) => [resource, postgresTable(registry, resource, shared)]))
   return {
-    table(resource) {
-      const table = tables.get(resource)
-      if (!table) throw new TypeError(`${resource.path} is not of this registry`)
-      return table
-    },
+    table: perResource(registry, (resource) => postgresTable(registry, resource, shared)),
     async counts() {
       const rows = new Map((await connections.read(counts)).map(([name, count]) => [name, Number(count)]))
       return new Map(registry.map((resource): [Resource, number] => [resource, rows.get(resource.table) ?? 0]))

@@ -3,6 +3,7 @@ import type { Database } from 'better-sqlite3'
 import createKnex from 'knex'
 import type { Registry, RowValues } from '../descriptor/registry.js'
 import type { StorageOptions } from './options.js'
+import { perResource } from './perResource.js'
 import { ReadyAnswers } from './ready.js'
 import { type Changes, changesOf } from './sqlite/changes.js'
 import { connect } from './sqlite/connection.js'
@@ -103,15 +104,10 @@ const openFile = (registry: Registry, path: string, options: StorageOptions): St
   const changes = changesOf(database)
   const work = path === inMemory ? inPlace(database, changes) : inThreads(path, changes)
   const shared = { database, knex, ready: new ReadyAnswers(options.readyBytes), changes: changes.seen, ...work }
-  const tables = new Map(registry.map((resource) => [resource, sqliteTable(registry, resource, shared)]))
   const counted = database.prepare(`select name, rows from ${statesTable}`).raw()
   const ask = database.prepare('select count(*) from sqlite_schema')
   return {
-    table(resource) {
-      const table = tables.get(resource)
-      if (!table) throw new TypeError(`${resource.path} is not of this registry`)
-      return table
-    },
+    table: perResource(registry, (resource) => sqliteTable(registry, resource, shared)),
     async counts() {
       const rows = new Map(counted.all() as [string, number][])
       return new Map(registry.map((resource) => [resource, rows.get(resource.table) ?? 0]))
