@@ -39,9 +39,9 @@ export const onPostgres = async (): Promise<Ground> => {
   return {
     report: 'benchmarks-postgres',
     command: 'npm run bench -- --postgres',
-    shared: `every server on the same table of the same PostgreSQL ${shown?.['server_version']}, which runs on this machine too, over ten connections`,
+    shared: `every server over ten connections to the same table of one PostgreSQL ${shown?.['server_version']}${given ? '' : ', which shares this machine with them,'}`,
     notes: [
-      'Offsets and totals come from counts that the triggers keep, and so do not grow with the table. The total of a filter or a search has to be counted: its cost grows with the rows that match, and common ones are slow in a large table.',
+      'A list tells its total. The others count the table each time, which is most of their work; ours is kept by triggers, as is the place of every offset, so both hardly grow with it. The total of a filter or a search has to be counted here too: it takes longer the more rows match, and a common word takes going through the table.',
     ],
     syncsItself: false,
     port: 4200,
