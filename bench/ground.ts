@@ -5,8 +5,9 @@ import { root } from './paths.js'
 import type { Entrant } from './processes.js'
 
 export interface Ground {
-  /** The name of the report's files, and how it is asked for. */
+  /** The name of the report's files, its title, and how it is asked for. */
   readonly report: string
+  readonly title: string
   readonly command: string
   /** What all servers share, as the report says it. */
   readonly shared: string

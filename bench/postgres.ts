@@ -38,6 +38,7 @@ export const onPostgres = async (): Promise<Ground> => {
   const [shown] = await runOn(server, 'show server_version')
   return {
     report: 'benchmarks-postgres',
+    title: 'Benchmarks on PostgreSQL',
     command: 'npm run bench -- --postgres',
     shared: `every server over ten connections to the same table of one PostgreSQL ${shown?.['server_version']}${given ? '' : ', which shares this machine with them,'}`,
     notes: [

@@ -6,7 +6,7 @@ import type { Growth } from './growth.js'
 import { kinds, type Measured } from './throughput.js'
 
 export interface Findings {
-  readonly ground: Pick<Ground, 'report' | 'command' | 'shared' | 'notes'>
+  readonly ground: Pick<Ground, 'report' | 'title' | 'command' | 'shared' | 'notes'>
   readonly generator: string
   readonly measured: readonly Measured[]
   /** The peers that could not take part, and why. */
@@ -54,7 +54,7 @@ const machine = (): string => {
 export const markdown = (findings: Findings): string => {
   const { ground, generator, missing, unchanged, creates, growth } = findings
   const parts = [
-    '# Benchmarks',
+    `# ${ground.title}`,
     `![Requests a second](${ground.report}.svg)`,
     `Made by \`${ground.command}\` on ${machine()}, with ${generator}, sixteen connections, ${ground.shared} and at its own defaults; ours writes its log and sets its security headers. Read the ratios: the rates are this machine's alone.`,
     '## Reads',

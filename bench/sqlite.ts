@@ -10,6 +10,7 @@ const pathOf = (name: string): string => join(dataFolder, `${name}.sqlite`)
 /** The ground of `npm run bench`. */
 export const onSqlite: Ground = {
   report: 'benchmarks',
+  title: 'Benchmarks',
   command: 'npm run bench',
   shared: 'every server on the same database file',
   notes: [],
