@@ -42,7 +42,7 @@ export const onPostgres = async (): Promise<Ground> => {
     command: 'npm run bench -- --postgres',
     shared: `every server over ten connections to the same table of one PostgreSQL ${shown?.['server_version']}${given ? '' : ', which shares this machine with them,'}`,
     notes: [
-      'A list tells its total. The others count the table each time, which is most of their work; ours is kept by triggers, as is the place of every offset, so both hardly grow with it. The total of a filter or a search has to be counted here too: it takes longer the more rows match, and a common word takes going through the table.',
+      'A list tells its total. The others count the table each time, which is most of what the hand-written one does; ours is kept by triggers, as is the place of every offset, so both hardly grow with the table. The total of a filter or a search has to be counted here too, and takes longer the more rows match: a filter’s are counted in its index, but every row that a word may be in is fetched, so common words are slow in a large table.',
     ],
     syncsItself: false,
     port: 4200,
