@@ -42,10 +42,17 @@ export class Client {
     })
   }
 
+  /** The milliseconds of a call, which has to succeed. */
+  async timed(call: Call): Promise<number> {
+    const { status, took } = await this.call(call)
+    if (status >= 300) throw new Error(`${call.path} answered ${status}`)
+    return took
+  }
+
   /** The median milliseconds of calls made one after another. */
   async latency(calls: readonly Call[]): Promise<number> {
     const took: number[] = []
-    for (const call of calls) took.push((await this.call(call)).took)
+    for (const call of calls) took.push(await this.timed(call))
     return median(took)
   }
 
@@ -54,10 +61,7 @@ export class Client {
     let left = count
     const start = performance.now()
     const one = async () => {
-      while (left-- > 0) {
-        const { status } = await this.call(call)
-        if (status >= 300) throw new Error(`${call.path} answered ${status}`)
-      }
+      while (left-- > 0) await this.timed(call)
     }
     await Promise.all(Array.from({ length: clients }, one))
     return (count * 1000) / (performance.now() - start)

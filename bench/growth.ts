@@ -41,12 +41,12 @@ const whileScanning = async (client: Client, rows: number): Promise<number> => {
   let stopped = false
   const scanners = times(4, async (scanner) => {
     for (let n = 0; !stopped; n++)
-      await client.call(list(`q=${'abcdefghijklmnop'[(n * 4 + scanner) % 16]}&offset=${n}`))
+      await client.timed(list(`q=${'abcdefghijklmnop'[(n * 4 + scanner) % 16]}&offset=${n}`))
   })
   const took: number[] = []
   const end = performance.now() + 8_000
   while (performance.now() < end) {
-    took.push((await client.call({ path: `/api/v1/employees/${1 + ((took.length * 7919) % rows)}` })).took)
+    took.push(await client.timed({ path: `/api/v1/employees/${1 + ((took.length * 7919) % rows)}` }))
   }
   stopped = true
   await Promise.all(scanners)

@@ -1,5 +1,5 @@
 /** The servers that are measured: each a process of its own, started, waited for and ended. */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -25,8 +25,8 @@ export interface Entrant {
 
 export const peersFolder = join(root, 'bench', 'peers')
 
-/** What a server says goes nowhere: reading it here would take time from the measurement. */
-const launch = async (
+/** Starts one and waits until it listens. What it says goes nowhere: reading it here would take time from the measurement. */
+export const launch = async (
   name: string,
   command: string,
   args: string[],
@@ -42,7 +42,13 @@ const launch = async (
   throw new Error(`${name} did not listen within a minute`)
 }
 
-const serverOf = (name: string, port: number, child: ChildProcess, paths: Pick<Server, 'page' | 'row'>): Server => ({
+/** A server that listens. */
+export const serverOf = (
+  name: string,
+  port: number,
+  child: ChildProcess,
+  paths: Pick<Server, 'page' | 'row'>,
+): Server => ({
   name,
   address: `http://127.0.0.1:${port}`,
   pid: child.pid ?? 0,
@@ -54,7 +60,8 @@ const serverOf = (name: string, port: number, child: ChildProcess, paths: Pick<S
   },
 })
 
-const restPaths = {
+/** The paths of the service, and of the peers that are written by hand. */
+export const restPaths = {
   page: (offset: number) => `/api/v1/employees?limit=50&offset=${offset}`,
   row: '/api/v1/employees/7',
 }
@@ -62,17 +69,18 @@ const restPaths = {
 /** What `npm start` starts it with. */
 const flags = ['--enable-source-maps', '--max-semi-space-size=2']
 
-/** This service, at its default settings, on a database. */
-export const ours = (database: string, port: number, env: Record<string, string> = {}): Entrant => ({
+/** This service, at its default settings, on the database at an address. */
+export const ours = (address: string, port: number, env: Record<string, string> = {}): Entrant => ({
   name: 'this service',
   async start() {
-    const settings = { PORT: String(port), DATABASE_URL: `sqlite:${database}`, HOST: '127.0.0.1', ...env }
+    const settings = { PORT: String(port), DATABASE_URL: address, HOST: '127.0.0.1', ...env }
     const child = await launch('this service', process.execPath, [...flags, join(root, 'dist', 'server.js')], settings)
     return serverOf('this service', port, child, restPaths)
   },
 })
 
-const nodePeer = (
+/** A peer that is a file of the peers' folder. */
+export const nodePeer = (
   name: string,
   file: string,
   port: number,
@@ -86,38 +94,3 @@ const nodePeer = (
     return serverOf(name, port, child, paths)
   },
 })
-
-const python = '/usr/bin/python3'
-const hasFastApi = (): boolean => {
-  try {
-    execFileSync(python, ['-c', 'import fastapi, uvicorn'], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
-}
-
-/** The others: the most that Koa can do, and what people would write or take instead. */
-export const peers = (database: string, bodies: { page: string; row: string }, port: number): Entrant[] => [
-  nodePeer('Koa sending fixed bytes', 'ceiling.mjs', port, { PAGE: bodies.page, ROW: bodies.row }),
-  nodePeer('Fastify by hand', 'fastify.mjs', port + 1, { DATABASE: database }),
-  nodePeer(
-    'Platformatic DB',
-    'platformatic.mjs',
-    port + 2,
-    { DATABASE: database },
-    {
-      page: (offset) => `/employees?limit=50&offset=${offset}&totalCount=true`,
-      row: '/employees/7',
-    },
-  ),
-  {
-    name: 'FastAPI',
-    ...(hasFastApi() ? {} : { missing: 'FastAPI and uvicorn are not installed for the system’s Python' }),
-    async start() {
-      const env = { PORT: String(port + 3), DATABASE: database }
-      const child = await launch('FastAPI', python, [join(peersFolder, 'fastapi_peer.py')], env)
-      return serverOf('FastAPI', port + 3, child, restPaths)
-    },
-  },
-]

@@ -1,10 +1,12 @@
 /** What the benchmarks found, as a table in Markdown and a plain chart in SVG: ratios first, for times are a machine's own. */
 import { cpus, release, totalmem } from 'node:os'
 import type { Creates } from './creates.js'
+import type { Ground } from './ground.js'
 import type { Growth } from './growth.js'
 import { kinds, type Measured } from './throughput.js'
 
 export interface Findings {
+  readonly ground: Pick<Ground, 'report' | 'title' | 'command' | 'shared' | 'notes'>
   readonly generator: string
   readonly measured: readonly Measured[]
   /** The peers that could not take part, and why. */
@@ -50,10 +52,11 @@ const machine = (): string => {
 
 /** The report; each figure is the median of its rounds. */
 export const markdown = (findings: Findings): string => {
-  const { generator, missing, unchanged, creates, growth } = findings
+  const { ground, generator, missing, unchanged, creates, growth } = findings
   const parts = [
-    '# Benchmarks',
-    `Made by \`npm run bench\` on ${machine()}, with ${generator}, sixteen connections, every server on the same database file and at its own defaults; ours writes its log and sets its security headers. Read the ratios: the rates are this machine's alone.`,
+    `# ${ground.title}`,
+    `![Requests a second](${ground.report}.svg)`,
+    `Made by \`${ground.command}\` on ${machine()}, with ${generator}, sixteen connections, ${ground.shared} and at its own defaults; ours writes its log and sets its security headers. Read the ratios: the rates are this machine's alone.`,
     '## Reads',
     throughputTable(findings),
     ...missing.map(({ name, why }) => `${name} did not take part: ${why}.`),
@@ -81,6 +84,7 @@ export const markdown = (findings: Findings): string => {
       `While four clients search for single letters over all rows, the 99th percentile of get-one is ${growth.p99.toFixed(1)} ms.${growth.megabytes === undefined ? '' : ` The process never held more than ${whole(growth.megabytes)} MB.`}`,
     )
   }
+  parts.push(...ground.notes)
   return `${parts.join('\n\n')}\n`
 }
 

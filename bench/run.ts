@@ -1,9 +1,9 @@
 /**
- * The benchmarks: `npm run bench [-- --rows 1000000 --rounds 5 --seconds 4]`. Installs the peers in their own folder, makes the
- * data, measures in alternating rounds, and writes `docs/benchmarks.md` and `docs/benchmarks.svg`.
+ * The benchmarks: `npm run bench [-- --postgres --rows 1000000 --rounds 5 --seconds 4]`. Installs the peers in their own folder,
+ * makes the data, measures in alternating rounds, and writes `docs/benchmarks.md` and its chart, or those of PostgreSQL.
  */
 import { execFileSync } from 'node:child_process'
-import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Client } from './client.js'
@@ -11,12 +11,15 @@ import { measureCreates } from './creates.js'
 import { growth } from './growth.js'
 import { loadGenerator } from './load.js'
 import { dataFolder, root } from './paths.js'
-import { type Entrant, ours, peers, peersFolder, type Server } from './processes.js'
+import { onPostgres } from './postgres.js'
+import { type Entrant, ours, peersFolder, type Server } from './processes.js'
 import { chart, markdown } from './report.js'
+import { onSqlite } from './sqlite.js'
 import { kinds, measure } from './throughput.js'
 
 const { values } = parseArgs({
   options: {
+    postgres: { type: 'boolean', default: false },
     rows: { type: 'string', default: '1000000' },
     rounds: { type: 'string', default: '5' },
     seconds: { type: 'string', default: '4' },
@@ -24,7 +27,6 @@ const { values } = parseArgs({
 })
 const [rows, rounds, seconds] = [Number(values.rows), Number(values.rounds), Number(values.seconds)]
 const say = (line: string) => console.error(line)
-const ports = { ours: 4100, peers: 4110, small: 4120, large: 4121, creates: 4122 }
 const token = 'the-token-of-the-benchmarks'
 
 const installPeers = (): void => {
@@ -35,17 +37,6 @@ const installPeers = (): void => {
   } catch {
     say('The peers could not be installed; the table will say so.')
   }
-}
-
-/** A database with so many employees besides the demo data, made once and kept. */
-const database = (name: string, more: number): string => {
-  const path = join(dataFolder, `${name}.sqlite`)
-  if (existsSync(path)) return path
-  const env = { ...process.env, DATABASE_URL: `sqlite:${path}.new` }
-  const seed = join(root, 'dist', 'bench', 'seed.js')
-  execFileSync(process.execPath, [seed, '--rows', String(more)], { env, stdio: ['ignore', 'ignore', 'inherit'] })
-  execFileSync('mv', [`${path}.new`, path])
-  return path
 }
 
 const startAll = async (entrants: readonly Entrant[]) => {
@@ -64,15 +55,18 @@ const startAll = async (entrants: readonly Entrant[]) => {
 
 installPeers()
 const { name: generator, generate } = loadGenerator()
-const readings = database('reads', 30_000)
-const us = await ours(readings, ports.ours).start()
+const ground = values.postgres ? await onPostgres() : onSqlite
+const ports = { ours: 0, peers: 10, small: 20, large: 21, creates: 22 }
+const portOf = (server: keyof typeof ports): number => ground.port + ports[server]
+const readings = await ground.database('reads', 30_000)
+const us = await ours(readings, portOf('ours')).start()
 
 const client = new Client(us.address)
 const bodies = { page: join(dataFolder, 'page.json'), row: join(dataFolder, 'row.json') }
 writeFileSync(bodies.page, (await client.call({ path: us.page(0) })).body)
 writeFileSync(bodies.row, (await client.call({ path: us.row })).body)
 
-const { servers, missing } = await startAll(peers(readings, bodies, ports.peers))
+const { servers, missing } = await startAll(ground.peers(readings, bodies, portOf('peers')))
 const measured = await measure([us, ...servers], generate, { rounds, seconds }, say)
 for (const server of servers) await server.stop()
 
@@ -90,21 +84,18 @@ const rateOf = (kind: string | undefined) =>
 const unchanged = { rate: unchangedRate, full: rateOf(kinds[0]?.name), fresh: rateOf(kinds[1]?.name) }
 
 say('Creates …')
-const scratch = join(dataFolder, 'creates.sqlite')
-for (const suffix of ['', '-wal', '-shm']) rmSync(`${scratch}${suffix}`, { force: true })
-const creating = await ours(scratch, ports.creates, { API_TOKEN: token }).start()
-const creates = await measureCreates(creating, token)
+const creating = await ours(await ground.scratch(), portOf('creates'), { API_TOKEN: token }).start()
+const creates = await measureCreates(creating, token, ground.syncsItself)
 await creating.stop()
 
 say(`Growth to ${rows.toLocaleString('en')} rows …`)
-const large = database(`employees-${rows}`, rows)
-const grown = await growth(ours(database('demo', 1), ports.small), ours(large, ports.large), rows)
+const demo = ours(await ground.database('demo', 1), portOf('small'))
+const large = ours(await ground.database(`employees-${rows}`, rows), portOf('large'))
+const grown = await growth(demo, large, rows)
+await ground.close()
 
-const findings = { generator, measured, missing, unchanged, creates, growth: { rows, ...grown } }
+const findings = { ground, generator, measured, missing, unchanged, creates, growth: { rows, ...grown } }
 const report = markdown(findings)
-writeFileSync(
-  join(root, 'docs', 'benchmarks.md'),
-  report.replace('# Benchmarks\n', '# Benchmarks\n\n![Requests a second](benchmarks.svg)\n'),
-)
-writeFileSync(join(root, 'docs', 'benchmarks.svg'), chart(findings))
+writeFileSync(join(root, 'docs', `${ground.report}.md`), report)
+writeFileSync(join(root, 'docs', `${ground.report}.svg`), chart(findings))
 console.log(report)

@@ -1,10 +1,9 @@
-// The generated peer: Platformatic DB's REST API over the employees table of the same SQLite file, without its writes.
-import { resolve } from 'node:path'
+// The generated peer: Platformatic DB's REST API over the employees table of the same database, without its writes.
 import platformatic from '@platformatic/db'
 
 const { PORT, DATABASE } = process.env
 
-// The file belongs to the service: no route that writes is made.
+// The database belongs to the service: no route that writes is made.
 const writes = ['/employees', '/departments', '/candidates'].flatMap((path) => [
   { method: 'POST', path },
   { method: 'PUT', path },
@@ -15,7 +14,7 @@ const writes = ['/employees', '/departments', '/candidates'].flatMap((path) => [
 const app = await platformatic.buildServer({
   server: { hostname: '127.0.0.1', port: Number(PORT), logger: { level: 'silent' }, forceCloseConnections: true },
   db: {
-    connectionString: `sqlite://${resolve(DATABASE)}`,
+    connectionString: DATABASE,
     // The tables an employee refers to must be known to it, and none of the service's own (search, counts) may be.
     include: { employees: true, departments: true, candidates: true },
     limit: { default: 50, max: 200 },
