@@ -67,7 +67,7 @@ export const restPaths = {
 }
 
 /** What `npm start` starts it with. */
-const flags = ['--enable-source-maps', '--max-semi-space-size=2']
+const flags = ['--enable-source-maps', '--max-semi-space-size=4']
 
 /** This service, at its default settings, on the database at an address. */
 export const ours = (address: string, port: number, env: Record<string, string> = {}): Entrant => ({
