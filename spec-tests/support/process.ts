@@ -39,8 +39,12 @@ export const launch = (environment: Record<string, string>, { uid, shell }: Mann
 export const startAndFail = async (
   environment: Record<string, string>,
 ): Promise<{ code: number | null; output: string }> => {
-  const { ended, output } = launch(environment)
-  return { code: await ended, output: output() }
+  const { child, ended, output } = launch(environment)
+  // One that starts after all would be waited for for ever.
+  const timer = setTimeout(() => child.kill('SIGKILL'), 30_000)
+  const code = await ended
+  clearTimeout(timer)
+  return { code, output: output() }
 }
 
 /** Starts one and waits for its ready line. */
