@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Context } from 'koa'
 import type { Logger } from 'pino'
+import { byTurn } from '../byTurn.js'
 import type { Answer } from './answer.js'
 
 /** Readings of the clock as an exchange goes on, in milliseconds. */
@@ -62,11 +63,10 @@ export const serverTiming = ({ start, parsed = start, queried = parsed }: Marks,
 
 /** Makes the function that tells of an exchange. */
 export const teller = (logger: Logger, record?: Record): Record => {
-  const log = ({ id, method, path, status, bytes, duration }: Exchange): void =>
+  const tell = (exchange: Exchange): void => {
+    const { id, method, path, status, bytes, duration } = exchange
     logger.info({ id, method, path, status, bytes, duration }, 'request')
-  if (!record) return log
-  return (exchange) => {
-    log(exchange)
-    record(exchange)
+    record?.(exchange)
   }
+  return byTurn((exchanges) => exchanges.forEach(tell))
 }

@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { byTurn } from '../byTurn.js'
 import { envelope } from '../contract/errors.js'
 
 const parserAnswers: Record<string, { status: string; message: string }> = {
@@ -57,11 +58,15 @@ const addressOf = (server: Server): string => {
 /** Serves requests; rejects where the address cannot be listened on. */
 export const listen = (handle: RequestListener, { host, port }: { host: string; port: number }): Promise<Listening> => {
   let stopping = false
-  const serve = (request: IncomingMessage, response: ServerResponse): void => {
+  const answer = (response: ServerResponse): void => {
     // An idle connection would keep the server open for as long as its client likes.
     if (stopping) response.setHeader('Connection', 'close')
+    handle(response.req, response)
+  }
+  const answerInTurn = byTurn<ServerResponse>((waiting) => waiting.forEach(answer))
+  const serve = (request: IncomingMessage, response: ServerResponse): void => {
     responses.set(request.socket, response)
-    handle(request, response)
+    answerInTurn(response)
   }
   const limits = { requestTimeout: 30_000, headersTimeout: 10_000, connectionsCheckingInterval: 1_000 }
   // The host is looked at by the app: Node's own refusal has no body. A client that has said all it wants to say is still owed

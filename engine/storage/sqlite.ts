@@ -1,6 +1,7 @@
 /** SQLite: one file, a connection for this thread, and threads for the writes and for what takes long to read. */
 import type { Database } from 'better-sqlite3'
 import createKnex from 'knex'
+import { byTurn } from '../byTurn.js'
 import type { Registry, RowValues } from '../descriptor/registry.js'
 import type { StorageOptions } from './options.js'
 import { perResource } from './perResource.js'
@@ -46,6 +47,13 @@ const prepared = (registry: Registry, path: string, { demo, progress }: StorageO
   }
 }
 
+/** A write on its way to the thread, and who is to be told how it ended. */
+interface Waiting {
+  readonly write: Write
+  readonly resolve: (written: Written) => void
+  readonly reject: (error: unknown) => void
+}
+
 interface Work extends Pick<Shared, 'askAside' | 'write'> {
   close(): Promise<unknown>
 }
@@ -57,26 +65,18 @@ const inThreads = (path: string, changes: Changes): Work => {
   const starting = setTimeout(() => void writing.ask([]).catch(() => {}), soon)
   starting.unref()
   const reading = { indexed: new Thread('readingThread', path), scans: new Thread('readingThread', path) }
-  let waiting: { write: Write; resolve: (written: Written) => void; reject: (error: unknown) => void }[] = []
-  /** Writes of one turn of the event loop travel together. */
-  const send = async () => {
-    const sent = waiting
-    waiting = []
+  const send = byTurn<Waiting>(async (writes) => {
     try {
-      const written = await writing.ask<Written[]>(sent.map(({ write }) => write))
+      const written = await writing.ask<Written[]>(writes.map(({ write }) => write))
       changes.committed()
-      for (const [index, { resolve }] of sent.entries()) resolve(written[index] as Written)
+      for (const [index, { resolve }] of writes.entries()) resolve(written[index] as Written)
     } catch (error) {
-      for (const { reject } of sent) reject(error)
+      for (const { reject } of writes) reject(error)
     }
-  }
+  })
   return {
     askAside: (which, asked) => reading[which].ask(asked),
-    write: (write) =>
-      new Promise((resolve, reject) => {
-        waiting.push({ write, resolve, reject })
-        if (waiting.length === 1) setImmediate(send)
-      }),
+    write: (write) => new Promise((resolve, reject) => send({ write, resolve, reject })),
     close() {
       clearTimeout(starting)
       return Promise.all([writing.close(), reading.indexed.close(), reading.scans.close()])

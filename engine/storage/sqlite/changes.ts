@@ -20,7 +20,7 @@ export const changesOf = (database: Database): Changes => {
   }
   return {
     seen() {
-      // One look serves every request of one turn of the event loop: each of them arrived before the turn began.
+      // One look serves all requests that are answered in one turn of the event loop: each of them had arrived before.
       if (isFresh) return seen
       isFresh = true
       setImmediate(forget)
