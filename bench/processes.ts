@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { startFlags } from '../spec-tests/support/startFlags.js'
 import { root } from './paths.js'
 
 export interface Server {
@@ -66,15 +67,13 @@ export const restPaths = {
   row: '/api/v1/employees/7',
 }
 
-/** What `npm start` starts it with. */
-const flags = ['--enable-source-maps', '--max-semi-space-size=4']
-
 /** This service, at its default settings, on the database at an address. */
 export const ours = (address: string, port: number, env: Record<string, string> = {}): Entrant => ({
   name: 'this service',
   async start() {
     const settings = { PORT: String(port), DATABASE_URL: address, HOST: '127.0.0.1', ...env }
-    const child = await launch('this service', process.execPath, [...flags, join(root, 'dist', 'server.js')], settings)
+    const args = [...startFlags, join(root, 'dist', 'server.js')]
+    const child = await launch('this service', process.execPath, args, settings)
     return serverOf('this service', port, child, restPaths)
   },
 })

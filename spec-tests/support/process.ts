@@ -1,6 +1,7 @@
 /** The service as its own process, started as `npm start` starts it once built. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
+import { startFlags } from './startFlags.js'
 
 export interface Running {
   readonly address: string
@@ -21,8 +22,8 @@ interface Manner {
 /** Starts one and waits for nothing. */
 export const launch = (environment: Record<string, string>, { uid, shell }: Manner = {}) => {
   const { PATH, HOME } = process.env
-  const command = shell === undefined ? [process.execPath, server] : ['sh', '-c', shell, process.execPath, server]
-  const [program = '', ...args] = command
+  const service = [process.execPath, ...startFlags, server]
+  const [program = '', ...args] = shell === undefined ? service : ['sh', '-c', shell, ...service]
   const env = { PATH, HOME, PORT: '0', LOG_LEVEL: 'warn', ...environment }
   const child = spawn(program, args, { env, ...(uid !== undefined && { uid }) })
   let output = ''
