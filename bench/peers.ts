@@ -26,7 +26,7 @@ const hasFastApi = (): boolean => {
   }
 }
 
-/** Those on SQLite: the most that Koa can do, and what people would write or take instead. */
+/** Those on SQLite: Koa that answers each request as it comes and does nothing else, and what people would write or take instead. */
 export const sqlitePeers = (database: string, bodies: { page: string; row: string }, port: number): Entrant[] => [
   nodePeer('Koa sending fixed bytes', 'ceiling.mjs', port, { PAGE: bodies.page, ROW: bodies.row }),
   nodePeer('Fastify by hand', 'fastify.mjs', port + 1, { DATABASE: database }),

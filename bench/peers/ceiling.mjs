@@ -1,4 +1,4 @@
-// The ceiling: Koa and its router sending a page and a row as fixed bytes from memory, with no other work done.
+// The ceiling of answering each request as it comes: Koa and its router sending a page and a row as fixed bytes from memory, with no other work done.
 import { readFileSync } from 'node:fs'
 import Router from '@koa/router'
 import Koa from 'koa'
