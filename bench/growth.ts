@@ -6,11 +6,18 @@ import type { Entrant } from './processes.js'
 const times = <T>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n))
 const list = (query: string): Call => ({ path: `/api/v1/employees?${query}` })
 
+/** How many employees the demo data has; a large table repeats them, each code with the row's place behind it. */
+const demoRows = 160
+
 /** Requests that differ from one another, so that none is answered from memory. */
 const kindsOn = (rows: number): Record<string, readonly Call[]> => {
   const deep = Math.floor(rows * 0.9)
-  const code = (n: number) =>
-    list(`q=EMP-00${10 + (n % 90)}${rows > 160 ? `-${160 * 61 + 9 + (n % 90)}` : ''}&limit=${1 + n}`)
+  // The codes of rows all over the table, for a code's digits decide how many others have some of them too.
+  const code = (n: number) => {
+    const place = Math.floor(rows * (((n + 1) * 0.618) % 1))
+    const number = String((place % demoRows) + 1).padStart(4, '0')
+    return list(`q=EMP-${number}${place >= demoRows ? `-${place}` : ''}&limit=${1 + n}`)
+  }
   return {
     'the first page': times(100, (n) => list(`limit=${50 + n}`)),
     'a page at nine tenths of the table': times(100, (n) => list(`offset=${Math.max(0, deep - n)}`)),
@@ -67,7 +74,7 @@ export const growth = async (
     for (const [kind, calls] of Object.entries(kindsOn(count))) result.set(kind, await client.latency(calls))
     return { server, client, result }
   }
-  const before = await latencies(small, 160)
+  const before = await latencies(small, demoRows)
   await before.server.stop()
   const after = await latencies(large, rows)
   const p99 = await whileScanning(after.client, rows)

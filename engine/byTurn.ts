@@ -13,3 +13,16 @@ export const byTurn = <Item>(deal: (items: readonly Item[]) => void): ((item: It
     if (gathered.push(item) === 1) setImmediate(dealWithAll)
   }
 }
+
+/** Makes a function that says yes to the first who asks in a turn of the event loop. */
+export const onceATurn = (): (() => boolean) => {
+  let isSpent = false
+  return () => {
+    if (isSpent) return false
+    isSpent = true
+    setImmediate(() => {
+      isSpent = false
+    })
+    return true
+  }
+}

@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { byTurn } from '../engine/byTurn.js'
+import { byTurn, onceATurn } from '../engine/byTurn.js'
 
 const test = suite('by turn')
 
@@ -28,6 +28,15 @@ test('what comes while others are dealt with waits for the next turn', async () 
   assert.equal(dealt, [['first']])
   await setImmediate()
   assert.equal(dealt, [['first'], ['meanwhile']])
+})
+
+test('the first who asks in a turn is told yes, in every turn', async () => {
+  const isFirst = onceATurn()
+  assert.equal([isFirst(), isFirst()], [true, false])
+  await Promise.resolve()
+  assert.not.ok(isFirst())
+  await setImmediate()
+  assert.equal([isFirst(), isFirst()], [true, false])
 })
 
 test.run()

@@ -8,7 +8,7 @@ import { now, today } from '../engine/descriptor/index.js'
 import { didYouMean, nearest } from '../engine/descriptor/nearest.js'
 import { readSettings } from '../engine/settings.js'
 import { anywhere, fold, isIndexed, phrase } from '../engine/storage/fold.js'
-import { commonTrigrams, rarePart } from '../engine/storage/rareText.js'
+import { rarityIn } from '../engine/storage/rareText.js'
 
 const test = suite('small rules')
 
@@ -125,13 +125,18 @@ test('a pattern finds a text in any case, and takes nothing for an operator', ()
   for (const q of ['*', '?', '[', ']', '^', 'a*c']) assert.is(matches.get('abc', anywhere(q)), 0, q)
 })
 
-test('the rare part of a text is its longest part that few rows have', () => {
-  const sample = Array.from({ length: 200 }, (_, n) => `EMP-${String(n * 37).padStart(5, '0')} London`)
-  const common = commonTrigrams(sample)
-  assert.is(rarePart('EMP-07215', common), '07215')
-  assert.is(rarePart('emp-', common), 'emp-')
-  assert.is(rarePart('Zebulon', common), 'Zebulo')
-  assert.is(rarePart('Δelta', new Set()), 'Δelta')
+test('a sample tells what of a text is rare: its longest rare part, and the trigrams to find it by', () => {
+  const rarity = rarityIn(Array.from({ length: 200 }, (_, n) => `EMP-${String(n * 37).padStart(5, '0')} London`))
+  assert.is(rarity.partOf('EMP-07215'), '07215')
+  assert.is(rarity.partOf('emp-'), 'emp-')
+  assert.is(rarity.partOf('Zebulon'), 'Zebulo')
+  assert.equal(rarity.trigramsOf('London'), { trigrams: ['lon', 'ond', 'ndo'], share: 1 })
+  assert.equal(rarity.trigramsOf('Zen'), { trigrams: ['zen'], share: 0 })
+  assert.equal(rarity.trigramsOf('EMP-Zenobia'), { trigrams: ['p-z', 'zen', 'nob'], share: 0 })
+  assert.equal(rarity.trigramsOf('London Zoo'), { trigrams: ['on ', ' zo', 'n z'], share: 0 })
+  const unknown = rarityIn([])
+  assert.is(unknown.partOf('Δelta'), 'Δelta')
+  assert.equal(unknown.trigramsOf('ΔΔΔΔe'), { trigrams: ['δδδ', 'δδe'], share: 0 })
 })
 
 test('numbers that would be rounded are found, wherever they stand', () => {

@@ -1,30 +1,12 @@
 /** Search and filters of every resource, held against an oracle in plain JavaScript. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import {
-  type Field,
-  filterFields,
-  type Resource,
-  type RowValues,
-  searchedFields,
-} from '../engine/descriptor/registry.js'
+import { type Field, filterFields, type Resource, type RowValues } from '../engine/descriptor/registry.js'
 import { shownRow } from '../engine/descriptor/samples.js'
+import { containing, joinedText } from './support/searchOracle.js'
 import { registry, startService } from './support/service.js'
 
 const { get, create } = await startService()
-
-const joinedText = (resource: Resource, row: RowValues): string =>
-  searchedFields(resource)
-    .map(({ name }) => row[name] ?? null)
-    .filter((value) => value !== null)
-    .join(' ')
-
-/** Another way to fold case than the engine's: the regular expressions of the language. */
-const containing = (q: string) => {
-  const literal = q.trim().replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)
-  const pattern = new RegExp(literal, 'iu')
-  return (text: string) => pattern.test(text)
-}
 
 const pieces = (resource: Resource, rows: readonly RowValues[]): string[] => {
   const texts = rows.slice(0, 12).map((row) => joinedText(resource, row))

@@ -20,25 +20,24 @@ const planOf = ({ sql, slots }: Statement): string[] =>
   )
 
 /** A row made up of constants, what a part of the same statement has just found, and matches of the search index. */
-const isMeant = /^SCAN (CONSTANT ROW|\(subquery-\d+\)|found|\S+ VIRTUAL TABLE INDEX \d+:M\d+)$/
+const isMeant = /^SCAN (CONSTANT ROW|\(subquery-\d+\)|registry_(?:found|candidates)|\S+ VIRTUAL TABLE INDEX \d+:M\d+)$/
 const unmeant = (plan: readonly string[]): string[] =>
   plan.filter((step) => (step.startsWith('SCAN') && !isMeant.test(step)) || step.includes('TEMP B-TREE'))
 
 for (const resource of registry) {
   const test = suite(`plans of ${resource.path}`)
   const statements = statementsOf(knex, registry, resource)
-  const filtered = [...statements.filtered].map(([field, statement]): [string, Statement] => [
-    `filter by ${field}`,
-    statement,
-  ])
+  const named = (what: string, byField: ReadonlyMap<string, Statement>): [string, Statement][] =>
+    [...byField].map(([field, statement]) => [`${what} ${field}`, statement])
   const checks = statements.checks.map(({ type, field, statement }): [string, Statement] => [
     `${type} of ${field}`,
     statement,
   ])
-  const { state, get, all, search, searchFurther, sample } = statements
+  const { state, get, all, search, searchFurther, fewFound, sample } = statements
   for (const [name, statement] of [
-    ...Object.entries({ state, get, all, search, searchFurther, sample }),
-    ...filtered,
+    ...Object.entries({ state, get, all, search, searchFurther, fewFound, sample }),
+    ...named('filter by', statements.filtered),
+    ...named('filter for few by', statements.fewFiltered),
     ...checks,
   ]) {
     test(`${name} scans nothing`, () => {
@@ -49,7 +48,14 @@ for (const resource of registry) {
   }
 
   test('rows are read from the index that holds their JSON', () => {
-    for (const statement of [get, all, search, ...statements.filtered.values()]) {
+    for (const statement of [
+      get,
+      all,
+      search,
+      fewFound,
+      ...statements.filtered.values(),
+      ...statements.fewFiltered.values(),
+    ]) {
       assert.ok(planOf(statement).some((step) => step.includes(`USING COVERING INDEX registry_${resource.table}_json`)))
     }
   })

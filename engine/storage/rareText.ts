@@ -1,6 +1,6 @@
 /**
- * Finds the part of a text that is rare in a table. A phrase of trigrams is looked up by stepping through the rows of each
- * of them, so one that is in every row (the EMP- of every code) makes a search as long as the table; the rest need not.
+ * Finds what of a text is rare in a table. A phrase of trigrams is looked up by stepping through the rows of each of them, so
+ * one that is in every row (the EMP- of every code) makes a search as long as the table; the rest need not.
  */
 import { fold } from './fold.js'
 
@@ -10,30 +10,55 @@ const commonShare = 0.05
 /** A text longer than this is looked for as a whole: a pattern to hold rows against would grow too long. */
 const longest = 1_000
 
-const trigramsOf = (text: string): string[] => {
-  const letters = Array.from(fold(text))
-  return letters.slice(2).map((_, n) => letters.slice(n, n + 3).join(''))
+/** So many trigrams of a text leave few rows that have them all and yet not the text; each more is one more list to step through. */
+const enough = 3
+
+/** What a sample of a table's texts tells of the others. */
+export interface Rarity {
+  /** The longest part of a text without a common trigram; the whole of it where every part has one. */
+  readonly partOf: (text: string) => string
+  /** The trigrams of a text that together leave the fewest rows, and the share of rows that have the rarest of them. */
+  readonly trigramsOf: (text: string) => { readonly trigrams: readonly string[]; readonly share: number }
 }
 
-/** The trigrams that many of the sampled texts have. */
-export const commonTrigrams = (sample: readonly string[]): ReadonlySet<string> => {
+const trigramsIn = (letters: readonly string[]): string[] =>
+  letters.slice(2).map((letter, n) => `${letters[n]}${letters[n + 1]}${letter}`)
+
+const foldedTrigrams = (text: string): string[] => trigramsIn(Array.from(fold(text)))
+
+export const rarityIn = (sample: readonly string[]): Rarity => {
   const counts = new Map<string, number>()
   for (const text of sample) {
-    for (const trigram of new Set(trigramsOf(text))) counts.set(trigram, (counts.get(trigram) ?? 0) + 1)
+    for (const trigram of new Set(foldedTrigrams(text))) counts.set(trigram, (counts.get(trigram) ?? 0) + 1)
   }
-  return new Set([...counts].filter(([, count]) => count >= sample.length * commonShare).map(([trigram]) => trigram))
-}
+  const shareOf = (trigram: string): number => (counts.get(trigram) ?? 0) / Math.max(sample.length, 1)
 
-/** The longest part of a text without a common trigram; the whole of it where every part has one. */
-export const rarePart = (text: string, common: ReadonlySet<string>): string => {
-  if (text.length > longest) return text
-  const letters = Array.from(text)
-  let best = { start: 0, length: 0 }
-  let start = 0
-  for (const [n, trigram] of [...trigramsOf(text), undefined].entries()) {
-    if (trigram !== undefined && !common.has(trigram)) continue
-    if (n - start > best.length) best = { start, length: n - start }
-    start = n + 1
+  return {
+    partOf(text) {
+      if (text.length > longest) return text
+      let best = { start: 0, length: 0 }
+      let start = 0
+      for (const [n, trigram] of [...foldedTrigrams(text), undefined].entries()) {
+        if (trigram !== undefined && shareOf(trigram) < commonShare) continue
+        if (n - start > best.length) best = { start, length: n - start }
+        start = n + 1
+      }
+      if (best.length === 0) return text
+      return Array.from(text)
+        .slice(best.start, best.start + best.length + 2)
+        .join('')
+    },
+    trigramsOf(text) {
+      const places = new Map(foldedTrigrams(text).map((trigram, place) => [trigram, place]))
+      const ranked = [...places].map(([trigram, place]) => ({ trigram, place, share: shareOf(trigram) }))
+      ranked.sort((a, b) => a.share - b.share)
+      // Of two that share two letters, the second leaves hardly fewer rows than the first alone.
+      const apart: typeof ranked = []
+      for (const one of ranked) {
+        if (one.share < commonShare && apart.every(({ place }) => Math.abs(place - one.place) > 1)) apart.push(one)
+      }
+      const best = [...new Set([...apart, ...ranked])].slice(0, enough)
+      return { trigrams: best.map(({ trigram }) => trigram), share: ranked[0]?.share ?? 1 }
+    },
   }
-  return best.length === 0 ? text : letters.slice(best.start, best.start + best.length + 2).join('')
 }

@@ -79,10 +79,14 @@ export const answersIn = (bytes: Buffer): Answer[] => {
   return answers
 }
 
+/** An idle connection is let go by the server after five seconds, and may be so just as it is taken up again. */
+const freshFor = 4_000
+
 /** A connection that asks one thing after another; where the server has closed it, the next question opens another. */
 export class Wire {
   readonly #address: URL
   #socket: Socket | undefined
+  #answered = 0
 
   constructor(address: string) {
     this.#address = new URL(address)
@@ -90,6 +94,7 @@ export class Wire {
 
   /** Writes a request and answers with what it is answered; rejects where the connection ends or nothing comes in time. */
   ask(bytes: Buffer, method = 'GET', patience = 10_000): Promise<Answer> {
+    if (performance.now() - this.#answered > freshFor) this.close()
     const socket = this.#socket?.writable ? this.#socket : connect(Number(this.#address.port), this.#address.hostname)
     this.#socket = socket
     return new Promise((resolve, reject) => {
@@ -119,6 +124,7 @@ export class Wire {
         if (!first) return
         if (received.length > first.end) return fail(new Error('one request was answered twice'))
         const { answer } = first
+        this.#answered = performance.now()
         if (answer.headers.get('connection') === 'close') this.close()
         settle(() => resolve(answer))
       })

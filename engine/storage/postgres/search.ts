@@ -1,6 +1,6 @@
 /** How a text is looked for on PostgreSQL: by the index of trigrams, by the rare part of it, or by going through the table. */
 import { fold } from '../fold.js'
-import { commonTrigrams, rarePart } from '../rareText.js'
+import { type Rarity, rarityIn } from '../rareText.js'
 import type { SearchIndex } from './setUp.js'
 
 /** By the index alone; by the index and then held against the whole text; or without it. */
@@ -25,8 +25,8 @@ const anywhere = (text: string): string => `%${text.replaceAll(/[\\%_]/g, String
 /** Makes what decides, for one table, by what it is told of the index and of a sample of the table's texts. */
 export const searcher = (index: SearchIndex, sample: () => Promise<readonly string[]>) => {
   const letters = index.isAscii ? threeLetters.ascii : threeLetters.any
-  /** What many rows of a large table have in common, looked at again when it has doubled. */
-  let common: { rows: number; trigrams: ReadonlySet<string> } = { rows: manyRows, trigrams: new Set() }
+  /** What is rare in a large table, looked at again when it has doubled. */
+  let rarity: { readonly rows: number; readonly of: Rarity } = { rows: manyRows, of: rarityIn([]) }
 
   return async (q: string, rows: number): Promise<Search> => {
     const searchText = fold(q)
@@ -37,8 +37,8 @@ export const searcher = (index: SearchIndex, sample: () => Promise<readonly stri
     })
     if (searchText === '') return by(undefined)
     if (!index.isThere || !letters.test(searchText)) return by('scanned')
-    if (rows >= common.rows * 2) common = { rows, trigrams: commonTrigrams(await sample()) }
-    const part = rarePart(searchText, common.trigrams)
+    if (rows >= rarity.rows * 2) rarity = { rows, of: rarityIn(await sample()) }
+    const part = rarity.of.partOf(searchText)
     return part === searchText || !letters.test(part) ? by('indexed') : by('held', part)
   }
 }

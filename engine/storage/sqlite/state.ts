@@ -62,3 +62,5 @@ export const stateOf = (
     },
   }
 }
+
+export type TableState = ReturnType<typeof stateOf>

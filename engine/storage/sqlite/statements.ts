@@ -26,6 +26,9 @@ export interface Statements {
   readonly all: Statement
   /** The page that an index on one filter leads to, whatever other filters there are; the best leader comes first. */
   readonly filtered: ReadonlyMap<string, Statement>
+  /** The page where a filter's index, or that of some trigrams, leads to few rows; null where it leads to more. */
+  readonly fewFiltered: ReadonlyMap<string, Statement>
+  readonly fewFound: Statement
   /** The page of the rows that contain a text: by the search index alone, with more to hold them against, and without it. */
   readonly search: Statement
   readonly searchFurther: Statement
@@ -37,8 +40,17 @@ export interface Statements {
 /** A query for ids, asked twice: for the page and for the count. */
 type Ids = () => Knex.QueryBuilder
 
+/** Leaves of the rows of a query those that have everything that was asked for. */
+type Held = (query: Knex.QueryBuilder) => Knex.QueryBuilder
+
 /** SQLite plans a statement anew for every new value of a bare limit; behind a cast it takes the value as it comes. */
 const bounded = 'limit cast(? as integer) offset cast(? as integer)'
+
+/** So many rows are few: looking at each of them takes no longer than asking another thread would. */
+const few = 200
+
+/** What a statement has found so far; no resource's table begins like them. */
+const [candidates, found] = ['registry_candidates', 'registry_found']
 
 /** The parts that the statements of one resource are made of. */
 const partsOf = (knex: Knex, resource: Resource) => {
@@ -48,23 +60,23 @@ const partsOf = (knex: Knex, resource: Resource) => {
   // Told outright to read the JSON from its index: SQLite would rather compute it anew for a handful of rows.
   const rows = `select ${rowJson(knex, resource)} as row from ${quoted(table)} indexed by ${jsonIndex(resource)}`
   const body = (data: string, total: string) =>
-    `select ${state('state')}, cast(concat('{"data":[', (select group_concat(row, ',') from (${data})),
+    `cast(concat('{"data":[', (select group_concat(row, ',') from (${data})),
       '],"meta":{"total":', ${total}, ',"limit":', ?, ',"offset":', ?, '}}') as blob)`
   const meta = slots('limit', 'shownOffset')
 
   /** The ids of the page come first, from an index that holds little else; their rows are then looked up. */
   const pageOf = (ids: Ids, id = 'id'): Statement => {
-    const found = ids().select({ id }).orderBy(id).toSQL()
+    const first = ids().select({ id }).orderBy(id).toSQL()
     const counted = ids().count().toSQL()
     // A page that is not full is the last one, and tells the total by itself, unless it lies past the end.
-    const total = `case when (select count(*) from found) between (? > 0) and ? - 1
-      then ? + (select count(*) from found) else (${counted.sql}) end`
+    const total = `case when (select count(*) from ${found}) between (? > 0) and ? - 1
+      then ? + (select count(*) from ${found}) else (${counted.sql}) end`
     return compile(
       knex.raw(
-        `with found as materialized (${found.sql} ${bounded})
-          ${body(`${rows} where id in (select id from found) order by id`, total)}`,
+        `with ${found} as materialized (${first.sql} ${bounded}) select ${state('state')},
+          ${body(`${rows} where id in (select id from ${found}) order by id`, total)}`,
         [
-          ...found.bindings,
+          ...first.bindings,
           ...slots('limit', 'offset', 'offset', 'limit', 'offset'),
           ...counted.bindings,
           ...meta,
@@ -72,8 +84,26 @@ const partsOf = (knex: Knex, resource: Resource) => {
       ),
     )
   }
+  /** The same where an index leads to few rows: those are looked at, one by one. Where it leads to more there is no page. */
+  const fewOf = (leading: Knex.QueryBuilder, held: Held, id = 'id'): Statement => {
+    const led = leading.select({ id }).toSQL()
+    const kept = held(knex(table).select('id').whereRaw(`id in (select id from ${candidates})`))
+      .orderBy('id')
+      .toSQL()
+    const page = body(
+      `${rows} where id in (select id from ${found} ${bounded}) order by id`,
+      `(select count(*) from ${found})`,
+    )
+    return compile(
+      knex.raw(
+        `with ${candidates} as materialized (${led.sql} limit ${few + 1}), ${found} as materialized (${kept.sql})
+          select ${state('state')}, case when (select count(*) from ${candidates}) <= ${few} then ${page} end`,
+        [...led.bindings, ...kept.bindings, ...slots('limit', 'offset'), ...meta] as never,
+      ),
+    )
+  }
   const all = compile(
-    knex.raw(body(`${rows} where id >= ? order by id ${bounded}`, state('rows')), [
+    knex.raw(`select ${state('state')}, ${body(`${rows} where id >= ? order by id ${bounded}`, state('rows'))}`, [
       ...slots('first', 'limit', 'skip'),
       ...meta,
     ] as never),
@@ -86,7 +116,7 @@ const partsOf = (knex: Knex, resource: Resource) => {
       `select ${state('state')}, ${state('rows')}, (select min(id) from ${quoted(table)}), (select max(id) from ${quoted(table)})`,
     ),
   )
-  return { pageOf, all, get, bounds }
+  return { pageOf, fewOf, all, get, bounds }
 }
 
 const checksOf = (knex: Knex, registry: Registry, resource: Resource): Check[] =>
@@ -107,7 +137,7 @@ const checksOf = (knex: Knex, registry: Registry, resource: Resource): Check[] =
 
 /** The statements of one resource. */
 export const statementsOf = (knex: Knex, registry: Registry, resource: Resource): Statements => {
-  const { pageOf, all, get, bounds } = partsOf(knex, resource)
+  const { pageOf, fewOf, all, get, bounds } = partsOf(knex, resource)
   const filters = filterFields(resource)
   const { table } = resource
   /** A filter that may not have been given: nothing is bound for it then. */
@@ -118,7 +148,8 @@ export const statementsOf = (knex: Knex, registry: Registry, resource: Resource)
     }, query)
   const names = filters.map((field) => field.name)
   const search = searchTable(resource)
-  const matching: Ids = () => knex(search).whereRaw('?? match ?', [search, slot(knex, 'phrase')] as never)
+  const matching = (what: 'phrase' | 'trigrams') =>
+    knex(search).whereRaw('?? match ?', [search, slot(knex, what)] as never)
   const text = searchedText(knex, resource)
   /** Held against a pattern, and against the text itself where a pattern cannot tell; either may not be given. */
   const ifContained = (query: Knex.QueryBuilder): Knex.QueryBuilder => {
@@ -127,11 +158,10 @@ export const statementsOf = (knex: Knex, registry: Registry, resource: Resource)
       .whereRaw(`(? is null or ${text} glob ?)`, [anywhere, anywhere] as never)
       .whereRaw(`(? is null or registry_contains(${text}, ?))`, [folded, folded] as never)
   }
+  const held: Held = (query) => ifGiven(ifContained(query), names)
   // The search index leads, row by row and in the order of the ids, so the first page needs no sorting.
-  const further: Ids = () => {
-    const joined = matching().joinRaw(`cross join ${quoted(table)} on ${quoted(table)}.id = ${search}.rowid`)
-    return ifGiven(ifContained(joined), names)
-  }
+  const further: Ids = () =>
+    held(matching('phrase').joinRaw(`cross join ${quoted(table)} on ${quoted(table)}.id = ${search}.rowid`))
   // A reference finds fewer rows than a status does, so it leads where both are given.
   const leaders = [...filters.filter((field) => field.references), ...filters.filter((field) => !field.references)]
   const columns = resource.fields.map((field) => field.name).filter((name) => name !== 'id')
@@ -148,9 +178,11 @@ export const statementsOf = (knex: Knex, registry: Registry, resource: Resource)
         return [name, pageOf(() => ifGiven(knex(table).where(name, slot(knex, name)), others))]
       }),
     ),
-    search: pageOf(matching, 'rowid'),
+    fewFiltered: new Map(leaders.map(({ name }) => [name, fewOf(knex(table).where(name, slot(knex, name)), held)])),
+    fewFound: fewOf(matching('trigrams'), held, 'rowid'),
+    search: pageOf(() => matching('phrase'), 'rowid'),
     searchFurther: pageOf(further, `${search}.rowid`),
-    scan: pageOf(() => ifGiven(ifContained(knex(table)), names)),
+    scan: pageOf(() => held(knex(table))),
     sample: compile(
       knex(table)
         .select({ text: knex.raw(text) })
