@@ -15,6 +15,8 @@ const idle = 1_000
 
 const path = workerData as string
 const database = connectAgain(path, 0)
+// What a savepoint may have to take back would else go through a temporary file, for every create of a commit.
+database.pragma('temp_store = MEMORY')
 const identity = identityOf(path)
 const write = writer(database)
 const tidy = tidier(database)
