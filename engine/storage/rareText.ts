@@ -4,6 +4,12 @@
  */
 import { fold } from './fold.js'
 
+/** How many rows of a table are a sample of it. */
+export const sampled = 200
+
+/** Codes that count up have the same digits at regular distances, so rows are sampled at those of the golden ratio. */
+export const irregular = (Math.sqrt(5) - 1) / 2
+
 /** A trigram in this part of the sampled rows is common. */
 const commonShare = 0.05
 
@@ -17,8 +23,16 @@ const enough = 3
 export interface Rarity {
   /** The longest part of a text without a common trigram; the whole of it where every part has one. */
   readonly partOf: (text: string) => string
-  /** The trigrams of a text that together leave the fewest rows, and the share of rows that have the rarest of them. */
-  readonly trigramsOf: (text: string) => { readonly trigrams: readonly string[]; readonly share: number }
+  /** The trigrams of a text, of those an index has, that together leave the fewest rows; the rarest comes first. */
+  readonly trigramsOf: (text: string, isUsable?: (trigram: string) => boolean) => readonly Trigram[]
+}
+
+export interface Trigram {
+  readonly trigram: string
+  /** At which letter of the text it begins. */
+  readonly place: number
+  /** The share of rows that have it. */
+  readonly share: number
 }
 
 const trigramsIn = (letters: readonly string[]): string[] =>
@@ -48,17 +62,18 @@ export const rarityIn = (sample: readonly string[]): Rarity => {
         .slice(best.start, best.start + best.length + 2)
         .join('')
     },
-    trigramsOf(text) {
+    trigramsOf(text, isUsable = () => true) {
       const places = new Map(foldedTrigrams(text).map((trigram, place) => [trigram, place]))
-      const ranked = [...places].map(([trigram, place]) => ({ trigram, place, share: shareOf(trigram) }))
-      ranked.sort((a, b) => a.share - b.share)
+      const ranked = [...places]
+        .filter(([trigram]) => isUsable(trigram))
+        .map(([trigram, place]): Trigram => ({ trigram, place, share: shareOf(trigram) }))
+        .sort((a, b) => a.share - b.share)
       // Of two that share two letters, the second leaves hardly fewer rows than the first alone.
-      const apart: typeof ranked = []
+      const apart: Trigram[] = []
       for (const one of ranked) {
         if (one.share < commonShare && apart.every(({ place }) => Math.abs(place - one.place) > 1)) apart.push(one)
       }
-      const best = [...new Set([...apart, ...ranked])].slice(0, enough)
-      return { trigrams: best.map(({ trigram }) => trigram), share: ranked[0]?.share ?? 1 }
+      return [...new Set([...apart, ...ranked])].slice(0, enough)
     },
   }
 }

@@ -1,6 +1,6 @@
-/** How a text is looked for on PostgreSQL: by the index of trigrams, by the rare part of it, or by going through the table. */
+/** How a text is looked for on PostgreSQL: by the index of trigrams, by the rare ones of its own, or by going through the table. */
 import { fold } from '../fold.js'
-import { type Rarity, rarityIn } from '../rareText.js'
+import { type Rarity, rarityIn, type Trigram } from '../rareText.js'
 import type { SearchIndex } from './setUp.js'
 
 /** By the index alone; by the index and then held against the whole text; or without it. */
@@ -22,23 +22,32 @@ const manyRows = 20_000
 /** A text as a pattern that has it anywhere, nothing in it being special. */
 const anywhere = (text: string): string => `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`
 
+/** A text as a pattern that leaves out all but some of its trigrams, which are letters and digits. */
+const only = (trigrams: readonly Trigram[], text: string): string => {
+  const kept = new Set(trigrams.flatMap(({ place }) => [place, place + 1, place + 2]))
+  const letters = Array.from(text, (letter, place) => (kept.has(place) ? letter : '%'))
+  return `%${letters.join('')}%`.replaceAll(/%+/g, '%')
+}
+
 /** Makes what decides, for one table, by what it is told of the index and of a sample of the table's texts. */
 export const searcher = (index: SearchIndex, sample: () => Promise<readonly string[]>) => {
   const letters = index.isAscii ? threeLetters.ascii : threeLetters.any
+  const isLetters = (text: string) => letters.test(text)
   /** What is rare in a large table, looked at again when it has doubled. */
-  let rarity: { readonly rows: number; readonly of: Rarity } = { rows: manyRows, of: rarityIn([]) }
+  let rarity: { readonly rows: number; readonly of?: Rarity } = { rows: manyRows / 2 }
 
   return async (q: string, rows: number): Promise<Search> => {
     const searchText = fold(q)
-    const by = (how: Searching | undefined, text = searchText) => ({
+    const by = (how: Searching | undefined, searchPattern = anywhere(searchText)) => ({
       by: how,
       searchText,
-      searchPattern: anywhere(text),
+      searchPattern,
     })
     if (searchText === '') return by(undefined)
-    if (!index.isThere || !letters.test(searchText)) return by('scanned')
+    if (!index.isThere || !isLetters(searchText)) return by('scanned')
     if (rows >= rarity.rows * 2) rarity = { rows, of: rarityIn(await sample()) }
-    const part = rarity.of.partOf(searchText)
-    return part === searchText || !letters.test(part) ? by('indexed') : by('held', part)
+    // Without a common trigram, or with nothing else, the whole leads to the fewest rows.
+    if (!rarity.of || rarity.of.partOf(searchText) === searchText) return by('indexed')
+    return by('held', only(rarity.of.trigramsOf(searchText, isLetters), searchText))
   }
 }

@@ -1,6 +1,7 @@
 /** Every statement a resource needs on PostgreSQL; those of a list are written when they are first asked for. */
 import type { Knex } from 'knex'
 import type { Field, Registry, Resource } from '../../descriptor/registry.js'
+import { irregular, sampled } from '../rareText.js'
 import { compile, slot } from '../slots.js'
 import type { Conflict } from '../storage.js'
 import { quoted, tableOf } from '../tables.js'
@@ -39,9 +40,6 @@ export interface Statements {
   /** Moves the sequence of ids past the last one, where rows were given theirs by other means. */
   readonly passTaken: Prepared
 }
-
-/** How many rows tell what is common in a table. */
-const sampled = 200
 
 /** The statements of one resource. */
 export const statementsOf = (knex: Knex, registry: Registry, resource: Resource): Statements => {
@@ -151,7 +149,7 @@ export const statementsOf = (knex: Knex, registry: Registry, resource: Resource)
       return statement
     },
     sample:
-      written(`select (select ${searchedColumn} from ${table} where id >= (first + (last - first) * n / ${sampled})::bigint
+      written(`select (select ${searchedColumn} from ${table} where id >= (first + (last - first) * (n * ${irregular} % 1))::bigint
         order by id limit 1) from generate_series(0, ${sampled - 1}) as n,
       (select min(id)::numeric as first, max(id)::numeric as last from ${table}) as bounds`),
     checks,

@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3'
 import { onceATurn } from '../../byTurn.js'
 import { anywhere, fold, isBeyondPattern, isIndexed, phrase } from '../fold.js'
 import { mostInteger } from '../question.js'
-import { type Rarity, rarityIn } from '../rareText.js'
+import { irregular, type Rarity, rarityIn, sampled } from '../rareText.js'
 import type { Statement } from '../slots.js'
 import type { Question } from '../storage.js'
 import { type Prepared, prepare, type Values } from './prepared.js'
@@ -34,12 +34,6 @@ interface Plan {
 
 /** In a table of more rows than this, a question that may look at many of them is asked in a thread. */
 const manyRows = 20_000
-
-/** How many rows tell what is rare in a table. */
-const sampled = 200
-
-/** Codes that count up have the same digits at regular distances, so rows are sampled at those of the golden ratio. */
-const irregular = (Math.sqrt(5) - 1) / 2
 
 /** One search of a turn is asked here, which spares a lone client the way to a thread; the thread has the others meanwhile. */
 const isFirstOfTurn = onceATurn()
@@ -90,10 +84,11 @@ export const pages = (statements: Statements, table: TableState, { database, ask
     const leader = leaderOf(fewFiltered, question)
     if (leader) yield { statement: leader, looksFor: heldAgainst(q), where: 'here' }
     if (!isIndexed(q)) return
-    const { trigrams, share } = rarityNow(state).trigramsOf(q)
-    // To see whether there are few, the index may have to step through all rows that have the rarest trigram.
-    if (share * state.rows > manyRows) return
-    const looksFor = { trigrams: trigrams.map(phrase).join(' AND '), ...heldAgainst(q) }
+    const trigrams = rarityNow(state).trigramsOf(q)
+    // To see whether there are few, the index may have to step through all rows that have the rarest.
+    if (trigrams.every(({ share }) => share * state.rows > manyRows)) return
+    const every = trigrams.map(({ trigram }) => phrase(trigram)).join(' AND ')
+    const looksFor = { trigrams: every, ...heldAgainst(q) }
     yield { statement: fewFound, looksFor, where: isFirstOfTurn() ? 'here' : 'indexed' }
   }
 
