@@ -29,8 +29,6 @@ export interface Rarity {
 
 export interface Trigram {
   readonly trigram: string
-  /** At which letter of the text it begins. */
-  readonly place: number
   /** The share of rows that have it. */
   readonly share: number
 }
@@ -66,14 +64,14 @@ export const rarityIn = (sample: readonly string[]): Rarity => {
       const places = new Map(foldedTrigrams(text).map((trigram, place) => [trigram, place]))
       const ranked = [...places]
         .filter(([trigram]) => isUsable(trigram))
-        .map(([trigram, place]): Trigram => ({ trigram, place, share: shareOf(trigram) }))
+        .map(([trigram, place]) => ({ trigram, place, share: shareOf(trigram) }))
         .sort((a, b) => a.share - b.share)
       // Of two that share two letters, the second leaves hardly fewer rows than the first alone.
-      const apart: Trigram[] = []
+      const apart: typeof ranked = []
       for (const one of ranked) {
         if (one.share < commonShare && apart.every(({ place }) => Math.abs(place - one.place) > 1)) apart.push(one)
       }
-      return [...new Set([...apart, ...ranked])].slice(0, enough)
+      return [...new Set([...apart, ...ranked])].slice(0, enough).map(({ trigram, share }) => ({ trigram, share }))
     },
   }
 }

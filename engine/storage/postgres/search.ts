@@ -1,6 +1,6 @@
 /** How a text is looked for on PostgreSQL: by the index of trigrams, by the rare ones of its own, or by going through the table. */
 import { fold } from '../fold.js'
-import { type Rarity, rarityIn, type Trigram } from '../rareText.js'
+import { type Rarity, rarityIn } from '../rareText.js'
 import type { SearchIndex } from './setUp.js'
 
 /** By the index alone; by the index and then held against the whole text; or without it. */
@@ -9,9 +9,11 @@ export type Searching = 'indexed' | 'held' | 'scanned'
 export interface Search {
   readonly by: Searching | undefined
   /** What the statement is asked with. */
-  readonly searchText: string
-  readonly searchPattern: string
+  readonly values: Readonly<Record<string, string>>
 }
+
+/** What the index is asked for where it is not the whole text: each of some trigrams. */
+export const rareSlots = ['rareFirst', 'rareSecond', 'rareThird'] as const
 
 /** The index finds texts by three letters or digits in a row. */
 const threeLetters = { any: /[\p{L}\p{N}]{3}/u, ascii: /[a-z0-9]{3}/ }
@@ -22,13 +24,6 @@ const manyRows = 20_000
 /** A text as a pattern that has it anywhere, nothing in it being special. */
 const anywhere = (text: string): string => `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`
 
-/** A text as a pattern that leaves out all but some of its trigrams, which are letters and digits. */
-const only = (trigrams: readonly Trigram[], text: string): string => {
-  const kept = new Set(trigrams.flatMap(({ place }) => [place, place + 1, place + 2]))
-  const letters = Array.from(text, (letter, place) => (kept.has(place) ? letter : '%'))
-  return `%${letters.join('')}%`.replaceAll(/%+/g, '%')
-}
-
 /** Makes what decides, for one table, by what it is told of the index and of a sample of the table's texts. */
 export const searcher = (index: SearchIndex, sample: () => Promise<readonly string[]>) => {
   const letters = index.isAscii ? threeLetters.ascii : threeLetters.any
@@ -38,16 +33,14 @@ export const searcher = (index: SearchIndex, sample: () => Promise<readonly stri
 
   return async (q: string, rows: number): Promise<Search> => {
     const searchText = fold(q)
-    const by = (how: Searching | undefined, searchPattern = anywhere(searchText)) => ({
-      by: how,
-      searchText,
-      searchPattern,
-    })
-    if (searchText === '') return by(undefined)
-    if (!index.isThere || !isLetters(searchText)) return by('scanned')
+    if (searchText === '') return { by: undefined, values: {} }
+    if (!index.isThere || !isLetters(searchText)) return { by: 'scanned', values: { searchText } }
     if (rows >= rarity.rows * 2) rarity = { rows, of: rarityIn(await sample()) }
     // Without a common trigram, or with nothing else, the whole leads to the fewest rows.
-    if (!rarity.of || rarity.of.partOf(searchText) === searchText) return by('indexed')
-    return by('held', only(rarity.of.trigramsOf(searchText, isLetters), searchText))
+    if (!rarity.of || rarity.of.partOf(searchText) === searchText)
+      return { by: 'indexed', values: { searchPattern: anywhere(searchText) } }
+    const rare = rarity.of.trigramsOf(searchText, isLetters)
+    const patterns = rareSlots.map((slot, n) => [slot, anywhere(rare[n % rare.length]?.trigram ?? '')])
+    return { by: 'held', values: { searchText, ...Object.fromEntries(patterns) } }
   }
 }

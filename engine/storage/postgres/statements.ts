@@ -9,7 +9,7 @@ import { type Prepared, prepared } from './connections.js'
 import { blockBits, blocksTable, statesTable } from './functions.js'
 import { keepKey } from './keys.js'
 import { columnTypes, isIndexed, jsonColumn, keyOf, searchedColumn } from './schema.js'
-import type { Searching } from './search.js'
+import { rareSlots, type Searching } from './search.js'
 
 /** What a list is narrowed down by. */
 export interface Narrowing {
@@ -82,7 +82,8 @@ export const statementsOf = (knex: Knex, registry: Registry, resource: Resource)
       return `${quoted(name)} = :${name}${indexed ? ` and ${indexed}` : ''}`
     })
     if (search && search !== 'indexed') conditions.unshift(`strpos(${searchedColumn}, :searchText) > 0`)
-    if (search && search !== 'scanned') conditions.unshift(`${searchedColumn} like :searchPattern`)
+    const patterns = { indexed: ['searchPattern'], held: rareSlots, scanned: [] }
+    if (search) conditions.unshift(...patterns[search].map((name) => `${searchedColumn} like :${name}`))
     const matching = `from ${table} where ${conditions.join(' and ')}`
     const bounded = 'order by id limit :limit offset :offset'
     // What is searched for has to be found in full for its count, so the page is taken from there.

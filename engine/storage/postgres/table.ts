@@ -106,10 +106,10 @@ export const postgresTable = (registry: Registry, resource: Resource, common: Sh
       if (before) return before
       if (findsNothing(question)) return { tag: await tag(), body: emptyPage(question) }
       const { limit, offset, filters } = question
-      const { by, ...searched } = await searchFor(question.q, lastTotal)
+      const { by, values } = await searchFor(question.q, lastTotal)
       const reading = await asked(key, statementFor(question, by), {
         ...filters,
-        ...searched,
+        ...values,
         limit,
         offset: offset > mostInteger ? mostInteger : offset,
         shownOffset: offset,
