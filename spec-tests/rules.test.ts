@@ -135,16 +135,11 @@ test('a sample tells what of a text is rare: its longest rare part, and the trig
   assert.equal(trigrams('Zen'), ['zen'])
   assert.equal(trigrams('EMP-Zenobia'), ['p-z', 'zen', 'nob'])
   assert.equal(trigrams('London Zoo'), ['on ', ' zo', 'n z'])
-  assert.equal(rarity.trigramsOf('EMP-Zed'), [
-    { trigram: 'p-z', share: 0 },
-    { trigram: 'zed', share: 0 },
-    { trigram: '-ze', share: 0 },
-  ])
   assert.equal(
-    rarity.trigramsOf('EMP-Zed', (trigram) => /^\w+$/.test(trigram)),
+    rarity.trigramsOf('EMP-Zed', (trigram) => /^\w+$/.test(trigram)).map(({ trigram, share }) => [trigram, share]),
     [
-      { trigram: 'zed', share: 0 },
-      { trigram: 'emp', share: 1 },
+      ['zed', 0],
+      ['emp', 1],
     ],
   )
   const unknown = rarityIn([])

@@ -61,17 +61,22 @@ export const rarityIn = (sample: readonly string[]): Rarity => {
         .join('')
     },
     trigramsOf(text, isUsable = () => true) {
-      const places = new Map(foldedTrigrams(text).map((trigram, place) => [trigram, place]))
-      const ranked = [...places]
-        .filter(([trigram]) => isUsable(trigram))
-        .map(([trigram, place]) => ({ trigram, place, share: shareOf(trigram) }))
+      const ranked = foldedTrigrams(text)
+        .map((trigram, place) => ({ trigram, place, share: shareOf(trigram) }))
+        .filter(({ trigram }) => isUsable(trigram))
         .sort((a, b) => a.share - b.share)
-      // Of two that share two letters, the second leaves hardly fewer rows than the first alone.
-      const apart: typeof ranked = []
-      for (const one of ranked) {
-        if (one.share < commonShare && apart.every(({ place }) => Math.abs(place - one.place) > 1)) apart.push(one)
+      const chosen: typeof ranked = []
+      const choose = (isFit: (one: (typeof ranked)[number]) => boolean): void => {
+        for (const one of ranked) {
+          if (chosen.length === enough) return
+          if (isFit(one) && chosen.every(({ trigram }) => trigram !== one.trigram)) chosen.push(one)
+        }
       }
-      return [...new Set([...apart, ...ranked])].slice(0, enough).map(({ trigram, share }) => ({ trigram, share }))
+      // Of two that share two letters, the second leaves hardly fewer rows than the first alone.
+      const isApart = ({ place }: (typeof ranked)[number]) => chosen.every((one) => Math.abs(one.place - place) > 1)
+      choose((one) => one.share < commonShare && isApart(one))
+      choose(() => true)
+      return chosen
     },
   }
 }
