@@ -33,6 +33,8 @@ export const isIndexed = (text: string): boolean => threeCharacters.test(text) &
 /** The text as one phrase for the trigram index: nothing in it is an operator. */
 export const phrase = (text: string): string => `"${text.replaceAll('"', '""')}"`
 
+const hasCase = /\p{Changes_When_Casemapped}/u
+
 /** Every letter that folds like a given one; made when it is first needed. */
 let shapes: Map<string, string[]> | undefined
 const shapesOf = (letter: string): readonly string[] => {
@@ -40,8 +42,8 @@ const shapesOf = (letter: string): readonly string[] => {
     shapes = new Map()
     for (let point = 0x41; point <= 0x1ffff; point++) {
       const character = String.fromCodePoint(point)
+      if (!hasCase.test(character)) continue
       const folded = foldCharacter(character)
-      if (folded === character && character.toUpperCase() === character) continue
       const alike = shapes.get(folded) ?? [folded]
       if (!alike.includes(character)) alike.push(character)
       shapes.set(folded, alike)
