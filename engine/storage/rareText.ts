@@ -4,8 +4,8 @@
  */
 import { fold } from './fold.js'
 
-/** How many rows of a table are a sample of it. */
-export const sampled = 200
+/** How many rows of a table are a sample of it: taking it holds up the others for some ten milliseconds, once. */
+export const sampled = 100
 
 /** Codes that count up have the same digits at regular distances, so rows are sampled at those of the golden ratio. */
 export const irregular = (Math.sqrt(5) - 1) / 2
