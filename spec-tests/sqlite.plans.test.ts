@@ -37,6 +37,7 @@ for (const resource of registry) {
   for (const [name, statement] of [
     ...Object.entries({ state, get, all, search, searchFurther, fewFound, sample }),
     ...named('filter by', statements.filtered),
+    ...named('filter alone by', statements.filteredAlone),
     ...named('filter for few by', statements.fewFiltered),
     ...checks,
   ]) {

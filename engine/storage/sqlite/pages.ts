@@ -49,7 +49,8 @@ export const pages = (statements: Statements, table: TableState, { database, ask
     [...map].map(([field, statement]) => [field, prepared(statement)] as const)
   const [all, search, scan] = [prepared(statements.all), prepared(statements.search), prepared(statements.scan)]
   const [searchFurther, sample] = [prepared(statements.searchFurther), prepared(statements.sample)]
-  const [filtered, fewFiltered] = [byField(statements.filtered), byField(statements.fewFiltered)]
+  const [filtered, filteredAlone] = [byField(statements.filtered), byField(statements.filteredAlone)]
+  const fewFiltered = byField(statements.fewFiltered)
   const fewFound = prepared(statements.fewFound)
 
   const leaderOf = (byFilter: typeof filtered, { filters }: Question): Prepared | undefined =>
@@ -57,9 +58,10 @@ export const pages = (statements: Statements, table: TableState, { database, ask
 
   /** What is rare in a large table, looked at again when it has doubled. */
   let rarity: { readonly rows: number; readonly of: Rarity } = { rows: manyRows / 2, of: rarityIn([]) }
-  const rarityNow = ({ rows, last }: State): Rarity => {
+  const rarityNow = ({ rows, first, last }: State): Rarity => {
     if (rows >= rarity.rows * 2) {
-      const ids = Array.from({ length: sampled }, (_, n) => Math.floor((last ?? 0) * ((n * irregular) % 1)))
+      const [from, to] = [first ?? 0, last ?? 0]
+      const ids = Array.from({ length: sampled }, (_, n) => Math.floor(from + (to - from) * ((n * irregular) % 1)))
       rarity = { rows, of: rarityIn(ids.map((id) => String(sample.first({ id })?.[0] ?? ''))) }
     }
     return rarity.of
@@ -67,8 +69,8 @@ export const pages = (statements: Statements, table: TableState, { database, ask
 
   /** The plan that answers however many rows have to be looked at. */
   const planFor = (question: Question, state: State): Plan => {
-    const { q } = question
-    const leader = leaderOf(filtered, question)
+    const { q, filters } = question
+    const leader = leaderOf(Object.keys(filters).length === 1 ? filteredAlone : filtered, question)
     if (q === '' && leader) return { statement: leader, looksFor: {}, where: 'indexed' }
     if (!isIndexed(q)) return { statement: scan, looksFor: heldAgainst(q), where: 'scans' }
     const part = rarityNow(state).partOf(q)

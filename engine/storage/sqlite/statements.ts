@@ -26,6 +26,8 @@ export interface Statements {
   readonly all: Statement
   /** The page that an index on one filter leads to, whatever other filters there are; the best leader comes first. */
   readonly filtered: ReadonlyMap<string, Statement>
+  /** The same where there is no other: a third less to do for each row that is counted. */
+  readonly filteredAlone: ReadonlyMap<string, Statement>
   /** The page where a filter's index, or that of some trigrams, leads to few rows; null where it leads to more. */
   readonly fewFiltered: ReadonlyMap<string, Statement>
   readonly fewFound: Statement
@@ -164,6 +166,9 @@ export const statementsOf = (knex: Knex, registry: Registry, resource: Resource)
     held(matching('phrase').joinRaw(`cross join ${quoted(table)} on ${quoted(table)}.id = ${search}.rowid`))
   // A reference finds fewer rows than a status does, so it leads where both are given.
   const leaders = [...filters.filter((field) => field.references), ...filters.filter((field) => !field.references)]
+  const byLeader = (make: (name: string) => Statement) => new Map(leaders.map(({ name }) => [name, make(name)]))
+  const filteredBy = (name: string) => knex(table).where(name, slot(knex, name))
+  const othersThan = (name: string) => names.filter((other) => other !== name)
   const columns = resource.fields.map((field) => field.name).filter((name) => name !== 'id')
   return {
     state: bounds,
@@ -172,13 +177,9 @@ export const statementsOf = (knex: Knex, registry: Registry, resource: Resource)
     insert: compile(knex(resource.table).insert(Object.fromEntries(columns.map((name) => [name, slot(knex, name)])))),
     checks: checksOf(knex, registry, resource),
     all,
-    filtered: new Map(
-      leaders.map(({ name }) => {
-        const others = names.filter((other) => other !== name)
-        return [name, pageOf(() => ifGiven(knex(table).where(name, slot(knex, name)), others))]
-      }),
-    ),
-    fewFiltered: new Map(leaders.map(({ name }) => [name, fewOf(knex(table).where(name, slot(knex, name)), held)])),
+    filtered: byLeader((name) => pageOf(() => ifGiven(filteredBy(name), othersThan(name)))),
+    filteredAlone: byLeader((name) => pageOf(() => filteredBy(name))),
+    fewFiltered: byLeader((name) => fewOf(filteredBy(name), held)),
     fewFound: fewOf(matching('trigrams'), held, 'rowid'),
     search: pageOf(() => matching('phrase'), 'rowid'),
     searchFurther: pageOf(further, `${search}.rowid`),
