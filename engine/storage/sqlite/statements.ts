@@ -87,8 +87,7 @@ const partsOf = (knex: Knex, resource: Resource) => {
     )
   }
   /** The same where an index leads to few rows: those are looked at, one by one. Where it leads to more there is no page. */
-  const fewOf = (leading: Knex.QueryBuilder, held: Held, id = 'id'): Statement => {
-    const led = leading.select({ id }).toSQL()
+  const fewOf = (held: Held) => {
     const kept = held(knex(table).select('id').whereRaw(`id in (select id from ${candidates})`))
       .orderBy('id')
       .toSQL()
@@ -96,13 +95,16 @@ const partsOf = (knex: Knex, resource: Resource) => {
       `${rows} where id in (select id from ${found} ${bounded}) order by id`,
       `(select count(*) from ${found})`,
     )
-    return compile(
-      knex.raw(
-        `with ${candidates} as materialized (${led.sql} limit ${few + 1}), ${found} as materialized (${kept.sql})
-          select ${state('state')}, case when (select count(*) from ${candidates}) <= ${few} then ${page} end`,
-        [...led.bindings, ...kept.bindings, ...slots('limit', 'offset'), ...meta] as never,
-      ),
-    )
+    return (leading: Knex.QueryBuilder, id = 'id'): Statement => {
+      const led = leading.select({ id }).toSQL()
+      return compile(
+        knex.raw(
+          `with ${candidates} as materialized (${led.sql} limit ${few + 1}), ${found} as materialized (${kept.sql})
+            select ${state('state')}, case when (select count(*) from ${candidates}) <= ${few} then ${page} end`,
+          [...led.bindings, ...kept.bindings, ...slots('limit', 'offset'), ...meta] as never,
+        ),
+      )
+    }
   }
   const all = compile(
     knex.raw(`select ${state('state')}, ${body(`${rows} where id >= ? order by id ${bounded}`, state('rows'))}`, [
@@ -161,6 +163,7 @@ export const statementsOf = (knex: Knex, registry: Registry, resource: Resource)
       .whereRaw(`(? is null or registry_contains(${text}, ?))`, [folded, folded] as never)
   }
   const held: Held = (query) => ifGiven(ifContained(query), names)
+  const fewLedBy = fewOf(held)
   // The search index leads, row by row and in the order of the ids, so the first page needs no sorting.
   const further: Ids = () =>
     held(matching('phrase').joinRaw(`cross join ${quoted(table)} on ${quoted(table)}.id = ${search}.rowid`))
@@ -179,8 +182,8 @@ export const statementsOf = (knex: Knex, registry: Registry, resource: Resource)
     all,
     filtered: byLeader((name) => pageOf(() => ifGiven(filteredBy(name), othersThan(name)))),
     filteredAlone: byLeader((name) => pageOf(() => filteredBy(name))),
-    fewFiltered: byLeader((name) => fewOf(filteredBy(name), held)),
-    fewFound: fewOf(matching('trigrams'), held, 'rowid'),
+    fewFiltered: byLeader((name) => fewLedBy(filteredBy(name))),
+    fewFound: fewLedBy(matching('trigrams'), 'rowid'),
     search: pageOf(() => matching('phrase'), 'rowid'),
     searchFurther: pageOf(further, `${search}.rowid`),
     scan: pageOf(() => held(knex(table))),
