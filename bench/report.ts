@@ -4,6 +4,7 @@ import type { Creates } from './creates.js'
 import type { Ground } from './ground.js'
 import type { Growth } from './growth.js'
 import { kinds, type Measured } from './throughput.js'
+import type { Unchanged } from './unchanged.js'
 
 export interface Findings {
   readonly ground: Pick<Ground, 'report' | 'title' | 'command' | 'shared' | 'notes'>
@@ -11,7 +12,7 @@ export interface Findings {
   readonly measured: readonly Measured[]
   /** The peers that could not take part, and why. */
   readonly missing: readonly { readonly name: string; readonly why: string }[]
-  readonly unchanged: { readonly rate: number; readonly full: number; readonly fresh: number }
+  readonly unchanged: readonly Unchanged[]
   readonly creates: readonly Creates[]
   readonly growth:
     | {
@@ -44,6 +45,16 @@ const throughputTable = ({ measured }: Findings): string => {
   return table(['requests a second', ...kinds.flatMap(({ name }) => [name, 'we are'])], rows)
 }
 
+const unchangedTable = ({ measured, unchanged }: Findings): string =>
+  table(
+    ['304', 'a second', 'of the page from memory', 'of a page that has to be read'],
+    unchanged.map(({ server, rate, full }, nth) => {
+      const fresh = rateOf(measured, kinds[1]?.name ?? '', server)
+      // Only ours has pages of both kinds.
+      return [server, whole(rate), ratio(full / rate), nth === 0 ? ratio(fresh / rate) : '']
+    }),
+  )
+
 const machine = (): string => {
   const [cpu] = cpus()
   const memory = Math.round(totalmem() / 2 ** 30)
@@ -52,7 +63,7 @@ const machine = (): string => {
 
 /** The report; each figure is the median of its rounds. */
 export const markdown = (findings: Findings): string => {
-  const { ground, generator, missing, unchanged, creates, growth } = findings
+  const { ground, generator, missing, creates, growth } = findings
   const parts = [
     `# ${ground.title}`,
     `![Requests a second](${ground.report}.svg)`,
@@ -60,7 +71,8 @@ export const markdown = (findings: Findings): string => {
     '## Reads',
     throughputTable(findings),
     ...missing.map(({ name, why }) => `${name} did not take part: ${why}.`),
-    `A read that has not changed (304) runs at ${whole(unchanged.rate)} a second: ${ratio(unchanged.full / unchanged.rate)} the cost of the same page from memory, ${ratio(unchanged.fresh / unchanged.rate)} the cost of a page that has to be read.`,
+    'A read that has not changed (304) costs, of the full answer:',
+    unchangedTable(findings),
     '## Creates',
     'Each 201 is sent after its row is on disk; creates that arrive together share a sync.',
     table(

@@ -15,7 +15,8 @@ import { onPostgres } from './postgres.js'
 import { type Entrant, ours, peersFolder, type Server } from './processes.js'
 import { chart, markdown } from './report.js'
 import { onSqlite } from './sqlite.js'
-import { kinds, measure } from './throughput.js'
+import { measure } from './throughput.js'
+import { measureUnchanged } from './unchanged.js'
 
 const { values } = parseArgs({
   options: {
@@ -68,20 +69,9 @@ writeFileSync(bodies.row, (await client.call({ path: us.row })).body)
 
 const { servers, missing } = await startAll(ground.peers(readings, bodies, portOf('peers')))
 const measured = await measure([us, ...servers], generate, { rounds, seconds }, say)
-for (const server of servers) await server.stop()
-
-const tag = (await fetch(`${us.address}${us.page(0)}`, { headers: { 'accept-encoding': 'identity' } })).headers.get(
-  'etag',
-)
-const unchangedRate = await generate({
-  url: `${us.address}${us.page(0)}`,
-  headers: { 'If-None-Match': tag ?? '' },
-  seconds,
-})
-await us.stop()
-const rateOf = (kind: string | undefined) =>
-  measured.find((one) => one.kind === kind && one.server === us.name)?.rate ?? 0
-const unchanged = { rate: unchangedRate, full: rateOf(kinds[0]?.name), fresh: rateOf(kinds[1]?.name) }
+say('Reads that have not changed …')
+const unchanged = await measureUnchanged([us, ...servers], generate, { rounds, seconds })
+for (const server of [us, ...servers]) await server.stop()
 
 say('Creates …')
 const creating = await ours(await ground.scratch(), portOf('creates'), { API_TOKEN: token }).start()
