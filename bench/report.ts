@@ -83,7 +83,7 @@ export const markdown = (findings: Findings): string => {
   if (growth) {
     parts.push(
       `## Growth to ${growth.rows.toLocaleString('en')} rows`,
-      'Median milliseconds of a request, seen by one client, none of them answered from memory.',
+      'Median milliseconds of a request, seen by one client; no answer is kept ready, and the data has been read before.',
       table(
         ['', 'demo data', `${growth.rows.toLocaleString('en')} rows`, 'growth'],
         growth.growths.map(({ kind, small, large }) => [

@@ -79,8 +79,9 @@ const creates = await measureCreates(creating, token, ground.syncsItself)
 await creating.stop()
 
 say(`Growth to ${rows.toLocaleString('en')} rows …`)
-const demo = ours(await ground.database('demo', 1), portOf('small'))
-const large = ours(await ground.database(`employees-${rows}`, rows), portOf('large'))
+const unkept = { READY_MB: '0' }
+const demo = ours(await ground.database('demo', 1), portOf('small'), unkept)
+const large = ours(await ground.database(`employees-${rows}`, rows), portOf('large'), unkept)
 const grown = await growth(demo, large, rows)
 await ground.close()
 
