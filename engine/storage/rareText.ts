@@ -33,10 +33,11 @@ export interface Trigram {
   readonly share: number
 }
 
-const trigramsIn = (letters: readonly string[]): string[] =>
-  letters.slice(2).map((letter, n) => `${letters[n]}${letters[n + 1]}${letter}`)
-
-const foldedTrigrams = (text: string): string[] => trigramsIn(Array.from(fold(text)))
+/** The trigrams of a text, folded, in their order. */
+const foldedTrigrams = (text: string): string[] => {
+  const letters = Array.from(fold(text))
+  return letters.slice(2).map((letter, n) => `${letters[n]}${letters[n + 1]}${letter}`)
+}
 
 export const rarityIn = (sample: readonly string[]): Rarity => {
   const counts = new Map<string, number>()
