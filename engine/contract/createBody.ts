@@ -14,7 +14,7 @@ import { inexactKeys } from './exactNumbers.js'
 import { createSchema } from './schemas.js'
 
 /** A body that was read: the row it would make, without the fields at fault, and the faults. */
-export interface Draft {
+export interface ParsedBody {
   readonly row: RowValues
   readonly issues: BodyIssue[]
 }
@@ -76,7 +76,7 @@ const propertyIssue = (resource: Resource, writable: readonly string[], key: str
 }
 
 /** Makes the reader of a resource's create body, given parsed and as it was sent; the schema is built here, once. */
-export const createBodyReader = (resource: Resource): ((body: unknown, source?: string) => Draft) => {
+export const createBodyReader = (resource: Resource): ((body: unknown, source?: string) => ParsedBody) => {
   const schema = createSchema(resource)
   const fields = new Map(writableFields(resource).map((field) => [field.name, field]))
   const writable = [...fields.keys()]

@@ -29,7 +29,7 @@ export interface ParameterIssue {
 }
 
 /** An answer other than success: what the handlers throw and the app turns into a response. */
-export class Refusal extends Error {
+export class HttpError extends Error {
   readonly status: number
   readonly body: object
   readonly headers: Readonly<Record<string, string>>
@@ -53,55 +53,55 @@ const refusal = (
   message: string,
   headers?: Record<string, string>,
   details?: object,
-) => new Refusal(status, message, envelope(code, message, details), headers)
+) => new HttpError(status, message, envelope(code, message, details), headers)
 
 /** The realm names what the token is for, not the host it is sent to. */
 const challenge = 'Bearer realm="writes"'
 
-export const tokenMissing = (): Refusal =>
+export const tokenMissing = (): HttpError =>
   refusal(401, 'unauthorized', 'This operation needs the write token, sent as "Authorization: Bearer <API_TOKEN>".', {
     'WWW-Authenticate': challenge,
   })
 
-export const tokenWrong = (): Refusal =>
+export const tokenWrong = (): HttpError =>
   refusal(401, 'unauthorized', 'The token sent is not the write token of this deployment.', {
     'WWW-Authenticate': `${challenge}, error="invalid_token"`,
   })
 
-export const writesDisabled = (): Refusal =>
+export const writesDisabled = (): HttpError =>
   refusal(503, 'writes_disabled', 'Writes are disabled: this deployment has no write token configured (API_TOKEN).')
 
-export const unavailable = (): Refusal =>
+export const unavailable = (): HttpError =>
   refusal(503, 'unavailable', 'The database does not answer at the moment; try again shortly.', { 'Retry-After': '1' })
 
 /** A request without one Host, or with several: whoever stands between may have read it otherwise, so nothing follows it. */
-export const hostUnclear = (): Refusal =>
+export const hostUnclear = (): HttpError =>
   refusal(400, 'bad_request', 'The request takes exactly one Host header.', { Connection: 'close' })
 
-export const rowNotFound = (resource: string, id: string): Refusal =>
+export const rowNotFound = (resource: string, id: string): HttpError =>
   refusal(
     404,
     'not_found',
     `There is no ${resource.toLowerCase()} with the id "${id.length > 60 ? `${id.slice(0, 60)}…` : id}".`,
   )
 
-export const pathNotFound = (): Refusal =>
+export const pathNotFound = (): HttpError =>
   refusal(404, 'not_found', 'There is nothing at this path; the index at /api lists every path there is.')
 
-export const methodNotAllowed = (method: string, allow: string): Refusal =>
+export const methodNotAllowed = (method: string, allow: string): HttpError =>
   refusal(405, 'method_not_allowed', `${method} is not allowed here; this path takes ${allow}.`, { Allow: allow })
 
-export const payloadTooLarge = (limit: number): Refusal =>
+export const payloadTooLarge = (limit: number): HttpError =>
   refusal(413, 'payload_too_large', `The body is larger than the ${limit} bytes that a create may bring.`)
 
-export const internalError = (): Refusal =>
+export const internalError = (): HttpError =>
   refusal(500, 'internal_error', 'Something went wrong on our side; the request can be tried again.')
 
 /** The most faults one answer lists: past that a body was not mistyped but made. */
 export const mostIssues = 100
 
 /** A refused create body, with every fault it has. */
-export const bodyInvalid = (issues: readonly BodyIssue[]): Refusal => {
+export const bodyInvalid = (issues: readonly BodyIssue[]): HttpError => {
   const [first] = issues
   const rest = issues.length > 1 ? ` Faults in all: ${issues.length}, listed in error.details.issues.` : ''
   return refusal(
@@ -116,5 +116,5 @@ export const bodyInvalid = (issues: readonly BodyIssue[]): Refusal => {
 }
 
 /** Refused query or path parameters, with every fault they have. */
-export const parametersInvalid = (detail: readonly ParameterIssue[]): Refusal =>
-  new Refusal(422, 'invalid parameters', { detail })
+export const parametersInvalid = (detail: readonly ParameterIssue[]): HttpError =>
+  new HttpError(422, 'invalid parameters', { detail })

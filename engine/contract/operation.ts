@@ -1,7 +1,7 @@
 /** What an operation is: everything the router and the documents need to know of one, as data. */
 import { z } from 'zod'
 import type { Resource } from '../descriptor/registry.js'
-import { hostUnclear, internalError, type Refusal, unavailable } from './errors.js'
+import { type HttpError, hostUnclear, internalError, unavailable } from './errors.js'
 import { errorSchema } from './schemas.js'
 
 export interface Answer {
@@ -33,7 +33,7 @@ export type Operation = Described &
   ({ readonly kind: 'index' | 'health' } | { readonly kind: 'list' | 'get' | 'create'; readonly resource: Resource })
 
 /** An error answer whose example is the very body the service sends. */
-export const refused = (description: string, { body }: Refusal, schema: z.ZodType = errorSchema): Answer => ({
+export const refused = (description: string, { body }: HttpError, schema: z.ZodType = errorSchema): Answer => ({
   description,
   schema,
   example: body,

@@ -2,10 +2,10 @@
 import type { Context } from 'koa'
 import bodyParser from 'koa-bodyparser'
 import { bodyIssue } from '../contract/createBody.js'
-import { bodyInvalid, payloadTooLarge, type Refusal } from '../contract/errors.js'
+import { bodyInvalid, type HttpError, payloadTooLarge } from '../contract/errors.js'
 import { bodyLimit } from '../contract/resourceOperations.js'
 
-const refuse = (type: string, msg: string): Refusal => bodyInvalid([bodyIssue(type, msg)])
+const refuse = (type: string, msg: string): HttpError => bodyInvalid([bodyIssue(type, msg)])
 
 /**
  * koa-bodyparser bounds and inflates the body but decodes it leniently, so it is asked for the bytes (Latin-1 keeps

@@ -1,17 +1,17 @@
 /** Turns whatever was thrown into an answer of the interface's shape, and tells the log of what was not foreseen. */
 import type { Logger } from 'pino'
-import { internalError, Refusal, unavailable } from '../contract/errors.js'
+import { HttpError, internalError, unavailable } from '../contract/errors.js'
 import { Unavailable } from '../storage/storage.js'
 import { type Answer, jsonAnswer } from './answer.js'
 
-const refusalFor = (error: unknown): Refusal => {
-  if (error instanceof Refusal) return error
+const refusalFor = (error: unknown): HttpError => {
+  if (error instanceof HttpError) return error
   return error instanceof Unavailable ? unavailable() : internalError()
 }
 
 /** The answer in the place of a handler that threw. */
 export const errorAnswer = (error: unknown, logger: Logger, id: string): Answer => {
-  if (!(error instanceof Refusal)) logger.error({ id, err: error }, 'a request failed')
+  if (!(error instanceof HttpError)) logger.error({ id, err: error }, 'a request failed')
   const { status, body, headers } = refusalFor(error)
   return jsonAnswer(status, body, Object.entries(headers).flat())
 }

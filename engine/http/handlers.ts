@@ -11,7 +11,7 @@ import { writeGuard } from './auth.js'
 import { readJson } from './body.js'
 import type { HandlerContext } from './exchange.js'
 import { readItemId } from './itemId.js'
-import { questionReader } from './query.js'
+import { listQueryReader } from './query.js'
 import { readingAnswer } from './reading.js'
 import { retryOf } from './retry.js'
 
@@ -55,11 +55,11 @@ const health =
 
 const list = ({ storage }: Service, resource: Resource): Handler => {
   const table = storage.table(resource)
-  const questionOf = questionReader(resource)
+  const parseQuery = listQueryReader(resource)
   return async (ctx) => {
-    const question = questionOf(ctx.querystring)
+    const query = parseQuery(ctx.querystring)
     ctx.state.parsed = performance.now()
-    const page = await table.list(question)
+    const page = await table.list(query)
     ctx.state.queried = performance.now()
     return readingAnswer(ctx, page)
   }
@@ -80,11 +80,11 @@ const get = ({ storage }: Service, resource: Resource): Handler => {
 const create = ({ storage, token }: Service, resource: Resource): Handler => {
   const table = storage.table(resource)
   const checkToken = writeGuard(token)
-  const draftOf = createBodyReader(resource)
+  const parseBody = createBodyReader(resource)
   return async (ctx) => {
     checkToken(ctx.get('Authorization'))
     const { value, source } = await readJson(ctx)
-    const { row, issues } = draftOf(value, source)
+    const { row, issues } = parseBody(value, source)
     const retry = retryOf(ctx, source, issues)
     // A body at fault is still held against the database, so that the client learns of everything at once.
     const outcome = issues.length > 0 ? { conflicts: await table.conflicts(row) } : await table.create(row, retry)

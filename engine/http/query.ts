@@ -1,10 +1,10 @@
-/** Reads a list's query string into a question, or refuses it with every fault at once. */
+/** Reads a list's query string into a query, or refuses it with every fault at once. */
 import { type ParameterIssue, parametersInvalid } from '../contract/errors.js'
 import { limitBounds, offsetBounds, readInteger } from '../contract/parameters.js'
 import { type Field, filterFields, type Resource } from '../descriptor/registry.js'
-import type { Question } from '../storage/storage.js'
+import type { ListQuery } from '../storage/storage.js'
 
-const plain: Question = { limit: limitBounds.default, offset: BigInt(offsetBounds.default), q: '', filters: {} }
+const plain: ListQuery = { limit: limitBounds.default, offset: BigInt(offsetBounds.default), q: '', filters: {} }
 
 /** Only what has an escape in it needs the whole of the standard's reading. */
 const hasEscape = /[%+]/
@@ -21,7 +21,7 @@ const parametersOf = (querystring: string): Map<string, string> => {
   return given
 }
 
-const readQuestion = (filterable: readonly Field[], querystring: string): Question => {
+const readListQuery = (filterable: readonly Field[], querystring: string): ListQuery => {
   const given = parametersOf(querystring)
   const issues: ParameterIssue[] = []
   const integer = (name: string, bounds?: { least?: number; most?: number }): bigint | undefined => {
@@ -52,15 +52,15 @@ const readQuestion = (filterable: readonly Field[], querystring: string): Questi
 const remembered = { most: 500, longest: 200 }
 
 /** Makes the reader of a resource's query strings. */
-export const questionReader = (resource: Resource): ((querystring: string) => Question) => {
+export const listQueryReader = (resource: Resource): ((querystring: string) => ListQuery) => {
   const filterable = filterFields(resource)
-  const questions = new Map<string, Question>([['', plain]])
+  const queries = new Map<string, ListQuery>([['', plain]])
   return (querystring) => {
-    const known = questions.get(querystring)
+    const known = queries.get(querystring)
     if (known) return known
-    const question = readQuestion(filterable, querystring)
-    if (questions.size >= remembered.most) questions.clear()
-    if (querystring.length <= remembered.longest) questions.set(querystring, question)
-    return question
+    const query = readListQuery(filterable, querystring)
+    if (queries.size >= remembered.most) queries.clear()
+    if (querystring.length <= remembered.longest) queries.set(querystring, query)
+    return query
   }
 }

@@ -1,7 +1,7 @@
 /** How a reading is answered: with a strong tag, not at all where the client has it, and compressed where that is wanted. */
 import type { IncomingMessage } from 'node:http'
 import type { Context } from 'koa'
-import type { Reading } from '../storage/storage.js'
+import type { CachedBody } from '../storage/storage.js'
 import { type Answer, answer, jsonType } from './answer.js'
 import { compressed, encodingFor } from './compress.js'
 
@@ -29,7 +29,7 @@ export const unchanged = (tag: string, sent: string): Answer => ({
 })
 
 /** The answer with what was read. */
-export const readingAnswer = async (ctx: Context, { tag, body }: Reading, type = jsonType): Promise<Answer> => {
+export const readingAnswer = async (ctx: Context, { tag, body }: CachedBody, type = jsonType): Promise<Answer> => {
   const sent = sentTag(ctx.req, tag)
   if (sent !== undefined) return unchanged(tag, sent)
   const encoding = encodingFor(ctx, body)

@@ -4,7 +4,7 @@ import Router from '@koa/router'
 import type { Middleware } from 'koa'
 import type { Operation } from '../contract/operation.js'
 import { basePath } from '../contract/service.js'
-import type { Reading } from '../storage/storage.js'
+import type { CachedBody } from '../storage/storage.js'
 import { docsAssets, docsPath, docsPolicy } from './docs.js'
 import type { HandlerContext } from './exchange.js'
 import { type Handler, handlerOf, type Service } from './handlers.js'
@@ -26,7 +26,7 @@ const pathsOf = ({ path }: Operation): string[] =>
   path === '/' ? [basePath, `${basePath}/`] : [`${basePath}${path.replaceAll(/\{(\w+)\}/g, ':$1')}`]
 
 /** A document's tag is made from its bytes, so every process has the same one. */
-const readingOf = (body: Buffer): Reading => ({
+const readingOf = (body: Buffer): CachedBody => ({
   tag: createHash('sha256').update(body).digest('hex').slice(0, 24),
   body,
 })

@@ -7,7 +7,7 @@ import type { Operation } from '../contract/operation.js'
 import { basePath } from '../contract/service.js'
 import type { Storage, Table } from '../storage/storage.js'
 import { readItemId } from './itemId.js'
-import { questionReader } from './query.js'
+import { listQueryReader } from './query.js'
 import { sentTag, unchanged } from './reading.js'
 
 interface Readable {
@@ -17,7 +17,7 @@ interface Readable {
 
 interface Listable extends Readable {
   /** Throws where the query string is to be refused. */
-  readonly questionOf: (querystring: string) => unknown
+  readonly parseQuery: (querystring: string) => unknown
 }
 
 /** Whether there is such a row. */
@@ -35,7 +35,7 @@ export const unchangedReads = (operations: readonly Operation[], storage: Storag
     const { kind, id, resource } = operation
     const readable = { operation: id, table: storage.table(resource) }
     const path = `${basePath}/v1/${resource.path}`
-    if (kind === 'list') lists.set(path, { ...readable, questionOf: questionReader(resource) })
+    if (kind === 'list') lists.set(path, { ...readable, parseQuery: listQueryReader(resource) })
     if (kind === 'get') rows.set(path, readable)
   }
   return async (request: IncomingMessage, path: string, querystring: string) => {
@@ -47,7 +47,7 @@ export const unchangedReads = (operations: readonly Operation[], storage: Storag
       const tag = await read.table.tag()
       const sent = sentTag(request, tag)
       if (sent === undefined) return undefined
-      if (list) list.questionOf(querystring)
+      if (list) list.parseQuery(querystring)
       else if (!(await exists(read.table, path.slice(slash + 1)))) return undefined
       return { operation: read.operation, answer: unchanged(tag, sent) }
     } catch {

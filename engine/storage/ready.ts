@@ -1,5 +1,5 @@
 /** Answers kept ready: those that were asked for twice, for as long as their table has not changed. */
-import type { Reading } from './storage.js'
+import type { CachedBody } from './storage.js'
 
 interface Entry {
   readonly tag: string
@@ -37,7 +37,7 @@ export class ReadyAnswers {
   }
 
   /** Takes note of an answer: of its question at first, of the answer itself when the question comes again. */
-  offer(question: string, { tag, body }: Reading): void {
+  offer(question: string, { tag, body }: CachedBody): void {
     if (question.length > longestQuestion) return
     const before = this.#entries.get(question)
     if (before) this.#drop(question, before)

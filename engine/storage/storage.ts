@@ -2,7 +2,7 @@
 import type { Resource, RowValues } from '../descriptor/registry.js'
 
 /** What a list is asked for. */
-export interface Question {
+export interface ListQuery {
   readonly limit: number
   /** As large as the client likes; past the end is an empty page. */
   readonly offset: bigint
@@ -13,7 +13,7 @@ export interface Question {
 }
 
 /** What was read: JSON that the database wrote, and the tag of the table's state that it was written from. */
-export interface Reading {
+export interface CachedBody {
   readonly tag: string
   readonly body: Buffer
 }
@@ -42,9 +42,9 @@ export interface Table {
   /** Another after every change to the table, whoever made it; the same in every process. */
   tag(): Promise<string>
   /** The page and its meta, ready to send. */
-  list(question: Question): Promise<Reading>
+  list(question: ListQuery): Promise<CachedBody>
   /** The row with this id, where there is one. */
-  get(id: number): Promise<Reading | undefined>
+  get(id: number): Promise<CachedBody | undefined>
   /** What stands against storing such a row; fields that are missing from it are not looked at. */
   conflicts(row: RowValues): Promise<readonly Conflict[]>
   /** Stores the row, durably and together with what a retry needs, or tells why not. */

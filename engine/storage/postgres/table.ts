@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto'
 import type { Knex } from 'knex'
 import type { Registry, Resource } from '../../descriptor/registry.js'
-import { emptyPage, findsNothing, keyOf, mostInteger } from '../question.js'
+import { emptyPage, findsNothing, keyOf, mostInteger } from '../listQuery.js'
 import type { ReadyAnswers } from '../ready.js'
-import type { Question, Reading, Table } from '../storage.js'
+import type { CachedBody, ListQuery, Table } from '../storage.js'
 import type { Connections, Prepared, Row } from './connections.js'
 import { creator } from './create.js'
 import { longestKey } from './functions.js'
@@ -74,13 +74,13 @@ export const postgresTable = (registry: Registry, resource: Resource, common: Sh
   const tag = shared(async () => (await ask(statements.look))[0])
 
   /** The answer that was kept, where the table is as it was then. */
-  const kept = async (key: string): Promise<Reading | undefined> => {
+  const kept = async (key: string): Promise<CachedBody | undefined> => {
     const before = lastTag
     const body = ready.get(key, before)
     return body && (await tag()) === before ? { tag: before, body } : undefined
   }
   /** Asks for what was not kept; there is no answer where there is no such row. */
-  const asked = async (key: string, statement: Prepared, values: Values): Promise<Reading | undefined> => {
+  const asked = async (key: string, statement: Prepared, values: Values): Promise<CachedBody | undefined> => {
     const [now, [text]] = await ask(statement, values)
     if (text == null) return undefined
     const reading = { tag: now, body: Buffer.from(text) }
@@ -91,7 +91,7 @@ export const postgresTable = (registry: Registry, resource: Resource, common: Sh
   const searchFor = searcher(searchIndex, async () =>
     (await connections.read(statements.sample)).map(([text]) => text ?? ''),
   )
-  const statementFor = ({ offset, filters }: Question, search: Searching | undefined): Prepared => {
+  const statementFor = ({ offset, filters }: ListQuery, search: Searching | undefined): Prepared => {
     const given = Object.entries(filters)
     if (given.length === 0 && !search) return offset === 0n ? statements.first : statements.further
     const isLong = (value: string | bigint) => typeof value === 'string' && Buffer.byteLength(value) > longestKey
@@ -114,7 +114,7 @@ export const postgresTable = (registry: Registry, resource: Resource, common: Sh
         offset: offset > mostInteger ? mostInteger : offset,
         shownOffset: offset,
       })
-      return reading as Reading
+      return reading as CachedBody
     },
     async get(id) {
       const key = `${resource.path}/${id}`

@@ -2,10 +2,10 @@
 import type { Database } from 'better-sqlite3'
 import { onceATurn } from '../../byTurn.js'
 import { anywhere, fold, isBeyondPattern, isIndexed, phrase } from '../fold.js'
-import { mostInteger } from '../question.js'
+import { mostInteger } from '../listQuery.js'
 import { irregular, type Rarity, rarityIn, sampled } from '../rareText.js'
 import type { Statement } from '../slots.js'
-import type { Question } from '../storage.js'
+import type { ListQuery } from '../storage.js'
 import { type Prepared, prepare, type Values } from './prepared.js'
 import type { Asked } from './readingThread.js'
 import type { State, TableState } from './state.js'
@@ -53,7 +53,7 @@ export const pages = (statements: Statements, table: TableState, { database, ask
   const fewFiltered = byField(statements.fewFiltered)
   const fewFound = prepared(statements.fewFound)
 
-  const leaderOf = (byFilter: typeof filtered, { filters }: Question): Prepared | undefined =>
+  const leaderOf = (byFilter: typeof filtered, { filters }: ListQuery): Prepared | undefined =>
     byFilter.find(([field]) => field in filters)?.[1]
 
   /** What is rare in a large table, looked at again when it has doubled. */
@@ -68,7 +68,7 @@ export const pages = (statements: Statements, table: TableState, { database, ask
   }
 
   /** The plan that answers however many rows have to be looked at. */
-  const planFor = (question: Question, state: State): Plan => {
+  const planFor = (question: ListQuery, state: State): Plan => {
     const { q, filters } = question
     const leader = leaderOf(Object.keys(filters).length === 1 ? filteredAlone : filtered, question)
     if (q === '' && leader) return { statement: leader, looksFor: {}, where: 'indexed' }
@@ -81,7 +81,7 @@ export const pages = (statements: Statements, table: TableState, { database, ask
   }
 
   /** The plans that answer only where a filter, or some trigrams of a text, lead to few rows. */
-  function* plansForFew(question: Question, state: State): Generator<Plan> {
+  function* plansForFew(question: ListQuery, state: State): Generator<Plan> {
     const { q } = question
     const leader = leaderOf(fewFiltered, question)
     if (leader) yield { statement: leader, looksFor: heldAgainst(q), where: 'here' }
@@ -94,7 +94,7 @@ export const pages = (statements: Statements, table: TableState, { database, ask
     yield { statement: fewFound, looksFor, where: isFirstOfTurn() ? 'here' : 'indexed' }
   }
 
-  const ask = async (question: Question, state: State): Promise<Page> => {
+  const ask = async (question: ListQuery, state: State): Promise<Page> => {
     const { limit, offset, filters, q } = question
     const within = offset > mostInteger ? mostInteger : offset
     const asked = { ...filters, limit: BigInt(limit), offset: within, shownOffset: String(offset) }

@@ -1,6 +1,6 @@
 /** Where a table stands: its tag, its count, and at which id a page of it begins. */
 import type { Database } from 'better-sqlite3'
-import { mostInteger } from '../question.js'
+import { mostInteger } from '../listQuery.js'
 import { blockBits } from './schema.js'
 import type { Statements } from './statements.js'
 

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { Knex } from 'knex'
 import type { Registry, Resource, RowValues } from '../../descriptor/registry.js'
-import { emptyPage, findsNothing, keyOf } from '../question.js'
+import { emptyPage, findsNothing, keyOf } from '../listQuery.js'
 import type { ReadyAnswers } from '../ready.js'
 import type { Statement } from '../slots.js'
 import { type Conflict, type Creation, type Table, Unavailable } from '../storage.js'
