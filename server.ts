@@ -25,7 +25,8 @@ const indexingLine = (table: string, done: number, total: number): void => {
 const open = (registry: Registry, settings: Settings): Promise<Storage> =>
   openStorage(registry, settings.DATABASE_URL, {
     demo: settings.DEMO_DATA,
-    readyBytes: settings.READY_MB * 1024 * 1024,
+    cacheBytes: settings.READY_MB * 1024 * 1024,
+    readTimeoutMs: settings.STATEMENT_TIMEOUT_MS,
     pool: {
       size: settings.POOL_SIZE,
       waitMs: settings.POOL_WAIT_MS,

@@ -27,7 +27,8 @@ if (!resource || !Number.isSafeInteger(wanted) || wanted < 1) {
 const settings = readSettings(process.env)
 const storage = await openStorage(registry, settings.DATABASE_URL, {
   demo: true,
-  readyBytes: 0,
+  cacheBytes: 0,
+  readTimeoutMs: 600_000,
   pool: { size: 1, waitMs: settings.POOL_WAIT_MS, idleMs: settings.POOL_IDLE_MS, statementMs: 600_000 },
   progress: () => {},
   warn: console.warn,

@@ -2,7 +2,7 @@
 import Database from 'better-sqlite3'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { fold } from '../engine/storage/fold.js'
+import { fold } from '../engine/storage/caseFold.js'
 import { openStorage } from '../engine/storage/open.js'
 import { freshUrl, runOn } from './support/database.js'
 import { storageOptions } from './support/options.js'

@@ -7,8 +7,8 @@ import { readInteger } from '../engine/contract/parameters.js'
 import { now, today } from '../engine/descriptor/index.js'
 import { didYouMean, nearest } from '../engine/descriptor/nearest.js'
 import { readSettings } from '../engine/settings.js'
-import { anywhere, fold, isIndexed, phrase } from '../engine/storage/fold.js'
-import { rarityIn } from '../engine/storage/rareText.js'
+import { containment, fold } from '../engine/storage/caseFold.js'
+import { matchExpression, trigramsOf } from '../engine/storage/sqlite/search.js'
 
 const test = suite('small rules')
 
@@ -89,65 +89,77 @@ test('folding agrees with the language’s own regular expressions, letter by le
   }
 })
 
-test('the search index folds every letter as we do, but for those that are looked for without it', () => {
+test('the search index folds every letter of a trigram it is asked for as we do', () => {
   const database = new Database(':memory:')
-  database.exec("create virtual table found using fts5(text, content = '', tokenize = 'trigram')")
+  database.exec("create virtual table found using fts5(text, content = '', tokenize = 'trigram', detail = none)")
   const insert = database.prepare('insert into found (rowid, text) values (?, ?)')
   const match = database.prepare('select rowid from found where found match ? order by rowid').pluck()
   const alike = new Map<string, number[]>()
   for (let point = 0x41; point < 0x1ffff; point++) {
     const letter = String.fromCodePoint(point)
-    if ((point >= 0xd800 && point < 0xe000) || !/\p{L}/u.test(letter) || !isIndexed(`x${letter}y`)) continue
+    if ((point >= 0xd800 && point < 0xe000) || !/\p{L}/u.test(letter) || trigramsOf(fold(`x${letter}y`)).length === 0)
+      continue
     const folded = fold(letter)
     alike.set(folded, [...(alike.get(folded) ?? []), point])
     insert.run(point, `x${letter}y`)
   }
   for (const [folded, points] of alike) {
-    if (points.length > 1) assert.equal(match.all(phrase(`x${folded}y`)), points, folded)
+    if (points.length > 1) assert.equal(match.all(`"x${folded}y"`), points, folded)
   }
 })
 
-test('a pattern finds a text in any case, and takes nothing for an operator', () => {
-  const database = new Database(':memory:')
-  const matches = database.prepare('select ? glob ?').pluck()
-  for (const [text, q] of [
-    ['Straße', 'SSE'],
-    ['ΟΔΟΣ', 'οδος'],
-    ['Ა', 'ა'],
-    ['a*b', 'A*B'],
-    ['[x]', '[X]'],
-    ['a?c', 'A?'],
-    ['5^2', '^2'],
-    ['K', 'k'],
-  ] as const) {
-    assert.is(matches.get(text, anywhere(q)), Number(fold(text).includes(fold(q))), q)
+test('the fast fold of a text is the fold of its letters', () => {
+  const letters = ['Σ', 'ς', 'ſ', 'K', 'İ', 'ı', 'ẞ', 'ᾳ', 'Ა', 'é', 'Ž', '한', 'न', '𐐀', 'µ', 'ϐ', 'x', 'Q']
+  for (const one of letters) {
+    for (const other of letters) {
+      const text = `${one}${other} ${other}`
+      assert.is(fold(text), Array.from(text, (letter) => fold(letter)).join(''), text)
+    }
   }
-  for (const q of ['*', '?', '[', ']', '^', 'a*c']) assert.is(matches.get('abc', anywhere(q)), 0, q)
 })
 
-test('a sample tells what of a text is rare: its longest rare part, and the trigrams to find it by', () => {
-  const rarity = rarityIn(Array.from({ length: 200 }, (_, n) => `EMP-${String(n * 37).padStart(5, '0')} London`))
-  assert.is(rarity.partOf('EMP-07215'), '07215')
-  assert.is(rarity.partOf('emp-'), 'emp-')
-  assert.is(rarity.partOf('Zebulon'), 'Zebulo')
-  const trigrams = (text: string) => rarity.trigramsOf(text).map(({ trigram }) => trigram)
-  assert.equal(trigrams('London'), ['lon', 'ond', 'ndo'])
-  assert.equal(trigrams('Zen'), ['zen'])
-  assert.equal(trigrams('EMP-Zenobia'), ['p-z', 'zen', 'nob'])
-  assert.equal(trigrams('London Zoo'), ['on ', ' zo', 'n z'])
-  assert.equal(
-    rarity.trigramsOf('EMP-Zed', (trigram) => /^\w+$/.test(trigram)).map(({ trigram, share }) => [trigram, share]),
-    [
-      ['zed', 0],
-      ['emp', 1],
-    ],
+test('containment of long patterns agrees with includes()', () => {
+  const texts = ['ab'.repeat(200), `${'a'.repeat(300)}b${'a'.repeat(300)}`, 'abcabcabd'.repeat(60), 'x'.repeat(65), '']
+  for (const text of texts) {
+    for (const other of texts) {
+      for (const pattern of [
+        other,
+        other.slice(1),
+        other.slice(0, 100),
+        `${other.slice(0, 90)}c`,
+        `c${other.slice(0, 90)}`,
+      ]) {
+        assert.is(containment(pattern)(text), text.includes(pattern), `${pattern.length} in ${text.length}`)
+      }
+    }
+  }
+})
+
+test('a text has at most 16 distinct trigrams to search by, and none with letters that the index does not know', () => {
+  assert.equal(trigramsOf('abcabc'), ['abc', 'bca', 'cab'])
+  assert.equal(trigramsOf('ab'), [])
+  assert.equal(trigramsOf('a\ufffdbcd'), ['bcd'])
+  assert.equal(trigramsOf('აბგabcდ'), ['abc'])
+  const long = trigramsOf(Array.from({ length: 9_000 }, (_, n) => n.toString(36)).join(' '))
+  assert.is(long.length, 16)
+  assert.is(new Set(long).size, 16)
+})
+
+test('a search asks the index for the rarest trigrams', () => {
+  const next: Record<string, number> = {
+    '"emp"': 516,
+    '"mp-"': 516,
+    '"p-7"': 700,
+    '"-77"': 900,
+    '"777"': 800,
+    '"77x"': 990,
+  }
+  const probe = (match: string) => next[match] ?? null
+  assert.is(
+    matchExpression(['emp', 'mp-', 'p-7', '-77', '777', '77x'], [1, 1000], probe),
+    '"77x" AND "-77" AND "777" AND "p-7"',
   )
-  const unknown = rarityIn([])
-  assert.is(unknown.partOf('Δelta'), 'Δelta')
-  assert.equal(
-    unknown.trigramsOf('ΔΔΔΔe').map(({ trigram }) => trigram),
-    ['δδδ', 'δδe'],
-  )
+  assert.is(matchExpression(['a"b', 'xyz'], [1, 1000], probe), '"a""b" AND "xyz"')
 })
 
 test('numbers that would be rounded are found, wherever they stand', () => {

@@ -1,9 +1,9 @@
-/** The indexes are used: the database is asked for the plan of every statement, and a scan that is not meant is a failure. */
+/** SQLite uses the indexes: the plan of every statement is checked, and a scan that is not meant is a failure. */
 import createKnex from 'knex'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Statement } from '../engine/storage/slots.js'
 import { connect } from '../engine/storage/sqlite/connection.js'
+import { listReader } from '../engine/storage/sqlite/lists.js'
 import { insertRows, setUp } from '../engine/storage/sqlite/setUp.js'
 import { statementsOf } from '../engine/storage/sqlite/statements.js'
 import { registry } from './support/service.js'
@@ -13,56 +13,69 @@ const database = connect(':memory:', 0)
 setUp(database, knex, registry, () => {})
 database.pragma('foreign_keys = OFF')
 for (const resource of registry) insertRows(database, knex, resource, resource.demo)
+const statements = new Map(registry.map((resource) => [resource.path, statementsOf(knex, registry, resource)]))
 
-const planOf = ({ sql, slots }: Statement): string[] =>
-  (database.prepare(`explain query plan ${sql}`).all(slots.map(() => null)) as { detail: string }[]).map(
+/** The statements that a read prepares, by listening in on the connection. */
+const sqlOf = (read: (reader: ReturnType<typeof listReader>) => void): string[] => {
+  const prepared: string[] = []
+  const listening = new Proxy(database, {
+    get: (target, name) => {
+      const member = Reflect.get(target, name) as unknown
+      if (typeof member !== 'function') return member
+      return (...args: unknown[]) => {
+        if (name === 'prepare') prepared.push(String(args[0]))
+        return Reflect.apply(member, target, args)
+      }
+    },
+  })
+  read(listReader(listening, new Map([...statements].map(([path, { lists }]) => [path, lists]))))
+  return prepared
+}
+
+const planOf = (sql: string): string[] => {
+  const parameters = (sql.match(/\?/g) ?? []).map(() => null)
+  return (database.prepare(`explain query plan ${sql}`).all(parameters) as { detail: string }[]).map(
     ({ detail }) => detail,
   )
+}
 
-/** A row made up of constants, what a part of the same statement has just found, and matches of the search index. */
-const isMeant = /^SCAN (CONSTANT ROW|\(subquery-\d+\)|registry_(?:found|candidates)|\S+ VIRTUAL TABLE INDEX \d+:M\d+)$/
+/** Constants, the result of another part of the statement, ids given as JSON, and matches of the search index. */
+const isMeant =
+  /^SCAN (CONSTANT ROW|\(subquery-\d+\)|json_each VIRTUAL TABLE INDEX 1:|\S+ VIRTUAL TABLE INDEX \d+:\S*M\d+\S*|\S+ USING INDEX registry_\w+_long|registry_\w+_blocks)$/
 const unmeant = (plan: readonly string[]): string[] =>
   plan.filter((step) => (step.startsWith('SCAN') && !isMeant.test(step)) || step.includes('TEMP B-TREE'))
 
 for (const resource of registry) {
   const test = suite(`plans of ${resource.path}`)
-  const statements = statementsOf(knex, registry, resource)
-  const named = (what: string, byField: ReadonlyMap<string, Statement>): [string, Statement][] =>
-    [...byField].map(([field, statement]) => [`${what} ${field}`, statement])
-  const checks = statements.checks.map(({ type, field, statement }): [string, Statement] => [
-    `${type} of ${field}`,
-    statement,
-  ])
-  const { state, get, all, search, searchFurther, fewFound, sample } = statements
-  for (const [name, statement] of [
-    ...Object.entries({ state, get, all, search, searchFurther, fewFound, sample }),
-    ...named('filter by', statements.filtered),
-    ...named('filter alone by', statements.filteredAlone),
-    ...named('filter for few by', statements.fewFiltered),
-    ...checks,
-  ]) {
-    test(`${name} scans nothing`, () => {
-      const plan = planOf(statement)
-      assert.ok(plan.length > 0)
-      assert.equal(unmeant(plan), [], plan.join('\n'))
+  const { get, all, checks, lists } = statements.get(resource.path) as ReturnType<typeof statementsOf>
+  const page = (q: string, filters: Record<string, string | bigint>) =>
+    sqlOf((read) => read({ resource: resource.path, query: { limit: 50, offset: 0n, q, filters }, timeoutMs: 10_000 }))
+  const someValue = (name: string) =>
+    resource.fields.find((field) => field.name === name)?.kind === 'integer' ? 1n : 'x'
+
+  const cases: [string, () => readonly string[]][] = [
+    ['single statements', () => [get.sql, all.sql, ...checks.map(({ statement }) => statement.sql)]],
+    ['a page of all rows', () => page('', {})],
+    ['a search', () => page('engineer', {})],
+    ...Object.keys(lists.filters).flatMap((name): typeof cases => [
+      [`filter ${name}`, () => page('', { [name]: someValue(name) })],
+      [`filter ${name} with a search`, () => page('engineer', { [name]: someValue(name) })],
+    ]),
+  ]
+  for (const [name, sql] of cases) {
+    test(`${name}: scans nothing`, () => {
+      assert.ok(sql().length > 0)
+      for (const one of sql()) assert.equal(unmeant(planOf(one)), [], `${one}\n${planOf(one).join('\n')}`)
     })
   }
 
   test('rows are read from the index that holds their JSON', () => {
-    for (const statement of [
-      get,
-      all,
-      search,
-      fewFound,
-      ...statements.filtered.values(),
-      ...statements.fewFiltered.values(),
-    ]) {
-      assert.ok(planOf(statement).some((step) => step.includes(`USING COVERING INDEX registry_${resource.table}_json`)))
-    }
-  })
-
-  test('a text that no index finds is scanned for, once', () => {
-    assert.is(unmeant(planOf(statements.scan)).length, 2)
+    const index = `USING COVERING INDEX registry_${resource.table}_json`
+    for (const sql of [get.sql, all.sql, lists.rows])
+      assert.ok(
+        planOf(sql).some((step) => step.includes(index)),
+        sql,
+      )
   })
 
   test.run()

@@ -25,7 +25,8 @@ const open = (option: 'from' | 'to'): Promise<Storage> => {
   const settings = readSettings({ ...process.env, DATABASE_URL: url })
   return openStorage(registry, settings.DATABASE_URL, {
     demo: false,
-    readyBytes: 0,
+    cacheBytes: 0,
+    readTimeoutMs: 3_600_000,
     // All rows go over in one transaction, which waits for the other database to read them.
     pool: { size: 2, waitMs: settings.POOL_WAIT_MS, idleMs: settings.POOL_IDLE_MS, statementMs: 3_600_000 },
     progress: () => {},

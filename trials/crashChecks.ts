@@ -1,6 +1,6 @@
 /** What must hold after a crash, seen from outside: nothing acknowledged is lost, nothing is half there, no key made two rows. */
 import { type Resource, type RowValues, searchedFields } from '../engine/descriptor/registry.js'
-import { fold } from '../engine/storage/fold.js'
+import { fold } from '../engine/storage/caseFold.js'
 import { Wire } from '../spec-tests/support/wire.js'
 import { idsOfKeys } from './fileChecks.js'
 import { type Create, contentOf } from './ledger.js'

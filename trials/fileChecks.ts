@@ -1,6 +1,7 @@
 /** What the file itself must say after a crash: sound in every page, and its counts and indexes true to its rows. */
 import Database from 'better-sqlite3'
-import { blockBits, blocksTable, searchTable, statesTable } from '../engine/storage/sqlite/schema.js'
+import { blockBits } from '../engine/storage/sqlite/blocks.js'
+import { blocksTable, searchTable, statesTable } from '../engine/storage/sqlite/schema.js'
 import { quoted } from '../engine/storage/tables.js'
 import { registry } from './service.js'
 

@@ -6,7 +6,7 @@ import {
   searchedFields,
   type Value,
 } from '../engine/descriptor/registry.js'
-import { fold } from '../engine/storage/fold.js'
+import { fold } from '../engine/storage/caseFold.js'
 import type { Parameter } from './arbitraryQueries.js'
 
 interface Known {

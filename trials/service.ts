@@ -46,7 +46,7 @@ const patiently = async (work: () => Promise<void>): Promise<void> => {
 
 /** Makes a database with the demo rows, and so many more in every table. */
 export const makeFile = async (path: string, more: number): Promise<void> => {
-  const storage = await openStorage(registry, `sqlite:${path}`, { ...storageOptions, readyBytes: 0 })
+  const storage = await openStorage(registry, `sqlite:${path}`, { ...storageOptions, cacheBytes: 0 })
   for (const resource of more > 0 ? registry.filter(isRepeatable) : []) {
     const last = Math.max(...resource.demo.map((row) => Number(row['id'])))
     const rowAt = (_: unknown, n: number): RowValues => ({

@@ -1,12 +1,12 @@
 /** Turns whatever was thrown into an answer of the interface's shape, and tells the log of what was not foreseen. */
 import type { Logger } from 'pino'
 import { HttpError, internalError, unavailable } from '../contract/errors.js'
-import { Unavailable } from '../storage/storage.js'
+import { OutcomeUnknown, Unavailable } from '../storage/storage.js'
 import { type Answer, jsonAnswer } from './answer.js'
 
 const refusalFor = (error: unknown): HttpError => {
   if (error instanceof HttpError) return error
-  return error instanceof Unavailable ? unavailable() : internalError()
+  return error instanceof Unavailable || error instanceof OutcomeUnknown ? unavailable() : internalError()
 }
 
 /** The answer in the place of a handler that threw. */

@@ -61,6 +61,11 @@ const list = ({ storage }: Service, resource: Resource): Handler => {
     ctx.state.parsed = performance.now()
     const page = await table.list(query)
     ctx.state.queried = performance.now()
+    if (!('tag' in page)) {
+      const parts: Uint8Array[] = []
+      for await (const part of page.body) parts.push(part)
+      return jsonAnswer(200, Buffer.concat(parts))
+    }
     return readingAnswer(ctx, page)
   }
 }

@@ -1,27 +1,29 @@
-/** What every database is opened with, whichever it is. */
+/** The options that every database is opened with. */
 
-/** Told now and then while rows that were there before are being indexed. */
+/** Called now and then while existing rows are indexed. */
 export type Progress = (table: string, done: number, total: number) => void
 
-/** How a database behind a network is reached; one in a file has no use for it. */
+/** The connection pool of a database server. */
 export interface PoolOptions {
   /** The most connections of a process. */
   readonly size: number
   /** How long a request waits for a connection, in milliseconds. */
   readonly waitMs: number
-  /** How long a connection that nobody uses is kept. */
+  /** How long an idle connection is kept. */
   readonly idleMs: number
   /** How long a statement may take. */
   readonly statementMs: number
 }
 
 export interface StorageOptions {
-  /** Whether the demo data is loaded into a database without rows. */
+  /** Whether to load the demo data into a database without rows. */
   readonly demo: boolean
-  /** How many bytes of answers may be kept ready. */
-  readonly readyBytes: number
+  /** The most bytes of responses to cache. */
+  readonly cacheBytes: number
+  /** How long a read may take, in milliseconds. */
+  readonly readTimeoutMs: number
   readonly pool: PoolOptions
   readonly progress: Progress
-  /** Told what works less well than it could, and how that is mended. */
+  /** Called with what works less well than it could, and how to fix it. */
   readonly warn: (message: string) => void
 }

@@ -9,7 +9,7 @@ import { statesTable } from './postgres/functions.js'
 import { deferReferences, insertRows, readRows } from './postgres/rows.js'
 import { setUp } from './postgres/setUp.js'
 import { postgresTable } from './postgres/table.js'
-import { ReadyAnswers } from './ready.js'
+import { ResponseCache } from './responseCache.js'
 import { type Storage, StorageError } from './storage.js'
 
 /** Writes SQL and never connects: the statements run on the driver itself. */
@@ -25,7 +25,7 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
     throw new StorageError(`The database ${shownAddress(url)} cannot be used: ${error.message}`)
   })
   const connections = connectionsTo(url, options.pool)
-  const shared = { connections, knex, ready: new ReadyAnswers(options.readyBytes), searchIndex }
+  const shared = { connections, knex, cache: new ResponseCache(options.cacheBytes), searchIndex }
   return {
     table: perResource(registry, (resource) => postgresTable(registry, resource, shared)),
     async counts() {

@@ -1,37 +1,42 @@
-/** Where rows live, as the rest of the engine sees it: nothing here says which database it is. */
+/** The storage interface that the rest of the engine uses, the same for every database. */
 import type { Resource, RowValues } from '../descriptor/registry.js'
 
-/** What a list is asked for. */
+/** The parameters of a list request. */
 export interface ListQuery {
   readonly limit: number
   /** As large as the client likes; past the end is an empty page. */
   readonly offset: bigint
-  /** Text to search for, trimmed; empty searches nothing. */
+  /** Text to search for, trimmed; empty for no search. */
   readonly q: string
   /** The values of the filters that were given, by field. */
   readonly filters: Readonly<Record<string, string | bigint>>
 }
 
-/** What was read: JSON that the database wrote, and the tag of the table's state that it was written from. */
+/** A JSON response body as the database wrote it, with the tag of the table's version it was read from. */
 export interface CachedBody {
   readonly tag: string
   readonly body: Buffer
 }
 
-/** Why a row cannot be stored: a reference to nothing, or a value that is taken. */
+/** A body of many megabytes, read in parts while it is sent; it has no tag because its rows are read one after another. */
+export interface StreamedBody {
+  readonly body: AsyncIterable<Uint8Array>
+}
+
+/** Why a row cannot be stored: its reference names no row, or its unique value is taken. */
 export interface Conflict {
   readonly type: 'reference' | 'unique'
   readonly field: string
 }
 
-/** What makes a create safe to send again: within a day the same key and digest are answered with the row they made. */
+/** The idempotency key of a create: for 24 hours, the same key and digest return the row that the first create stored. */
 export interface Retry {
   readonly key: string
-  /** Of the request: another digest under the same key is another request. */
+  /** The digest of the request; the same key with another digest is a mistake of the client. */
   readonly digest: string
 }
 
-/** The row as it was stored, now or by the same request before; or why it was not: conflicts, or a key used for another. */
+/** The stored row, or why it was not stored: conflicts, or a key that belongs to another request. */
 export type Creation =
   | { readonly id: number; readonly body: Buffer; readonly replayed: boolean }
   | { readonly conflicts: readonly Conflict[] }
@@ -39,15 +44,15 @@ export type Creation =
 
 /** The rows of one resource. */
 export interface Table {
-  /** Another after every change to the table, whoever made it; the same in every process. */
+  /** Changes with every change to the table, whoever made it; the same in every process. */
   tag(): Promise<string>
-  /** The page and its meta, ready to send. */
-  list(question: ListQuery): Promise<CachedBody>
+  /** The page, as JSON with its meta. */
+  list(query: ListQuery): Promise<CachedBody | StreamedBody>
   /** The row with this id, where there is one. */
   get(id: number): Promise<CachedBody | undefined>
-  /** What stands against storing such a row; fields that are missing from it are not looked at. */
+  /** The conflicts that storing the row would meet; missing fields are not checked. */
   conflicts(row: RowValues): Promise<readonly Conflict[]>
-  /** Stores the row, durably and together with what a retry needs, or tells why not. */
+  /** Stores the row durably, with its idempotency key, or returns why not. */
   create(row: RowValues, retry?: Retry): Promise<Creation>
 }
 
@@ -61,13 +66,13 @@ export interface Storage {
   table(resource: Resource): Table
   /** How many rows each resource has. */
   counts(): Promise<ReadonlyMap<Resource, number>>
-  /** Stores whole rows that are known to be sound, in one transaction. */
+  /** Stores whole, valid rows in one transaction. */
   load(resource: Resource, rows: Iterable<RowValues>): Promise<void>
-  /** Whole rows after an id, in the order of their ids and with what is redacted: for copies, never for answers. */
+  /** Whole rows after an id, in order of id, redacted fields included: for copies, never for responses. */
   rows(resource: Resource, after: number, count: number): Promise<RowValues[]>
-  /** Stores whole rows of any resources in one transaction; what they refer to need only be there at its end. */
+  /** Stores whole rows of any resources in one transaction; references are checked at its end. */
   fill(batches: AsyncIterable<Batch>): Promise<void>
-  /** Resolves when the database answers. */
+  /** Resolves when the database responds. */
   ping(): Promise<void>
   close(): Promise<void>
 }
@@ -77,7 +82,12 @@ export class StorageError extends Error {
   override readonly name = 'StorageError'
 }
 
-/** The database does not take part at the moment; the same request may succeed later. The message is for the log. */
+/** The database cannot serve the request now; nothing was stored, and a retry may succeed. The message is for the log. */
 export class Unavailable extends Error {
   override readonly name = 'Unavailable'
+}
+
+/** A commit was cut off, so the row may or may not have been stored. The message is for the log. */
+export class OutcomeUnknown extends Error {
+  override readonly name = 'OutcomeUnknown'
 }

@@ -1,7 +1,8 @@
 /** How the tests open a database. */
 export const storageOptions = {
   demo: true,
-  readyBytes: 2 ** 20,
+  cacheBytes: 2 ** 20,
+  readTimeoutMs: 10_000,
   pool: { size: 4, waitMs: 5_000, idleMs: 1_000, statementMs: 10_000 },
   progress: () => {},
   warn: () => {},

@@ -1,5 +1,5 @@
 /** The functions that PostgreSQL keeps rows by: how a value is written, how case is folded, and what a change leaves behind. */
-import { fold } from '../fold.js'
+import { fold } from '../caseFold.js'
 import { numberFunction } from './numbers.js'
 
 /** A function, and the SQL that makes it. */

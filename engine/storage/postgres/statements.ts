@@ -1,7 +1,6 @@
 /** Every statement a resource needs on PostgreSQL; those of a list are written when they are first asked for. */
 import type { Knex } from 'knex'
 import type { Field, Registry, Resource } from '../../descriptor/registry.js'
-import { irregular, sampled } from '../rareText.js'
 import { compile, slot } from '../slots.js'
 import type { Conflict } from '../storage.js'
 import { quoted, tableOf } from '../tables.js'
@@ -9,13 +8,13 @@ import { type Prepared, prepared } from './connections.js'
 import { blockBits, blocksTable, statesTable } from './functions.js'
 import { keepKey } from './keys.js'
 import { columnTypes, isIndexed, jsonColumn, keyOf, searchedColumn } from './schema.js'
-import { rareSlots, type Searching } from './search.js'
+import { containsSql, type SearchPlan } from './search.js'
 
 /** What a list is narrowed down by. */
 export interface Narrowing {
   /** The filters that were given; true for a text that is too long for their index. */
   readonly filters: ReadonlyMap<string, boolean>
-  readonly search: Searching | undefined
+  readonly search: SearchPlan | undefined
 }
 
 export interface Statements {
@@ -29,8 +28,6 @@ export interface Statements {
   readonly first: Prepared
   readonly further: Prepared
   narrowed(narrowing: Narrowing): Prepared
-  /** The texts that are searched of some rows from all over the table. */
-  readonly sample: Prepared
   /** What the numbers that `conflicts` and `create` answer with stand for. */
   readonly checks: readonly Conflict[]
   readonly conflicts: Prepared
@@ -81,9 +78,8 @@ export const statementsOf = (knex: Knex, registry: Registry, resource: Resource)
       const indexed = isLong ? undefined : isIndexed(fieldOf(name))
       return `${quoted(name)} = :${name}${indexed ? ` and ${indexed}` : ''}`
     })
-    if (search && search !== 'indexed') conditions.unshift(`strpos(${searchedColumn}, :searchText) > 0`)
-    const patterns = { indexed: ['searchPattern'], held: rareSlots, scanned: [] }
-    if (search) conditions.unshift(...patterns[search].map((name) => `${searchedColumn} like :${name}`))
+    if (search && search.test !== 'none') conditions.unshift(containsSql(searchedColumn, search.test))
+    if (search?.isIndexed) conditions.unshift(`${searchedColumn} like :searchPattern`)
     const matching = `from ${table} where ${conditions.join(' and ')}`
     const bounded = 'order by id limit :limit offset :offset'
     // What is searched for has to be found in full for its count, so the page is taken from there.
@@ -149,10 +145,6 @@ export const statementsOf = (knex: Knex, registry: Registry, resource: Resource)
       known.set(key, statement)
       return statement
     },
-    sample:
-      written(`select (select ${searchedColumn} from ${table} where id >= (first + (last - first) * (n * ${irregular} % 1))::bigint
-        order by id limit 1) from generate_series(0, ${sampled - 1}) as n,
-      (select min(id)::numeric as first, max(id)::numeric as last from ${table}) as bounds`),
     checks,
     conflicts: written(`select string_agg(nth::text, ',' order by nth) from (${conflicts}) as conflicts`),
     create: written(create()),

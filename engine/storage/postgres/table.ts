@@ -1,14 +1,14 @@
-/** The rows of one resource on PostgreSQL: every question is one prepared statement and one round trip. */
+/** The rows of one resource on PostgreSQL: every query is one prepared statement and one round trip. */
 import { createHash } from 'node:crypto'
 import type { Knex } from 'knex'
 import type { Registry, Resource } from '../../descriptor/registry.js'
-import { emptyPage, findsNothing, keyOf, mostInteger } from '../listQuery.js'
-import type { ReadyAnswers } from '../ready.js'
+import { emptyPage, findsNothing, keyOf, maxInteger } from '../listQuery.js'
+import type { ResponseCache } from '../responseCache.js'
 import type { CachedBody, ListQuery, Table } from '../storage.js'
 import type { Connections, Prepared, Row } from './connections.js'
 import { creator } from './create.js'
 import { longestKey } from './functions.js'
-import { type Searching, searcher } from './search.js'
+import { planSearch, type SearchPlan } from './search.js'
 import type { SearchIndex } from './setUp.js'
 import { statementsOf } from './statements.js'
 
@@ -16,7 +16,7 @@ import { statementsOf } from './statements.js'
 export interface Shared {
   readonly connections: Connections
   readonly knex: Knex
-  readonly ready: ReadyAnswers
+  readonly cache: ResponseCache
   readonly searchIndex: SearchIndex
 }
 
@@ -27,7 +27,7 @@ const manyChanges = 50
 /** After so many creates that happens too, for nobody may be reading meanwhile. */
 const manyCreates = 1_000
 
-/** Makes a question of which one is under way at a time: all who come meanwhile share the next, for it begins after them. */
+/** Makes a query of which one is under way at a time: all who come meanwhile share the next, for it begins after them. */
 const shared = <T>(ask: () => Promise<T>): (() => Promise<T>) => {
   let current: Promise<unknown> = Promise.resolve()
   let next: Promise<T> | undefined
@@ -44,12 +44,12 @@ const shared = <T>(ask: () => Promise<T>): (() => Promise<T>) => {
 
 /** The rows of one resource. */
 export const postgresTable = (registry: Registry, resource: Resource, common: Shared): Table => {
-  const { connections, knex, ready, searchIndex } = common
+  const { connections, knex, cache, searchIndex } = common
   const statements = statementsOf(knex, registry, resource)
   // The same rows shown in another shape are another answer, so the tag tells of the shape too.
   const shape = createHash('sha256').update(statements.create.sql).digest('hex').slice(0, 8)
   const { conflicts, create } = creator(connections, statements)
-  let [lastTag, lastTotal] = ['', 0]
+  let lastTag = ''
   let created = 0
 
   let isGathering = false
@@ -65,8 +65,7 @@ export const postgresTable = (registry: Registry, resource: Resource, common: Sh
   /** Asks for the tag and whatever else the statement gives. */
   const ask = async (statement: Prepared, values?: Values): Promise<[string, Row]> => {
     const [row] = await connections.read(statement, values)
-    const [state, changes, total, ...rest] = row as Row
-    lastTotal = Number(total)
+    const [state, changes, , ...rest] = row as Row
     if (Number(changes) > manyChanges) void gather()
     lastTag = `${shape}${state}`
     return [lastTag, rest]
@@ -76,7 +75,7 @@ export const postgresTable = (registry: Registry, resource: Resource, common: Sh
   /** The answer that was kept, where the table is as it was then. */
   const kept = async (key: string): Promise<CachedBody | undefined> => {
     const before = lastTag
-    const body = ready.get(key, before)
+    const body = cache.get(key, before)
     return body && (await tag()) === before ? { tag: before, body } : undefined
   }
   /** Asks for what was not kept; there is no answer where there is no such row. */
@@ -84,14 +83,11 @@ export const postgresTable = (registry: Registry, resource: Resource, common: Sh
     const [now, [text]] = await ask(statement, values)
     if (text == null) return undefined
     const reading = { tag: now, body: Buffer.from(text) }
-    ready.offer(key, reading)
+    cache.offer(key, reading)
     return reading
   }
 
-  const searchFor = searcher(searchIndex, async () =>
-    (await connections.read(statements.sample)).map(([text]) => text ?? ''),
-  )
-  const statementFor = ({ offset, filters }: ListQuery, search: Searching | undefined): Prepared => {
+  const statementFor = ({ offset, filters }: ListQuery, search: SearchPlan | undefined): Prepared => {
     const given = Object.entries(filters)
     if (given.length === 0 && !search) return offset === 0n ? statements.first : statements.further
     const isLong = (value: string | bigint) => typeof value === 'string' && Buffer.byteLength(value) > longestKey
@@ -100,18 +96,18 @@ export const postgresTable = (registry: Registry, resource: Resource, common: Sh
 
   return {
     tag,
-    async list(question) {
-      const key = keyOf(resource, question)
+    async list(query) {
+      const key = keyOf(resource, query)
       const before = await kept(key)
       if (before) return before
-      if (findsNothing(question)) return { tag: await tag(), body: emptyPage(question) }
-      const { limit, offset, filters } = question
-      const { by, values } = await searchFor(question.q, lastTotal)
-      const reading = await asked(key, statementFor(question, by), {
+      if (findsNothing(query)) return { tag: await tag(), body: emptyPage(query) }
+      const { limit, offset, filters } = query
+      const search = query.q === '' ? undefined : planSearch(searchIndex, query.q)
+      const reading = await asked(key, statementFor(query, search?.plan), {
         ...filters,
-        ...values,
+        ...search?.values,
         limit,
-        offset: offset > mostInteger ? mostInteger : offset,
+        offset: offset > maxInteger ? maxInteger : offset,
         shownOffset: offset,
       })
       return reading as CachedBody

@@ -1,41 +1,34 @@
-/** How a connection to the file is opened, in whichever thread: set for durability before anything else. */
+/** Opens connections to the file, in any thread, and sets them up for durability. */
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
-import { fold } from '../fold.js'
 
-/** Each connection keeps so many kilobytes of pages; the system keeps the rest of the file, once for all of them. */
+/** The page cache of each connection, in kilobytes; the operating system caches the rest of the file once for all. */
 const cacheKilobytes = 4_000
 
-/** Opens for reading and writing; the timeout is how long SQLite itself waits for another writer, in milliseconds. */
+/** Opens for reading and writing; the timeout is how long SQLite waits for another writer, in milliseconds. */
 export const connect = (path: string, timeout: number): Database.Database => {
   if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true })
-  return set(new Database(path, { timeout }))
+  return configure(new Database(path, { timeout }))
 }
 
-/** The same for a file that was there a moment ago: were it gone, a new one would be made and lose what is written to it. */
+/** The same for a file that must exist: in the place of one that was moved away, SQLite would create an empty file. */
 export const connectAgain = (path: string, timeout: number): Database.Database =>
-  set(new Database(path, { timeout, fileMustExist: true }))
+  configure(new Database(path, { timeout, fileMustExist: true }))
 
-/** Holds a text against a folded one, for what SQLite's own patterns cannot tell: used by questions alone, never in the schema. */
-const addContains = (database: Database.Database): Database.Database =>
-  database.function('registry_contains', { deterministic: true }, (text: unknown, folded: unknown) =>
-    fold(String(text)).includes(String(folded)) ? 1 : 0,
-  )
-
-const set = (database: Database.Database): Database.Database => {
+const configure = (database: Database.Database): Database.Database => {
   database.pragma('journal_mode = WAL')
-  // After the journal mode, and on every connection: better-sqlite3's build would settle for NORMAL in WAL.
+  // After the journal mode, and on every connection: better-sqlite3's build defaults to NORMAL in WAL mode.
   database.pragma('synchronous = FULL')
   database.pragma('foreign_keys = ON')
   database.pragma('trusted_schema = OFF')
   database.pragma(`cache_size = -${cacheKilobytes}`)
-  return addContains(database)
+  return database
 }
 
-/** Opens for reading alone. */
+/** Opens for reading only. */
 export const connectToRead = (path: string): Database.Database => {
   const database = new Database(path, { readonly: true, timeout: 500 })
   database.pragma(`cache_size = -${cacheKilobytes}`)
-  return addContains(database)
+  return database
 }

@@ -1,4 +1,4 @@
-/** The file itself: what it is before anything is written to it, and whether it is still where it was. */
+/** The database file itself: what it is before anything is written to it, and whether it is still at its path. */
 import { statSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import type { Registry } from '../../descriptor/registry.js'
@@ -9,6 +9,15 @@ import { statesTable } from './schema.js'
 export const identityOf = (path: string): string | undefined => {
   const found = statSync(path, { throwIfNoEntry: false, bigint: true })
   return found && `${found.dev}:${found.ino}`
+}
+
+/** Makes the function that throws where the file that was at a path is no longer there. */
+export const fileGuard = (path: string): (() => void) => {
+  if (path === ':memory:') return () => {}
+  const opened = identityOf(path)
+  return () => {
+    if (identityOf(path) !== opened) throw new Error('the database file is no longer at its path')
+  }
 }
 
 /** A larger file is not looked through at every start: that would take longer than the start itself. */

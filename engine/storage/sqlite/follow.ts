@@ -1,7 +1,7 @@
 /** Stays with the file at a path: one that was put back in its place, from a backup say, is opened instead of the old. */
 
 import { type Storage, Unavailable } from '../storage.js'
-import { rethrow, tellingFaults } from './faults.js'
+import { rethrow, withStorageErrors } from './errors.js'
 import { identityOf } from './file.js'
 
 /** How often it looks, in milliseconds. */
@@ -26,7 +26,7 @@ export const followFile = (path: string, open: (again: boolean) => Storage): Sto
   const looking = setInterval(look, every)
   looking.unref()
   return {
-    table: (resource) => tellingFaults(() => current.table(resource)),
+    table: (resource) => withStorageErrors(() => current.table(resource)),
     counts: () => current.counts().catch(rethrow),
     load: (resource, rows) => current.load(resource, rows),
     rows: (resource, after, count) => current.rows(resource, after, count),

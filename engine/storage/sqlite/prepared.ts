@@ -1,18 +1,19 @@
-/** Statements of SQLite, asked with values by the names of their slots. */
+/** Prepared statements of SQLite that take their values by name. */
 import type { Database } from 'better-sqlite3'
 import type { Statement } from '../slots.js'
 
 export type Values = Readonly<Record<string, unknown>>
 
-/** A statement that takes its values by the names of its slots; prepared when it is first asked, for a start has enough to do. */
+/** Prepares a statement on first use, so that a start does not wait for it. */
 export const prepare = (database: Database, { sql, slots }: Statement) => {
   let statement: ReturnType<typeof database.prepare> | undefined
-  const bound = (values: Values) => slots.map((name) => values[name] ?? null)
-  const ask = (values: readonly unknown[]) => {
-    statement ??= database.prepare(sql).raw()
-    return statement.get(values) as readonly unknown[] | undefined
+  const bind = (values: Values) => slots.map((name) => values[name] ?? null)
+  return {
+    sql,
+    bind,
+    first(values: Values): readonly unknown[] | undefined {
+      statement ??= database.prepare(sql).raw()
+      return statement.get(bind(values)) as readonly unknown[] | undefined
+    },
   }
-  return { sql, bound, ask, first: (values: Values) => ask(bound(values)) }
 }
-
-export type Prepared = ReturnType<typeof prepare>

@@ -7,13 +7,13 @@ import type { Progress } from '../options.js'
 import { compile, slot } from '../slots.js'
 import { StorageError } from '../storage.js'
 import { addColumns, createTable, quoted } from '../tables.js'
+import { blockBits } from './blocks.js'
 import { ensureKeys } from './keys.js'
 import {
-  blockBits,
   blocksTable,
   bookkeepingOf,
+  type DerivedObject,
   indexesOf,
-  type Kept,
   searchedText,
   searchTable,
   statesTable,
@@ -61,9 +61,9 @@ const catchUp = (database: Database, knex: Knex, resource: Resource, progress: P
     fill.run(last)
     last = next
   }
-  // While there is time, two pieces of one size are merged: see tidying.ts.
+  // Two segments of one size are merged while there is time: see mergeSegments.ts.
   database.exec(`insert into ${searchTable(resource)} (${searchTable(resource)}, rank) values ('usermerge', 2)`)
-  // In one piece, an index is searched several times as fast as in the many that a long fill leaves.
+  // One segment is searched several times as fast as the many that a long fill leaves.
   if (total > batch)
     database.exec(`insert into ${searchTable(resource)} (${searchTable(resource)}) values ('optimize')`)
   database.exec(
@@ -74,8 +74,8 @@ const catchUp = (database: Database, knex: Knex, resource: Resource, progress: P
 
 const ensureKept = (database: Database, knex: Knex, resource: Resource, progress: Progress): void => {
   const existing = database.prepare('select sql from sqlite_schema where name = ?').pluck()
-  const isAsWanted = ({ name, sql }: Kept) => existing.get(name) === sql
-  const remake = (wanted: readonly Kept[]) => {
+  const isAsWanted = ({ name, sql }: DerivedObject) => existing.get(name) === sql
+  const remake = (wanted: readonly DerivedObject[]) => {
     for (const { type, name } of wanted.toReversed()) database.exec(`drop ${type} if exists ${name}`)
     for (const { sql } of wanted) database.exec(sql)
   }

@@ -1,54 +1,89 @@
-/** Writes that share a commit: each is checked and stored by itself, and all become durable in one sync. */
+/** Writes that share a commit: each is checked and stored by itself, and all become durable with one sync. */
 import type { Database, Statement } from 'better-sqlite3'
 import type { Conflict, Retry } from '../storage.js'
 import { keysOf, type Replay } from './keys.js'
 
-/** A row to store, as statements and values: whoever runs it needs to know nothing of resources. */
+/** A row to store, as statements and values: the writer knows nothing of resources. */
 export interface Write {
   readonly checks: readonly (Conflict & { readonly sql: string; readonly values: readonly unknown[] })[]
   readonly insert: { readonly sql: string; readonly values: readonly unknown[] }
-  /** Reads the row by its id, as a state and a body. */
+  /** Reads the row by its id, as a version and a body. */
   readonly read: string
   readonly retry: Retry | undefined
 }
 
+/** What became of a write; an error means that it was not stored. */
 export type Written =
   | { readonly id: number; readonly body: Uint8Array; readonly replayed: boolean }
   | Replay
   | { readonly conflicts: readonly Conflict[] }
-  | { readonly error: string }
+  | { readonly error: { readonly message: string; readonly code: string | undefined } }
 
-/** Makes what runs writes on a connection; it throws where the commit itself fails, and then nothing was stored. */
-export const writer = (database: Database): ((writes: readonly Write[]) => Written[]) => {
+/** The sync of a commit failed, or its file vanished meanwhile: whether the rows were stored is unknown. */
+export class CommitUncertain extends Error {
+  override readonly name = 'CommitUncertain'
+}
+
+const uncertain = (error: unknown): CommitUncertain => new CommitUncertain((error as Error).message)
+
+/**
+ * Makes the function that stores some writes in one transaction. It throws CommitUncertain where the outcome is unknown, and
+ * any other error where nothing was stored. `checkFile` throws where the file is no longer at its path.
+ */
+export const writer = (database: Database, checkFile: () => void): ((writes: readonly Write[]) => Written[]) => {
   const statements = new Map<string, Statement>()
-  const prepared = (sql: string): Statement => {
+  const prepare = (sql: string): Statement => {
     const statement = statements.get(sql) ?? database.prepare(sql)
     statements.set(sql, statement)
     return statement
   }
   const keys = keysOf(database)
-  // Within the transaction this is a savepoint, so a write that fails takes nothing with it but itself.
-  const one = database.transaction(({ checks, insert, read, retry }: Write): Written => {
+  // Within a transaction this is a savepoint, so a write that fails takes nothing with it but itself.
+  const store = database.transaction(({ checks, insert, read, retry }: Write): Written => {
     const replay = retry && keys.replay(retry)
     if (replay) return replay
     const conflicts = checks
-      .filter(({ type, sql, values }) => (prepared(sql).get(values) === undefined) === (type === 'reference'))
+      .filter(({ type, sql, values }) => (prepare(sql).get(values) === undefined) === (type === 'reference'))
       .map(({ type, field }) => ({ type, field }))
     if (conflicts.length > 0) return { conflicts }
-    const id = Number(prepared(insert.sql).run(insert.values).lastInsertRowid)
-    const [, body] = prepared(read).raw().get([id]) as [string, Buffer]
+    const id = Number(prepare(insert.sql).run(insert.values).lastInsertRowid)
+    const [, body] = prepare(read).raw().get([id]) as [string, Buffer]
     if (retry) keys.remember(retry, id, body)
     return { id, body, replayed: false }
   })
-  const all = database.transaction((writes: readonly Write[]) =>
-    writes.map((write): Written => {
-      try {
-        return one(write)
-      } catch (error) {
-        if (!database.inTransaction) throw error
-        return { error: (error as Error).message }
-      }
-    }),
-  )
-  return (writes) => all.immediate(writes)
+  const tryToStore = (write: Write): Written => {
+    try {
+      return store(write)
+    } catch (error) {
+      // An error such as a full disk ends the whole transaction.
+      if (!database.inTransaction) throw error
+      const { message, code } = error as Error & { code?: string }
+      return { error: { message, code } }
+    }
+  }
+  const commit = (): void => {
+    try {
+      database.exec('commit')
+    } catch (error) {
+      // Everything was written, and only the sync failed: after a crash of the machine the rows may be there or not.
+      if (/^SQLITE_IOERR_\w*FSYNC$/.test((error as { code?: string }).code ?? '')) throw uncertain(error)
+      throw error
+    }
+    try {
+      checkFile()
+    } catch (error) {
+      throw uncertain(error)
+    }
+  }
+  return (writes) => {
+    database.exec('begin immediate')
+    try {
+      const written = writes.map(tryToStore)
+      checkFile()
+      commit()
+      return written
+    } finally {
+      if (database.inTransaction) database.exec('rollback')
+    }
+  }
 }

@@ -1,0 +1,42 @@
+/** Where a page of all rows begins, found from the number of rows in each block of ids without walking there. */
+
+/** Rows are counted by blocks of 2^11 ids. */
+export const blockBits = 11n
+
+/** A table at one moment. */
+export interface TableState {
+  /** Changes with every change to the table. */
+  readonly version: string
+  readonly rows: number
+  /** The ids of the first and the last row; null in an empty table. */
+  readonly first: number | null
+  readonly last: number | null
+  /** Whether any row holds so much text that a page may take long to read. */
+  readonly hasLongRows: boolean
+}
+
+/** A page begins at an id, after skipping some rows. */
+export interface PageStart {
+  readonly first: bigint
+  readonly skip: bigint
+}
+
+/** The largest id a row can have. */
+const maxId = 2n ** 63n - 1n
+
+/** Where the page at an offset begins. */
+export const pageStart = (
+  { rows, first, last }: TableState,
+  offset: bigint,
+  readBlocks: () => readonly (readonly [block: number, rows: number])[],
+): PageStart => {
+  if (first === null || last === null || offset >= rows) return { first: maxId, skip: 0n }
+  // Where no id is missing, the offset is a key.
+  if (offset === 0n || last - first + 1 === rows) return { first: BigInt(first) + offset, skip: 0n }
+  let skip = Number(offset)
+  for (const [block, count] of readBlocks()) {
+    if (count > skip) return { first: BigInt(block) << blockBits, skip: BigInt(skip) }
+    skip -= count
+  }
+  return { first: maxId, skip: 0n }
+}

@@ -1,0 +1,39 @@
+/** Sends a page of many megabytes in parts, so that the service never holds the whole of it. */
+import type { ListPage, SizedRow } from './lists.js'
+
+type LargePage = Extract<ListPage, { rows: unknown }>
+
+/** Rows are read together up to this many bytes. */
+const partSize = 1024 * 1024
+
+/** Groups rows into parts; a row that is larger is a part by itself. */
+function* partsOf(rows: readonly SizedRow[]): Generator<number[]> {
+  let part: number[] = []
+  let size = 0
+  for (const { id, bytes } of rows) {
+    if (part.length > 0 && size + bytes > partSize) {
+      yield part
+      part = []
+      size = 0
+    }
+    part.push(id)
+    size += bytes
+  }
+  if (part.length > 0) yield part
+}
+
+/** The page's bytes; each part is read when the client has taken the one before. */
+export async function* largePageBody(
+  { rows, head, tail }: LargePage,
+  read: (ids: readonly number[]) => Promise<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  let separator = head
+  for (const ids of partsOf(rows)) {
+    const json = await read(ids)
+    // Rows that another program has deleted meanwhile are left out.
+    if (json.length === 0) continue
+    yield Buffer.concat([Buffer.from(separator), json])
+    separator = ','
+  }
+  yield Buffer.from(separator === head ? `${head}${tail}` : tail)
+}

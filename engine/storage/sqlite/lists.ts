@@ -1,0 +1,199 @@
+/** Reads the pages of searches and filters, whose cost grows with the table: in steps, so that a deadline can end them. */
+import type { Database, Statement } from 'better-sqlite3'
+import type { ListQuery } from '../storage.js'
+import { blockBits, type PageStart, pageStart, type TableState } from './blocks.js'
+import {
+  addContains,
+  containsSql,
+  DeadlineExceeded,
+  matchExpression,
+  needleOf,
+  probeSql,
+  trigramsOf,
+} from './search.js'
+
+/** The SQL that the lists of one resource are made of; plain data, so that it can be sent to a worker. */
+export interface ListSql {
+  readonly table: string
+  readonly searchIndex: string
+  /** The table's state: version, rows, first id, last id, and whether any row is long. */
+  readonly state: string
+  /** The blocks of ids, with how many rows each has. */
+  readonly blocks: string
+  /** The text that is searched. */
+  readonly text: string
+  /** The condition of each filter, with one parameter. */
+  readonly filters: Readonly<Record<string, string>>
+  /** The JSON of the rows whose ids are given as a JSON array, in order. */
+  readonly rows: string
+}
+
+/** A row's size in bytes, for pages too large to be read at once. */
+export interface SizedRow {
+  readonly id: number
+  readonly bytes: number
+}
+
+/** A page: its bytes, or for a large one which rows it holds. */
+export type ListPage = { readonly version: string } & (
+  | { readonly bytes: Uint8Array }
+  | { readonly rows: readonly SizedRow[]; readonly head: string; readonly tail: string }
+)
+
+/** A filter that matches fewer rows than this leads to them sooner than the search index does. */
+const fewRows = 2_000
+
+/** How many blocks of ids the first step goes through, and the time within which steps are kept, in milliseconds. */
+const firstStep = 8
+const [quickStep, slowStep] = [10, 40]
+
+/** A page of more bytes than this is read and sent in parts. */
+const largePage = 4 * 1024 * 1024
+
+/** The ids of the page among all that match, and how many match. */
+interface Matches {
+  readonly ids: readonly number[]
+  readonly total: number
+}
+
+const clamped = (offset: bigint): number =>
+  Number(offset > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : offset)
+
+/** Goes through the blocks of a table in steps, each longer than the one before for as long as that is quick. */
+const matchInSteps = (
+  blocks: readonly (readonly [block: number, rows: number])[],
+  { limit, offset }: ListQuery,
+  deadline: number,
+  find: (from: bigint, to: bigint) => readonly number[],
+): Matches => {
+  const ids: number[] = []
+  const skip = clamped(offset)
+  let total = 0
+  let size = firstStep
+  for (let next = 0; next < blocks.length; ) {
+    const started = performance.now()
+    if (started > deadline) throw new DeadlineExceeded()
+    const step = blocks.slice(next, next + size)
+    const [first, last] = [step[0]?.[0] ?? 0, step.at(-1)?.[0] ?? 0]
+    const found = find(BigInt(first) << blockBits, ((BigInt(last) + 1n) << blockBits) - 1n)
+    const from = Math.max(0, skip - total)
+    for (const id of found.slice(from, from + limit - ids.length)) ids.push(id)
+    total += found.length
+    next += step.length
+    const took = performance.now() - started
+    if (took < quickStep) size *= 4
+    else if (took > slowStep) size = Math.max(1, size >> 1)
+  }
+  return { ids, total }
+}
+
+/** Makes the functions that read the lists of one resource on a connection. */
+const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof addContains>) => {
+  const statements = new Map<string, Statement>()
+  const prepare = (text: string): Statement => {
+    const statement = statements.get(text) ?? database.prepare(text)
+    statements.set(text, statement)
+    return statement
+  }
+  const value = (text: string, ...parameters: readonly unknown[]) => prepare(text).pluck().get(parameters)
+  const readState = (): TableState => {
+    const [version, rows, first, last, hasLongRows] = prepare(sql.state).raw().get() as [
+      string,
+      number,
+      number,
+      number,
+      number,
+    ]
+    return { version, rows, first, last, hasLongRows: hasLongRows === 1 }
+  }
+  const readBlocks = () => prepare(sql.blocks).raw().all() as [number, number][]
+
+  /** The filter that matches the fewest rows, if one matches few. */
+  const drivingFilter = (filters: ListQuery['filters']) =>
+    Object.entries(filters)
+      .map(([name, given]) => {
+        const counted = `select count(*) from (select 1 from ${sql.table} where ${sql.filters[name]} limit ${fewRows})`
+        return { name, rows: Number(value(counted, given)) }
+      })
+      .sort((a, b) => a.rows - b.rows)[0]
+
+  /** Makes the function that finds the ids of matching rows within a range of ids. */
+  const finder = ({ q, filters }: ListQuery, { first, last }: TableState, deadline: number) => {
+    const needle = needleOf(q)
+    lookFor(needle, deadline)
+    const trigrams = trigramsOf(needle.folded)
+    const driver = drivingFilter(filters)
+    const isIndexed = trigrams.length > 0 && (driver === undefined || driver.rows >= fewRows)
+    const index = sql.searchIndex
+    const probe = (match: string, from: bigint) => value(probeSql(index), match, from) as number | null
+    const match = isIndexed ? [matchExpression(trigrams, [first ?? 0, last ?? 0], probe)] : []
+    const source = isIndexed ? `${index} cross join ${sql.table} on id = ${index}.rowid` : sql.table
+    const given = Object.entries(filters)
+    // A plus keeps SQLite from using the index of a filter that does not lead.
+    const conditions = given.map(([name]) => `${isIndexed || name !== driver?.name ? '+' : ''}${sql.filters[name]}`)
+    const range = isIndexed ? `${index} match ? and ${index}.rowid between ? and ?` : 'id between ? and ?'
+    const ids = `from ${source} where ${[range, ...conditions].join(' and ')} order by ${isIndexed ? `${index}.rowid` : 'id'}`
+    // The limit keeps SQLite from merging the two, which would compute the text again for each part of the test.
+    const text =
+      q === ''
+        ? `select id ${ids}`
+        : `select id from (select id, ${sql.text} as text ${ids} limit -1) where ${containsSql}`
+    const statement = prepare(text).pluck()
+    const values = given.map(([, filter]) => filter)
+    const searched = q === '' ? [] : needle.parameters
+    return (from: bigint, to: bigint) => statement.all([...match, from, to, ...values, ...searched]) as number[]
+  }
+
+  const matchesOf = (query: ListQuery, state: TableState, deadline: number): Matches => {
+    if (query.q !== '' || Object.keys(query.filters).length > 0) {
+      return matchInSteps(readBlocks(), query, deadline, finder(query, state, deadline))
+    }
+    const { first, skip }: PageStart = pageStart(state, query.offset, readBlocks)
+    const page = prepare(`select id from ${sql.table} where id >= ? order by id limit ? offset ?`).pluck()
+    return { ids: page.all([first, BigInt(query.limit), skip]) as number[], total: state.rows }
+  }
+
+  const pageOf = (query: ListQuery, deadline: number): ListPage => {
+    const state = readState()
+    const { ids, total } = matchesOf(query, state, deadline)
+    const { version } = state
+    const [head, tail] = ['{"data":[', `],"meta":{"total":${total},"limit":${query.limit},"offset":${query.offset}}}`]
+    const given = JSON.stringify(ids)
+    if (state.hasLongRows) {
+      const sizes = prepare(`select id, octet_length(row) from (${sql.rows})`).raw().all([given]) as [number, number][]
+      const rows = sizes.map(([id, bytes]): SizedRow => ({ id, bytes }))
+      if (rows.reduce((sum, { bytes }) => sum + bytes, 0) > largePage) return { version, rows, head, tail }
+    }
+    const body = `select cast(concat(?, (select group_concat(row, ',') from (${sql.rows})), ?) as blob)`
+    return { version, bytes: value(body, head, given, tail) as Buffer }
+  }
+
+  const page = database.transaction(pageOf)
+  return {
+    /** The page of a query, all of it from one version of the table. */
+    page: (query: ListQuery, deadline: number): ListPage => page.deferred(query, deadline),
+    /** The JSON of some rows, joined by commas. */
+    rows: (ids: readonly number[]): Uint8Array =>
+      value(
+        `select cast(coalesce(group_concat(row, ','), '') as blob) from (${sql.rows})`,
+        JSON.stringify(ids),
+      ) as Buffer,
+  }
+}
+
+/** What can be read of a resource's lists. */
+export type ListTask = { readonly resource: string } & (
+  | { readonly query: ListQuery; readonly timeoutMs: number }
+  | { readonly ids: readonly number[] }
+)
+
+/** Makes the function that runs a task on a connection. */
+export const listReader = (database: Database, sql: ReadonlyMap<string, ListSql>) => {
+  const lookFor = addContains(database)
+  const lists = new Map([...sql].map(([resource, one]) => [resource, listsOf(database, one, lookFor)]))
+  return (task: ListTask): ListPage | Uint8Array => {
+    const list = lists.get(task.resource)
+    if (!list) throw new TypeError(`no lists of ${task.resource}`)
+    return 'ids' in task ? list.rows(task.ids) : list.page(task.query, performance.now() + task.timeoutMs)
+  }
+}

@@ -1,0 +1,52 @@
+/** Where lists are read: by worker threads, or in place for a database in memory, which no other thread can see. */
+import type { Database } from 'better-sqlite3'
+import type { ListQuery } from '../storage.js'
+import { type ListPage, type ListSql, listReader } from './lists.js'
+import { DeadlineExceeded } from './search.js'
+import { WorkerThread } from './worker.js'
+
+export interface Readers {
+  page(resource: string, query: ListQuery): Promise<ListPage>
+  /** The JSON of some rows, joined by commas. */
+  rows(resource: string, ids: readonly number[]): Promise<Uint8Array>
+  close(): Promise<unknown>
+}
+
+/** A read that takes longer than this, in milliseconds, moves to the worker for slow ones, so that it holds up no quick one. */
+const quickMs = 50
+
+/** Reads in two workers: both kinds of reads have one, and a slow read never delays a quick one for long. */
+export const workerReaders = (
+  path: string,
+  sql: ReadonlyMap<string, ListSql>,
+  timeoutMs: number,
+  onRestart: (cause: string) => void,
+): Readers => {
+  const [quick, slow] = [0, 1].map(() => new WorkerThread('readWorker', { path, sql }, onRestart)) as [
+    WorkerThread,
+    WorkerThread,
+  ]
+  return {
+    async page(resource, query) {
+      const started = performance.now()
+      try {
+        return await quick.run({ resource, query, timeoutMs: Math.min(quickMs, timeoutMs) }, timeoutMs)
+      } catch (error) {
+        const left = timeoutMs - (performance.now() - started)
+        if ((error as Error).name !== DeadlineExceeded.name || left <= 0) throw error
+        return slow.run({ resource, query, timeoutMs: left }, left)
+      }
+    },
+    rows: (resource, ids) => quick.run({ resource, ids }, timeoutMs),
+    close: () => Promise.all([quick.close({ wait: false }), slow.close({ wait: false })]),
+  }
+}
+
+export const localReaders = (database: Database, sql: ReadonlyMap<string, ListSql>, timeoutMs: number): Readers => {
+  const read = listReader(database, sql)
+  return {
+    page: async (resource, query) => read({ resource, query, timeoutMs }) as ListPage,
+    rows: async (resource, ids) => read({ resource, ids }) as Uint8Array,
+    close: async () => {},
+  }
+}

@@ -1,0 +1,129 @@
+/** A worker thread that runs one task at a time. A worker that dies, or does not meet a task's deadline, is replaced. */
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import { Unavailable } from '../storage.js'
+
+/** What the worker is sent, and what it sends back under the same id. */
+export interface Request {
+  readonly id: number
+  readonly message: unknown
+}
+export type Reply = { readonly id: number } & ({ readonly result: unknown } | { readonly error: Failure })
+
+/** An error as it crosses threads. */
+export interface Failure {
+  readonly name: string
+  readonly message: string
+  readonly code: string | undefined
+}
+
+/** The message that lets a worker close its connection and end. */
+export const closeMessage = 'close'
+
+interface Task {
+  readonly id: number
+  readonly message: unknown
+  readonly timer: NodeJS.Timeout | undefined
+  readonly resolve: (result: never) => void
+  readonly reject: (error: Error) => void
+}
+
+/** How long after its deadline a task may still end by itself, in milliseconds. */
+const grace = 1_000
+
+/** A worker passes bytes on and keeps nothing, so it needs little memory; by default V8 takes far more. */
+const resourceLimits = { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 64 }
+
+export class WorkerThread {
+  readonly #module: URL
+  readonly #data: unknown
+  readonly #onRestart: (cause: string) => void
+  readonly #queue: Task[] = []
+  #running: Task | undefined
+  #worker: Worker | undefined
+  #lastId = 0
+
+  /** Runs a module of this folder; `onRestart` is called with the cause when a worker has died. */
+  constructor(module: string, data: unknown, onRestart: (cause: string) => void) {
+    this.#module = new URL(`./${module}.js`, import.meta.url)
+    this.#data = data
+    this.#onRestart = onRestart
+  }
+
+  /** Runs a task after those before it; rejects when it has not ended within the timeout, waiting included. */
+  run<T>(message: unknown, timeoutMs?: number): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const id = ++this.#lastId
+      const timer = timeoutMs === undefined ? undefined : setTimeout(() => this.#expire(id), timeoutMs + grace)
+      this.#queue.push({ id, message, timer, resolve, reject })
+      this.#next()
+    })
+  }
+
+  /** Ends the worker: after its current task, or at once. */
+  async close({ wait }: { wait: boolean }): Promise<void> {
+    const worker = this.#worker
+    if (!worker) return
+    if (!wait) return void worker.terminate()
+    worker.ref()
+    const ended = once(worker, 'exit')
+    worker.postMessage(closeMessage)
+    await ended
+  }
+
+  #next(): void {
+    if (this.#running) return
+    this.#running = this.#queue.shift()
+    if (!this.#running) return
+    const { id, message } = this.#running
+    this.#worker ??= this.#start()
+    this.#worker.postMessage({ id, message } satisfies Request)
+  }
+
+  /** Ends a task: the one that is running takes its worker with it. */
+  #expire(id: number): void {
+    if (this.#running?.id === id) {
+      this.#replace(this.#worker, 'it did not end a task in time')
+      return
+    }
+    const index = this.#queue.findIndex((task) => task.id === id)
+    const [task] = this.#queue.splice(index, 1)
+    task?.reject(new Unavailable('the task waited too long for its turn'))
+  }
+
+  #settle(end: (task: Task) => void): void {
+    const task = this.#running
+    this.#running = undefined
+    clearTimeout(task?.timer)
+    if (task) end(task)
+    this.#next()
+  }
+
+  #start(): Worker {
+    const worker = new Worker(this.#module, { workerData: this.#data, resourceLimits })
+    worker.unref()
+    worker.on('message', (reply: Reply) => {
+      // A reply that was on its way when its worker was replaced belongs to a task that has already failed.
+      if (worker !== this.#worker || reply.id !== this.#running?.id) return
+      this.#settle((task) => {
+        if ('result' in reply) task.resolve(reply.result as never)
+        else task.reject(Object.assign(new Error(reply.error.message), reply.error))
+      })
+    })
+    worker.on('error', (error) => this.#replace(worker, error.message))
+    worker.on('exit', (code) => this.#replace(worker, `it exited with code ${code}`))
+    return worker
+  }
+
+  /** Gives up a worker that died or hangs; the tasks that wait go to its successor. */
+  #replace(worker: Worker | undefined, cause: string): void {
+    if (!worker || worker !== this.#worker) return
+    this.#worker = undefined
+    void worker.terminate()
+    if (this.#running) this.#onRestart(cause)
+    this.#settle((task) => task.reject(new WorkerDied(`a worker thread was replaced: ${cause}`)))
+  }
+}
+
+/** The worker died while it ran the task, so whether the task was carried out is unknown. */
+export class WorkerDied extends Unavailable {}

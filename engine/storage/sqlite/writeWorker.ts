@@ -1,0 +1,52 @@
+/** Worker thread for writes, so that no reader waits for the disk. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { workerData } from 'node:worker_threads'
+import { connectAgain } from './connection.js'
+import { fileGuard } from './file.js'
+import { segmentMerger } from './mergeSegments.js'
+import { serveTasks } from './workerTasks.js'
+import { type Write, type Written, writer } from './writes.js'
+
+/** How long a write waits for another process's transaction, and how often it tries, in milliseconds. */
+const lockTimeout = 5_000
+const lockRetry = 3
+
+/** After this long without a write, in milliseconds, the search indexes are merged. */
+const idle = 1_000
+
+const path = workerData as string
+const database = connectAgain(path, 0)
+// Savepoints would otherwise write to a temporary file for every create of a commit.
+database.pragma('temp_store = MEMORY')
+const write = writer(database, fileGuard(path))
+const mergeStep = segmentMerger(database)
+let merging: NodeJS.Timeout | undefined
+
+const isBusy = (error: unknown): boolean => String((error as { code?: string }).code).startsWith('SQLITE_BUSY')
+
+const merge = (): void => {
+  try {
+    merging = setTimeout(merge, mergeStep() ? 0 : idle)
+  } catch {
+    // Another process is writing, or the disk fails; whoever has to write will be told.
+    merging = setTimeout(merge, idle)
+  }
+}
+
+const commit = async (writes: readonly Write[]): Promise<Written[]> => {
+  clearTimeout(merging)
+  const since = performance.now()
+  for (;;) {
+    try {
+      return write(writes)
+    } catch (error) {
+      if (!isBusy(error) || performance.now() - since > lockTimeout) throw error
+      await sleep(lockRetry)
+    } finally {
+      clearTimeout(merging)
+      merging = setTimeout(merge, idle)
+    }
+  }
+}
+
+serveTasks((writes) => commit(writes as Write[]), database)
