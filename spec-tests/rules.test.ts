@@ -2,6 +2,7 @@
 import Database from 'better-sqlite3'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { type HttpError, internalError, outcomeUnknown, unavailable } from '../engine/contract/errors.js'
 import { inexactKeys } from '../engine/contract/exactNumbers.js'
 import { readInteger } from '../engine/contract/parameters.js'
 import { now, today } from '../engine/descriptor/index.js'
@@ -89,6 +90,22 @@ test('an integer takes time linear in its length to parse', () => {
   ]) {
     assert.ok('issue' in readInteger('n', input))
   }
+})
+
+const messageOf = ({ body }: HttpError) => (body as { error: { message: string } }).error.message
+
+test('an unavailable database stored nothing; only a lost commit leaves that open', () => {
+  for (const error of [unavailable(), outcomeUnknown()]) {
+    assert.is(error.status, 503)
+    assert.is((error.body as { error: { code: string } }).error.code, 'unavailable')
+    assert.is(error.headers['Retry-After'], '1')
+  }
+  assert.match(messageOf(unavailable()), /Nothing was stored; try again/)
+  assert.match(messageOf(outcomeUnknown()), /may or may not have been stored. Retry with the same Idempotency-Key/)
+})
+
+test('an internal error does not ask for a retry', () => {
+  assert.not.match(messageOf(internalError()), /again|retry/i)
 })
 
 test('case folds in every script, and only case', () => {

@@ -1,8 +1,26 @@
-/** The grammar, the bounds and the refusals of the parameters that reads take. */
+/** The parameters of reads: what the documents say of them, how integers are parsed, and the errors of the 422. */
+import { z } from 'zod'
+import { filterFields, type Resource } from '../descriptor/registry.js'
 import type { ParameterIssue } from './errors.js'
 
 export const limitBounds = { default: 50, least: 1, most: 200 } as const
 export const offsetBounds = { default: 0, least: 0 } as const
+
+/** The query of a list. */
+export const listQuerySchema = (resource: Resource): z.ZodObject => {
+  const filters = filterFields(resource).map(({ name, kind }) => {
+    const schema = kind === 'integer' ? z.int() : z.string()
+    return [name, schema.optional().meta({ description: `Only rows with exactly this \`${name}\`.` })]
+  })
+  const limit = z.int().min(limitBounds.least).max(limitBounds.most).default(limitBounds.default)
+  const offset = z.int().min(offsetBounds.least).default(offsetBounds.default)
+  return z.object({
+    limit: limit.meta({ description: 'Page size.' }),
+    offset: offset.meta({ description: 'Number of rows to skip.' }),
+    q: z.string().optional().meta({ description: 'Text to search for, ignoring case.' }),
+    ...Object.fromEntries(filters),
+  })
+}
 
 /**
  * An integer as pydantic v2 reads one from text: a sign, leading zeros, single underscores between digits and a fraction
@@ -25,9 +43,15 @@ const trim = (text: string): string => {
   return text.slice(start, end)
 }
 
-type Reading = { readonly value: bigint } | { readonly issue: ParameterIssue }
+type ParsedInteger = { readonly value: bigint } | { readonly issue: ParameterIssue }
 
-const refuse = (name: string, input: string, type: string, msg: string, ctx?: ParameterIssue['ctx']): Reading => ({
+const invalid = (
+  name: string,
+  input: string,
+  type: string,
+  msg: string,
+  ctx?: ParameterIssue['ctx'],
+): ParsedInteger => ({
   issue: { type, loc: ['query', name], msg, input, ...(ctx && { ctx }) },
 })
 
@@ -44,22 +68,26 @@ const integerFrom = (input: string): bigint | 'invalid' | 'too long' => {
 }
 
 /** Reads an integer parameter within its bounds, or says what is wrong with it. */
-export const readInteger = (name: string, input: string, bounds: { least?: number; most?: number } = {}): Reading => {
+export const readInteger = (
+  name: string,
+  input: string,
+  bounds: { least?: number; most?: number } = {},
+): ParsedInteger => {
   const value = integerFrom(input)
-  if (value === 'too long') return refuse(name, input, 'int_parsing_size', tooLong)
-  if (value === 'invalid') return refuse(name, input, 'int_parsing', unparsable)
+  if (value === 'too long') return invalid(name, input, 'int_parsing_size', tooLong)
+  if (value === 'invalid') return invalid(name, input, 'int_parsing', unparsable)
   const { least, most } = bounds
   if (least !== undefined && value < least) {
     const msg = `Input should be greater than or equal to ${least}`
-    return refuse(name, input, 'greater_than_equal', msg, { ge: least })
+    return invalid(name, input, 'greater_than_equal', msg, { ge: least })
   }
   if (most !== undefined && value > most) {
-    return refuse(name, input, 'less_than_equal', `Input should be less than or equal to ${most}`, { le: most })
+    return invalid(name, input, 'less_than_equal', `Input should be less than or equal to ${most}`, { le: most })
   }
   return { value }
 }
 
-/** An `item_id` that is no text at all. */
+/** An `item_id` that is not valid percent-encoded UTF-8, or contains a NUL. */
 export const idNotText = (input: string): ParameterIssue => ({
   type: 'string_unicode',
   loc: ['path', 'item_id'],

@@ -43,7 +43,7 @@ export interface Resource {
 export type Registry = readonly Resource[]
 
 /** `id` is the same for every resource and therefore not said in any. */
-const idSpec: FieldSpec = { kind: 'integer', options: { managed: true, about: 'Given by the service.' } }
+const idSpec: FieldSpec = { kind: 'integer', options: { managed: true, about: 'Assigned by the service.' } }
 
 const pluralOf = (name: string): string => {
   if (/[^aeiou]y$/i.test(name)) return `${name.slice(0, -1)}ies`
