@@ -3,12 +3,12 @@ import { basePath } from './service.js'
 
 /** Every code of an envelope, with its meaning for the documents. A code never changes its meaning. */
 export const errorCodes = {
-  bad_request: 'the request is not HTTP that this server accepts (400, 408, 414, 431, 501)',
+  bad_request: 'the request is not HTTP that this server accepts (400, 408, 414, 431, 501, 505)',
   unauthorized: 'the write token is missing or wrong (401)',
   not_found: 'the path or the row does not exist (404)',
   method_not_allowed: 'the path does not support this method; see the `Allow` header (405)',
   precondition_failed: '`If-Match` does not match the current `ETag` (412)',
-  payload_too_large: 'the body is larger than 1 MiB (413)',
+  payload_too_large: 'the body is too large (413)',
   validation_error: 'the create is invalid; see `error.details.issues` (422)',
   internal_error: 'unexpected error; report it with the `X-Request-Id` of the response (500)',
   writes_disabled: 'no write token is configured for this deployment (503)',
