@@ -9,6 +9,7 @@ export const product: Product = {
   about: 'People, recruiting and enterprise-configuration data. Reads are public; creates need the write token.',
   version: '1.0.0',
   license: 'MIT',
+  contact: { name: 'API support' },
 }
 
 /** Compiled, this file stands in `dist/`, and only code is compiled. */

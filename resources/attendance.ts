@@ -4,11 +4,11 @@ export default defineResource({
   name: 'Attendance',
   plural: 'Attendance',
   area: 'People',
-  about: 'How an employee spent one working day.',
+  about: 'The attendance of an employee on one working day.',
   table: 'attendance',
   fields: {
     employee_id: integer({ references: 'employees', filter: true }),
-    att_date: text({ about: 'The day.' }),
+    att_date: text({ format: 'date' }),
     status: text({ filter: true, about: 'Present, Remote, Half day, Absent, On leave, …' }),
     hours: number({ about: 'Hours worked.' }),
   },

@@ -3,7 +3,7 @@ import { defineResource, integer, now, text } from '../engine/descriptor/index.j
 export default defineResource({
   name: 'Recruitment brand',
   area: 'Enterprise configuration',
-  about: 'The face an organization shows to candidates.',
+  about: 'A brand under which an organization recruits.',
   table: 'recruitment_brands',
   fields: {
     organization_id: integer({ references: 'organizations', filter: true }),
@@ -14,7 +14,7 @@ export default defineResource({
     primary_color: text(),
     accent_color: text(),
     custom_domain: text(),
-    settings_json: text({ about: 'A JSON document carried as a string.' }),
+    settings_json: text({ about: 'A JSON document in a string.' }),
     created: text({ managed: now }),
     updated: text({ managed: now }),
   },

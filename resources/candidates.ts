@@ -3,7 +3,7 @@ import { defineResource, integer, now, number, text } from '../engine/descriptor
 export default defineResource({
   name: 'Candidate',
   area: 'Recruiting',
-  about: 'A person who has applied, or was asked to.',
+  about: 'A person who applied for a job or was approached for one.',
   table: 'candidates',
   fields: {
     first_name: text(),
@@ -18,7 +18,7 @@ export default defineResource({
     linkedin_url: text(),
     source: text({ about: 'Referral, Careers page, Job board, …' }),
     referred_by: integer({ references: 'employees', filter: true, about: 'The employee who referred the candidate.' }),
-    consent_at: text({ about: 'When the candidate agreed to be kept on file.' }),
+    consent_at: text({ format: 'timestamp', about: 'When the candidate agreed to be kept on file.' }),
     status: text({ filter: true, about: 'Active, Hired, Rejected, Withdrawn, …' }),
     notes: text(),
     created: text({ managed: now }),

@@ -3,7 +3,7 @@ import { defineResource, integer, now, text } from '../engine/descriptor/index.j
 export default defineResource({
   name: 'Career site',
   area: 'Enterprise configuration',
-  about: 'A public site on which job openings are shown.',
+  about: 'A public website that lists job openings.',
   table: 'career_sites',
   fields: {
     name: text(),
@@ -14,8 +14,8 @@ export default defineResource({
     accent_color: text({ default: '#f59e0b' }),
     logo_url: text(),
     privacy_policy_url: text(),
-    custom_domain: text({ managed: true, about: 'Set up by the operators, never by a create.' }),
-    is_active: integer({ default: 1, filter: true, about: '1 while the site is shown, else 0.' }),
+    custom_domain: text({ managed: true, about: 'Configured by the operators.' }),
+    is_active: integer({ default: 1, filter: true, about: '1 if the site is live, otherwise 0.' }),
     created: text({ managed: now }),
     updated: text({ managed: now }),
   },

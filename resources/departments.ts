@@ -3,7 +3,7 @@ import { defineResource, text } from '../engine/descriptor/index.js'
 export default defineResource({
   name: 'Department',
   area: 'People',
-  about: 'A department of the group, over all of its organizations.',
+  about: 'A department, shared by all organizations of the group.',
   table: 'departments',
   fields: {
     name: text(),

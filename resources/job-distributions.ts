@@ -3,7 +3,7 @@ import { defineResource, integer, text } from '../engine/descriptor/index.js'
 export default defineResource({
   name: 'Job distribution',
   area: 'Enterprise configuration',
-  about: 'A job opening as one career site shows it in one language.',
+  about: 'A job opening published on a career site in one language.',
   table: 'job_distributions',
   fields: {
     job_posting_id: integer({ references: 'jobs', filter: true, about: 'The job opening.' }),
@@ -12,7 +12,7 @@ export default defineResource({
     locale: text({ default: 'en', filter: true }),
     slug: text({ unique: ['career_site_id', 'locale'], example: 'lead-data-engineer' }),
     status: text({ default: 'draft', filter: true, about: 'draft, published, paused, expired, …' }),
-    published_at: text(),
+    published_at: text({ format: 'timestamp' }),
   },
   required: ['job_posting_id', 'career_site_id', 'locale', 'slug', 'status'],
   create: true,

@@ -8,9 +8,9 @@ export default defineResource({
   fields: {
     employee_id: integer({ references: 'employees', filter: true }),
     leave_type: text({ about: 'Annual, Sick, Parental, Unpaid, …' }),
-    from_date: text({ about: 'The first day off.' }),
-    to_date: text({ about: 'The last day off.' }),
-    days: number({ about: 'Working days off; halves count.' }),
+    from_date: text({ format: 'date', about: 'The first day off.' }),
+    to_date: text({ format: 'date', about: 'The last day off.' }),
+    days: number({ about: 'Number of working days; halves are allowed.' }),
     status: text({ default: 'Pending', filter: true, about: 'Pending, Approved, Rejected, Cancelled, …' }),
     reason: text(),
     applied_on: text({ default: today }),

@@ -10,7 +10,7 @@ export default defineResource({
     slug: text({ unique: true, example: 'meridian-labs' }),
     default_locale: text({ default: 'en' }),
     timezone: text({ default: 'UTC' }),
-    settings_json: text({ about: 'A JSON document carried as a string.' }),
+    settings_json: text({ about: 'A JSON document in a string.' }),
     created: text({ managed: now }),
   },
   required: ['name', 'slug', 'default_locale', 'timezone', 'created'],

@@ -110,6 +110,11 @@ const cases: [what: string, exported: unknown, ...says: RegExp[]][] = [
     withFields({ size: number(loosely({ filter: true })) }),
     /size "filter" is no option of number/,
   ],
+  [
+    'a format that does not exist',
+    withFields({ day: text(loosely({ format: 'day' })) }),
+    /day format is "day", but it takes "date" or "timestamp"/,
+  ],
   ['an option of the wrong type', withFields({ size: integer(loosely({ filter: 'yes' })) }), /size filter is "yes"/],
   ['a field that is no field', withFields({ size: 'integer' }), /size is "integer", but a field is written as/],
   ['a misspelt part', { ...sound, tabel: 'x' }, /"tabel" is no part.*"table"/],

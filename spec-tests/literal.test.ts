@@ -136,7 +136,9 @@ test('the shared shapes', () => {
   assert.equal(notation('Health'), ['status string', 'product string', 'version string', 'writes_enabled boolean'])
   assert.equal(schemaOf('EmployeeCollection').required, ['data', 'meta'])
   assert.equal(schemaOf('ErrorEnvelope').properties.error.required, ['code', 'message'])
-  assert.equal(schemaOf('ValidationError').properties.detail.items.required, ['loc', 'msg', 'type'])
+  assert.equal(schemaOf('ValidationError').required, ['detail'])
+  assert.equal(schemaOf('ParameterIssue').required, ['loc', 'msg', 'type'])
+  assert.equal(schemaOf('ValidationIssue').required, ['type', 'loc', 'msg'])
 })
 
 const defaults = [
@@ -184,6 +186,90 @@ test('dates that are left out are today, and null where they are sent as null', 
   assert.equal([empty.body.applied_on, empty.body.stage_entered_on], [null, null])
 })
 
+const messages = [
+  {
+    name: 'a missing and an unknown property',
+    path: 'leave',
+    body: { leave_typ: 'Annual' },
+    msgs: ['leave_type is required.', 'Unknown property "leave_typ". Did you mean "leave_type"?'],
+  },
+  {
+    name: 'an unknown property unlike any other',
+    path: 'leave',
+    body: { leave_type: 'Annual', x: 1 },
+    msgs: ['Unknown property "x".'],
+  },
+  {
+    name: 'a property that the service sets',
+    path: 'organizations',
+    body: { name: 'N', slug: 'messages', created: 'now' },
+    msgs: ['created is set by the service; remove it.'],
+  },
+  {
+    name: 'a reference to no row',
+    path: 'leave',
+    body: { leave_type: 'Annual', employee_id: 987654321 },
+    msgs: ['employee_id must reference an existing employee; there is none with id 987654321.'],
+  },
+  {
+    name: 'a reference whose name differs from the path',
+    path: 'job-distributions',
+    body: { job_posting_id: 0, career_site_id: 1, slug: 'messages' },
+    msgs: ['job_posting_id must reference an existing job opening; there is none with id 0.'],
+  },
+  {
+    name: 'a slug that another row has',
+    path: 'organizations',
+    body: { name: 'N', slug: 'varnholt' },
+    msgs: ['slug must be unique; another row already has this value.'],
+  },
+  {
+    name: 'a slug that another row has within the same organization',
+    path: 'brands',
+    body: { organization_id: 1, name: 'N', slug: 'varnholt' },
+    msgs: ['slug must be unique; another row already has this value for the same organization_id.'],
+  },
+  {
+    name: 'values of the wrong type',
+    path: 'leave',
+    body: { employee_id: '7', leave_type: null, from_date: 5, days: [], reason: 'a\0b', status: '\ud800' },
+    msgs: [
+      'employee_id must be an integer, not a string.',
+      'leave_type must be a string, not null.',
+      'from_date must be a string, not a number.',
+      'days must be a number, not an array.',
+      'status contains a lone surrogate, which is not valid Unicode; remove it.',
+      'reason contains a NUL (U+0000); remove it.',
+    ],
+  },
+  {
+    name: 'numbers that cannot be stored',
+    path: 'career-sites',
+    body: { name: 'N', slug: 'messages', is_active: 1.5 },
+    msgs: ['is_active must be an integer; 1.5 has a fraction.'],
+  },
+  {
+    name: 'an integer out of range',
+    path: 'career-sites',
+    body: { name: 'N', slug: 'messages', is_active: 2 ** 60 },
+    msgs: ['is_active must be an integer between -9007199254740991 and 9007199254740991.'],
+  },
+  { name: 'an array', path: 'leave', body: [], msgs: ['The body must be a JSON object, not an array.'] },
+]
+for (const { name, path, body, msgs } of messages) {
+  test(`the message for ${name}`, async () => {
+    const response = await create(path, body)
+    assert.is(response.status, 422)
+    const { message, details } = response.body.error
+    assert.equal(
+      details.issues.map(({ msg }: { msg: string }) => msg),
+      msgs,
+    )
+    const count = msgs.length > 1 ? ` ${msgs.length} errors; see error.details.issues.` : ''
+    assert.is(message, `${msgs[0]}${count}`)
+  })
+}
+
 const references = {
   leave: ['employee_id'],
   applications: ['candidate_id', 'job_id'],
@@ -218,9 +304,10 @@ const filters = {
 }
 for (const [path, names] of Object.entries(filters)) {
   test(`the parameters of the list of ${path}`, () => {
-    const parameters = document.paths[`/v1/${path}`].get.parameters as { name: string }[]
+    const parameters = document.paths[`/v1/${path}`].get.parameters as { name: string; in: string }[]
+    const query = parameters.filter((parameter) => parameter.in === 'query')
     assert.equal(
-      parameters.map(({ name }) => name),
+      query.map(({ name }) => name),
       ['limit', 'offset', 'q', ...names],
     )
   })

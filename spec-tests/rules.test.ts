@@ -2,6 +2,7 @@
 import Database from 'better-sqlite3'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { type HttpError, internalError, outcomeUnknown, unavailable } from '../engine/contract/errors.js'
 import { inexactKeys } from '../engine/contract/exactNumbers.js'
 import { readInteger } from '../engine/contract/parameters.js'
 import { now, today } from '../engine/descriptor/index.js'
@@ -47,6 +48,64 @@ test('integers are read as pydantic reads them', () => {
   ]) {
     assert.ok('issue' in readInteger('n', input), input)
   }
+})
+
+/** What pydantic 2.13 says of integers around its limit of 4,300 characters. */
+const longIntegers = [
+  { name: '4,300 digits', input: '7'.repeat(4300), type: 'valid' },
+  { name: '4,300 digits, a plus sign and white space', input: ` +${'7'.repeat(4300)} `, type: 'valid' },
+  { name: '4,300 digits after zeros', input: `000${'7'.repeat(4300)}`, type: 'valid' },
+  { name: '4,300 digits with underscores', input: Array(4300).fill('7').join('_'), type: 'valid' },
+  { name: '5,000 zeros', input: '0'.repeat(5000), type: 'valid' },
+  { name: '4,301 digits', input: '7'.repeat(4301), type: 'int_parsing_size' },
+  { name: '4,301 digits and letters', input: `${'7'.repeat(4301)}abc`, type: 'int_parsing_size' },
+  { name: '4,301 digits and a fraction', input: `${'7'.repeat(4301)}.5`, type: 'int_parsing_size' },
+  { name: '4,301 digits and an underscore', input: `${'7'.repeat(4301)}_`, type: 'int_parsing_size' },
+  { name: '4,301 digits and a NUL', input: `${'7'.repeat(4301)}\0`, type: 'int_parsing_size' },
+  { name: 'a minus sign and 4,300 digits', input: `-${'7'.repeat(4300)}`, type: 'int_parsing_size' },
+  { name: 'a minus sign, 4,301 digits and letters', input: `-${'7'.repeat(4301)}abc`, type: 'int_parsing_size' },
+  { name: '4,300 digits and letters', input: `${'7'.repeat(4300)}abc`, type: 'int_parsing' },
+  { name: 'a plus sign and 4,301 digits', input: `+${'7'.repeat(4301)}`, type: 'int_parsing' },
+  { name: 'a space and 4,301 digits', input: ` ${'7'.repeat(4301)}`, type: 'int_parsing' },
+  { name: 'a zero and 4,301 digits', input: `0${'7'.repeat(4301)}`, type: 'int_parsing' },
+  { name: 'a minus sign, a zero and 4,300 digits', input: `-0${'7'.repeat(4300)}`, type: 'int_parsing' },
+  { name: '4,301 digits with underscores', input: Array(4301).fill('7').join('_'), type: 'int_parsing' },
+]
+for (const { name, input, type } of longIntegers) {
+  test(`${name}: ${type}`, () => {
+    const result = readInteger('n', input)
+    assert.is('issue' in result ? result.issue.type : 'valid', type)
+  })
+}
+
+test('an integer takes time linear in its length to parse', () => {
+  // Quadratic parsing of these would outlast the test run.
+  const million = 1_000_000
+  for (const input of [
+    `1${' '.repeat(million)}1`,
+    `${'0'.repeat(million)}x`,
+    `${'0_'.repeat(million)}.`,
+    '1_'.repeat(million),
+    `1.${'0'.repeat(million)}1`,
+  ]) {
+    assert.ok('issue' in readInteger('n', input))
+  }
+})
+
+const messageOf = ({ body }: HttpError) => (body as { error: { message: string } }).error.message
+
+test('an unavailable database stored nothing; only a lost commit leaves that open', () => {
+  for (const error of [unavailable(), outcomeUnknown()]) {
+    assert.is(error.status, 503)
+    assert.is((error.body as { error: { code: string } }).error.code, 'unavailable')
+    assert.is(error.headers['Retry-After'], '1')
+  }
+  assert.match(messageOf(unavailable()), /Nothing was stored; try again/)
+  assert.match(messageOf(outcomeUnknown()), /may or may not have been stored. Retry with the same Idempotency-Key/)
+})
+
+test('an internal error does not ask for a retry', () => {
+  assert.not.match(messageOf(internalError()), /again|retry/i)
 })
 
 test('case folds in every script, and only case', () => {

@@ -23,8 +23,8 @@ const ask = async (tried: Tried, method: string, path: string, headers: readonly
   const answer = await tried.wire.ask(requestBytes(method, path, headers, body), method)
   const { status, text } = answer
   ok(status < 500, `${status}: ${text}`)
-  const contentType = answer.headers.get('content-type') ?? ''
-  tried.conforms({ method, path: byParser.has(status) ? '/' : path, status, contentType, text })
+  const header = (name: string) => answer.headers.get(name)
+  tried.conforms({ method, path: byParser.has(status) ? '/' : path, status, header, text })
   return answer
 }
 

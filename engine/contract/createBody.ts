@@ -1,9 +1,10 @@
-/** Reads a create body against its schema and tells every fault in the interface's own words. */
+/** Validates a create body and turns everything that is wrong with it into issues. */
 import type { z } from 'zod'
-import { didYouMean } from '../descriptor/nearest.js'
+import { nearest } from '../descriptor/nearest.js'
 import {
   type Field,
   newRow,
+  type Registry,
   type Resource,
   type RowValues,
   type Value,
@@ -13,7 +14,10 @@ import { type BodyIssue, mostIssues } from './errors.js'
 import { inexactKeys } from './exactNumbers.js'
 import { createSchema } from './schemas.js'
 
-/** A body that was read: the row it would make, without the fields at fault, and the faults. */
+/** The most bytes a create body may have. */
+export const bodyLimit = 1024 * 1024
+
+/** The row that a body makes, without the invalid fields, and the issues. */
 export interface ParsedBody {
   readonly row: RowValues
   readonly issues: BodyIssue[]
@@ -25,7 +29,7 @@ export const bodyIssue = (type: string, msg: string, ...loc: string[]): BodyIssu
   msg,
 })
 
-/** The type names are pydantic's, as they are for parameters. */
+/** The types are named as in pydantic, like those of parameters. */
 const kindIssue = {
   integer: { type: 'int_type', noun: 'an integer' },
   number: { type: 'float_type', noun: 'a number' },
@@ -35,47 +39,43 @@ const kindIssue = {
 const nounOf = (value: unknown): string => {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'an array'
-  if (typeof value === 'number') return `${value}`
-  return { string: 'a string', boolean: 'a boolean', object: 'an object' }[typeof value as string] ?? ''
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 
-/** Zod's refusal of a declared property, in our words. */
+/** The issue for a declared property that zod refuses. */
 const fieldIssue = (field: Field, value: unknown, issue: z.core.$ZodIssue): BodyIssue => {
   const { name, kind } = field
   const { type, noun } = kindIssue[kind]
-  if (value === undefined) return bodyIssue('missing', `${name} is required, but it is missing.`, name)
-  if (value === null) return bodyIssue(type, `${name} is required and takes ${noun}, not null.`, name)
+  if (value === undefined) return bodyIssue('missing', `${name} is required.`, name)
+  if (value === null) return bodyIssue(type, `${name} must be ${noun}, not null.`, name)
   if (issue.code === 'custom') {
-    const what = issue.message === 'nul' ? 'a NUL character (U+0000)' : 'a lone surrogate, which is no Unicode text'
-    return bodyIssue('string_unicode', `${name} contains ${what}; send the text without it.`, name)
+    const what = issue.message === 'nul' ? 'a NUL (U+0000)' : 'a lone surrogate, which is not valid Unicode'
+    return bodyIssue('string_unicode', `${name} contains ${what}; remove it.`, name)
   }
   if (typeof value === 'number' && kind !== 'text') {
-    if (!Number.isFinite(value))
-      return bodyIssue('finite_number', `${name} takes ${noun} that a double can hold.`, name)
+    if (!Number.isFinite(value)) return bodyIssue('finite_number', `${name} is too large for a double.`, name)
     if (!Number.isInteger(value))
-      return bodyIssue('int_from_float', `${name} takes ${noun}, but ${value} has a fraction.`, name)
+      return bodyIssue('int_from_float', `${name} must be an integer; ${value} has a fraction.`, name)
     const most = Number.MAX_SAFE_INTEGER
-    return bodyIssue(
-      'int_range',
-      `${name} takes an integer between -${most} and ${most}, so that none is rounded.`,
-      name,
-    )
+    return bodyIssue('int_range', `${name} must be an integer between -${most} and ${most}.`, name)
   }
-  return bodyIssue(type, `${name} takes ${noun}, but ${nounOf(value)} was sent.`, name)
+  return bodyIssue(type, `${name} must be ${noun}, not ${nounOf(value)}.`, name)
 }
 
 const inexactIssue = ({ name }: Field): BodyIssue =>
-  bodyIssue('number_precision', `${name} takes a number that a double holds exactly; this one would be rounded.`, name)
+  bodyIssue('number_precision', `${name} has more digits than a double can store; send it rounded.`, name)
 
 const propertyIssue = (resource: Resource, writable: readonly string[], key: string): BodyIssue => {
   if (resource.fields.some((field) => field.name === key)) {
-    return bodyIssue('extra_forbidden', `${key} is set by the service and cannot be sent.`, key)
+    return bodyIssue('extra_forbidden', `${key} is set by the service; remove it.`, key)
   }
   const shown = key.length > 60 ? `${key.slice(0, 60)}…` : key
-  return bodyIssue('extra_forbidden', `"${shown}" is no property of this body${didYouMean(key, writable) || '.'}`, key)
+  const suggestion = nearest(key, writable)
+  const hint = suggestion === undefined ? '' : ` Did you mean "${suggestion}"?`
+  return bodyIssue('extra_forbidden', `Unknown property "${shown}".${hint}`, key)
 }
 
-/** Makes the reader of a resource's create body, given parsed and as it was sent; the schema is built here, once. */
+/** Makes the function that validates a resource's create bodies, given the parsed JSON and its source. */
 export const createBodyReader = (resource: Resource): ((body: unknown, source?: string) => ParsedBody) => {
   const schema = createSchema(resource)
   const fields = new Map(writableFields(resource).map((field) => [field.name, field]))
@@ -86,46 +86,45 @@ export const createBodyReader = (resource: Resource): ((body: unknown, source?: 
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {
       return {
         row: {},
-        issues: [bodyIssue('object_type', `The body takes a JSON object, but ${nounOf(body)} was sent.`)],
+        issues: [bodyIssue('object_type', `The body must be a JSON object, not ${nounOf(body)}.`)],
       }
     }
     const values = body as Record<string, Value>
-    const faulty = new Map<string, BodyIssue>()
+    const invalid = new Map<string, BodyIssue>()
     const unknown: string[] = []
     for (const issue of result.error?.issues ?? []) {
       if (issue.code === 'unrecognized_keys') unknown.push(...issue.keys.slice(0, mostIssues))
       const name = String(issue.path[0])
       const field = fields.get(name)
-      // A value can break several rules of its schema; one sentence on it is enough.
-      if (field && !faulty.has(name)) faulty.set(name, fieldIssue(field, values[name], issue))
+      // A value can break several rules of its schema; one issue is enough.
+      if (field && !invalid.has(name)) invalid.set(name, fieldIssue(field, values[name], issue))
     }
     for (const name of inexactKeys(source)) {
       const field = fields.get(name)
-      if (field && typeof values[name] === 'number' && !faulty.has(name)) faulty.set(name, inexactIssue(field))
+      if (field && typeof values[name] === 'number' && !invalid.has(name)) invalid.set(name, inexactIssue(field))
     }
-    const sound = writable.filter((name) => !faulty.has(name) && Object.hasOwn(values, name))
-    const row = newRow(resource, Object.fromEntries(sound.map((name) => [name, values[name] ?? null])))
-    for (const name of faulty.keys()) delete row[name]
-    const issues = [...faulty.values(), ...unknown.map((key) => propertyIssue(resource, writable, key))]
+    const valid = writable.filter((name) => !invalid.has(name) && Object.hasOwn(values, name))
+    const row = newRow(resource, Object.fromEntries(valid.map((name) => [name, values[name] ?? null])))
+    for (const name of invalid.keys()) delete row[name]
+    const issues = [...invalid.values(), ...unknown.map((key) => propertyIssue(resource, writable, key))]
     return { row, issues }
   }
 }
 
-/** What the database found against a row, in our words; the value is the client's own. */
+/** The issue for a conflict that the database found. */
 export const conflictIssue = (
+  registry: Registry,
   resource: Resource,
   type: 'reference' | 'unique',
   name: string,
   row: RowValues,
 ): BodyIssue => {
   const { references, unique } = resource.fields.find((field) => field.name === name) as Field
-  const value = JSON.stringify(row[name])
-  if (type === 'reference')
-    return bodyIssue(type, `${name} takes the id of one of ${references}, and none has the id ${value}.`, name)
-  const within = unique?.length ? ` with the same ${unique.join(' and ')}` : ''
-  return bodyIssue(
-    type,
-    `${name} ${value.length > 80 ? 'sent' : value} is taken by another row${within}; it takes one of its own.`,
-    name,
-  )
+  if (type === 'reference') {
+    const target = registry.find(({ path }) => path === references) as Resource
+    const existing = `must reference an existing ${target.name.toLowerCase()}`
+    return bodyIssue(type, `${name} ${existing}; there is none with id ${row[name]}.`, name)
+  }
+  const within = unique?.length ? ` for the same ${unique.join(' and ')}` : ''
+  return bodyIssue(type, `${name} must be unique; another row already has this value${within}.`, name)
 }

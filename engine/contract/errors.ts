@@ -1,25 +1,30 @@
-/** The two error shapes of the interface, and the code that goes with each status. */
+/** The error responses of the interface: the envelope with its codes, and the 422 of reads. */
+import { basePath } from './service.js'
 
-/** Every code an envelope can carry; a code is never reused for another meaning. */
-export type ErrorCode =
-  | 'unauthorized'
-  | 'writes_disabled'
-  | 'validation_error'
-  | 'not_found'
-  | 'method_not_allowed'
-  | 'payload_too_large'
-  | 'bad_request'
-  | 'unavailable'
-  | 'internal_error'
+/** Every code of an envelope, with its meaning for the documents. A code never changes its meaning. */
+export const errorCodes = {
+  bad_request: 'the request is not HTTP that this server accepts (400, 408, 414, 431, 501, 505)',
+  unauthorized: 'the write token is missing or wrong (401)',
+  not_found: 'the path or the row does not exist (404)',
+  method_not_allowed: 'the path does not support this method; see the `Allow` header (405)',
+  precondition_failed: '`If-Match` does not match the current `ETag` (412)',
+  payload_too_large: 'the body is too large (413)',
+  validation_error: 'the create is invalid; see `error.details.issues` (422)',
+  internal_error: 'unexpected error; report it with the `X-Request-Id` of the response (500)',
+  writes_disabled: 'no write token is configured for this deployment (503)',
+  unavailable: 'the database is not available; nothing was stored unless the message says otherwise (503)',
+} as const
 
-/** One fault of a create body. */
+export type ErrorCode = keyof typeof errorCodes
+
+/** One error of a create. */
 export interface BodyIssue {
   readonly type: string
   readonly loc: readonly (string | number)[]
   readonly msg: string
 }
 
-/** One fault of a query or path parameter; the order of the keys is part of the contract. */
+/** One error of a query or path parameter; the order of the keys is part of the contract. */
 export interface ParameterIssue {
   readonly type: string
   readonly loc: readonly (string | number)[]
@@ -28,7 +33,7 @@ export interface ParameterIssue {
   readonly ctx?: Readonly<Record<string, number>>
 }
 
-/** An answer other than success: what the handlers throw and the app turns into a response. */
+/** An error response: handlers throw it, and the app sends it. */
 export class HttpError extends Error {
   readonly status: number
   readonly body: object
@@ -47,7 +52,7 @@ export const envelope = (code: ErrorCode, message: string, details?: object): ob
   error: details === undefined ? { code, message } : { code, message, details },
 })
 
-const refusal = (
+const httpError = (
   status: number,
   code: ErrorCode,
   message: string,
@@ -55,66 +60,73 @@ const refusal = (
   details?: object,
 ) => new HttpError(status, message, envelope(code, message, details), headers)
 
-/** The realm names what the token is for, not the host it is sent to. */
+/** The realm names what the token protects, not the host. */
 const challenge = 'Bearer realm="writes"'
 
 export const tokenMissing = (): HttpError =>
-  refusal(401, 'unauthorized', 'This operation needs the write token, sent as "Authorization: Bearer <API_TOKEN>".', {
+  httpError(401, 'unauthorized', 'This operation requires the write token: send "Authorization: Bearer <API_TOKEN>".', {
     'WWW-Authenticate': challenge,
   })
 
 export const tokenWrong = (): HttpError =>
-  refusal(401, 'unauthorized', 'The token sent is not the write token of this deployment.', {
+  httpError(401, 'unauthorized', 'The bearer token is not the write token of this deployment.', {
     'WWW-Authenticate': `${challenge}, error="invalid_token"`,
   })
 
 export const writesDisabled = (): HttpError =>
-  refusal(503, 'writes_disabled', 'Writes are disabled: this deployment has no write token configured (API_TOKEN).')
+  httpError(503, 'writes_disabled', 'Writes are disabled: no write token (API_TOKEN) is configured.')
 
+const retryAfter = { 'Retry-After': '1' }
+
+/** Only for requests that stored nothing. */
 export const unavailable = (): HttpError =>
-  refusal(503, 'unavailable', 'The database does not answer at the moment; try again shortly.', { 'Retry-After': '1' })
+  httpError(503, 'unavailable', 'The database is not available. Nothing was stored; try again shortly.', retryAfter)
 
-/** A request without one Host, or with several: whoever stands between may have read it otherwise, so nothing follows it. */
+/** Only for a connection lost during a commit: everything else is known to be stored or not. */
+export const outcomeUnknown = (): HttpError =>
+  httpError(
+    503,
+    'unavailable',
+    'The connection to the database was lost during the commit: the row may or may not have been stored. Retry with the same Idempotency-Key; if you sent none, check whether the row exists first.',
+    retryAfter,
+  )
+
+/** Closes the connection: a proxy in between may have read such a request differently. */
 export const hostUnclear = (): HttpError =>
-  refusal(400, 'bad_request', 'The request takes exactly one Host header.', { Connection: 'close' })
+  httpError(400, 'bad_request', 'A request must have exactly one Host header.', { Connection: 'close' })
 
 export const rowNotFound = (resource: string, id: string): HttpError =>
-  refusal(
+  httpError(
     404,
     'not_found',
-    `There is no ${resource.toLowerCase()} with the id "${id.length > 60 ? `${id.slice(0, 60)}…` : id}".`,
+    `There is no ${resource.toLowerCase()} with id "${id.length > 60 ? `${id.slice(0, 60)}…` : id}".`,
   )
 
 export const pathNotFound = (): HttpError =>
-  refusal(404, 'not_found', 'There is nothing at this path; the index at /api lists every path there is.')
+  httpError(404, 'not_found', `There is nothing at this path. GET ${basePath} lists every resource.`)
 
 export const methodNotAllowed = (method: string, allow: string): HttpError =>
-  refusal(405, 'method_not_allowed', `${method} is not allowed here; this path takes ${allow}.`, { Allow: allow })
+  httpError(405, 'method_not_allowed', `${method} is not allowed on this path. Allowed: ${allow}.`, { Allow: allow })
+
+export const preconditionFailed = (): HttpError =>
+  httpError(412, 'precondition_failed', 'If-Match does not match the current ETag; read again without If-Match.')
 
 export const payloadTooLarge = (limit: number): HttpError =>
-  refusal(413, 'payload_too_large', `The body is larger than the ${limit} bytes that a create may bring.`)
+  httpError(413, 'payload_too_large', `The body exceeds the limit of ${limit} bytes.`)
 
 export const internalError = (): HttpError =>
-  refusal(500, 'internal_error', 'Something went wrong on our side; the request can be tried again.')
+  httpError(500, 'internal_error', 'Unexpected error. Report it with the X-Request-Id of this response.')
 
-/** The most faults one answer lists: past that a body was not mistyped but made. */
+/** The most issues one response lists: a body with more was generated, not mistyped. */
 export const mostIssues = 100
 
-/** A refused create body, with every fault it has. */
+/** An invalid create, with all of its errors. */
 export const bodyInvalid = (issues: readonly BodyIssue[]): HttpError => {
-  const [first] = issues
-  const rest = issues.length > 1 ? ` Faults in all: ${issues.length}, listed in error.details.issues.` : ''
-  return refusal(
-    422,
-    'validation_error',
-    `${first?.msg ?? 'The body is not valid.'}${rest}`,
-    {},
-    {
-      issues: issues.slice(0, mostIssues),
-    },
-  )
+  const first = issues[0]?.msg ?? 'The body is invalid.'
+  const message = issues.length > 1 ? `${first} ${issues.length} errors; see error.details.issues.` : first
+  return httpError(422, 'validation_error', message, {}, { issues: issues.slice(0, mostIssues) })
 }
 
-/** Refused query or path parameters, with every fault they have. */
+/** Invalid query or path parameters, with all of their errors. */
 export const parametersInvalid = (detail: readonly ParameterIssue[]): HttpError =>
   new HttpError(422, 'invalid parameters', { detail })

@@ -1,12 +1,12 @@
-/** Finds the numbers of a JSON text that JavaScript would round: they are refused, not changed behind the client's back. */
+/** Finds the numbers in a JSON text that JavaScript would round, so that they can be refused instead of changed. */
 
-/** A string, or a string that is a key followed by a number: whole strings are stepped over, so none is looked into. */
+/** Matches whole strings, with the number that follows where the string is a key; so it never matches inside a string. */
 const keyedNumbers = /"([^"\\]*(?:\\.[^"\\]*)*)"(?:\s*:\s*(-?\d[\d.eE+-]*))?/gs
 
-/** No double needs more characters than this, however it is written out. */
+/** Written out, no double has more characters than this. */
 const longest = 400
 
-/** A number as its significant digits and their exponent, so that 3, 3.0 and 30e-1 are one. */
+/** A number as its significant digits and exponent, so that 3, 3.0 and 30e-1 are equal. */
 const decimal = (literal: string): string => {
   const [mantissa = '', exponent = '0'] = literal.toLowerCase().split('e')
   const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.')
@@ -20,7 +20,7 @@ const decimal = (literal: string): string => {
 const isExact = (literal: string): boolean =>
   literal.length <= longest && decimal(literal) === decimal(String(Number(literal)))
 
-/** The keys whose number would not come back as it was sent. */
+/** The keys whose number JavaScript would round. */
 export const inexactKeys = (source: string): Set<string> => {
   const keys = new Set<string>()
   for (const [, key, literal] of source.matchAll(keyedNumbers)) {

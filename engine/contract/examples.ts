@@ -1,4 +1,4 @@
-/** Examples that are true: rows of the demo data where there are some, else what the descriptor says of its fields. */
+/** The examples of the documents: from the demo rows, or from the descriptor where there are none. */
 import { now, today } from '../descriptor/clock.js'
 import {
   type Field,
@@ -11,7 +11,7 @@ import {
 
 const kindSample = { integer: 1, number: 1.5, text: '' } as const
 
-/** Fixed readings of the clock: a document is the same whenever and wherever it is made. */
+/** Fixed times, so that a document is the same whenever it is made. */
 const clockSamples = new Map<unknown, Value>([
   [today, '2026-01-31'],
   [now, '2026-01-31T09:30:00Z'],
@@ -23,7 +23,7 @@ const fieldExample = (field: Field): Value => {
   return source ?? (field.required ? kindSample[field.kind] || field.name : null)
 }
 
-/** A row as a read answers with it: the first of the demo data. */
+/** A row as a read returns it: the first demo row. */
 export const rowExample = (resource: Resource): RowValues => {
   const [first] = resource.demo
   if (!first) return { ...Object.fromEntries(resource.fields.map((field) => [field.name, fieldExample(field)])), id: 1 }
@@ -32,7 +32,7 @@ export const rowExample = (resource: Resource): RowValues => {
   )
 }
 
-/** The row's value, or one like it that no demo row has where it must be unique. */
+/** The value, changed where it must be unique so that no demo row has it. */
 const fresh = (resource: Resource, { name, unique }: Field, value: Value): Value => {
   if (!unique || value === null) return value
   const taken = new Set(resource.demo.map((row) => row[name]))
@@ -42,7 +42,7 @@ const fresh = (resource: Resource, { name, unique }: Field, value: Value): Value
   return nth(n)
 }
 
-/** A body that creates one: the same row's values, but for those that would collide. */
+/** A create body that the demo data accepts: the values of the example row, without conflicts. */
 export const createExample = (resource: Resource): RowValues => {
   const row = rowExample(resource)
   return Object.fromEntries(
@@ -53,14 +53,14 @@ export const createExample = (resource: Resource): RowValues => {
   )
 }
 
-/** What the create of that body answers on the demo data, but for the clock. */
+/** The row that this body creates in the demo data; the times differ. */
 export const createdExample = (resource: Resource): RowValues => {
   const last = Math.max(0, ...resource.demo.map((row) => Number(row['id'])))
   const unset = resource.fields.filter((field) => field.managed === true).map((field) => [field.name, null])
   return { ...rowExample(resource), ...createExample(resource), ...Object.fromEntries(unset), id: last + 1 }
 }
 
-/** The page that `?limit=1` answers. */
+/** The page that `?limit=1` returns. */
 export const pageExample = (resource: Resource): object => ({
   data: [rowExample(resource)],
   meta: { total: Math.max(1, resource.demo.length), limit: 1, offset: 0 },

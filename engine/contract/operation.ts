@@ -1,57 +1,58 @@
-/** What an operation is: everything the router and the documents need to know of one, as data. */
-import { z } from 'zod'
+/** An operation as data: everything the router and the documents need to know about one. */
+import type { z } from 'zod'
 import type { Resource } from '../descriptor/registry.js'
-import { type HttpError, hostUnclear, internalError, unavailable } from './errors.js'
-import { errorSchema } from './schemas.js'
+import { type HttpError, hostUnclear, internalError, preconditionFailed, unavailable } from './errors.js'
+import type { ResponseHeader } from './headers.js'
+import { errorSchema } from './sharedSchemas.js'
 
-export interface Answer {
+export interface ResponseSpec {
   readonly description: string
   /** Missing where there is no body. */
   readonly schema?: z.ZodType
   readonly example?: unknown
-  readonly headers?: z.ZodObject
+  /** Besides `X-Request-Id`, which every response has. */
+  readonly headers?: readonly ResponseHeader[]
 }
 
-interface Described {
+interface OperationSpec {
   readonly id: string
   readonly method: 'get' | 'post'
-  /** Relative to the base path, parameters in braces. */
+  /** Relative to the base path, with parameters in braces. */
   readonly path: string
   readonly tag: string
   readonly summary: string
   readonly description: string
   readonly pathParameters?: z.ZodObject
   readonly query?: z.ZodObject
-  readonly headers?: z.ZodObject
+  readonly headers: z.ZodObject
   readonly body?: { readonly schema: z.ZodType; readonly example: unknown }
   readonly secured: boolean
-  /** By status; `default` stands for whatever the HTTP layer itself answers. */
-  readonly answers: Readonly<Record<string, Answer>>
+  /** By status; `default` is any other error of the HTTP layer. */
+  readonly responses: Readonly<Record<string, ResponseSpec>>
 }
 
-export type Operation = Described &
+export type Operation = OperationSpec &
   ({ readonly kind: 'index' | 'health' } | { readonly kind: 'list' | 'get' | 'create'; readonly resource: Resource })
 
-/** An error answer whose example is the very body the service sends. */
-export const refused = (description: string, { body }: HttpError, schema: z.ZodType = errorSchema): Answer => ({
-  description,
-  schema,
-  example: body,
+/** An error response, with the body that the service really sends as its example. */
+export const errorResponse = (
+  description: string,
+  { body }: HttpError,
+  { schema = errorSchema, headers = [] }: Pick<ResponseSpec, 'schema' | 'headers'> = {},
+): ResponseSpec => ({ description, schema, example: body, headers })
+
+/** The responses that every operation can have. */
+export const commonResponses = {
+  400: errorResponse('The request is not HTTP that this server accepts.', hostUnclear()),
+  default: errorResponse('Any other error.', internalError()),
+} satisfies Record<string, ResponseSpec>
+
+export const databaseDown = errorResponse('The database is not available; try again.', unavailable(), {
+  headers: ['Retry-After'],
 })
 
-/** What the HTTP layer can answer to any operation. */
-export const always = {
-  400: refused('The request is not HTTP that the server understands.', hostUnclear()),
-  default: refused('Any other failure, in the same envelope.', internalError()),
-} satisfies Record<string, Answer>
-
-export const databaseDown = refused('The database does not answer.', unavailable())
-
-/** The tag that every read has, to be sent back as `If-None-Match`. */
-export const tagged = z.object({ ETag: z.string().meta({ description: 'Another whenever the rows have changed.' }) })
-
-/** What a read answers to a client that has it already. */
-export const unchanged: Answer = {
-  description: 'Nothing has changed since the answer whose ETag was sent as `If-None-Match`.',
-  headers: tagged,
-}
+/** The responses to the conditional requests that every read supports. */
+export const conditionalResponses = {
+  304: { description: 'The current ETag is among those sent as `If-None-Match`.', headers: ['ETag'] },
+  412: errorResponse('`If-Match` was sent and does not match the current ETag.', preconditionFailed()),
+} satisfies Record<string, ResponseSpec>

@@ -1,40 +1,160 @@
-/**
- * Every operation of the interface: the router and the documents both interpret this one list, so what is served and
- * what is documented cannot disagree.
- */
-import type { Registry } from '../descriptor/registry.js'
-import { always, databaseDown, type Operation } from './operation.js'
-import { create, get, list } from './resourceOperations.js'
-import { healthSchema, indexSchema, rowSchema } from './schemas.js'
+/** Every operation of the interface, as one list: the router serves it and the documents describe it. */
+import { z } from 'zod'
+import { filterFields, type Registry, type Resource, searchedFields } from '../descriptor/registry.js'
+import { bodyLimit, createBodyReader } from './createBody.js'
+import { bodyInvalid, parametersInvalid, payloadTooLarge, rowNotFound, tokenMissing, writesDisabled } from './errors.js'
+import { createdExample, createExample, pageExample, rowExample } from './examples.js'
+import { createHeaders, readHeaders, systemHeaders } from './headers.js'
+import { commonResponses, conditionalResponses, databaseDown, errorResponse, type Operation } from './operation.js'
+import { idNotText, listQuerySchema, readInteger } from './parameters.js'
+import { collectionSchema, createSchema, pascal, rowSchema, withArticle } from './schemas.js'
+import { healthSchema, indexSchema, parameterErrorSchema } from './sharedSchemas.js'
 
-const system = (): Operation[] => [
-  {
-    kind: 'index',
-    id: 'getIndex',
-    method: 'get',
-    path: '/',
-    tag: 'System',
-    summary: 'Index of the service',
-    description: 'The name and version of the service, where its documents are, and the path of every resource.',
-    secured: false,
-    answers: { 200: { description: 'The index.', schema: indexSchema }, ...always },
+const index: Operation = {
+  kind: 'index',
+  id: 'getIndex',
+  method: 'get',
+  path: '/',
+  tag: 'System',
+  summary: 'Get the index',
+  description: 'Returns the name and version of the service, and the paths of its documents and resources.',
+  headers: systemHeaders,
+  secured: false,
+  responses: { 200: { description: 'The index.', schema: indexSchema }, ...commonResponses },
+}
+
+const health: Operation = {
+  kind: 'health',
+  id: 'getHealth',
+  method: 'get',
+  path: '/v1/health',
+  tag: 'System',
+  summary: 'Check the health',
+  description: 'Checks that the database responds.',
+  headers: systemHeaders,
+  secured: false,
+  responses: {
+    200: { description: 'The database responds.', schema: healthSchema },
+    ...commonResponses,
+    503: databaseDown,
   },
-  {
-    kind: 'health',
-    id: 'getHealth',
+}
+
+const names = (fields: readonly { readonly name: string }[]): string =>
+  fields.map(({ name }) => `\`${name}\``).join(', ')
+
+const list = (resource: Resource, row: z.ZodType): Operation => {
+  const filters = filterFields(resource)
+  const searched = searchedFields(resource)
+  const plural = resource.plural.toLowerCase()
+  const invalid = readInteger('limit', 'abc')
+  return {
+    kind: 'list',
+    resource,
+    id: `list${pascal(resource.plural)}`,
     method: 'get',
-    path: '/v1/health',
-    tag: 'System',
-    summary: 'Health of the service',
-    description: 'Asks the database, and says whether a write token is configured.',
+    path: `/v1/${resource.path}`,
+    tag: resource.area,
+    summary: `List ${plural}`,
+    description: [
+      `Returns a page of ${plural}, ordered by \`id\`.`,
+      searched.length > 0 && `\`q\` searches ${names(searched)}, joined by spaces in this order.`,
+      filters.length > 0 && `Filters, combined with AND: ${names(filters)}.`,
+    ]
+      .filter(Boolean)
+      .join(' '),
+    query: listQuerySchema(resource),
+    headers: readHeaders,
     secured: false,
-    answers: { 200: { description: 'The service is well.', schema: healthSchema }, ...always, 503: databaseDown },
-  },
-]
+    responses: {
+      200: {
+        description: 'The page.',
+        schema: collectionSchema(resource, row),
+        example: pageExample(resource),
+        headers: ['ETag'],
+      },
+      ...conditionalResponses,
+      ...commonResponses,
+      422: errorResponse(
+        'A parameter is out of bounds or has the wrong type.',
+        parametersInvalid('issue' in invalid ? [invalid.issue] : []),
+        { schema: parameterErrorSchema },
+      ),
+      503: databaseDown,
+    },
+  }
+}
+
+const get = (resource: Resource, row: z.ZodType): Operation => {
+  const example = rowExample(resource)
+  const singular = resource.name.toLowerCase()
+  return {
+    kind: 'get',
+    resource,
+    id: `get${pascal(resource.name)}`,
+    method: 'get',
+    path: `/v1/${resource.path}/{item_id}`,
+    tag: resource.area,
+    summary: `Get ${withArticle(singular)}`,
+    description: `Returns the ${singular} with this \`id\`.`,
+    pathParameters: z.object({
+      item_id: z.string().meta({ description: `The \`id\` of the ${singular}.`, example: String(example['id']) }),
+    }),
+    headers: readHeaders,
+    secured: false,
+    responses: {
+      200: { description: `The ${singular}.`, schema: row, example, headers: ['ETag'] },
+      ...conditionalResponses,
+      ...commonResponses,
+      404: errorResponse('No row has this id.', rowNotFound(resource.name, '0')),
+      422: errorResponse('`item_id` is not valid percent-encoded UTF-8.', parametersInvalid([idNotText('%FF')]), {
+        schema: parameterErrorSchema,
+      }),
+      503: databaseDown,
+    },
+  }
+}
+
+const create = (resource: Resource, row: z.ZodType): Operation => {
+  const singular = resource.name.toLowerCase()
+  const example = createExample(resource)
+  const { issues } = createBodyReader(resource)({ ...example, not_a_field: 1 })
+  return {
+    kind: 'create',
+    resource,
+    id: `create${pascal(resource.name)}`,
+    method: 'post',
+    path: `/v1/${resource.path}`,
+    tag: resource.area,
+    summary: `Create ${withArticle(singular)}`,
+    description: `Creates ${withArticle(singular)} and returns it. Requires the write token.`,
+    headers: createHeaders,
+    body: { schema: createSchema(resource), example },
+    secured: true,
+    responses: {
+      201: {
+        description: `The new ${singular}.`,
+        schema: row,
+        example: createdExample(resource),
+        headers: ['Location', 'Idempotency-Replayed'],
+      },
+      ...commonResponses,
+      401: errorResponse('The write token is missing or wrong.', tokenMissing(), { headers: ['WWW-Authenticate'] }),
+      413: errorResponse('The body is too large.', payloadTooLarge(bodyLimit)),
+      422: errorResponse('The create is invalid. Nothing was stored.', bodyInvalid(issues)),
+      503: errorResponse(
+        '`writes_disabled`: no write token is configured. `unavailable`: the database is not available; nothing was stored unless the message says that the outcome is unknown.',
+        writesDisabled(),
+        { headers: ['Retry-After'] },
+      ),
+    },
+  }
+}
 
 /** The operations of a registry, system ones first. */
 export const operationsOf = (registry: Registry): readonly Operation[] => [
-  ...system(),
+  index,
+  health,
   ...registry.flatMap((resource) => {
     const row = rowSchema(resource)
     return [list(resource, row), get(resource, row), ...(resource.create ? [create(resource, row)] : [])]

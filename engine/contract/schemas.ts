@@ -1,5 +1,6 @@
-/** The zod schemas of every body, made from the descriptors: the one source of validation and of the documents. */
+/** The zod schemas that follow from a descriptor: the row, the page and the create body. */
 import { z } from 'zod'
+import { now, today } from '../descriptor/clock.js'
 import { type Field, isMandatory, type Resource, writableFields } from '../descriptor/registry.js'
 
 /** `Leave request` as a name for schemas and operations: `LeaveRequest`. */
@@ -9,28 +10,65 @@ export const pascal = (words: string): string =>
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join('')
 
-const described = <S extends z.ZodType>(schema: S, field: Field): S => {
-  const refers = field.references && `Names one of ${field.references}.`
-  const description = [field.about, refers].filter(Boolean).join(' ')
-  return description === '' ? schema : schema.meta({ description })
+/** A noun with its indefinite article. */
+export const withArticle = (noun: string): string => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`
+
+const code = (text: string): string => `\`${text}\``
+
+const formatWords = {
+  date: 'Date, `YYYY-MM-DD`',
+  timestamp: 'UTC timestamp, `YYYY-MM-DDTHH:MM:SSZ`',
+} as const
+
+const clockWords = new Map<unknown, string>([
+  [today, 'today’s date (UTC)'],
+  [now, 'the current time (UTC)'],
+])
+
+/** In words: openapi-typescript makes a property with the keyword `default` mandatory in request bodies. */
+const defaultWords = ({ default: source, required }: Field): string => {
+  const value = typeof source === 'function' ? (clockWords.get(source) ?? 'computed by the service') : code(`${source}`)
+  return `Default: ${value}${required ? ', also for null' : '; null stays null'}.`
 }
+
+const uniqueWords = (within: readonly string[]): string =>
+  within.length === 0 ? 'Unique.' : `Unique among rows with the same ${within.map(code).join(' and ')}.`
+
+/** What the descriptor says about a field, in sentences. */
+const sentences = (field: Field, isBody: boolean): string => {
+  const { about, references, unique, format, managed, redacted } = field
+  return [
+    about,
+    references && `References the \`id\` of a row of \`/v1/${references}\`.`,
+    unique && uniqueWords(unique),
+    format && `${formatWords[format]}${isBody ? '; any string is accepted' : ''}.`,
+    typeof managed === 'function' && 'Set by the service.',
+    redacted && (isBody ? 'Never returned.' : 'Always null.'),
+    isBody && field.default !== undefined && defaultWords(field),
+  ]
+    .filter(Boolean)
+    .join(' ')
+}
+
+const described = <S extends z.ZodType>(schema: S, description: string): S =>
+  description === '' ? schema : schema.meta({ description })
 
 const rowKinds = { integer: () => z.int(), number: () => z.number(), text: () => z.string() }
 
-/** The row as clients receive it: what is required is never null, the rest is optional in the schema. */
+/** A row as clients receive it: a required field is never null, the others are optional in the schema. */
 export const rowSchema = (resource: Resource) =>
   z
     .object(
       Object.fromEntries(
         resource.fields.map((field) => {
           const value = rowKinds[field.kind]()
-          return [field.name, described(field.required ? value : value.nullable().optional(), field)]
+          return [field.name, described(field.required ? value : value.nullable().optional(), sentences(field, false))]
         }),
       ),
     )
     .meta({ id: pascal(resource.name), ...(resource.about && { description: resource.about }) })
 
-/** A string that any database keeps to the last code point. */
+/** A string that every database stores unchanged. */
 const storableText = () =>
   z
     .string()
@@ -38,63 +76,37 @@ const storableText = () =>
     .refine((text) => text.isWellFormed(), { message: 'surrogate' })
 
 const bodyKinds = {
-  // The bounds that z.int() has anyway, said aloud so that the documents show them.
+  // z.int() has these bounds anyway; named here, they appear in the documents.
   integer: () => z.int().min(Number.MIN_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER),
   number: () => z.number(),
   text: storableText,
 }
 
-/** What a create takes: every field a client may set, and nothing else. */
+/** The body of a create: every field that a client may set, and nothing else. */
 export const createSchema = (resource: Resource) =>
   z
     .strictObject(
       Object.fromEntries(
         writableFields(resource).map((field) => {
           const value = bodyKinds[field.kind]()
-          return [field.name, described(isMandatory(field) ? value : value.nullable().optional(), field)]
+          const schema = isMandatory(field) ? value : value.nullable().optional()
+          return [field.name, described(schema, sentences(field, true))]
         }),
       ),
     )
-    .meta({ id: `${pascal(resource.name)}Create`, description: `What creates one of ${resource.path}.` })
+    .meta({
+      id: `${pascal(resource.name)}Create`,
+      description: `Request body for creating ${withArticle(resource.name.toLowerCase())}.`,
+    })
 
 const paginationMeta = z
   .object({
-    total: z.int().meta({ description: 'How many rows match, over all pages.' }),
-    limit: z.int().meta({ description: 'The page size that was used.' }),
-    offset: z.int().meta({ description: 'How many rows were skipped.' }),
+    total: z.int().meta({ description: 'Number of matching rows, over all pages.' }),
+    limit: z.int().meta({ description: 'Page size used.' }),
+    offset: z.int().meta({ description: 'Number of rows skipped.' }),
   })
   .meta({ id: 'PaginationMeta' })
 
 /** A page of rows. */
 export const collectionSchema = (resource: Resource, row: z.ZodType) =>
   z.object({ data: z.array(row), meta: paginationMeta }).meta({ id: `${pascal(resource.name)}Collection` })
-
-export const indexSchema = z.looseObject({}).meta({ id: 'Index', description: 'Where everything is.' })
-
-export const healthSchema = z
-  .object({ status: z.string(), product: z.string(), version: z.string(), writes_enabled: z.boolean() })
-  .meta({ id: 'Health' })
-
-export const errorSchema = z
-  .object({
-    error: z.object({
-      code: z.string().meta({ description: 'Stable, snake_case, for programs.' }),
-      message: z.string().meta({ description: 'What is wrong and what would be right, for people.' }),
-      details: z.looseObject({}).optional(),
-    }),
-  })
-  .meta({ id: 'ErrorEnvelope' })
-
-export const parameterErrorSchema = z
-  .object({
-    detail: z.array(
-      z.object({
-        loc: z.array(z.union([z.string(), z.int()])),
-        msg: z.string(),
-        type: z.string(),
-        input: z.unknown().optional(),
-        ctx: z.looseObject({}).optional(),
-      }),
-    ),
-  })
-  .meta({ id: 'ValidationError' })

@@ -1,13 +1,15 @@
-/** What the service calls itself, and where its interface begins. */
+/** The service's own description, and the path that its interface begins with. */
 
-/** The same in the documents, the index and the health check. */
+/** What the documents, the index and the health check say about the service. */
 export interface Product {
   readonly name: string
   readonly about: string
   /** The version of the interface. */
   readonly version: string
+  /** An SPDX identifier. */
   readonly license: string
+  readonly contact: { readonly name: string; readonly url?: string; readonly email?: string }
 }
 
-/** Where every path of the interface begins. */
+/** The prefix of every path of the interface. */
 export const basePath = '/api'

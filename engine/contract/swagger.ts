@@ -1,5 +1,5 @@
-/** The Swagger 2.0 document, for tools that read nothing newer: the 3.1 document said in the older words. */
-import type { OpenApiDocument } from './openapi.js'
+/** The Swagger 2.0 document, for tools that read nothing newer: converted from the 3.1 document. */
+import type { OpenApiDocument } from './documents.js'
 import { basePath } from './service.js'
 
 type Json = Record<string, unknown>
@@ -8,7 +8,7 @@ const asObject = (value: unknown): Json => value as Json
 const mapValues = (object: unknown, change: (value: Json) => unknown): Json =>
   Object.fromEntries(Object.entries(asObject(object ?? {})).map(([key, value]) => [key, change(asObject(value))]))
 
-/** Swagger 2.0 knows neither `null` as a type nor unions: nullable is an extension there, a union anything. */
+/** Swagger 2.0 has neither the type `null` nor unions: nullable becomes an extension, a union any value. */
 const schema = (source: Json): Json => {
   const { $ref, type, anyOf, properties, items, additionalProperties, examples: _, ...rest } = source
   if (typeof $ref === 'string') return { $ref: $ref.replace('#/components/schemas/', '#/definitions/') }
@@ -31,36 +31,40 @@ const parameter = ({ schema: source, name, in: place, required, description }: J
   return { name, in: place, required, ...(description !== undefined && { description }), ...type }
 }
 
+const header = ({ schema: type, description }: Json): Json => ({ description, ...asObject(type) })
+
 const response = ({ description, content, headers }: Json): Json => {
   const { schema: body, example } = asObject(asObject(content ?? {})['application/json'] ?? {})
   return {
     description,
     ...(body !== undefined && { schema: schema(asObject(body)) }),
-    ...(headers !== undefined && { headers: mapValues(headers, (header) => schema(asObject(header['schema']))) }),
+    headers: mapValues(headers, header),
     ...(example !== undefined && { examples: { 'application/json': example } }),
   }
 }
 
-const operation = ({ parameters, requestBody, responses, security, ...rest }: Json): Json => {
+const operation = ({ parameters, requestBody, responses, ...rest }: Json): Json => {
   const body =
     requestBody === undefined ? undefined : asObject(asObject(asObject(requestBody)['content'])['application/json'])
-  const parts = ((parameters ?? []) as Json[]).map(parameter)
+  const parts = (parameters as Json[]).map(parameter)
   if (body) parts.push({ name: 'body', in: 'body', required: true, schema: schema(asObject(body['schema'])) })
-  const secured = (security as Json[]).length > 0
-  return {
-    ...rest,
-    ...(parts.length > 0 && { parameters: parts }),
-    responses: mapValues(responses, response),
-    ...(secured && { security }),
-  }
+  return { ...rest, parameters: parts, responses: mapValues(responses, response) }
 }
 
 /** The document served at `/swagger.json`. */
 export const swaggerDocument = (openapi: OpenApiDocument): Json => {
-  const { title, version, description, license } = openapi.info
+  const { title, version, description, contact, license } = openapi.info
+  const licenseName = license?.name
   return {
     swagger: '2.0',
-    info: { title, version, description, license: { name: license?.name } },
+    info: {
+      title,
+      version,
+      description,
+      contact,
+      license: { name: licenseName, url: `https://spdx.org/licenses/${licenseName}.html` },
+    },
+    // No host and no schemes: by the specification they are those of the request for this document.
     basePath,
     consumes: ['application/json'],
     produces: ['application/json'],

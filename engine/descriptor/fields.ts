@@ -25,8 +25,14 @@ interface KeyOptions<V> extends CommonOptions<V> {
   unique?: true | readonly string[]
 }
 
+/** How clients write the values of a text field. The documents state it; any string is accepted. */
+export type TextFormat = 'date' | 'timestamp'
+
 export interface OptionsOf {
-  text: KeyOptions<string>
+  text: KeyOptions<string> & {
+    /** Implied where the default or the managed value is `today` or `now`. */
+    format?: TextFormat
+  }
   integer: KeyOptions<number> & {
     /** The path of the resource whose row this value must name. */
     references?: string
@@ -36,7 +42,7 @@ export interface OptionsOf {
 
 /** Every option a kind of field takes; the verifier tells a misspelt one from these. */
 export const optionNames: Record<Kind, readonly string[]> = {
-  text: ['about', 'example', 'default', 'managed', 'redacted', 'filter', 'unique'],
+  text: ['about', 'example', 'default', 'managed', 'redacted', 'filter', 'unique', 'format'],
   integer: ['about', 'example', 'default', 'managed', 'redacted', 'filter', 'unique', 'references'],
   number: ['about', 'example', 'default', 'managed', 'redacted'],
 }

@@ -1,6 +1,7 @@
 /** The registry: descriptors made uniform, so that the rest of the engine asks plain questions of plain data. */
+import { now, today } from './clock.js'
 import type { Descriptor } from './define.js'
-import type { FieldSpec, Kind, OptionsOf } from './fields.js'
+import type { FieldSpec, Kind, OptionsOf, TextFormat } from './fields.js'
 
 export type Value = string | number | null
 export type RowValues = Record<string, Value>
@@ -20,6 +21,8 @@ export interface Field {
   readonly references: string | undefined
   /** The fields within which it is unique (none: over the whole table); undefined where it need not be. */
   readonly unique: readonly string[] | undefined
+  /** How its values are written, for the documents. */
+  readonly format: TextFormat | undefined
 }
 
 export interface Resource {
@@ -40,15 +43,20 @@ export interface Resource {
 export type Registry = readonly Resource[]
 
 /** `id` is the same for every resource and therefore not said in any. */
-const idSpec: FieldSpec = { kind: 'integer', options: { managed: true, about: 'Given by the service.' } }
+const idSpec: FieldSpec = { kind: 'integer', options: { managed: true, about: 'Assigned by the service.' } }
 
 const pluralOf = (name: string): string => {
   if (/[^aeiou]y$/i.test(name)) return `${name.slice(0, -1)}ies`
   return /(s|x|z|ch|sh)$/i.test(name) ? `${name}es` : `${name}s`
 }
 
+const clockFormats = new Map<unknown, TextFormat>([
+  [today, 'date'],
+  [now, 'timestamp'],
+])
+
 const fieldOf = (name: string, spec: FieldSpec, required: boolean): Field => {
-  const options: OptionsOf['integer' | 'text'] & { references?: string } = spec.options as OptionsOf['integer']
+  const options = spec.options as OptionsOf['integer' | 'text'] & { references?: string; format?: TextFormat }
   return {
     name,
     kind: spec.kind,
@@ -61,6 +69,7 @@ const fieldOf = (name: string, spec: FieldSpec, required: boolean): Field => {
     filter: options.filter ?? false,
     references: options.references,
     unique: options.unique === true ? [] : options.unique,
+    format: options.format ?? clockFormats.get(options.default ?? options.managed),
   }
 }
 

@@ -40,6 +40,7 @@ const optionChecks: Record<string, { valid: Check; takes: string }> = {
   redacted: { valid: isTrue, takes: 'true, or is left out' },
   filter: { valid: isTrue, takes: 'true, or is left out' },
   unique: { valid: (value) => value === true || isNames(value), takes: 'true or a list of field names' },
+  format: { valid: (value) => value === 'date' || value === 'timestamp', takes: '"date" or "timestamp"' },
   references: { valid: isText, takes: 'the path of a resource such as "employees"' },
 }
 

@@ -1,9 +1,8 @@
 /** Reads the body of a create: bounded, decoded without loss, and parsed, or refused in the interface's words. */
 import type { Context } from 'koa'
 import bodyParser from 'koa-bodyparser'
-import { bodyIssue } from '../contract/createBody.js'
+import { bodyIssue, bodyLimit } from '../contract/createBody.js'
 import { bodyInvalid, type HttpError, payloadTooLarge } from '../contract/errors.js'
-import { bodyLimit } from '../contract/resourceOperations.js'
 
 const refuse = (type: string, msg: string): HttpError => bodyInvalid([bodyIssue(type, msg)])
 

@@ -1,4 +1,4 @@
-/** The docs page: Swagger UI from the installed package, with no script, style or request from anywhere else. */
+/** The docs page: Swagger UI from the installed package, without anything from other hosts. */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -9,10 +9,10 @@ export interface Asset {
   readonly body: Buffer
 }
 
-/** Where the page and its assets are. */
+/** The path of the page, and the prefix of its assets. */
 export const docsPath = `${basePath}/docs`
 
-/** Nothing but this host's own files runs; Swagger UI draws its icons from data addresses. */
+/** Only files of this host run; Swagger UI has its icons in data URLs. */
 export const docsPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -42,7 +42,7 @@ const page = (title: string): string => `<!doctype html>
 </html>
 `
 
-/** A file of its own, because the policy runs no inline script. */
+/** A separate file, because the policy forbids inline scripts. */
 const start = `window.ui = SwaggerUIBundle({
   url: '${basePath}/openapi.json',
   dom_id: '#docs',
@@ -56,7 +56,7 @@ const start = `window.ui = SwaggerUIBundle({
 })
 `
 
-/** The page and every file it asks for, by path: a fixed list, so there is no folder to climb out of. */
+/** The page and its files by path: a fixed list, so that no other file can be reached. */
 export const docsAssets = (title: string): ReadonlyMap<string, Asset> => {
   const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
   const file = (name: string, type: string): [string, Asset] => [

@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Context } from 'koa'
 import type { Logger } from 'pino'
 import { byTurn } from '../byTurn.js'
+import { requestIdGrammar } from '../contract/headers.js'
 import type { Answer } from './answer.js'
 
 /** Readings of the clock as an exchange goes on, in milliseconds. */
@@ -45,13 +46,10 @@ export interface Exchange {
 /** Where exchanges are told of besides the log. */
 export type Record = (exchange: Exchange) => void
 
-/** An id that someone on the way may have given: visible characters, and few enough to be one. */
-const acceptable = /^[\x21-\x7e]{1,128}$/
-
 /** The id of a request: the one it came with, or a new one. */
 export const requestIdOf = ({ headers }: IncomingMessage): string => {
   const sent = headers['x-request-id'] as string | undefined
-  return sent !== undefined && acceptable.test(sent) ? sent : randomUUID()
+  return sent !== undefined && requestIdGrammar.test(sent) ? sent : randomUUID()
 }
 
 /** Milliseconds to the microsecond. */

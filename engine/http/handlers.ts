@@ -82,7 +82,7 @@ const get = ({ storage }: Service, resource: Resource): Handler => {
   }
 }
 
-const create = ({ storage, token }: Service, resource: Resource): Handler => {
+const create = ({ registry, storage, token }: Service, resource: Resource): Handler => {
   const table = storage.table(resource)
   const checkToken = writeGuard(token)
   const parseBody = createBodyReader(resource)
@@ -95,7 +95,7 @@ const create = ({ storage, token }: Service, resource: Resource): Handler => {
     const outcome = issues.length > 0 ? { conflicts: await table.conflicts(row) } : await table.create(row, retry)
     if ('mismatch' in outcome) throw bodyInvalid([keyReused()])
     if ('conflicts' in outcome) {
-      const found = outcome.conflicts.map(({ type, field }) => conflictIssue(resource, type, field, row))
+      const found = outcome.conflicts.map(({ type, field }) => conflictIssue(registry, resource, type, field, row))
       throw bodyInvalid([...issues, ...found])
     }
     const location = `${basePath}/v1/${resource.path}/${outcome.id}`

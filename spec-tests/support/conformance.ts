@@ -1,22 +1,26 @@
-/** Holds every response against the served OpenAPI document: what is not documented there must not be answered. */
+/** Checks every response against the served OpenAPI document: its status, its body and its headers. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 
+interface ResponseObject {
+  readonly headers: Record<string, { readonly required: boolean }>
+}
 interface Documented {
-  readonly paths: Record<string, Record<string, { responses: Record<string, object> }>>
+  readonly paths: Record<string, Record<string, { responses: Record<string, ResponseObject> }>>
 }
 
 export interface Received {
   readonly method: string
   readonly path: string
   readonly status: number
-  readonly contentType: string
+  /** The value of a header, by its name in lower case. */
+  readonly header: (name: string) => unknown
   readonly text: string
 }
 
 const pointer = (...parts: string[]): string =>
   parts.map((part) => `/${encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))}`).join('')
 
-/** Makes a check that throws where a response is not what the document says. */
+/** Makes a function that throws if a response differs from the document. */
 export const conformance = (document: Documented, basePath: string): ((received: Received) => void) => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false })
   ajv.addSchema(document, 'document')
@@ -31,17 +35,21 @@ export const conformance = (document: Documented, basePath: string): ((received:
     pattern: new RegExp(`^${basePath}${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
   }))
 
-  return ({ method, path, status, contentType, text }) => {
+  return ({ method, path, status, header, text }) => {
     const [plain = ''] = path.split('?')
     const template = templates.find(({ pattern }) => pattern.test(plain))?.template
     const verb = method === 'HEAD' ? 'get' : method.toLowerCase()
-    const responses = template && document.paths[template]?.[verb]?.responses
-    if (responses && !(status in responses))
-      throw new Error(`${method} ${path} answered ${status}, which is not documented`)
+    const responses = template === undefined ? undefined : document.paths[template]?.[verb]?.responses
+    const response = responses?.[status]
+    if (responses && !response) throw new Error(`${method} ${path}: ${status} is not documented`)
+    for (const [name, { required }] of Object.entries(response?.headers ?? {})) {
+      if (required && header(name.toLowerCase()) === undefined)
+        throw new Error(`${method} ${path}: ${status} has no ${name}`)
+    }
     if (text === '') return
+    const contentType = header('content-type')
     const isJson = contentType === 'application/json; charset=utf-8'
-    if ((responses || status >= 400) && !isJson)
-      throw new Error(`${method} ${path} answered ${contentType || 'no type'}`)
+    if ((responses || status >= 400) && !isJson) throw new Error(`${method} ${path}: content type ${contentType}`)
     if (responses && template) {
       validate(
         pointer('paths', template, verb, 'responses', String(status), 'content', 'application/json', 'schema'),

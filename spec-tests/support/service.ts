@@ -88,7 +88,7 @@ export const startService = async (
       method: sent.method ?? 'GET',
       path,
       status: response.status,
-      contentType: response.headers['content-type'] ?? '',
+      header: (name) => response.headers[name],
       text: response.text,
     }
     check(received)
