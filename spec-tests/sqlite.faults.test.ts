@@ -94,20 +94,21 @@ test('a disk that takes no more: no create is acknowledged that is not stored, a
   assert.equal(database.pragma('integrity_check'), [{ integrity_check: 'ok' }])
 })
 
-test('a file that vanishes: creates are refused, health says so, and all is well once it is back', async () => {
+test('a file that vanishes: creates are refused and not stored, health says so, and all is well once it is back', async () => {
   const path = newPath()
   const running = await start(path)
   assert.is((await create(running)).status, 201)
   const before = await totalOf(running)
   renameSync(path, `${path}.away`)
-  await isUnavailable(await create(running))
+  for (let n = 0; n < 5; n++) await isUnavailable(await create(running, 'refused'))
   await isUnavailable(await read(running, '/health'))
   assert.is((await read(running)).status, 200)
   assert.not.ok(existsSync(path), 'an empty file took its place')
   renameSync(`${path}.away`, path)
   await recovers(running)
   assert.is((await read(running, '/health')).status, 200)
-  assert.ok((await totalOf(running)) > before)
+  assert.is(await totalOf(running), before + 1)
+  assert.is(((await (await read(running, '/leave?q=refused')).json()) as { meta: { total: number } }).meta.total, 0)
   assert.is(await running.end('SIGTERM'), 0)
 })
 

@@ -72,11 +72,21 @@ export interface TestService {
 
 /** Starts one; it ends with the test run. */
 export const startService = async (
-  settings: { registry?: Registry; token?: string | undefined; url?: string; pool?: PoolOptions } = {},
+  settings: {
+    registry?: Registry
+    token?: string | undefined
+    url?: string
+    pool?: PoolOptions
+    readTimeoutMs?: number
+  } = {},
 ): Promise<TestService> => {
   const served = settings.registry ?? registry
-  const { pool = storageOptions.pool } = settings
-  const storage = await openStorage(served, settings.url ?? (await freshUrl()), { ...storageOptions, pool })
+  const { pool, readTimeoutMs } = { ...storageOptions, ...settings }
+  const storage = await openStorage(served, settings.url ?? (await freshUrl()), {
+    ...storageOptions,
+    pool,
+    readTimeoutMs,
+  })
   const service = { product, registry: served, storage, token: 'token' in settings ? settings.token : token }
   const { address } = await listen(await createApp(service, pino({ level: 'silent' })), { host: '127.0.0.1', port: 0 })
   const document = await exchange(address, `${basePath}/openapi.json`, {})

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { type ClientBase, DatabaseError, Pool, type PoolClient } from 'pg'
 import type { PoolOptions } from '../options.js'
 import type { Statement } from '../slots.js'
-import { Unavailable } from '../storage.js'
+import { OutcomeUnknown, Unavailable } from '../storage.js'
 import { configOf } from './address.js'
 
 /** A row as the server wrote it, a text a column. */
@@ -45,8 +45,19 @@ const isBroken = (error: unknown): boolean =>
 /** What has taken too long once is not waited for twice. */
 const isTimeout = (error: unknown): boolean => /timeout/.test((error as Error).message)
 
-/** What the rest of the engine is told of a failure. */
-const told = (error: unknown): unknown => {
+/** Whether the connection was lost, so that nobody knows whether the server has carried out the statement. */
+const isLost = (error: unknown): boolean =>
+  error instanceof Error && !(error instanceof DatabaseError) && !(error instanceof TypeError)
+
+/** Runs the statement that commits; if its connection is lost meanwhile, the outcome is unknown. */
+const committing = async <T>(work: Promise<T>): Promise<T> =>
+  work.catch((error: Error) => {
+    throw isLost(error) ? new OutcomeUnknown(error.message, { cause: error }) : error
+  })
+
+/** The error in the storage's own terms. */
+const storageError = (error: unknown): unknown => {
+  if (error instanceof OutcomeUnknown || error instanceof Unavailable) return error
   if (error instanceof DatabaseError) return isPassing.test(codeOf(error)) ? new Unavailable(error.message) : error
   // A TypeError is a mistake of ours; whatever else the driver throws is about the connection.
   return error instanceof TypeError || !(error instanceof Error) ? error : new Unavailable(error.message)
@@ -107,7 +118,7 @@ export const connectionsTo = (url: string, { size, waitMs, idleMs, statementMs }
       try {
         return await using(work)
       } catch (error) {
-        if (left === 0 || !isAgain(error)) throw told(error)
+        if (left === 0 || !isAgain(error)) throw storageError(error)
       }
     }
   }
@@ -119,13 +130,13 @@ export const connectionsTo = (url: string, { size, waitMs, idleMs, statementMs }
         (client) => askOn(client)(statement, values),
         (error) => wasUndone(error) || (isBroken(error) && !isTimeout(error)),
       ),
-    write: (statement, values) => attempt((client) => askOn(client)(statement, values), wasUndone),
+    write: (statement, values) => attempt((client) => committing(askOn(client)(statement, values)), wasUndone),
     transaction: (work) =>
       attempt(async (client) => {
         await client.query('begin')
         try {
           const result = await work(askOn(client))
-          await client.query('commit')
+          await committing(client.query('commit'))
           return result
         } catch (error) {
           if (!isBroken(error)) await client.query('rollback')

@@ -22,7 +22,8 @@ export const workerReaders = (
   timeoutMs: number,
   onRestart: (cause: string) => void,
 ): Readers => {
-  const [quick, slow] = [0, 1].map(() => new WorkerThread('readWorker', { path, sql }, onRestart)) as [
+  const module = new URL('./readWorker.js', import.meta.url)
+  const [quick, slow] = [0, 1].map(() => new WorkerThread(module, { path, sql }, onRestart)) as [
     WorkerThread,
     WorkerThread,
   ]

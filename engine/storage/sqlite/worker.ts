@@ -43,9 +43,9 @@ export class WorkerThread {
   #worker: Worker | undefined
   #lastId = 0
 
-  /** Runs a module of this folder; `onRestart` is called with the cause when a worker has died. */
-  constructor(module: string, data: unknown, onRestart: (cause: string) => void) {
-    this.#module = new URL(`./${module}.js`, import.meta.url)
+  /** Runs a module with its workerData; `onRestart` is called with the cause when a worker has died. */
+  constructor(module: URL, data: unknown, onRestart: (cause: string) => void) {
+    this.#module = module
     this.#data = data
     this.#onRestart = onRestart
   }

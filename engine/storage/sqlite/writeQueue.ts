@@ -27,7 +27,7 @@ const startDelay = 1_000
 
 /** Writes in a worker thread. */
 export const workerWrites = (path: string, onCommit: () => void, onRestart: (cause: string) => void): WriteQueue => {
-  const worker = new WorkerThread('writeWorker', path, onRestart)
+  const worker = new WorkerThread(new URL('./writeWorker.js', import.meta.url), path, onRestart)
   const starting = setTimeout(() => void worker.run([]).catch(() => {}), startDelay)
   starting.unref()
   const pending: Pending[] = []

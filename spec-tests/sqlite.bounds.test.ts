@@ -1,0 +1,106 @@
+/** Reads are bounded in time and memory, whatever is stored and whatever is asked. */
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { startProcess } from './support/process.js'
+import { startService } from './support/service.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'bounds-'))
+const path = join(folder, 'bounds.sqlite')
+const running = await startProcess({ DATABASE_URL: `sqlite:${path}` })
+const otherProgram = new Database(path)
+
+/** Texts that made searches cost the product of text and pattern. */
+const insert = otherProgram.prepare("insert into leave_requests (leave_type, status, reason) values ('Long', 'x', ?)")
+const million = 1_000_000
+for (let n = 0; n < 20; n++) insert.run('a'.repeat(million))
+insert.run(`${'a'.repeat(500_000)}B${'a'.repeat(500_000)}`)
+insert.run('Ā'.repeat(300_000))
+insert.run('a'.repeat(100_000))
+
+/** The longest query string that fits the headers. */
+const longest = 15_000
+const half = 'a'.repeat(longest / 2)
+
+interface Page {
+  readonly data: readonly { readonly id: number }[]
+  readonly meta: { readonly total: number }
+}
+const list = async (query: string): Promise<Page> => {
+  const response = await fetch(`${running.address}/api/v1/leave?${query}`)
+  assert.is(response.status, 200)
+  return (await response.json()) as Page
+}
+const totalOf = async (q: string): Promise<number> => (await list(`limit=1&q=${encodeURIComponent(q)}`)).meta.total
+
+const test = suite('bounds of reads')
+
+for (const [what, q, total] of [
+  ['many times one letter', 'a'.repeat(2_000), 22],
+  ['as many as a query holds', 'A'.repeat(longest), 22],
+  ['a letter that only one text has, in the middle', `${half}b${half}`, 1],
+  ['a letter that no text has, in the middle', `${half}c${half}`, 0],
+  ['a letter that no text has, at the end of a short one', `${'a'.repeat(60)}c`, 0],
+  ['many times one letter in another script', 'ā'.repeat(2_000), 1],
+  ['digits that no row has', '0'.repeat(longest), 0],
+] as const) {
+  test(`a search for ${what} is exact`, async () => {
+    assert.is(await totalOf(q), total)
+  })
+}
+
+test('pages of long rows are whole, with and without a search, and in every part', async () => {
+  const expected = otherProgram.prepare('select id from leave_requests order by id').pluck().all()
+  const ids = async (query: string) => (await list(query)).data.map(({ id }) => id)
+  assert.equal(await ids('limit=200&offset=200'), expected.slice(200, 400))
+  assert.equal(await ids('limit=7&offset=235'), expected.slice(235, 242))
+  const long = otherProgram.prepare("select id from leave_requests where leave_type = 'Long' order by id").pluck().all()
+  assert.equal(
+    await ids(`limit=200&q=${'a'.repeat(100)}`),
+    long.filter((_, n) => n !== 21),
+  )
+  assert.equal(await ids('limit=200&status=x'), long)
+})
+
+test('clients that read long rows at once do not add up in memory', async () => {
+  const queries = Array.from({ length: 8 }, (_, n) => list(`limit=200&q=aaaa&offset=${n}`))
+  for (const [n, { data }] of (await Promise.all(queries)).entries()) assert.is(data.length, 22 - n)
+  const status = `/proc/${running.child.pid}/status`
+  // Only Linux tells the peak of another process.
+  if (!existsSync(status)) return
+  const [, peak] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(status, 'utf8')) ?? []
+  assert.ok(Number(peak) < 400 * 1024, `${peak} kB`)
+})
+
+test('a read past its deadline is 503, and other reads go on', async () => {
+  const { get } = await startService({ url: `sqlite:${join(folder, 'deadline.sqlite')}`, readTimeoutMs: 1 })
+  const other = new Database(join(folder, 'deadline.sqlite'))
+  other.exec(`with recursive numbers(n) as (select 0 union all select n + 1 from numbers where n < 60000)
+    insert into departments (name) select 'Dépôt ' || n from numbers`)
+  other.close()
+  const slow = await Promise.all(Array.from({ length: 10 }, (_, n) => get(`/v1/departments?q=s${n}`)))
+  for (const { status, headers, body } of slow) {
+    assert.is(status, 503)
+    assert.is(body.error.code, 'unavailable')
+    assert.ok(headers['retry-after'])
+  }
+  assert.is((await get('/v1/departments?limit=1&offset=50000')).status, 200)
+  assert.is((await get('/v1/departments/1')).status, 200)
+  assert.is((await get('/v1/health')).status, 200)
+})
+
+test('SIGTERM ends the process while long reads are under way', async () => {
+  const reads = Array.from({ length: 5 }, (_, n) => list(`q=${'k'.repeat(n + 1)}é`).catch(() => {}))
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  assert.is(await running.end('SIGTERM'), 0)
+  await Promise.all(reads)
+})
+
+test.after(() => {
+  otherProgram.close()
+  rmSync(folder, { recursive: true })
+})
+test.run()

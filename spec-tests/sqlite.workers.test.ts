@@ -1,0 +1,133 @@
+/** Worker threads that die or hang: every task gets its own result or an error, and a successor takes over. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { WorkerDied, WorkerThread } from '../engine/storage/sqlite/worker.js'
+import { Unavailable } from '../engine/storage/storage.js'
+import { startService, token } from './support/service.js'
+
+const module = new URL('./support/testWorker.js', import.meta.url)
+const outcome = (task: Promise<unknown>): Promise<unknown> => task.catch((error: Error) => error)
+
+const threads = suite('worker threads')
+
+const newThread = () => {
+  const causes: string[] = []
+  const thread = new WorkerThread(module, undefined, (cause) => causes.push(cause))
+  const echo = (n: number, timeoutMs?: number) => outcome(thread.run({ echo: `task ${n}` }, timeoutMs))
+  return { thread, causes, echo }
+}
+
+threads('every task gets its own result, and a failed one its own error', async () => {
+  const { thread, echo } = newThread()
+  const results = await Promise.all([echo(1), outcome(thread.run({ fail: 'no' })), echo(2), echo(3)])
+  assert.equal(results[0], { echo: 'task 1' })
+  const { name, message, code } = results[1] as Error & { code: string }
+  assert.equal({ name, message, code }, { name: 'TypeError', message: 'no', code: 'E_TEST' })
+  assert.equal(results.slice(2), [{ echo: 'task 2' }, { echo: 'task 3' }])
+  await thread.close({ wait: true })
+})
+
+for (const death of ['die', 'throw later'] as const) {
+  threads(`a worker that dies (${death}) fails the task it ran; those that wait are run by its successor`, async () => {
+    const { thread, causes, echo } = newThread()
+    for (let round = 0; round < 5; round++) {
+      const results = await Promise.all([echo(1), outcome(thread.run(death)), echo(2), echo(3)])
+      assert.equal(results[0], { echo: 'task 1' })
+      assert.instance(results[1], WorkerDied)
+      assert.equal(results.slice(2), [{ echo: 'task 2' }, { echo: 'task 3' }])
+    }
+    assert.is(causes.length, 5)
+    assert.match(causes[0] ?? '', death === 'die' ? /exited with code 3/ : /thrown outside a task/)
+    await thread.close({ wait: true })
+  })
+}
+
+threads('a worker that hangs past a deadline is replaced; a task that waits too long fails alone', async () => {
+  const { thread, causes, echo } = newThread()
+  const results = await Promise.all([outcome(thread.run('hang', 300)), echo(1, 100), echo(2, 60_000), echo(3)])
+  assert.instance(results[0], WorkerDied)
+  assert.instance(results[1], Unavailable)
+  assert.not.instance(results[1], WorkerDied)
+  assert.equal(results.slice(2), [{ echo: 'task 2' }, { echo: 'task 3' }])
+  assert.equal(causes, ['it did not end a task in time'])
+  await thread.close({ wait: true })
+})
+
+threads.run()
+
+/** The service's own workers, found by listening to what they are sent, and ended in the middle of their work. */
+const workers = new Map<string, Worker>()
+const post = Worker.prototype.postMessage
+Worker.prototype.postMessage = function (this: Worker & { kind?: string }, message, ...rest) {
+  workers.set(Array.isArray(message?.message) ? 'writer' : 'reader', this)
+  return post.call(this, message, ...(rest as []))
+}
+const endWorker = (kind: string): void => {
+  void workers.get(kind)?.terminate()
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'workers-'))
+const { send, get } = await startService({ url: `sqlite:${join(folder, 'workers.sqlite')}` })
+const service = suite('a service whose workers die')
+
+const create = (key: string) =>
+  send('/api/v1/leave', {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'idempotency-key': key },
+    body: JSON.stringify({ leave_type: 'Worker', reason: key }),
+  })
+
+service(
+  'a create is stored once: nobody receives the row of another, and a retry with the key finds its own',
+  async () => {
+    let interrupted = 0
+    const keys = Array.from({ length: 300 }, (_, n) => `worker-${n}`)
+    for (let from = 0; from < keys.length; from += 30) {
+      const batch = keys.slice(from, from + 30)
+      const pending = batch.map((key, n) => new Promise((go) => setTimeout(go, n)).then(() => create(key)))
+      setTimeout(endWorker, 5 + (from % 25), 'writer')
+      for (const [index, response] of (await Promise.all(pending)).entries()) {
+        if (response.status === 201) assert.is(response.body.reason, batch[index])
+        else {
+          interrupted++
+          assert.is(response.status, 503)
+          assert.match(response.body.error.message, /may or may not have been stored/)
+        }
+        const again = await create(batch[index] ?? '')
+        assert.is(again.status, 201)
+        assert.is(again.body.reason, batch[index])
+      }
+    }
+    assert.ok(interrupted > 0, 'no create was interrupted')
+    assert.is((await get('/v1/leave?q=worker-&limit=1')).body.meta.total, keys.length)
+  },
+)
+
+service('a read gets its own page or 503', async () => {
+  let interrupted = 0
+  for (let round = 0; round < 10; round++) {
+    const pending = Array.from({ length: 40 }, (_, n) => get(`/v1/leave?q=worker-${n}&limit=${n + 1}&offset=${round}`))
+    setTimeout(endWorker, round, 'reader')
+    for (const [n, { status, body }] of (await Promise.all(pending)).entries()) {
+      if (status === 503) interrupted++
+      else {
+        assert.equal(
+          { status, limit: body.meta.limit, offset: body.meta.offset },
+          { status: 200, limit: n + 1, offset: round },
+        )
+        for (const row of body.data) assert.ok(row.reason.startsWith(`worker-${n}`), row.reason)
+      }
+    }
+  }
+  assert.ok(interrupted > 0, 'no read was interrupted')
+})
+
+service.after(() => {
+  Worker.prototype.postMessage = post
+  rmSync(folder, { recursive: true })
+})
+service.run()
