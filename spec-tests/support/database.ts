@@ -33,8 +33,20 @@ const createOn = async (address: string): Promise<string> => {
   return url.href
 }
 
-/** The address of a database that nobody has used, and that one process at a time does. */
-export const freshUrl = async (): Promise<string> => (server ? createOn(server) : 'sqlite::memory:')
+let folder: string | undefined
+let files = 0
+
+/** The path of a new SQLite file; it is removed when the run ends. */
+const freshFile = (): string => {
+  if (folder === undefined) {
+    folder = mkdtempSync(join(tmpdir(), 'registry-test-'))
+    process.on('exit', () => rmSync(folder as string, { recursive: true, force: true }))
+  }
+  return join(folder, `${++files}.sqlite`)
+}
+
+/** The address of a new database: what users run, a file with its worker threads, or one on the server. */
+export const freshUrl = async (): Promise<string> => (server ? createOn(server) : `sqlite:${freshFile()}`)
 
 export interface SharedDatabase {
   readonly url: string

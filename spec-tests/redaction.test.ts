@@ -1,0 +1,115 @@
+/** Redacted fields: a secret stored by plain SQL appears in no response, document, log line or metric. */
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Field, Resource } from '../engine/descriptor/registry.js'
+import { sharedDatabase } from './support/database.js'
+import { startProcess } from './support/process.js'
+import { registry } from './support/service.js'
+
+/** Distinct from every demo value, and found by any search for a part of it. */
+const secret = 'Zq7xSecretHash'
+const secretNumber = 918_273_645_546
+
+const isText = ({ kind }: Field): boolean => kind === 'text'
+const valueOf = (field: Field): string | number => (isText(field) ? secret : secretNumber)
+const redactedOf = ({ fields }: Resource): Field[] => fields.filter(({ redacted }) => redacted)
+const affected = registry.filter((resource) => redactedOf(resource).length > 0)
+
+const database = await sharedDatabase()
+const running = await startProcess({
+  DATABASE_URL: database.url,
+  API_TOKEN: 'the-token-of-the-redaction-tests',
+  LOG_LEVEL: 'trace',
+  METRICS_PORT: '0',
+})
+for (const resource of affected) {
+  for (const field of redactedOf(resource)) {
+    await database.run(`update ${resource.table} set ${field.name} = ?`, valueOf(field))
+  }
+}
+
+/** Everything that left the service, headers included. */
+let heard = ''
+const request = async (url: string, init?: RequestInit): Promise<{ status: number; text: string }> => {
+  const response = await fetch(url, init)
+  const text = await response.text()
+  heard += `${JSON.stringify([...response.headers])} ${text}\n`
+  return { status: response.status, text }
+}
+const get = async (path: string) => {
+  const { status, text } = await request(`${running.address}/api/v1/${path}`)
+  return { status, body: JSON.parse(text) }
+}
+
+const test = suite('redaction')
+
+test('some resource has a redacted field', () => {
+  assert.ok(affected.length > 0)
+})
+
+for (const resource of affected) {
+  const { path, table } = resource
+  const fields = redactedOf(resource)
+
+  test(`${path}: the secret is stored`, async () => {
+    for (const field of fields) {
+      const [found] = await database.run(
+        `select count(*) as rows from ${table} where ${field.name} = ?`,
+        valueOf(field),
+      )
+      assert.ok(Number(found?.['rows']) > 0)
+    }
+  })
+
+  test(`${path}: lists, pages and rows show null`, async () => {
+    for (const query of ['limit=200', 'limit=7&offset=13', 'q=a&limit=200', 'q=an&offset=1']) {
+      const { body } = await get(`${path}?${query}`)
+      assert.ok(body.data.length > 0, query)
+      for (const row of body.data) for (const { name } of fields) assert.is(row[name], null)
+    }
+    const [{ id }] = (await get(`${path}?limit=1`)).body.data
+    for (const { name } of fields) assert.is((await get(`${path}/${id}`)).body[name], null)
+  })
+
+  test(`${path}: no search finds it, in whole or in part`, async () => {
+    for (const q of [secret, secret.toLowerCase(), secret.slice(0, 2), secret.slice(2, 7), String(secretNumber)]) {
+      assert.is((await get(`${path}?q=${q}`)).body.meta.total, 0, q)
+    }
+  })
+
+  test(`${path}: it is not a filter`, async () => {
+    const { total } = (await get(path)).body.meta
+    for (const field of fields) {
+      assert.is((await get(`${path}?${field.name}=${valueOf(field)}`)).body.meta.total, total)
+      assert.is((await get(`${path}?${field.name}=other`)).body.meta.total, total)
+    }
+  })
+}
+
+test('errors, documents, index, health and docs do not carry it', async () => {
+  const [resource] = affected
+  for (const path of ['/api', '/api/openapi.json', '/swagger.json', '/api/docs', '/api/v1/health', '/api/v1/nothing']) {
+    await request(`${running.address}${path}`)
+  }
+  for (const query of ['limit=abc', 'offset=-1', '%FF', 'q=%00']) await get(`${resource?.path}?${query}`)
+  await get(`${resource?.path}/0`)
+  for (const method of ['POST', 'PUT', 'DELETE']) {
+    const headers = { authorization: 'Bearer the-token-of-the-redaction-tests', 'content-type': 'application/json' }
+    await request(`${running.address}/api/v1/${resource?.path}`, { method, headers, body: '{}' })
+  }
+})
+
+test('nothing that left the service carries it: responses, headers, log lines and metrics', async () => {
+  const [, metrics] = /Metrics at (http:\S+?)["\s]/.exec(running.output()) ?? []
+  const { status } = await request(String(metrics))
+  assert.is(status, 200)
+  assert.is(await running.end('SIGTERM'), 0)
+  assert.match(running.output(), /"request"|GET/)
+  const everything = heard + running.output()
+  for (const carried of [secret, secret.toLowerCase(), String(secretNumber)]) {
+    assert.not.ok(everything.includes(carried), carried)
+  }
+})
+
+test.after(() => database.close())
+test.run()
