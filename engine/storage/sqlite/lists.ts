@@ -59,12 +59,18 @@ interface Matches {
 const clamped = (offset: bigint): number =>
   Number(offset > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : offset)
 
+/** Finds and counts the matching rows within a range of ids; to count takes a fifth of the time. */
+interface Finder {
+  ids(from: bigint, to: bigint): readonly number[]
+  count(from: bigint, to: bigint): number
+}
+
 /** Goes through the blocks of a table in steps, each longer than the one before for as long as that is quick. */
 const matchInSteps = (
   blocks: readonly (readonly [block: number, rows: number])[],
   { limit, offset }: ListQuery,
   deadline: number,
-  find: (from: bigint, to: bigint) => readonly number[],
+  find: Finder,
 ): Matches => {
   const ids: number[] = []
   const skip = clamped(offset)
@@ -75,10 +81,16 @@ const matchInSteps = (
     if (started > deadline) throw new DeadlineExceeded()
     const step = blocks.slice(next, next + size)
     const [first, last] = [step[0]?.[0] ?? 0, step.at(-1)?.[0] ?? 0]
-    const found = find(BigInt(first) << blockBits, ((BigInt(last) + 1n) << blockBits) - 1n)
-    const from = Math.max(0, skip - total)
-    for (const id of found.slice(from, from + limit - ids.length)) ids.push(id)
-    total += found.length
+    const range = [BigInt(first) << blockBits, ((BigInt(last) + 1n) << blockBits) - 1n] as const
+    const isInPage = skip <= total && ids.length < limit
+    let matched = isInPage ? 0 : find.count(...range)
+    if (isInPage || (ids.length < limit && skip < total + matched)) {
+      const found = find.ids(...range)
+      matched = found.length
+      const from = Math.max(0, skip - total)
+      ids.push(...found.slice(from, from + limit - ids.length))
+    }
+    total += matched
     next += step.length
     const took = performance.now() - started
     if (took < quickStep) size *= 4
@@ -117,8 +129,8 @@ const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof ad
       })
       .sort((a, b) => a.rows - b.rows)[0]
 
-  /** Makes the function that finds the ids of matching rows within a range of ids. */
-  const finder = ({ q, filters }: ListQuery, { first, last }: TableState, deadline: number) => {
+  /** Chooses the index that leads to the matching rows. */
+  const finder = ({ q, filters }: ListQuery, { first, last }: TableState, deadline: number): Finder => {
     const needle = needleOf(q)
     lookFor(needle, deadline)
     const trigrams = trigramsOf(needle.folded)
@@ -132,16 +144,19 @@ const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof ad
     // A plus keeps SQLite from using the index of a filter that does not lead.
     const conditions = given.map(([name]) => `${isIndexed || name !== driver?.name ? '+' : ''}${sql.filters[name]}`)
     const range = isIndexed ? `${index} match ? and ${index}.rowid between ? and ?` : 'id between ? and ?'
-    const ids = `from ${source} where ${[range, ...conditions].join(' and ')} order by ${isIndexed ? `${index}.rowid` : 'id'}`
-    // The limit keeps SQLite from merging the two, which would compute the text again for each part of the test.
-    const text =
-      q === ''
-        ? `select id ${ids}`
-        : `select id from (select id, ${sql.text} as text ${ids} limit -1) where ${containsSql}`
-    const statement = prepare(text).pluck()
-    const values = given.map(([, filter]) => filter)
-    const searched = q === '' ? [] : needle.parameters
-    return (from: bigint, to: bigint) => statement.all([...match, from, to, ...values, ...searched]) as number[]
+    const matching = `from ${source} where ${[range, ...conditions].join(' and ')}`
+    const inOrder = `${matching} order by ${isIndexed ? `${index}.rowid` : 'id'}`
+    // The limit keeps SQLite from merging the two queries, which would compute the text again for each part of the test.
+    const containing = (selected: string) =>
+      `from (select ${selected}${sql.text} as text ${selected === '' ? matching : inOrder} limit -1) where ${containsSql}`
+    const ids = prepare(`select id ${q === '' ? inOrder : containing('id, ')}`).pluck()
+    const count = prepare(`select count(*) ${q === '' ? matching : containing('')}`).pluck()
+    const [values, searched] = [given.map(([, filter]) => filter), q === '' ? [] : needle.parameters]
+    const bound = (from: bigint, to: bigint) => [...match, from, to, ...values, ...searched]
+    return {
+      ids: (from, to) => ids.all(bound(from, to)) as number[],
+      count: (from, to) => count.get(bound(from, to)) as number,
+    }
   }
 
   const matchesOf = (query: ListQuery, state: TableState, deadline: number): Matches => {
