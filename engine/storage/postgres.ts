@@ -11,6 +11,7 @@ import { setUp } from './postgres/setUp.js'
 import { postgresTable } from './postgres/table.js'
 import { ResponseCache } from './responseCache.js'
 import { type Storage, StorageError } from './storage.js'
+import { resourceTable } from './table.js'
 
 /** Writes SQL and never connects: the statements run on the driver itself. */
 const knex = createKnex({ client: 'pg' })
@@ -25,9 +26,12 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
     throw new StorageError(`The database ${shownAddress(url)} cannot be used: ${error.message}`)
   })
   const connections = connectionsTo(url, options.pool)
-  const shared = { connections, knex, cache: new ResponseCache(options.cacheBytes), searchIndex }
+  const shared = { connections, knex, searchIndex }
+  const cache = new ResponseCache(options.cacheBytes)
   return {
-    table: perResource(registry, (resource) => postgresTable(registry, resource, shared)),
+    table: perResource(registry, (resource) =>
+      resourceTable(resource, postgresTable(registry, resource, shared), cache),
+    ),
     async counts() {
       const rows = new Map((await connections.read(counts)).map(([name, count]) => [name, Number(count)]))
       return new Map(registry.map((resource): [Resource, number] => [resource, rows.get(resource.table) ?? 0]))

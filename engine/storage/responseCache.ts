@@ -1,9 +1,7 @@
 /** Caches responses that were requested twice, until their table changes. */
 import type { CachedBody } from './storage.js'
 
-interface Entry {
-  readonly tag: string
-  readonly body: Buffer
+interface Entry extends CachedBody {
   /** Whether it was requested since the last eviction. */
   used: boolean
 }
@@ -28,12 +26,11 @@ export class ResponseCache {
     this.#maxBytes = maxBytes
   }
 
-  /** The cached response for this version of the table, if any. */
-  get(key: string, tag: string): Buffer | undefined {
+  /** The cached response, of whichever version of its table. */
+  get(key: string): CachedBody | undefined {
     const entry = this.#entries.get(key)
-    if (entry?.tag !== tag) return undefined
-    entry.used = true
-    return entry.body
+    if (entry) entry.used = true
+    return entry
   }
 
   /** Remembers the key on its first request and the response on its second. */

@@ -16,6 +16,7 @@ import { type Statements, statementsOf } from './sqlite/statements.js'
 import { type Shared, sqliteTable } from './sqlite/table.js'
 import { localWrites, workerWrites } from './sqlite/writeQueue.js'
 import { type Storage, StorageError } from './storage.js'
+import { resourceTable } from './table.js'
 import { quoted } from './tables.js'
 
 /** Builds SQL and never connects: statements run on better-sqlite3 directly. */
@@ -57,12 +58,13 @@ const openFile = (registry: Registry, path: string, options: StorageOptions): St
     ? localReaders(database, lists, readTimeoutMs)
     : workerReaders(path, lists, readTimeoutMs, onRestart)
   const writes = isMemory ? localWrites(database, commits.committed) : workerWrites(path, commits.committed, onRestart)
-  const shared: Shared = { database, cache: new ResponseCache(cacheBytes), readers, writes, commits }
+  const shared: Shared = { database, readers, writes, commits }
+  const cache = new ResponseCache(cacheBytes)
   const counted = database.prepare(`select name, rows from ${statesTable}`).raw()
   const anyQuery = database.prepare('select count(*) from sqlite_schema')
   return {
     table: perResource(registry, (resource) =>
-      sqliteTable(resource, statements.get(resource.path) as Statements, shared),
+      resourceTable(resource, sqliteTable(resource, statements.get(resource.path) as Statements, shared), cache),
     ),
     async counts() {
       const rows = new Map(counted.all() as [string, number][])

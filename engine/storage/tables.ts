@@ -8,7 +8,7 @@ const columnTypes = { integer: 'integer', number: 'numeric', text: 'text' } as c
 export const quoted = (name: string): string => `"${name}"`
 
 /** The table of the resource at a path. */
-export const tableOf = (registry: Registry, path: string): string => {
+export const tableNameOf = (registry: Registry, path: string): string => {
   const target = registry.find((resource) => resource.path === path)
   if (!target) throw new TypeError(`no resource at ${path}`)
   return target.table
@@ -17,7 +17,7 @@ export const tableOf = (registry: Registry, path: string): string => {
 const addColumn = (registry: Registry, table: Knex.CreateTableBuilder, field: Field): void => {
   const column = table.specificType(field.name, columnTypes[field.kind])
   if (field.required) column.notNullable()
-  if (field.references) column.references('id').inTable(tableOf(registry, field.references))
+  if (field.references) column.references('id').inTable(tableNameOf(registry, field.references))
 }
 
 /** The statements that make a resource's table. */

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { type Field, filterFields, type Registry, type Resource, searchedFields } from '../../descriptor/registry.js'
-import { quoted, tableOf } from '../tables.js'
+import { quoted, tableNameOf } from '../tables.js'
 import { longestKey } from './functions.js'
 
 /** A row is serialised once, when it is written; no index of this database could hold a row of any length. */
@@ -52,7 +52,7 @@ export const addReferences = (registry: Registry, resource: Resource, fields: re
     if (references === undefined) return []
     const constraint = nameOf(resource, `references_${name}`)
     return `alter table ${quoted(resource.table)} add constraint ${constraint}
-      foreign key (${quoted(name)}) references ${quoted(tableOf(registry, references))} (id) deferrable`
+      foreign key (${quoted(name)}) references ${quoted(tableNameOf(registry, references))} (id) deferrable`
   })
 
 /** A value as JSON. */

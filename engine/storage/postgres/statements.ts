@@ -3,7 +3,7 @@ import type { Knex } from 'knex'
 import type { Field, Registry, Resource } from '../../descriptor/registry.js'
 import { compile, slot } from '../slots.js'
 import type { Conflict } from '../storage.js'
-import { quoted, tableOf } from '../tables.js'
+import { quoted, tableNameOf } from '../tables.js'
 import { type Prepared, prepared } from './connections.js'
 import { blockBits, blocksTable, statesTable } from './functions.js'
 import { keepKey } from './keys.js'
@@ -102,7 +102,7 @@ export const statementsOf = (knex: Knex, registry: Registry, resource: Resource)
   const isAgainst = ({ type, field }: Conflict): string => {
     const { references = '', unique = [] } = fieldOf(field)
     if (type === 'reference') {
-      const target = quoted(tableOf(registry, references))
+      const target = quoted(tableNameOf(registry, references))
       return `:${field}::bigint is not null and not exists (select from ${target} where id = :${field}::bigint)`
     }
     const same = [...unique, field].map(fieldOf).map((column) => {

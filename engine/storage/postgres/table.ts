@@ -1,10 +1,9 @@
 /** The rows of one resource on PostgreSQL: every query is one prepared statement and one round trip. */
-import { createHash } from 'node:crypto'
 import type { Knex } from 'knex'
 import type { Registry, Resource } from '../../descriptor/registry.js'
-import { emptyPage, findsNothing, keyOf, maxInteger } from '../listQuery.js'
-import type { ResponseCache } from '../responseCache.js'
-import type { CachedBody, ListQuery, Table } from '../storage.js'
+import type { TableDialect, VersionedBody } from '../dialect.js'
+import { maxInteger } from '../listQuery.js'
+import type { ListQuery } from '../storage.js'
 import type { Connections, Prepared, Row } from './connections.js'
 import { creator } from './create.js'
 import { longestKey } from './functions.js'
@@ -16,15 +15,14 @@ import { statementsOf } from './statements.js'
 export interface Shared {
   readonly connections: Connections
   readonly knex: Knex
-  readonly cache: ResponseCache
   readonly searchIndex: SearchIndex
 }
 
 type Values = Readonly<Record<string, unknown>>
 
-/** From so many changes on, they are gathered into one: all of them are gone through to tell the tag. */
+/** Compact the change log beyond this size: every read goes through all of it. */
 const manyChanges = 50
-/** After so many creates that happens too, for nobody may be reading meanwhile. */
+/** And after this many creates, in case nobody reads meanwhile. */
 const manyCreates = 1_000
 
 /** Makes a query of which one is under way at a time: all who come meanwhile share the next, for it begins after them. */
@@ -43,48 +41,32 @@ const shared = <T>(ask: () => Promise<T>): (() => Promise<T>) => {
 }
 
 /** The rows of one resource. */
-export const postgresTable = (registry: Registry, resource: Resource, common: Shared): Table => {
-  const { connections, knex, cache, searchIndex } = common
+export const postgresTable = (registry: Registry, resource: Resource, common: Shared): TableDialect => {
+  const { connections, knex, searchIndex } = common
   const statements = statementsOf(knex, registry, resource)
-  // The same rows shown in another shape are another answer, so the tag tells of the shape too.
-  const shape = createHash('sha256').update(statements.create.sql).digest('hex').slice(0, 8)
   const { conflicts, create } = creator(connections, statements)
-  let lastTag = ''
   let created = 0
 
-  let isGathering = false
-  const gather = async () => {
-    if (isGathering) return
-    isGathering = true
-    // Whatever keeps it from being done now, the next look will ask for it again.
-    const gathered = [statements.gather, statements.gatherBlocks].map((statement) => connections.write(statement))
-    await Promise.allSettled(gathered)
-    isGathering = false
+  let isCompacting = false
+  const compactChanges = async () => {
+    if (isCompacting) return
+    isCompacting = true
+    // If it fails, the next read tries again.
+    const compacting = [statements.gather, statements.gatherBlocks].map((statement) => connections.write(statement))
+    await Promise.allSettled(compacting)
+    isCompacting = false
   }
 
-  /** Asks for the tag and whatever else the statement gives. */
-  const ask = async (statement: Prepared, values?: Values): Promise<[string, Row]> => {
+  /** Runs a statement that returns the version, the number of change rows, the row count, and more. */
+  const read = async (statement: Prepared, values?: Values): Promise<{ version: string; body: string | null }> => {
     const [row] = await connections.read(statement, values)
-    const [state, changes, , ...rest] = row as Row
-    if (Number(changes) > manyChanges) void gather()
-    lastTag = `${shape}${state}`
-    return [lastTag, rest]
+    const [version, changes, , body = null] = row as Row
+    if (Number(changes) > manyChanges) void compactChanges()
+    return { version: String(version), body }
   }
-  const tag = shared(async () => (await ask(statements.look))[0])
-
-  /** The answer that was kept, where the table is as it was then. */
-  const kept = async (key: string): Promise<CachedBody | undefined> => {
-    const before = lastTag
-    const body = cache.get(key, before)
-    return body && (await tag()) === before ? { tag: before, body } : undefined
-  }
-  /** Asks for what was not kept; there is no answer where there is no such row. */
-  const asked = async (key: string, statement: Prepared, values: Values): Promise<CachedBody | undefined> => {
-    const [now, [text]] = await ask(statement, values)
-    if (text == null) return undefined
-    const reading = { tag: now, body: Buffer.from(text) }
-    cache.offer(key, reading)
-    return reading
+  const readBody = async (statement: Prepared, values: Values): Promise<VersionedBody | undefined> => {
+    const { version, body } = await read(statement, values)
+    return body === null ? undefined : { version, body: Buffer.from(body) }
   }
 
   const statementFor = ({ offset, filters }: ListQuery, search: SearchPlan | undefined): Prepared => {
@@ -95,31 +77,25 @@ export const postgresTable = (registry: Registry, resource: Resource, common: Sh
   }
 
   return {
-    tag,
-    async list(query) {
-      const key = keyOf(resource, query)
-      const before = await kept(key)
-      if (before) return before
-      if (findsNothing(query)) return { tag: await tag(), body: emptyPage(query) }
+    shape: statements.create.sql,
+    version: shared(async () => (await read(statements.look)).version),
+    async page(query) {
       const { limit, offset, filters } = query
       const search = query.q === '' ? undefined : planSearch(searchIndex, query.q)
-      const reading = await asked(key, statementFor(query, search?.plan), {
+      const page = await readBody(statementFor(query, search?.plan), {
         ...filters,
         ...search?.values,
         limit,
         offset: offset > maxInteger ? maxInteger : offset,
         shownOffset: offset,
       })
-      return reading as CachedBody
+      return page as VersionedBody
     },
-    async get(id) {
-      const key = `${resource.path}/${id}`
-      return (await kept(key)) ?? asked(key, statements.get, { id })
-    },
+    row: (id) => readBody(statements.get, { id }),
     conflicts,
     async create(row, retry) {
       const creation = await create(row, retry)
-      if (++created % manyCreates === 0) void gather()
+      if (++created % manyCreates === 0) void compactChanges()
       return creation
     },
   }

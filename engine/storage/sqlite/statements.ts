@@ -2,7 +2,7 @@
 import type { Knex } from 'knex'
 import { filterFields, type Registry, type Resource } from '../../descriptor/registry.js'
 import { compile, type Statement, slot } from '../slots.js'
-import { quoted, tableOf } from '../tables.js'
+import { quoted, tableNameOf } from '../tables.js'
 import type { ListSql } from './lists.js'
 import {
   blocksTable,
@@ -41,7 +41,7 @@ const checksOf = (knex: Knex, registry: Registry, resource: Resource): Check[] =
   resource.fields.flatMap(({ name: field, references, unique }) => {
     const checks: Check[] = []
     if (references) {
-      const found = knex(tableOf(registry, references)).select(knex.raw('1')).where('id', slot(knex, field))
+      const found = knex(tableNameOf(registry, references)).select(knex.raw('1')).where('id', slot(knex, field))
       checks.push({ type: 'reference', field, reads: [field], statement: compile(found) })
     }
     if (unique) {

@@ -1,14 +1,12 @@
-/** The rows of one resource on SQLite: version → cache → page, row or create. */
-import { createHash } from 'node:crypto'
+/** The table of one resource on SQLite. */
 import type { Database } from 'better-sqlite3'
 import type { Resource, RowValues } from '../../descriptor/registry.js'
-import { emptyPage, findsNothing, keyOf, maxInteger } from '../listQuery.js'
-import type { ResponseCache } from '../responseCache.js'
-import type { CachedBody, Conflict, Creation, ListQuery, Table } from '../storage.js'
+import type { TableDialect, VersionedBody } from '../dialect.js'
+import { maxInteger } from '../listQuery.js'
+import type { Conflict, Creation, ListQuery } from '../storage.js'
 import { pageStart, type TableState } from './blocks.js'
 import type { CommitCounter } from './commitCounter.js'
 import { largePageBody } from './largePage.js'
-import type { ListPage } from './lists.js'
 import { prepare } from './prepared.js'
 import type { Readers } from './readers.js'
 import type { Statements } from './statements.js'
@@ -17,7 +15,6 @@ import type { WriteQueue } from './writeQueue.js'
 /** What the tables of one database share. */
 export interface Shared {
   readonly database: Database
-  readonly cache: ResponseCache
   readonly readers: Readers
   readonly writes: WriteQueue
   readonly commits: CommitCounter
@@ -48,63 +45,46 @@ const stateReader = (database: Database, { lists }: Statements, commits: CommitC
 }
 
 /** The rows of one resource. */
-export const sqliteTable = (resource: Resource, statements: Statements, shared: Shared): Table => {
-  const { database, cache, readers, writes, commits } = shared
+export const sqliteTable = (resource: Resource, statements: Statements, shared: Shared): TableDialect => {
+  const { database, readers, writes, commits } = shared
   const [one, all, insert] = [statements.get, statements.all, statements.insert].map((sql) =>
     prepare(database, sql),
   ) as [ReturnType<typeof prepare>, ReturnType<typeof prepare>, ReturnType<typeof prepare>]
   const checks = statements.checks.map((check) => ({ ...check, statement: prepare(database, check.statement) }))
-  // The same rows in another shape are another response, so the tag depends on the shape too.
-  const shape = createHash('sha256').update(statements.all.sql).digest('hex').slice(0, 8)
-  const tagOf = (version: unknown): string => `${shape}${version}`
   const state = stateReader(database, statements, commits)
   const blocks = database.prepare(statements.lists.blocks).raw()
   const readBlocks = () => blocks.all() as [number, number][]
 
   /** The page of all rows, which takes some 40 µs at any offset. */
-  const pageOfAll = (query: ListQuery, now: TableState): ListPage => {
+  const pageOfAll = (query: ListQuery, now: TableState): VersionedBody => {
     const offset = query.offset > maxInteger ? maxInteger : query.offset
     const start = pageStart(now, offset, readBlocks)
     const values = { ...start, limit: BigInt(query.limit), shownOffset: String(query.offset) }
-    const [version, bytes] = all.first(values) as [string, Uint8Array]
+    const [version, body] = all.first(values) as [string, Buffer]
     // Where another process has written in between, the page may begin elsewhere.
-    return version === now.version ? { version, bytes } : pageOfAll(query, state.read())
+    return version === now.version ? { version, body } : pageOfAll(query, state.read())
   }
   const isAll = ({ q, filters }: ListQuery) => q === '' && Object.keys(filters).length === 0
-  const pageOf = async (query: ListQuery, now: TableState): Promise<ListPage> =>
-    isAll(query) && !now.hasLongRows ? pageOfAll(query, now) : readers.page(resource.path, query)
 
-  const offer = (key: string, version: unknown, body: Buffer): CachedBody => {
-    const tagged = { tag: tagOf(version), body }
-    cache.offer(key, tagged)
-    return tagged
-  }
   /** The checks that apply to a row. */
   const checksOf = (row: RowValues) =>
     checks.filter(({ reads }) => reads.every((field) => (row[field] ?? null) !== null))
 
   return {
-    async tag() {
-      return tagOf(state.current().version)
+    shape: statements.all.sql,
+    async version() {
+      return state.current().version
     },
-    async list(query) {
+    async page(query) {
       const now = state.current()
-      const tag = tagOf(now.version)
-      const key = keyOf(resource, query)
-      const cached = cache.get(key, tag)
-      if (cached) return { tag, body: cached }
-      if (findsNothing(query)) return { tag, body: emptyPage(query) }
-      const page = await pageOf(query, now)
-      if ('bytes' in page) return offer(key, page.version, asBuffer(page.bytes))
+      if (isAll(query) && !now.hasLongRows) return pageOfAll(query, now)
+      const page = await readers.page(resource.path, query)
+      if ('bytes' in page) return { version: page.version, body: asBuffer(page.bytes) }
       return { body: largePageBody(page, (ids) => readers.rows(resource.path, ids)) }
     },
-    async get(id) {
-      const tag = tagOf(state.current().version)
-      const key = `${resource.path}/${id}`
-      const cached = cache.get(key, tag)
-      if (cached) return { tag, body: cached }
+    async row(id) {
       const [version, body] = one.first({ id }) as [string, Buffer | null]
-      return body === null ? undefined : offer(key, version, body)
+      return body === null ? undefined : { version, body }
     },
     async conflicts(row) {
       return checksOf(row)

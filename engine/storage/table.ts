@@ -1,0 +1,45 @@
+/** List, get and create of one resource on any database: version → cache → dialect → cache. */
+import { createHash } from 'node:crypto'
+import type { Resource } from '../descriptor/registry.js'
+import type { TableDialect, VersionedBody } from './dialect.js'
+import { emptyPage, findsNothing, keyOf } from './listQuery.js'
+import type { ResponseCache } from './responseCache.js'
+import type { CachedBody, Table } from './storage.js'
+
+/** The rows of one resource. */
+export const resourceTable = (resource: Resource, dialect: TableDialect, cache: ResponseCache): Table => {
+  const shape = createHash('sha256').update(dialect.shape).digest('hex').slice(0, 8)
+  const tag = async (): Promise<string> => `${shape}${await dialect.version()}`
+
+  /** The cached response, if the table has not changed since. */
+  const cached = async (key: string): Promise<CachedBody | undefined> => {
+    const entry = cache.get(key)
+    return entry && entry.tag === (await tag()) ? entry : undefined
+  }
+  const offer = (key: string, { version, body }: VersionedBody): CachedBody => {
+    const entry = { tag: `${shape}${version}`, body }
+    cache.offer(key, entry)
+    return entry
+  }
+
+  return {
+    tag,
+    async list(query) {
+      const key = keyOf(resource, query)
+      const entry = await cached(key)
+      if (entry) return entry
+      if (findsNothing(query)) return { tag: await tag(), body: emptyPage(query) }
+      const page = await dialect.page(query)
+      return 'version' in page ? offer(key, page) : page
+    },
+    async get(id) {
+      const key = `${resource.path}/${id}`
+      const entry = await cached(key)
+      if (entry) return entry
+      const row = await dialect.row(id)
+      return row && offer(key, row)
+    },
+    conflicts: (row) => dialect.conflicts(row),
+    create: (row, retry) => dialect.create(row, retry),
+  }
+}
