@@ -28,6 +28,6 @@ export interface Ground {
 /** Fills the employees of a database. */
 export const seed = (address: string, more: number): void => {
   const env = { ...process.env, DATABASE_URL: address }
-  const script = join(root, 'dist', 'bench', 'seed.js')
+  const script = join(root, 'dist', 'cli', 'seed.js')
   execFileSync(process.execPath, [script, '--rows', String(more)], { env, stdio: ['ignore', 'ignore', 'inherit'] })
 }

@@ -56,7 +56,3 @@ const byAutocannon: Generator = async ({ url, paths, headers, seconds }) => {
 /** The generator of this machine, and its name for the report. */
 export const loadGenerator = (): { name: string; generate: Generator } =>
   hasWrk() ? { name: 'wrk', generate: byWrk } : { name: 'autocannon', generate: byAutocannon }
-
-/** The middle one of some numbers. */
-export const median = (numbers: readonly number[]): number =>
-  numbers.toSorted((a, b) => a - b)[numbers.length >> 1] ?? 0

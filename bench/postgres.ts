@@ -1,7 +1,7 @@
 /** PostgreSQL as a ground: the server that TEST_DATABASE_URL names, or one out of npm whose data is kept between runs. */
 import { join } from 'node:path'
 import { Client } from 'pg'
-import { startKeptPostgres } from '../spec-tests/support/postgresServer.js'
+import { startKeptPostgres } from '../support/postgresServer.js'
 import { type Ground, seed } from './ground.js'
 import { dataFolder } from './paths.js'
 import { postgresPeers } from './peers.js'

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { startFlags } from '../spec-tests/support/startFlags.js'
+import { startFlags } from '../support/startFlags.js'
 import { root } from './paths.js'
 
 export interface Server {

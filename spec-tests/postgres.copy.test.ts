@@ -8,8 +8,8 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Resource } from '../engine/descriptor/registry.js'
 import { openStorage } from '../engine/storage/open.js'
+import { storageOptions } from '../support/storageOptions.js'
 import { freshUrl } from './support/database.js'
-import { storageOptions } from './support/options.js'
 import { registry } from './support/service.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'copy-'))
@@ -18,7 +18,7 @@ const between = await freshUrl()
 
 /** Runs the copy; answers with its code and all it said. */
 const copy = async (from: string, to: string): Promise<{ code: number; output: string }> => {
-  const tool = join(import.meta.dirname, '..', 'tools', 'copy.js')
+  const tool = join(import.meta.dirname, '..', 'cli', 'copy.js')
   try {
     const { stdout, stderr } = await promisify(execFile)(process.execPath, [tool, '--from', from, '--to', to])
     return { code: 0, output: stdout + stderr }

@@ -1,8 +1,8 @@
 /** Runs the suites on PostgreSQL: on the server that TEST_DATABASE_URL names, or on one started for this run. */
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
+import { startPostgres } from '../support/postgresServer.js'
 import { runOn } from './support/database.js'
-import { startPostgres } from './support/postgresServer.js'
 
 const given = process.env['TEST_DATABASE_URL']
 const { url, stop } = given ? { url: given, stop: async () => {} } : await startPostgres()

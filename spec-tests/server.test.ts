@@ -2,8 +2,8 @@
 import { setTimeout } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { startAndFail, startProcess } from '../support/process.js'
 import { freshUrl, sharedDatabase } from './support/database.js'
-import { startAndFail, startProcess } from './support/process.js'
 
 const totalOf = async (address: string, resource: string) =>
   ((await (await fetch(`${address}/api/v1/${resource}?limit=1`)).json()) as { meta: { total: number } }).meta.total

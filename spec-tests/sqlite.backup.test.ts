@@ -8,12 +8,12 @@ import { Worker } from 'node:worker_threads'
 import Database from 'better-sqlite3'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { startProcess } from './support/process.js'
+import { startProcess } from '../support/process.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'backup-'))
 const DATABASE_URL = `sqlite:${join(folder, 'served.sqlite')}`
 const API_TOKEN = 'a-token-of-some-length'
-const tool = join(import.meta.dirname, '..', 'tools', 'backup.js')
+const tool = join(import.meta.dirname, '..', 'cli', 'backup.js')
 const backup = (file: string, url = DATABASE_URL) =>
   spawnSync(process.execPath, [tool, file], { encoding: 'utf8', env: { ...process.env, DATABASE_URL: url } })
 

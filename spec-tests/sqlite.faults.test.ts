@@ -18,7 +18,7 @@ import { setTimeout } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type Running, startAndFail, startProcess } from './support/process.js'
+import { type Running, startAndFail, startProcess } from '../support/process.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'faults-'))
 chmodSync(folder, 0o777)

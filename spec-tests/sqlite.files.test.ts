@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { startAndFail, startProcess } from './support/process.js'
+import { startAndFail, startProcess } from '../support/process.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'files-'))
 

@@ -8,7 +8,7 @@ import { setTimeout } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type Running, startProcess } from './support/process.js'
+import { type Running, startProcess } from '../support/process.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'stopping-'))
 const API_TOKEN = 'a-token-of-some-length'

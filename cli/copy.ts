@@ -1,13 +1,13 @@
 /** Moves every row to another database: `npm run copy -- --from sqlite:PATH --to postgres://USER@HOST/NAME`. */
 import { createHash } from 'node:crypto'
 import { parseArgs } from 'node:util'
-import { progressBar } from '../bench/progress.js'
 import { loadRegistry } from '../engine/descriptor/load.js'
 import type { Resource } from '../engine/descriptor/registry.js'
 import { readSettings } from '../engine/settings.js'
 import { openStorage } from '../engine/storage/open.js'
 import type { Batch, Storage } from '../engine/storage/storage.js'
 import { folders } from '../product.js'
+import { progressBar } from '../support/progress.js'
 
 const batch = 5_000
 

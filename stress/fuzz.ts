@@ -1,5 +1,5 @@
 /** `npm run fuzz -- --cases 200000 [--rows 45000] [--seed N]`: requests by chance, until one is answered wrongly. */
-import { progressBar } from '../bench/progress.js'
+import { progressBar } from '../support/progress.js'
 import { fuzz } from './fuzzing.js'
 import { numbersFrom } from './options.js'
 import { anySeed } from './random.js'

@@ -1,5 +1,12 @@
 /** Rows and create bodies made from a descriptor alone: for the tests of a resource that brings none, and for benchmarks. */
-import { type Field, type Registry, type Resource, type RowValues, type Value, writableFields } from './registry.js'
+import {
+  type Field,
+  type Registry,
+  type Resource,
+  type RowValues,
+  type Value,
+  writableFields,
+} from '../engine/descriptor/registry.js'
 
 const targetOf = (registry: Registry, field: Field): Resource | undefined =>
   registry.find((resource) => resource.path === field.references)

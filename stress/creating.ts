@@ -1,6 +1,6 @@
 /** Clients that create at once, each one thing after another, and keep account of what they are told. */
 import { setTimeout } from 'node:timers/promises'
-import { Wire } from '../spec-tests/support/wire.js'
+import { Wire } from '../support/wire.js'
 import type { Create } from './ledger.js'
 import type { Random } from './random.js'
 import { sendCreate } from './service.js'

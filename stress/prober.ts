@@ -1,7 +1,7 @@
 /** Runs in a thread: asks one plain thing at a time and tells how long each took, whatever the load's own event loop is busy with. */
 import { setTimeout } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
-import { Wire } from '../spec-tests/support/wire.js'
+import { Wire } from '../support/wire.js'
 import { read } from './service.js'
 
 const { address, path } = workerData as { address: string; path: string }

@@ -1,8 +1,8 @@
 /** Requests of every kind, each with the statuses that it may be answered with. */
 import { basePath } from '../engine/contract/service.js'
 import { filterFields, type Resource, type RowValues, searchedFields } from '../engine/descriptor/registry.js'
-import { sampleBody } from '../engine/descriptor/samples.js'
-import { type Answer, type Header, requestBytes } from '../spec-tests/support/wire.js'
+import { sampleBody } from '../support/samples.js'
+import { type Answer, type Header, requestBytes } from '../support/wire.js'
 import type { Random } from './random.js'
 import { creatable, createHeaders, pathOf, registry } from './service.js'
 

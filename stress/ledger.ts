@@ -1,6 +1,6 @@
 /** What clients have sent and what they were told: the truth that the service is held against after a crash. */
 import { type Resource, type RowValues, writableFields } from '../engine/descriptor/registry.js'
-import { sampleBody } from '../engine/descriptor/samples.js'
+import { sampleBody } from '../support/samples.js'
 import type { Random } from './random.js'
 import { creatable, registry } from './service.js'
 

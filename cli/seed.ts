@@ -3,11 +3,11 @@ import { parseArgs } from 'node:util'
 import { loadRegistry } from '../engine/descriptor/load.js'
 import { didYouMean } from '../engine/descriptor/nearest.js'
 import type { RowValues } from '../engine/descriptor/registry.js'
-import { manyRow, withRows } from '../engine/descriptor/samples.js'
 import { readSettings } from '../engine/settings.js'
 import { openStorage } from '../engine/storage/open.js'
 import { folders } from '../product.js'
-import { progressBar } from './progress.js'
+import { progressBar } from '../support/progress.js'
+import { manyRow, withRows } from '../support/samples.js'
 
 const { values } = parseArgs({
   options: { rows: { type: 'string', default: '1000000' }, resource: { type: 'string', default: 'employees' } },

@@ -1,6 +1,6 @@
 /** `npm run torture -- --rounds 1000 [--workers 2] [--restart 5000] [--seed N]`: kills the service in the middle of its work and looks for losses. */
-import { median } from '../bench/load.js'
-import { progressBar } from '../bench/progress.js'
+import { progressBar } from '../support/progress.js'
+import { median } from '../support/statistics.js'
 import { crash } from './crashes.js'
 import { numbersFrom } from './options.js'
 import { anySeed } from './random.js'

@@ -3,11 +3,12 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
-import { startProcess } from '../spec-tests/support/process.js'
-import { Wire } from '../spec-tests/support/wire.js'
+import { startProcess } from '../support/process.js'
+import { p99 } from '../support/statistics.js'
+import { Wire } from '../support/wire.js'
 import { everyKind } from './everyKind.js'
 import { randomOf } from './random.js'
-import { lookAt, p99Of, type Sample } from './samples.js'
+import { lookAt, type Sample } from './samples.js'
 import { environmentOf, makeFile, pathOf, registry, trialFolder } from './service.js'
 
 export interface Soak {
@@ -71,7 +72,7 @@ export const soak = async ({ minutes, rows, seed, told }: Soak) => {
   while (performance.now() - start < minutes * 60_000 && running.child.exitCode === null) {
     await setTimeout(interval)
     const seconds = Math.round((performance.now() - start) / 1000)
-    samples.push({ seconds, requests: asked - before, ...lookAt(pid, path), p99: p99Of(await probed()) })
+    samples.push({ seconds, requests: asked - before, ...lookAt(pid, path), p99: p99(await probed()) })
     before = asked
     told(Math.min(seconds, minutes * 60))
   }

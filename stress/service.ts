@@ -1,18 +1,16 @@
 /** What is tried: the registry as it is served, a database file with rows in every table, and requests that have the token. */
-import { once } from 'node:events'
 import { mkdtempSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { basePath } from '../engine/contract/service.js'
 import { loadRegistry } from '../engine/descriptor/load.js'
 import type { Resource, RowValues } from '../engine/descriptor/registry.js'
-import { manyRow, withRows } from '../engine/descriptor/samples.js'
 import { openStorage } from '../engine/storage/open.js'
 import { folders } from '../product.js'
-import { storageOptions } from '../spec-tests/support/options.js'
-import { type Answer, type Header, requestBytes, Wire } from '../spec-tests/support/wire.js'
+import { manyRow, withRows } from '../support/samples.js'
+import { storageOptions } from '../support/storageOptions.js'
+import { type Answer, type Header, requestBytes, Wire } from '../support/wire.js'
 
 export const token = 'the-write-token-of-the-trials'
 
@@ -64,16 +62,6 @@ export const environmentOf = (path: string): Record<string, string> => ({
   DATABASE_URL: `sqlite:${path}`,
   API_TOKEN: token,
 })
-
-/** A port that nobody listens on at the moment. */
-export const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 /** Resolves when the service answers; rejects where it does not within a minute. */
 export const answers = async (address: string): Promise<void> => {

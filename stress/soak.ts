@@ -1,5 +1,5 @@
 /** `npm run soak -- --minutes 10 [--rows 21000] [--seed N]`: full load of every kind, and whether anything grows under it. */
-import { progressBar } from '../bench/progress.js'
+import { progressBar } from '../support/progress.js'
 import { numbersFrom } from './options.js'
 import { anySeed } from './random.js'
 import { growths, type Sample, tolerances } from './samples.js'

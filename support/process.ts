@@ -11,7 +11,7 @@ export interface Running {
   end(signal: NodeJS.Signals): Promise<number | null>
 }
 
-const server = join(import.meta.dirname, '..', '..', 'server.js')
+const server = join(import.meta.dirname, '..', 'server.js')
 
 /** How a process differs from a plain one: whose it is, and a shell's line that runs its arguments. */
 interface Manner {

@@ -1,7 +1,7 @@
 /** What must hold after a crash, seen from outside: nothing acknowledged is lost, nothing is half there, no key made two rows. */
 import { type Resource, type RowValues, searchedFields } from '../engine/descriptor/registry.js'
 import { fold } from '../engine/storage/fold.js'
-import { Wire } from '../spec-tests/support/wire.js'
+import { Wire } from '../support/wire.js'
 import { idsOfKeys } from './fileChecks.js'
 import { type Create, contentOf } from './ledger.js'
 import { allRows, creatable, pathOf, read } from './service.js'

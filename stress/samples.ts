@@ -1,6 +1,6 @@
 /** What a process holds, looked at from outside now and then, and whether it grows. */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
-import { median } from '../bench/load.js'
+import { median } from '../support/statistics.js'
 
 /** A process at one moment. */
 export interface Sample {
@@ -22,10 +22,6 @@ export const lookAt = (pid: number, path: string): Pick<Sample, 'rssMb' | 'descr
   descriptors: readdirSync(`/proc/${pid}/fd`).length,
   walMb: (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) / megabyte,
 })
-
-/** The value below which all but one in a hundred lie. */
-export const p99Of = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length * 0.99)] ?? 0
 
 type Measure = 'rssMb' | 'descriptors' | 'walMb' | 'p99'
 

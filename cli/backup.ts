@@ -2,8 +2,8 @@
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
-import { progressBar } from '../bench/progress.js'
 import { readSettings } from '../engine/settings.js'
+import { progressBar } from '../support/progress.js'
 
 /** How many pages are copied before the bar is drawn again. */
 const pagesAStep = 1_000

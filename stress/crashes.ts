@@ -4,16 +4,17 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { loadRegistry } from '../engine/descriptor/load.js'
+import { freePort } from '../engine/supervise.js'
 import { folders } from '../product.js'
-import { launch, type Running, startProcess } from '../spec-tests/support/process.js'
-import { Wire } from '../spec-tests/support/wire.js'
+import { launch, type Running, startProcess } from '../support/process.js'
+import { Wire } from '../support/wire.js'
 import { faultsAfterCrash } from './crashChecks.js'
 import { sendUntilAcknowledged, startCreating, Wrong } from './creating.js'
 import { faultsOfFile } from './fileChecks.js'
 import { killAll, killAllAfter, killWorker } from './killing.js'
 import { type Create, newCreates } from './ledger.js'
 import { randomOf } from './random.js'
-import { allRows, answers, environmentOf, freePort, makeFile, trialFolder } from './service.js'
+import { allRows, answers, environmentOf, makeFile, trialFolder } from './service.js'
 
 export interface Crashes {
   readonly rounds: number
@@ -68,7 +69,7 @@ export const crash = async ({ rounds, workers, seed, told }: Crashes): Promise<O
   }
   const next = newCreates(random, `torture-${seed}`)
   // A port of its own: workers that replace all others are to be found where those were.
-  const port = await freePort()
+  const port = await freePort('127.0.0.1')
   const environment = (path: string) => ({ ...environmentOf(path), WORKERS: String(workers), PORT: String(port) })
 
   const killInStart = async (path: string): Promise<void> => {
