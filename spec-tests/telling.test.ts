@@ -42,7 +42,7 @@ const statuses = {
   wrong: 401,
   unknown: 422,
 }
-const metricsAddress = /Metrics at (\S+)/.exec(running.output())?.[1] ?? ''
+const metricsAddress = /Metrics at ([^\s"]+)/.exec(running.output())?.[1] ?? ''
 const metrics = await (await fetch(metricsAddress)).text()
 await running.end('SIGTERM')
 const lines = running

@@ -3,6 +3,7 @@ export const storageOptions = {
   demo: true,
   readyBytes: 2 ** 20,
   pool: { size: 4, waitMs: 5_000, idleMs: 1_000, statementMs: 10_000 },
+  readTimeoutMs: 10_000,
   progress: () => {},
   warn: () => {},
 }

@@ -15,13 +15,22 @@ export interface PoolOptions {
   readonly statementMs: number
 }
 
+export interface Opened {
+  readonly created: boolean
+  readonly demo: boolean
+}
+
 export interface StorageOptions {
   /** Whether the demo data is loaded into a database without rows. */
   readonly demo: boolean
   /** How many bytes of answers may be kept ready. */
   readonly readyBytes: number
   readonly pool: PoolOptions
+  /** How long a read may take, in milliseconds. */
+  readonly readTimeoutMs: number
   readonly progress: Progress
   /** Told what works less well than it could, and how that is mended. */
   readonly warn: (message: string) => void
+  /** Called once the database is ready: whether it was new, and whether the demo data was loaded now. */
+  readonly opened?: (event: Opened) => void
 }

@@ -8,7 +8,7 @@ import { perResource } from './perResource.js'
 import { ReadyAnswers } from './ready.js'
 import { type Changes, changesOf } from './sqlite/changes.js'
 import { connect } from './sqlite/connection.js'
-import { refuseUnsound } from './sqlite/file.js'
+import { isNew, refuseUnsound, refuseUnusable } from './sqlite/file.js'
 import { followFile } from './sqlite/follow.js'
 import { statesTable } from './sqlite/schema.js'
 import { insertRows, loadDemo, setUp } from './sqlite/setUp.js'
@@ -31,13 +31,19 @@ const impatience = 50
 const soon = 1_000
 
 /** Opens the file and brings it to what the registry asks for. */
-const prepared = (registry: Registry, path: string, { demo, progress }: StorageOptions): Database => {
+const prepared = (registry: Registry, path: string, options: StorageOptions): Database => {
+  const { demo, progress, warn, opened } = options
   let database: Database | undefined
   try {
-    if (path !== inMemory) refuseUnsound(path, registry)
+    if (path !== inMemory) {
+      refuseUnusable(path, warn)
+      refuseUnsound(path, registry)
+    }
+    const created = path === inMemory || isNew(path)
     database = connect(path, patience)
     setUp(database, knex, registry, progress)
-    if (demo) loadDemo(database, knex, registry)
+    const isLoaded = demo && loadDemo(database, knex, registry)
+    opened?.({ created, demo: isLoaded })
     // From here on waiting for another process holds up every request of this one.
     database.pragma(`busy_timeout = ${impatience}`)
     return database
