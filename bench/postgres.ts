@@ -51,7 +51,7 @@ export const onPostgres = async (): Promise<Ground> => {
       const found = await runOn(server, 'select from pg_database where datname = $1', [name])
       if (found.length === 0) {
         const address = await makeAnew(`${name}_new`)
-        seed(address, more)
+        await seed(address, more)
         // What autovacuum would do some time later; no count could be read off an index before.
         await runOn(address, 'vacuum analyze')
         await runOn(server, `alter database ${name}_new rename to ${name}`)

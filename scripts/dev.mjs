@@ -1,8 +1,15 @@
 /** Serves while you work: builds and restarts whenever something that is served changes. */
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, watch } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { BuildError, build } from './build.mjs'
+import { takeNoArguments } from './takeNoArguments.mjs'
+
+takeNoArguments(
+  'Usage: npm run dev\n\nServes, and builds and restarts on every change. Settings are environment variables, as for npm start.\n\nExample: PORT=4000 npm run dev',
+)
+process.chdir(dirname(import.meta.dirname))
 
 // Each folder by itself: watching recursively misses files that come and go on some systems.
 const folders = readdirSync('engine', { recursive: true, withFileTypes: true }).filter((entry) => entry.isDirectory())
@@ -14,8 +21,13 @@ let server
 let timer
 
 const start = () => {
-  const { status } = spawnSync('npm', ['run', '--silent', 'build'], { stdio: 'inherit' })
-  if (status === 0) server = spawn(process.execPath, ['--enable-source-maps', 'dist/server.js'], { stdio: 'inherit' })
+  try {
+    const args = ['--enable-source-maps', join(build(), 'server.js')]
+    server = spawn(process.execPath, args, { stdio: 'inherit' })
+  } catch (error) {
+    if (!(error instanceof BuildError)) throw error
+    console.error(error.message)
+  }
 }
 
 const restart = async () => {
