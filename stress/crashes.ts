@@ -1,11 +1,11 @@
 /** Crashes for real, over and over: creates from many clients, a kill in their midst, a restart, and everything held against everything. */
 import { once } from 'node:events'
-import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { loadRegistry } from '../engine/descriptor/load.js'
 import { freePort } from '../engine/supervise.js'
 import { folders } from '../product.js'
+import { temporaryFolder } from '../support/cleanup.js'
 import { launch, type Running, startProcess } from '../support/process.js'
 import { Wire } from '../support/wire.js'
 import { faultsAfterCrash } from './crashChecks.js'
@@ -14,7 +14,7 @@ import { faultsOfFile } from './fileChecks.js'
 import { killAll, killAllAfter, killWorker } from './killing.js'
 import { type Create, newCreates } from './ledger.js'
 import { randomOf } from './random.js'
-import { allRows, answers, environmentOf, makeFile, trialFolder } from './service.js'
+import { allRows, answers, environmentOf, makeFile } from './service.js'
 
 export interface Crashes {
   readonly rounds: number
@@ -56,7 +56,7 @@ const early = { share: 0.1, within: 400 }
 /** Runs the rounds and stops at the first that finds a fault. */
 export const crash = async ({ rounds, workers, seed, told }: Crashes): Promise<Outcome> => {
   const random = randomOf(seed)
-  const folder = trialFolder()
+  const folder = temporaryFolder('torture')
   const outcome: Outcome = {
     rounds: 0,
     sent: 0,
@@ -137,9 +137,10 @@ export const crash = async ({ rounds, workers, seed, told }: Crashes): Promise<O
     return restarted
   }
 
+  told(0)
   for (let done = 0; done < rounds && outcome.faults.length === 0; ) {
-    const path = join(folder, `from-${done}.sqlite`)
-    await beBorn(join(folder, `born-${done}.sqlite`))
+    const path = join(folder.path, `from-${done}.sqlite`)
+    await beBorn(join(folder.path, `born-${done}.sqlite`))
     await makeFile(path, 0)
     let running = await start(path)
     const old: Create[] = []
@@ -155,6 +156,7 @@ export const crash = async ({ rounds, workers, seed, told }: Crashes): Promise<O
     await end(running)
     if (outcome.faults.length > 0) outcome.file = path
   }
-  if (outcome.file === undefined) rmSync(folder, { recursive: true })
+  if (outcome.file === undefined) folder.remove()
+  else folder.keep()
   return outcome
 }

@@ -1,9 +1,9 @@
 /** Fuzzes the built service: requests made by chance from the descriptors, each held against the document and an oracle. */
-import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { basePath } from '../engine/contract/service.js'
 import type { Resource } from '../engine/descriptor/registry.js'
+import { temporaryFolder } from '../support/cleanup.js'
 import { conformance } from '../support/conformance.js'
 import { startProcess } from '../support/process.js'
 import { type Header, Wire } from '../support/wire.js'
@@ -12,7 +12,7 @@ import { itemId, listParameters, type Parameter } from './arbitraryQueries.js'
 import { wildEscaped } from './arbitraryText.js'
 import { Oracle } from './oracle.js'
 import { createHolds, getHolds, listHolds, oddHolds, type Tried } from './properties.js'
-import { allRows, creatable, environmentOf, makeFile, pathOf, read, registry, trialFolder } from './service.js'
+import { allRows, creatable, environmentOf, makeFile, pathOf, read, registry } from './service.js'
 
 export interface Fuzz {
   readonly cases: number
@@ -108,14 +108,15 @@ const caseOf = (oracle: Oracle): fc.Arbitrary<Case> => {
 
 /** Runs so many cases; throws at the first that does not hold, made as small as it can be. */
 export const fuzz = async ({ cases, seed, rows, told }: Fuzz): Promise<void> => {
-  const folder = trialFolder()
-  const path = join(folder, 'fuzz.sqlite')
+  const folder = temporaryFolder('fuzz')
+  const path = join(folder.path, 'fuzz.sqlite')
   await makeFile(path, rows)
   const running = await startProcess(environmentOf(path))
   const wire = new Wire(running.address)
   const oracle = new Oracle()
   for (const resource of registry) oracle.learn(resource, await allRows(wire, resource))
   const document = JSON.parse((await read(wire, `${basePath}/openapi.json`)).text)
+  told(0)
   const tried: Tried = { wire, oracle, conforms: conformance(document, basePath) }
   let done = 0
   const holds = async (one: Case): Promise<void> => {
@@ -138,6 +139,6 @@ export const fuzz = async ({ cases, seed, rows, told }: Fuzz): Promise<void> => 
   } finally {
     wire.close()
     await running.end('SIGTERM')
-    rmSync(folder, { recursive: true })
+    folder.remove()
   }
 }

@@ -1,4 +1,5 @@
-/** Chance that can be had again: the same seed makes the same choices. */
+/** Random choices that can be repeated: the same seed makes the same choices. */
+import { type Option, wholeNumber } from '../support/options.js'
 
 export interface Random {
   /** A whole number from 0 to just below the limit. */
@@ -11,6 +12,10 @@ export interface Random {
 
 /** A seed for whoever gives none. */
 export const anySeed = (): number => Math.floor(Math.random() * 2 ** 31)
+
+/** The option `--seed` of a stress test. */
+export const seedOption = (): Option<number> =>
+  wholeNumber('the seed of the random choices', anySeed(), { least: 0, most: 2 ** 31, shown: 'a random one' })
 
 /** Chance from a seed: Mulberry32, which is small, and even enough to choose by. */
 export const randomOf = (seed: number): Random => {

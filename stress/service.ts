@@ -1,7 +1,4 @@
 /** What is tried: the registry as it is served, a database file with rows in every table, and requests that have the token. */
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { basePath } from '../engine/contract/service.js'
 import { loadRegistry } from '../engine/descriptor/load.js'
@@ -12,16 +9,13 @@ import { manyRow, withRows } from '../support/samples.js'
 import { storageOptions } from '../support/storageOptions.js'
 import { type Answer, type Header, requestBytes, Wire } from '../support/wire.js'
 
-export const token = 'the-write-token-of-the-trials'
+export const token = 'the-write-token-of-the-stress-tests'
 
 /** The registry, with made-up rows where a resource has no demo rows. */
 export const registry = withRows(await loadRegistry(folders))
 
 /** The resources that clients may create. */
 export const creatable = registry.filter((resource) => resource.create)
-
-/** A folder of a trial's own. */
-export const trialFolder = (): string => mkdtempSync(join(tmpdir(), 'trial-'))
 
 /** Between the ids of the rows that are added: so that tables have gaps, and more than one block of ids. */
 const stride = 37

@@ -1,15 +1,15 @@
 /** Keeps a service under full load for minutes, and samples what it holds and how fast it answers. */
-import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
+import { temporaryFolder } from '../support/cleanup.js'
 import { startProcess } from '../support/process.js'
 import { p99 } from '../support/statistics.js'
 import { Wire } from '../support/wire.js'
 import { everyKind } from './everyKind.js'
 import { randomOf } from './random.js'
 import { lookAt, type Sample } from './samples.js'
-import { environmentOf, makeFile, pathOf, registry, trialFolder } from './service.js'
+import { environmentOf, makeFile, pathOf, registry } from './service.js'
 
 export interface Soak {
   readonly minutes: number
@@ -25,8 +25,8 @@ const interval = 10_000
 
 /** Loads a service on a file; answers with the samples and with how often what went wrong. */
 export const soak = async ({ minutes, rows, seed, told }: Soak) => {
-  const folder = trialFolder()
-  const path = join(folder, 'soak.sqlite')
+  const folder = temporaryFolder('soak')
+  const path = join(folder.path, 'soak.sqlite')
   await makeFile(path, rows)
   const running = await startProcess(environmentOf(path))
   const pid = running.child.pid as number
@@ -65,6 +65,7 @@ export const soak = async ({ minutes, rows, seed, told }: Soak) => {
       prober.postMessage('tell')
     })
 
+  told(0)
   const loads = Array.from({ length: clients }, client)
   const samples: Sample[] = []
   const start = performance.now()
@@ -80,6 +81,6 @@ export const soak = async ({ minutes, rows, seed, told }: Soak) => {
   await Promise.all(loads)
   await prober.terminate()
   if ((await running.end('SIGTERM')) !== 0) note(`the service ended badly: ${running.output().slice(-500)}`)
-  rmSync(folder, { recursive: true })
+  folder.remove()
   return { samples, asked, wrong }
 }

