@@ -100,11 +100,15 @@ const isRunning = (pid) => {
   }
 }
 
-/** Whether a process that started from a build still runs: it may import more of it, or start a thread from it, at any time. */
-const isInUse = (folder) => {
+/**
+ * How many processes that started from a build still run: each may import more of it, or start a thread from it, at any time.
+ * Removes the marks of those that have ended.
+ */
+const countUsers = (folder) => {
   const pids = readdirSync(folder).flatMap((name) => (name.startsWith('pid-') ? [Number(name.slice(4))] : []))
-  for (const pid of pids) if (!isRunning(pid)) rmSync(join(folder, `pid-${pid}`), { force: true })
-  return pids.some(isRunning)
+  const ended = pids.filter((pid) => !isRunning(pid))
+  for (const pid of ended) rmSync(join(folder, `pid-${pid}`), { force: true })
+  return pids.length - ended.length
 }
 
 /** Removes the builds that are neither the last one nor in use, and what interrupted builds have left. */
@@ -113,7 +117,7 @@ const removeOld = (digest) => {
     const folder = join(dist, name)
     if (!/^(?:[0-9a-f]{12}|unfinished-\d+)$/.test(name) || name === digest) continue
     const { mtimeMs } = statSync(folder, { throwIfNoEntry: false }) ?? { mtimeMs: Date.now() }
-    if (Date.now() - mtimeMs > keptFor && !isInUse(folder)) rmSync(folder, { recursive: true, force: true })
+    if (Date.now() - mtimeMs > keptFor && countUsers(folder) === 0) rmSync(folder, { recursive: true, force: true })
   }
 }
 
@@ -121,6 +125,7 @@ const removeOld = (digest) => {
 const use = (digest) => {
   const folder = join(dist, digest)
   try {
+    countUsers(folder)
     writeFileSync(join(folder, `pid-${process.pid}`), '')
   } catch (error) {
     if (error.code === 'ENOENT') throw new BuildError(`${folder} was removed at this moment; try again.`)
