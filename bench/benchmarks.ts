@@ -1,7 +1,9 @@
 /** The benchmarks: installs the peers, makes the data, measures in alternating rounds, and writes the report and its chart. */
-import { execFileSync } from 'node:child_process'
+import type { SpawnOptions } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { spawnChild } from '../support/cleanup.js'
 import { Client } from './client.js'
 import { measureCreates } from './creates.js'
 import { growth } from './growth.js'
@@ -24,14 +26,12 @@ export interface Benchmarks {
 const say = (line: string) => console.error(line)
 const token = 'the-token-of-the-benchmarks'
 
-const installPeers = (): void => {
+const installPeers = async (): Promise<void> => {
   if (existsSync(join(peersFolder, 'node_modules'))) return
   say('Installing the peers …')
-  try {
-    execFileSync('npm', ['ci', '--silent'], { cwd: peersFolder, stdio: ['ignore', 'ignore', 'inherit'] })
-  } catch {
-    say('The peers could not be installed; the table will say so.')
-  }
+  const options: SpawnOptions = { cwd: peersFolder, stdio: ['ignore', 'ignore', 'inherit'] }
+  const [code] = await once(spawnChild('npm', ['ci', '--silent'], options, 'SIGTERM'), 'exit')
+  if (code !== 0) say('The peers could not be installed; the table will say so.')
 }
 
 const startAll = async (entrants: readonly Entrant[]) => {
@@ -50,7 +50,7 @@ const startAll = async (entrants: readonly Entrant[]) => {
 
 /** Runs them all and prints the report. */
 export const runBenchmarks = async ({ postgres, rows, rounds, seconds }: Benchmarks): Promise<void> => {
-  installPeers()
+  await installPeers()
   const { name: generator, generate } = loadGenerator()
   const ground = postgres ? await onPostgres() : onSqlite
   const ports = { ours: 0, peers: 10, small: 20, large: 21, creates: 22 }
