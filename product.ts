@@ -12,8 +12,10 @@ export const product: Product = {
   contact: { name: 'API support' },
 }
 
-/** Compiled, this file stands in `dist/`, and only code is compiled. */
+/** Compiled, this file is in a folder of `dist/`; the demo rows stay where package.json is. */
 const here = import.meta.dirname
-const root = existsSync(join(here, 'package.json')) ? here : dirname(here)
+const rootAbove = (folder: string): string =>
+  existsSync(join(folder, 'package.json')) ? folder : rootAbove(dirname(folder))
+const root = rootAbove(here)
 
 export const folders: Folders = { resources: join(here, 'resources'), seeds: join(root, 'seeds') }

@@ -3,69 +3,123 @@ import cluster from 'node:cluster'
 import { basePath } from './engine/contract/service.js'
 import { RegistryError } from './engine/descriptor/fault.js'
 import { loadRegistry } from './engine/descriptor/load.js'
+import { nearest } from './engine/descriptor/nearest.js'
 import type { Registry } from './engine/descriptor/registry.js'
 import { createApp } from './engine/http/app.js'
 import { docsPath } from './engine/http/docs.js'
 import { listen } from './engine/http/listen.js'
 import { createLogger } from './engine/log.js'
-import { readSettings, type Settings, SettingsError } from './engine/settings.js'
+import { notices } from './engine/notices.js'
+import {
+  readSettings,
+  type Settings,
+  SettingsError,
+  settingNames,
+  settingsHelp,
+  settingWarnings,
+  shownDatabase,
+} from './engine/settings.js'
 import { openStorage } from './engine/storage/open.js'
+import type { Opened } from './engine/storage/options.js'
 import { type Storage, StorageError } from './engine/storage/storage.js'
 import { freePort, supervise } from './engine/supervise.js'
 import { folders, product } from './product.js'
+import { runCommand } from './support/options.js'
 
-/** Says, at most once a second, how far the indexing of rows from before has come. */
-let lastSaid = 0
-const indexingLine = (table: string, done: number, total: number): void => {
-  if (total < 100_000 || Date.now() - lastSaid < 1000) return
-  lastSaid = Date.now()
-  console.log(`Indexing ${table}: ${done.toLocaleString('en')} of ${total.toLocaleString('en')} rows`)
+/** Reports, at most once a second, how far the indexing of existing rows has come. */
+let lastReport = 0
+const reportIndexing = (table: string, done: number, total: number): void => {
+  if (total < 100_000 || Date.now() - lastReport < 1000) return
+  lastReport = Date.now()
+  const message = `Indexing ${table}: ${done.toLocaleString('en')} of ${total.toLocaleString('en')} rows`
+  notices.info(message, { table, done, total })
+}
+
+const reportOpened = (url: string, { created, demo }: Opened): void => {
+  const database = shownDatabase(url)
+  const what = url.startsWith('sqlite:') ? `the database ${database}` : `the tables in ${database}`
+  const message = created
+    ? `Created ${what}, ${demo ? 'with the demo data' : 'without demo data'}.`
+    : `Opened the database ${database}${demo ? ', which was empty, and loaded the demo data' : ''}.`
+  notices.info(message, { database, created, demo })
 }
 
 const open = (registry: Registry, settings: Settings): Promise<Storage> =>
   openStorage(registry, settings.DATABASE_URL, {
     demo: settings.DEMO_DATA,
-    cacheBytes: settings.READY_MB * 1024 * 1024,
-    readTimeoutMs: settings.STATEMENT_TIMEOUT_MS,
+    cacheBytes: settings.CACHE_MB * 1024 * 1024,
+    readTimeoutMs: settings.READ_TIMEOUT_MS,
     pool: {
       size: settings.POOL_SIZE,
       waitMs: settings.POOL_WAIT_MS,
       idleMs: settings.POOL_IDLE_MS,
-      statementMs: settings.STATEMENT_TIMEOUT_MS,
+      statementMs: settings.READ_TIMEOUT_MS,
     },
-    progress: indexingLine,
-    warn: console.warn,
+    progress: reportIndexing,
+    warn: notices.warn,
+    // Workers open what their supervisor has opened, and reported, before them.
+    opened: (event) => cluster.isPrimary && reportOpened(settings.DATABASE_URL, event),
   })
 
 /** Loaded only where they are wanted. */
 const metrics = () => import('./engine/http/metrics.js')
 
+/** The setting that an error is about, where it is about an address to listen on. */
+interface ListenError extends Error {
+  readonly code?: string
+  readonly port?: number
+  setting?: 'PORT' | 'METRICS_PORT'
+}
+
+const blame = (setting: ListenError['setting'] & string) => (error: ListenError) => {
+  throw Object.assign(error, { setting })
+}
+
 /** A token that is shorter can be guessed by asking often enough. */
 const shortToken = 16
 
-const sayReady = async (address: string, { API_TOKEN, METRICS_PORT, HOST }: Settings): Promise<void> => {
+const reportReady = async (address: string, { API_TOKEN, METRICS_PORT, HOST }: Settings): Promise<void> => {
   if (METRICS_PORT !== undefined) {
-    console.log(`Metrics at ${await (await metrics()).serveMetrics(HOST, METRICS_PORT)}`)
-  }
-  if (API_TOKEN !== undefined && API_TOKEN.length < shortToken) {
-    console.warn(`API_TOKEN has fewer than ${shortToken} characters, which is easily guessed; take a longer one.`)
+    const { serveMetrics } = await metrics()
+    const at = await serveMetrics(HOST, METRICS_PORT).catch(blame('METRICS_PORT'))
+    notices.info(`Metrics at ${at}`, { metrics: at })
   }
   const writes = API_TOKEN === undefined ? 'disabled (set API_TOKEN to enable them)' : 'enabled'
-  console.log(`Ready at ${address}${basePath} · docs at ${address}${docsPath} · writes ${writes}`)
+  notices.info(`Ready at ${address}${basePath} · docs at ${address}${docsPath} · writes ${writes}`, { address })
 }
 
-/** Serves in this process until it is told to stop; answers with its address. */
+const warnOf = ({ API_TOKEN }: Settings): void => {
+  for (const warning of settingWarnings(process.env)) notices.warn(warning)
+  if (API_TOKEN !== undefined && API_TOKEN.length < shortToken) {
+    notices.warn(`API_TOKEN has fewer than ${shortToken} characters and is easily guessed; take a longer one.`)
+  }
+}
+
+/** Ends this process at once: process.exit() would wait for every thread, and a thread in a long query does not end. */
+const endAtOnce = (): never => {
+  // Writes what the log has gathered.
+  process.emit('exit', 1)
+  process.kill(process.pid, 'SIGKILL')
+  throw new Error('unreachable')
+}
+
+/** Serves in this process until it is told to stop; resolves with its address. */
 const serve = async (registry: Registry, settings: Settings): Promise<string> => {
   const storage = await open(registry, settings)
   const service = { product, registry, storage, token: settings.API_TOKEN }
   const record = settings.METRICS_PORT === undefined ? undefined : (await metrics()).countExchanges(storage)
   const app = await createApp(service, createLogger(settings.LOG_LEVEL), record)
-  const { address, stop } = await listen(app, { host: settings.HOST, port: settings.PORT })
+  const { address, stop } = await listen(app, { host: settings.HOST, port: settings.PORT }).catch(blame('PORT'))
   let stopping = false
   const drain = async () => {
     // Whoever asks twice does not want to wait.
-    if (stopping) process.exit(1)
+    if (stopping) endAtOnce()
     stopping = true
+    const { DRAIN_TIMEOUT_MS } = settings
+    setTimeout(() => {
+      notices.error(`The process did not stop within ${DRAIN_TIMEOUT_MS} ms (DRAIN_TIMEOUT_MS) and is ended.`)
+      endAtOnce()
+    }, DRAIN_TIMEOUT_MS)
     await stop()
     await storage.close()
     process.exit(0)
@@ -79,33 +133,47 @@ const serve = async (registry: Registry, settings: Settings): Promise<string> =>
 const start = async (): Promise<void> => {
   const settings = readSettings(process.env)
   const registry = await loadRegistry(folders)
-  if (cluster.isWorker) {
-    await serve(registry, settings)
-  } else if (settings.WORKERS === 1) {
-    await sayReady(await serve(registry, settings), settings)
-  } else {
-    // What the database lacks is made once, before the workers open it.
-    await (await open(registry, settings)).close()
-    const port = settings.PORT === 0 ? await freePort(settings.HOST) : settings.PORT
-    await supervise(settings.WORKERS, port)
-    await sayReady(`http://${settings.HOST.includes(':') ? `[${settings.HOST}]` : settings.HOST}:${port}`, settings)
-  }
+  if (cluster.isWorker) return void (await serve(registry, settings))
+  warnOf(settings)
+  if (settings.WORKERS === 1) return reportReady(await serve(registry, settings), settings)
+  // What the database lacks is made once, before the workers open it.
+  await (await open(registry, settings)).close()
+  const port = settings.PORT === 0 ? await freePort(settings.HOST).catch(blame('PORT')) : settings.PORT
+  const { WORKERS: count, DRAIN_TIMEOUT_MS: drainMs } = settings
+  await supervise({ module: import.meta.filename, count, port, drainMs })
+  const host = settings.HOST.includes(':') ? `[${settings.HOST}]` : settings.HOST
+  await reportReady(`http://${host}:${port}`, settings)
 }
 
 /** What stops a start and can be mended by whoever started it, in one clear message. */
-const explain = (error: Error & { code?: string; port?: number }): string => {
-  if (error.code === 'EADDRINUSE')
-    return `Port ${error.port} is in use; set PORT to another one, or to 0 for any free one.`
-  if (error.code === 'EACCES')
-    return `Port ${error.port} needs rights that this user does not have; set PORT to another one.`
-  if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') {
-    return 'HOST is no address of this machine; 127.0.0.1 or 0.0.0.0 are.'
+const explain = (error: ListenError): string => {
+  const { code, port, setting } = error
+  if (setting && code === 'EADDRINUSE')
+    return `Port ${port} is in use; set ${setting} to another one, or to 0 for any free one.`
+  if (setting && code === 'EACCES')
+    return `Port ${port} needs rights that this user does not have; set ${setting} to another one.`
+  if (setting && (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')) {
+    return 'HOST is not an address of this machine; 127.0.0.1 and 0.0.0.0 are.'
   }
   const known = error instanceof SettingsError || error instanceof RegistryError || error instanceof StorageError
   return known ? error.message : (error.stack ?? error.message)
 }
 
-start().catch((error: Error) => {
-  console.error(explain(error))
-  process.exit(1)
-})
+await runCommand(
+  {
+    name: 'npm start',
+    about: 'Starts the service.',
+    options: {},
+    notes: `Settings are environment variables:\n${settingsHelp()}`,
+    example: 'PORT=4000 API_TOKEN=demo-token-0123456789 npm start',
+    hint(option) {
+      const setting = nearest(option.toUpperCase().replaceAll('-', '_'), settingNames) ?? 'PORT'
+      return `Settings are environment variables: ${setting}=… npm start`
+    },
+  },
+  () =>
+    start().catch((error: Error) => {
+      console.error(explain(error))
+      process.exit(1)
+    }),
+)

@@ -1,6 +1,6 @@
 /** A client that measures single requests, one after another or several at once. */
 import { Agent, request } from 'node:http'
-import { median } from './load.js'
+import { median } from '../support/statistics.js'
 
 export interface Call {
   readonly path: string

@@ -1,6 +1,7 @@
 /** Creates under load: one client after another, and sixty-four at once, on this disk and on a slow one. */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync } from 'node:child_process'
 import { setTimeout } from 'node:timers/promises'
+import { spawnChild } from '../support/cleanup.js'
 import { Client } from './client.js'
 import type { Server } from './processes.js'
 
@@ -33,7 +34,7 @@ const slowDisk = async (pid: number): Promise<ChildProcess> => {
     '-o',
     '/dev/null',
   ]
-  const strace = spawn('strace', args, { stdio: 'ignore' })
+  const strace = spawnChild('strace', args, { stdio: 'ignore' }, 'SIGTERM')
   await setTimeout(1_000)
   return strace
 }

@@ -1,7 +1,9 @@
 /** What the benchmarks stand on: a kind of database, how its databases are made, and which peers there are for it. */
-import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { join } from 'node:path'
-import { root } from './paths.js'
+import { shownDatabase } from '../engine/settings.js'
+import { spawnChild } from '../support/cleanup.js'
+import { build } from './paths.js'
 import type { Entrant } from './processes.js'
 
 export interface Ground {
@@ -26,8 +28,10 @@ export interface Ground {
 }
 
 /** Fills the employees of a database. */
-export const seed = (address: string, more: number): void => {
+export const seed = async (address: string, more: number): Promise<void> => {
   const env = { ...process.env, DATABASE_URL: address }
-  const script = join(root, 'dist', 'bench', 'seed.js')
-  execFileSync(process.execPath, [script, '--rows', String(more)], { env, stdio: ['ignore', 'ignore', 'inherit'] })
+  const args = [join(build, 'cli', 'seed.js'), '--rows', String(more)]
+  const child = spawnChild(process.execPath, args, { env, stdio: ['ignore', 'ignore', 'inherit'] })
+  const [code] = await once(child, 'exit')
+  if (code !== 0) throw new Error(`seeding ${shownDatabase(address)} failed`)
 }

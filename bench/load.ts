@@ -2,9 +2,9 @@
 import { execFile, execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { type TemporaryFolder, temporaryFolder } from '../support/cleanup.js'
 import { peersFolder } from './processes.js'
 
 const connections = 16
@@ -30,11 +30,14 @@ export interface Load {
 /** Requests a second. */
 export type Generator = (load: Load) => Promise<number>
 
+let scripts: TemporaryFolder | undefined
+
 const byWrk: Generator = async ({ url, paths, headers = {}, seconds }) => {
   const args = ['-t1', `-c${connections}`, `-d${seconds}`]
   for (const [name, value] of Object.entries(headers)) args.push('-H', `${name}: ${value}`)
   if (paths) {
-    const script = join(tmpdir(), `paths-${process.pid}.lua`)
+    scripts ??= temporaryFolder('bench')
+    const script = join(scripts.path, 'paths.lua')
     const list = paths.map((path) => JSON.stringify(path)).join(',')
     writeFileSync(script, `local p={${list}} local n=0 request=function() n=n%#p+1 return wrk.format("GET",p[n]) end`)
     args.push('-s', script)
@@ -56,7 +59,3 @@ const byAutocannon: Generator = async ({ url, paths, headers, seconds }) => {
 /** The generator of this machine, and its name for the report. */
 export const loadGenerator = (): { name: string; generate: Generator } =>
   hasWrk() ? { name: 'wrk', generate: byWrk } : { name: 'autocannon', generate: byAutocannon }
-
-/** The middle one of some numbers. */
-export const median = (numbers: readonly number[]): number =>
-  numbers.toSorted((a, b) => a - b)[numbers.length >> 1] ?? 0

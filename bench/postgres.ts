@@ -1,7 +1,7 @@
 /** PostgreSQL as a ground: the server that TEST_DATABASE_URL names, or one out of npm whose data is kept between runs. */
 import { join } from 'node:path'
 import { Client } from 'pg'
-import { startKeptPostgres } from '../spec-tests/support/postgresServer.js'
+import { startKeptPostgres } from '../support/postgresServer.js'
 import { type Ground, seed } from './ground.js'
 import { dataFolder } from './paths.js'
 import { postgresPeers } from './peers.js'
@@ -51,7 +51,7 @@ export const onPostgres = async (): Promise<Ground> => {
       const found = await runOn(server, 'select from pg_database where datname = $1', [name])
       if (found.length === 0) {
         const address = await makeAnew(`${name}_new`)
-        seed(address, more)
+        await seed(address, more)
         // What autovacuum would do some time later; no count could be read off an index before.
         await runOn(address, 'vacuum analyze')
         await runOn(server, `alter database ${name}_new rename to ${name}`)

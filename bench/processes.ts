@@ -1,11 +1,12 @@
 /** The servers that are measured: each a process of its own, started, waited for and ended. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { startFlags } from '../spec-tests/support/startFlags.js'
-import { root } from './paths.js'
+import { spawnChild } from '../support/cleanup.js'
+import { startFlags } from '../support/startFlags.js'
+import { build, root } from './paths.js'
 
 export interface Server {
   readonly name: string
@@ -33,7 +34,7 @@ export const launch = async (
   args: string[],
   env: Record<string, string>,
 ): Promise<ChildProcess> => {
-  const child = spawn(command, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'inherit'] })
+  const child = spawnChild(command, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'inherit'] })
   for (let tries = 0; tries < 600; tries++) {
     if (child.exitCode !== null) throw new Error(`it ended with code ${child.exitCode} before it listened`)
     if (await fetch(`http://127.0.0.1:${env['PORT']}/`).catch(() => undefined)) return child
@@ -72,7 +73,7 @@ export const ours = (address: string, port: number, env: Record<string, string> 
   name: 'this service',
   async start() {
     const settings = { PORT: String(port), DATABASE_URL: address, HOST: '127.0.0.1', ...env }
-    const args = [...startFlags, join(root, 'dist', 'server.js')]
+    const args = [...startFlags, join(build, 'server.js')]
     const child = await launch('this service', process.execPath, args, settings)
     return serverOf('this service', port, child, restPaths)
   },

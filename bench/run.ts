@@ -1,92 +1,16 @@
-/**
- * The benchmarks: `npm run bench [-- --postgres --rows 1000000 --rounds 5 --seconds 4]`. Installs the peers in their own folder,
- * makes the data, measures in alternating rounds, and writes `docs/benchmarks.md` and its chart, or those of PostgreSQL.
- */
-import { execFileSync } from 'node:child_process'
-import { existsSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { parseArgs } from 'node:util'
-import { Client } from './client.js'
-import { measureCreates } from './creates.js'
-import { growth } from './growth.js'
-import { loadGenerator } from './load.js'
-import { dataFolder, root } from './paths.js'
-import { onPostgres } from './postgres.js'
-import { type Entrant, ours, peersFolder, type Server } from './processes.js'
-import { chart, markdown } from './report.js'
-import { onSqlite } from './sqlite.js'
-import { measure } from './throughput.js'
-import { measureUnchanged } from './unchanged.js'
+/** `npm run bench`: measures the service beside its peers and writes docs/benchmarks.md, or the report on PostgreSQL. */
+import { flag, runCommand, wholeNumber } from '../support/options.js'
 
-const { values } = parseArgs({
+const command = {
+  name: 'npm run bench',
+  about: 'Measures the service beside its peers, and writes docs/benchmarks.md or docs/benchmarks-postgres.md.',
   options: {
-    postgres: { type: 'boolean', default: false },
-    rows: { type: 'string', default: '1000000' },
-    rounds: { type: 'string', default: '5' },
-    seconds: { type: 'string', default: '4' },
+    postgres: flag('measure on PostgreSQL instead of SQLite'),
+    rows: wholeNumber('rows of the large table', 1_000_000, { least: 1_000, most: 100_000_000 }),
+    rounds: wholeNumber('rounds of each measurement; the median counts', 5, { most: 1_000 }),
+    seconds: wholeNumber('how long each measurement lasts', 4, { most: 3_600 }),
   },
-})
-const [rows, rounds, seconds] = [Number(values.rows), Number(values.rounds), Number(values.seconds)]
-const say = (line: string) => console.error(line)
-const token = 'the-token-of-the-benchmarks'
-
-const installPeers = (): void => {
-  if (existsSync(join(peersFolder, 'node_modules'))) return
-  say('Installing the peers …')
-  try {
-    execFileSync('npm', ['ci', '--silent'], { cwd: peersFolder, stdio: ['ignore', 'ignore', 'inherit'] })
-  } catch {
-    say('The peers could not be installed; the table will say so.')
-  }
+  example: 'npm run bench -- --rows 100000 --rounds 3 --seconds 2',
 }
 
-const startAll = async (entrants: readonly Entrant[]) => {
-  const servers: Server[] = []
-  const missing: { name: string; why: string }[] = []
-  for (const entrant of entrants) {
-    try {
-      if (entrant.missing) missing.push({ name: entrant.name, why: entrant.missing })
-      else servers.push(await entrant.start())
-    } catch (error) {
-      missing.push({ name: entrant.name, why: (error as Error).message })
-    }
-  }
-  return { servers, missing }
-}
-
-installPeers()
-const { name: generator, generate } = loadGenerator()
-const ground = values.postgres ? await onPostgres() : onSqlite
-const ports = { ours: 0, peers: 10, small: 20, large: 21, creates: 22 }
-const portOf = (server: keyof typeof ports): number => ground.port + ports[server]
-const readings = await ground.database('reads', 30_000)
-const us = await ours(readings, portOf('ours')).start()
-
-const client = new Client(us.address)
-const bodies = { page: join(dataFolder, 'page.json'), row: join(dataFolder, 'row.json') }
-writeFileSync(bodies.page, (await client.call({ path: us.page(0) })).body)
-writeFileSync(bodies.row, (await client.call({ path: us.row })).body)
-
-const { servers, missing } = await startAll(ground.peers(readings, bodies, portOf('peers')))
-const measured = await measure([us, ...servers], generate, { rounds, seconds }, say)
-say('Reads that have not changed …')
-const unchanged = await measureUnchanged([us, ...servers], generate, { rounds, seconds })
-for (const server of [us, ...servers]) await server.stop()
-
-say('Creates …')
-const creating = await ours(await ground.scratch(), portOf('creates'), { API_TOKEN: token }).start()
-const creates = await measureCreates(creating, token, ground.syncsItself)
-await creating.stop()
-
-say(`Growth to ${rows.toLocaleString('en')} rows …`)
-const unkept = { READY_MB: '0' }
-const demo = ours(await ground.database('demo', 1), portOf('small'), unkept)
-const large = ours(await ground.database(`employees-${rows}`, rows), portOf('large'), unkept)
-const grown = await growth(demo, large, rows)
-await ground.close()
-
-const findings = { ground, generator, measured, missing, unchanged, creates, growth: { rows, ...grown } }
-const report = markdown(findings)
-writeFileSync(join(root, 'docs', `${ground.report}.md`), report)
-writeFileSync(join(root, 'docs', `${ground.report}.svg`), chart(findings))
-console.log(report)
+await runCommand(command, async (options) => (await import('./benchmarks.js')).runBenchmarks(options))

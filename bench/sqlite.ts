@@ -19,7 +19,9 @@ export const onSqlite: Ground = {
   async database(name, more) {
     const path = pathOf(name)
     if (!existsSync(path)) {
-      seed(`sqlite:${path}.new`, more)
+      // An interrupted run may have left some of its rows.
+      for (const suffix of ['', '-wal', '-shm']) rmSync(`${path}.new${suffix}`, { force: true })
+      await seed(`sqlite:${path}.new`, more)
       renameSync(`${path}.new`, path)
     }
     return `sqlite:${path}`

@@ -1,5 +1,6 @@
 /** Reads against peers: each kind of read in alternating rounds, so that a noisy moment falls on all alike. */
-import { type Generator, type Load, median } from './load.js'
+import { median } from '../support/statistics.js'
+import type { Generator, Load } from './load.js'
 import type { Server } from './processes.js'
 
 export interface Kind {

@@ -1,5 +1,6 @@
 /** What a read that has not changed (304) costs, beside the same read in full; of every server that knows such answers. */
-import { type Generator, median } from './load.js'
+import { median } from '../support/statistics.js'
+import type { Generator } from './load.js'
 import type { Server } from './processes.js'
 
 export interface Unchanged {

@@ -2,7 +2,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Field, isMandatory, type Resource, type Value, writableFields } from '../engine/descriptor/registry.js'
-import { sampleBody } from '../engine/descriptor/samples.js'
+import { sampleBody } from '../support/samples.js'
 import { registry, startService, token } from './support/service.js'
 
 const { get, create, send } = await startService()

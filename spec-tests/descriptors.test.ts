@@ -1,6 +1,5 @@
 /** The rules on descriptors, on made-up ones: each mistake is told with its file, its field and the nearest right name. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -9,6 +8,7 @@ import { defineResource, integer, now, number, text } from '../engine/descriptor
 import { loadRegistry } from '../engine/descriptor/load.js'
 import { resourceFrom } from '../engine/descriptor/registry.js'
 import { verify } from '../engine/descriptor/verify.js'
+import { temporaryFolder } from '../support/cleanup.js'
 
 const sound = {
   name: 'Thing',
@@ -228,7 +228,7 @@ test('a path that is the service’s own is told', () => {
 })
 
 test('loading tells the faults of files that cannot be loaded, and of demo rows without a resource', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'descriptors-'))
+  const { path: folder, remove } = temporaryFolder('descriptors')
   try {
     writeFileSync(join(folder, 'broken.js'), 'export default {')
     writeFileSync(join(folder, 'orphans.json'), '[]')
@@ -238,7 +238,7 @@ test('loading tells the faults of files that cannot be loaded, and of demo rows 
     assert.match((error as Error).message, /resources\/broken\.ts: cannot be loaded: /)
     assert.match((error as Error).message, /seeds\/orphans\.json: belongs to no resource/)
   } finally {
-    rmSync(folder, { recursive: true })
+    remove()
   }
 })
 

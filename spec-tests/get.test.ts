@@ -1,7 +1,7 @@
 /** Get-one of every resource: the row, the ids that name none, and the ids that are no text. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { shownRow } from '../engine/descriptor/samples.js'
+import { shownRow } from '../support/samples.js'
 import { registry, startService } from './support/service.js'
 
 const { get, send } = await startService()

@@ -2,7 +2,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Resource } from '../engine/descriptor/registry.js'
-import { sampleBody } from '../engine/descriptor/samples.js'
+import { sampleBody } from '../support/samples.js'
 import { sharedDatabase } from './support/database.js'
 import { registry, startService, type TestService, token } from './support/service.js'
 

@@ -1,7 +1,7 @@
 /** Lists of every resource: order, paging, bounds, and each refusal of a parameter. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { shownRow } from '../engine/descriptor/samples.js'
+import { shownRow } from '../support/samples.js'
 import { registry, startService } from './support/service.js'
 
 const { get, send } = await startService()

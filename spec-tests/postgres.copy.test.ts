@@ -1,24 +1,23 @@
 /** The copy of a database into another one, there and back. */
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Resource } from '../engine/descriptor/registry.js'
 import { openStorage } from '../engine/storage/open.js'
+import { temporaryFolder } from '../support/cleanup.js'
+import { storageOptions } from '../support/storageOptions.js'
 import { freshUrl } from './support/database.js'
-import { storageOptions } from './support/options.js'
 import { registry } from './support/service.js'
 
-const folder = mkdtempSync(join(tmpdir(), 'copy-'))
+const { path: folder } = temporaryFolder('copy')
 const [first, last] = ['first', 'last'].map((name) => `sqlite:${join(folder, `${name}.sqlite`)}`) as [string, string]
 const between = await freshUrl()
 
 /** Runs the copy; answers with its code and all it said. */
 const copy = async (from: string, to: string): Promise<{ code: number; output: string }> => {
-  const tool = join(import.meta.dirname, '..', 'tools', 'copy.js')
+  const tool = join(import.meta.dirname, '..', 'cli', 'copy.js')
   try {
     const { stdout, stderr } = await promisify(execFile)(process.execPath, [tool, '--from', from, '--to', to])
     return { code: 0, output: stdout + stderr }
@@ -68,9 +67,8 @@ test('a target that has rows is left alone', async () => {
 
 test('what is missing is told', async () => {
   const { code, output } = await copy(first, 'mysql://nowhere')
-  assert.is(code, 1)
-  assert.match(output, /^DATABASE_URL is "mysql:\/\/nowhere", but it takes /)
+  assert.is(code, 2)
+  assert.match(output, /^--to is "mysql:\/\/nowhere", but it takes /)
 })
 
-test.after(() => rmSync(folder, { recursive: true }))
 test.run()

@@ -2,7 +2,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { filterFields, type Resource, searchedFields, writableFields } from '../engine/descriptor/registry.js'
-import { sampleBody } from '../engine/descriptor/samples.js'
+import { sampleBody } from '../support/samples.js'
 import { type Response, registry, startService } from './support/service.js'
 
 const sqlite = await startService({ url: 'sqlite::memory:' })

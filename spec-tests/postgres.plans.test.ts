@@ -8,8 +8,8 @@ import { openStorage } from '../engine/storage/open.js'
 import type { Prepared } from '../engine/storage/postgres/connections.js'
 import type { SearchPlan } from '../engine/storage/postgres/search.js'
 import { statementsOf } from '../engine/storage/postgres/statements.js'
+import { storageOptions } from '../support/storageOptions.js'
 import { freshUrl } from './support/database.js'
-import { storageOptions } from './support/options.js'
 import { registry } from './support/service.js'
 
 const url = await freshUrl()

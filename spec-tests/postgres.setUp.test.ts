@@ -6,9 +6,9 @@ import { defineResource, integer, number, text } from '../engine/descriptor/inde
 import { type Registry, resourceFrom } from '../engine/descriptor/registry.js'
 import { openStorage } from '../engine/storage/open.js'
 import { StorageError } from '../engine/storage/storage.js'
+import { startAndFail } from '../support/process.js'
+import { storageOptions } from '../support/storageOptions.js'
 import { freshUrl, runOn } from './support/database.js'
-import { storageOptions } from './support/options.js'
-import { startAndFail } from './support/process.js'
 
 const thing = { name: 'Thing', area: 'Of the test', table: 'things', required: ['name'], create: true } as const
 const registryOf = (

@@ -5,8 +5,8 @@ import type { Resource, RowValues } from '../engine/descriptor/registry.js'
 import { newRow } from '../engine/descriptor/registry.js'
 import { openStorage } from '../engine/storage/open.js'
 import type { Creation } from '../engine/storage/storage.js'
+import { storageOptions } from '../support/storageOptions.js'
 import { sharedDatabase } from './support/database.js'
-import { storageOptions } from './support/options.js'
 import { registry } from './support/service.js'
 
 const stranger = await sharedDatabase()

@@ -1,23 +1,33 @@
-/** Runs the suites on PostgreSQL: on the server that TEST_DATABASE_URL names, or on one started for this run. */
-import { spawn } from 'node:child_process'
+/** Runs the tests on PostgreSQL: on the server that TEST_DATABASE_URL names, or on one started for this run. */
 import { join } from 'node:path'
+import { onEnd, spawnChild } from '../support/cleanup.js'
+import { runCommand } from '../support/options.js'
+import { startPostgres } from '../support/postgresServer.js'
+import { testCommand, testFiles } from './command.js'
 import { runOn } from './support/database.js'
-import { startPostgres } from './support/postgresServer.js'
 
-const given = process.env['TEST_DATABASE_URL']
-const { url, stop } = given ? { url: given, stop: async () => {} } : await startPostgres()
-const prefix = `registry_test_${process.pid}_`
+const run = async (name: string | undefined): Promise<number> => {
+  const given = process.env['TEST_DATABASE_URL']
+  const { url, stop } = given ? { url: given, stop: async () => {} } : await startPostgres()
+  const prefix = `registry_test_${process.pid}_`
+  const dropDatabases = async (): Promise<void> => {
+    const left = await runOn(url, 'select datname as name from pg_database where starts_with(datname, $1)', [prefix])
+    for (const { name: database } of left) await runOn(url, `drop database ${database} with (force)`)
+  }
+  // A server of our own is removed as a whole.
+  if (given) onEnd((isExiting) => !isExiting && dropDatabases())
+  const args = ['--enable-source-maps', join(import.meta.dirname, 'run.js'), ...(name ? [name] : [])]
+  const env = { ...process.env, TEST_DATABASE_URL: url, TEST_DATABASE_PREFIX: prefix }
+  // It has folders and processes of its own to remove before it ends.
+  const child = spawnChild(process.execPath, args, { stdio: 'inherit', env }, 'SIGTERM')
+  const code = await new Promise<number | null>((resolve) => child.on('close', resolve))
+  if (given) await dropDatabases()
+  await stop()
+  return code ?? 1
+}
 
-const run = spawn(
-  process.execPath,
-  ['--enable-source-maps', join(import.meta.dirname, 'run.js'), ...process.argv.slice(2)],
-  {
-    stdio: 'inherit',
-    env: { ...process.env, TEST_DATABASE_URL: url, TEST_DATABASE_PREFIX: prefix },
-  },
-)
-const code = await new Promise<number | null>((resolve) => run.on('close', resolve))
-const left = await runOn(url, 'select datname as name from pg_database where starts_with(datname, $1)', [prefix])
-for (const { name } of left) await runOn(url, `drop database ${name} with (force)`)
-await stop()
-process.exit(code ?? 1)
+await runCommand(testCommand('npm run test:postgres'), async (_, name) => {
+  // Refuses a name that no file has before a server is started.
+  testFiles('postgres', name)
+  process.exit(await run(name))
+})

@@ -4,8 +4,8 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { fold } from '../engine/storage/caseFold.js'
 import { openStorage } from '../engine/storage/open.js'
+import { storageOptions } from '../support/storageOptions.js'
 import { freshUrl, runOn } from './support/database.js'
-import { storageOptions } from './support/options.js'
 import { registry } from './support/service.js'
 
 const url = await freshUrl()

@@ -2,8 +2,8 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Field, Resource } from '../engine/descriptor/registry.js'
+import { startProcess } from '../support/process.js'
 import { sharedDatabase } from './support/database.js'
-import { startProcess } from './support/process.js'
 import { registry } from './support/service.js'
 
 /** Distinct from every demo value, and found by any search for a part of it. */
@@ -11,7 +11,7 @@ const secret = 'Zq7xSecretHash'
 const secretNumber = 918_273_645_546
 
 const isText = ({ kind }: Field): boolean => kind === 'text'
-const valueOf = (field: Field): string | number => (isText(field) ? secret : secretNumber)
+const secretOf = (field: Field): string | number => (isText(field) ? secret : secretNumber)
 const redactedOf = ({ fields }: Resource): Field[] => fields.filter(({ redacted }) => redacted)
 const affected = registry.filter((resource) => redactedOf(resource).length > 0)
 
@@ -24,7 +24,7 @@ const running = await startProcess({
 })
 for (const resource of affected) {
   for (const field of redactedOf(resource)) {
-    await database.run(`update ${resource.table} set ${field.name} = ?`, valueOf(field))
+    await database.run(`update ${resource.table} set ${field.name} = ?`, secretOf(field))
   }
 }
 
@@ -55,7 +55,7 @@ for (const resource of affected) {
     for (const field of fields) {
       const [found] = await database.run(
         `select count(*) as rows from ${table} where ${field.name} = ?`,
-        valueOf(field),
+        secretOf(field),
       )
       assert.ok(Number(found?.['rows']) > 0)
     }
@@ -80,7 +80,7 @@ for (const resource of affected) {
   test(`${path}: it is not a filter`, async () => {
     const { total } = (await get(path)).body.meta
     for (const field of fields) {
-      assert.is((await get(`${path}?${field.name}=${valueOf(field)}`)).body.meta.total, total)
+      assert.is((await get(`${path}?${field.name}=${secretOf(field)}`)).body.meta.total, total)
       assert.is((await get(`${path}?${field.name}=other`)).body.meta.total, total)
     }
   })

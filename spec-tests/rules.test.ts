@@ -256,8 +256,9 @@ test('settings have their defaults', () => {
     POOL_SIZE: 10,
     POOL_WAIT_MS: 3000,
     POOL_IDLE_MS: 30_000,
-    READY_MB: 32,
-    STATEMENT_TIMEOUT_MS: 10_000,
+    CACHE_MB: 32,
+    READ_TIMEOUT_MS: 10_000,
+    DRAIN_TIMEOUT_MS: 10_000,
     WORKERS: 1,
   })
   assert.is(readSettings({ API_TOKEN: ' \t' }).API_TOKEN, undefined)

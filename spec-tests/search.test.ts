@@ -2,7 +2,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Field, filterFields, type Resource, type RowValues } from '../engine/descriptor/registry.js'
-import { shownRow } from '../engine/descriptor/samples.js'
+import { shownRow } from '../support/samples.js'
 import { containing, joinedText } from './support/searchOracle.js'
 import { registry, startService } from './support/service.js'
 

@@ -1,9 +1,11 @@
 /** The process itself: how it starts, what it says when it cannot, and how it stops. */
+import { connect, type Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { shownDatabase } from '../engine/settings.js'
+import { startAndFail, startProcess } from '../support/process.js'
 import { freshUrl, sharedDatabase } from './support/database.js'
-import { startAndFail, startProcess } from './support/process.js'
 
 const totalOf = async (address: string, resource: string) =>
   ((await (await fetch(`${address}/api/v1/${resource}?limit=1`)).json()) as { meta: { total: number } }).meta.total
@@ -14,7 +16,14 @@ test('a first start makes the database with the demo data; rows outlive it, and 
   const database = await sharedDatabase()
   const DATABASE_URL = database.url
   const first = await startProcess({ DATABASE_URL, API_TOKEN: 'a-token-of-some-length' })
-  assert.match(first.output(), /^Ready at \S+\/api · docs at \S+\/api\/docs · writes enabled\n$/)
+  const [opened, ready, ...more] = first.messages()
+  const named = shownDatabase(DATABASE_URL)
+  assert.is(opened, `Created ${database.what} ${named}, with the demo data.`)
+  assert.match(ready ?? '', /^Ready at \S+\/api · docs at \S+\/api\/docs · writes enabled$/)
+  assert.equal(more, [])
+  // Every line is JSON, and none has the password.
+  assert.is(first.output().trimEnd().split('\n').length, 2)
+  assert.not.match(first.output(), /of-the-tests/)
   const before = await totalOf(first.address, 'leave')
   const response = await fetch(`${first.address}/api/v1/leave`, {
     method: 'POST',
@@ -25,6 +34,7 @@ test('a first start makes the database with the demo data; rows outlive it, and 
   assert.is(await first.end('SIGTERM'), 0)
 
   const second = await startProcess({ DATABASE_URL })
+  assert.is(second.messages()[0], `Opened the database ${named}.`)
   assert.match(second.output(), /writes disabled/)
   assert.is(await totalOf(second.address, 'leave'), before + 1)
   assert.is(await second.end('SIGINT'), 0)
@@ -33,6 +43,7 @@ test('a first start makes the database with the demo data; rows outlive it, and 
 
 test('DEMO_DATA=false leaves a new database empty', async () => {
   const running = await startProcess({ DATABASE_URL: await freshUrl(), DEMO_DATA: 'false' })
+  assert.match(running.messages()[0] ?? '', /, without demo data\.$/)
   assert.is(await totalOf(running.address, 'employees'), 0)
   assert.is(await running.end('SIGTERM'), 0)
 })
@@ -56,7 +67,7 @@ const failures: [what: string, environment: Record<string, string>, says: RegExp
   [
     'a host that is not here',
     { DATABASE_URL: 'sqlite::memory:', HOST: '192.0.2.1' },
-    /^HOST is no address of this machine.*\n$/,
+    /^HOST is not an address of this machine.*\n$/,
   ],
 ]
 for (const [what, environment, says] of failures) {
@@ -75,7 +86,9 @@ test('several workers share the port; one that dies is replaced, and all are dra
     LOG_LEVEL: 'info',
     API_TOKEN: 'a-token-of-some-length',
   })
-  const workers = () => [...new Set([...running.output().matchAll(/"pid":(\d+)/g)].map(([, pid]) => Number(pid)))]
+  const workers = () => [
+    ...new Set([...running.output().matchAll(/"pid":(\d+).*"method"/g)].map(([, pid]) => Number(pid))),
+  ]
   const headers = {
     authorization: 'Bearer a-token-of-some-length',
     'content-type': 'application/json',
@@ -88,7 +101,8 @@ test('several workers share the port; one that dies is replaced, and all are dra
   for (let n = 0; n < 10; n++) assert.is(await totalOf(running.address, 'leave'), before + 40)
 
   while (workers().length < 2) await setTimeout(50)
-  process.kill(workers()[0] as number, 'SIGKILL')
+  const [killed] = workers()
+  process.kill(killed as number, 'SIGKILL')
   const ask = () =>
     fetch(`${running.address}/api/v1/health`, {
       headers: { connection: 'close' },
@@ -96,6 +110,7 @@ test('several workers share the port; one that dies is replaced, and all are dra
     }).catch(() => {})
   while (workers().length < 3) await Promise.all([ask(), ask(), setTimeout(50)])
   assert.is(await totalOf(running.address, 'leave'), before + 40)
+  assert.ok(running.messages().includes(`Worker ${killed} was ended by SIGKILL; another one is started.`))
   assert.is(await running.end('SIGTERM'), 0)
   database.close()
 })
@@ -106,7 +121,48 @@ test('a port in use ends the start with a clear line', async () => {
   const { code, output } = await startAndFail({ DATABASE_URL: 'sqlite::memory:', PORT: port })
   assert.is(code, 1)
   assert.is(output, `Port ${port} is in use; set PORT to another one, or to 0 for any free one.\n`)
+  const metrics = await startAndFail({ DATABASE_URL: 'sqlite::memory:', METRICS_PORT: port })
+  assert.is(metrics.code, 1)
+  assert.is(metrics.output, `Port ${port} is in use; set METRICS_PORT to another one, or to 0 for any free one.\n`)
   await running.end('SIGTERM')
 })
+
+test('a variable that is a typo away from a setting, and a former name, are warned about', async () => {
+  const running = await startProcess({ DATABASE_URL: 'sqlite::memory:', API_TOKN: 'x', READY_MB: '1' })
+  assert.equal(running.messages().slice(0, 2), [
+    'READY_MB is now called CACHE_MB; the old name will stop working.',
+    'API_TOKN is not a setting. Did you mean API_TOKEN?',
+  ])
+  await running.end('SIGTERM')
+})
+
+/** A request that stays under way: its body never ends. */
+const hold = async (address: string): Promise<Socket> => {
+  const { port, hostname } = new URL(address)
+  const socket = connect(Number(port), hostname)
+  socket.on('error', () => {})
+  socket.write(
+    'POST /api/v1/leave HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer a-token-of-some-length\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{',
+  )
+  await setTimeout(300)
+  return socket
+}
+
+for (const WORKERS of ['1', '2']) {
+  test(`a request that never ends does not keep ${WORKERS} process(es) from stopping`, async () => {
+    const database = await sharedDatabase()
+    const running = await startProcess({
+      DATABASE_URL: database.url,
+      API_TOKEN: 'a-token-of-some-length',
+      DRAIN_TIMEOUT_MS: '500',
+      WORKERS,
+    })
+    const socket = await hold(running.address)
+    assert.is.not(await running.end('SIGTERM'), 0)
+    assert.match(running.output(), /within 500 ms \(DRAIN_TIMEOUT_MS\)/)
+    socket.destroy()
+    database.close()
+  })
+}
 
 test.run()

@@ -2,10 +2,10 @@
 import { connect } from 'node:net'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { startProcess } from '../support/process.js'
+import { answersIn, type Header, requestBytes, Wire } from '../support/wire.js'
 import { corpus, traversals } from './support/corpus.js'
-import { startProcess } from './support/process.js'
 import { token } from './support/service.js'
-import { answersIn, type Header, requestBytes, Wire } from './support/wire.js'
 
 const running = await startProcess({ DATABASE_URL: 'sqlite::memory:', API_TOKEN: token })
 const port = Number(new URL(running.address).port)

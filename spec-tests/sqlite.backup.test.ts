@@ -1,19 +1,19 @@
 /** Backups of a database in use: whole, checked, never over another file, and with every row acknowledged before they began. */
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import Database from 'better-sqlite3'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { startProcess } from './support/process.js'
+import { temporaryFolder } from '../support/cleanup.js'
+import { startProcess } from '../support/process.js'
 
-const folder = mkdtempSync(join(tmpdir(), 'backup-'))
+const { path: folder } = temporaryFolder('backup')
 const DATABASE_URL = `sqlite:${join(folder, 'served.sqlite')}`
 const API_TOKEN = 'a-token-of-some-length'
-const tool = join(import.meta.dirname, '..', 'tools', 'backup.js')
+const tool = join(import.meta.dirname, '..', 'cli', 'backup.js')
 const backup = (file: string, url = DATABASE_URL) =>
   spawnSync(process.execPath, [tool, file], { encoding: 'utf8', env: { ...process.env, DATABASE_URL: url } })
 
@@ -67,20 +67,24 @@ test('a backup is a database to start on', async () => {
   assert.is(await restored.end('SIGTERM'), 0)
 })
 
-test('nothing is written over, and what cannot be copied is told', () => {
+test('no file is overwritten, and what cannot be copied is refused in one line', () => {
   const there = join(folder, 'there')
   writeFileSync(there, 'mine')
   for (const { status, stderr } of [
     backup(there),
     backup(''),
+    backup('-x'),
+    backup('--help-me'),
+    backup(join(folder, 'missing', 'folder', 'new')),
     backup(join(folder, 'new'), `sqlite:${join(folder, 'none.sqlite')}`),
     backup(join(folder, 'new'), 'sqlite::memory:'),
   ]) {
-    assert.is(status, 1)
+    assert.ok(status, stderr)
     assert.match(stderr, /^[^\n]+\n$/)
   }
   assert.not.ok(existsSync(join(folder, 'new')))
+  assert.not.ok(existsSync(join(folder, 'none.sqlite')))
+  assert.is(readFileSync(there, 'utf8'), 'mine')
 })
 
-test.after(() => rmSync(folder, { recursive: true }))
 test.run()

@@ -1,13 +1,12 @@
 /** The deadline of reads on SQLite. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { temporaryFolder } from '../support/cleanup.js'
 import { startService } from './support/service.js'
 
-const folder = mkdtempSync(join(tmpdir(), 'deadline-'))
+const folder = temporaryFolder('deadline').path
 const test = suite('deadline of reads')
 
 test('a read past its deadline is 503, and other reads go on', async () => {
@@ -27,5 +26,4 @@ test('a read past its deadline is 503, and other reads go on', async () => {
   assert.is((await get('/v1/health')).status, 200)
 })
 
-test.after(() => rmSync(folder, { recursive: true }))
 test.run()

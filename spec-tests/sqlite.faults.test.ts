@@ -5,22 +5,21 @@ import {
   chmodSync,
   copyFileSync,
   existsSync,
-  mkdtempSync,
   readFileSync,
   renameSync,
   rmSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type Running, startAndFail, startProcess } from './support/process.js'
+import { temporaryFolder } from '../support/cleanup.js'
+import { type Running, startAndFail, startProcess } from '../support/process.js'
 
-const folder = mkdtempSync(join(tmpdir(), 'faults-'))
+const { path: folder } = temporaryFolder('faults')
 chmodSync(folder, 0o777)
 const API_TOKEN = 'a-token-of-some-length'
 let files = 0
@@ -219,5 +218,4 @@ for (const [call, error] of [
   })
 }
 
-test.after(() => rmSync(folder, { recursive: true }))
 test.run()

@@ -1,7 +1,7 @@
 /** Requests by chance, a few thousand at each run; `npm run fuzz` makes as many as one likes. */
 import { suite } from 'uvu'
-import { fuzz } from '../trials/fuzzing.js'
-import { anySeed } from '../trials/random.js'
+import { fuzz } from '../stress/fuzzing.js'
+import { anySeed } from '../stress/random.js'
 
 const test = suite('fuzz')
 

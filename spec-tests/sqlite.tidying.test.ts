@@ -1,14 +1,14 @@
 /** The pieces of SQLite's search index, which every commit adds to. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { temporaryFolder } from '../support/cleanup.js'
 import { startService } from './support/service.js'
 
-const folder = mkdtempSync(join(tmpdir(), 'tidying-'))
+const { path: folder } = temporaryFolder('tidying')
 const path = join(folder, 'shared.sqlite')
 const one = await startService({ url: `sqlite:${path}` })
 const stranger = new Database(path)

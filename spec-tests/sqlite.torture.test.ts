@@ -1,8 +1,8 @@
 /** Crashes in the middle of creates, a few of them at each run; `npm run torture` does as many as one likes. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { crash } from '../trials/crashes.js'
-import { anySeed } from '../trials/random.js'
+import { crash } from '../stress/crashes.js'
+import { anySeed } from '../stress/random.js'
 
 const test = suite('torture')
 

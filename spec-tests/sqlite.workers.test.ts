@@ -1,12 +1,11 @@
 /** Worker threads that die or hang: every task gets its own result or an error, and a successor takes over. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { WorkerDied, WorkerThread } from '../engine/storage/sqlite/worker.js'
 import { Unavailable } from '../engine/storage/storage.js'
+import { temporaryFolder } from '../support/cleanup.js'
 import { startService, token } from './support/service.js'
 
 const module = new URL('./support/testWorker.js', import.meta.url)
@@ -70,7 +69,7 @@ const endWorker = (kind: string): void => {
   void workers.get(kind)?.terminate()
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'workers-'))
+const folder = temporaryFolder('workers').path
 const { send, get } = await startService({ url: `sqlite:${join(folder, 'workers.sqlite')}` })
 const service = suite('a service whose workers die')
 
@@ -128,6 +127,5 @@ service('a read gets its own page or 503', async () => {
 
 service.after(() => {
   Worker.prototype.postMessage = post
-  rmSync(folder, { recursive: true })
 })
 service.run()

@@ -1,58 +1,93 @@
-/** The shape of the house: imports run one way, the engine knows no resource, and the inferred types are exact. */
+/** The structure of the code: imports run one way, the engine names no resource, files stay short, and the types hold. */
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { dirname, join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { folders } from '../product.js'
 import { registry } from './support/service.js'
 
 const root = dirname(folders.seeds)
-const sources = ['engine', 'resources'].flatMap((folder) =>
-  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
-    .map((name) => join(folder, name)),
-)
 
-/** The rooms a file's relative imports lead to. */
-const importsOf = (file: string): string[] =>
-  [...readFileSync(join(root, file), 'utf8').matchAll(/^(?:import|export)[^;]*? from '(\.[^']+)'/gm)].map(
-    ([, target]) => relative(root, join(root, dirname(file), target as string)),
-  )
-const roomOf = (file: string): string =>
-  file.startsWith('engine/') && file.split('/').length > 2 ? file.split('/').slice(0, 2).join('/') : dirname(file)
-
-/** What each room may know of, besides itself. */
-const allowed: Record<string, readonly string[]> = {
+/** What each folder may import from, besides itself. The arrows never form a circle. */
+const allowed: Readonly<Record<string, readonly string[]>> = {
   resources: ['engine/descriptor'],
   'engine/descriptor': [],
   'engine/contract': ['engine/descriptor'],
   'engine/storage': ['engine/descriptor'],
   'engine/http': ['engine/contract', 'engine/storage', 'engine/descriptor'],
-  engine: [],
+  engine: ['engine/descriptor'],
+  'product.ts': ['engine'],
+  support: ['engine', 'product.ts'],
+  'server.ts': ['engine', 'product.ts', 'support'],
+  cli: ['engine', 'product.ts', 'support'],
+  stress: ['engine', 'product.ts', 'support'],
+  bench: ['engine', 'product.ts', 'support'],
+  'spec-tests': ['engine', 'product.ts', 'support', 'stress', 'resources'],
 }
 
-/** A tool that knows nothing of the house may be used in every room. */
-const tools = ['engine/byTurn.js']
+/** Helpers without any knowledge of the project; every folder may use them. */
+const universal = ['engine/byTurn.ts']
 
-const test = suite('the structure')
+const filesIn = (folder: string): string[] =>
+  readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) return entry.name === 'node_modules' ? [] : filesIn(path)
+    return entry.name.endsWith('.ts') ? [path] : []
+  })
+const files = Object.keys(allowed).flatMap((name) => (name.endsWith('.ts') ? [name] : filesIn(name)))
+const sources = [...new Set(files)]
 
-for (const room of Object.keys(allowed)) {
-  test(`${room} imports only what it may know of`, () => {
-    const files = sources.filter((file) => roomOf(file) === room)
-    assert.ok(files.length > 0)
-    for (const file of files) {
-      for (const target of importsOf(file)) {
-        const isAllowed = tools.includes(target) || [room, ...(allowed[room] ?? [])].includes(roomOf(target))
-        assert.ok(isAllowed, `${file} imports ${target}`)
-      }
+/** The files that a file imports by a relative path, statically or not. */
+const importsOf = (file: string): string[] =>
+  [
+    ...readFileSync(join(root, file), 'utf8').matchAll(
+      /^(?:import|export)[^;]*? from '(\.[^']+)'|\bimport\('(\.[^']+)'\)/gm,
+    ),
+  ].map(([, named, lazy]) => join(dirname(file), (named ?? lazy) as string).replace(/\.js$/, '.ts'))
+
+/** The entry of `allowed` that a file belongs to: the deepest one. */
+const partOf = (file: string): string =>
+  Object.keys(allowed)
+    .filter((name) => file === name || file.startsWith(`${name}/`))
+    .sort((a, b) => b.length - a.length)[0] ?? file
+
+const test = suite('structure')
+
+for (const [part, targets] of Object.entries(allowed)) {
+  test(`${part} imports only what it may depend on`, () => {
+    const own = sources.filter((file) => partOf(file) === part)
+    assert.ok(own.length > 0)
+    // A folder of the engine is named by itself; any other folder is meant with all that is in it.
+    const isAllowed = (target: string) =>
+      partOf(target) === part ||
+      universal.includes(target) ||
+      targets.some((name) => (part.startsWith('engine') ? partOf(target) === name : target.startsWith(name)))
+    for (const file of own) {
+      for (const target of importsOf(file)) assert.ok(isAllowed(target), `${file} imports ${target}`)
     }
   })
 }
 
-test('a resource imports the descriptor’s front door alone', () => {
+test('every TypeScript file belongs to a folder with rules', () => {
+  const { include } = JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8')) as { include: string[] }
+  for (const name of include) assert.ok(partOf(name) in allowed, `${name} has no rule`)
+})
+
+test('the allowed imports form no circle', () => {
+  const reaches = (from: string, to: string, seen = new Set<string>()): boolean =>
+    (allowed[from] ?? []).some((next) => {
+      if (next === to) return true
+      if (seen.has(next)) return false
+      seen.add(next)
+      return reaches(next, to, seen)
+    })
+  for (const part of Object.keys(allowed)) assert.not.ok(reaches(part, part), `${part} reaches itself`)
+})
+
+test('a resource imports engine/descriptor/index.ts alone', () => {
   for (const file of sources.filter((one) => one.startsWith('resources/'))) {
-    assert.equal(importsOf(file), ['engine/descriptor/index.js'], file)
+    assert.equal(importsOf(file), ['engine/descriptor/index.ts'], file)
   }
 })
 
@@ -65,8 +100,9 @@ test('the engine names no resource', () => {
   }
 })
 
-test('no file holds more than one idea can need', () => {
-  for (const file of sources) assert.ok(readFileSync(join(root, file), 'utf8').split('\n').length <= 200, file)
+test('no engine or resource file is longer than 200 lines', () => {
+  for (const file of sources.filter((one) => /^(?:engine|resources)\//.test(one)))
+    assert.ok(readFileSync(join(root, file), 'utf8').split('\n').length <= 200, file)
 })
 
 test('every type holds, the inferred ones exactly', () => {

@@ -7,8 +7,8 @@ import { createApp } from '../engine/http/app.js'
 import { listen } from '../engine/http/listen.js'
 import { openStorage } from '../engine/storage/open.js'
 import { product } from '../product.js'
+import { storageOptions } from '../support/storageOptions.js'
 import { freshUrl } from './support/database.js'
-import { storageOptions } from './support/options.js'
 import { registry, startService } from './support/service.js'
 
 const service = await startService()

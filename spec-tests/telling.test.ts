@@ -3,8 +3,8 @@ import { request } from 'node:http'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { plainLine } from '../engine/plainLine.js'
+import { startProcess } from '../support/process.js'
 import { freshUrl } from './support/database.js'
-import { startProcess } from './support/process.js'
 
 const token = 'secret-token-0123456789'
 const password = 'hash-that-nobody-may-see'
@@ -42,7 +42,7 @@ const statuses = {
   wrong: 401,
   unknown: 422,
 }
-const metricsAddress = /Metrics at (\S+)/.exec(running.output())?.[1] ?? ''
+const metricsAddress = /Metrics at ([^\s"]+)/.exec(running.output())?.[1] ?? ''
 const metrics = await (await fetch(metricsAddress)).text()
 await running.end('SIGTERM')
 const lines = running

@@ -1,7 +1,7 @@
 /** "Did you mean …?" for every name that a maintainer or a client can mistype. */
 
 /** How many letters to insert, drop, change or swap with a neighbour to get from one word to the other. */
-const distance = (a: string, b: string): number => {
+export const editDistance = (a: string, b: string): number => {
   let before: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, j) => j)
   for (let i = 1; i <= a.length; i++) {
@@ -27,7 +27,7 @@ export const nearest = (word: string, candidates: readonly string[]): string | u
   let best: string | undefined
   let least = Math.max(2, Math.floor(word.length / 3)) + 1
   for (const candidate of candidates) {
-    const away = distance(given, candidate.toLowerCase())
+    const away = editDistance(given, candidate.toLowerCase())
     if (away < least) {
       best = candidate
       least = away

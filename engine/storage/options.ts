@@ -15,6 +15,11 @@ export interface PoolOptions {
   readonly statementMs: number
 }
 
+export interface Opened {
+  readonly created: boolean
+  readonly demo: boolean
+}
+
 export interface StorageOptions {
   /** Whether to load the demo data into a database without rows. */
   readonly demo: boolean
@@ -26,4 +31,6 @@ export interface StorageOptions {
   readonly progress: Progress
   /** Called with what works less well than it could, and how to fix it. */
   readonly warn: (message: string) => void
+  /** Called once the database is ready: whether it was new, and whether the demo data was loaded now. */
+  readonly opened?: (event: Opened) => void
 }

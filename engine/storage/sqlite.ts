@@ -7,7 +7,7 @@ import { perResource } from './perResource.js'
 import { ResponseCache } from './responseCache.js'
 import { commitCounter } from './sqlite/commitCounter.js'
 import { connect } from './sqlite/connection.js'
-import { refuseUnsound } from './sqlite/file.js'
+import { isNew, refuseUnsound, refuseUnusable } from './sqlite/file.js'
 import { followFile } from './sqlite/follow.js'
 import { localReaders, workerReaders } from './sqlite/readers.js'
 import { statesTable } from './sqlite/schema.js'
@@ -29,13 +29,19 @@ const startTimeout = 5_000
 const readLockTimeout = 50
 
 /** Opens the file and creates what the registry needs and the file lacks. */
-const prepared = (registry: Registry, path: string, { demo, progress }: StorageOptions): Database => {
+const prepared = (registry: Registry, path: string, options: StorageOptions): Database => {
+  const { demo, progress, warn, opened } = options
   let database: Database | undefined
   try {
-    if (path !== inMemory) refuseUnsound(path, registry)
+    if (path !== inMemory) {
+      refuseUnusable(path, warn)
+      refuseUnsound(path, registry)
+    }
+    const created = path === inMemory || isNew(path)
     database = connect(path, startTimeout)
     setUp(database, knex, registry, progress)
-    if (demo) loadDemo(database, knex, registry)
+    const isLoaded = demo && loadDemo(database, knex, registry)
+    opened?.({ created, demo: isLoaded })
     // From here on, waiting for a lock would block every request of this process.
     database.pragma(`busy_timeout = ${readLockTimeout}`)
     return database

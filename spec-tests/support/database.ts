@@ -1,10 +1,9 @@
 /** The databases of the tests: SQLite's, or fresh ones on the PostgreSQL server that the run was given. */
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { Client, types } from 'pg'
+import { temporaryFolder } from '../../support/cleanup.js'
 
 /** The address of the PostgreSQL server to test on; without one the tests are SQLite's. */
 export const server = process.env['TEST_DATABASE_URL']
@@ -33,23 +32,14 @@ const createOn = async (address: string): Promise<string> => {
   return url.href
 }
 
-let folder: string | undefined
-let files = 0
-
-/** The path of a new SQLite file; it is removed when the run ends. */
-const freshFile = (): string => {
-  if (folder === undefined) {
-    folder = mkdtempSync(join(tmpdir(), 'registry-test-'))
-    process.on('exit', () => rmSync(folder as string, { recursive: true, force: true }))
-  }
-  return join(folder, `${++files}.sqlite`)
-}
-
 /** The address of a new database: what users run, a file with its worker threads, or one on the server. */
-export const freshUrl = async (): Promise<string> => (server ? createOn(server) : `sqlite:${freshFile()}`)
+export const freshUrl = async (): Promise<string> =>
+  server ? createOn(server) : `sqlite:${join(temporaryFolder('fresh').path, 'fresh.sqlite')}`
 
 export interface SharedDatabase {
   readonly url: string
+  /** What a first start creates there, as the service reports it. */
+  readonly what: string
   /** Runs a statement, its values marked by `?`, as another program would. */
   run(sql: string, ...values: unknown[]): Promise<Record<string, unknown>[]>
   close(): void
@@ -63,13 +53,14 @@ export const sharedDatabase = async (): Promise<SharedDatabase> => {
       let n = 0
       return sql.replaceAll('?', () => `$${++n}`)
     }
-    return { url, run: (sql, ...values) => runOn(url, numbered(sql), values), close: () => {} }
+    return { url, what: 'the tables in', run: (sql, ...values) => runOn(url, numbered(sql), values), close: () => {} }
   }
-  const folder = mkdtempSync(join(tmpdir(), 'shared-'))
-  const path = join(folder, 'shared.sqlite')
+  const folder = temporaryFolder('shared')
+  const path = join(folder.path, 'shared.sqlite')
   let database: Database.Database | undefined
   return {
     url: `sqlite:${path}`,
+    what: 'the database',
     async run(sql, ...values) {
       database ??= new Database(path)
       const statement = database.prepare(sql)
@@ -79,7 +70,7 @@ export const sharedDatabase = async (): Promise<SharedDatabase> => {
     },
     close() {
       database?.close()
-      rmSync(folder, { recursive: true })
+      folder.remove()
     },
   }
 }

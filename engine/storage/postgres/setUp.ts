@@ -2,7 +2,7 @@
 import { Client } from 'pg'
 import type { Registry, Resource } from '../../descriptor/registry.js'
 import { type Column, doubtful, misfitOf } from '../misfit.js'
-import type { StorageOptions } from '../options.js'
+import type { Opened, StorageOptions } from '../options.js'
 import { StorageError } from '../storage.js'
 import { quoted } from '../tables.js'
 import { configOf } from './address.js'
@@ -50,13 +50,14 @@ const ensureTable = async (run: Run, registry: Registry, resource: Resource): Pr
   return addReferences(registry, resource, gained)
 }
 
-/** Loads the demo rows, unless any table has a row. */
-const loadDemo = async (run: Run, ask: Ask, registry: Registry): Promise<void> => {
+/** Loads the demo rows, unless any table has a row; answers whether it did. */
+const loadDemo = async (run: Run, ask: Ask, registry: Registry): Promise<boolean> => {
   const [counted] = await run<{ rows: string }>(`select coalesce(sum(rows), 0) as rows from ${statesTable}`)
-  if (Number(counted?.rows) > 0) return
+  if (Number(counted?.rows) > 0) return false
   // Rows refer to one another in both directions, so the references are checked once all are there.
   await ask(deferReferences)
   for (const resource of registry) await insertRows(ask, resource, resource.demo)
+  return true
 }
 
 /** What searches can count on: an index of trigrams, and whether it knows letters beyond ASCII as such. */
@@ -72,12 +73,14 @@ const make = async (
   registry: Registry,
   { demo, progress, warn }: StorageOptions,
   goneThrough: Set<string>,
-): Promise<SearchIndex> => {
+): Promise<SearchIndex & Opened> => {
   await run(lock)
   const [server] = await run<{ encoding: string }>(`select current_setting('server_encoding') as encoding`)
   if (server?.encoding !== 'UTF8') {
     throw new StorageError(`its encoding is ${server?.encoding}, which has not every letter; take one in UTF8`)
   }
+  const [states] = await run<{ found: unknown }>(`select to_regclass('${statesTable}') as found`)
+  const created = states?.found === null
   for (const sql of ownTables) await run(sql)
   const basis = await ensureFunctions(run)
   const trigrams = await trigramsOf(run, warn)
@@ -90,11 +93,11 @@ const make = async (
     if (Number(counted?.count) > 0) goneThrough.add(table)
   }
   for (const resource of registry) await ensureKept({ run, basis, says }, resource, trigrams)
-  if (demo) await loadDemo(run, ask, registry)
-  if (!trigrams) return { isThere: false, isAscii: true }
+  const opened = { created, demo: demo && (await loadDemo(run, ask, registry)) }
+  if (!trigrams) return { isThere: false, isAscii: true, ...opened }
   const schema = trigrams.slice(0, trigrams.lastIndexOf('.'))
   const [shown] = await run<{ count: number }>(`select cardinality(${schema}.show_trgm('éüß')) as count`)
-  return { isThere: true, isAscii: shown?.count === 0 }
+  return { isThere: true, isAscii: shown?.count === 0, ...opened }
 }
 
 /** Brings the database to what the registry asks for, all of it or nothing, on a connection of its own without haste. */
@@ -109,10 +112,11 @@ export const setUp = async (url: string, registry: Registry, options: StorageOpt
     await client.connect()
     await run('begin')
     const goneThrough = new Set<string>()
-    const search = await make(run, askOn(client), registry, options, goneThrough)
+    const { created, demo, ...search } = await make(run, askOn(client), registry, options, goneThrough)
     await run('commit')
     // A table written anew is not known to be visible to all, and no count could be read off an index alone.
     for (const table of goneThrough) await run(`vacuum analyze ${quoted(table)}`)
+    options.opened?.({ created, demo })
     return search
   } finally {
     await client.end()

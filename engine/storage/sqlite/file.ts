@@ -1,5 +1,6 @@
 /** The database file itself: what it is before anything is written to it, and whether it is still at its path. */
-import { statSync } from 'node:fs'
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import Database from 'better-sqlite3'
 import type { Registry } from '../../descriptor/registry.js'
 import { StorageError } from '../storage.js'
@@ -22,6 +23,40 @@ export const fileGuard = (path: string): (() => void) => {
 
 /** A larger file is not looked through at every start: that would take longer than the start itself. */
 const mostLookedThrough = 16 * 1024 * 1024
+
+/** Whether there is no database at a path yet. */
+export const isNew = (path: string): boolean => (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0
+
+const may = (path: string, mode: number): boolean => {
+  try {
+    accessSync(path, mode)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const nearestExisting = (folder: string): string => (existsSync(folder) ? folder : nearestExisting(dirname(folder)))
+
+/** Refuses a path that this user can do nothing with, and says what would help; warns of a file that may only be read. */
+export const refuseUnusable = (path: string, warn: (message: string) => void): void => {
+  const folder = nearestExisting(dirname(resolve(path)))
+  if (!statSync(folder).isDirectory()) throw new StorageError(`${folder} is a file, not a folder; name another path`)
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (found?.isDirectory())
+    throw new StorageError(`it is a folder; name a file in it, such as ${path}/workforce.sqlite`)
+  if (found && !may(path, constants.R_OK)) {
+    throw new StorageError('this user may not read the file; change its permissions or its owner')
+  }
+  if (!may(folder, constants.W_OK)) {
+    throw new StorageError(
+      `this user may not write to the folder ${folder}, where SQLite keeps files of its own; change its permissions`,
+    )
+  }
+  if (!found || may(path, constants.W_OK)) return
+  if (found.size === 0) throw new StorageError('the file is empty and read-only; change its permissions')
+  warn(`The database ${path} is read-only: reads are served, and creates are answered with 503.`)
+}
 
 const tablesOf = (database: Database.Database): string[] =>
   database

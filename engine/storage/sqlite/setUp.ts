@@ -115,8 +115,13 @@ export const setUp = (database: Database, knex: Knex, registry: Registry, progre
     all.immediate()
   } catch (error) {
     if (!isReadOnly(error)) throw error
-    // A file that may only be read is served, unless it lacks something: then this throws again.
-    all.deferred()
+    // A file that may only be read is served, unless it lacks something.
+    try {
+      all.deferred()
+    } catch (second) {
+      if (!isReadOnly(second)) throw second
+      throw new StorageError('the file is read-only and lacks what the descriptors ask for; make it writable')
+    }
   }
 }
 
@@ -128,17 +133,18 @@ export const insertRows = (database: Database, knex: Knex, resource: Resource, r
   for (const values of rows) insert.run(slots.map((name) => values[name] ?? null))
 }
 
-/** Loads the demo rows, in one transaction, unless any table has a row. */
-export const loadDemo = (database: Database, knex: Knex, registry: Registry): void => {
+/** Loads the demo rows, in one transaction, unless any table has a row; answers whether it did. */
+export const loadDemo = (database: Database, knex: Knex, registry: Registry): boolean => {
   const count = database.prepare(`select sum(rows) from ${statesTable}`).pluck()
-  if (Number(count.get()) > 0) return
-  database
+  if (Number(count.get()) > 0) return false
+  return database
     .transaction(() => {
       // Looked at again, for another process may have been faster.
-      if (Number(count.get()) > 0) return
+      if (Number(count.get()) > 0) return false
       // Rows refer to one another in both directions, so the references are checked once all are there.
       database.pragma('defer_foreign_keys = ON')
       for (const resource of registry) insertRows(database, knex, resource, resource.demo)
+      return true
     })
     .immediate()
 }

@@ -1,0 +1,178 @@
+/** Compiles the sources into `dist/<digest>`, a folder for each state of the sources that is complete or not there at all. */
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join, relative } from 'node:path'
+import { takeNoArguments } from './takeNoArguments.mjs'
+
+const root = dirname(import.meta.dirname)
+const dist = join(root, 'dist')
+
+/** Holds the digest of the last build. */
+const currentFile = join(dist, 'current')
+
+/** A build that nothing uses is kept for so long, in milliseconds: a process may be about to start from it. */
+const keptFor = 3_600_000
+
+/** The build cannot be made; the message is for whoever asked for it. */
+export class BuildError extends Error {}
+
+/** `dist/server.js` starts the last build; it is the same whichever build that is. */
+const entry = `// Written by scripts/build.mjs: starts the last build.
+import { readFileSync, writeFileSync } from 'node:fs'
+const build = new URL(\`./\${readFileSync(new URL('current', import.meta.url), 'utf8')}/\`, import.meta.url)
+try {
+  // Keeps the build for as long as this process runs.
+  writeFileSync(new URL(\`pid-\${process.pid}\`, build), '')
+} catch {}
+await import(new URL('server.js', build).href)
+`
+
+const filesIn = (path) => {
+  if (!existsSync(path)) return []
+  if (!statSync(path).isDirectory()) return [path]
+  return readdirSync(path, { withFileTypes: true }).flatMap(({ name }) =>
+    name === 'node_modules' || (!name.endsWith('.ts') && !statSync(join(path, name)).isDirectory())
+      ? []
+      : filesIn(join(path, name)),
+  )
+}
+
+/** Every file that is compiled; none where only the build was deployed. */
+const sources = () => {
+  const config = join(root, 'tsconfig.json')
+  if (!existsSync(config)) return []
+  return JSON.parse(readFileSync(config, 'utf8')).include.flatMap((name) => filesIn(join(root, name)))
+}
+
+const digestOf = (files) => {
+  const hash = createHash('sha256').update(readFileSync(join(root, 'tsconfig.json')))
+  for (const file of files.sort()) hash.update(`\0${relative(root, file)}\0`).update(readFileSync(file))
+  return hash.digest('hex').slice(0, 12)
+}
+
+const lastBuild = () => {
+  const digest = existsSync(currentFile) && readFileSync(currentFile, 'utf8')
+  return digest && existsSync(join(dist, digest)) ? digest : undefined
+}
+
+const compilerPath = () => {
+  try {
+    return join(dirname(createRequire(join(root, 'package.json')).resolve('typescript/package.json')), 'bin', 'tsc')
+  } catch {
+    return undefined
+  }
+}
+
+/** Compiles into a fresh folder and renames it: nobody ever sees half a build, and a deleted source is in no later one. */
+const compile = (compiler, digest) => {
+  mkdirSync(dist, { recursive: true })
+  const unfinished = join(dist, `unfinished-${process.pid}`)
+  rmSync(unfinished, { recursive: true, force: true })
+  const args = [compiler, '--noCheck', '-p', root, '--outDir', unfinished]
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
+  if (status !== 0) {
+    rmSync(unfinished, { recursive: true, force: true })
+    throw new BuildError(`The build failed:\n${stdout}${stderr}`.trimEnd())
+  }
+  try {
+    renameSync(unfinished, join(dist, digest))
+  } catch (error) {
+    rmSync(unfinished, { recursive: true, force: true })
+    // Another process has built the same sources meanwhile.
+    if (!existsSync(join(dist, digest))) throw error
+  }
+}
+
+const replace = (file, text) => {
+  if (existsSync(file) && readFileSync(file, 'utf8') === text) return
+  writeFileSync(`${file}.${process.pid}`, text)
+  renameSync(`${file}.${process.pid}`, file)
+}
+
+const isRunning = (pid) => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return error.code === 'EPERM'
+  }
+}
+
+/**
+ * How many processes that started from a build still run: each may import more of it, or start a thread from it, at any time.
+ * Removes the marks of those that have ended.
+ */
+const countUsers = (folder) => {
+  const pids = readdirSync(folder).flatMap((name) => (name.startsWith('pid-') ? [Number(name.slice(4))] : []))
+  const ended = pids.filter((pid) => !isRunning(pid))
+  for (const pid of ended) rmSync(join(folder, `pid-${pid}`), { force: true })
+  return pids.length - ended.length
+}
+
+/** Removes the builds that are neither the last one nor in use, and what interrupted builds have left. */
+const removeOld = (digest) => {
+  for (const name of readdirSync(dist)) {
+    const folder = join(dist, name)
+    if (!/^(?:[0-9a-f]{12}|unfinished-\d+)$/.test(name) || name === digest) continue
+    const { mtimeMs } = statSync(folder, { throwIfNoEntry: false }) ?? { mtimeMs: Date.now() }
+    if (Date.now() - mtimeMs > keptFor && countUsers(folder) === 0) rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Marks a build as used by this process; a read-only one needs no mark, for nobody can remove it. */
+const use = (digest) => {
+  const folder = join(dist, digest)
+  try {
+    countUsers(folder)
+    writeFileSync(join(folder, `pid-${process.pid}`), '')
+  } catch (error) {
+    if (error.code === 'ENOENT') throw new BuildError(`${folder} was removed at this moment; try again.`)
+  }
+  return folder
+}
+
+/** The folder of the build of the sources as they are now, which is made where there is none. */
+export const build = ({ quiet = false } = {}) => {
+  const files = sources()
+  const last = lastBuild()
+  const digest = files.length > 0 ? digestOf(files) : last
+  if (digest !== undefined && !existsSync(join(dist, digest))) {
+    const compiler = compilerPath()
+    if (compiler === undefined && last !== undefined) {
+      console.error(
+        'The sources differ from the build in dist/, and TypeScript is not installed: the build is used as it is. To build the sources, run npm ci.',
+      )
+      return use(last)
+    }
+    if (compiler !== undefined) {
+      if (!quiet) console.error('Building …')
+      compile(compiler, digest)
+    }
+  }
+  if (digest === undefined || !existsSync(join(dist, digest))) {
+    throw new BuildError(
+      'There is no build in dist/, and TypeScript is not installed. Run npm ci, which installs it, and try again.',
+    )
+  }
+  if (digest !== last || !existsSync(join(dist, 'server.js'))) {
+    replace(currentFile, digest)
+    replace(join(dist, 'server.js'), entry)
+    removeOld(digest)
+  }
+  return use(digest)
+}
+
+if (process.argv[1] === import.meta.filename) {
+  takeNoArguments(
+    'Usage: npm run build\n\nCompiles the sources into dist/, unless that has been done.\n\nExample: npm run build',
+  )
+  try {
+    console.log(`The build is in ${relative(process.cwd(), build())}.`)
+  } catch (error) {
+    if (!(error instanceof BuildError)) throw error
+    console.error(error.message)
+    process.exitCode = 1
+  }
+}

@@ -1,0 +1,16 @@
+/** Runs a module of the build in this process, building first where the sources have changed: `node scripts/run.mjs cli/seed --rows 10`. */
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { BuildError, build } from './build.mjs'
+
+const [name, ...args] = process.argv.slice(2)
+try {
+  // Whoever asks for help wants to read nothing else.
+  const folder = build({ quiet: args.includes('--help') || args.includes('-h') })
+  process.argv.splice(1, 2, join(folder, `${name}.js`))
+} catch (error) {
+  if (!(error instanceof BuildError)) throw error
+  console.error(error.message)
+  process.exit(1)
+}
+await import(pathToFileURL(process.argv[1]).href)

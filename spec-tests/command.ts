@@ -1,0 +1,29 @@
+/** The command line of `npm test` and `npm run test:postgres`: which test files run. */
+import { readdirSync } from 'node:fs'
+import { nearest } from '../engine/descriptor/nearest.js'
+import { UsageError } from '../support/options.js'
+
+const suffix = '.test.js'
+
+/** The command under a name. */
+export const testCommand = (name: string) => ({
+  name,
+  about: 'Runs the tests: all of them, or those of the files whose name contains NAME.',
+  argument: { name: 'NAME', about: 'part of the name of a file in spec-tests/', required: false },
+  options: {},
+  example: `${name} -- search`,
+})
+
+/** The test files for a database whose name contains a text; a file that begins with a database's name is for that one alone. */
+export const testFiles = (database: 'sqlite' | 'postgres', text = ''): string[] => {
+  const other = database === 'sqlite' ? 'postgres.' : 'sqlite.'
+  const all = readdirSync(import.meta.dirname).filter((file) => file.endsWith(suffix) && !file.startsWith(other))
+  const chosen = all.filter((file) => file.includes(text))
+  if (chosen.length > 0) return chosen
+  const names = all.map((file) => file.slice(0, -suffix.length))
+  const near = nearest(
+    text,
+    names.flatMap((name) => [name, name.slice(name.indexOf('.') + 1)]),
+  )
+  throw new UsageError(`No test file has "${text}" in its name. ${near ? `Did you mean ${near}?` : 'See spec-tests/.'}`)
+}

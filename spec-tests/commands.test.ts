@@ -1,0 +1,121 @@
+/** The scripts of package.json: each answers --help, refuses what it does not know in one line, and leaves nothing behind. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { setTimeout } from 'node:timers/promises'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { folders } from '../product.js'
+import { temporaryFolder } from '../support/cleanup.js'
+
+const root = dirname(folders.seeds)
+const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
+/** Those that are programs of others answer in their own way. */
+const own = Object.entries(scripts).filter(([, script]) => script.includes('scripts/'))
+
+const { path: folder } = temporaryFolder('commands')
+// As root PostgreSQL runs as another user.
+chmodSync(folder, 0o755)
+const environment = { ...process.env, DATABASE_URL: `sqlite:${join(folder, 'untouched.sqlite')}` }
+
+/** Runs a script as npm does. */
+const run = async (name: string, args: string, more: NodeJS.ProcessEnv = {}) => {
+  const child = spawn('sh', ['-c', `${scripts[name]} ${args}`], { cwd: root, env: { ...environment, ...more } })
+  const [ended, stdout, stderr] = await Promise.all([once(child, 'close'), text(child.stdout), text(child.stderr)])
+  return { status: ended[0] as number | null, stdout, stderr }
+}
+
+const test = suite('commands')
+
+test('there are scripts to test', () => {
+  assert.ok(own.length > 10)
+})
+
+for (const [name] of own) {
+  test(`${name} answers --help and refuses an unknown option, and does nothing else`, async () => {
+    const [help, typo] = await Promise.all([run(name, '--help'), run(name, '--hepl')])
+    assert.is(help.status, 0, help.stderr)
+    assert.match(help.stdout, /^Usage: npm /)
+    assert.match(help.stdout, /\nExample: \S/)
+    assert.is(help.stderr, '')
+    assert.equal(typo, { status: 2, stdout: '', stderr: 'Unknown option --hepl. Did you mean --help?\n' })
+    assert.equal(readdirSync(folder), [])
+  })
+}
+
+const [missing, empty, target] = ['missing', 'empty', 'target'].map((name) => join(folder, name)) as [
+  string,
+  string,
+  string,
+]
+const refused: [name: string, args: string, status: number, says: string][] = [
+  ['seed', '--resource employes', 2, '--resource is "employes", which is not a resource. Did you mean employees?'],
+  ['test', 'serch', 2, 'No test file has "serch" in its name. Did you mean search?'],
+  ['test:postgres', 'serch', 2, 'No test file has "serch" in its name. Did you mean search?'],
+  ['start', '--prot 4000', 2, 'Unknown option --prot. Settings are environment variables: PORT=… npm start'],
+  ['backup', '', 2, 'FILE is missing. See --help.'],
+  ['backup', '-- -x', 2, 'FILE is "-x", but it must not begin with "-".'],
+  ['copy', '--from sqlite:a --to sqlite:./a', 2, '--from and --to are the same database.'],
+  [
+    'copy',
+    `--from sqlite::memory: --to sqlite:${target}`,
+    2,
+    '--from is sqlite::memory:, which holds nothing before and after the copy; name a file.',
+  ],
+  [
+    'copy',
+    `--from sqlite:${missing} --to sqlite:${target}`,
+    1,
+    `--from is sqlite:${missing}, but there is no such file.`,
+  ],
+  ['copy', `--from sqlite:${empty} --to sqlite:${target}`, 1, `--from is sqlite:${empty}, but that file is empty.`],
+]
+for (const [name, args, status, says] of refused) {
+  test(`${name} ${args.replaceAll(folder, '…')} is refused, and nothing is made`, async () => {
+    writeFileSync(empty, '')
+    assert.equal(await run(name, args), { status, stdout: '', stderr: `${says}\n` })
+    assert.equal(readdirSync(folder), ['empty'])
+    assert.is(readFileSync(empty, 'utf8'), '')
+  })
+}
+
+test('a copy into a folder that does not exist makes it', async () => {
+  const source = `sqlite:${join(folder, 'source.sqlite')}`
+  assert.is((await run('seed', '--rows 10', { DATABASE_URL: source })).status, 0)
+  const copy = join(folder, 'new', 'folder', 'target.sqlite')
+  const { status, stderr } = await run('copy', `--from ${source} --to sqlite:${copy}`)
+  assert.is(status, 0, stderr)
+  assert.ok(existsSync(copy))
+})
+
+/** Starts a script with a temporary folder of its own, ends it by a signal once it uses that, and looks at what is left. */
+const interrupted = async (name: string, args: string, signal: NodeJS.Signals): Promise<string[]> => {
+  const temporary = join(folder, `tmp-${name}-${signal}`)
+  mkdirSync(temporary)
+  const env: NodeJS.ProcessEnv = { ...environment, TMPDIR: temporary }
+  delete env['TEST_DATABASE_URL']
+  const child = spawn('sh', ['-c', `${scripts[name]} ${args}`], { cwd: root, stdio: 'ignore', env })
+  const ended = once(child, 'exit')
+  while (readdirSync(temporary).length === 0 && child.exitCode === null) await setTimeout(20)
+  await setTimeout(1_500)
+  assert.is(child.exitCode, null, 'it ended by itself')
+  child.kill(signal)
+  const [code] = await ended
+  assert.is.not(code, 0)
+  return readdirSync(temporary)
+}
+
+for (const [name, args, signal] of [
+  ['torture', '--rounds 1000', 'SIGINT'],
+  ['fuzz', '--cases 1000000', 'SIGTERM'],
+  ['test', 'faults', 'SIGTERM'],
+  ['test:postgres', 'outage', 'SIGTERM'],
+] as const) {
+  test(`${name} leaves nothing in the temporary folder when ${signal} ends it`, async () => {
+    assert.equal(await interrupted(name, args, signal), [])
+  })
+}
+
+test.run()

@@ -1,0 +1,89 @@
+/** Command lines: what is read, what is refused, and with which advice. */
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import {
+  type Command,
+  flag,
+  helpOf,
+  type Option,
+  parseCommand,
+  text,
+  UsageError,
+  wholeNumber,
+} from '../support/options.js'
+
+const command = {
+  name: 'npm run x',
+  about: 'Does x.',
+  argument: { name: 'FILE', about: 'the file', required: false },
+  options: {
+    rows: wholeNumber('how many', 10, { most: 1_000 }),
+    resource: text('which', 'PATH', 'employees'),
+    postgres: flag('elsewhere'),
+  },
+  example: 'npm run x -- --rows 5',
+}
+const copying = { ...command, options: { from: text('where from', 'DATABASE') } }
+
+const test = suite('options')
+
+test('values are read, and what is not given has its default', () => {
+  assert.equal(parseCommand(command, []), {
+    values: { rows: 10, resource: 'employees', postgres: false },
+    argument: undefined,
+  })
+  assert.equal(parseCommand(command, ['--rows', '5', '--postgres', 'file', '--resource=jobs']), {
+    values: { rows: 5, resource: 'jobs', postgres: true },
+    argument: 'file',
+  })
+})
+
+test('--help is asked for anywhere, but not behind --', () => {
+  for (const args of [['--help'], ['-h'], ['--rows', 'x', '--help']]) assert.is(parseCommand(command, args), undefined)
+  assert.throws(() => parseCommand(command, ['--', '--help']), /FILE is "--help"/)
+})
+
+test('the help names every option with its default', () => {
+  assert.is(
+    helpOf(command),
+    `Usage: npm run x -- [FILE] [options]
+
+Does x.
+
+  FILE             the file
+  --rows N         how many (default: 10)
+  --resource PATH  which (default: employees)
+  --postgres       elsewhere
+  --help           show this help
+
+Example: npm run x -- --rows 5`,
+  )
+})
+
+const refused: [args: string[], message: string, command?: Command<Record<string, Option<unknown>>>][] = [
+  [['--row', '5'], 'Unknown option --row. Did you mean --rows?'],
+  [['--zzzzzz'], 'Unknown option --zzzzzz. See --help.'],
+  [['-x'], 'Unknown option -x. See --help.'],
+  [['--rows', '1e3'], '--rows is "1e3", but it must be a whole number from 1 to 1000.'],
+  [['--rows=0'], '--rows is "0", but it must be a whole number from 1 to 1000.'],
+  [['--rows=-1'], '--rows is "-1", but it must be a whole number from 1 to 1000.'],
+  [['--rows', '1001'], '--rows is "1001", but it must be a whole number from 1 to 1000.'],
+  [['--rows'], '--rows needs a value: a whole number from 1 to 1000.'],
+  [['--rows', '--postgres'], '--rows needs a value: a whole number from 1 to 1000.'],
+  [['--postgres=yes'], '--postgres takes no value.'],
+  [['a', 'b'], 'Unexpected argument "b". See --help.'],
+  [['--', '-a'], 'FILE is "-a", but it must not begin with "-".'],
+  [['--__proto__'], 'Unknown option --__proto__. See --help.'],
+  [[], '--from is missing. See --help.', copying],
+  [['--form', 'a'], 'Unknown option --form. Did you mean --from?', copying],
+]
+for (const [args, message, other = command] of refused) {
+  test(`${args.join(' ') || 'nothing'} is refused`, () => {
+    assert.throws(
+      () => parseCommand(other, args),
+      (error: Error) => error instanceof UsageError && error.message === message,
+    )
+  })
+}
+
+test.run()

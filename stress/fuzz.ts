@@ -1,0 +1,24 @@
+/** `npm run fuzz`: sends random requests until one gets a wrong response. */
+import { CommandError, runCommand, wholeNumber } from '../support/options.js'
+import { progressBar } from '../support/progress.js'
+import { seedOption } from './random.js'
+
+const command = {
+  name: 'npm run fuzz',
+  about: 'Sends random requests to the service and checks every response against the OpenAPI document and an oracle.',
+  options: {
+    cases: wholeNumber('how many requests to send', 200_000),
+    rows: wholeNumber('rows in each table beforehand, besides the demo rows', 100, { least: 0, most: 1_000_000 }),
+    seed: seedOption(),
+  },
+  example: 'npm run fuzz -- --cases 5000 --rows 45000 --seed 7',
+}
+
+await runCommand(command, async ({ cases, rows, seed }) => {
+  const { fuzz } = await import('./fuzzing.js')
+  console.log(`Seed ${seed}; --seed ${seed} with the same --rows repeats the requests.`)
+  await fuzz({ cases, seed, rows, told: progressBar('fuzz', cases, 'cases') }).catch((error: Error) => {
+    throw new CommandError(error.message)
+  })
+  console.log(`${cases.toLocaleString('en')} cases, and every response was right.`)
+})
