@@ -1,16 +1,9 @@
 /** Reads the pages of searches and filters, whose cost grows with the table: in steps, so that a deadline can end them. */
 import type { Database, Statement } from 'better-sqlite3'
 import type { ListQuery } from '../storage.js'
-import { blockBits, type PageStart, pageStart, type TableState } from './blocks.js'
-import {
-  addContains,
-  containsSql,
-  DeadlineExceeded,
-  matchExpression,
-  needleOf,
-  probeSql,
-  trigramsOf,
-} from './search.js'
+import { pageStart, type TableState } from './blocks.js'
+import { addContains, containsSql, matchExpression, needleOf, probeSql, trigramsOf } from './search.js'
+import { type Finder, type Matches, matchInSteps } from './steps.js'
 
 /** The SQL that the lists of one resource are made of; plain data, so that it can be sent to a worker. */
 export interface ListSql {
@@ -43,61 +36,8 @@ export type ListPage = { readonly version: string } & (
 /** A filter that matches fewer rows than this leads to them sooner than the search index does. */
 const fewRows = 2_000
 
-/** How many blocks of ids the first step goes through, and the time within which steps are kept, in milliseconds. */
-const firstStep = 8
-const [quickStep, slowStep] = [10, 40]
-
 /** A page of more bytes than this is read and sent in parts. */
 const largePage = 4 * 1024 * 1024
-
-/** The ids of the page among all that match, and how many match. */
-interface Matches {
-  readonly ids: readonly number[]
-  readonly total: number
-}
-
-const clamped = (offset: bigint): number =>
-  Number(offset > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : offset)
-
-/** Finds and counts the matching rows within a range of ids; to count takes a fifth of the time. */
-interface Finder {
-  ids(from: bigint, to: bigint): readonly number[]
-  count(from: bigint, to: bigint): number
-}
-
-/** Goes through the blocks of a table in steps, each longer than the one before for as long as that is quick. */
-const matchInSteps = (
-  blocks: readonly (readonly [block: number, rows: number])[],
-  { limit, offset }: ListQuery,
-  deadline: number,
-  find: Finder,
-): Matches => {
-  const ids: number[] = []
-  const skip = clamped(offset)
-  let total = 0
-  let size = firstStep
-  for (let next = 0; next < blocks.length; ) {
-    const started = performance.now()
-    if (started > deadline) throw new DeadlineExceeded()
-    const step = blocks.slice(next, next + size)
-    const [first, last] = [step[0]?.[0] ?? 0, step.at(-1)?.[0] ?? 0]
-    const range = [BigInt(first) << blockBits, ((BigInt(last) + 1n) << blockBits) - 1n] as const
-    const isInPage = skip <= total && ids.length < limit
-    let matched = isInPage ? 0 : find.count(...range)
-    if (isInPage || (ids.length < limit && skip < total + matched)) {
-      const found = find.ids(...range)
-      matched = found.length
-      const from = Math.max(0, skip - total)
-      ids.push(...found.slice(from, from + limit - ids.length))
-    }
-    total += matched
-    next += step.length
-    const took = performance.now() - started
-    if (took < quickStep) size *= 4
-    else if (took > slowStep) size = Math.max(1, size >> 1)
-  }
-  return { ids, total }
-}
 
 /** Makes the functions that read the lists of one resource on a connection. */
 const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof addContains>) => {
@@ -163,7 +103,7 @@ const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof ad
     if (query.q !== '' || Object.keys(query.filters).length > 0) {
       return matchInSteps(readBlocks(), query, deadline, finder(query, state, deadline))
     }
-    const { first, skip }: PageStart = pageStart(state, query.offset, readBlocks)
+    const { first, skip } = pageStart(state, query.offset, readBlocks)
     const page = prepare(`select id from ${sql.table} where id >= ? order by id limit ? offset ?`).pluck()
     return { ids: page.all([first, BigInt(query.limit), skip]) as number[], total: state.rows }
   }

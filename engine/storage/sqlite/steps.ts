@@ -1,0 +1,57 @@
+/** Goes through a table in steps that a deadline can end, to find the ids of a page and count all that match. */
+import type { ListQuery } from '../storage.js'
+import { blockBits } from './blocks.js'
+import { DeadlineExceeded } from './search.js'
+
+/** How many blocks of ids the first step goes through, and the time within which steps are kept, in milliseconds. */
+const firstStep = 8
+const [quickStep, slowStep] = [10, 40]
+
+/** The ids of the page among all that match, and how many match. */
+export interface Matches {
+  readonly ids: readonly number[]
+  readonly total: number
+}
+
+const clamped = (offset: bigint): number =>
+  Number(offset > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : offset)
+
+/** Finds and counts the matching rows within a range of ids; to count takes a fifth of the time. */
+export interface Finder {
+  ids(from: bigint, to: bigint): readonly number[]
+  count(from: bigint, to: bigint): number
+}
+
+/** Goes through the blocks of a table in steps, each longer than the one before for as long as that is quick. */
+export const matchInSteps = (
+  blocks: readonly (readonly [block: number, rows: number])[],
+  { limit, offset }: ListQuery,
+  deadline: number,
+  find: Finder,
+): Matches => {
+  const ids: number[] = []
+  const skip = clamped(offset)
+  let total = 0
+  let size = firstStep
+  for (let next = 0; next < blocks.length; ) {
+    const started = performance.now()
+    if (started > deadline) throw new DeadlineExceeded()
+    const step = blocks.slice(next, next + size)
+    const [first, last] = [step[0]?.[0] ?? 0, step.at(-1)?.[0] ?? 0]
+    const range = [BigInt(first) << blockBits, ((BigInt(last) + 1n) << blockBits) - 1n] as const
+    const isInPage = skip <= total && ids.length < limit
+    let matched = isInPage ? 0 : find.count(...range)
+    if (isInPage || (ids.length < limit && skip < total + matched)) {
+      const found = find.ids(...range)
+      matched = found.length
+      const from = Math.max(0, skip - total)
+      ids.push(...found.slice(from, from + limit - ids.length))
+    }
+    total += matched
+    next += step.length
+    const took = performance.now() - started
+    if (took < quickStep) size *= 4
+    else if (took > slowStep) size = Math.max(1, size >> 1)
+  }
+  return { ids, total }
+}
