@@ -45,19 +45,23 @@ const doubles = (): number[] => {
   ].filter(Number.isFinite)
 }
 
-test('every number is printed as SQLite prints it, and reads back as the same number', async () => {
-  sqlite.exec('create table numbers (value numeric)')
+test('every number is valid JSON and reads back as the same number, whatever the session’s precision', async () => {
   const values = doubles()
-  const insert = sqlite.prepare('insert into numbers values (?)')
-  sqlite.transaction(() => {
-    for (const value of values) insert.run(value)
-  })()
-  const expected = sqlite.prepare('select json_array(value) from numbers order by rowid').pluck().all() as string[]
-  const printed = await each('registry_number(value)', 'double precision', values)
-  for (const [n, value] of values.entries()) {
-    assert.is(`[${printed[n]}]`, expected[n], String(value))
-    assert.is(Number(printed[n]), value + 0)
+  for (const setting of ['', 'set extra_float_digits = -15;']) {
+    await runOn(
+      url,
+      `${setting} create table numbers as select n, registry_number(value) as made
+      from json_to_recordset('${JSON.stringify(values.map((value, n) => ({ n, value })))}') as given(n int, value double precision)`,
+    )
+    const printed = await runOn(url, 'select made from numbers order by n')
+    for (const [n, value] of values.entries()) assert.is(JSON.parse(String(printed[n]?.['made'])), value + 0)
+    await runOn(url, 'drop table numbers')
   }
+  assert.equal(await each('registry_number(value)', 'double precision', ['NaN', 'Infinity', '-Infinity']), [
+    null,
+    null,
+    null,
+  ])
 })
 
 /** Every character there is but NUL, in texts of a thousand. */

@@ -1,6 +1,5 @@
 /** The functions that PostgreSQL keeps rows by: how a value is written, how case is folded, and what a change leaves behind. */
 import { fold } from '../caseFold.js'
-import { numberFunction } from './numbers.js'
 
 /** A function, and the SQL that makes it. */
 export interface KeptFunction {
@@ -15,6 +14,15 @@ export const statesTable = 'registry_tables'
 /** How many rows of each table lie in each block of ids: adding them up tells where a page begins in a table with gaps. */
 export const blocksTable = 'registry_blocks'
 export const blockBits = 11
+
+/** A number as JSON, in the shortest form that reads back as the same number, whatever the session's own setting is. */
+const numberFunction = `create or replace function registry_number(x double precision) returns text
+language plpgsql immutable strict parallel safe set extra_float_digits = 1 as $$
+begin
+  -- JSON has neither of these, and a zero needs no sign.
+  if x = 'NaN' or abs(x) = 'Infinity' then return null; end if;
+  return case x when 0 then '0' else x::text end;
+end $$`
 
 /** A text as JSON; the server's own function is right, but not declared to give the same for ever. */
 const quotedFunction = `create or replace function registry_quoted(text) returns text
