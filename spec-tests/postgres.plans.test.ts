@@ -23,9 +23,9 @@ await client.connect()
 // Without fixed statistics, plans depend on when autovacuum last ran.
 await client.query('vacuum analyze')
 
-const planOf = async ({ name, sql, slots }: Prepared): Promise<string> => {
+const planOf = async ({ name, sql, parameters }: Prepared): Promise<string> => {
   await client.query(`prepare "${name}" as ${sql}`)
-  const nothing = slots.length > 0 ? `(${slots.map(() => 'null').join(', ')})` : ''
+  const nothing = parameters.length > 0 ? `(${parameters.map(() => 'null').join(', ')})` : ''
   const { rows } = await client.query({ text: `explain execute "${name}"${nothing}`, rowMode: 'array' })
   await client.query(`deallocate "${name}"`)
   return rows.map(([line]) => line).join('\n')
@@ -38,19 +38,19 @@ const scanned: SearchPlan = { isIndexed: false, test: 'short' }
 for (const resource of registry) {
   const test = suite(`PostgreSQL’s plans of ${resource.path}`)
   const statements = statementsOf(knex, registry, resource)
-  const { look, get, first, further, conflicts, create, createOnce } = statements
+  const { version, get, first, further, conflicts, create, createWithKey } = statements
   const filters = filterFields(resource).map(({ name }) => name)
   const by = (names: readonly string[], search?: SearchPlan) =>
-    statements.narrowed({ filters: new Map(names.map((name) => [name, false])), search })
+    statements.matching({ filters: new Map(names.map((name) => [name, false])), search })
 
   for (const [name, statement] of Object.entries({
-    look,
+    version,
     get,
     first,
     further,
     conflicts,
     create,
-    createOnce,
+    createWithKey,
   })) {
     test(`${name} scans no table`, async () => {
       assert.not.match(await planOf(statement), /Seq Scan|Disabled: true/)

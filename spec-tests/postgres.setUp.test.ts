@@ -94,16 +94,16 @@ test('names too long for the server are shortened and stay apart', async () => {
 })
 
 const misfits: [what: string, sql: string, says: RegExp][] = [
-  ['a column it needs is missing', 'create table things (id bigint primary key)', /has no column "name"/],
+  ['a column it needs is missing', 'create table things (id bigint primary key)', /column "name" does not exist/],
   [
     'a row has no value that it needs',
     'create table things (id bigint primary key, name text); insert into things values (1, null)',
-    /has rows without "name"/,
+    /requires "name", but some rows have no value/,
   ],
   [
     'a column that it does not know must have a value',
     'create table things (id bigint primary key, name text not null, other text not null)',
-    /lets no row be without "other"/,
+    /column "other" is NOT NULL/,
   ],
   [
     'rows share what is unique',
@@ -154,7 +154,7 @@ test('what cannot be reached, or asks for what is not to be had, ends the start 
     ...(url.password ? [[wrongPassword, /password authentication failed/] as Wrong] : []),
     [(address) => Object.assign(address, { pathname: '/nowhere' }), /"nowhere" does not exist/],
     [(address) => address.searchParams.set('sslmode', 'require'), /SSL/],
-    [(address) => address.searchParams.set('sslmode', 'maybe'), /sslmode is "maybe", but it takes one of disable/],
+    [(address) => address.searchParams.set('sslmode', 'maybe'), /sslmode is "maybe"; it must be one of disable/],
   ]
   for (const [change, says] of wrong) {
     const address = new URL(url)

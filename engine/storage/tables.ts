@@ -1,4 +1,4 @@
-/** The tables that a registry asks for, as SQL written by knex. */
+/** The tables of a registry, as SQL that knex builds. */
 import type { Knex } from 'knex'
 import type { Field, Registry, Resource } from '../descriptor/registry.js'
 

@@ -1,18 +1,18 @@
-/** The address of a PostgreSQL server: what it says of the connection, and how it is named without its password. */
+/** The URL of a PostgreSQL server: its connection parameters, and how it is shown without a password. */
 import { readFileSync } from 'node:fs'
 import type { ConnectionOptions } from 'node:tls'
 import type { ClientConfig } from 'pg'
 import { StorageError } from '../storage.js'
 
-/** The parameters of an address that are read here, by the meaning libpq gives them, and not by the driver. */
+/** Parameters that are read here, with the meaning libpq gives them, and not by the driver. */
 const ownParameters = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'options']
 
 const modes = ['disable', 'require', 'verify-ca', 'verify-full']
 
-/** TLS as `sslmode` asks for it: encrypted, from a known authority, or from that very host too. */
+/** TLS as `sslmode` requests it: encrypted, with a verified certificate, or with a verified host name too. */
 const tlsOf = (parameters: URLSearchParams): ConnectionOptions | false => {
   const mode = parameters.get('sslmode') ?? 'disable'
-  if (!modes.includes(mode)) throw new StorageError(`sslmode is "${mode}", but it takes one of ${modes.join(', ')}`)
+  if (!modes.includes(mode)) throw new StorageError(`sslmode is "${mode}"; it must be one of ${modes.join(', ')}`)
   if (mode === 'disable') return false
   const file = (name: string) => {
     const path = parameters.get(name)
@@ -29,19 +29,19 @@ const tlsOf = (parameters: URLSearchParams): ConnectionOptions | false => {
   }
 }
 
-/** Settings of the session, as the server's command line would take them. */
+/** Session settings in the form of the server's command line. */
 const asOptions = (settings: Readonly<Record<string, string>>): string =>
   Object.entries(settings)
     .map(([name, value]) => `-c ${name}=${value.replaceAll(/[\\ ]/g, String.raw`\$&`)}`)
     .join(' ')
 
-/** The address as it can be shown. */
+/** The URL without user and password. */
 export const shownAddress = (url: string): string => {
   const { protocol, host, pathname } = new URL(url)
   return `${protocol}//${host}${pathname}`
 }
 
-/** How the driver connects; what the address says of the session comes after our own settings, and so has the last word. */
+/** The driver's configuration; session options of the URL come last and so override ours. */
 export const configOf = (url: string, settings: Readonly<Record<string, string>>): ClientConfig => {
   const address = new URL(url)
   const given = address.searchParams.get('options')

@@ -1,28 +1,28 @@
-/** The connections to a PostgreSQL server: how many, how long they are waited for, and what their failures mean. */
+/** The connection pool, its timeouts and retries, and the classification of its errors. */
 import { createHash } from 'node:crypto'
 import { type ClientBase, DatabaseError, Pool, type PoolClient } from 'pg'
+import type { Statement } from '../bindings.js'
 import type { PoolOptions } from '../options.js'
-import type { Statement } from '../slots.js'
 import { OutcomeUnknown, Unavailable } from '../storage.js'
 import { configOf } from './address.js'
 
-/** A row as the server wrote it, a text a column. */
+/** A row in text format. */
 export type Row = readonly (string | null)[]
 
-/** A statement under the name by which each connection prepares it once. */
+/** A statement with the name under which each connection prepares it once. */
 export interface Prepared extends Statement {
   readonly name: string
 }
 
-/** Asks for the rows of a statement; values go by the names of its slots, and one that is missing is null. */
-export type Ask = (statement: Prepared, values?: Readonly<Record<string, unknown>>) => Promise<Row[]>
+/** Runs a statement; values are bound by name, and a missing one is null. */
+export type Run = (statement: Prepared, values?: Readonly<Record<string, unknown>>) => Promise<Row[]>
 
 export interface Connections {
-  /** A read, which may be asked again: on another connection where the first one broke. */
-  readonly read: Ask
-  /** A write that is one statement, and so a transaction. */
-  readonly write: Ask
-  transaction<T>(work: (ask: Ask) => Promise<T>): Promise<T>
+  /** Runs a read; it is retried on another connection if its own breaks. */
+  readonly read: Run
+  /** Runs a write of one statement, which is its own transaction. */
+  readonly write: Run
+  transaction<T>(work: (run: Run) => Promise<T>): Promise<T>
   close(): Promise<void>
 }
 
@@ -31,21 +31,21 @@ export const prepared = (statement: Statement): Prepared => ({
   name: createHash('sha256').update(statement.sql).digest('base64url').slice(0, 20),
 })
 
-/** The states by which a server says that it does not take part: gone, full, stopping, read-only, or too slow. */
-const isPassing = /^(?:08|28|3D|53|57|58)|^(?:25006|40001|40P01|55P03)$/
-/** Two transactions stood in each other's way; the server has undone this one. */
-const isUndone = /^(?:40001|40P01)$/
+/** SQLSTATEs of a server that is unreachable, full, stopping, read-only or too slow. */
+const transient = /^(?:08|28|3D|53|57|58)|^(?:25006|40001|40P01|55P03)$/
+/** A serialization failure or deadlock; the server has rolled this transaction back. */
+const rolledBack = /^(?:40001|40P01)$/
 
 const codeOf = (error: unknown): string => (error instanceof DatabaseError ? (error.code ?? '') : '')
 
-/** Whether the connection is of no more use: it is no answer of the server, or one that it is leaving or read-only. */
+/** Whether the connection is unusable: it was lost, or its server is stopping or read-only. */
 const isBroken = (error: unknown): boolean =>
   error instanceof DatabaseError ? /^(?:08|57P|25006)/.test(codeOf(error)) : !(error instanceof Unavailable)
 
-/** What has taken too long once is not waited for twice. */
+/** A timeout is not retried. */
 const isTimeout = (error: unknown): boolean => /timeout/.test((error as Error).message)
 
-/** Whether the connection was lost, so that nobody knows whether the server has carried out the statement. */
+/** Whether the connection was lost, which leaves it unknown whether the server carried out the statement. */
 const isLost = (error: unknown): boolean =>
   error instanceof Error && !(error instanceof DatabaseError) && !(error instanceof TypeError)
 
@@ -58,33 +58,33 @@ const committing = async <T>(work: Promise<T>): Promise<T> =>
 /** The error in the storage's own terms. */
 const storageError = (error: unknown): unknown => {
   if (error instanceof OutcomeUnknown || error instanceof Unavailable) return error
-  if (error instanceof DatabaseError) return isPassing.test(codeOf(error)) ? new Unavailable(error.message) : error
-  // A TypeError is a mistake of ours; whatever else the driver throws is about the connection.
+  if (error instanceof DatabaseError) return transient.test(codeOf(error)) ? new Unavailable(error.message) : error
+  // A TypeError is a bug; everything else the driver throws is about the connection.
   return error instanceof TypeError || !(error instanceof Error) ? error : new Unavailable(error.message)
 }
 
-/** Values come as the server wrote them; what they mean the asker knows. */
+/** Values stay in text format; the caller knows their types. */
 const types = { getTypeParser: () => String }
 
-/** Asks on one connection. */
-export const askOn =
-  (client: ClientBase): Ask =>
-  async ({ name, sql, slots }, values = {}) => {
-    const bound = slots.map((slot) => values[slot] ?? null)
+/** Runs statements on one connection. */
+export const runOn =
+  (client: ClientBase): Run =>
+  async ({ name, sql, parameters }, values = {}) => {
+    const bound = parameters.map((parameter) => values[parameter] ?? null)
     const { rows } = await client.query({ name, text: sql, values: bound, rowMode: 'array', types })
     return rows as Row[]
   }
 
-/** The network may fail without a word, so a statement's time is kept on this side too, with room for the server's own word. */
+/** Added to the server's own statement timeout on this side, in milliseconds, in case the network fails silently. */
 const grace = 1_000
 
-/** Opens none yet: a connection is made when there is something to ask. */
+/** Creates the pool; connections are opened on demand. */
 export const connectionsTo = (url: string, { size, waitMs, idleMs, statementMs }: PoolOptions): Connections => {
   const settings = {
     statement_timeout: String(statementMs),
     idle_in_transaction_session_timeout: String(statementMs),
     default_transaction_isolation: 'read committed',
-    // Statements are written so that one plan serves all values: planning anew would cost more than most of them take.
+    // One plan serves all values of a statement; planning again would cost more than most of them take.
     plan_cache_mode: 'force_generic_plan',
     jit: 'off',
   }
@@ -95,7 +95,7 @@ export const connectionsTo = (url: string, { size, waitMs, idleMs, statementMs }
     idleTimeoutMillis: idleMs,
     query_timeout: statementMs + grace,
   })
-  // A connection that breaks while nobody uses it, or while it is used: the pool drops it, and whoever uses it is told.
+  // The pool drops a connection that breaks; a statement that runs on it fails by itself.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
 
@@ -112,37 +112,37 @@ export const connectionsTo = (url: string, { size, waitMs, idleMs, statementMs }
       throw error
     }
   }
-  /** Tries until it succeeds or may not be tried again: as often as there can be connections that broke unnoticed. */
-  const attempt = async <T>(work: (client: PoolClient) => Promise<T>, isAgain: (error: unknown) => boolean) => {
+  /** Retries at most once for each connection of the pool, since all of them may have broken unnoticed. */
+  const withRetries = async <T>(work: (client: PoolClient) => Promise<T>, isRetryable: (error: unknown) => boolean) => {
     for (let left = size; ; left--) {
       try {
         return await using(work)
       } catch (error) {
-        if (left === 0 || !isAgain(error)) throw storageError(error)
+        if (left === 0 || !isRetryable(error)) throw storageError(error)
       }
     }
   }
-  const wasUndone = (error: unknown) => isUndone.test(codeOf(error))
+  const wasRolledBack = (error: unknown) => rolledBack.test(codeOf(error))
 
   return {
     read: (statement, values) =>
-      attempt(
-        (client) => askOn(client)(statement, values),
-        (error) => wasUndone(error) || (isBroken(error) && !isTimeout(error)),
+      withRetries(
+        (client) => runOn(client)(statement, values),
+        (error) => wasRolledBack(error) || (isBroken(error) && !isTimeout(error)),
       ),
-    write: (statement, values) => attempt((client) => committing(askOn(client)(statement, values)), wasUndone),
+    write: (statement, values) => withRetries((client) => committing(runOn(client)(statement, values)), wasRolledBack),
     transaction: (work) =>
-      attempt(async (client) => {
+      withRetries(async (client) => {
         await client.query('begin')
         try {
-          const result = await work(askOn(client))
+          const result = await work(runOn(client))
           await committing(client.query('commit'))
           return result
         } catch (error) {
           if (!isBroken(error)) await client.query('rollback')
           throw error
         }
-      }, wasUndone),
+      }, wasRolledBack),
     close: () => pool.end(),
   }
 }

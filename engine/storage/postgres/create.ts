@@ -1,19 +1,19 @@
-/** Creates on PostgreSQL: one statement checks the row and stores it; what others did meanwhile its constraints tell. */
+/** Creates on PostgreSQL: one statement checks the row and stores it; constraints catch what others stored meanwhile. */
 import { DatabaseError } from 'pg'
 import type { RowValues } from '../../descriptor/registry.js'
 import { type Conflict, type Creation, type Retry, type Table, Unavailable } from '../storage.js'
-import type { Ask, Connections, Row } from './connections.js'
-import { findKey, holdKey } from './keys.js'
+import type { Connections, Row, Run } from './connections.js'
+import { findKey, lockKey } from './keys.js'
 import type { Statements } from './statements.js'
 
-/** How often a row is tried that nothing seems to stand against, and yet something does. */
-const attempts = 3
+/** How often to retry a row that violates a constraint although the checks find no conflict. */
+const maxAttempts = 3
 
-/** A reference to nothing, or a value that is taken. */
+/** A foreign key or unique violation. */
 const isViolation = (error: unknown): boolean =>
   error instanceof DatabaseError && (error.code === '23503' || error.code === '23505')
 
-/** The part of a table that creates. */
+/** Makes the part of a table that creates rows. */
 export const creator = (connections: Connections, statements: Statements): Pick<Table, 'conflicts' | 'create'> => {
   const conflictsIn = (numbers: string | null | undefined): Conflict[] =>
     numbers ? numbers.split(',').map((nth) => statements.checks[Number(nth)] as Conflict) : []
@@ -24,12 +24,15 @@ export const creator = (connections: Connections, statements: Statements): Pick<
     return { id: Number(id), body: Buffer.from(String(body)), replayed: false }
   }
 
-  const once = async (ask: Ask, row: RowValues, { key, digest }: Retry): Promise<Creation> => {
-    await ask(holdKey, { key })
-    const [before] = await ask(findKey, { key })
-    if (!before) return creationFrom(await ask(statements.createOnce, { ...row, retryKey: key, retryDigest: digest }))
-    const [then, id, body] = before
-    return then === digest ? { id: Number(id), body: Buffer.from(String(body)), replayed: true } : { mismatch: true }
+  const createWithKey = async (run: Run, row: RowValues, { key, digest }: Retry): Promise<Creation> => {
+    await run(lockKey, { key })
+    const [before] = await run(findKey, { key })
+    if (!before)
+      return creationFrom(await run(statements.createWithKey, { ...row, retryKey: key, retryDigest: digest }))
+    const [storedDigest, id, body] = before
+    return storedDigest === digest
+      ? { id: Number(id), body: Buffer.from(String(body)), replayed: true }
+      : { mismatch: true }
   }
 
   const conflicts = async (row: RowValues): Promise<Conflict[]> => {
@@ -40,19 +43,19 @@ export const creator = (connections: Connections, statements: Statements): Pick<
   return {
     conflicts,
     async create(row, retry) {
-      for (let attempt = 0; attempt < attempts; attempt++) {
+      for (let attempt = 0; attempt < maxAttempts; attempt++) {
         try {
-          if (retry) return await connections.transaction((ask) => once(ask, row, retry))
+          if (retry) return await connections.transaction((run) => createWithKey(run, row, retry))
           return creationFrom(await connections.write(statements.create, row))
         } catch (error) {
           if (!isViolation(error)) throw error
         }
-        // Between the check and the insert another has stored, or deleted, what now stands against the row.
+        // Between the check and the insert, another client has stored or deleted what the row conflicts with.
         const found = await conflicts(row)
         if (found.length > 0) return { conflicts: found }
-        await connections.write(statements.passTaken)
+        await connections.write(statements.advanceSequence)
       }
-      throw new Unavailable('a row was refused without a reason that lasted')
+      throw new Unavailable('a constraint was violated, but no conflict was found')
     },
   }
 }

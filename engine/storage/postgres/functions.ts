@@ -1,17 +1,17 @@
-/** The functions that PostgreSQL keeps rows by: how a value is written, how case is folded, and what a change leaves behind. */
+/** The functions the service creates on PostgreSQL: JSON output, case folding, and the trigger that records changes. */
 import { fold } from '../caseFold.js'
 
-/** A function, and the SQL that makes it. */
-export interface KeptFunction {
-  /** With the types of what it takes, as the server names it. */
+/** A function, and the SQL that creates it. */
+export interface SqlFunction {
+  /** With its argument types, as the server names it. */
   readonly name: string
   readonly sql: string
 }
 
-/** Counts and states of all tables. */
+/** Row counts and versions of all tables: one row for each change, to be summed up. */
 export const statesTable = 'registry_tables'
 
-/** How many rows of each table lie in each block of ids: adding them up tells where a page begins in a table with gaps. */
+/** How many rows of each table have ids in each block, from which the start of a page is computed in a table with gaps. */
 export const blocksTable = 'registry_blocks'
 export const blockBits = 11
 
@@ -24,29 +24,28 @@ begin
   return case x when 0 then '0' else x::text end;
 end $$`
 
-/** A text as JSON; the server's own function is right, but not declared to give the same for ever. */
+/** A text as JSON; to_json() itself is not declared immutable. */
 const quotedFunction = `create or replace function registry_quoted(text) returns text
 language plpgsql immutable strict parallel safe as $$ begin return to_json($1); end $$`
 
-/** The longest text that an index holds as it is, in bytes: the server takes no more than some 2,700 for all columns. */
+/** The longest text that an index stores in full, in bytes; an index entry holds some 2,700 for all columns. */
 export const longestKey = 600
 
-/** What stands in an index for a text: the text, or where that is too long for one, its beginning and its hash. */
+/** The index key of a text: the text itself, or the beginning and the hash of one that is too long. */
 const keyFunction = `create or replace function registry_key(text) returns text
 language sql immutable parallel safe as $$
   select case when octet_length($1) <= ${longestKey} then $1 else left($1, 100) || md5($1) end
 $$`
 
-/** Every letter beyond ASCII whose case is folded, by the engine's own rule: the server's depends on its locale. */
+/** Every non-ASCII letter that folds, by the engine's own rule; the server's depends on its locale. */
 const foldedLetters = (): string[] => {
   const all = Array.from({ length: 0x1_ff80 }, (_, n) => String.fromCodePoint(0x80 + n)).join('')
   return [...all.matchAll(/\p{Changes_When_Casemapped}/gu)].map(([letter]) => letter).filter((one) => fold(one) !== one)
 }
 
 /**
- * The text that is searched: the given ones, joined by a space, those without a value left out, their case folded. Letters
- * beyond ASCII are looked for, and replaced one by one: few texts have many, and to hold each letter of a text against all
- * that fold would take far longer.
+ * The searched text: the non-null fields joined by a space, with case folded. Letters beyond ASCII are replaced one by one:
+ * few texts have many of them, and translate() over all 1,400 would take far longer.
  */
 const searchedFunction = (): string => {
   const letters = foldedLetters().join('')
@@ -67,9 +66,9 @@ end $$`
 }
 
 /**
- * Takes note of a change to a table: how many rows more, and a random state. Each change adds a row of its own, and count and
- * state are what all of them come to: one row to be updated would make writers wait for one another's commit, or for ever.
- * It runs with the rights of its owner, for whoever may write the table need not know of this one.
+ * Records a change to a table: the change of its row count, and a random version. Each change inserts a row, because updating
+ * one row would make writers wait for each other's commits, or deadlock. Runs with its owner's rights, so that other writers
+ * of the table need none here.
  */
 const changedFunction = `create or replace function registry_changed() returns trigger
 language plpgsql security definer set search_path from current as $$
@@ -84,7 +83,7 @@ begin
   if tg_op = 'INSERT' then
     select count(*), max(id) into change, last from added;
     insert into ${blocksTable} select tg_argv[0], id >> ${blockBits}, count(*) from added group by 2;
-    -- A row that came with an id of its own: the next one without follows it.
+    -- A row was inserted with its own id: the sequence continues after it.
     if last > coalesce(pg_sequence_last_value(tg_argv[1]::regclass), 0) then perform setval(tg_argv[1], last); end if;
   elsif tg_op = 'DELETE' then
     select -count(*) into change from removed;
@@ -97,13 +96,13 @@ begin
   return null;
 end $$`
 
-/** Those by which columns and indexes are computed: where one of them changes, they are computed anew. */
-export const valueFunctions = (): KeptFunction[] => [
+/** Functions that compute columns and indexes: when one changes, these are rebuilt. */
+export const valueFunctions = (): SqlFunction[] => [
   { name: 'registry_number(double precision)', sql: numberFunction },
   { name: 'registry_quoted(text)', sql: quotedFunction },
   { name: 'registry_key(text)', sql: keyFunction },
   { name: 'registry_searched(text[])', sql: searchedFunction() },
 ]
 
-/** Those that triggers run. */
-export const triggerFunctions: readonly KeptFunction[] = [{ name: 'registry_changed()', sql: changedFunction }]
+/** Functions that triggers run. */
+export const triggerFunctions: readonly SqlFunction[] = [{ name: 'registry_changed()', sql: changedFunction }]

@@ -1,29 +1,29 @@
-/** Keys of creates that may be sent again, on PostgreSQL: kept with the row, held while in use, and forgotten after a day. */
+/** Idempotency keys on PostgreSQL: stored with their rows, locked while in use, deleted after 24 hours. */
 import { prepared } from './connections.js'
 
-/** The answers to creates that carried a key. */
+/** The results of creates with a key. */
 export const keysTable = 'registry_keys'
 
-/** The server's clock, the same for every process, in milliseconds. */
+/** The server's clock in milliseconds, the same for every process. */
 const now = '(extract(epoch from now()) * 1000)::bigint'
 const lifetime = 24 * 60 * 60 * 1000
 
-/** Held until the transaction ends: of two requests with one key the second waits, and then finds what the first has made. */
-export const holdKey = prepared({ sql: 'select pg_advisory_xact_lock(723811690, hashtext($1))', slots: ['key'] })
+/** Locks a key until the transaction ends: a second request with the same key waits, and then finds the first one's result. */
+export const lockKey = prepared({ sql: 'select pg_advisory_xact_lock(723811690, hashtext($1))', parameters: ['key'] })
 
-/** What a key has made. */
+/** The result stored for a key. */
 export const findKey = prepared({
   sql: `select digest, id, body from ${keysTable} where key = $1 and at > ${now} - ${lifetime}`,
-  slots: ['key'],
+  parameters: ['key'],
 })
 
 /**
- * Parts of the statement that has just made a row, given as `made`: they keep its key, in the place of the same key from
- * long ago, and forget what others have left; a key that another process is at is left to that one.
+ * Parts of a statement that stores a row as `made`: they store its key, replacing an expired one, and delete other expired keys
+ * unless another process has locked them.
  */
-export const keepKey = (json: string): string => `,
-  kept as (insert into ${keysTable} (key, digest, id, body, at)
+export const storeKey = (json: string): string => `,
+  stored_key as (insert into ${keysTable} (key, digest, id, body, at)
     select :retryKey::text, :retryDigest::text, id, ${json}, ${now} from made
     on conflict (key) do update set digest = excluded.digest, id = excluded.id, body = excluded.body, at = excluded.at),
-  forgotten as (delete from ${keysTable} where key = any(array(select key from ${keysTable}
+  deleted_keys as (delete from ${keysTable} where key = any(array(select key from ${keysTable}
     where at <= ${now} - ${lifetime} and key <> :retryKey::text for update skip locked)))`

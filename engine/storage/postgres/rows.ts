@@ -1,42 +1,42 @@
-/** Whole rows on PostgreSQL, many at once: each batch is one JSON document that the server takes apart. */
+/** Reads and stores whole rows on PostgreSQL in batches, each one JSON document. */
 import type { Resource, RowValues } from '../../descriptor/registry.js'
 import { quoted } from '../tables.js'
-import { type Ask, prepared } from './connections.js'
+import { prepared, type Run } from './connections.js'
 import { columnTypes } from './schema.js'
 
 const batch = 5_000
 
-/** Leaves the references of a transaction to be checked at its end. */
-export const deferReferences = prepared({ sql: 'set constraints all deferred', slots: [] })
+/** Checks references at the end of the transaction. */
+export const deferReferences = prepared({ sql: 'set constraints all deferred', parameters: [] })
 
-const insert = async (ask: Ask, resource: Resource, rows: readonly RowValues[], isNamed: boolean): Promise<void> => {
-  const fields = resource.fields.filter(({ name }) => isNamed || name !== 'id')
+const insert = async (run: Run, resource: Resource, rows: readonly RowValues[], hasId: boolean): Promise<void> => {
+  const fields = resource.fields.filter(({ name }) => hasId || name !== 'id')
   const names = fields.map(({ name }) => quoted(name)).join(', ')
   const typed = fields.map(({ name, kind }) => `${quoted(name)} ${columnTypes[kind]}`).join(', ')
   const statement = prepared({
     sql: `insert into ${quoted(resource.table)} (${names}) select ${names}
       from rows from (json_to_recordset($1) as (${typed})) with ordinality as given(${names}, n) order by n`,
-    slots: ['json'],
+    parameters: ['json'],
   })
   for (let from = 0; from < rows.length; from += batch) {
-    await ask(statement, { json: JSON.stringify(rows.slice(from, from + batch)) })
+    await run(statement, { json: JSON.stringify(rows.slice(from, from + batch)) })
   }
 }
 
-/** Stores rows as they are; those without an id are given the next ones, after all that have one. */
-export const insertRows = async (ask: Ask, resource: Resource, rows: Iterable<RowValues>): Promise<void> => {
+/** Stores whole rows; those without an id get the next ones, after all that have one. */
+export const insertRows = async (run: Run, resource: Resource, rows: Iterable<RowValues>): Promise<void> => {
   const given = [...rows]
-  const isNamed = (row: RowValues) => (row['id'] ?? null) !== null
-  const unnamed = given.filter((row) => !isNamed(row))
-  await insert(ask, resource, given.filter(isNamed), true)
-  await insert(ask, resource, unnamed, false)
+  const hasId = (row: RowValues) => (row['id'] ?? null) !== null
+  const withoutId = given.filter((row) => !hasId(row))
+  await insert(run, resource, given.filter(hasId), true)
+  await insert(run, resource, withoutId, false)
 }
 
-/** Whole rows after an id, in the order of their ids. */
-export const readRows = async (ask: Ask, { table, fields }: Resource, after: number, count: number) => {
+/** Whole rows after an id, in order of id. */
+export const readRows = async (run: Run, { table, fields }: Resource, after: number, count: number) => {
   const columns = fields.map(({ name }) => quoted(name)).join(', ')
   const sql = `select ${columns} from ${quoted(table)} where id > $1 order by id limit $2`
-  const rows = await ask(prepared({ sql, slots: ['after', 'count'] }), { after, count })
+  const rows = await run(prepared({ sql, parameters: ['after', 'count'] }), { after, count })
   return rows.map((row): RowValues => {
     const values = fields.map(({ name, kind }, n) => {
       const text = row[n] ?? null

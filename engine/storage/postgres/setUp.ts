@@ -1,19 +1,19 @@
-/** Makes, in a database that may be new or from an earlier descriptor, all that the registry asks for. */
+/** Creates what the registry needs in a database that is new or was made for earlier descriptors. */
 import { Client } from 'pg'
 import type { Registry, Resource } from '../../descriptor/registry.js'
-import { type Column, doubtful, misfitOf } from '../misfit.js'
 import type { Opened, StorageOptions } from '../options.js'
+import { type Column, schemaMismatch, unverifiedNotNull } from '../schemaMismatch.js'
 import { StorageError } from '../storage.js'
 import { quoted } from '../tables.js'
 import { configOf } from './address.js'
-import { type Ask, askOn } from './connections.js'
+import { type Run, runOn } from './connections.js'
+import { type Execute, ensureDerivedObjects, ensureFunctions, trigramsOf } from './derivedObjects.js'
 import { blocksTable, statesTable } from './functions.js'
-import { ensureFunctions, ensureKept, type Run, trigramsOf } from './kept.js'
 import { keysTable } from './keys.js'
 import { deferReferences, insertRows } from './rows.js'
 import { addColumns, addReferences, createTable } from './schema.js'
 
-/** Held while a process sets up: another that starts at the same moment waits, and then finds all of it made. */
+/** Held during set-up: another process that starts at the same time waits, and then finds everything created. */
 const lock = 'select pg_advisory_xact_lock(7238116901)'
 
 const ownTables = [
@@ -26,96 +26,97 @@ const ownTables = [
   `create index if not exists ${keysTable}_at on ${keysTable} (at)`,
 ]
 
-/** Makes the table, or gives it the columns its descriptor has gained; answers with what is left to do: its references. */
-const ensureTable = async (run: Run, registry: Registry, resource: Resource): Promise<string[]> => {
+/** Creates the table or its new columns; returns the statements that add its foreign keys. */
+const ensureTable = async (execute: Execute, registry: Registry, resource: Resource): Promise<string[]> => {
   const table = quoted(resource.table)
-  const columns = await run<Column>(
-    `select attname as name, attnotnull as "isFilled" from pg_attribute
+  const columns = await execute<Column>(
+    `select attname as name, attnotnull as "isNotNull" from pg_attribute
       where attrelid = to_regclass($1) and attnum > 0 and not attisdropped`,
     [table],
   )
   if (columns.length === 0) {
-    await run(createTable(resource))
+    await execute(createTable(resource))
     return addReferences(registry, resource, resource.fields)
   }
-  const unfilled: string[] = []
-  for (const column of doubtful(resource, columns)) {
-    const found = await run(`select 1 from ${table} where ${quoted(column)} is null limit 1`)
-    if (found.length > 0) unfilled.push(column)
+  const withNulls: string[] = []
+  for (const column of unverifiedNotNull(resource, columns)) {
+    const found = await execute(`select 1 from ${table} where ${quoted(column)} is null limit 1`)
+    if (found.length > 0) withNulls.push(column)
   }
-  const problem = misfitOf(resource, columns, unfilled)
+  const problem = schemaMismatch(resource, columns, withNulls)
   if (problem) throw new StorageError(problem)
-  const gained = resource.fields.filter((field) => !columns.some((column) => column.name === field.name))
-  if (gained.length > 0) await run(addColumns(resource, gained))
-  return addReferences(registry, resource, gained)
+  const added = resource.fields.filter((field) => !columns.some((column) => column.name === field.name))
+  if (added.length > 0) await execute(addColumns(resource, added))
+  return addReferences(registry, resource, added)
 }
 
-/** Loads the demo rows, unless any table has a row; answers whether it did. */
-const loadDemo = async (run: Run, ask: Ask, registry: Registry): Promise<boolean> => {
-  const [counted] = await run<{ rows: string }>(`select coalesce(sum(rows), 0) as rows from ${statesTable}`)
+/** Loads the demo rows, unless any table has a row; returns whether it did. */
+const loadDemo = async (execute: Execute, run: Run, registry: Registry): Promise<boolean> => {
+  const [counted] = await execute<{ rows: string }>(`select coalesce(sum(rows), 0) as rows from ${statesTable}`)
   if (Number(counted?.rows) > 0) return false
-  // Rows refer to one another in both directions, so the references are checked once all are there.
-  await ask(deferReferences)
-  for (const resource of registry) await insertRows(ask, resource, resource.demo)
+  // Rows refer to one another in both directions, so references are checked at the end.
+  await run(deferReferences)
+  for (const resource of registry) await insertRows(run, resource, resource.demo)
   return true
 }
 
-/** What searches can count on: an index of trigrams, and whether it knows letters beyond ASCII as such. */
+/** What searches can use: whether there is a trigram index, and whether it knows non-ASCII letters. */
 export interface SearchIndex {
   readonly isThere: boolean
   readonly isAscii: boolean
 }
 
-/** Makes all of it; tables that had to be gone through are added to a set. */
-const make = async (
+/** Creates everything; tables whose rows were rewritten are added to a set. */
+const createMissing = async (
+  execute: Execute,
   run: Run,
-  ask: Ask,
   registry: Registry,
   { demo, progress, warn }: StorageOptions,
-  goneThrough: Set<string>,
+  rewrittenTables: Set<string>,
 ): Promise<SearchIndex & Opened> => {
-  await run(lock)
-  const [server] = await run<{ encoding: string }>(`select current_setting('server_encoding') as encoding`)
+  await execute(lock)
+  const [server] = await execute<{ encoding: string }>(`select current_setting('server_encoding') as encoding`)
   if (server?.encoding !== 'UTF8') {
-    throw new StorageError(`its encoding is ${server?.encoding}, which has not every letter; take one in UTF8`)
+    throw new StorageError(`its encoding is ${server?.encoding}; use a database with the encoding UTF8`)
   }
-  const [states] = await run<{ found: unknown }>(`select to_regclass('${statesTable}') as found`)
+  const [states] = await execute<{ found: unknown }>(`select to_regclass('${statesTable}') as found`)
   const created = states?.found === null
-  for (const sql of ownTables) await run(sql)
-  const basis = await ensureFunctions(run)
-  const trigrams = await trigramsOf(run, warn)
+  for (const sql of ownTables) await execute(sql)
+  const functionsDigest = await ensureFunctions(execute)
+  const trigrams = await trigramsOf(execute, warn)
   const references: string[] = []
-  for (const resource of registry) references.push(...(await ensureTable(run, registry, resource)))
-  for (const sql of references) await run(sql)
-  const says = async ({ table }: Resource) => {
-    const [counted] = await run<{ count: string }>(`select count(*) from ${quoted(table)}`)
+  for (const resource of registry) references.push(...(await ensureTable(execute, registry, resource)))
+  for (const sql of references) await execute(sql)
+  const reportRewrite = async ({ table }: Resource) => {
+    const [counted] = await execute<{ count: string }>(`select count(*) from ${quoted(table)}`)
     progress(table, 0, Number(counted?.count))
-    if (Number(counted?.count) > 0) goneThrough.add(table)
+    if (Number(counted?.count) > 0) rewrittenTables.add(table)
   }
-  for (const resource of registry) await ensureKept({ run, basis, says }, resource, trigrams)
-  const opened = { created, demo: demo && (await loadDemo(run, ask, registry)) }
+  for (const resource of registry)
+    await ensureDerivedObjects({ execute, functionsDigest, reportRewrite }, resource, trigrams)
+  const opened = { created, demo: demo && (await loadDemo(execute, run, registry)) }
   if (!trigrams) return { isThere: false, isAscii: true, ...opened }
   const schema = trigrams.slice(0, trigrams.lastIndexOf('.'))
-  const [shown] = await run<{ count: number }>(`select cardinality(${schema}.show_trgm('éüß')) as count`)
+  const [shown] = await execute<{ count: number }>(`select cardinality(${schema}.show_trgm('éüß')) as count`)
   return { isThere: true, isAscii: shown?.count === 0, ...opened }
 }
 
-/** Brings the database to what the registry asks for, all of it or nothing, on a connection of its own without haste. */
+/** Creates all that is missing in one transaction, on its own connection without a statement timeout. */
 export const setUp = async (url: string, registry: Registry, options: StorageOptions): Promise<SearchIndex> => {
   const client = new Client({
     ...configOf(url, { statement_timeout: '0' }),
     connectionTimeoutMillis: options.pool.waitMs,
   })
   client.on('error', () => {})
-  const run: Run = async (sql, values) => (await client.query(sql, values && [...values])).rows
+  const execute: Execute = async (sql, values) => (await client.query(sql, values && [...values])).rows
   try {
     await client.connect()
-    await run('begin')
-    const goneThrough = new Set<string>()
-    const { created, demo, ...search } = await make(run, askOn(client), registry, options, goneThrough)
-    await run('commit')
-    // A table written anew is not known to be visible to all, and no count could be read off an index alone.
-    for (const table of goneThrough) await run(`vacuum analyze ${quoted(table)}`)
+    await execute('begin')
+    const rewrittenTables = new Set<string>()
+    const { created, demo, ...search } = await createMissing(execute, runOn(client), registry, options, rewrittenTables)
+    await execute('commit')
+    // Without a vacuum, a rewritten table has no visibility map, and index-only counts would read every row.
+    for (const table of rewrittenTables) await execute(`vacuum analyze ${quoted(table)}`)
     options.opened?.({ created, demo })
     return search
   } finally {

@@ -52,7 +52,9 @@ export const postgresTable = (registry: Registry, resource: Resource, common: Sh
     if (isCompacting) return
     isCompacting = true
     // If it fails, the next read tries again.
-    const compacting = [statements.gather, statements.gatherBlocks].map((statement) => connections.write(statement))
+    const compacting = [statements.compactChanges, statements.compactBlocks].map((statement) =>
+      connections.write(statement),
+    )
     await Promise.allSettled(compacting)
     isCompacting = false
   }
@@ -73,12 +75,12 @@ export const postgresTable = (registry: Registry, resource: Resource, common: Sh
     const given = Object.entries(filters)
     if (given.length === 0 && !search) return offset === 0n ? statements.first : statements.further
     const isLong = (value: string | bigint) => typeof value === 'string' && Buffer.byteLength(value) > longestKey
-    return statements.narrowed({ filters: new Map(given.map(([name, value]) => [name, isLong(value)])), search })
+    return statements.matching({ filters: new Map(given.map(([name, value]) => [name, isLong(value)])), search })
   }
 
   return {
     shape: statements.create.sql,
-    version: shared(async () => (await read(statements.look)).version),
+    version: shared(async () => (await read(statements.version)).version),
     async page(query) {
       const { limit, offset, filters } = query
       const search = query.q === '' ? undefined : planSearch(searchIndex, query.q)

@@ -6,7 +6,7 @@ import type { Registry } from '../../descriptor/registry.js'
 import { StorageError } from '../storage.js'
 import { statesTable } from './schema.js'
 
-/** Which file is at a path: another after it was replaced, nothing where there is none. */
+/** Identifies the file at a path; undefined if there is none. */
 export const identityOf = (path: string): string | undefined => {
   const found = statSync(path, { throwIfNoEntry: false, bigint: true })
   return found && `${found.dev}:${found.ino}`
@@ -21,8 +21,8 @@ export const fileGuard = (path: string): (() => void) => {
   }
 }
 
-/** A larger file is not looked through at every start: that would take longer than the start itself. */
-const mostLookedThrough = 16 * 1024 * 1024
+/** Larger files are not checked at each start: that would take longer than the start itself. */
+const maxCheckedSize = 16 * 1024 * 1024
 
 /** Whether there is no database at a path yet. */
 export const isNew = (path: string): boolean => (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0
@@ -55,7 +55,7 @@ export const refuseUnusable = (path: string, warn: (message: string) => void): v
   }
   if (!found || may(path, constants.W_OK)) return
   if (found.size === 0) throw new StorageError('the file is empty and read-only; change its permissions')
-  warn(`The database ${path} is read-only: reads are served, and creates are answered with 503.`)
+  warn(`The database ${path} is read-only: reads are served, and creates respond with 503.`)
 }
 
 const tablesOf = (database: Database.Database): string[] =>
@@ -64,7 +64,7 @@ const tablesOf = (database: Database.Database): string[] =>
     .pluck()
     .all() as string[]
 
-/** Refuses a file that is damaged or another program's, by reading alone: not a byte of it is changed. */
+/** Refuses a file that is damaged or belongs to another program, without writing to it. */
 export const refuseUnsound = (path: string, registry: Registry): void => {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
   if (size === 0) return
@@ -77,7 +77,7 @@ export const refuseUnsound = (path: string, registry: Registry): void => {
         `it is another program's, with the tables ${tables.slice(0, 5).join(', ')}; name another file`,
       )
     }
-    if (size > mostLookedThrough) return
+    if (size > maxCheckedSize) return
     const [found = ''] = String(database.pragma('quick_check(1)', { simple: true })).split('\n')
     if (found !== 'ok') throw new StorageError(`it is damaged (${found}); restore a backup`)
   } finally {

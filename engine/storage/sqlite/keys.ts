@@ -1,18 +1,18 @@
-/** Which requests were made under which key: kept beside the rows, in the same commit, so that neither is there alone. */
+/** Idempotency keys on SQLite, stored in the same commit as their rows. */
 import type { Database } from 'better-sqlite3'
 import type { Retry } from '../storage.js'
 
 const keysTable = 'registry_keys'
 
-/** How long a request can be sent again, in milliseconds. */
-const kept = 24 * 60 * 60 * 1000
+/** How long a key is valid, in milliseconds. */
+const lifetime = 24 * 60 * 60 * 1000
 
-/** What was stored for a key. */
+/** The result of an earlier request with the same key. */
 export type Replay =
   | { readonly id: number; readonly body: Uint8Array; readonly replayed: true }
   | { readonly mismatch: true }
 
-/** Makes the table of the keys. */
+/** Creates the table of keys. */
 export const ensureKeys = (database: Database): void => {
   database.exec(
     `create table if not exists ${keysTable} (key text primary key, digest text not null, id integer not null, body blob not null, at integer not null);
@@ -20,25 +20,25 @@ export const ensureKeys = (database: Database): void => {
   )
 }
 
-/** Makes the functions that remember keys on a connection. */
+/** Finds and stores keys on a connection. */
 export const keysOf = (database: Database) => {
   const find = database.prepare(`select digest, id, body from ${keysTable} where key = ? and at > ?`).raw()
-  const keep = database.prepare(
+  const store = database.prepare(
     `insert or replace into ${keysTable} (key, digest, id, body, at) values (?, ?, ?, ?, ?)`,
   )
   const prune = database.prepare(`delete from ${keysTable} where at <= ?`)
   return {
-    /** The answer of the request that had this key. */
+    /** The result of the request that had this key, if any. */
     replay({ key, digest }: Retry): Replay | undefined {
-      const found = find.get(key, Date.now() - kept) as [string, number, Buffer] | undefined
+      const found = find.get(key, Date.now() - lifetime) as [string, number, Buffer] | undefined
       if (!found) return undefined
       const [before, id, body] = found
       return before === digest ? { id, body, replayed: true } : { mismatch: true }
     },
-    /** Remembers an answer, and forgets those that are too old to be asked for. */
+    /** Stores a result and deletes those that have expired. */
     remember({ key, digest }: Retry, id: number, body: Uint8Array): void {
-      prune.run(Date.now() - kept)
-      keep.run(key, digest, id, body, Date.now())
+      prune.run(Date.now() - lifetime)
+      store.run(key, digest, id, body, Date.now())
     },
   }
 }

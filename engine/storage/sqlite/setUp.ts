@@ -1,10 +1,10 @@
-/** Makes, in a database that may be new or from an earlier descriptor, all that the registry asks for. */
+/** Creates what the registry needs in a database that is new or was made for earlier descriptors. */
 import type { Database } from 'better-sqlite3'
 import type { Knex } from 'knex'
 import type { Registry, Resource, RowValues } from '../../descriptor/registry.js'
-import { doubtful, misfitOf } from '../misfit.js'
+import { compile, parameter } from '../bindings.js'
 import type { Progress } from '../options.js'
-import { compile, slot } from '../slots.js'
+import { schemaMismatch, unverifiedNotNull } from '../schemaMismatch.js'
 import { StorageError } from '../storage.js'
 import { addColumns, createTable, quoted } from '../tables.js'
 import { blockBits } from './blocks.js'
@@ -23,18 +23,18 @@ const batch = 10_000
 
 const ensureTable = (database: Database, knex: Knex, registry: Registry, resource: Resource): void => {
   const found = database.pragma(`table_info(${quoted(resource.table)})`) as { name: string; notnull: 0 | 1 }[]
-  const columns = found.map(({ name, notnull }) => ({ name, isFilled: notnull === 1 }))
+  const columns = found.map(({ name, notnull }) => ({ name, isNotNull: notnull === 1 }))
   if (columns.length === 0) {
     for (const sql of createTable(knex, registry, resource)) database.exec(sql)
     return
   }
-  const hasGap = (name: string) =>
+  const hasNulls = (name: string) =>
     database.prepare(`select 1 from ${quoted(resource.table)} where ${quoted(name)} is null limit 1`).get() !==
     undefined
-  const problem = misfitOf(resource, columns, doubtful(resource, columns).filter(hasGap))
+  const problem = schemaMismatch(resource, columns, unverifiedNotNull(resource, columns).filter(hasNulls))
   if (problem) throw new StorageError(problem)
-  const gained = resource.fields.filter((field) => !columns.some((column) => column.name === field.name))
-  if (gained.length > 0) for (const sql of addColumns(knex, registry, resource, gained)) database.exec(sql)
+  const added = resource.fields.filter((field) => !columns.some((column) => column.name === field.name))
+  if (added.length > 0) for (const sql of addColumns(knex, registry, resource, added)) database.exec(sql)
 }
 
 const countOf = (database: Database, { table }: Resource): number =>
@@ -43,8 +43,8 @@ const countOf = (database: Database, { table }: Resource): number =>
     .pluck()
     .get() as number
 
-/** Puts the rows that are there already into the search index and the blocks, and counts them. */
-const catchUp = (database: Database, knex: Knex, resource: Resource, progress: Progress): void => {
+/** Adds existing rows to the search index and the blocks, and counts them. */
+const indexExistingRows = (database: Database, knex: Knex, resource: Resource, progress: Progress): void => {
   const { table } = resource
   const total = countOf(database, resource)
   const fill = database.prepare(
@@ -72,18 +72,18 @@ const catchUp = (database: Database, knex: Knex, resource: Resource, progress: P
   database.prepare(`insert or replace into ${statesTable} values (?, ?, hex(randomblob(8)))`).run(table, total)
 }
 
-const ensureKept = (database: Database, knex: Knex, resource: Resource, progress: Progress): void => {
+const ensureDerivedObjects = (database: Database, knex: Knex, resource: Resource, progress: Progress): void => {
   const existing = database.prepare('select sql from sqlite_schema where name = ?').pluck()
-  const isAsWanted = ({ name, sql }: DerivedObject) => existing.get(name) === sql
-  const remake = (wanted: readonly DerivedObject[]) => {
+  const isCurrent = ({ name, sql }: DerivedObject) => existing.get(name) === sql
+  const recreate = (wanted: readonly DerivedObject[]) => {
     for (const { type, name } of wanted.toReversed()) database.exec(`drop ${type} if exists ${name}`)
     for (const { sql } of wanted) database.exec(sql)
   }
   for (const index of indexesOf(knex, resource)) {
-    if (isAsWanted(index)) continue
+    if (isCurrent(index)) continue
     progress(resource.table, 0, countOf(database, resource))
     try {
-      remake([index])
+      recreate([index])
     } catch (error) {
       if ((error as { code?: string }).code !== 'SQLITE_CONSTRAINT_UNIQUE') throw error
       const columns = index.sql.slice(index.sql.lastIndexOf('('))
@@ -94,14 +94,14 @@ const ensureKept = (database: Database, knex: Knex, resource: Resource, progress
   }
   const bookkeeping = bookkeepingOf(knex, resource)
   const isCounted = database.prepare(`select 1 from ${statesTable} where name = ?`).get(resource.table) !== undefined
-  if (isCounted && bookkeeping.every(isAsWanted)) return
-  remake(bookkeeping)
-  catchUp(database, knex, resource, progress)
+  if (isCounted && bookkeeping.every(isCurrent)) return
+  recreate(bookkeeping)
+  indexExistingRows(database, knex, resource, progress)
 }
 
 const isReadOnly = (error: unknown): boolean => (error as { code?: string }).code === 'SQLITE_READONLY'
 
-/** Brings the database to what the registry asks for, all of it or nothing. */
+/** Creates all that is missing, in one transaction. */
 export const setUp = (database: Database, knex: Knex, registry: Registry, progress: Progress): void => {
   const all = database.transaction(() => {
     for (const resource of registry) ensureTable(database, knex, registry, resource)
@@ -109,7 +109,7 @@ export const setUp = (database: Database, knex: Knex, registry: Registry, progre
       `create table if not exists ${statesTable} (name text primary key, rows integer not null, state text not null) without rowid`,
     )
     ensureKeys(database)
-    for (const resource of registry) ensureKept(database, knex, resource, progress)
+    for (const resource of registry) ensureDerivedObjects(database, knex, resource, progress)
   })
   try {
     all.immediate()
@@ -125,23 +125,23 @@ export const setUp = (database: Database, knex: Knex, registry: Registry, progre
   }
 }
 
-/** Stores whole rows as they are; one without an id is given the next. */
+/** Stores whole rows; a row without an id gets the next one. */
 export const insertRows = (database: Database, knex: Knex, resource: Resource, rows: Iterable<RowValues>): void => {
-  const row = Object.fromEntries(resource.fields.map(({ name }) => [name, slot(knex, name)]))
-  const { sql, slots } = compile(knex(resource.table).insert(row))
+  const row = Object.fromEntries(resource.fields.map(({ name }) => [name, parameter(knex, name)]))
+  const { sql, parameters } = compile(knex(resource.table).insert(row))
   const insert = database.prepare(sql)
-  for (const values of rows) insert.run(slots.map((name) => values[name] ?? null))
+  for (const values of rows) insert.run(parameters.map((name) => values[name] ?? null))
 }
 
-/** Loads the demo rows, in one transaction, unless any table has a row; answers whether it did. */
+/** Loads the demo rows, in one transaction, unless any table has a row; returns whether it did. */
 export const loadDemo = (database: Database, knex: Knex, registry: Registry): boolean => {
   const count = database.prepare(`select sum(rows) from ${statesTable}`).pluck()
   if (Number(count.get()) > 0) return false
   return database
     .transaction(() => {
-      // Looked at again, for another process may have been faster.
+      // Another process may have loaded them meanwhile.
       if (Number(count.get()) > 0) return false
-      // Rows refer to one another in both directions, so the references are checked once all are there.
+      // Rows refer to one another in both directions, so references are checked at the end.
       database.pragma('defer_foreign_keys = ON')
       for (const resource of registry) insertRows(database, knex, resource, resource.demo)
       return true

@@ -1,7 +1,7 @@
 /** The SQL of a resource on SQLite, compiled when the registry is loaded. */
 import type { Knex } from 'knex'
 import { filterFields, type Registry, type Resource } from '../../descriptor/registry.js'
-import { compile, type Statement, slot } from '../slots.js'
+import { compile, parameter, type Statement } from '../bindings.js'
 import { quoted, tableNameOf } from '../tables.js'
 import type { ListSql } from './lists.js'
 import {
@@ -41,13 +41,13 @@ const checksOf = (knex: Knex, registry: Registry, resource: Resource): Check[] =
   resource.fields.flatMap(({ name: field, references, unique }) => {
     const checks: Check[] = []
     if (references) {
-      const found = knex(tableNameOf(registry, references)).select(knex.raw('1')).where('id', slot(knex, field))
+      const found = knex(tableNameOf(registry, references)).select(knex.raw('1')).where('id', parameter(knex, field))
       checks.push({ type: 'reference', field, reads: [field], statement: compile(found) })
     }
     if (unique) {
       const reads = [...unique, field]
       const taken = knex(resource.table).select(knex.raw('1'))
-      for (const name of reads) taken.where(name, slot(knex, name))
+      for (const name of reads) taken.where(name, parameter(knex, name))
       checks.push({ type: 'unique', field, reads, statement: compile(taken) })
     }
     return checks
@@ -56,7 +56,7 @@ const checksOf = (knex: Knex, registry: Registry, resource: Resource): Check[] =
 /** The statements of one resource. */
 export const statementsOf = (knex: Knex, registry: Registry, resource: Resource): Statements => {
   const table = quoted(resource.table)
-  const slots = (...names: string[]) => names.map((name) => slot(knex, name)) as never
+  const parameters = (...names: string[]) => names.map((name) => parameter(knex, name)) as never
   const version = `(select state from ${statesTable} where name = '${resource.table}')`
   const rowCount = `(select rows from ${statesTable} where name = '${resource.table}')`
   // Without INDEXED BY, SQLite computes the JSON again for a handful of rows.
@@ -64,14 +64,18 @@ export const statementsOf = (knex: Knex, registry: Registry, resource: Resource)
   const columns = resource.fields.map((field) => field.name).filter((name) => name !== 'id')
   const hasLongRows = `exists (select 1 from ${table} indexed by ${longRowsIndex(resource)} where ${isLong(knex, resource)})`
   return {
-    get: compile(knex.raw(`select ${version}, (select cast(row as blob) from (${rows} where id = ?))`, slots('id'))),
-    insert: compile(knex(resource.table).insert(Object.fromEntries(columns.map((name) => [name, slot(knex, name)])))),
+    get: compile(
+      knex.raw(`select ${version}, (select cast(row as blob) from (${rows} where id = ?))`, parameters('id')),
+    ),
+    insert: compile(
+      knex(resource.table).insert(Object.fromEntries(columns.map((name) => [name, parameter(knex, name)]))),
+    ),
     checks: checksOf(knex, registry, resource),
     all: compile(
       knex.raw(
         `select ${version}, cast(concat('{"data":[', (select group_concat(row, ',') from (${rows} where id >= ? order by id ${bounded})),
           '],"meta":{"total":', ${rowCount}, ',"limit":', ?, ',"offset":', ?, '}}') as blob)`,
-        slots('first', 'limit', 'skip', 'limit', 'shownOffset'),
+        parameters('first', 'limit', 'skip', 'limit', 'shownOffset'),
       ),
     ),
     lists: {

@@ -5,7 +5,7 @@ import { closeMessage, type Failure, type Reply, type Request } from './worker.j
 
 const failureOf = ({ name, message, code }: Error & { code?: string }): Failure => ({ name, message, code })
 
-/** Runs tasks until the worker is told to close; `run` may take its time. */
+/** Runs tasks until the worker is asked to close; `run` may be asynchronous. */
 export const serveTasks = (run: (message: unknown) => unknown, database: Database): void => {
   const reply = (message: Reply): void => parentPort?.postMessage(message)
   parentPort?.on('message', async (request: Request | typeof closeMessage) => {

@@ -28,7 +28,7 @@ const merge = (): void => {
   try {
     merging = setTimeout(merge, mergeStep() ? 0 : idle)
   } catch {
-    // Another process is writing, or the disk fails; whoever has to write will be told.
+    // Another process is writing, or the disk fails; the next create reports it.
     merging = setTimeout(merge, idle)
   }
 }

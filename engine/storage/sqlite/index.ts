@@ -1,23 +1,23 @@
 /** SQLite: one file, a connection of the main thread for short reads, and worker threads for writes and long reads. */
 import type { Database } from 'better-sqlite3'
 import createKnex from 'knex'
-import type { Registry, RowValues } from '../descriptor/registry.js'
-import type { StorageOptions } from './options.js'
-import { perResource } from './perResource.js'
-import { ResponseCache } from './responseCache.js'
-import { commitCounter } from './sqlite/commitCounter.js'
-import { connect } from './sqlite/connection.js'
-import { isNew, refuseUnsound, refuseUnusable } from './sqlite/file.js'
-import { followFile } from './sqlite/follow.js'
-import { localReaders, workerReaders } from './sqlite/readers.js'
-import { statesTable } from './sqlite/schema.js'
-import { insertRows, loadDemo, setUp } from './sqlite/setUp.js'
-import { type Statements, statementsOf } from './sqlite/statements.js'
-import { type Shared, sqliteTable } from './sqlite/table.js'
-import { localWrites, workerWrites } from './sqlite/writeQueue.js'
-import { type Storage, StorageError } from './storage.js'
-import { resourceTable } from './table.js'
-import { quoted } from './tables.js'
+import type { Registry, RowValues } from '../../descriptor/registry.js'
+import type { StorageOptions } from '../options.js'
+import { perResource } from '../perResource.js'
+import { ResponseCache } from '../responseCache.js'
+import { type Storage, StorageError } from '../storage.js'
+import { resourceTable } from '../table.js'
+import { quoted } from '../tables.js'
+import { commitCounter } from './commitCounter.js'
+import { connect } from './connection.js'
+import { isNew, refuseUnsound, refuseUnusable } from './file.js'
+import { localReaders, workerReaders } from './readers.js'
+import { reopenOnReplace } from './reopenOnReplace.js'
+import { statesTable } from './schema.js'
+import { insertRows, loadDemo, setUp } from './setUp.js'
+import { type Statements, statementsOf } from './statements.js'
+import { type Shared, sqliteTable } from './table.js'
+import { localWrites, workerWrites } from './writeQueue.js'
 
 /** Builds SQL and never connects: statements run on better-sqlite3 directly. */
 const knex = createKnex({ client: 'better-sqlite3', useNullAsDefault: true })
@@ -113,5 +113,7 @@ export const openSqlite = async (registry: Registry, url: string, options: Stora
   const path = url.slice('sqlite:'.length)
   if (path === inMemory) return openFile(registry, path, options)
   // A file that replaces another is served as it is, even if it is empty.
-  return followFile(path, (again) => openFile(registry, path, { ...options, demo: options.demo && !again }))
+  return reopenOnReplace(path, (isReopened) =>
+    openFile(registry, path, { ...options, demo: options.demo && !isReopened }),
+  )
 }

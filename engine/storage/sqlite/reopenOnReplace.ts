@@ -1,17 +1,16 @@
-/** Stays with the file at a path: one that was put back in its place, from a backup say, is opened instead of the old. */
-
+/** Reopens the storage when its file is replaced, for example by a backup that was restored. */
 import { type Storage, Unavailable } from '../storage.js'
 import { rethrow, withStorageErrors } from './errors.js'
 import { identityOf } from './file.js'
 
-/** How often it looks, in milliseconds. */
-const every = 500
+/** How often the path is checked, in milliseconds. */
+const checkInterval = 500
 
-/** A storage that is opened again when its file has become another. */
-export const followFile = (path: string, open: (again: boolean) => Storage): Storage => {
+/** A storage that is opened again when another file is at its path. */
+export const reopenOnReplace = (path: string, open: (isReopened: boolean) => Storage): Storage => {
   let current = open(false)
   let opened = identityOf(path)
-  const look = (): void => {
+  const check = (): void => {
     const now = identityOf(path)
     if (now === undefined || now === opened) return
     try {
@@ -20,11 +19,11 @@ export const followFile = (path: string, open: (again: boolean) => Storage): Sto
       current = next
       opened = now
     } catch {
-      // It may still be on its way here; it is looked at again.
+      // The file may not be complete yet; the next check tries again.
     }
   }
-  const looking = setInterval(look, every)
-  looking.unref()
+  const timer = setInterval(check, checkInterval)
+  timer.unref()
   return {
     table: (resource) => withStorageErrors(() => current.table(resource)),
     counts: () => current.counts().catch(rethrow),
@@ -32,11 +31,11 @@ export const followFile = (path: string, open: (again: boolean) => Storage): Sto
     rows: (resource, after, count) => current.rows(resource, after, count),
     fill: (batches) => current.fill(batches),
     async ping() {
-      if (identityOf(path) !== opened) throw new Unavailable('the database file is not where it was')
+      if (identityOf(path) !== opened) throw new Unavailable('the database file is no longer at its path')
       await current.ping().catch(rethrow)
     },
     close() {
-      clearInterval(looking)
+      clearInterval(timer)
       return current.close()
     },
   }

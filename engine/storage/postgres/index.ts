@@ -1,27 +1,28 @@
-/** PostgreSQL: a server that several processes share, asked over a pool of connections. */
+/** PostgreSQL: a server that several processes share, reached through a connection pool. */
 import createKnex from 'knex'
-import type { Registry, Resource } from '../descriptor/registry.js'
-import type { StorageOptions } from './options.js'
-import { perResource } from './perResource.js'
-import { shownAddress } from './postgres/address.js'
-import { connectionsTo, prepared } from './postgres/connections.js'
-import { statesTable } from './postgres/functions.js'
-import { deferReferences, insertRows, readRows } from './postgres/rows.js'
-import { setUp } from './postgres/setUp.js'
-import { postgresTable } from './postgres/table.js'
-import { ResponseCache } from './responseCache.js'
-import { type Storage, StorageError } from './storage.js'
-import { resourceTable } from './table.js'
+import type { Registry, Resource } from '../../descriptor/registry.js'
+import type { StorageOptions } from '../options.js'
+import { perResource } from '../perResource.js'
+import { ResponseCache } from '../responseCache.js'
+import { type Storage, StorageError } from '../storage.js'
+import { resourceTable } from '../table.js'
+import { shownAddress } from './address.js'
+import { connectionsTo, prepared } from './connections.js'
+import { statesTable } from './functions.js'
+import { deferReferences, insertRows, readRows } from './rows.js'
+import { setUp } from './setUp.js'
+import { postgresTable } from './table.js'
 
-/** Writes SQL and never connects: the statements run on the driver itself. */
+/** Builds SQL and never connects: statements run on the driver directly. */
 const knex = createKnex({ client: 'pg' })
 
-const ping = prepared({ sql: 'select 1', slots: [] })
-const counts = prepared({ sql: `select name, sum(rows) from ${statesTable} group by name`, slots: [] })
+const ping = prepared({ sql: 'select 1', parameters: [] })
+const counts = prepared({ sql: `select name, sum(rows) from ${statesTable} group by name`, parameters: [] })
 
-/** Opens the database, makes what is missing, and loads the demo data where that is wanted and there are no rows. */
+/** Opens the database, creates what is missing, and loads the demo data into an empty one where that is wanted. */
 export const openPostgres = async (registry: Registry, url: string, options: StorageOptions): Promise<Storage> => {
-  if (!URL.canParse(url)) throw new StorageError('DATABASE_URL is no address such as postgres://USER@HOST:5432/NAME.')
+  if (!URL.canParse(url))
+    throw new StorageError('DATABASE_URL is not a valid URL; it must look like postgres://USER@HOST:5432/NAME.')
   const searchIndex = await setUp(url, registry, options).catch((error: Error) => {
     throw new StorageError(`The database ${shownAddress(url)} cannot be used: ${error.message}`)
   })

@@ -1,0 +1,30 @@
+/** SQL that knex builds once and that each request binds to its values. */
+import type { Knex } from 'knex'
+
+/** Stands in a knex query for a value that only the request knows. */
+class Binding {
+  readonly name: string
+
+  constructor(name: string) {
+    this.name = name
+  }
+}
+
+/** SQL, and the names of its parameters in order. */
+export interface Statement {
+  readonly sql: string
+  readonly parameters: readonly string[]
+}
+
+/** A named parameter as a fragment: knex would turn a bare object into JSON in some places. */
+export const parameter = (knex: Knex, name: string): Knex.Raw => knex.raw('?', [new Binding(name) as unknown as string])
+
+/** Has knex write the query's SQL. */
+export const compile = (query: Knex.QueryBuilder | Knex.Raw): Statement => {
+  const { sql, bindings } = query.toSQL().toNative()
+  const parameters = bindings.map((binding) => {
+    if (binding instanceof Binding) return binding.name
+    throw new TypeError(`the statement binds the value ${String(binding)}; use a named parameter`)
+  })
+  return { sql, parameters }
+}
