@@ -33,7 +33,7 @@ const allowed: Record<string, readonly string[]> = {
 }
 
 /** A tool that knows nothing of the house may be used in every room. */
-const tools = ['engine/byTurn.js']
+const tools = ['engine/batchPerTick.js']
 
 const test = suite('the structure')
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Context } from 'koa'
 import type { Logger } from 'pino'
-import { byTurn } from '../byTurn.js'
+import { batchPerTick } from '../batchPerTick.js'
 import type { Answer } from './answer.js'
 
 /** Readings of the clock as an exchange goes on, in milliseconds. */
@@ -68,5 +68,5 @@ export const teller = (logger: Logger, record?: Record): Record => {
     logger.info({ id, method, path, status, bytes, duration }, 'request')
     record?.(exchange)
   }
-  return byTurn((exchanges) => exchanges.forEach(tell))
+  return batchPerTick((exchanges) => exchanges.forEach(tell))
 }

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { byTurn } from '../byTurn.js'
+import { batchPerTick } from '../batchPerTick.js'
 import { envelope } from '../contract/errors.js'
 
 const parserAnswers: Record<string, { status: string; message: string }> = {
@@ -63,7 +63,7 @@ export const listen = (handle: RequestListener, { host, port }: { host: string; 
     if (stopping) response.setHeader('Connection', 'close')
     handle(response.req, response)
   }
-  const answerInTurn = byTurn<ServerResponse>((waiting) => waiting.forEach(answer))
+  const answerInTurn = batchPerTick<ServerResponse>((waiting) => waiting.forEach(answer))
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     responses.set(request.socket, response)
     answerInTurn(response)

@@ -1,7 +1,7 @@
 /** SQLite: one file, a connection for this thread, and threads for the writes and for what takes long to read. */
 import type { Database } from 'better-sqlite3'
 import createKnex from 'knex'
-import { byTurn } from '../byTurn.js'
+import { batchPerTick } from '../batchPerTick.js'
 import type { Registry, RowValues } from '../descriptor/registry.js'
 import type { StorageOptions } from './options.js'
 import { perResource } from './perResource.js'
@@ -65,7 +65,7 @@ const inThreads = (path: string, changes: Changes): Work => {
   const starting = setTimeout(() => void writing.ask([]).catch(() => {}), soon)
   starting.unref()
   const reading = { indexed: new Thread('readingThread', path), scans: new Thread('readingThread', path) }
-  const send = byTurn<Waiting>(async (writes) => {
+  const send = batchPerTick<Waiting>(async (writes) => {
     try {
       const written = await writing.ask<Written[]>(writes.map(({ write }) => write))
       changes.committed()

@@ -1,6 +1,6 @@
 /** Which statement answers a question for a page, and where it is asked: here, or in a thread where that may take long. */
 import type { Database } from 'better-sqlite3'
-import { onceATurn } from '../../byTurn.js'
+import { oncePerTick } from '../../batchPerTick.js'
 import { anywhere, fold, isBeyondPattern, isIndexed, phrase } from '../fold.js'
 import { mostInteger } from '../listQuery.js'
 import { irregular, type Rarity, rarityIn, sampled } from '../rareText.js'
@@ -36,7 +36,7 @@ interface Plan {
 const manyRows = 20_000
 
 /** One search of a turn is asked here, which spares a lone client the way to a thread; the thread has the others meanwhile. */
-const isFirstOfTurn = onceATurn()
+const isFirstOfTurn = oncePerTick()
 
 /** What rows are held against where an index alone does not tell. */
 const heldAgainst = (q: string): Values =>
