@@ -12,7 +12,7 @@ import { readSettings, type Settings, SettingsError } from './engine/settings.js
 import { openStorage } from './engine/storage/open.js'
 import { type Storage, StorageError } from './engine/storage/storage.js'
 import { freePort, supervise } from './engine/supervise.js'
-import { folders, product } from './product.js'
+import { folders, middleware, product } from './product.js'
 
 /** Says, at most once a second, how far the indexing of rows from before has come. */
 let lastSaid = 0
@@ -56,9 +56,9 @@ const sayReady = async (address: string, { API_TOKEN, METRICS_PORT, HOST }: Sett
 /** Serves in this process until it is told to stop; answers with its address. */
 const serve = async (registry: Registry, settings: Settings): Promise<string> => {
   const storage = await open(registry, settings)
-  const service = { product, registry, storage, token: settings.API_TOKEN }
-  const record = settings.METRICS_PORT === undefined ? undefined : (await metrics()).countExchanges(storage)
-  const app = await createApp(service, createLogger(settings.LOG_LEVEL), record)
+  const service = { product, registry, storage, token: settings.API_TOKEN, middleware }
+  const record = settings.METRICS_PORT === undefined ? undefined : (await metrics()).requestMetrics(storage)
+  const app = createApp(service, createLogger(settings.LOG_LEVEL), record)
   const { address, stop } = await listen(app, { host: settings.HOST, port: settings.PORT })
   let stopping = false
   const drain = async () => {

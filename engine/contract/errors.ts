@@ -1,4 +1,5 @@
 /** The two error shapes of the interface, and the code that goes with each status. */
+import { STATUS_CODES } from 'node:http'
 
 /** Every code an envelope can carry; a code is never reused for another meaning. */
 export type ErrorCode =
@@ -8,6 +9,7 @@ export type ErrorCode =
   | 'not_found'
   | 'method_not_allowed'
   | 'payload_too_large'
+  | 'precondition_failed'
   | 'bad_request'
   | 'unavailable'
   | 'internal_error'
@@ -71,12 +73,15 @@ export const tokenWrong = (): HttpError =>
 export const writesDisabled = (): HttpError =>
   refusal(503, 'writes_disabled', 'Writes are disabled: this deployment has no write token configured (API_TOKEN).')
 
-export const unavailable = (): HttpError =>
-  refusal(503, 'unavailable', 'The database does not answer at the moment; try again shortly.', { 'Retry-After': '1' })
+export const unavailable = (message = 'The database does not answer at the moment; try again shortly.'): HttpError =>
+  refusal(503, 'unavailable', message, { 'Retry-After': '1' })
 
-/** A request without one Host, or with several: whoever stands between may have read it otherwise, so nothing follows it. */
+/** A request that is not valid HTTP. The connection closes: nothing that follows on it can be trusted. */
+export const badRequest = (status: 400 | 408 | 414 | 431 | 501 | 505, message: string): HttpError =>
+  refusal(status, 'bad_request', message, { Connection: 'close' })
+
 export const hostUnclear = (): HttpError =>
-  refusal(400, 'bad_request', 'The request takes exactly one Host header.', { Connection: 'close' })
+  badRequest(400, 'The request needs exactly one Host header with a valid host name or address.')
 
 export const rowNotFound = (resource: string, id: string): HttpError =>
   refusal(
@@ -93,6 +98,9 @@ export const methodNotAllowed = (method: string, allow: string): HttpError =>
 
 export const payloadTooLarge = (limit: number): HttpError =>
   refusal(413, 'payload_too_large', `The body is larger than the ${limit} bytes that a create may bring.`)
+
+export const preconditionFailed = (): HttpError =>
+  refusal(412, 'precondition_failed', 'If-Match does not name the current ETag; read the resource again.')
 
 export const internalError = (): HttpError =>
   refusal(500, 'internal_error', 'Something went wrong on our side; the request can be tried again.')
@@ -118,3 +126,13 @@ export const bodyInvalid = (issues: readonly BodyIssue[]): HttpError => {
 /** Refused query or path parameters, with every fault they have. */
 export const parametersInvalid = (detail: readonly ParameterIssue[]): HttpError =>
   new HttpError(422, 'invalid parameters', { detail })
+
+/** An error that a deployment's own middleware threw; its code is the name of its status, as in `too_many_requests`. */
+export const middlewareError = (
+  status: number,
+  message = STATUS_CODES[status] ?? 'Unknown error',
+  headers: Readonly<Record<string, string>> = {},
+): HttpError => {
+  const code = (STATUS_CODES[status] ?? `status ${status}`).toLowerCase().replaceAll(/\W+/g, '_')
+  return new HttpError(status, message, { error: { code, message } }, headers)
+}

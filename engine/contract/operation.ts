@@ -1,7 +1,7 @@
 /** What an operation is: everything the router and the documents need to know of one, as data. */
 import { z } from 'zod'
 import type { Resource } from '../descriptor/registry.js'
-import { type HttpError, hostUnclear, internalError, unavailable } from './errors.js'
+import { type HttpError, hostUnclear, internalError, preconditionFailed, unavailable } from './errors.js'
 import { errorSchema } from './schemas.js'
 
 export interface Answer {
@@ -55,3 +55,5 @@ export const unchanged: Answer = {
   description: 'Nothing has changed since the answer whose ETag was sent as `If-None-Match`.',
   headers: tagged,
 }
+
+export const notCurrent = refused('`If-Match` does not name the current ETag.', preconditionFailed())

@@ -5,7 +5,16 @@ import { createBodyReader } from './createBody.js'
 import { bodyInvalid, parametersInvalid, payloadTooLarge, rowNotFound, tokenMissing, writesDisabled } from './errors.js'
 import { createdExample, createExample, pageExample, rowExample } from './examples.js'
 import { keySchema, replayedSchema } from './idempotency.js'
-import { type Answer, always, databaseDown, type Operation, refused, tagged, unchanged } from './operation.js'
+import {
+  type Answer,
+  always,
+  databaseDown,
+  notCurrent,
+  type Operation,
+  refused,
+  tagged,
+  unchanged,
+} from './operation.js'
 import { idNotText, limitBounds, offsetBounds, readInteger } from './parameters.js'
 import { collectionSchema, createSchema, parameterErrorSchema, pascal } from './schemas.js'
 
@@ -80,6 +89,7 @@ export const list = (resource: Resource, row: z.ZodType): Operation => {
       },
       304: unchanged,
       ...always,
+      412: notCurrent,
       422: badParameter('limit'),
       503: databaseDown,
     },
@@ -107,6 +117,7 @@ export const get = (resource: Resource, row: z.ZodType): Operation => {
       200: { description: `The ${one}.`, schema: row, example, headers: tagged },
       304: unchanged,
       ...always,
+      412: notCurrent,
       404: refused('No row has this id.', rowNotFound(resource.name, '0')),
       422: refused('The id is no text at all.', parametersInvalid([idNotText('%FF')]), parameterErrorSchema),
       503: databaseDown,
