@@ -1,6 +1,7 @@
-/** What this deployment of the engine serves: its name, and where its descriptors and demo rows are. */
+/** What this deployment of the engine serves: its name, its own middleware, and where its descriptors and demo rows are. */
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import type { Middleware } from 'koa'
 import type { Product } from './engine/contract/service.js'
 import type { Folders } from './engine/descriptor/load.js'
 
@@ -11,6 +12,9 @@ export const product: Product = {
   license: 'MIT',
   contact: { name: 'API support' },
 }
+
+/** Koa middleware that runs around every operation, the first one outermost; docs/middleware.md has examples. */
+export const middleware: readonly Middleware[] = []
 
 /** Compiled, this file is in a folder of `dist/`; the demo rows stay where package.json is. */
 const here = import.meta.dirname

@@ -23,7 +23,7 @@ import { openStorage } from './engine/storage/open.js'
 import type { Opened } from './engine/storage/options.js'
 import { type Storage, StorageError } from './engine/storage/storage.js'
 import { freePort, supervise } from './engine/supervise.js'
-import { folders, product } from './product.js'
+import { folders, middleware, product } from './product.js'
 import { runCommand } from './support/options.js'
 
 /** Reports, at most once a second, how far the indexing of existing rows has come. */
@@ -106,9 +106,9 @@ const endAtOnce = (): never => {
 /** Serves in this process until it is told to stop; resolves with its address. */
 const serve = async (registry: Registry, settings: Settings): Promise<string> => {
   const storage = await open(registry, settings)
-  const service = { product, registry, storage, token: settings.API_TOKEN }
-  const record = settings.METRICS_PORT === undefined ? undefined : (await metrics()).countExchanges(storage)
-  const app = await createApp(service, createLogger(settings.LOG_LEVEL), record)
+  const service = { product, registry, storage, token: settings.API_TOKEN, middleware }
+  const onRequest = settings.METRICS_PORT === undefined ? undefined : (await metrics()).requestMetrics(storage)
+  const app = createApp(service, createLogger(settings.LOG_LEVEL), onRequest)
   const { address, stop } = await listen(app, { host: settings.HOST, port: settings.PORT }).catch(blame('PORT'))
   let stopping = false
   const drain = async () => {

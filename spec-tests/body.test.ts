@@ -1,9 +1,11 @@
-/** How a create's body is read: its type, its size, its encoding, its syntax. */
+/** Reading the body of a create: content type, size, encoding, JSON syntax. */
 import { once } from 'node:events'
 import { request } from 'node:http'
-import { gzipSync } from 'node:zlib'
+import { connect } from 'node:net'
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { jsonErrorPlace } from '../engine/http/jsonError.js'
 import { startService, token } from './support/service.js'
 
 const { send, address } = await startService()
@@ -76,13 +78,80 @@ test('a body of one mebibyte is read, one byte more is too large', async () => {
   assert.is(large.body.error.code, 'payload_too_large')
 })
 
-test('a compressed body is read, within the same bound', async () => {
-  const zipped = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
-  assert.is((await post(gzipSync(valid), zipped)).status, 201)
-  assert.is((await post(gzipSync(`{"leave_type":"${'x'.repeat(2 ** 24)}"}`), zipped)).status, 413)
-  assert.is((await post('no gzip at all', zipped)).status, 422)
-  assert.is((await post(gzipSync(valid).subarray(0, 20), zipped)).status, 422)
-  assert.is((await post(valid, { ...zipped, 'content-encoding': 'zstd' })).status, 422)
+const compressors = {
+  gzip: gzipSync,
+  GZIP: gzipSync,
+  deflate: deflateSync,
+  br: brotliCompressSync,
+  identity: Buffer.from,
+}
+for (const [encoding, compress] of Object.entries(compressors)) {
+  test(`a body with Content-Encoding ${encoding} is read, within the same limit`, async () => {
+    const headers = { 'content-type': 'application/json', 'content-encoding': encoding }
+    const bytes = compress(valid) as Buffer
+    assert.is((await post(bytes, headers)).status, 201)
+    assert.is((await post(compress(`{"leave_type":"${'x'.repeat(2 ** 24)}"}`) as Buffer, headers)).status, 413)
+    if (encoding === 'identity') return
+    for (const broken of ['not compressed at all', bytes.subarray(0, bytes.length - 4)]) {
+      assert.is((await post(broken, headers)).status, 422)
+    }
+  })
+}
+
+test('an unknown Content-Encoding is refused with those that are accepted', async () => {
+  for (const encoding of ['zstd', 'gzip, br', 'x']) {
+    const { status, body } = await post(valid, { 'content-type': 'application/json', 'content-encoding': encoding })
+    assert.is(status, 422)
+    assert.is(body.error.details.issues[0].type, 'content_encoding')
+    assert.match(body.error.details.issues[0].msg, /br, gzip or deflate/)
+  }
+})
+
+const syntaxErrors: [source: string, place: string][] = [
+  ['{"leave_type": secret}', 'unexpected character at line 1, column 16'],
+  ['{"leave_type":"x",}', 'unexpected character at line 1, column 19'],
+  ['{\n  "leave_type": "x"\n  "reason": "y"\n}', 'unexpected character at line 3, column 3'],
+  ['{"leave_type":"x"', 'unexpected end at line 1, column 18'],
+  ['{"leave_type":"secret\\x"}', 'unexpected character at line 1, column 22'],
+  ['{"leave_type":"x"}}', 'unexpected character at line 1, column 19'],
+]
+for (const [source, place] of syntaxErrors) {
+  test(`${JSON.stringify(source)} is refused with the place of the error`, async () => {
+    const { status, body, text } = await post(source)
+    assert.is(status, 422)
+    assert.equal(body.error.details.issues, [
+      { type: 'json_invalid', loc: ['body'], msg: `The body is not valid JSON: ${place}.` },
+    ])
+    assert.not.ok(text.includes('secret'))
+  })
+}
+
+test('the place of a syntax error is where JSON.parse finds it', () => {
+  const document = '{"a":[1,-2.5e+3,true,null,{"b":"c\\u00e9\\n"}],"d":{},"e":[],"f":""}'
+  const signs = ['', '"', '\\', ',', ':', '[', ']', '{', '}', '0', '-', '.', 'e', 't', ' ', '\n', '\u0001', 'é']
+  let compared = 0
+  for (let at = 0; at <= document.length; at++) {
+    for (const sign of signs) {
+      for (const source of [document.slice(0, at) + sign + document.slice(at + 1), document.slice(0, at) + sign]) {
+        try {
+          JSON.parse(source)
+        } catch (error) {
+          // V8 names the position in some of its messages only.
+          const position = Number(/at position (\d+)/.exec((error as Error).message)?.[1])
+          const [, line, column] = /line (\d+), column (\d+)$/.exec(jsonErrorPlace(source)) ?? []
+          const lines = source.split('\n').slice(0, Number(line) - 1)
+          const found = lines.join('\n').length + (lines.length > 0 ? 1 : 0) + Number(column) - 1
+          assert.ok(found >= 0 && found <= source.length, source)
+          if (Number.isNaN(position)) continue
+          // V8 names the end of an invalid escape, number or literal, and we its beginning.
+          const part = source.slice(found, position)
+          assert.match(part, /^(?:\\u?[\da-f]{0,4}|[-\d.eE+]*|[a-z]*)$/, `${source}: ${position}, not ${found}`)
+          compared++
+        }
+      }
+    }
+  }
+  assert.ok(compared > 500)
 })
 
 test('deep nesting and many keys are answered', async () => {
@@ -116,6 +185,39 @@ test('the body is asked for only after the token was looked at', async () => {
     body: valid,
   })
   assert.is(refused.status, 401)
+})
+
+/** Sends a request with `Expect: 100-continue` and no body; resolves with everything that came back. */
+const expecting = (headers: string, version = '1.1'): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const socket = connect(Number(new URL(address).port), '127.0.0.1')
+    let received = ''
+    socket.on('data', (chunk) => {
+      received += chunk
+      if (received.endsWith('100 Continue\r\n\r\n')) socket.end(valid)
+    })
+    socket.on('error', reject)
+    socket.on('close', () => resolve(received))
+    const fixed = `Host: a\r\nAuthorization: ${authorization}\r\nContent-Type: application/json\r\nConnection: close\r\n`
+    socket.write(`POST /api/v1/leave HTTP/${version}\r\n${fixed}${headers}\r\n`)
+    if (version === '1.0') socket.end(valid)
+  })
+
+test('a body over the limit is refused before 100 Continue', async () => {
+  for (const length of [2 ** 20 + 1, 2 ** 32, 2 ** 52]) {
+    const response = await expecting(`Expect: 100-continue\r\nContent-Length: ${length}\r\n`)
+    assert.match(response, /^HTTP\/1\.1 413 /)
+    assert.match(response, /"code":"payload_too_large"/)
+  }
+})
+
+test('100 Continue goes to every client that waits for it, and to no other', async () => {
+  const length = `Content-Length: ${valid.length}\r\n`
+  for (const expect of ['100-continue', '100-Continue', '100-continue, other']) {
+    const response = await expecting(`Expect: ${expect}\r\n${length}`)
+    assert.match(response, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 201 /, expect)
+  }
+  assert.match(await expecting(`Expect: 100-continue\r\n${length}`, '1.0'), /^HTTP\/1\.1 201 /)
 })
 
 test.run()

@@ -1,4 +1,4 @@
-/** Conditional and compressed reads, and answers that are kept ready but never stale. */
+/** Conditional and compressed reads, and cached responses that are never stale. */
 import { request } from 'node:http'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { suite } from 'uvu'
@@ -6,9 +6,9 @@ import * as assert from 'uvu/assert'
 import { sharedDatabase } from './support/database.js'
 import { startService } from './support/service.js'
 
-const stranger = await sharedDatabase()
-const one = await startService({ url: stranger.url })
-const other = await startService({ url: stranger.url })
+const otherClient = await sharedDatabase()
+const one = await startService({ url: otherClient.url })
+const other = await startService({ url: otherClient.url })
 
 const raw = (target: string, encoding: string): Promise<{ bytes: Buffer; headers: Record<string, unknown> }> =>
   new Promise((resolve) => {
@@ -30,20 +30,73 @@ for (const target of [
   '/swagger.json',
   '/api/docs',
 ]) {
-  test(`${target} has one strong tag in every process, and answers 304 to it`, async () => {
-    const first = await one.send(target)
-    const tag = String(first.headers.etag)
-    assert.match(tag, /^"[^"]+"$/)
-    assert.is(first.headers['cache-control'], 'no-cache')
-    assert.is((await other.send(target)).headers.etag, tag)
-    for (const sent of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
-      const again = await one.send(target, { headers: { 'if-none-match': sent } })
-      assert.is(again.status, 304, sent)
-      assert.is(again.text, '')
-      assert.ok(again.headers.etag)
-    }
-    assert.is((await one.send(target, { headers: { 'if-none-match': '"other"' } })).status, 200)
+  test(`${target} has one strong tag in every process`, async () => {
+    const { headers } = await one.send(target)
+    assert.match(String(headers.etag), /^"[^"]+"$/)
+    assert.is(headers['cache-control'], 'no-cache')
+    assert.is(headers.vary, 'Accept-Encoding')
+    assert.is((await other.send(target)).headers.etag, headers.etag)
   })
+
+  for (const method of ['GET', 'HEAD']) {
+    test(`${method} ${target} follows If-None-Match`, async () => {
+      for (const encoding of ['identity', 'gzip', 'br']) {
+        const first = await one.send(target, { method, headers: { 'accept-encoding': encoding } })
+        const tag = String(first.headers.etag)
+        const ask = (sent: string) =>
+          one.send(target, { method, headers: { 'accept-encoding': encoding, 'if-none-match': sent } })
+        for (const sent of [tag, `W/${tag}`, `"other", ${tag}`, `"a,b" , ,W/${tag}`, `"x,y",${tag}`, ' * ']) {
+          const again = await ask(sent)
+          assert.is(again.status, 304, sent)
+          assert.is(again.text, '')
+          // The server's own tag, whatever was sent.
+          assert.is(again.headers.etag, tag)
+          assert.is(again.headers.vary, first.headers.vary)
+          assert.is(again.headers['cache-control'], 'no-cache')
+          assert.is(again.headers['content-type'], undefined)
+        }
+        const bare = tag.slice(1, -1)
+        const [state] = bare.split(/-(?:br|gzip)$/)
+        const otherEncodings = ['', '-br', '-gzip']
+          .map((suffix) => `"${state}${suffix}"`)
+          .filter((form) => form !== tag)
+        const notNamed = [
+          '"other"',
+          bare,
+          `'${bare}'`,
+          `w/${tag}`,
+          `"${bare}`,
+          `x${tag}`,
+          `"x,${bare}"`,
+          `"a" ${tag}`,
+          '"*"',
+          '*, "a"',
+          '',
+        ]
+        for (const sent of [...notNamed, ...otherEncodings]) {
+          assert.is((await ask(sent)).status, 200, `${encoding}: ${sent}`)
+        }
+      }
+    })
+
+    test(`${method} ${target} follows If-Match, by strong comparison`, async () => {
+      const { headers } = await one.send(target, { method })
+      const tag = String(headers.etag)
+      const ask = (sent: string, more: Record<string, string> = {}) =>
+        one.send(target, { method, headers: { 'if-match': sent, ...more } })
+      for (const sent of [tag, '*', `"other", ${tag}`]) assert.is((await ask(sent)).status, 200, sent)
+      for (const sent of ['"other"', `W/${tag}`, tag.slice(1, -1), `${tag.slice(0, -1)}-br"`, '']) {
+        const failed = await ask(sent)
+        assert.is(failed.status, 412, sent)
+        assert.is(failed.headers['cache-control'], 'no-store')
+        assert.is(failed.headers.etag, undefined)
+        if (method === 'GET') assert.is(failed.body.error.code, 'precondition_failed')
+      }
+      // If-Match is evaluated first.
+      assert.is((await ask('"other"', { 'if-none-match': tag })).status, 412)
+      assert.is((await ask(tag, { 'if-none-match': tag })).status, 304)
+    })
+  }
 
   test(`${target} is compressed where the client accepts it`, async () => {
     const plain = await one.send(target)
@@ -67,13 +120,30 @@ for (const target of [
   })
 }
 
+for (const headers of [{}, { 'if-none-match': '*' }, { 'if-match': '*' }, { 'if-match': '"other"' }]) {
+  test(`an invalid request fails in the same way with ${JSON.stringify(headers)}`, async () => {
+    const cases: [string, number][] = [
+      ['/api/v1/employees?q=a?&limit=abc', 422],
+      ['/api/v1/employees?limit=abc', 422],
+      ['/api/v1/employees/none', 404],
+      ['/api/v1/employees/%FF', 422],
+      ['/nothing', 404],
+    ]
+    for (const [target, status] of cases) {
+      const response = await one.send(target, { headers: headers as Record<string, string> })
+      assert.is(response.status, status, target)
+      assert.is(response.headers['cache-control'], 'no-store')
+    }
+  })
+}
+
 test('a tag changes with any row, whoever wrote it, and so does every answer that was kept ready', async () => {
   const target = '/api/v1/departments?limit=200'
   let total = (await one.send(target)).body.meta.total
   const writers = [
-    () => stranger.run('insert into departments (name) values (?)', 'By another program'),
-    () => stranger.run("update departments set name = name || '!' where id = 1"),
-    () => stranger.run('delete from departments where id = (select max(id) from departments)'),
+    () => otherClient.run('insert into departments (name) values (?)', 'By another program'),
+    () => otherClient.run("update departments set name = name || '!' where id = 1"),
+    () => otherClient.run('delete from departments where id = (select max(id) from departments)'),
   ]
   for (const [index, write] of writers.entries()) {
     for (let n = 0; n < 3; n++) await one.send(target)
@@ -84,19 +154,19 @@ test('a tag changes with any row, whoever wrote it, and so does every answer tha
       const after = await service.send(target)
       assert.is.not(after.headers.etag, before.headers.etag)
       assert.is(after.body.meta.total, total)
-      assert.equal(after.body.data, await stranger.run('select id, name from departments order by id'))
+      assert.equal(after.body.data, await otherClient.run('select id, name from departments order by id'))
     }
   }
 })
 
 test('the search index follows rows that another program wrote', async () => {
   const find = async (q: string) => (await one.get(`/v1/departments?q=${encodeURIComponent(q)}`)).body.meta.total
-  await stranger.run('insert into departments (name) values (?)', 'Ωμέγα Kanzlei')
+  await otherClient.run('insert into departments (name) values (?)', 'Ωμέγα Kanzlei')
   assert.is(await find('ωΜΈΓΑ kan'), 1)
-  await stranger.run('update departments set name = ? where name = ?', 'Nothing of it', 'Ωμέγα Kanzlei')
+  await otherClient.run('update departments set name = ? where name = ?', 'Nothing of it', 'Ωμέγα Kanzlei')
   assert.is(await find('ωΜΈΓΑ kan'), 0)
   assert.is(await find('nothing of'), 1)
-  await stranger.run('delete from departments where name = ?', 'Nothing of it')
+  await otherClient.run('delete from departments where name = ?', 'Nothing of it')
   assert.is(await find('nothing of'), 0)
 })
 
@@ -124,7 +194,7 @@ test('creates that share a commit fail each for itself', async () => {
 test('a large table is answered as a small one, in threads of its own where that takes long', async () => {
   const count = 50_000
   const { total } = (await one.get('/v1/employees')).body.meta
-  await stranger.run(`with recursive numbers(n) as (select 0 union all select n + 1 from numbers where n < ${count - 1})
+  await otherClient.run(`with recursive numbers(n) as (select 0 union all select n + 1 from numbers where n < ${count - 1})
     insert into employees (code, first_name, status, alumni)
       select 'BULK-' || n, case n % 8 when 0 then 'Zebulon' else 'Quentin' end,
         case n % 2 when 1 then 'Active' else 'Dormant' end, 0 from numbers`)
@@ -144,7 +214,7 @@ test('a large table is answered as a small one, in threads of its own where that
     deep.data.map((row: { code: string }) => row.code),
     ['BULK-49997', 'BULK-49998', 'BULK-49999'],
   )
-  await stranger.run("delete from employees where code = 'BULK-5'")
+  await otherClient.run("delete from employees where code = 'BULK-5'")
   const shifted = (await one.get(`/v1/employees?offset=${total + count - 3}`)).body
   assert.equal(
     shifted.data.map((row: { code: string }) => row.code),
@@ -162,9 +232,9 @@ test('pages begin where they should whatever ids are missing, negative or moved'
     `update employees set id = 8000000 where code = 'BULK-49999'`,
     `update employees set id = -1 where code = 'BULK-49990'`,
   ]) {
-    await stranger.run(sql)
+    await otherClient.run(sql)
   }
-  const ids = (await stranger.run('select id from employees order by id')).map(({ id }) => id)
+  const ids = (await otherClient.run('select id from employees order by id')).map(({ id }) => id)
   for (const offset of [
     0,
     1,
@@ -189,5 +259,5 @@ test('pages begin where they should whatever ids are missing, negative or moved'
   }
 })
 
-test.after(() => stranger.close())
+test.after(() => otherClient.close())
 test.run()

@@ -1,4 +1,4 @@
-/** Bytes that are no decent HTTP: each connection is answered once for each request, in the envelope, and harms nobody else. */
+/** Invalid and hostile HTTP: every request gets one response, in the envelope, and harms no other client. */
 import { connect } from 'node:net'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -74,6 +74,98 @@ test('a request that was answered before its body went wrong is not answered aga
     answers.map(({ status }) => status),
     [401],
   )
+})
+
+const head = (method: string, path: string, headers = ''): string =>
+  `${method} ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n${headers}\r\n`
+const health = head('GET', '/api/v1/health')
+const closing = head('GET', '/api/v1/health', 'Connection: close\r\n')
+const valid = '{"leave_type":"after a close"}'
+const create = head('POST', '/api/v1/leave', `Content-Length: ${valid.length}\r\n`) + valid
+
+const causes: [what: string, bytes: string, status: number, message: RegExp][] = [
+  ['an unknown method', 'BREW / HTTP/1.1\r\n\r\n', 400, /method/],
+  ['a raw byte in a URL', 'GET /\xff HTTP/1.1\r\n\r\n', 400, /URL .* percent-encoded/],
+  ['a space in a URL', 'GET /a b HTTP/1.1\r\n\r\n', 400, /Expected HTTP\//],
+  ['an invalid header name', head('GET', '/', 'Bad Header: x\r\n'), 400, /header token/],
+  ['a NUL in a header', head('GET', '/', 'X: a\0b\r\n'), 400, /header value/],
+  ['an unknown version', 'GET / HTTP/1.7\r\nHost: a\r\n\r\n', 400, /HTTP version/],
+  ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 505, /HTTP\/1\.1/],
+  ['a header that is too large', head('GET', '/', `X: ${'x'.repeat(20_000)}\r\n`), 431, /headers are too large/],
+  ['a URL that is too long', head('GET', `/${'x'.repeat(20_000)}`), 414, /URL is too long/],
+  ['a URL that is too long, pipelined', `${health}${head('GET', `/${'x'.repeat(20_000)}`)}`, 414, /URL is too long/],
+  ['an invalid Content-Length', head('POST', '/', 'Content-Length: +1\r\n'), 400, /Content-Length/],
+  ['a bad chunk', `${head('POST', '/api/v1/leave', 'Transfer-Encoding: chunked\r\n')}zz\r\n`, 400, /chunk size/],
+  ['a short body', `${head('POST', '/api/v1/leave', 'Content-Length: 9\r\n')}{`, 400, /shorter/],
+  ['a short chunk', `${head('POST', '/api/v1/leave', 'Transfer-Encoding: chunked\r\n')}9\r\n{`, 400, /shorter/],
+  ['headers that end early', 'GET / HTTP/1.1\r\nHo', 400, /ended before its headers/],
+  ['a transfer coding', head('POST', '/api/v1/leave', 'Transfer-Encoding: gzip, chunked\r\n'), 501, /must be chunked/],
+  ['a transfer coding without chunks', head('POST', '/', 'Transfer-Encoding: gzip\r\n'), 400, /must be chunked/],
+  ['CONNECT', 'CONNECT a:80 HTTP/1.1\r\nHost: a:80\r\n\r\n', 405, /CONNECT/],
+  ['CONNECT, pipelined', `${health}CONNECT a:80 HTTP/1.1\r\nHost: a:80\r\n\r\n`, 405, /CONNECT/],
+  ...['', 'a b', 'http://a', 'a/b', 'a,b', 'a:b', 'u@a', '[::1', '::1'].map(
+    (host): [string, string, number, RegExp] => [
+      `the host "${host}"`,
+      `GET /api HTTP/1.1\r\nHost: ${host}\r\n\r\n`,
+      400,
+      /Host/,
+    ],
+  ),
+]
+for (const [what, bytes, status, message] of causes) {
+  test(`${what}: ${status}, and the message names the cause`, async () => {
+    const last = answersIn(await exchange(bytes)).at(-1)
+    assert.is(last?.status, status)
+    assert.match(JSON.parse(last?.text ?? '').error.message, message)
+    assert.is(last?.headers.get('cache-control'), 'no-store')
+    assert.is(last?.headers.get('connection'), 'close')
+  })
+}
+
+for (const host of ['a', 'a.example:8080', '127.0.0.1:1', '[::1]:3000', '[::1]', 'a_b.example', 'a:']) {
+  test(`the host "${host}" is valid`, async () => {
+    const bytes = `GET /api/v1/health HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`
+    assert.is(answersIn(await exchange(bytes))[0]?.status, 200)
+  })
+}
+
+for (const [what, first, status] of [
+  ['Connection: close', closing, 200],
+  ['HTTP/1.0', 'GET /api/v1/health HTTP/1.0\r\n\r\n', 200],
+  ['an invalid host', 'GET /api HTTP/1.1\r\nHost: a b\r\n\r\n', 400],
+  ['CONNECT', 'CONNECT a:80 HTTP/1.1\r\nHost: a:80\r\n\r\n', 405],
+] as const) {
+  test(`nothing that follows ${what} is handled`, async () => {
+    const total = async (): Promise<number> => {
+      const response = await fetch(`${running.address}/api/v1/leave?q=after%20a%20close`)
+      return ((await response.json()) as { meta: { total: number } }).meta.total
+    }
+    for (const next of [create, health, 'junk\r\n\r\n']) {
+      const answers = answersIn(await exchange(first + next))
+      assert.equal(
+        answers.map((answer) => answer.status),
+        [status],
+      )
+    }
+    assert.is(await total(), 0)
+  })
+}
+
+test('HEAD with an invalid host has no body', async () => {
+  const received = await exchange('HEAD /api HTTP/1.1\r\nHost: a b\r\n\r\n')
+  assert.match(received.toString(), /^HTTP\/1\.1 400 .*\r\n\r\n$/s)
+})
+
+test('another expectation than 100-continue is ignored', async () => {
+  const bytes = head('GET', '/api/v1/health', 'Expect: tea\r\nConnection: close\r\n')
+  assert.is(answersIn(await exchange(bytes))[0]?.status, 200)
+})
+
+test('a client that does not close its side of a refused connection is cut off', async () => {
+  for (const bytes of ['BREW / HTTP/1.1\r\n\r\n', 'CONNECT a:80 HTTP/1.1\r\nHost: a:80\r\n\r\n']) {
+    const answers = answersIn(await exchange(bytes, { piece: 'x', every: 500 }))
+    assert.is(answers.length, 1)
+  }
 })
 
 test('a connection that asked for an upgrade it did not get is as any other', async () => {

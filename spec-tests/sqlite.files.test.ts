@@ -71,7 +71,7 @@ test('a database that is read-only is served with a warning; one that lacks some
   assert.is(await first.end('SIGTERM'), 0)
   chmodSync(path, 0o444)
   const running = await startProcess({ DATABASE_URL: `sqlite:${path}` }, asUser)
-  const warning = `The database ${path} is read-only: reads are served, and creates are answered with 503.`
+  const warning = `The database ${path} is read-only: reads are served, and creates respond with 503.`
   assert.ok(running.messages().includes(warning))
   assert.is(await running.end('SIGTERM'), 0)
   chmodSync(path, 0o644)

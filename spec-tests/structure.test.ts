@@ -27,7 +27,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Helpers without any knowledge of the project; every folder may use them. */
-const universal = ['engine/byTurn.ts']
+const universal = ['engine/batchPerTick.ts']
 
 const filesIn = (folder: string): string[] =>
   readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {

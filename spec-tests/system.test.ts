@@ -1,4 +1,4 @@
-/** The index, the health check, the docs page, and what the HTTP layer itself answers. */
+/** The index, the health check, the docs page, and the responses of the HTTP layer itself. */
 import { connect } from 'node:net'
 import { pino } from 'pino'
 import { suite } from 'uvu'
@@ -48,7 +48,7 @@ test('health says whether writes are enabled', async () => {
 
 test('health answers 503 when the database does not answer', async () => {
   const storage = await openStorage(registry, await freshUrl(), storageOptions)
-  const app = await createApp({ product, registry, storage, token: undefined }, pino({ level: 'silent' }))
+  const app = createApp({ product, registry, storage, token: undefined }, pino({ level: 'silent' }))
   const listening = await listen(app, { host: '127.0.0.1', port: 0 })
   await storage.close()
   const response = await fetch(`${listening.address}/api/v1/health`)
@@ -109,9 +109,32 @@ test('an unknown path answers 404, another method 405, both with the envelope', 
   }
 })
 
-test('every answer may be read by any page', async () => {
-  for (const path of ['/api', '/api/v1/jobs', '/api/v1/jobs/x', '/nothing', '/api/openapi.json']) {
-    assert.is((await send(path)).headers['access-control-allow-origin'], '*')
+test('every response has the common headers, and none of them depends on Origin', async () => {
+  for (const path of ['/', '/api', '/api/v1/jobs', '/api/v1/jobs/x', '/nothing', '/api/openapi.json', '/api/docs']) {
+    const { headers } = await send(path)
+    assert.is(headers['access-control-allow-origin'], '*')
+    assert.match(String(headers['access-control-expose-headers']), /ETag.*X-Request-Id/)
+    assert.is(headers['x-content-type-options'], 'nosniff')
+    assert.match(String(headers['content-security-policy']), /^default-src 'none'; .*frame-ancestors 'none'/)
+    assert.is(headers['strict-transport-security'], undefined)
+    const names = async (more: Record<string, string>) => Object.keys((await send(path, { headers: more })).headers)
+    assert.equal(await names({ origin: 'https://a.example' }), await names({}))
+  }
+})
+
+test('errors may not be cached', async () => {
+  const requests: [path: string, method: string][] = [
+    ['/nothing', 'GET'],
+    ['/api/v1/jobs/none', 'HEAD'],
+    ['/api/v1/jobs?limit=0', 'GET'],
+    ['/api/v1/jobs', 'DELETE'],
+    ['/api/v1/leave', 'POST'],
+  ]
+  for (const [path, method] of requests) {
+    const { status, headers } = await send(path, { method })
+    assert.ok(status >= 400)
+    assert.is(headers['cache-control'], 'no-store')
+    assert.is(headers.etag, undefined)
   }
 })
 

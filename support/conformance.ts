@@ -41,7 +41,7 @@ export const conformance = (document: Documented, basePath: string): ((received:
     const verb = method === 'HEAD' ? 'get' : method.toLowerCase()
     const responses = template === undefined ? undefined : document.paths[template]?.[verb]?.responses
     const response = responses?.[status]
-    if (responses && !response) throw new Error(`${method} ${path}: ${status} is not documented`)
+    if (responses && !response) throw new Error(`${method} ${path.slice(0, 300)}: ${status} is not documented`)
     for (const [name, { required }] of Object.entries(response?.headers ?? {})) {
       if (required && header(name.toLowerCase()) === undefined)
         throw new Error(`${method} ${path}: ${status} has no ${name}`)

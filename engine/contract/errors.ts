@@ -1,4 +1,5 @@
 /** The error responses of the interface: the envelope with its codes, and the 422 of reads. */
+import { STATUS_CODES } from 'node:http'
 import { basePath } from './service.js'
 
 /** Every code of an envelope, with its meaning for the documents. A code never changes its meaning. */
@@ -91,9 +92,12 @@ export const outcomeUnknown = (): HttpError =>
     retryAfter,
   )
 
-/** Closes the connection: a proxy in between may have read such a request differently. */
+/** A request that is not valid HTTP. The connection closes: nothing that follows on it can be trusted. */
+export const badRequest = (status: 400 | 408 | 414 | 431 | 501 | 505, message: string): HttpError =>
+  httpError(status, 'bad_request', message, { Connection: 'close' })
+
 export const hostUnclear = (): HttpError =>
-  httpError(400, 'bad_request', 'A request must have exactly one Host header.', { Connection: 'close' })
+  badRequest(400, 'A request must have exactly one Host header, with a valid host name or address.')
 
 export const rowNotFound = (resource: string, id: string): HttpError =>
   httpError(
@@ -130,3 +134,13 @@ export const bodyInvalid = (issues: readonly BodyIssue[]): HttpError => {
 /** Invalid query or path parameters, with all of their errors. */
 export const parametersInvalid = (detail: readonly ParameterIssue[]): HttpError =>
   new HttpError(422, 'invalid parameters', { detail })
+
+/** An error that a deployment's own middleware threw; its code is the name of its status, as in `too_many_requests`. */
+export const middlewareError = (
+  status: number,
+  message = STATUS_CODES[status] ?? 'Unknown error',
+  headers: Readonly<Record<string, string>> = {},
+): HttpError => {
+  const code = (STATUS_CODES[status] ?? `status ${status}`).toLowerCase().replaceAll(/\W+/g, '_')
+  return new HttpError(status, message, { error: { code, message } }, headers)
+}

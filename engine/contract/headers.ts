@@ -23,8 +23,9 @@ export const createHeaders = z.object({ [keyHeader]: idempotencyKey.optional(), 
 /** The response headers, by name. */
 export const responseHeaders = {
   ETag: {
-    description: 'Changes whenever the table changes. Send it back as `If-None-Match`.',
-    required: true,
+    description:
+      'Changes whenever the table changes. Send it back as `If-None-Match`. Pages of more than 4 MB have none.',
+    required: false,
     schema: { type: 'string' },
   },
   [replayedHeader]: {

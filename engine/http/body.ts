@@ -1,14 +1,18 @@
-/** Reads the body of a create: bounded, decoded without loss, and parsed, or refused in the interface's words. */
+/** Reads a create request: its JSON body and its Idempotency-Key. */
+import { createHash } from 'node:crypto'
 import type { Context } from 'koa'
 import bodyParser from 'koa-bodyparser'
 import { bodyIssue, bodyLimit } from '../contract/createBody.js'
-import { bodyInvalid, type HttpError, payloadTooLarge } from '../contract/errors.js'
+import { type BodyIssue, bodyInvalid, type HttpError, payloadTooLarge } from '../contract/errors.js'
+import { faultOfKey } from '../contract/idempotency.js'
+import type { Retry } from '../storage/storage.js'
+import { jsonErrorPlace } from './jsonError.js'
 
 const refuse = (type: string, msg: string): HttpError => bodyInvalid([bodyIssue(type, msg)])
 
 /**
- * koa-bodyparser bounds and inflates the body but decodes it leniently, so it is asked for the bytes (Latin-1 keeps
- * each as it is) and the decoding is done here: text that is not UTF-8 is refused instead of being replaced.
+ * koa-bodyparser limits and inflates the body but replaces invalid UTF-8. So it reads the bytes as Latin-1, which keeps
+ * each one, and we decode them strictly.
  */
 const readBytes = bodyParser({
   enableTypes: ['text'],
@@ -18,38 +22,63 @@ const readBytes = bodyParser({
 })
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Only JSON is taken, and JSON is UTF-8. */
 const checkContentType = (ctx: Context): void => {
   const type = ctx.get('Content-Type')
   const [mediaType, ...parameters] = type.split(';').map((part) => part.trim().toLowerCase())
   if (mediaType !== 'application/json') {
-    const sent = mediaType ? `"${mediaType.slice(0, 60)}" was sent` : 'none was sent'
-    throw refuse('content_type', `The body takes the content type application/json, but ${sent}.`)
+    const sent = mediaType ? `"${mediaType.slice(0, 60)}"` : 'none'
+    throw refuse('content_type', `Content-Type must be application/json, but is ${sent}.`)
   }
   const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length)
   if (charset !== undefined && !['utf-8', 'utf8', '"utf-8"', '"utf8"'].includes(charset)) {
-    throw refuse('content_type', 'The body takes JSON in UTF-8; leave the charset out or send utf-8.')
+    throw refuse('content_type', 'The body must be JSON in UTF-8; leave out the charset or send charset=utf-8.')
   }
 }
 
-const readFailure = (error: { status?: number; type?: string }): Error => {
-  if (error.status === 413) return payloadTooLarge(bodyLimit)
-  if (error.status === 415)
-    return refuse('content_encoding', 'The body takes the content encoding gzip, deflate or none.')
-  return refuse('body_read', 'The body could not be read as its Content-Encoding and Content-Length describe it.')
+/** The encodings that koa-bodyparser inflates. */
+const encodings = ['br', 'gzip', 'deflate', 'identity']
+
+const checkContentEncoding = ({ req: { headers } }: Context): void => {
+  const encoding = headers['content-encoding']?.trim().toLowerCase()
+  if (encoding === undefined) return
+  if (!encodings.includes(encoding)) {
+    throw refuse('content_encoding', 'Content-Encoding must be br, gzip or deflate; or leave it out.')
+  }
+  // Encodings are case-insensitive, but koa-bodyparser knows only their lower-case names.
+  headers['content-encoding'] = encoding
 }
 
-/** The value that the request's body holds. */
-export const readJson = async (ctx: Context): Promise<{ value: unknown; source: string }> => {
-  checkContentType(ctx)
-  // A client that waits to be asked for its body is asked now: its token was accepted.
-  if (ctx.get('Expect').toLowerCase() === '100-continue') ctx.res.writeContinue()
+/** The client waits for `100 Continue` before it sends the body; HTTP/1.0 has no such response. */
+const awaitsContinue = ({ req: { headers, httpVersion } }: Context): boolean =>
+  httpVersion === '1.1' && /(?:^|\W)100-continue(?:$|\W)/i.test(headers.expect ?? '')
+
+const readFailure = (error: { status?: number }): Error =>
+  error.status === 413
+    ? payloadTooLarge(bodyLimit)
+    : refuse('body_read', 'The body could not be read as its Content-Encoding and Content-Length describe it.')
+
+/** Rejects when there is nobody left to respond to; koa-bodyparser would wait for the rest of a compressed body. */
+const responseClosed = ({ res }: Context): Promise<never> =>
+  new Promise((_, reject) => {
+    res.once('close', () => reject(new Error('the connection closed')))
+  })
+
+const readBody = async (ctx: Context): Promise<Buffer> => {
+  if (Number(ctx.get('Content-Length')) > bodyLimit) throw payloadTooLarge(bodyLimit)
+  if (awaitsContinue(ctx)) ctx.res.writeContinue()
   try {
-    await readBytes(ctx, async () => {})
+    await Promise.race([readBytes(ctx, async () => {}), responseClosed(ctx)])
   } catch (error) {
     throw readFailure(error as { status?: number })
   }
-  const bytes = Buffer.from(ctx.request.rawBody ?? '', 'latin1')
+  return Buffer.from(ctx.request.rawBody ?? '', 'latin1')
+}
+
+/** The parsed body, and its source text. */
+export const readJson = async (ctx: Context): Promise<{ value: unknown; source: string }> => {
+  checkContentType(ctx)
+  checkContentEncoding(ctx)
+  const bytes = await readBody(ctx)
   if (bytes.length === 0) throw refuse('missing', 'The body is missing; send a JSON object.')
   let source: string
   try {
@@ -60,6 +89,16 @@ export const readJson = async (ctx: Context): Promise<{ value: unknown; source: 
   try {
     return { value: JSON.parse(source), source }
   } catch {
-    throw refuse('json_invalid', 'The body is not valid JSON.')
+    throw refuse('json_invalid', `The body is not valid JSON: ${jsonErrorPlace(source)}.`)
   }
+}
+
+/** The Idempotency-Key of a create, where it has one; an invalid key is one more issue of the request. */
+export const readRetry = (ctx: Context, source: string, issues: BodyIssue[]): Retry | undefined => {
+  const key = ctx.req.headers['idempotency-key'] as string | undefined
+  if (key === undefined) return undefined
+  const fault = faultOfKey(key)
+  if (fault) issues.push(fault)
+  // The path is a part of it: the same body sent to another path is another request.
+  return { key, digest: createHash('sha256').update(`${ctx.path}\n${source}`).digest('hex') }
 }

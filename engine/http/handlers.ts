@@ -1,4 +1,5 @@
-/** What each kind of operation does: read the request, ask the storage, answer. */
+/** The handler of each kind of operation: parse the request, query the storage, set the response. */
+import type { Middleware } from 'koa'
 import { conflictIssue, createBodyReader } from '../contract/createBody.js'
 import { bodyInvalid, rowNotFound, unavailable } from '../contract/errors.js'
 import { keyReused, replayedHeader } from '../contract/idempotency.js'
@@ -6,16 +7,13 @@ import type { Operation } from '../contract/operation.js'
 import { basePath, type Product } from '../contract/service.js'
 import type { Registry, Resource } from '../descriptor/registry.js'
 import type { Storage } from '../storage/storage.js'
-import { type Answer, jsonAnswer } from './answer.js'
 import { writeGuard } from './auth.js'
-import { readJson } from './body.js'
-import type { HandlerContext } from './exchange.js'
-import { readItemId } from './itemId.js'
-import { listQueryReader } from './query.js'
-import { readingAnswer } from './reading.js'
-import { retryOf } from './retry.js'
+import { readJson, readRetry } from './body.js'
+import { jsonType, sendStreamed, sendTagged } from './conditional.js'
+import { listQueryParser, parseItemId } from './parameters.js'
+import type { AppContext } from './requestLog.js'
 
-export type Handler = (ctx: HandlerContext) => Promise<Answer>
+export type Handler = (ctx: AppContext) => Promise<void> | void
 
 /** What the handlers work with. */
 export interface Service {
@@ -24,6 +22,8 @@ export interface Service {
   readonly storage: Storage
   /** The write token; writes are disabled without one. */
   readonly token: string | undefined
+  /** Koa middleware of the deployment; it runs around every operation. */
+  readonly middleware?: readonly Middleware[]
 }
 
 const index = ({ product, registry }: Service): Handler => {
@@ -36,49 +36,49 @@ const index = ({ product, registry }: Service): Handler => {
     health: `${basePath}/v1/health`,
     resources: registry.map(({ name, path, create }) => ({ name, path: `${basePath}/v1/${path}`, create })),
   }
-  return async () => jsonAnswer(200, body)
+  return (ctx) => {
+    ctx.body = body
+  }
 }
 
 const health =
   ({ product, storage, token }: Service): Handler =>
-  async () => {
+  async (ctx) => {
     await storage.ping().catch(() => {
       throw unavailable()
     })
-    return jsonAnswer(200, {
+    ctx.set('Cache-Control', 'no-store')
+    ctx.body = {
       status: 'ok',
       product: product.name,
       version: product.version,
       writes_enabled: token !== undefined,
-    })
+    }
   }
 
 const list = ({ storage }: Service, resource: Resource): Handler => {
   const table = storage.table(resource)
-  const parseQuery = listQueryReader(resource)
+  const parseQuery = listQueryParser(resource)
   return async (ctx) => {
     const query = parseQuery(ctx.querystring)
     ctx.state.parsed = performance.now()
     const page = await table.list(query)
     ctx.state.queried = performance.now()
-    if (!('tag' in page)) {
-      const parts: Uint8Array[] = []
-      for await (const part of page.body) parts.push(part)
-      return jsonAnswer(200, Buffer.concat(parts))
-    }
-    return readingAnswer(ctx, page)
+    if ('tag' in page) await sendTagged(ctx, page)
+    else sendStreamed(ctx, page)
   }
 }
 
 const get = ({ storage }: Service, resource: Resource): Handler => {
   const table = storage.table(resource)
   return async (ctx) => {
-    const { id, text } = readItemId(ctx.path.slice(ctx.path.lastIndexOf('/') + 1))
+    // Not ctx.params: the router's decoding hides which segments are not valid.
+    const { id, text } = parseItemId(ctx.path.slice(ctx.path.lastIndexOf('/') + 1))
     ctx.state.parsed = performance.now()
-    const reading = id === undefined ? undefined : await table.get(id)
+    const row = id === undefined ? undefined : await table.get(id)
     ctx.state.queried = performance.now()
-    if (!reading) throw rowNotFound(resource.name, text)
-    return readingAnswer(ctx, reading)
+    if (!row) throw rowNotFound(resource.name, text)
+    await sendTagged(ctx, row)
   }
 }
 
@@ -90,16 +90,19 @@ const create = ({ registry, storage, token }: Service, resource: Resource): Hand
     checkToken(ctx.get('Authorization'))
     const { value, source } = await readJson(ctx)
     const { row, issues } = parseBody(value, source)
-    const retry = retryOf(ctx, source, issues)
-    // A body at fault is still held against the database, so that the client learns of everything at once.
+    const retry = readRetry(ctx, source, issues)
+    // An invalid body is still checked against the database, so that the client learns of everything at once.
     const outcome = issues.length > 0 ? { conflicts: await table.conflicts(row) } : await table.create(row, retry)
     if ('mismatch' in outcome) throw bodyInvalid([keyReused()])
     if ('conflicts' in outcome) {
       const found = outcome.conflicts.map(({ type, field }) => conflictIssue(registry, resource, type, field, row))
       throw bodyInvalid([...issues, ...found])
     }
-    const location = `${basePath}/v1/${resource.path}/${outcome.id}`
-    return jsonAnswer(201, outcome.body, ['Location', location, ...(outcome.replayed ? [replayedHeader, 'true'] : [])])
+    ctx.status = 201
+    ctx.set('Location', `${basePath}/v1/${resource.path}/${outcome.id}`)
+    if (outcome.replayed) ctx.set(replayedHeader, 'true')
+    ctx.set('Content-Type', jsonType)
+    ctx.body = outcome.body
   }
 }
 

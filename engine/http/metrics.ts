@@ -5,12 +5,12 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, register } from 'prom-client'
 import type { Storage } from '../storage/storage.js'
-import type { Record } from './exchange.js'
+import type { OnRequest } from './requestLog.js'
 
 const buckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 
 /** Makes the metrics of this process; the function counts an exchange. */
-export const countExchanges = (storage: Storage): Record => {
+export const requestMetrics = (storage: Storage): OnRequest => {
   // A worker answers the supervisor, which adds up what all of them have counted.
   if (cluster.isWorker) new AggregatorRegistry()
   collectDefaultMetrics()

@@ -1,32 +1,31 @@
-/** The routes, interpreted from the operations and the documents. */
+/** The routes, made from the operations and the documents. */
 import { createHash } from 'node:crypto'
 import Router from '@koa/router'
 import type { Middleware } from 'koa'
+import { methodNotAllowed } from '../contract/errors.js'
 import type { Operation } from '../contract/operation.js'
 import { basePath } from '../contract/service.js'
 import type { CachedBody } from '../storage/storage.js'
+import { sendTagged } from './conditional.js'
 import { docsAssets, docsPath, docsPolicy } from './docs.js'
-import type { HandlerContext } from './exchange.js'
 import { type Handler, handlerOf, type Service } from './handlers.js'
-import { readingAnswer } from './reading.js'
+import { preflightHeaders } from './headers.js'
+import type { AppContext, State } from './requestLog.js'
 
 interface Route {
-  /** What it is, as the documents name it, for those who count. */
+  /** The operation's name in the documents; logs and metrics use it. */
   readonly name: string
   readonly path: string
   readonly method: 'get' | 'post'
   readonly handler: Handler
 }
 
-/** A handler whose answer is left for the app to send. */
-type Answering = (ctx: HandlerContext) => Promise<void>
-
-/** The index answers with and without a slash; every other path has one spelling. */
+/** The index has a path with and without a slash; every other path has one spelling. */
 const pathsOf = ({ path }: Operation): string[] =>
   path === '/' ? [basePath, `${basePath}/`] : [`${basePath}${path.replaceAll(/\{(\w+)\}/g, ':$1')}`]
 
-/** A document's tag is made from its bytes, so every process has the same one. */
-const readingOf = (body: Buffer): CachedBody => ({
+/** The tag is a hash of the bytes, so every process has the same one. */
+const taggedBody = (body: Buffer): CachedBody => ({
   tag: createHash('sha256').update(body).digest('hex').slice(0, 24),
   body,
 })
@@ -37,21 +36,21 @@ const operationRoutes = (service: Service, operations: readonly Operation[]): Ro
     return pathsOf(operation).map((path) => ({ name: operation.id, path, method: operation.method, handler }))
   })
 
-/** The documents are made when one is first asked for: every start would wait for what few of them need. */
+/** The documents are made on the first request for one, so that no start waits for them. */
 const documentRoutes = ({ product }: Service, operations: readonly Operation[]): Route[] => {
   const make = async () => {
     const { documentsOf } = await import('../contract/documents.js')
     const { openapi, swagger } = documentsOf(product, operations)
-    return { openapi: readingOf(openapi), swagger: readingOf(swagger) }
+    return { openapi: taggedBody(openapi), swagger: taggedBody(swagger) }
   }
-  let made: ReturnType<typeof make> | undefined
+  let documents: ReturnType<typeof make> | undefined
   const route = (path: string, which: 'openapi' | 'swagger'): Route => ({
     name: 'documents',
     path,
     method: 'get',
     async handler(ctx) {
-      made ??= make()
-      return readingAnswer(ctx, (await made)[which])
+      documents ??= make()
+      await sendTagged(ctx, (await documents)[which])
     },
   })
   return [route(`${basePath}/openapi.json`, 'openapi'), route('/swagger.json', 'swagger')]
@@ -59,54 +58,58 @@ const documentRoutes = ({ product }: Service, operations: readonly Operation[]):
 
 const docsRoutes = ({ product }: Service): Route[] =>
   [...docsAssets(product.name)].map(([path, { type, body }]) => {
-    const reading = readingOf(body)
+    const asset = taggedBody(body)
     return {
       name: 'docs',
       path,
       method: 'get',
-      handler: async (ctx) => {
-        const answer = await readingAnswer(ctx, reading, type)
-        return { ...answer, headers: [...answer.headers, 'Content-Security-Policy', docsPolicy] }
+      async handler(ctx) {
+        ctx.set({ 'Content-Security-Policy': docsPolicy, 'Referrer-Policy': 'no-referrer', 'X-Frame-Options': 'DENY' })
+        await sendTagged(ctx, asset, type)
       },
     }
   })
 
-/** A path up to its third part, which names the resource: `/api/v1/employees`. */
-const room = /^(?:\/[^/]*){1,3}/
-const roomOf = (path: string): string => room.exec(path)?.[0] ?? ''
+const redirectToDocs: Route = {
+  name: 'root',
+  path: '/',
+  method: 'get',
+  handler(ctx) {
+    ctx.status = 302
+    ctx.set('Location', docsPath)
+    ctx.body = ''
+  },
+}
 
-/** Every route of a service. */
-export const routesOf = (service: Service, operations: readonly Operation[]): Middleware => {
+/** The first three segments of a path, of which the third names the resource: `/api/v1/employees`. */
+const prefixOf = (path: string): string => /^(?:\/[^/]*){1,3}/.exec(path)?.[0] ?? ''
+
+/** Handles the methods that a known path has no route for: OPTIONS, and 405 for all others. */
+const handleOtherMethods = (ctx: AppContext & { matched?: readonly { methods: readonly string[] }[] }): void => {
+  const methods = new Set(ctx.matched?.flatMap((layer) => layer.methods))
+  if (methods.size === 0) return
+  const allow = [...methods, 'OPTIONS'].sort().join(', ')
+  if (ctx.method !== 'OPTIONS') throw methodNotAllowed(ctx.method, allow)
+  ctx.status = 204
+  ctx.set({ Allow: allow, ...preflightHeaders(allow) })
+}
+
+/** Every route of a service. A path that has none is left to the error handling. */
+export const routesOf = (service: Service, operations: readonly Operation[]): Middleware<State> => {
   const routes: Route[] = [
     ...operationRoutes(service, operations),
     ...documentRoutes(service, operations),
     ...docsRoutes(service),
-    { name: 'root', path: '/', method: 'get', handler: async () => ({ status: 302, headers: ['Location', docsPath] }) },
+    redirectToDocs,
   ]
-  // The router tries each of its routes on each request, so every room has a router of its own, found by name; and a
-  // plain read, the most frequent request of all, is found by its path, or by its path up to the id, without a router.
-  const routers = new Map<string, Router>()
-  const reads = new Map<string, Answering>()
-  const readsOfOne = new Map<string, Answering>()
-  for (const { name, path, method, handler: answer } of routes) {
-    const handler: Answering = async (ctx) => {
-      ctx.state.operation = name
-      ctx.state.answer = await answer(ctx)
-    }
-    const router = routers.get(roomOf(path)) ?? new Router({ strict: true, sensitive: true })
-    router.register(path, [method], handler)
-    routers.set(roomOf(path), router)
-    if (method !== 'get') continue
-    if (path.includes(':')) readsOfOne.set(path.slice(0, path.indexOf(':')), handler)
-    else reads.set(path, handler)
+  // A router tries its routes in turn, and forty of them cost a tenth of a request; so each prefix has its own.
+  const routers = new Map<string, Router<State>>()
+  for (const { name, path, method, handler } of routes) {
+    const prefix = prefixOf(path)
+    const router = routers.get(prefix) ?? new Router<State>({ strict: true, sensitive: true })
+    router[method](name, path, handler)
+    routers.set(prefix, router)
   }
-  const rooms = new Map([...routers].map(([name, router]) => [name, router.routes() as unknown as Middleware]))
-  const readOf = (path: string): Answering | undefined => {
-    const id = path.lastIndexOf('/') + 1
-    return reads.get(path) ?? (id < path.length ? readsOfOne.get(path.slice(0, id)) : undefined)
-  }
-  return (ctx, next) => {
-    const read = ctx.method === 'GET' ? readOf(ctx.path) : undefined
-    return read ? read(ctx) : (rooms.get(roomOf(ctx.path))?.(ctx, next) ?? next())
-  }
+  const byPrefix = new Map([...routers].map(([prefix, router]) => [prefix, router.routes() as Middleware<State>]))
+  return (ctx) => byPrefix.get(prefixOf(ctx.path))?.(ctx, async () => handleOtherMethods(ctx))
 }

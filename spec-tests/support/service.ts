@@ -1,11 +1,14 @@
 /** A service on a fresh database, served over real HTTP, whose every answer is held against its own document. */
 import { Agent, type IncomingHttpHeaders, request } from 'node:http'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import type { Middleware } from 'koa'
 import { pino } from 'pino'
 import { basePath } from '../../engine/contract/service.js'
 import { loadRegistry } from '../../engine/descriptor/load.js'
 import type { Registry } from '../../engine/descriptor/registry.js'
 import { createApp } from '../../engine/http/app.js'
 import { listen } from '../../engine/http/listen.js'
+import type { OnRequest } from '../../engine/http/requestLog.js'
 import { openStorage } from '../../engine/storage/open.js'
 import type { PoolOptions } from '../../engine/storage/options.js'
 import { folders, product } from '../../product.js'
@@ -34,6 +37,7 @@ export interface Send {
 }
 
 const agent = new Agent({ keepAlive: true })
+const decoders: Record<string, (bytes: Buffer) => Buffer> = { br: brotliDecompressSync, gzip: gunzipSync }
 
 /** One request as it stands: nothing about the path is tidied up on the way. */
 const exchange = (address: string, path: string, { method = 'GET', headers = {}, body }: Send): Promise<Response> =>
@@ -45,7 +49,9 @@ const exchange = (address: string, path: string, { method = 'GET', headers = {},
       const chunks: Buffer[] = []
       response.on('data', (chunk: Buffer) => chunks.push(chunk))
       response.on('end', () => {
-        const text = Buffer.concat(chunks).toString('utf8')
+        const bytes = Buffer.concat(chunks)
+        const decode = bytes.length > 0 ? decoders[response.headers['content-encoding'] ?? ''] : undefined
+        const text = (decode?.(bytes) ?? bytes).toString('utf8')
         const isJson = response.headers['content-type']?.startsWith('application/json') && text !== ''
         const parsed = isJson ? JSON.parse(text) : undefined
         resolve({ status: response.statusCode ?? 0, headers: response.headers, text, body: parsed })
@@ -78,6 +84,8 @@ export const startService = async (
     url?: string
     pool?: PoolOptions
     readTimeoutMs?: number
+    middleware?: readonly Middleware[]
+    onRequest?: OnRequest
   } = {},
 ): Promise<TestService> => {
   const served = settings.registry ?? registry
@@ -87,8 +95,16 @@ export const startService = async (
     pool,
     readTimeoutMs,
   })
-  const service = { product, registry: served, storage, token: 'token' in settings ? settings.token : token }
-  const { address } = await listen(await createApp(service, pino({ level: 'silent' })), { host: '127.0.0.1', port: 0 })
+  const { middleware = [], onRequest } = settings
+  const service = {
+    product,
+    registry: served,
+    storage,
+    token: 'token' in settings ? settings.token : token,
+    middleware,
+  }
+  const app = createApp(service, pino({ level: 'silent' }), onRequest)
+  const { address } = await listen(app, { host: '127.0.0.1', port: 0 })
   const document = await exchange(address, `${basePath}/openapi.json`, {})
   const check = conformance(document.body, basePath)
 

@@ -1,6 +1,6 @@
 /** Creates on their way to the file: those that arrive during one commit share the next. */
 import type { Database } from 'better-sqlite3'
-import { byTurn } from '../../byTurn.js'
+import { batchPerTick } from '../../batchPerTick.js'
 import { writeError } from './errors.js'
 import { WorkerThread } from './worker.js'
 import { type Write, type Written, writer } from './writes.js'
@@ -58,7 +58,7 @@ export const workerWrites = (path: string, onCommit: () => void, onRestart: (cau
     }
     isCommitting = false
   }
-  const add = byTurn<Pending>((items) => {
+  const add = batchPerTick<Pending>((items) => {
     pending.push(...items)
     void commit()
   })

@@ -1,5 +1,6 @@
-/** What the service says of itself: its log, the ids and times of its answers, its metrics, and what it never says. */
+/** The access log, request ids, Server-Timing and metrics; and what none of them may contain. */
 import { request } from 'node:http'
+import { connect } from 'node:net'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { plainLine } from '../engine/plainLine.js'
@@ -18,10 +19,44 @@ const at = (path: string, init: RequestInit = {}): Promise<Response> => fetch(`$
 const post = (headers: Record<string, string>, body: string): Promise<Response> =>
   at('/leave', { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body })
 
+/** Sends bytes that never reach the app; resolves with the whole response. */
+const sendRaw = (bytes: string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const socket = connect(Number(new URL(running.address).port), '127.0.0.1', () => socket.end(bytes))
+    let received = ''
+    socket.on('data', (chunk) => {
+      received += chunk
+    })
+    socket.on('error', reject)
+    socket.on('close', () => resolve(received))
+  })
+const auth = `Authorization: Bearer ${token}\r\nContent-Type: application/json\r\n`
+const refusals = {
+  'an unknown method': { status: 400, bytes: 'BREW / HTTP/1.1\r\nHost: a\r\n\r\n' },
+  'an invalid host': { status: 400, bytes: 'GET /api HTTP/1.1\r\nHost: a b\r\n\r\n' },
+  'a tunnel': { status: 405, bytes: 'CONNECT a:80 HTTP/1.1\r\nHost: a:80\r\n\r\n' },
+  'a URL that is too long': { status: 414, bytes: `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n` },
+  'headers that are too large': { status: 431, bytes: `GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n\r\n` },
+  'an unknown transfer coding': {
+    status: 501,
+    bytes: `POST /api/v1/leave HTTP/1.1\r\nHost: a\r\n${auth}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`,
+  },
+  'a body that is too short': {
+    status: 400,
+    bytes: `POST /api/v1/leave HTTP/1.1\r\nHost: a\r\n${auth}Content-Length: 9\r\n\r\n{`,
+  },
+  'a compressed body that is too short': {
+    status: 400,
+    bytes: `POST /api/v1/leave HTTP/1.1\r\nHost: a\r\n${auth}Content-Encoding: gzip\r\nContent-Length: 9\r\n\r\n\x1f`,
+  },
+}
+const refused: Record<string, string> = {}
+for (const [what, { bytes }] of Object.entries(refusals)) refused[what] = await sendRaw(bytes)
+
 const ok = await at('/employees?q=very-private&limit=3', { headers: { 'x-request-id': 'from-the-proxy-7' } })
 const sentTag = ok.headers.get('etag') ?? ''
 await ok.text()
-const unchanged = await at('/employees?limit=3', { headers: { 'if-none-match': sentTag } })
+const unchanged = await at('/employees?q=very-private&limit=3', { headers: { 'if-none-match': sentTag } })
 const row = await at('/employees/3')
 const missing = await at('/employees/none')
 const badId = await at('/employees', { headers: { 'x-request-id': 'no spaces allowed' } })
@@ -52,7 +87,7 @@ const lines = running
   .map((line) => JSON.parse(line) as Record<string, unknown>)
 const lineOf = (response: Response) => lines.find(({ id }) => id === response.headers.get('x-request-id'))
 
-const test = suite('telling')
+const test = suite('request log')
 
 for (const [name, response] of Object.entries(answers)) {
   test(`${name}: one line with method, path, status, duration, id and bytes`, () => {
@@ -68,12 +103,35 @@ for (const [name, response] of Object.entries(answers)) {
   })
 }
 
-test('an id that came with a request is kept, one that is no id is replaced', () => {
+for (const [what, { status }] of Object.entries(refusals)) {
+  test(`${what}: the refusal has every common header and one log line`, () => {
+    const [head = '', body = ''] = (refused[what] ?? '').split('\r\n\r\n')
+    assert.match(head, new RegExp(`^HTTP/1\\.1 ${status} `))
+    for (const header of [
+      /^date: \w{3}, \d\d /im,
+      /^access-control-allow-origin: \*/im,
+      /^access-control-expose-headers: .*X-Request-Id/im,
+      /^cache-control: no-store/im,
+      /^content-type: application\/json; charset=utf-8/im,
+      /^connection: close/im,
+    ]) {
+      assert.match(head, header)
+    }
+    assert.match(JSON.parse(body).error.code, /^(bad_request|method_not_allowed)$/)
+    const id = /^x-request-id: (\S+)/im.exec(head)?.[1]
+    const logged = lines.filter((line) => line['id'] === id)
+    assert.is(logged.length, 1)
+    assert.is(logged[0]?.['status'], status)
+    assert.is(logged[0]?.['bytes'], Buffer.byteLength(body))
+  })
+}
+
+test('a valid request id is kept, an invalid one is replaced', () => {
   assert.is(ok.headers.get('x-request-id'), 'from-the-proxy-7')
   assert.match(badId.headers.get('x-request-id') ?? '', /^[0-9a-f-]{36}$/)
 })
 
-test('reads say where their time went', () => {
+test('reads have a Server-Timing', () => {
   for (const response of [ok, unchanged, row]) {
     assert.match(
       response.headers.get('server-timing') ?? '',
@@ -83,7 +141,7 @@ test('reads say where their time went', () => {
   assert.is(made.headers.get('server-timing'), null)
 })
 
-test('nothing that is private is in the log', () => {
+test('the log contains no secret', () => {
   for (const secret of [token, 'wrong-secret', 'very-private', 'body-that-is-private', password]) {
     assert.not.ok(running.output().includes(secret), secret)
   }
@@ -99,12 +157,17 @@ test('metrics count requests, creates, rows and the process itself', () => {
   assert.is(sample('resource_creates_total{operation="createLeaveRequest"}'), 1)
   assert.is(sample('resource_rows{resource="leave"}'), 241)
   assert.is(sample('http_request_duration_seconds_count{operation="getEmployee"}'), 2)
+  assert.is(sample('http_requests_total{operation="none",status="400"}'), 2)
+  assert.is(sample('http_requests_total{operation="createLeaveRequest",status="400"}'), 2)
+  for (const status of [405, 414, 431, 501]) {
+    assert.is(sample(`http_requests_total{operation="none",status="${status}"}`), 1)
+  }
   for (const name of ['process_cpu_seconds_total', 'process_resident_memory_bytes', 'nodejs_eventloop_lag_seconds']) {
     assert.ok(sample(name) >= 0, name)
   }
 })
 
-test('without METRICS_PORT there are none, and a short token is warned of without being shown', async () => {
+test('without METRICS_PORT there are no metrics; a short token is warned about and not shown', async () => {
   const plain = await startProcess({ DATABASE_URL: await freshUrl(), API_TOKEN: 'sh0rt' })
   assert.not.ok(plain.output().includes('Metrics at'))
   assert.match(plain.output(), /API_TOKEN has fewer than 16 characters/)
@@ -116,7 +179,7 @@ test('without METRICS_PORT there are none, and a short token is warned of withou
   await plain.end('SIGTERM')
 })
 
-test('in a terminal a line is words', () => {
+test('a terminal shows words instead of JSON', () => {
   const time = new Date(2026, 0, 31, 9, 30).getTime()
   const line = {
     level: 30,

@@ -1,0 +1,54 @@
+/** Responds to a read: conditional requests (RFC 9110, section 13), compression, and bodies that are streamed. */
+import { Readable } from 'node:stream'
+import { preconditionFailed } from '../contract/errors.js'
+import type { CachedBody, StreamedBody } from '../storage/storage.js'
+import { compressed, encodingFor } from './compress.js'
+import type { AppContext } from './requestLog.js'
+
+export const jsonType = 'application/json; charset=utf-8'
+
+/** One element of a list of entity tags, with the comma that follows it; commas may also be inside the quotes. */
+const listElement = /[ \t]*(?:(W\/)?("[\x21\x23-\x7e\x80-\xff]*"))?[ \t]*(?:,|$)/y
+
+/** Whether an If-Match or If-None-Match header names this tag; a header that is not a list of tags names none. */
+const names = (header: string, etag: string, comparison: 'strong' | 'weak'): boolean => {
+  if (header.trim() === '*') return true
+  listElement.lastIndex = 0
+  while (listElement.lastIndex < header.length) {
+    const element = listElement.exec(header)
+    if (!element) return false
+    const [, weak, tag] = element
+    if (tag === etag && (weak === undefined || comparison === 'weak')) return true
+  }
+  return false
+}
+
+/** Sends the body, 304 where the client has it already, or 412 where If-Match fails. */
+export const sendTagged = async (ctx: AppContext, { tag, body }: CachedBody, type = jsonType): Promise<void> => {
+  const encoding = encodingFor(ctx, body)
+  // Each encoding is a representation of its own, so it has a strong tag of its own.
+  const etag = encoding === undefined ? `"${tag}"` : `"${tag}-${encoding}"`
+  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = ctx.req.headers
+  if (ifMatch !== undefined && !names(ifMatch, etag, 'strong')) throw preconditionFailed()
+  const isNotModified = ifNoneMatch !== undefined && names(ifNoneMatch, etag, 'weak')
+  const sent = encoding === undefined || isNotModified ? body : await compressed(body, encoding)
+  ctx.set('Cache-Control', 'no-cache')
+  ctx.set('Vary', 'Accept-Encoding')
+  ctx.set('ETag', etag)
+  if (isNotModified) {
+    ctx.status = 304
+    return
+  }
+  if (encoding !== undefined) ctx.set('Content-Encoding', encoding)
+  ctx.set('Content-Type', type)
+  ctx.body = sent
+}
+
+/** Sends a body of many megabytes as it is read. It has no tag, so no If-Match but * can match it. */
+export const sendStreamed = (ctx: AppContext, { body }: StreamedBody): void => {
+  const ifMatch = ctx.req.headers['if-match']
+  if (ifMatch !== undefined && ifMatch.trim() !== '*') throw preconditionFailed()
+  ctx.set('Cache-Control', 'no-cache')
+  ctx.set('Content-Type', jsonType)
+  ctx.body = Readable.from(body, { objectMode: false })
+}

@@ -1,0 +1,156 @@
+/** Requests that never reach the app, because they are not HTTP that the service accepts: why, and the response to each. */
+import { randomUUID } from 'node:crypto'
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { bodyLimit } from '../contract/createBody.js'
+import { badRequest, type HttpError, hostUnclear, methodNotAllowed, payloadTooLarge } from '../contract/errors.js'
+import { jsonType } from './conditional.js'
+import { commonHeaders } from './headers.js'
+import { type OnRequest, requestIdOf } from './requestLog.js'
+
+/** A name, an IPv4 or an IPv6 address, and perhaps a port. A comma would be two hosts that a proxy joined. */
+const hostGrammar = /^(?:[\w.~%!$&'()*+;=-]+|\[[\w:.%~-]+\])(?::\d*)?$/
+
+/** Whether a request names one valid host; requests with two are how others are smuggled. HTTP/1.0 needs none. */
+const hasValidHost = ({ headers, rawHeaders, httpVersion }: IncomingMessage): boolean => {
+  let hosts = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts++
+  }
+  if (hosts === 0) return httpVersion === '1.0'
+  return hosts === 1 && hostGrammar.test(headers.host ?? '')
+}
+
+/** Why a request that the parser accepted must not be handled. */
+export const requestFault = (request: IncomingMessage): HttpError | undefined => {
+  if (request.httpVersionMajor !== 1) return badRequest(505, 'The service speaks HTTP/1.1 only.')
+  if (!hasValidHost(request)) return hostUnclear()
+  const coding = request.headers['transfer-encoding']?.toLowerCase()
+  if (coding === undefined || coding === 'chunked') return undefined
+  // Without chunks at the end the length of the body is unknown.
+  const status = /[ \t,]chunked$/.test(coding) ? 501 : 400
+  return badRequest(status, 'Transfer-Encoding must be chunked; compress a body with Content-Encoding instead.')
+}
+
+/** A tunnel is not a resource of the service. */
+export const connectRefused = (): HttpError => methodNotAllowed('CONNECT', 'GET, HEAD, OPTIONS, POST')
+
+/** What Node's parser reports. */
+export interface ParserError extends Error {
+  readonly code?: string
+  /** llhttp's own words; they quote nothing of the request. */
+  readonly reason?: string
+  readonly bytesParsed?: number
+  readonly rawPacket?: Buffer
+}
+
+/** Whether the parser stopped within the first line of a request. Only the last packet is known. */
+const isInRequestLine = ({ rawPacket, bytesParsed = 0 }: ParserError): boolean => {
+  const parsed = rawPacket?.toString('latin1', 0, bytesParsed) ?? ''
+  return /(?:^|\r\n)[A-Z]+ \/\S*$/.test(parsed)
+}
+
+/** The cause of a parser error, in words; `isInBody` says whether the headers had arrived. */
+export const parserFault = (error: ParserError, isInBody: boolean): HttpError => {
+  const { code, reason = 'malformed request' } = error
+  switch (code) {
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return badRequest(408, `The ${isInBody ? 'body' : 'headers'} did not arrive in time.`)
+    case 'HPE_HEADER_OVERFLOW':
+      return isInRequestLine(error)
+        ? badRequest(414, 'The URL is too long; URL and headers may have 16 KiB together.')
+        : badRequest(431, 'The headers are too large; URL and headers may have 16 KiB together.')
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return payloadTooLarge(bodyLimit)
+    case 'HPE_INVALID_METHOD':
+      return badRequest(400, 'The request does not begin with a method that HTTP knows, such as GET or POST.')
+    case 'HPE_INVALID_URL':
+      return badRequest(400, 'The URL contains a character that must be percent-encoded.')
+    case 'HPE_INVALID_EOF_STATE':
+      return badRequest(
+        400,
+        isInBody
+          ? 'The body is shorter than Content-Length or Transfer-Encoding declares.'
+          : 'The request ended before its headers did.',
+      )
+    case 'HPE_PAUSED_H2_UPGRADE':
+      return badRequest(505, 'The service speaks HTTP/1.1 only.')
+    default:
+      return badRequest(400, `The ${isInBody ? 'body' : 'request'} is not valid HTTP: ${reason}.`)
+  }
+}
+
+interface Refusal {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+const refusalOf = ({ status, headers, body }: HttpError, id: string): Refusal => {
+  const json = JSON.stringify(body)
+  return {
+    status,
+    headers: {
+      ...commonHeaders,
+      ...headers,
+      'Cache-Control': 'no-store',
+      'X-Request-Id': id,
+      'Content-Type': jsonType,
+      'Content-Length': String(Buffer.byteLength(json)),
+      Connection: 'close',
+    },
+    body: json,
+  }
+}
+
+/** How long a client may take to read a refusal and close its side. */
+const lingerMs = 2_000
+
+/** Reads on for a while: a connection closed with unread data is reset, and the client may lose the response. */
+const closeSoon = (socket: Duplex): void => {
+  const timer = setTimeout(() => socket.destroy(), lingerMs)
+  socket.on('error', () => socket.destroy())
+  socket.on('close', () => clearTimeout(timer))
+  socket.resume()
+}
+
+/** Sends refusals, each with a log line. */
+export const refusalSender = (logRequest: OnRequest) => {
+  const log = (id: string, { status, body }: Refusal, reason: string, request?: IncomingMessage): void => {
+    const { method = '-', url = '-' } = request ?? {}
+    const [path = '-'] = url.split('?')
+    logRequest({
+      id,
+      method,
+      path,
+      operation: 'none',
+      status,
+      bytes: method === 'HEAD' ? 0 : Buffer.byteLength(body),
+      replayed: false,
+      duration: 0,
+      reason,
+    })
+  }
+  return {
+    /** Responds to a request that has arrived at least with its headers. */
+    toRequest(response: ServerResponse, error: HttpError, reason: string): void {
+      // A request that the app has begun to handle has its id already, and the app logs it.
+      const begun = response.getHeader('X-Request-Id')
+      const id = begun === undefined ? requestIdOf(response.req) : String(begun)
+      const refusal = refusalOf(error, id)
+      response.writeHead(refusal.status, refusal.headers).end(refusal.body)
+      if (begun === undefined) log(id, refusal, reason, response.req)
+    },
+    /** Responds on a connection that has no request to respond to. */
+    toSocket(socket: Duplex, error: HttpError, reason: string, request?: IncomingMessage): void {
+      const id = request ? requestIdOf(request) : randomUUID()
+      const refusal = refusalOf(error, id)
+      const head = [`HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}`, `Date: ${new Date().toUTCString()}`]
+      for (const [name, value] of Object.entries(refusal.headers)) head.push(`${name}: ${value}`)
+      socket.end(`${head.join('\r\n')}\r\n\r\n${refusal.body}`)
+      closeSoon(socket)
+      log(id, refusal, reason, request)
+    },
+  }
+}

@@ -1,0 +1,85 @@
+/** Request id, Server-Timing and one log line per request. */
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { Middleware, ParameterizedContext } from 'koa'
+import type { Logger } from 'pino'
+import { batchPerTick } from '../batchPerTick.js'
+import { requestIdGrammar } from '../contract/headers.js'
+import { replayedHeader } from '../contract/idempotency.js'
+
+/** The times at which a read was parsed and its query finished, in milliseconds; Server-Timing is made of them. */
+export interface State {
+  parsed?: number
+  queried?: number
+}
+
+export type AppContext = ParameterizedContext<State>
+
+/** One request and the response it got. */
+export interface RequestLog {
+  readonly id: string
+  readonly method: string
+  /** Without the query string, whose values may be private. */
+  readonly path: string
+  /** The operation's name in the OpenAPI document; `none` where no operation ran. */
+  readonly operation: string
+  readonly status: number
+  readonly bytes: number
+  /** Whether a create returned the row of an earlier request with the same Idempotency-Key. */
+  readonly replayed: boolean
+  /** In milliseconds. */
+  readonly duration: number
+  /** Why the request never reached the app. */
+  readonly reason?: string
+}
+
+/** Called once for every request, after the log line; the metrics are one. */
+export type OnRequest = (request: RequestLog) => void
+
+/** Logs requests and passes them on. */
+export const requestLogger = (logger: Logger, onRequest?: OnRequest): OnRequest =>
+  batchPerTick((requests) => {
+    for (const request of requests) {
+      const { id, method, path, status, bytes, duration, reason } = request
+      logger.info({ id, method, path, status, bytes, duration, reason }, 'request')
+      onRequest?.(request)
+    }
+  })
+
+/** The id that the client sent, or a new one. */
+export const requestIdOf = ({ headers }: IncomingMessage): string => {
+  const sent = headers['x-request-id'] as string | undefined
+  return sent !== undefined && requestIdGrammar.test(sent) ? sent : randomUUID()
+}
+
+const roundToMicroseconds = (milliseconds: number): number => Math.round(milliseconds * 1000) / 1000
+
+const serverTiming = (start: number, { parsed = start, queried = parsed }: State, end: number): string => {
+  const parse = roundToMicroseconds(parsed - start)
+  const query = roundToMicroseconds(queried - parsed)
+  return `parse;dur=${parse}, query;dur=${query}, total;dur=${roundToMicroseconds(end - start)}`
+}
+
+/** The outermost middleware: it logs the response as every other middleware left it. */
+export const logRequests =
+  (logRequest: OnRequest): Middleware<State> =>
+  async (ctx, next) => {
+    const start = performance.now()
+    const id = requestIdOf(ctx.req)
+    ctx.set('X-Request-Id', id)
+    await next()
+    const end = performance.now()
+    const { state, status, method } = ctx
+    if (state.queried !== undefined) ctx.set('Server-Timing', serverTiming(start, state, end))
+    logRequest({
+      id,
+      method,
+      path: ctx.path,
+      // The router leaves the name of the route that ran.
+      operation: (ctx['_matchedRouteName'] as string | undefined) ?? 'none',
+      status,
+      bytes: method === 'HEAD' ? 0 : (ctx.length ?? 0),
+      replayed: status === 201 && ctx.res.hasHeader(replayedHeader),
+      duration: roundToMicroseconds(end - start),
+    })
+  }
