@@ -16,7 +16,7 @@ export interface Tried {
 }
 
 /** What the parser refuses is refused ahead of every path, and so no path documents it. */
-const byParser = new Set([400, 408, 431])
+const byParser = new Set([400, 408, 414, 431])
 
 /** Sends a request whose answer must come, be documented, and not be the service's own failure. */
 const ask = async (tried: Tried, method: string, path: string, headers: readonly Header[] = [], body?: Buffer) => {
@@ -35,7 +35,7 @@ export const listHolds = async (tried: Tried, resource: Resource, parameters: re
   const query = parameters.map(({ name, written }) => `${name}=${written}`).join('&')
   const { status, text } = await ask(tried, 'GET', `${pathOf(resource)}?${query}`)
   // A head larger than the server takes: long texts, escaped.
-  if (status === 431) return ok(query.length > 14_000)
+  if (status === 414 || status === 431) return ok(query.length > 14_000)
   const expected = tried.oracle.list(resource, parameters)
   const body = JSON.parse(text)
   if ('refused' in expected) {
@@ -55,7 +55,7 @@ export const listHolds = async (tried: Tried, resource: Resource, parameters: re
 /** An id that names a row answers it, any other text 404, and what is no text 422. */
 export const getHolds = async (tried: Tried, resource: Resource, segment: string): Promise<void> => {
   const { status, text } = await ask(tried, 'GET', pathOf(resource, segment))
-  if (status === 431) return ok(segment.length > 14_000)
+  if (status === 414 || status === 431) return ok(segment.length > 14_000)
   let name: string | undefined
   try {
     name = decodeURIComponent(segment)
