@@ -1,15 +1,15 @@
-/** Guards the writes: disabled without a configured token, refused without the right one. */
+/** Checks the write token: writes are disabled without a configured one, and unauthorized without the right one. */
 import { timingSafeEqual } from 'node:crypto'
 import { tokenMissing, tokenWrong, writesDisabled } from '../contract/errors.js'
 
-/** Compares bytes in a time that tells nothing of the expected ones, whatever was sent: as many are looked at in any case. */
+/** Compares in constant time, whatever the length of what was sent. */
 const isSame = (sent: Buffer, expected: Buffer): boolean => {
-  const looked = Buffer.alloc(expected.length)
-  sent.copy(looked)
-  return timingSafeEqual(looked, expected) && sent.length === expected.length
+  const padded = Buffer.alloc(expected.length)
+  sent.copy(padded)
+  return timingSafeEqual(padded, expected) && sent.length === expected.length
 }
 
-/** Makes the guard of a deployment: it throws the refusal that an Authorization header deserves. */
+/** Makes a function that throws unless the Authorization header has the token. */
 export const writeGuard = (token: string | undefined): ((authorization: string | undefined) => void) => {
   if (token === undefined) {
     return () => {
@@ -20,7 +20,7 @@ export const writeGuard = (token: string | undefined): ((authorization: string |
   return (authorization = '') => {
     const [, sent] = /^bearer +(\S.*)$/i.exec(authorization) ?? []
     if (sent === undefined) throw tokenMissing()
-    // Node reads headers as Latin-1; back to bytes, a token of any script compares as it was sent.
+    // Node decodes headers as Latin-1; as bytes, a token in UTF-8 compares as it was sent.
     if (!isSame(Buffer.from(sent, 'latin1'), expected)) throw tokenWrong()
   }
 }

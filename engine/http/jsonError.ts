@@ -1,6 +1,5 @@
 /** Locates the first syntax error of a JSON text: V8's own messages quote the text, which may be a secret. */
 
-const whitespace = /[ \t\n\r]*/y
 const scalar = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
 const escapeSequence = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y
 
@@ -8,6 +7,12 @@ const escapeSequence = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y
 const matchEnd = (pattern: RegExp, text: string, at: number): number => {
   pattern.lastIndex = at
   return pattern.test(text) ? pattern.lastIndex : -1
+}
+
+const skipWhitespace = (text: string, start: number): number => {
+  let at = start
+  while (text[at] === ' ' || text[at] === '\n' || text[at] === '\r' || text[at] === '\t') at++
+  return at
 }
 
 /** Steps over a string; returns the index behind it, or the index of the error and `isValid: false`. */
@@ -31,7 +36,7 @@ const errorIndex = (text: string): number => {
   let expects: 'value' | 'value or ]' | 'key' | 'key or }' | 'separator' = 'value'
   let at = 0
   for (;;) {
-    at = matchEnd(whitespace, text, at)
+    at = skipWhitespace(text, at)
     const sign = text[at]
     if (expects === 'separator') {
       const inside = open.at(-1)
@@ -52,7 +57,7 @@ const errorIndex = (text: string): number => {
       if (sign !== '"') return at
       const key = skipString(text, at)
       if (!key.isValid) return key.at
-      at = matchEnd(whitespace, text, key.at)
+      at = skipWhitespace(text, key.at)
       if (text[at] !== ':') return at
       at++
       expects = 'value'

@@ -1,4 +1,4 @@
-/** How the service does, for Prometheus: on a port of its own, so that who may call and who may watch are kept apart. */
+/** Prometheus metrics, served on a port of their own so that API clients cannot read them. */
 import cluster from 'node:cluster'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -9,34 +9,34 @@ import type { OnRequest } from './requestLog.js'
 
 const buckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 
-/** Makes the metrics of this process; the function counts an exchange. */
+/** Registers the metrics of this process; the returned function counts a request. */
 export const requestMetrics = (storage: Storage): OnRequest => {
-  // A worker answers the supervisor, which adds up what all of them have counted.
+  // Lets the supervisor collect and add up the metrics of its workers.
   if (cluster.isWorker) new AggregatorRegistry()
   collectDefaultMetrics()
   const requests = new Counter({
     name: 'http_requests_total',
-    help: 'Requests answered, by operation and status.',
+    help: 'Requests, by operation and status.',
     labelNames: ['operation', 'status'],
   })
   const durations = new Histogram({
     name: 'http_request_duration_seconds',
-    help: 'Time from a request’s arrival to its answer, by operation.',
+    help: 'Time from a request to its response, by operation.',
     labelNames: ['operation'],
     buckets,
   })
   const creates = new Counter({
     name: 'resource_creates_total',
-    help: 'Rows that were stored, by operation.',
+    help: 'Rows created, by operation.',
     labelNames: ['operation'],
   })
   new Gauge({
     name: 'resource_rows',
-    help: 'Rows there are, by resource.',
+    help: 'Rows, by resource.',
     labelNames: ['resource'],
     aggregator: 'first',
     async collect() {
-      // While the database does not answer, what it last said would be a guess.
+      // Without an answer from the database there is no sample, rather than an old one.
       this.reset()
       const counts = await storage.counts().catch(() => new Map())
       for (const [{ path }, rows] of counts) this.set({ resource: path }, rows)
@@ -49,14 +49,14 @@ export const requestMetrics = (storage: Storage): OnRequest => {
   }
 }
 
-/** Serves the metrics of this process, or of all workers of this supervisor; answers with their address. */
+/** Serves the metrics of this process, or of all workers of this supervisor; returns their address. */
 export const serveMetrics = async (host: string, port: number): Promise<string> => {
-  const ofWorkers =
+  const workerMetrics =
     cluster.isPrimary && Object.keys(cluster.workers ?? {}).length > 0 ? new AggregatorRegistry() : undefined
   const server = createServer(async ({ url, method }, response) => {
     if (url !== '/metrics' || (method !== 'GET' && method !== 'HEAD')) return void response.writeHead(404).end()
     try {
-      const text = await (ofWorkers ? ofWorkers.clusterMetrics() : register.metrics())
+      const text = await (workerMetrics ? workerMetrics.clusterMetrics() : register.metrics())
       response.writeHead(200, { 'Content-Type': register.contentType }).end(text)
     } catch {
       response.writeHead(503).end()
@@ -65,6 +65,6 @@ export const serveMetrics = async (host: string, port: number): Promise<string> 
   server.unref()
   server.listen(port, host)
   await once(server, 'listening')
-  const { port: taken } = server.address() as AddressInfo
-  return `http://${host.includes(':') ? `[${host}]` : host}:${taken}/metrics`
+  const { port: bound } = server.address() as AddressInfo
+  return `http://${host.includes(':') ? `[${host}]` : host}:${bound}/metrics`
 }
