@@ -74,9 +74,10 @@ const openApiDocument = (product: Product, operations: readonly Operation[]) => 
 
 export type OpenApiDocument = ReturnType<typeof openApiDocument>
 
-/** Both documents, as bytes. */
+/** Both documents, as bytes; Swagger 2.0 names the host that it is served from. */
 export const documentsOf = (product: Product, operations: readonly Operation[]) => {
   const openapi = openApiDocument(product, operations)
+  const swagger = swaggerDocument(openapi)
   const bytes = (document: object): Buffer => Buffer.from(JSON.stringify(document))
-  return { openapi: bytes(openapi), swagger: bytes(swaggerDocument(openapi)) }
+  return { openapi: bytes(openapi), swagger: (host: string) => bytes({ ...swagger, ...(host !== '' && { host }) }) }
 }

@@ -64,7 +64,8 @@ export const swaggerDocument = (openapi: OpenApiDocument): Json => {
       contact,
       license: { name: licenseName, url: `https://spdx.org/licenses/${licenseName}.html` },
     },
-    // No host and no schemes: by the specification they are those of the request for this document.
+    // The service speaks HTTP; a proxy in front of it may add TLS.
+    schemes: ['http', 'https'],
     basePath,
     consumes: ['application/json'],
     produces: ['application/json'],

@@ -41,19 +41,23 @@ const documentRoutes = ({ product }: Service, operations: readonly Operation[]):
   const make = async () => {
     const { documentsOf } = await import('../contract/documents.js')
     const { openapi, swagger } = documentsOf(product, operations)
-    return { openapi: taggedBody(openapi), swagger: taggedBody(swagger) }
+    return { openapi: taggedBody(openapi), swagger: (host: string) => taggedBody(swagger(host)) }
   }
-  let documents: ReturnType<typeof make> | undefined
-  const route = (path: string, which: 'openapi' | 'swagger'): Route => ({
+  type Documents = Awaited<ReturnType<typeof make>>
+  let documents: Promise<Documents> | undefined
+  const route = (path: string, choose: (made: Documents, host: string) => CachedBody): Route => ({
     name: 'documents',
     path,
     method: 'get',
     async handler(ctx) {
       documents ??= make()
-      await sendTagged(ctx, (await documents)[which])
+      await sendTagged(ctx, choose(await documents, ctx.host))
     },
   })
-  return [route(`${basePath}/openapi.json`, 'openapi'), route('/swagger.json', 'swagger')]
+  return [
+    route(`${basePath}/openapi.json`, ({ openapi }) => openapi),
+    route('/swagger.json', ({ swagger }, host) => swagger(host)),
+  ]
 }
 
 const docsRoutes = ({ product }: Service): Route[] =>
