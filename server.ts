@@ -1,7 +1,7 @@
 /** Starts the service: reads the settings, opens the database, builds the app, listens, and drains when told to stop. */
 import cluster from 'node:cluster'
 import { basePath } from './engine/contract/service.js'
-import { RegistryError } from './engine/descriptor/fault.js'
+import { RegistryError } from './engine/descriptor/registryError.js'
 import { loadRegistry } from './engine/descriptor/load.js'
 import { nearest } from './engine/descriptor/nearest.js'
 import type { Registry } from './engine/descriptor/registry.js'

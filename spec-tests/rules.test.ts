@@ -235,7 +235,7 @@ test('the nearest name is found, and none where none is near', () => {
   assert.is(nearest('leave_typ', ['leave_type', 'status']), 'leave_type')
   assert.is(nearest('sttaus', ['leave_type', 'status']), 'status')
   assert.is(nearest('zzz', ['leave_type', 'status']), undefined)
-  assert.is(didYouMean('colour', ['color']), '; did you mean "color"?')
+  assert.is(didYouMean('colour', ['color']), '. Did you mean "color"?')
 })
 
 test('the clock reads UTC', () => {

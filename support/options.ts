@@ -1,6 +1,6 @@
 /** The command line of a script: its options, `--help`, and one-line errors that name the nearest known option. */
 import { parseArgs } from 'node:util'
-import { RegistryError } from '../engine/descriptor/fault.js'
+import { RegistryError } from '../engine/descriptor/registryError.js'
 import { nearest } from '../engine/descriptor/nearest.js'
 import { SettingsError } from '../engine/settings.js'
 import { StorageError } from '../engine/storage/storage.js'
