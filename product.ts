@@ -1,4 +1,4 @@
-/** What this deployment of the engine serves: its name, and where its descriptors and demo rows are. */
+/** This deployment: its name and version, and the folders of its descriptors and demo rows. */
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Product } from './engine/contract/service.js'
@@ -12,7 +12,7 @@ export const product: Product = {
   contact: { name: 'API support' },
 }
 
-/** Compiled, this file is in a folder of `dist/`; the demo rows stay where package.json is. */
+/** The compiled file is in a subfolder of `dist/`; the demo rows stay next to package.json. */
 const here = import.meta.dirname
 const rootAbove = (folder: string): string =>
   existsSync(join(folder, 'package.json')) ? folder : rootAbove(dirname(folder))

@@ -1,7 +1,7 @@
 /** What the benchmarks stand on: a kind of database, how its databases are made, and which peers there are for it. */
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { shownDatabase } from '../engine/settings.js'
+import { publicDatabaseUrl } from '../engine/settings.js'
 import { spawnChild } from '../support/cleanup.js'
 import { build } from './paths.js'
 import type { Entrant } from './processes.js'
@@ -33,5 +33,5 @@ export const seed = async (address: string, more: number): Promise<void> => {
   const args = [join(build, 'cli', 'seed.js'), '--rows', String(more)]
   const child = spawnChild(process.execPath, args, { env, stdio: ['ignore', 'ignore', 'inherit'] })
   const [code] = await once(child, 'exit')
-  if (code !== 0) throw new Error(`seeding ${shownDatabase(address)} failed`)
+  if (code !== 0) throw new Error(`seeding ${publicDatabaseUrl(address)} failed`)
 }

@@ -68,7 +68,7 @@ test('a target that has rows is left alone', async () => {
 test('what is missing is told', async () => {
   const { code, output } = await copy(first, 'mysql://nowhere')
   assert.is(code, 2)
-  assert.match(output, /^--to is "mysql:\/\/nowhere", but it takes /)
+  assert.match(output, /^--to is "mysql:\/\/nowhere", but it must be /)
 })
 
 test.run()

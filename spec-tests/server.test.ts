@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { shownDatabase } from '../engine/settings.js'
+import { publicDatabaseUrl } from '../engine/settings.js'
 import { startAndFail, startProcess } from '../support/process.js'
 import { freshUrl, sharedDatabase } from './support/database.js'
 
@@ -17,7 +17,7 @@ test('a first start makes the database with the demo data; rows outlive it, and 
   const DATABASE_URL = database.url
   const first = await startProcess({ DATABASE_URL, API_TOKEN: 'a-token-of-some-length' })
   const [opened, ready, ...more] = first.messages()
-  const named = shownDatabase(DATABASE_URL)
+  const named = publicDatabaseUrl(DATABASE_URL)
   assert.is(opened, `Created ${database.what} ${named}, with the demo data.`)
   assert.match(ready ?? '', /^Ready at \S+\/api · docs at \S+\/api\/docs · writes enabled$/)
   assert.equal(more, [])
@@ -110,7 +110,7 @@ test('several workers share the port; one that dies is replaced, and all are dra
     }).catch(() => {})
   while (workers().length < 3) await Promise.all([ask(), ask(), setTimeout(50)])
   assert.is(await totalOf(running.address, 'leave'), before + 40)
-  assert.ok(running.messages().includes(`Worker ${killed} was ended by SIGKILL; another one is started.`))
+  assert.ok(running.messages().includes(`Worker ${killed} was killed by SIGKILL; starting a new one.`))
   assert.is(await running.end('SIGTERM'), 0)
   database.close()
 })
@@ -120,10 +120,10 @@ test('a port in use ends the start with a clear line', async () => {
   const { port } = new URL(running.address)
   const { code, output } = await startAndFail({ DATABASE_URL: 'sqlite::memory:', PORT: port })
   assert.is(code, 1)
-  assert.is(output, `Port ${port} is in use; set PORT to another one, or to 0 for any free one.\n`)
+  assert.is(output, `Port ${port} is in use; set PORT to another port, or to 0 for any free port.\n`)
   const metrics = await startAndFail({ DATABASE_URL: 'sqlite::memory:', METRICS_PORT: port })
   assert.is(metrics.code, 1)
-  assert.is(metrics.output, `Port ${port} is in use; set METRICS_PORT to another one, or to 0 for any free one.\n`)
+  assert.is(metrics.output, `Port ${port} is in use; set METRICS_PORT to another port, or to 0 for any free port.\n`)
   await running.end('SIGTERM')
 })
 

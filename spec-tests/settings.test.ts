@@ -1,7 +1,7 @@
 /** The settings: aliases, and warnings about names that are a typo away from one. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { readSettings, SettingsError, settingWarnings, shownDatabase } from '../engine/settings.js'
+import { publicDatabaseUrl, readSettings, SettingsError, settingWarnings } from '../engine/settings.js'
 
 const test = suite('settings')
 
@@ -66,8 +66,8 @@ for (const [former, name] of [
 }
 
 test('no password of a database is shown', () => {
-  assert.is(shownDatabase('postgres://me:secret@host:5/name?password=secret'), 'postgres://host:5/name')
-  assert.is(shownDatabase('postgres://me:s@cret@ho st/name?password=secret'), 'postgres://ho st/name')
+  assert.is(publicDatabaseUrl('postgres://me:secret@host:5/name?password=secret'), 'postgres://host:5/name')
+  assert.is(publicDatabaseUrl('postgres://me:s@cret@ho st/name?password=secret'), 'postgres://ho st/name')
   assert.throws(
     () => readSettings({ DATABASE_URL: 'mysql://me:secret@host/name' }),
     (error: Error) => error instanceof SettingsError && !error.message.includes('secret'),
