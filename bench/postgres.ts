@@ -1,7 +1,7 @@
 /** PostgreSQL as a ground: the server that TEST_DATABASE_URL names, or one out of npm whose data is kept between runs. */
 import { join } from 'node:path'
 import { Client } from 'pg'
-import { startKeptPostgres } from '../support/postgresServer.js'
+import { startPersistentPostgres } from '../support/postgresServer.js'
 import { type Ground, seed } from './ground.js'
 import { dataFolder } from './paths.js'
 import { postgresPeers } from './peers.js'
@@ -24,7 +24,7 @@ export const onPostgres = async (): Promise<Ground> => {
   const given = process.env['TEST_DATABASE_URL']
   const { url: server, stop } = given
     ? { url: given, stop: async () => {} }
-    : await startKeptPostgres(join(dataFolder, 'postgres'))
+    : await startPersistentPostgres(join(dataFolder, 'postgres'))
   const addressOf = (name: string): string => {
     const address = new URL(server)
     address.pathname = `/${name}`

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { spawnChild } from '../support/cleanup.js'
-import { startFlags } from '../support/startFlags.js'
+import { startFlags } from '../support/process.js'
 import { build, root } from './paths.js'
 
 export interface Server {

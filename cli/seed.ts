@@ -5,9 +5,9 @@ import type { RowValues } from '../engine/descriptor/registry.js'
 import { readSettings } from '../engine/settings.js'
 import { openStorage } from '../engine/storage/open.js'
 import { folders } from '../product.js'
-import { CommandError, runCommand, text, UsageError, wholeNumber } from '../support/options.js'
+import { CommandError, integer, runCommand, text, UsageError } from '../support/options.js'
 import { progressBar } from '../support/progress.js'
-import { manyRow, withRows } from '../support/samples.js'
+import { bulkRow, withSampleRows } from '../support/samples.js'
 
 const batch = 5_000
 
@@ -15,7 +15,7 @@ const command = {
   name: 'npm run seed',
   about: 'Adds rows to a table of the database that DATABASE_URL names: variations of its demo rows.',
   options: {
-    rows: wholeNumber('how many rows to add', 1_000_000, { most: 1_000_000_000 }),
+    rows: integer('how many rows to add', 1_000_000, { max: 1_000_000_000 }),
     resource: text('the resource to add them to, by its path', 'PATH', 'employees'),
   },
   example: 'DATABASE_URL=sqlite:data/large.sqlite npm run seed -- --rows 100000 --resource jobs',
@@ -23,7 +23,7 @@ const command = {
 
 await runCommand(command, async ({ rows: wanted, resource: path }) => {
   const settings = readSettings(process.env)
-  const registry = withRows(await loadRegistry(folders))
+  const registry = withSampleRows(await loadRegistry(folders))
   const resource = registry.find((one) => one.path === path)
   if (!resource) {
     const paths = registry.map((one) => one.path)
@@ -46,7 +46,7 @@ await runCommand(command, async ({ rows: wanted, resource: path }) => {
   report(0)
   for (let done = 0; done < wanted; done += batch) {
     const count = Math.min(batch, wanted - done)
-    const rowAt = (_: unknown, n: number): RowValues => manyRow(resource, resource.demo.length + done + n)
+    const rowAt = (_: unknown, n: number): RowValues => bulkRow(resource, resource.demo.length + done + n)
     await storage.load(resource, Array.from({ length: count }, rowAt)).catch((error: Error) => {
       throw new CommandError(`The database refused the rows: ${error.message}`)
     })

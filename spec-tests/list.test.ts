@@ -1,7 +1,7 @@
 /** Lists of every resource: order, paging, bounds, and each refusal of a parameter. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { shownRow } from '../support/samples.js'
+import { publicRow } from '../support/samples.js'
 import { registry, startService } from './support/service.js'
 
 const { get, send } = await startService()
@@ -48,7 +48,7 @@ const pages = [
 for (const resource of registry) {
   const test = suite(`list ${resource.path}`)
   const path = `/v1/${resource.path}`
-  const rows = resource.demo.map((row) => shownRow(resource, row)).sort((a, b) => Number(a['id']) - Number(b['id']))
+  const rows = resource.demo.map((row) => publicRow(resource, row)).sort((a, b) => Number(a['id']) - Number(b['id']))
 
   for (const { query, limit, offset } of pages) {
     test(`${query || 'no parameters'}: the rows by id, and their total`, async () => {

@@ -1,23 +1,14 @@
 /** Command lines: what is read, what is refused, and with which advice. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import {
-  type Command,
-  flag,
-  helpOf,
-  type Option,
-  parseCommand,
-  text,
-  UsageError,
-  wholeNumber,
-} from '../support/options.js'
+import { type Command, flag, helpOf, integer, type Option, parseCommand, text, UsageError } from '../support/options.js'
 
 const command = {
   name: 'npm run x',
   about: 'Does x.',
   argument: { name: 'FILE', about: 'the file', required: false },
   options: {
-    rows: wholeNumber('how many', 10, { most: 1_000 }),
+    rows: integer('how many', 10, { max: 1_000 }),
     resource: text('which', 'PATH', 'employees'),
     postgres: flag('elsewhere'),
   },
@@ -64,13 +55,13 @@ const refused: [args: string[], message: string, command?: Command<Record<string
   [['--row', '5'], 'Unknown option --row. Did you mean --rows?'],
   [['--zzzzzz'], 'Unknown option --zzzzzz. See --help.'],
   [['-x'], 'Unknown option -x. See --help.'],
-  [['--rows', '1e3'], '--rows is "1e3", but it must be a whole number from 1 to 1000.'],
-  [['--rows=0'], '--rows is "0", but it must be a whole number from 1 to 1000.'],
-  [['--rows=-1'], '--rows is "-1", but it must be a whole number from 1 to 1000.'],
-  [['--rows', '1001'], '--rows is "1001", but it must be a whole number from 1 to 1000.'],
-  [['--rows'], '--rows needs a value: a whole number from 1 to 1000.'],
-  [['--rows', '--postgres'], '--rows needs a value: a whole number from 1 to 1000.'],
-  [['--postgres=yes'], '--postgres takes no value.'],
+  [['--rows', '1e3'], '--rows is "1e3", but it must be an integer from 1 to 1000.'],
+  [['--rows=0'], '--rows is "0", but it must be an integer from 1 to 1000.'],
+  [['--rows=-1'], '--rows is "-1", but it must be an integer from 1 to 1000.'],
+  [['--rows', '1001'], '--rows is "1001", but it must be an integer from 1 to 1000.'],
+  [['--rows'], '--rows needs a value: an integer from 1 to 1000.'],
+  [['--rows', '--postgres'], '--rows needs a value: an integer from 1 to 1000.'],
+  [['--postgres=yes'], '--postgres does not accept a value.'],
   [['a', 'b'], 'Unexpected argument "b". See --help.'],
   [['--', '-a'], 'FILE is "-a", but it must not begin with "-".'],
   [['--__proto__'], 'Unknown option --__proto__. See --help.'],

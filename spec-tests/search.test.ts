@@ -2,7 +2,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Field, filterFields, type Resource, type RowValues } from '../engine/descriptor/registry.js'
-import { shownRow } from '../support/samples.js'
+import { publicRow } from '../support/samples.js'
 import { containing, joinedText } from './support/searchOracle.js'
 import { registry, startService } from './support/service.js'
 
@@ -54,7 +54,7 @@ const expectPage = async (path: string, query: string, rows: readonly RowValues[
 for (const resource of registry) {
   const test = suite(`search ${resource.path}`)
   const path = `/v1/${resource.path}`
-  const rows = resource.demo.map((row) => shownRow(resource, row))
+  const rows = resource.demo.map((row) => publicRow(resource, row))
   const filters = filterFields(resource)
   const valuesOf = ({ name }: Field) =>
     [...new Set(rows.map((row) => row[name] ?? null))].filter((value) => value !== null)

@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { startProcess } from '../support/process.js'
-import { answersIn, type Header, requestBytes, Wire } from '../support/wire.js'
+import { type Header, parseResponses, RawConnection, requestBytes } from '../support/rawHttp.js'
 import { corpus, traversals } from './support/corpus.js'
 import { token } from './support/service.js'
 
@@ -54,7 +54,7 @@ const test = suite('sockets')
 
 for (const { name, bytes, statuses } of corpus) {
   test(name, async () => {
-    const answers = answersIn(await exchange(bytes))
+    const answers = parseResponses(await exchange(bytes))
     const shown = answers.map(({ status, text }) => `${status} ${text.slice(0, 120)}`).join('\n')
     assert.is(answers.length, statuses.length, `answers: ${shown}`)
     for (const [index, { status, headers, text }] of answers.entries()) {
@@ -69,7 +69,7 @@ for (const { name, bytes, statuses } of corpus) {
 
 test('a request that was answered before its body went wrong is not answered again', async () => {
   const head = 'POST /api/v1/leave HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n'
-  const answers = answersIn(await exchange(head, { piece: 'no chunk\r\n', every: 300 }))
+  const answers = parseResponses(await exchange(head, { piece: 'no chunk\r\n', every: 300 }))
   assert.equal(
     answers.map(({ status }) => status),
     [401],
@@ -77,7 +77,7 @@ test('a request that was answered before its body went wrong is not answered aga
 })
 
 test('a connection that asked for an upgrade it did not get is as any other', async () => {
-  const wire = new Wire(running.address)
+  const wire = new RawConnection(running.address)
   const headers: Header[] = [
     ['authorization', `Bearer ${token}`],
     ['content-type', 'application/json'],
@@ -85,14 +85,14 @@ test('a connection that asked for an upgrade it did not get is as any other', as
     ['upgrade', 'websocket'],
   ]
   const create = requestBytes('POST', '/api/v1/leave', headers, Buffer.from('{"leave_type":"x"}'))
-  assert.is((await wire.ask(create, 'POST')).status, 201)
-  assert.is((await wire.ask(requestBytes('GET', '/api/v1/health'))).status, 200)
+  assert.is((await wire.send(create, 'POST')).status, 201)
+  assert.is((await wire.send(requestBytes('GET', '/api/v1/health'))).status, 200)
   wire.close()
 })
 
 test('no path leads out of the docs', async () => {
   for (const path of traversals) {
-    const [answer] = answersIn(await exchange(`GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`))
+    const [answer] = parseResponses(await exchange(`GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`))
     assert.is(answer?.status, 404, path)
     assert.is(JSON.parse(answer?.text ?? '').error.code, 'not_found', path)
   }
@@ -100,7 +100,7 @@ test('no path leads out of the docs', async () => {
 
 for (const [name, exchanged] of Object.entries(slow)) {
   test(`${name} are cut off with a 408`, async () => {
-    const answers = answersIn(await exchanged)
+    const answers = parseResponses(await exchanged)
     assert.equal(
       answers.map(({ status }) => status),
       [408],

@@ -17,24 +17,25 @@ import Database from 'better-sqlite3'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { temporaryFolder } from '../support/cleanup.js'
-import { type Running, startAndFail, startProcess } from '../support/process.js'
+import { type RunningService, startAndFail, startProcess } from '../support/process.js'
 
 const { path: folder } = temporaryFolder('faults')
 chmodSync(folder, 0o777)
 const API_TOKEN = 'a-token-of-some-length'
 let files = 0
 const newPath = (): string => join(folder, `${++files}.sqlite`)
-const start = (path: string, more: Parameters<typeof startProcess>[1] = {}): Promise<Running> =>
+const start = (path: string, more: Parameters<typeof startProcess>[1] = {}): Promise<RunningService> =>
   startProcess({ DATABASE_URL: `sqlite:${path}`, API_TOKEN }, more)
 
-const create = ({ address }: Running, reason = 'a fault'): Promise<Response> =>
+const create = ({ address }: RunningService, reason = 'a fault'): Promise<Response> =>
   fetch(`${address}/api/v1/leave`, {
     method: 'POST',
     headers: { authorization: `Bearer ${API_TOKEN}`, 'content-type': 'application/json' },
     body: JSON.stringify({ leave_type: 'Annual', reason }),
   })
-const read = ({ address }: Running, path = '/leave?limit=1'): Promise<Response> => fetch(`${address}/api/v1${path}`)
-const totalOf = async (running: Running): Promise<number> =>
+const read = ({ address }: RunningService, path = '/leave?limit=1'): Promise<Response> =>
+  fetch(`${address}/api/v1${path}`)
+const totalOf = async (running: RunningService): Promise<number> =>
   ((await (await read(running)).json()) as { meta: { total: number } }).meta.total
 
 /** Refused for now: nothing stored, and the client told to come back. */
@@ -43,7 +44,7 @@ const isUnavailable = async (response: Response): Promise<void> => {
   assert.ok(Number(response.headers.get('retry-after')) > 0)
   assert.is(((await response.json()) as { error: { code: string } }).error.code, 'unavailable')
 }
-const recovers = async (running: Running): Promise<void> => {
+const recovers = async (running: RunningService): Promise<void> => {
   for (let tries = 0; tries < 100; tries++) {
     if ((await create(running)).status === 201) return
     await setTimeout(100)

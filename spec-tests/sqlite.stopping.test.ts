@@ -8,16 +8,16 @@ import Database from 'better-sqlite3'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { temporaryFolder } from '../support/cleanup.js'
-import { type Running, startProcess } from '../support/process.js'
+import { type RunningService, startProcess } from '../support/process.js'
 
 const { path: folder } = temporaryFolder('stopping')
 const API_TOKEN = 'a-token-of-some-length'
 const headers = { authorization: `Bearer ${API_TOKEN}`, 'content-type': 'application/json' }
-const start = (name: string, more: Record<string, string> = {}): Promise<Running> =>
+const start = (name: string, more: Record<string, string> = {}): Promise<RunningService> =>
   startProcess({ DATABASE_URL: `sqlite:${join(folder, name)}`, API_TOKEN, ...more })
 
 /** One create on a connection of the agent's; undefined where the connection was refused or cut. */
-const create = (agent: Agent, { address }: Running) =>
+const create = (agent: Agent, { address }: RunningService) =>
   new Promise<{ status: number; connection: string | undefined } | undefined>((resolve) => {
     const sent = request(`${address}/api/v1/leave`, { method: 'POST', agent, headers }, (response) => {
       response.resume()

@@ -2,7 +2,7 @@
 import { deflateSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import type { Resource } from '../engine/descriptor/registry.js'
-import type { Header } from '../support/wire.js'
+import type { Header } from '../support/rawHttp.js'
 import { type Ids, refusedMembers, soundMembers, sourceOf } from './arbitraryBodies.js'
 import { createHeaders } from './service.js'
 

@@ -1,7 +1,7 @@
 /** What must hold after a crash, seen from outside: nothing acknowledged is lost, nothing is half there, no key made two rows. */
 import { type Resource, type RowValues, searchedFields } from '../engine/descriptor/registry.js'
 import { fold } from '../engine/storage/caseFold.js'
-import { Wire } from '../support/wire.js'
+import { RawConnection } from '../support/rawHttp.js'
 import { idsOfKeys } from './fileChecks.js'
 import { type Create, contentOf } from './ledger.js'
 import { allRows, creatable, pathOf, read } from './service.js'
@@ -15,7 +15,7 @@ const textOf = (resource: Resource, row: RowValues): string =>
 const longestSearch = 500
 
 /** Whether a search for a row's own text finds the rows that have it, and no other. */
-const searchFault = async (wire: Wire, resource: Resource, row: RowValues, rows: readonly RowValues[]) => {
+const searchFault = async (wire: RawConnection, resource: Resource, row: RowValues, rows: readonly RowValues[]) => {
   const q = textOf(resource, row).slice(0, longestSearch).trim()
   const expected = rows.filter((other) => fold(textOf(resource, other)).includes(fold(q))).map(({ id }) => id)
   const { text } = await read(wire, `${pathOf(resource)}?limit=200&q=${encodeURIComponent(q)}`)
@@ -26,7 +26,12 @@ const searchFault = async (wire: Wire, resource: Resource, row: RowValues, rows:
 }
 
 /** The faults of one resource; what nobody was told of is settled by what is there, so that it stays that way from now on. */
-const faultsOfResource = async (wire: Wire, resource: Resource, old: readonly Create[], fresh: readonly Create[]) => {
+const faultsOfResource = async (
+  wire: RawConnection,
+  resource: Resource,
+  old: readonly Create[],
+  fresh: readonly Create[],
+) => {
   const faults: string[] = []
   const rows = await allRows(wire, resource)
   const byId = new Map(rows.map((row) => [row['id'], row]))
@@ -75,7 +80,7 @@ export const faultsAfterCrash = async (
   old: readonly Create[],
   fresh: readonly Create[],
 ): Promise<string[]> => {
-  const wire = new Wire(address)
+  const wire = new RawConnection(address)
   const faults: string[] = []
   for (const resource of creatable) {
     const of = (creates: readonly Create[]) => creates.filter((create) => create.resource === resource)

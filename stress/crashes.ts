@@ -6,8 +6,8 @@ import { loadRegistry } from '../engine/descriptor/load.js'
 import { freePort } from '../engine/supervise.js'
 import { folders } from '../product.js'
 import { temporaryFolder } from '../support/cleanup.js'
-import { launch, type Running, startProcess } from '../support/process.js'
-import { Wire } from '../support/wire.js'
+import { launch, type RunningService, startProcess } from '../support/process.js'
+import { RawConnection } from '../support/rawHttp.js'
 import { faultsAfterCrash } from './crashChecks.js'
 import { sendUntilAcknowledged, startCreating, Wrong } from './creating.js'
 import { faultsOfFile } from './fileChecks.js'
@@ -80,7 +80,7 @@ export const crash = async ({ rounds, workers, seed, told }: Crashes): Promise<O
     outcome.inStart++
   }
 
-  const start = async (path: string): Promise<Running> => {
+  const start = async (path: string): Promise<RunningService> => {
     while (random.chance(early.share)) await killInStart(path)
     const begun = performance.now()
     const running = await startProcess(environment(path))
@@ -88,7 +88,7 @@ export const crash = async ({ rounds, workers, seed, told }: Crashes): Promise<O
     return running
   }
 
-  const end = async (running: Running): Promise<void> => {
+  const end = async (running: RunningService): Promise<void> => {
     killAll(running.child.pid as number)
     await running.end('SIGKILL')
   }
@@ -98,7 +98,7 @@ export const crash = async ({ rounds, workers, seed, told }: Crashes): Promise<O
     await killInStart(path)
     await killInStart(path)
     const running = await start(path)
-    const wire = new Wire(running.address)
+    const wire = new RawConnection(running.address)
     for (const resource of await loadRegistry(folders)) {
       const { length } = await allRows(wire, resource)
       if (length !== resource.demo.length) outcome.faults.push(`${resource.path} has ${length} demo rows`)
@@ -108,7 +108,7 @@ export const crash = async ({ rounds, workers, seed, told }: Crashes): Promise<O
     await end(running)
   }
 
-  const round = async (path: string, running: Running, old: Create[]): Promise<Running> => {
+  const round = async (path: string, running: RunningService, old: Create[]): Promise<RunningService> => {
     const creating = startCreating(running.address, clients, next, random)
     await creating.until(random.below(kill.after))
     const isIdle = random.chance(idle.share)

@@ -1,6 +1,6 @@
 /** Clients that create at once, each one thing after another, and keep account of what they are told. */
 import { setTimeout } from 'node:timers/promises'
-import { Wire } from '../support/wire.js'
+import { RawConnection } from '../support/rawHttp.js'
 import type { Create } from './ledger.js'
 import type { Random } from './random.js'
 import { sendCreate } from './service.js'
@@ -14,7 +14,7 @@ const onlyTaken = (text: string): boolean => {
 }
 
 /** Sends a create once and notes what came of it; throws where the answer is not one that a sound service gives. */
-export const send = async (wire: Wire, create: Create): Promise<void> => {
+export const send = async (wire: RawConnection, create: Create): Promise<void> => {
   const { resource, source, key } = create
   const { status, text } = await sendCreate(wire, resource, source, key)
   if (status === 201) {
@@ -39,7 +39,7 @@ export const startCreating = (address: string, clients: number, next: () => Crea
   let answered = 0
   let reached = () => {}
   const one = async (): Promise<void> => {
-    const wire = new Wire(address)
+    const wire = new RawConnection(address)
     while (going) {
       const before = random.chance(again) && sent.length > 0 ? random.pick(sent) : undefined
       const create = before?.key === undefined ? next() : before
@@ -80,7 +80,7 @@ const patience = 60_000
 
 /** Sends every create that has a key and no answer until it has one. */
 export const sendUntilAcknowledged = async (address: string, creates: readonly Create[]): Promise<void> => {
-  const wire = new Wire(address)
+  const wire = new RawConnection(address)
   const deadline = performance.now() + patience
   for (const create of creates) {
     while (create.key !== undefined && create.acknowledged === undefined && !create.refused) {

@@ -1,8 +1,8 @@
 /** Requests of every kind, each with the statuses that it may be answered with. */
 import { basePath } from '../engine/contract/service.js'
 import { filterFields, type Resource, type RowValues, searchedFields } from '../engine/descriptor/registry.js'
+import { type Header, type RawResponse, requestBytes } from '../support/rawHttp.js'
 import { sampleBody } from '../support/samples.js'
-import { type Answer, type Header, requestBytes } from '../support/wire.js'
 import type { Random } from './random.js'
 import { creatable, createHeaders, pathOf, registry } from './service.js'
 
@@ -13,7 +13,7 @@ export interface Kind {
   readonly bytes: Buffer
   readonly statuses: readonly number[]
   /** Looks at the answer, for the requests that follow. */
-  readonly look?: (answer: Answer) => void
+  readonly look?: (answer: RawResponse) => void
 }
 
 /** Makes requests by chance: most of them reads, as it is with services. */

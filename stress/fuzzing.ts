@@ -6,7 +6,7 @@ import type { Resource } from '../engine/descriptor/registry.js'
 import { temporaryFolder } from '../support/cleanup.js'
 import { conformance } from '../support/conformance.js'
 import { startProcess } from '../support/process.js'
-import { type Header, Wire } from '../support/wire.js'
+import { type Header, RawConnection } from '../support/rawHttp.js'
 import { type CreateCase, createCase } from './arbitraryCreates.js'
 import { itemId, listParameters, type Parameter } from './arbitraryQueries.js'
 import { wildEscaped } from './arbitraryText.js'
@@ -112,7 +112,7 @@ export const fuzz = async ({ cases, seed, rows, told }: Fuzz): Promise<void> => 
   const path = join(folder.path, 'fuzz.sqlite')
   await makeFile(path, rows)
   const running = await startProcess(environmentOf(path))
-  const wire = new Wire(running.address)
+  const wire = new RawConnection(running.address)
   const oracle = new Oracle()
   for (const resource of registry) oracle.learn(resource, await allRows(wire, resource))
   const document = JSON.parse((await read(wire, `${basePath}/openapi.json`)).text)

@@ -1,18 +1,18 @@
 /** What must hold for every request the fuzzer makes; each check throws where it does not. */
 import { deepStrictEqual, equal, ok } from 'node:assert/strict'
 import type { Resource, RowValues, Value } from '../engine/descriptor/registry.js'
-import type { Received } from '../support/conformance.js'
-import { type Answer, type Header, requestBytes, type Wire } from '../support/wire.js'
+import type { ReceivedResponse } from '../support/conformance.js'
+import { type Header, type RawConnection, type RawResponse, requestBytes } from '../support/rawHttp.js'
 import type { CreateCase } from './arbitraryCreates.js'
 import type { Parameter } from './arbitraryQueries.js'
 import { type Oracle, rowOf, wrongIn } from './oracle.js'
 import { pathOf } from './service.js'
 
 export interface Tried {
-  readonly wire: Wire
+  readonly wire: RawConnection
   readonly oracle: Oracle
   /** Throws where an answer is not what the served document says. */
-  readonly conforms: (received: Received) => void
+  readonly conforms: (received: ReceivedResponse) => void
 }
 
 /** What the parser refuses is refused ahead of every path, and so no path documents it. */
@@ -20,7 +20,7 @@ const byParser = new Set([400, 408, 431])
 
 /** Sends a request whose answer must come, be documented, and not be the service's own failure. */
 const ask = async (tried: Tried, method: string, path: string, headers: readonly Header[] = [], body?: Buffer) => {
-  const answer = await tried.wire.ask(requestBytes(method, path, headers, body), method)
+  const answer = await tried.wire.send(requestBytes(method, path, headers, body), method)
   const { status, text } = answer
   ok(status < 500, `${status}: ${text}`)
   const header = (name: string) => answer.headers.get(name)
@@ -28,7 +28,7 @@ const ask = async (tried: Tried, method: string, path: string, headers: readonly
   return answer
 }
 
-const issuesOf = ({ text }: Answer): { type: string; loc: string[] }[] => JSON.parse(text).error.details.issues
+const issuesOf = ({ text }: RawResponse): { type: string; loc: string[] }[] => JSON.parse(text).error.details.issues
 
 /** A list answers what the rows say, or refuses exactly the parameters that are wrong. */
 export const listHolds = async (tried: Tried, resource: Resource, parameters: readonly Parameter[]): Promise<void> => {

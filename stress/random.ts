@@ -1,5 +1,5 @@
 /** Random choices that can be repeated: the same seed makes the same choices. */
-import { type Option, wholeNumber } from '../support/options.js'
+import { integer, type Option } from '../support/options.js'
 
 export interface Random {
   /** A whole number from 0 to just below the limit. */
@@ -15,7 +15,7 @@ export const anySeed = (): number => Math.floor(Math.random() * 2 ** 31)
 
 /** The option `--seed` of a stress test. */
 export const seedOption = (): Option<number> =>
-  wholeNumber('the seed of the random choices', anySeed(), { least: 0, most: 2 ** 31, shown: 'a random one' })
+  integer('the seed of the random choices', anySeed(), { min: 0, max: 2 ** 31, shownDefault: 'a random one' })
 
 /** Chance from a seed: Mulberry32, which is small, and even enough to choose by. */
 export const randomOf = (seed: number): Random => {

@@ -5,14 +5,14 @@ import { loadRegistry } from '../engine/descriptor/load.js'
 import type { Resource, RowValues } from '../engine/descriptor/registry.js'
 import { openStorage } from '../engine/storage/open.js'
 import { folders } from '../product.js'
-import { manyRow, withRows } from '../support/samples.js'
+import { type Header, RawConnection, type RawResponse, requestBytes } from '../support/rawHttp.js'
+import { bulkRow, withSampleRows } from '../support/samples.js'
 import { storageOptions } from '../support/storageOptions.js'
-import { type Answer, type Header, requestBytes, Wire } from '../support/wire.js'
 
 export const token = 'the-write-token-of-the-stress-tests'
 
 /** The registry, with made-up rows where a resource has no demo rows. */
-export const registry = withRows(await loadRegistry(folders))
+export const registry = withSampleRows(await loadRegistry(folders))
 
 /** The resources that clients may create. */
 export const creatable = registry.filter((resource) => resource.create)
@@ -42,7 +42,7 @@ export const makeFile = async (path: string, more: number): Promise<void> => {
   for (const resource of more > 0 ? registry.filter(isRepeatable) : []) {
     const last = Math.max(...resource.demo.map((row) => Number(row['id'])))
     const rowAt = (_: unknown, n: number): RowValues => ({
-      ...manyRow(resource, resource.demo.length + n),
+      ...bulkRow(resource, resource.demo.length + n),
       id: last + (n + 1) * stride,
     })
     const rows = Array.from({ length: more }, rowAt)
@@ -61,7 +61,7 @@ export const environmentOf = (path: string): Record<string, string> => ({
 export const answers = async (address: string): Promise<void> => {
   const deadline = performance.now() + 60_000
   for (;;) {
-    const wire = new Wire(address)
+    const wire = new RawConnection(address)
     try {
       await read(wire, `${basePath}/v1/health`)
       return
@@ -85,16 +85,21 @@ export const createHeaders: readonly Header[] = [
 ]
 
 /** Reads a path. */
-export const read = (wire: Wire, path: string): Promise<Answer> => wire.ask(requestBytes('GET', path))
+export const read = (wire: RawConnection, path: string): Promise<RawResponse> => wire.send(requestBytes('GET', path))
 
 /** Sends a create, with a key where there is one. */
-export const sendCreate = (wire: Wire, resource: Resource, body: string, key?: string): Promise<Answer> => {
+export const sendCreate = (
+  wire: RawConnection,
+  resource: Resource,
+  body: string,
+  key?: string,
+): Promise<RawResponse> => {
   const headers = key === undefined ? createHeaders : [...createHeaders, ['idempotency-key', key] as const]
-  return wire.ask(requestBytes('POST', pathOf(resource), headers, Buffer.from(body)), 'POST')
+  return wire.send(requestBytes('POST', pathOf(resource), headers, Buffer.from(body)), 'POST')
 }
 
 /** Every row of a resource, as its lists show them. */
-export const allRows = async (wire: Wire, resource: Resource): Promise<RowValues[]> => {
+export const allRows = async (wire: RawConnection, resource: Resource): Promise<RowValues[]> => {
   const rows: RowValues[] = []
   for (;;) {
     const { status, text } = await read(wire, `${pathOf(resource)}?limit=200&offset=${rows.length}`)

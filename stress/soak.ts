@@ -1,5 +1,5 @@
 /** `npm run soak`: loads the service for minutes and reports whether memory, descriptors, the WAL or latency grow. */
-import { runCommand, wholeNumber } from '../support/options.js'
+import { integer, runCommand } from '../support/options.js'
 import { progressBar } from '../support/progress.js'
 import { seedOption } from './random.js'
 import { growths, type Sample, tolerances } from './samples.js'
@@ -8,9 +8,9 @@ const command = {
   name: 'npm run soak',
   about: 'Loads the service with requests of every kind for minutes and reports whether anything grows.',
   options: {
-    minutes: wholeNumber('how long the load lasts', 10, { most: 10_000 }),
+    minutes: integer('how long the load lasts', 10, { max: 10_000 }),
     // Tables of this size are read by threads too.
-    rows: wholeNumber('rows in each table beforehand, besides the demo rows', 21_000, { least: 0, most: 1_000_000 }),
+    rows: integer('rows in each table beforehand, besides the demo rows', 21_000, { min: 0, max: 1_000_000 }),
     seed: seedOption(),
   },
   example: 'npm run soak -- --minutes 2',

@@ -4,8 +4,8 @@ import { setTimeout } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { temporaryFolder } from '../support/cleanup.js'
 import { startProcess } from '../support/process.js'
+import { RawConnection } from '../support/rawHttp.js'
 import { p99 } from '../support/statistics.js'
-import { Wire } from '../support/wire.js'
 import { everyKind } from './everyKind.js'
 import { randomOf } from './random.js'
 import { lookAt, type Sample } from './samples.js'
@@ -38,11 +38,11 @@ export const soak = async ({ minutes, rows, seed, told }: Soak) => {
   let going = true
 
   const client = async (): Promise<void> => {
-    const wire = new Wire(running.address)
+    const wire = new RawConnection(running.address)
     while (going) {
       const { name, method, bytes, statuses, look } = next()
       try {
-        const answer = await wire.ask(bytes, method, 30_000)
+        const answer = await wire.send(bytes, method, 30_000)
         asked++
         if (!statuses.includes(answer.status))
           note(`${name} was answered with ${answer.status}: ${answer.text.slice(0, 200)}`)

@@ -1,5 +1,5 @@
 /** `npm run torture`: kills the service while it works, restarts it, and looks for lost or damaged rows. */
-import { runCommand, wholeNumber } from '../support/options.js'
+import { integer, runCommand } from '../support/options.js'
 import { progressBar } from '../support/progress.js'
 import { median } from '../support/statistics.js'
 import { seedOption } from './random.js'
@@ -8,10 +8,10 @@ const command = {
   name: 'npm run torture',
   about: 'Kills the service in the middle of creates, restarts it, and looks for lost or damaged rows.',
   options: {
-    rounds: wholeNumber('how often it is killed', 100),
-    workers: wholeNumber('processes of the service', 1, { most: 64 }),
+    rounds: integer('how often it is killed', 100),
+    workers: integer('processes of the service', 1, { max: 64 }),
     // A restart is meant to take a second; on a machine that is busy with other things it may take this long.
-    restart: wholeNumber('the most milliseconds that a restart may take', 5_000),
+    restart: integer('the most milliseconds that a restart may take', 5_000),
     seed: seedOption(),
   },
   example: 'npm run torture -- --rounds 1000 --workers 2',
