@@ -62,7 +62,7 @@ const refused: [name: string, args: string, status: number, says: string][] = [
     'copy',
     `--from sqlite::memory: --to sqlite:${target}`,
     2,
-    '--from is sqlite::memory:, which holds nothing before and after the copy; name a file.',
+    '--from is sqlite::memory:, which is empty before and after the copy; use a file.',
   ],
   [
     'copy',

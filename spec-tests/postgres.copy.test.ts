@@ -62,7 +62,7 @@ test('every row goes over as it is, there and back, ids and what is redacted inc
 test('a target that has rows is left alone', async () => {
   const { code, output } = await copy(first, between)
   assert.is(code, 1)
-  assert.match(output, /^--to has rows already/)
+  assert.match(output, /^--to already has rows/)
 })
 
 test('what is missing is told', async () => {
