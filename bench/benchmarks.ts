@@ -1,7 +1,7 @@
 /** Runs all benchmarks: installs the peers, creates the databases, measures, and writes the report and its chart. */
 import type { SpawnOptions } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { spawnChild } from '../support/cleanup.js'
 import { Client } from './client.js'
@@ -11,7 +11,7 @@ import { loadGenerator } from './load.js'
 import { measureNotModified } from './notModified.js'
 import { dataFolder, root } from './paths.js'
 import { postgresTarget } from './postgres.js'
-import { type BenchServer, peersFolder, type RunningServer, thisService } from './processes.js'
+import { arePeersInstalled, type BenchServer, peersFolder, type RunningServer, thisService } from './processes.js'
 import { chart, markdown } from './report.js'
 import { sqliteTarget } from './sqlite.js'
 import { measure } from './throughput.js'
@@ -27,7 +27,7 @@ const log = (line: string) => console.error(line)
 const token = 'benchmark-write-token'
 
 const installPeers = async (): Promise<void> => {
-  if (existsSync(join(peersFolder, 'node_modules'))) return
+  if (arePeersInstalled()) return
   log('Installing the peers …')
   const options: SpawnOptions = { cwd: peersFolder, stdio: ['ignore', 'ignore', 'inherit'] }
   const [code] = await once(spawnChild('npm', ['ci', '--silent'], options, 'SIGTERM'), 'exit')

@@ -27,6 +27,9 @@ export interface BenchServer {
 
 export const peersFolder = join(root, 'bench', 'peers')
 
+/** npm writes this file last, so an interrupted installation does not count. */
+export const arePeersInstalled = (): boolean => existsSync(join(peersFolder, 'node_modules', '.package-lock.json'))
+
 /** Starts a server and waits until it listens. Its output is discarded: reading it would slow down the measurement. */
 export const launch = async (
   name: string,
@@ -87,7 +90,7 @@ export const nodePeer = (
   paths = restPaths,
 ): BenchServer => ({
   name,
-  ...(existsSync(join(peersFolder, 'node_modules')) ? {} : { unavailable: 'its packages could not be installed' }),
+  ...(arePeersInstalled() ? {} : { unavailable: 'its packages could not be installed' }),
   async start() {
     const child = await launch(name, process.execPath, [join(peersFolder, file)], { PORT: String(port), ...env })
     return runningServer(name, port, child, paths)

@@ -42,7 +42,7 @@ const throughputTable = ({ measured }: Results): string => {
       return [rounded(rate), server === service ? '' : ratio(rateOf(measured, name, service) / rate)]
     }),
   ])
-  return table(['requests per second', ...kinds.flatMap(({ name }) => [name, 'this service'])], rows)
+  return table(['requests per second', ...kinds.flatMap(({ name }) => [name, 'ratio'])], rows)
 }
 
 const notModifiedTable = ({ measured, notModified }: Results): string =>
@@ -66,7 +66,7 @@ export const markdown = (results: Results): string => {
   const parts = [
     `# ${target.title}`,
     `![Requests per second](${target.reportName}.svg)`,
-    `Created by \`${target.command}\` on ${machine()}, with ${generator} and sixteen connections, ${target.setup}, each with its default settings; this service writes its log and sets security headers. Compare the ratios: the rates depend on the machine. “This service” is its rate divided by the peer's.`,
+    `Created by \`${target.command}\` on ${machine()}, with ${generator} and sixteen connections, ${target.setup}, each with its default settings; this service writes its log and sets security headers. Compare the ratios: the rates depend on the machine. A ratio is the rate of this service divided by the peer's.`,
     '## Reads',
     throughputTable(results),
     ...unavailable.map(({ name, reason }) => `${name} was not measured: ${reason}.`),
