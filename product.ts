@@ -1,4 +1,4 @@
-/** What this deployment of the engine serves: its name, its own middleware, and where its descriptors and demo rows are. */
+/** This deployment: its name and version, its middleware, and the folders of its descriptors and demo rows. */
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Middleware } from 'koa'
@@ -16,7 +16,7 @@ export const product: Product = {
 /** Koa middleware that runs around every operation, the first one outermost; docs/middleware.md has examples. */
 export const middleware: readonly Middleware[] = []
 
-/** Compiled, this file is in a folder of `dist/`; the demo rows stay where package.json is. */
+/** The compiled file is in a subfolder of `dist/`; the demo rows stay next to package.json. */
 const here = import.meta.dirname
 const rootAbove = (folder: string): string =>
   existsSync(join(folder, 'package.json')) ? folder : rootAbove(dirname(folder))

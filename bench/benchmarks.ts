@@ -1,89 +1,89 @@
-/** The benchmarks: installs the peers, makes the data, measures in alternating rounds, and writes the report and its chart. */
+/** Runs all benchmarks: installs the peers, creates the databases, measures, and writes the report and its chart. */
 import type { SpawnOptions } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { spawnChild } from '../support/cleanup.js'
 import { Client } from './client.js'
 import { measureCreates } from './creates.js'
-import { growth } from './growth.js'
+import { measureGrowth } from './growth.js'
 import { loadGenerator } from './load.js'
+import { measureNotModified } from './notModified.js'
 import { dataFolder, root } from './paths.js'
-import { onPostgres } from './postgres.js'
-import { type Entrant, ours, peersFolder, type Server } from './processes.js'
+import { postgresTarget } from './postgres.js'
+import { arePeersInstalled, type BenchServer, peersFolder, type RunningServer, thisService } from './processes.js'
 import { chart, markdown } from './report.js'
-import { onSqlite } from './sqlite.js'
+import { sqliteTarget } from './sqlite.js'
 import { measure } from './throughput.js'
-import { measureUnchanged } from './unchanged.js'
 
-export interface Benchmarks {
+export interface BenchmarkOptions {
   readonly postgres: boolean
   readonly rows: number
   readonly rounds: number
   readonly seconds: number
 }
 
-const say = (line: string) => console.error(line)
-const token = 'the-token-of-the-benchmarks'
+const log = (line: string) => console.error(line)
+const token = 'benchmark-write-token'
 
 const installPeers = async (): Promise<void> => {
-  if (existsSync(join(peersFolder, 'node_modules'))) return
-  say('Installing the peers …')
+  if (arePeersInstalled()) return
+  log('Installing the peers …')
   const options: SpawnOptions = { cwd: peersFolder, stdio: ['ignore', 'ignore', 'inherit'] }
   const [code] = await once(spawnChild('npm', ['ci', '--silent'], options, 'SIGTERM'), 'exit')
-  if (code !== 0) say('The peers could not be installed; the table will say so.')
+  if (code !== 0) log('The peers could not be installed; the report will say so.')
 }
 
-const startAll = async (entrants: readonly Entrant[]) => {
-  const servers: Server[] = []
-  const missing: { name: string; why: string }[] = []
-  for (const entrant of entrants) {
+const startAll = async (benchServers: readonly BenchServer[]) => {
+  const servers: RunningServer[] = []
+  const unavailable: { name: string; reason: string }[] = []
+  for (const server of benchServers) {
     try {
-      if (entrant.missing) missing.push({ name: entrant.name, why: entrant.missing })
-      else servers.push(await entrant.start())
+      if (server.unavailable) unavailable.push({ name: server.name, reason: server.unavailable })
+      else servers.push(await server.start())
     } catch (error) {
-      missing.push({ name: entrant.name, why: (error as Error).message })
+      unavailable.push({ name: server.name, reason: (error as Error).message })
     }
   }
-  return { servers, missing }
+  return { servers, unavailable }
 }
 
-/** Runs them all and prints the report. */
-export const runBenchmarks = async ({ postgres, rows, rounds, seconds }: Benchmarks): Promise<void> => {
+export const runBenchmarks = async ({ postgres, rows, rounds, seconds }: BenchmarkOptions): Promise<void> => {
   await installPeers()
   const { name: generator, generate } = loadGenerator()
-  const ground = postgres ? await onPostgres() : onSqlite
-  const ports = { ours: 0, peers: 10, small: 20, large: 21, creates: 22 }
-  const portOf = (server: keyof typeof ports): number => ground.port + ports[server]
-  const readings = await ground.database('reads', 30_000)
-  const us = await ours(readings, portOf('ours')).start()
+  const target = postgres ? await postgresTarget() : sqliteTarget
+  const ports = { service: 0, peers: 10, small: 20, large: 21, creates: 22 }
+  const portOf = (server: keyof typeof ports): number => target.port + ports[server]
+  const database = await target.database('reads', 30_000)
+  const service = await thisService(database, portOf('service')).start()
 
-  const client = new Client(us.address)
+  const client = new Client(service.address)
   const bodies = { page: join(dataFolder, 'page.json'), row: join(dataFolder, 'row.json') }
-  writeFileSync(bodies.page, (await client.call({ path: us.page(0) })).body)
-  writeFileSync(bodies.row, (await client.call({ path: us.row })).body)
+  writeFileSync(bodies.page, (await client.send({ path: service.page(0) })).body)
+  writeFileSync(bodies.row, (await client.send({ path: service.row })).body)
 
-  const { servers, missing } = await startAll(ground.peers(readings, bodies, portOf('peers')))
-  const measured = await measure([us, ...servers], generate, { rounds, seconds }, say)
-  say('Reads that have not changed …')
-  const unchanged = await measureUnchanged([us, ...servers], generate, { rounds, seconds })
-  for (const server of [us, ...servers]) await server.stop()
+  const { servers: peers, unavailable } = await startAll(target.peers(database, bodies, portOf('peers')))
+  const servers = [service, ...peers]
+  const measured = await measure(servers, generate, { rounds, seconds }, log)
+  log('Conditional requests …')
+  const notModified = await measureNotModified(servers, generate, { rounds, seconds })
+  for (const server of servers) await server.stop()
 
-  say('Creates …')
-  const creating = await ours(await ground.scratch(), portOf('creates'), { API_TOKEN: token }).start()
-  const creates = await measureCreates(creating, token, ground.syncsItself)
+  log('Creates …')
+  const creating = await thisService(await target.newDatabase(), portOf('creates'), { API_TOKEN: token }).start()
+  const creates = await measureCreates(creating, token, target.syncsInProcess)
   await creating.stop()
 
-  say(`Growth to ${rows.toLocaleString('en')} rows …`)
+  log(`Growth to ${rows.toLocaleString('en')} rows …`)
   const uncached = { CACHE_MB: '0' }
-  const demo = ours(await ground.database('demo', 1), portOf('small'), uncached)
-  const large = ours(await ground.database(`employees-${rows}`, rows), portOf('large'), uncached)
-  const grown = await growth(demo, large, rows)
-  await ground.close()
+  const demo = thisService(await target.database('demo', 1), portOf('small'), uncached)
+  const large = thisService(await target.database(`employees-${rows}`, rows), portOf('large'), uncached)
+  const growth = await measureGrowth(demo, large, rows)
+  await target.close()
 
-  const findings = { ground, generator, measured, missing, unchanged, creates, growth: { rows, ...grown } }
-  const report = markdown(findings)
-  writeFileSync(join(root, 'docs', `${ground.report}.md`), report)
-  writeFileSync(join(root, 'docs', `${ground.report}.svg`), chart(findings))
+  const results = { target, generator, measured, unavailable, notModified, creates, growth: { rows, ...growth } }
+  const report = markdown(results)
+  writeFileSync(join(root, 'docs', `${target.reportName}.md`), report)
+  writeFileSync(join(root, 'docs', `${target.reportName}.svg`), chart(results))
   console.log(report)
 }

@@ -1,8 +1,8 @@
-/** A client that measures single requests, one after another or several at once. */
+/** An HTTP client that measures single requests, in sequence or concurrently. */
 import { Agent, request } from 'node:http'
 import { median } from '../support/statistics.js'
 
-export interface Call {
+export interface TimedRequest {
   readonly path: string
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
@@ -17,13 +17,13 @@ export class Client {
     this.#address = new URL(address)
   }
 
-  /** Answers with the status, the body and the milliseconds it took. */
-  call({
+  /** Resolves with the status, the body and the duration in milliseconds. */
+  send({
     path,
     method = 'GET',
     headers = {},
     body = '',
-  }: Call): Promise<{ status: number; body: string; took: number }> {
+  }: TimedRequest): Promise<{ status: number; body: string; ms: number }> {
     return new Promise((resolve, reject) => {
       const start = performance.now()
       const { hostname, port } = this.#address
@@ -33,8 +33,8 @@ export class Client {
         const chunks: Buffer[] = []
         response.on('data', (chunk: Buffer) => chunks.push(chunk))
         response.on('end', () => {
-          const took = performance.now() - start
-          resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString(), took })
+          const ms = performance.now() - start
+          resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString(), ms })
         })
       })
       sent.on('error', reject)
@@ -42,28 +42,28 @@ export class Client {
     })
   }
 
-  /** The milliseconds of a call, which has to succeed. */
-  async timed(call: Call): Promise<number> {
-    const { status, took } = await this.call(call)
-    if (status >= 300) throw new Error(`${call.path} answered ${status}`)
-    return took
+  /** The duration of a request in milliseconds; throws unless it succeeds. */
+  async duration(timed: TimedRequest): Promise<number> {
+    const { status, ms } = await this.send(timed)
+    if (status >= 300) throw new Error(`${timed.path} responded with ${status}`)
+    return ms
   }
 
-  /** The median milliseconds of calls made one after another. */
-  async latency(calls: readonly Call[]): Promise<number> {
-    const took: number[] = []
-    for (const call of calls) took.push(await this.timed(call))
-    return median(took)
+  /** The median duration of requests sent in sequence. */
+  async latency(requests: readonly TimedRequest[]): Promise<number> {
+    const durations: number[] = []
+    for (const one of requests) durations.push(await this.duration(one))
+    return median(durations)
   }
 
-  /** Calls a second, by so many clients at once. */
-  async rate(call: Call, clients: number, count: number): Promise<number> {
+  /** Requests per second of several concurrent clients. */
+  async rate(timed: TimedRequest, clients: number, count: number): Promise<number> {
     let left = count
     const start = performance.now()
-    const one = async () => {
-      while (left-- > 0) await this.timed(call)
+    const client = async () => {
+      while (left-- > 0) await this.duration(timed)
     }
-    await Promise.all(Array.from({ length: clients }, one))
+    await Promise.all(Array.from({ length: clients }, client))
     return (count * 1000) / (performance.now() - start)
   }
 }

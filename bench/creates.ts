@@ -1,14 +1,15 @@
-/** Creates under load: one client after another, and sixty-four at once, on this disk and on a slow one. */
+/** Measures creates by one client and by sixty-four, on this disk and on a simulated slow one. */
 import { type ChildProcess, execFileSync } from 'node:child_process'
 import { setTimeout } from 'node:timers/promises'
 import { spawnChild } from '../support/cleanup.js'
 import { Client } from './client.js'
-import type { Server } from './processes.js'
+import type { RunningServer } from './processes.js'
 
-export interface Creates {
+export interface CreateRates {
   readonly disk: string
-  readonly alone: number
-  readonly together: number
+  /** Creates per second. */
+  readonly oneClient: number
+  readonly manyClients: number
 }
 
 const hasStrace = (): boolean => {
@@ -20,8 +21,8 @@ const hasStrace = (): boolean => {
   }
 }
 
-/** Makes every sync of a process take five milliseconds, until it is ended. */
-const slowDisk = async (pid: number): Promise<ChildProcess> => {
+/** Delays every fsync of a process by five milliseconds, until the returned process is killed. */
+const slowDownSyncs = async (pid: number): Promise<ChildProcess> => {
   const calls = 'fsync,fdatasync'
   const args = [
     '-f',
@@ -39,28 +40,32 @@ const slowDisk = async (pid: number): Promise<ChildProcess> => {
   return strace
 }
 
-const create = (token: string) => ({
+const createRequest = (token: string) => ({
   path: '/api/v1/leave',
   method: 'POST',
   headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-  body: JSON.stringify({ leave_type: 'Annual', employee_id: 7, days: 1.5, reason: 'A journey that was long planned' }),
+  body: JSON.stringify({ leave_type: 'Annual', employee_id: 7, days: 1.5, reason: 'Family holiday' }),
 })
 
-/** Measures the creates of a server, on a slow disk too where it syncs itself and strace can make one. */
-export const measureCreates = async (server: Server, token: string, syncsItself: boolean): Promise<Creates[]> => {
+/** Simulates the slow disk only if the server syncs by itself and strace is installed. */
+export const measureCreates = async (
+  server: RunningServer,
+  token: string,
+  syncsInProcess: boolean,
+): Promise<CreateRates[]> => {
   const client = new Client(server.address)
-  const both = async (disk: string, count: number): Promise<Creates> => {
-    await client.rate(create(token), 64, 200)
+  const measure = async (disk: string, count: number): Promise<CreateRates> => {
+    await client.rate(createRequest(token), 64, 200)
     return {
       disk,
-      alone: await client.rate(create(token), 1, Math.floor(count / 8)),
-      together: await client.rate(create(token), 64, count),
+      oneClient: await client.rate(createRequest(token), 1, Math.floor(count / 8)),
+      manyClients: await client.rate(createRequest(token), 64, count),
     }
   }
-  const results = [await both('this disk', 4_000)]
-  if (syncsItself && hasStrace()) {
-    const strace = await slowDisk(server.pid)
-    results.push(await both('every sync takes 5 ms', 2_000))
+  const results = [await measure('this disk', 4_000)]
+  if (syncsInProcess && hasStrace()) {
+    const strace = await slowDownSyncs(server.pid)
+    results.push(await measure('each sync delayed by 5 ms', 2_000))
     strace.kill()
   }
   return results

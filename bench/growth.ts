@@ -1,42 +1,43 @@
-/** How the cost of each kind of request grows with the table: the demo data beside a large one. */
+/** Measures how the latency of each kind of request grows from the demo data to a large table. */
 import { readFileSync } from 'node:fs'
 import { p99 } from '../support/statistics.js'
-import { type Call, Client } from './client.js'
-import type { Entrant } from './processes.js'
+import { Client, type TimedRequest } from './client.js'
+import type { BenchServer } from './processes.js'
 
 const times = <T>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n))
-const list = (query: string): Call => ({ path: `/api/v1/employees?${query}` })
+const list = (query: string): TimedRequest => ({ path: `/api/v1/employees?${query}` })
 
-/** How many employees the demo data has; a large table repeats them, each code with the row's place behind it. */
+/** The number of demo employees. A large table repeats them, with the row number appended to each code. */
 const demoRows = 160
 
-/** Requests of each kind that differ from one another, as those of many clients do. */
-const kindsOn = (rows: number): Record<string, readonly Call[]> => {
+/** Distinct requests of each kind, as from many clients. */
+const requestKinds = (rows: number): Record<string, readonly TimedRequest[]> => {
   const deep = Math.floor(rows * 0.9)
-  // The codes of rows all over the table, for a code's digits decide how many others have some of them too.
+  // Codes from the whole table: the digits of a code determine how many other codes share trigrams with it.
   const code = (n: number) => {
-    const place = Math.floor(rows * (((n + 1) * 0.618) % 1))
-    const number = String((place % demoRows) + 1).padStart(4, '0')
-    return list(`q=EMP-${number}${place >= demoRows ? `-${place}` : ''}&limit=${1 + n}`)
+    const index = Math.floor(rows * (((n + 1) * 0.618) % 1))
+    const number = String((index % demoRows) + 1).padStart(4, '0')
+    return list(`q=EMP-${number}${index >= demoRows ? `-${index}` : ''}&limit=${1 + n}`)
   }
   return {
-    'the first page': times(100, (n) => list(`limit=${50 + n}`)),
-    'a page at nine tenths of the table': times(100, (n) => list(`offset=${Math.max(0, deep - n)}`)),
+    'first page': times(100, (n) => list(`limit=${50 + n}`)),
+    'page at 90 % of the table': times(100, (n) => list(`offset=${Math.max(0, deep - n)}`)),
     'one row': times(100, (n) => ({ path: `/api/v1/employees/${1 + n}` })),
-    'a filter with few matches': times(100, (n) => list(`candidate_id=${1 + n}`)),
-    'a search that finds one row': times(60, code),
-    'a filter that most rows match': times(5, (n) => list(`status=Active&offset=${n}`)),
-    'a word in a sixth of all rows': times(5, (n) => list(`q=London&offset=${n}`)),
+    'filter with few matches': times(100, (n) => list(`candidate_id=${1 + n}`)),
+    'search with one match': times(60, code),
+    'filter that most rows match': times(5, (n) => list(`status=Active&offset=${n}`)),
+    'search for a word in a sixth of the rows': times(5, (n) => list(`q=London&offset=${n}`)),
   }
 }
 
 export interface Growth {
   readonly kind: string
+  /** Median milliseconds. */
   readonly small: number
   readonly large: number
 }
 
-const residentMegabytes = (pid: number): number | undefined => {
+const peakMegabytes = (pid: number): number | undefined => {
   try {
     return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
   } catch {
@@ -44,47 +45,47 @@ const residentMegabytes = (pid: number): number | undefined => {
   }
 }
 
-/** The 99th percentile of get-one while four clients search for single letters. */
-const whileScanning = async (client: Client, rows: number): Promise<number> => {
+/** The 99th percentile of get-one while four clients search for single letters, which scans the table. */
+const p99DuringScans = async (client: Client, rows: number): Promise<number> => {
   let stopped = false
   const scanners = times(4, async (scanner) => {
     for (let n = 0; !stopped; n++)
-      await client.timed(list(`q=${'abcdefghijklmnop'[(n * 4 + scanner) % 16]}&offset=${n}`))
+      await client.duration(list(`q=${'abcdefghijklmnop'[(n * 4 + scanner) % 16]}&offset=${n}`))
   })
-  const took: number[] = []
+  const durations: number[] = []
   const end = performance.now() + 8_000
   while (performance.now() < end) {
-    took.push(await client.timed({ path: `/api/v1/employees/${1 + ((took.length * 7919) % rows)}` }))
+    durations.push(await client.duration({ path: `/api/v1/employees/${1 + ((durations.length * 7919) % rows)}` }))
   }
   stopped = true
   await Promise.all(scanners)
-  return p99(took)
+  return p99(durations)
 }
 
-/** Measures both; the peak of memory and the percentile are of the large one. */
-export const growth = async (
-  small: Entrant,
-  large: Entrant,
+/** The percentile and the peak memory are those of the large table. */
+export const measureGrowth = async (
+  small: BenchServer,
+  large: BenchServer,
   rows: number,
 ): Promise<{ growths: Growth[]; p99: number; megabytes: number | undefined }> => {
-  const latencies = async (entrant: Entrant, count: number) => {
-    const server = await entrant.start()
+  const latencies = async (benchServer: BenchServer, count: number) => {
+    const server = await benchServer.start()
     const client = new Client(server.address)
     await client.latency(times(300, (n) => ({ path: `/api/v1/employees?limit=${1 + (n % 200)}&offset=1` })))
     const result = new Map<string, number>()
-    for (const [kind, calls] of Object.entries(kindsOn(count))) {
-      // Once before, so that neither table is measured by how fast a disk brings what was never read.
-      await client.latency(calls)
-      result.set(kind, await client.latency(calls))
+    for (const [kind, requests] of Object.entries(requestKinds(count))) {
+      // A first run reads the data from disk, which is not measured.
+      await client.latency(requests)
+      result.set(kind, await client.latency(requests))
     }
     return { server, client, result }
   }
   const before = await latencies(small, demoRows)
   await before.server.stop()
   const after = await latencies(large, rows)
-  const slowest = await whileScanning(after.client, rows)
-  const megabytes = residentMegabytes(after.server.pid)
+  const scanP99 = await p99DuringScans(after.client, rows)
+  const megabytes = peakMegabytes(after.server.pid)
   await after.server.stop()
-  const growths = [...before.result].map(([kind, took]) => ({ kind, small: took, large: after.result.get(kind) ?? 0 }))
-  return { growths, p99: slowest, megabytes }
+  const growths = [...before.result].map(([kind, ms]) => ({ kind, small: ms, large: after.result.get(kind) ?? 0 }))
+  return { growths, p99: scanP99, megabytes }
 }

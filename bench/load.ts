@@ -1,4 +1,4 @@
-/** Load on a server: sixteen connections for some seconds, by wrk where it is installed, else by autocannon. */
+/** Generates load with sixteen connections, by wrk if it is installed, otherwise by autocannon. */
 import { execFile, execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -13,7 +13,7 @@ const hasWrk = (): boolean => {
   try {
     execFileSync('wrk', ['--version'], { stdio: 'ignore' })
   } catch (error) {
-    // It prints its version and ends with 1; what is not installed has no status at all.
+    // wrk prints its version and exits with 1; a missing program has no exit status.
     return (error as { status?: number | null }).status === 1
   }
   return true
@@ -21,18 +21,18 @@ const hasWrk = (): boolean => {
 
 export interface Load {
   readonly url: string
-  /** The paths to ask for, one after another; without them the url alone. */
+  /** Paths to request in turn; by default only the URL. */
   readonly paths?: readonly string[]
   readonly headers?: Readonly<Record<string, string>>
   readonly seconds: number
 }
 
-/** Requests a second. */
-export type Generator = (load: Load) => Promise<number>
+/** Resolves with requests per second. */
+export type LoadGenerator = (load: Load) => Promise<number>
 
 let scripts: TemporaryFolder | undefined
 
-const byWrk: Generator = async ({ url, paths, headers = {}, seconds }) => {
+const byWrk: LoadGenerator = async ({ url, paths, headers = {}, seconds }) => {
   const args = ['-t1', `-c${connections}`, `-d${seconds}`]
   for (const [name, value] of Object.entries(headers)) args.push('-H', `${name}: ${value}`)
   if (paths) {
@@ -43,11 +43,11 @@ const byWrk: Generator = async ({ url, paths, headers = {}, seconds }) => {
     args.push('-s', script)
   }
   const { stdout } = await promisify(execFile)('wrk', [...args, url])
-  if (/Non-2xx/.test(stdout) && headers['If-None-Match'] === undefined) throw new Error(`${url} answered errors`)
+  if (/Non-2xx/.test(stdout) && headers['If-None-Match'] === undefined) throw new Error(`${url} responded with errors`)
   return Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1])
 }
 
-const byAutocannon: Generator = async ({ url, paths, headers, seconds }) => {
+const byAutocannon: LoadGenerator = async ({ url, paths, headers, seconds }) => {
   const autocannon = createRequire(join(peersFolder, 'package.json'))('autocannon') as (
     options: object,
   ) => Promise<{ requests: { average: number } }>
@@ -56,6 +56,6 @@ const byAutocannon: Generator = async ({ url, paths, headers, seconds }) => {
   return result.requests.average
 }
 
-/** The generator of this machine, and its name for the report. */
-export const loadGenerator = (): { name: string; generate: Generator } =>
+/** The load generator of this machine, and its name for the report. */
+export const loadGenerator = (): { name: string; generate: LoadGenerator } =>
   hasWrk() ? { name: 'wrk', generate: byWrk } : { name: 'autocannon', generate: byAutocannon }

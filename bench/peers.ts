@@ -1,15 +1,15 @@
-/** Whom the service is measured beside. */
+/** The servers that this service is compared with. */
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
-import { type Entrant, launch, nodePeer, peersFolder, restPaths, serverOf } from './processes.js'
+import { type BenchServer, launch, nodePeer, peersFolder, restPaths, runningServer } from './processes.js'
 
-/** The generated one; without a list of fields it selects every column there is. */
-const platformatic = (address: string, port: number, fields = ''): Entrant =>
+/** Without a list of fields, Platformatic DB selects every column. */
+const platformatic = (url: string, port: number, fields = ''): BenchServer =>
   nodePeer(
     'Platformatic DB',
     'platformatic.mjs',
     port,
-    { DATABASE: address },
+    { DATABASE: url },
     {
       page: (offset) => `/employees?limit=50&offset=${offset}&totalCount=true${fields && `&fields=${fields}`}`,
       row: `/employees/7${fields && `?fields=${fields}`}`,
@@ -26,31 +26,31 @@ const hasFastApi = (): boolean => {
   }
 }
 
-/** Those on SQLite: Koa that answers each request as it comes and does nothing else, and what people would write or take instead. */
-export const sqlitePeers = (database: string, bodies: { page: string; row: string }, port: number): Entrant[] => [
-  nodePeer('Koa sending fixed bytes', 'ceiling.mjs', port, { PAGE: bodies.page, ROW: bodies.row }),
+/** On SQLite: bare Koa as the upper bound, and what people would write or use instead of this service. */
+export const sqlitePeers = (database: string, bodies: { page: string; row: string }, port: number): BenchServer[] => [
+  nodePeer('Koa sending fixed bytes', 'koa.mjs', port, { PAGE: bodies.page, ROW: bodies.row }),
   nodePeer('Fastify by hand', 'fastify.mjs', port + 1, { DATABASE: database }),
   platformatic(`sqlite://${database}`, port + 2),
   {
     name: 'FastAPI',
-    ...(hasFastApi() ? {} : { missing: 'FastAPI and uvicorn are not installed for the system’s Python' }),
+    ...(hasFastApi() ? {} : { unavailable: 'FastAPI and uvicorn are not installed for the system’s Python' }),
     async start() {
       const env = { PORT: String(port + 3), DATABASE: database }
       const child = await launch('FastAPI', python, [join(peersFolder, 'fastapi_peer.py')], env)
-      return serverOf('FastAPI', port + 3, child, restPaths)
+      return runningServer('FastAPI', port + 3, child, restPaths)
     },
   },
 ]
 
-/** As many connections as the service takes by default, and Platformatic DB too. */
+/** The default of this service and of Platformatic DB. */
 const poolSize = '10'
 
-/** What the descriptor has, by the names Platformatic DB gives it: the table has columns of the service's own besides. */
+/** The fields of the descriptor, in Platformatic DB's spelling: the table also has internal columns of this service. */
 const employeeFields =
   'id,code,firstName,lastName,email,deptId,designation,managerId,branch,status,dateOfJoining,gender,baseSalary,candidateId,employmentType,probationEnd,terminationDate,alumni'
 
-/** Those on PostgreSQL: what people would write or take instead. */
-export const postgresPeers = (address: string, port: number): Entrant[] => [
-  nodePeer('Fastify by hand', 'fastify_pg.mjs', port + 1, { DATABASE: address, POOL_SIZE: poolSize }),
-  platformatic(address, port + 2, employeeFields),
+/** On PostgreSQL: what people would write or use instead of this service. */
+export const postgresPeers = (url: string, port: number): BenchServer[] => [
+  nodePeer('Fastify by hand', 'fastify_pg.mjs', port + 1, { DATABASE: url, POOL_SIZE: poolSize }),
+  platformatic(url, port + 2, employeeFields),
 ]

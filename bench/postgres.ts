@@ -1,16 +1,16 @@
-/** PostgreSQL as a ground: the server that TEST_DATABASE_URL names, or one out of npm whose data is kept between runs. */
+/** The PostgreSQL target: the server in TEST_DATABASE_URL, or an embedded one whose data is reused by later runs. */
 import { join } from 'node:path'
 import { Client } from 'pg'
-import { startKeptPostgres } from '../support/postgresServer.js'
-import { type Ground, seed } from './ground.js'
+import { startPersistentPostgres } from '../support/postgresServer.js'
 import { dataFolder } from './paths.js'
 import { postgresPeers } from './peers.js'
+import { type BenchTarget, seed } from './target.js'
 
-/** How the databases' names begin: the server may be somebody's own. */
+/** Keeps our databases apart from others on the same server. */
 const prefix = 'registry_bench_'
 
-const runOn = async (address: string, sql: string, values: string[] = []): Promise<Record<string, string>[]> => {
-  const client = new Client({ connectionString: address })
+const runSql = async (url: string, sql: string, values: string[] = []): Promise<Record<string, string>[]> => {
+  const client = new Client({ connectionString: url })
   await client.connect()
   try {
     return (await client.query(sql, values)).rows
@@ -19,47 +19,46 @@ const runOn = async (address: string, sql: string, values: string[] = []): Promi
   }
 }
 
-/** The ground of `npm run bench -- --postgres`. */
-export const onPostgres = async (): Promise<Ground> => {
+export const postgresTarget = async (): Promise<BenchTarget> => {
   const given = process.env['TEST_DATABASE_URL']
   const { url: server, stop } = given
     ? { url: given, stop: async () => {} }
-    : await startKeptPostgres(join(dataFolder, 'postgres'))
-  const addressOf = (name: string): string => {
-    const address = new URL(server)
-    address.pathname = `/${name}`
-    return address.href
+    : await startPersistentPostgres(join(dataFolder, 'postgres'))
+  const urlOf = (name: string): string => {
+    const url = new URL(server)
+    url.pathname = `/${name}`
+    return url.href
   }
-  const makeAnew = async (name: string): Promise<string> => {
-    await runOn(server, `drop database if exists ${name} with (force)`)
-    await runOn(server, `create database ${name} template template0 encoding 'UTF8'`)
-    return addressOf(name)
+  const recreate = async (name: string): Promise<string> => {
+    await runSql(server, `drop database if exists ${name} with (force)`)
+    await runSql(server, `create database ${name} template template0 encoding 'UTF8'`)
+    return urlOf(name)
   }
-  const [shown] = await runOn(server, 'show server_version')
+  const [version] = await runSql(server, 'show server_version')
   return {
-    report: 'benchmarks-postgres',
+    reportName: 'benchmarks-postgres',
     title: 'Benchmarks on PostgreSQL',
     command: 'npm run bench -- --postgres',
-    shared: `every server over ten connections to the same table of one PostgreSQL ${shown?.['server_version']}${given ? '' : ', which shares this machine with them,'}`,
+    setup: `every server with ten connections to the same table of one PostgreSQL ${version?.['server_version']}${given ? '' : ' on the same machine'}`,
     notes: [
-      'A list tells its total. The others count the table each time, which is most of what the hand-written one does; ours is kept by triggers, as is the place of every offset, so both hardly grow with the table. The total of a filter or a search has to be counted here too, and takes longer the more rows match: a filter’s are counted in its index, but every row that a word may be in is fetched, so common words are slow in a large table.',
+      'Every list includes its total. The peers count the table for each request, which takes most of the time of the hand-written one; this service maintains the total and the position of every offset by triggers, so that neither grows with the table. The total of a filter or a search has to be counted here too, which takes longer the more rows match: a filter counts in its index, but a search fetches every row that may contain the text, so common words are slow in a large table.',
     ],
-    syncsItself: false,
+    syncsInProcess: false,
     port: 4200,
-    async database(short, more) {
+    async database(short, extraRows) {
       const name = `${prefix}${short.replaceAll('-', '_')}`
-      const found = await runOn(server, 'select from pg_database where datname = $1', [name])
+      const found = await runSql(server, 'select from pg_database where datname = $1', [name])
       if (found.length === 0) {
-        const address = await makeAnew(`${name}_new`)
-        await seed(address, more)
-        // What autovacuum would do some time later; no count could be read off an index before.
-        await runOn(address, 'vacuum analyze')
-        await runOn(server, `alter database ${name}_new rename to ${name}`)
+        const url = await recreate(`${name}_new`)
+        await seed(url, extraRows)
+        // Autovacuum would do this later; index-only scans need it.
+        await runSql(url, 'vacuum analyze')
+        await runSql(server, `alter database ${name}_new rename to ${name}`)
       }
-      return addressOf(name)
+      return urlOf(name)
     },
-    scratch: () => makeAnew(`${prefix}creates`),
-    peers: (address, _bodies, port) => postgresPeers(address, port),
+    newDatabase: () => recreate(`${prefix}creates`),
+    peers: (url, _bodies, port) => postgresPeers(url, port),
     close: stop,
   }
 }

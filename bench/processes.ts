@@ -1,33 +1,36 @@
-/** The servers that are measured: each a process of its own, started, waited for and ended. */
+/** The measured servers, each in its own process: starting, waiting for the port, stopping. */
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { spawnChild } from '../support/cleanup.js'
-import { startFlags } from '../support/startFlags.js'
+import { startFlags } from '../support/process.js'
 import { build, root } from './paths.js'
 
-export interface Server {
+export interface RunningServer {
   readonly name: string
   readonly address: string
-  /** The path of a page at an offset, and of one row. */
+  /** The path of the page at an offset. */
   readonly page: (offset: number) => string
   readonly row: string
   readonly pid: number
   stop(): Promise<void>
 }
 
-/** How a server is started, or why it cannot take part here. */
-export interface Entrant {
+export interface BenchServer {
   readonly name: string
-  readonly missing?: string
-  start(): Promise<Server>
+  /** Why the server cannot run on this machine. */
+  readonly unavailable?: string
+  start(): Promise<RunningServer>
 }
 
 export const peersFolder = join(root, 'bench', 'peers')
 
-/** Starts one and waits until it listens. What it says goes nowhere: reading it here would take time from the measurement. */
+/** npm writes this file last, so an interrupted installation does not count. */
+export const arePeersInstalled = (): boolean => existsSync(join(peersFolder, 'node_modules', '.package-lock.json'))
+
+/** Starts a server and waits until it listens. Its output is discarded: reading it would slow down the measurement. */
 export const launch = async (
   name: string,
   command: string,
@@ -36,7 +39,7 @@ export const launch = async (
 ): Promise<ChildProcess> => {
   const child = spawnChild(command, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'inherit'] })
   for (let tries = 0; tries < 600; tries++) {
-    if (child.exitCode !== null) throw new Error(`it ended with code ${child.exitCode} before it listened`)
+    if (child.exitCode !== null) throw new Error(`it exited with code ${child.exitCode} before it listened`)
     if (await fetch(`http://127.0.0.1:${env['PORT']}/`).catch(() => undefined)) return child
     await setTimeout(100)
   }
@@ -44,13 +47,12 @@ export const launch = async (
   throw new Error(`${name} did not listen within a minute`)
 }
 
-/** A server that listens. */
-export const serverOf = (
+export const runningServer = (
   name: string,
   port: number,
   child: ChildProcess,
-  paths: Pick<Server, 'page' | 'row'>,
-): Server => ({
+  paths: Pick<RunningServer, 'page' | 'row'>,
+): RunningServer => ({
   name,
   address: `http://127.0.0.1:${port}`,
   pid: child.pid ?? 0,
@@ -62,35 +64,35 @@ export const serverOf = (
   },
 })
 
-/** The paths of the service, and of the peers that are written by hand. */
+/** The paths of this service and of the hand-written peers. */
 export const restPaths = {
   page: (offset: number) => `/api/v1/employees?limit=50&offset=${offset}`,
   row: '/api/v1/employees/7',
 }
 
-/** This service, at its default settings, on the database at an address. */
-export const ours = (address: string, port: number, env: Record<string, string> = {}): Entrant => ({
+/** This service with its default settings. */
+export const thisService = (url: string, port: number, env: Record<string, string> = {}): BenchServer => ({
   name: 'this service',
   async start() {
-    const settings = { PORT: String(port), DATABASE_URL: address, HOST: '127.0.0.1', ...env }
+    const settings = { PORT: String(port), DATABASE_URL: url, HOST: '127.0.0.1', ...env }
     const args = [...startFlags, join(build, 'server.js')]
     const child = await launch('this service', process.execPath, args, settings)
-    return serverOf('this service', port, child, restPaths)
+    return runningServer('this service', port, child, restPaths)
   },
 })
 
-/** A peer that is a file of the peers' folder. */
+/** A peer in a file of `bench/peers/`. */
 export const nodePeer = (
   name: string,
   file: string,
   port: number,
   env: Record<string, string>,
   paths = restPaths,
-): Entrant => ({
+): BenchServer => ({
   name,
-  ...(existsSync(join(peersFolder, 'node_modules')) ? {} : { missing: 'its packages could not be installed' }),
+  ...(arePeersInstalled() ? {} : { unavailable: 'its packages could not be installed' }),
   async start() {
     const child = await launch(name, process.execPath, [join(peersFolder, file)], { PORT: String(port), ...env })
-    return serverOf(name, port, child, paths)
+    return runningServer(name, port, child, paths)
   },
 })

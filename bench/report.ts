@@ -1,19 +1,19 @@
-/** What the benchmarks found, as a table in Markdown and a plain chart in SVG: ratios first, for times are a machine's own. */
+/** Formats the results as Markdown and as an SVG chart. */
 import { cpus, release, totalmem } from 'node:os'
-import type { Creates } from './creates.js'
-import type { Ground } from './ground.js'
+import type { CreateRates } from './creates.js'
 import type { Growth } from './growth.js'
+import type { NotModified } from './notModified.js'
+import type { BenchTarget } from './target.js'
 import { kinds, type Measured } from './throughput.js'
-import type { Unchanged } from './unchanged.js'
 
-export interface Findings {
-  readonly ground: Pick<Ground, 'report' | 'title' | 'command' | 'shared' | 'notes'>
+export interface Results {
+  readonly target: Pick<BenchTarget, 'reportName' | 'title' | 'command' | 'setup' | 'notes'>
   readonly generator: string
   readonly measured: readonly Measured[]
-  /** The peers that could not take part, and why. */
-  readonly missing: readonly { readonly name: string; readonly why: string }[]
-  readonly unchanged: readonly Unchanged[]
-  readonly creates: readonly Creates[]
+  /** The peers that could not run. */
+  readonly unavailable: readonly { readonly name: string; readonly reason: string }[]
+  readonly notModified: readonly NotModified[]
+  readonly creates: readonly CreateRates[]
   readonly growth:
     | {
         readonly rows: number
@@ -24,7 +24,7 @@ export interface Findings {
     | undefined
 }
 
-const whole = (value: number): string => Math.round(value).toLocaleString('en')
+const rounded = (value: number): string => Math.round(value).toLocaleString('en')
 const ratio = (value: number): string => `${value.toFixed(2)} ×`
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
@@ -32,26 +32,26 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): s
 const rateOf = (measured: readonly Measured[], kind: string, server: string): number =>
   measured.find((one) => one.kind === kind && one.server === server)?.rate ?? 0
 
-const throughputTable = ({ measured }: Findings): string => {
+const throughputTable = ({ measured }: Results): string => {
   const servers = [...new Set(measured.map(({ server }) => server))]
-  const [us = ''] = servers
+  const [service = ''] = servers
   const rows = servers.map((server) => [
     server,
     ...kinds.flatMap(({ name }) => {
       const rate = rateOf(measured, name, server)
-      return [whole(rate), server === us ? '' : ratio(rateOf(measured, name, us) / rate)]
+      return [rounded(rate), server === service ? '' : ratio(rateOf(measured, name, service) / rate)]
     }),
   ])
-  return table(['requests a second', ...kinds.flatMap(({ name }) => [name, 'we are'])], rows)
+  return table(['requests per second', ...kinds.flatMap(({ name }) => [name, 'ratio'])], rows)
 }
 
-const unchangedTable = ({ measured, unchanged }: Findings): string =>
+const notModifiedTable = ({ measured, notModified }: Results): string =>
   table(
-    ['304', 'a second', 'of the page from memory', 'of a page that has to be read'],
-    unchanged.map(({ server, rate, full }, nth) => {
-      const fresh = rateOf(measured, kinds[1]?.name ?? '', server)
-      // Only ours has pages of both kinds.
-      return [server, whole(rate), ratio(full / rate), nth === 0 ? ratio(fresh / rate) : '']
+    ['304', 'per second', 'time relative to a cached page', 'to an uncached page'],
+    notModified.map(({ server, rate, fullRate }, index) => {
+      const uncached = rateOf(measured, kinds[1]?.name ?? '', server)
+      // Only this service has a response cache.
+      return [server, rounded(rate), ratio(fullRate / rate), index === 0 ? ratio(uncached / rate) : '']
     }),
   )
 
@@ -61,29 +61,33 @@ const machine = (): string => {
   return `${cpus().length} cores (${cpu?.model.trim() || process.arch}), ${memory} GiB, Linux ${release()}, Node ${process.version}`
 }
 
-/** The report; each figure is the median of its rounds. */
-export const markdown = (findings: Findings): string => {
-  const { ground, generator, missing, creates, growth } = findings
+export const markdown = (results: Results): string => {
+  const { target, generator, unavailable, creates, growth } = results
   const parts = [
-    `# ${ground.title}`,
-    `![Requests a second](${ground.report}.svg)`,
-    `Made by \`${ground.command}\` on ${machine()}, with ${generator}, sixteen connections, ${ground.shared} and at its own defaults; ours writes its log and sets its security headers. Read the ratios: the rates are this machine's alone.`,
+    `# ${target.title}`,
+    `![Requests per second](${target.reportName}.svg)`,
+    `Created by \`${target.command}\` on ${machine()}, with ${generator} and sixteen connections, ${target.setup}, each with its default settings; this service writes its log and sets security headers. Compare the ratios: the rates depend on the machine. A ratio is the rate of this service divided by the peer's.`,
     '## Reads',
-    throughputTable(findings),
-    ...missing.map(({ name, why }) => `${name} did not take part: ${why}.`),
-    'A read that has not changed (304) costs, of the full answer:',
-    unchangedTable(findings),
+    throughputTable(results),
+    ...unavailable.map(({ name, reason }) => `${name} was not measured: ${reason}.`),
+    'Conditional requests that get 304, and their time relative to the full response:',
+    notModifiedTable(results),
     '## Creates',
-    'Each 201 is sent after its row is on disk; creates that arrive together share a sync.',
+    'A 201 is sent after its row is on disk; concurrent creates share a commit.',
     table(
-      ['creates a second', 'one client', '64 clients', 'together'],
-      creates.map(({ disk, alone, together }) => [disk, whole(alone), whole(together), ratio(together / alone)]),
+      ['creates per second', 'one client', '64 clients', 'ratio'],
+      creates.map(({ disk, oneClient, manyClients }) => [
+        disk,
+        rounded(oneClient),
+        rounded(manyClients),
+        ratio(manyClients / oneClient),
+      ]),
     ),
   ]
   if (growth) {
     parts.push(
       `## Growth to ${growth.rows.toLocaleString('en')} rows`,
-      'Median milliseconds of a request, seen by one client; no answer is kept ready, and the data has been read before.',
+      'Median latency in milliseconds for one client, with the response cache off and the data already read from disk.',
       table(
         ['', 'demo data', `${growth.rows.toLocaleString('en')} rows`, 'growth'],
         growth.growths.map(({ kind, small, large }) => [
@@ -93,19 +97,19 @@ export const markdown = (findings: Findings): string => {
           ratio(large / small),
         ]),
       ),
-      `While four clients search for single letters over all rows, the 99th percentile of get-one is ${growth.p99.toFixed(1)} ms.${growth.megabytes === undefined ? '' : ` The process never held more than ${whole(growth.megabytes)} MB.`}`,
+      `While four clients search all rows for single letters, the 99th percentile of get-one is ${growth.p99.toFixed(1)} ms.${growth.megabytes === undefined ? '' : ` Peak memory: ${rounded(growth.megabytes)} MB.`}`,
     )
   }
-  parts.push(...ground.notes)
+  parts.push(...target.notes)
   return `${parts.join('\n\n')}\n`
 }
 
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
 
-/** Bars of requests a second, a group for each kind of read. */
-export const chart = ({ measured }: Findings): string => {
+/** A bar chart of requests per second, grouped by kind of read. */
+export const chart = ({ measured }: Results): string => {
   const servers = [...new Set(measured.map(({ server }) => server))]
-  const most = Math.max(...measured.map(({ rate }) => rate))
+  const maxRate = Math.max(...measured.map(({ rate }) => rate))
   const [labels, bars, barHeight, groupGap] = [190, 420, 18, 34]
   const groupHeight = servers.length * (barHeight + 4) + groupGap
   const rows = kinds.flatMap(({ name }, group) => {
@@ -115,17 +119,17 @@ export const chart = ({ measured }: Findings): string => {
       ...servers.map((server, index) => {
         const rate = rateOf(measured, name, server)
         const y = top + 8 + index * (barHeight + 4)
-        const width = Math.max(1, Math.round((rate / most) * bars))
+        const width = Math.max(1, Math.round((rate / maxRate) * bars))
         const colour = index === 0 ? '#1d4ed8' : '#94a3b8'
-        return `<text x="${labels - 8}" y="${y + 13}" text-anchor="end">${escaped(server)}</text><rect x="${labels}" y="${y}" width="${width}" height="${barHeight}" fill="${colour}"/><text x="${labels + width + 6}" y="${y + 13}">${whole(rate)}</text>`
+        return `<text x="${labels - 8}" y="${y + 13}" text-anchor="end">${escaped(server)}</text><rect x="${labels}" y="${y}" width="${width}" height="${barHeight}" fill="${colour}"/><text x="${labels + width + 6}" y="${y + 13}">${rounded(rate)}</text>`
       }),
     ]
   })
   const height = 20 + kinds.length * groupHeight
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${labels + bars + 70} ${height}" font-family="sans-serif" font-size="12" fill="#334155">
-<title>Requests a second, by kind of read and server</title>
+<title>Requests per second, by kind of read and server</title>
 <rect width="100%" height="100%" fill="white"/>
-<text x="${labels + bars + 62}" y="12" text-anchor="end">requests a second</text>
+<text x="${labels + bars + 62}" y="12" text-anchor="end">requests per second</text>
 ${rows.join('\n')}
 </svg>
 `

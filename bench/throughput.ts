@@ -1,22 +1,21 @@
-/** Reads against peers: each kind of read in alternating rounds, so that a noisy moment falls on all alike. */
+/** Measures reads of all servers in alternating rounds, so that noise affects all of them alike. */
 import { median } from '../support/statistics.js'
-import type { Generator, Load } from './load.js'
-import type { Server } from './processes.js'
+import type { Load, LoadGenerator } from './load.js'
+import type { RunningServer } from './processes.js'
 
 export interface Kind {
   readonly name: string
-  /** What is asked of a server, or nothing where it has no such thing. */
-  readonly load: (server: Server) => Omit<Load, 'seconds'> | undefined
+  readonly load: (server: RunningServer) => Omit<Load, 'seconds'>
 }
 
-/** How many pages are asked for before one is asked for again: more than any store of ready answers keeps. */
-const freshPages = 20_000
+/** More distinct pages than any response cache stores. */
+const distinctPages = 20_000
 
 export const kinds: readonly Kind[] = [
-  { name: 'a page asked for before', load: ({ address, page }) => ({ url: `${address}${page(0)}` }) },
+  { name: 'repeated page', load: ({ address, page }) => ({ url: `${address}${page(0)}` }) },
   {
-    name: 'pages nobody asked for before',
-    load: ({ address, page }) => ({ url: address, paths: Array.from({ length: freshPages }, (_, n) => page(n)) }),
+    name: 'distinct pages',
+    load: ({ address, page }) => ({ url: address, paths: Array.from({ length: distinctPages }, (_, n) => page(n)) }),
   },
   { name: 'one row', load: ({ address, row }) => ({ url: `${address}${row}` }) },
 ]
@@ -24,26 +23,25 @@ export const kinds: readonly Kind[] = [
 export interface Measured {
   readonly kind: string
   readonly server: string
-  /** Requests a second, the median of the rounds. */
+  /** Requests per second, the median of the rounds. */
   readonly rate: number
 }
 
-/** Measures every kind on every server. */
 export const measure = async (
-  servers: readonly Server[],
-  generate: Generator,
+  servers: readonly RunningServer[],
+  generate: LoadGenerator,
   { rounds, seconds }: { rounds: number; seconds: number },
-  say: (line: string) => void,
+  log: (line: string) => void,
 ): Promise<Measured[]> => {
   const measured: Measured[] = []
   for (const { name: kind, load } of kinds) {
-    const rates = new Map<Server, number[]>(servers.map((server) => [server, []]))
-    for (const server of servers) await generate({ ...(load(server) as Load), seconds: 1 })
+    const rates = new Map<RunningServer, number[]>(servers.map((server) => [server, []]))
+    for (const server of servers) await generate({ ...load(server), seconds: 1 })
     for (let round = 1; round <= rounds; round++) {
       for (const server of servers) {
-        const rate = await generate({ ...(load(server) as Load), seconds })
+        const rate = await generate({ ...load(server), seconds })
         rates.get(server)?.push(rate)
-        say(`${kind}, round ${round} of ${rounds}: ${server.name} ${Math.round(rate).toLocaleString('en')} a second`)
+        log(`${kind}, round ${round} of ${rounds}: ${server.name} ${Math.round(rate).toLocaleString('en')} requests/s`)
       }
     }
     for (const [server, all] of rates) measured.push({ kind, server: server.name, rate: median(all) })

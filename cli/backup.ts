@@ -7,36 +7,34 @@ import { onEnd } from '../support/cleanup.js'
 import { CommandError, runCommand } from '../support/options.js'
 import { progressBar } from '../support/progress.js'
 
-/** How many pages are copied between two reports. */
-const pagesAStep = 1_000
+/** Pages copied between two progress reports. */
+const pagesPerStep = 1_000
 
 const command = {
   name: 'npm run backup',
-  about: 'Copies the SQLite database that DATABASE_URL names, while it is in use, and checks the copy.',
+  about: 'Copies the SQLite database of DATABASE_URL while it is in use, and checks the copy.',
   argument: { name: 'FILE', about: 'the file to write; it must not exist yet', required: true },
   options: {},
   example: 'npm run backup -- /backups/2026-11-15.sqlite',
 }
 
-/** Brings what was written to a path to disk. */
 const sync = (path: string): void => {
   const file = openSync(path, 'r')
   fsyncSync(file)
   closeSync(file)
 }
 
-/** The file of the database, or a CommandError. */
-const sourceOf = (url: string): string => {
+const sourceFile = (url: string): string => {
   if (!url.startsWith('sqlite:') || url === 'sqlite::memory:') {
-    throw new CommandError('DATABASE_URL is not an SQLite file; a PostgreSQL server has pg_dump and pg_basebackup.')
+    throw new CommandError('DATABASE_URL is not an SQLite file; for PostgreSQL use pg_dump or pg_basebackup.')
   }
   const source = url.slice('sqlite:'.length)
   if (!existsSync(source)) throw new CommandError(`DATABASE_URL is ${url}, but there is no such file.`)
   return source
 }
 
-const refuseTarget = (file: string): void => {
-  if (existsSync(file)) throw new CommandError(`${file} exists; a backup never overwrites a file.`)
+const checkTarget = (file: string): void => {
+  if (existsSync(file)) throw new CommandError(`${file} already exists; choose another name.`)
   const folder = dirname(file)
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
     throw new CommandError(`The folder ${folder} does not exist; create it first.`)
@@ -45,7 +43,7 @@ const refuseTarget = (file: string): void => {
 
 const copyPages = async (source: string, target: string): Promise<void> => {
   const database = new Database(source, { readonly: true, timeout: 5_000 })
-  // One snapshot from the first page to the last: what is committed meanwhile is not in it, and cannot disturb it.
+  // A read transaction gives one snapshot: commits made during the backup are not in it and do not restart it.
   database.exec('begin')
   database.prepare('select count(*) from sqlite_schema').get()
   const pages = Number(database.pragma('page_count', { simple: true }))
@@ -53,27 +51,27 @@ const copyPages = async (source: string, target: string): Promise<void> => {
   await database.backup(target, {
     progress({ totalPages, remainingPages }) {
       report(Math.min(pages - 1, totalPages - remainingPages))
-      return pagesAStep
+      return pagesPerStep
     },
   })
   report(pages)
   database.close()
 }
 
-/** Makes the copy a file of its own, without the two that stand beside a database in use, and checks it. */
+/** Turns the copy into a single file, without -wal and -shm, and checks it. */
 const finish = (target: string): void => {
   const copy = new Database(target)
   copy.pragma('journal_mode = DELETE')
-  const found = copy.pragma('integrity_check', { simple: true })
+  const integrity = copy.pragma('integrity_check', { simple: true })
   copy.close()
-  if (found !== 'ok') throw new CommandError(`The copy is damaged and was not kept: ${found}`)
+  if (integrity !== 'ok') throw new CommandError(`The copy is damaged and was removed: ${integrity}`)
   sync(target)
 }
 
 await runCommand(command, async (_, argument) => {
   const file = argument as string
-  const source = sourceOf(readSettings(process.env).DATABASE_URL)
-  refuseTarget(file)
+  const source = sourceFile(readSettings(process.env).DATABASE_URL)
+  checkTarget(file)
   const unfinished = `${file}.unfinished`
   const remove = () => {
     for (const suffix of ['', '-journal', '-wal', '-shm']) rmSync(`${unfinished}${suffix}`, { force: true })
@@ -83,11 +81,11 @@ await runCommand(command, async (_, argument) => {
   try {
     await copyPages(source, unfinished)
     finish(unfinished)
-    // Unlike renaming, linking never replaces a file that has come to be there.
+    // Unlike a rename, a link never replaces a file that was created in the meantime.
     linkSync(unfinished, file)
     sync(dirname(file))
   } catch (error) {
     throw error instanceof CommandError ? error : new CommandError(`The backup failed: ${(error as Error).message}`)
   }
-  console.log(`${file} holds the database as it was when the backup began; its integrity was checked.`)
+  console.log(`Saved the database as of the start of the backup in ${file}; its integrity was checked.`)
 })

@@ -1,38 +1,38 @@
-/** Fills a table with rows, in the database that DATABASE_URL names: `npm run seed -- --rows 1000000 --resource employees`. */
+/** Adds rows to a table of the database in DATABASE_URL: `npm run seed -- --rows 1000000 --resource employees`. */
 import { loadRegistry } from '../engine/descriptor/load.js'
 import { nearest } from '../engine/descriptor/nearest.js'
 import type { RowValues } from '../engine/descriptor/registry.js'
 import { readSettings } from '../engine/settings.js'
 import { openStorage } from '../engine/storage/open.js'
 import { folders } from '../product.js'
-import { CommandError, runCommand, text, UsageError, wholeNumber } from '../support/options.js'
+import { CommandError, integer, runCommand, text, UsageError } from '../support/options.js'
 import { progressBar } from '../support/progress.js'
-import { manyRow, withRows } from '../support/samples.js'
+import { bulkRow, withSampleRows } from '../support/samples.js'
 
-const batch = 5_000
+const batchSize = 5_000
 
 const command = {
   name: 'npm run seed',
-  about: 'Adds rows to a table of the database that DATABASE_URL names: variations of its demo rows.',
+  about: 'Adds variations of the demo rows to a table of the database in DATABASE_URL.',
   options: {
-    rows: wholeNumber('how many rows to add', 1_000_000, { most: 1_000_000_000 }),
-    resource: text('the resource to add them to, by its path', 'PATH', 'employees'),
+    rows: integer('how many rows to add', 1_000_000, { max: 1_000_000_000 }),
+    resource: text('path of the resource to add them to', 'PATH', 'employees'),
   },
   example: 'DATABASE_URL=sqlite:data/large.sqlite npm run seed -- --rows 100000 --resource jobs',
 }
 
-await runCommand(command, async ({ rows: wanted, resource: path }) => {
+await runCommand(command, async ({ rows: total, resource: path }) => {
   const settings = readSettings(process.env)
-  const registry = withRows(await loadRegistry(folders))
+  const registry = withSampleRows(await loadRegistry(folders))
   const resource = registry.find((one) => one.path === path)
   if (!resource) {
     const paths = registry.map((one) => one.path)
     const near = nearest(path, paths)
-    const advice = near ? `Did you mean ${near}?` : `There are ${paths.join(', ')}.`
+    const advice = near ? `Did you mean ${near}?` : `The resources are ${paths.join(', ')}.`
     throw new UsageError(`--resource is "${path}", which is not a resource. ${advice}`)
   }
   if (settings.DATABASE_URL === 'sqlite::memory:') {
-    throw new CommandError('DATABASE_URL is sqlite::memory:, which would be gone at the end; name a file.')
+    throw new CommandError('DATABASE_URL is sqlite::memory:, which is lost when the command ends; use a file.')
   }
   const storage = await openStorage(registry, settings.DATABASE_URL, {
     demo: true,
@@ -42,13 +42,13 @@ await runCommand(command, async ({ rows: wanted, resource: path }) => {
     progress: () => {},
     warn: console.warn,
   })
-  const report = progressBar(resource.table, wanted, 'rows')
+  const report = progressBar(resource.table, total, 'rows')
   report(0)
-  for (let done = 0; done < wanted; done += batch) {
-    const count = Math.min(batch, wanted - done)
-    const rowAt = (_: unknown, n: number): RowValues => manyRow(resource, resource.demo.length + done + n)
+  for (let done = 0; done < total; done += batchSize) {
+    const count = Math.min(batchSize, total - done)
+    const rowAt = (_: unknown, n: number): RowValues => bulkRow(resource, resource.demo.length + done + n)
     await storage.load(resource, Array.from({ length: count }, rowAt)).catch((error: Error) => {
-      throw new CommandError(`The database refused the rows: ${error.message}`)
+      throw new CommandError(`The rows could not be stored: ${error.message}`)
     })
     report(done + count)
   }

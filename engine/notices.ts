@@ -1,4 +1,4 @@
-/** What a process says about itself (its start, warnings, its workers): sentences in a terminal, JSON log lines elsewhere. */
+/** Messages about the process itself (start, warnings, workers): plain text in a terminal, JSON log lines elsewhere. */
 import { pino } from 'pino'
 
 export interface Notices {
@@ -13,7 +13,7 @@ const inTerminal: Notices = {
   error: (message) => console.log(`Error: ${message}`),
 }
 
-/** Written at once, for the process may be about to end; LOG_LEVEL does not apply, for the first lines hold the address. */
+/** Synchronous, because the process may exit next. LOG_LEVEL does not apply: the ready line contains the address. */
 const asJson = (): Notices => {
   const logger = pino({ base: { pid: process.pid } }, pino.destination({ dest: 1, sync: true }))
   return {

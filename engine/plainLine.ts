@@ -1,30 +1,30 @@
-/** A line of the log for a person: the time, what happened, and the rest as it is. */
+/** Formats a JSON log line for a terminal. */
 
 const levels: Readonly<Record<string, string>> = { 40: 'WARN ', 50: 'ERROR ', 60: 'FATAL ' }
 
-interface Line {
+interface LogLine {
   readonly level: number
   readonly time: number
   readonly msg: string
   readonly [name: string]: unknown
 }
 
-/** A stack is shown below its line, as it would be anywhere else. */
-const errorBelow = (err: unknown): string => {
+/** The stack of an error and of its causes, indented below the line. */
+const formatStack = (err: unknown): string => {
   const { stack, cause } = (err ?? {}) as { stack?: string; cause?: unknown }
-  return stack ? `\n  ${stack.replaceAll('\n', '\n  ')}${cause ? `\n  caused by:${errorBelow(cause)}` : ''}` : ''
+  return stack ? `\n  ${stack.replaceAll('\n', '\n  ')}${cause ? `\n  caused by:${formatStack(cause)}` : ''}` : ''
 }
 
-const size = (bytes: number): string => (bytes < 1024 ? `${bytes} B` : `${(bytes / 1024).toFixed(1)} kB`)
+const formatBytes = (bytes: number): string => (bytes < 1024 ? `${bytes} B` : `${(bytes / 1024).toFixed(1)} kB`)
 
-/** A JSON line in words. */
+/** `12:34:56 GET /api/v1/leave 200 · 1.2 ms · 3.4 kB · 9f1c…`, or the message and its fields. */
 export const plainLine = (json: string): string => {
-  const { level, time, msg, err, pid: _, ...rest } = JSON.parse(json) as Line
+  const { level, time, msg, err, pid: _, ...rest } = JSON.parse(json) as LogLine
   const clock = new Date(time).toTimeString().slice(0, 8)
   const { id, method, path, status, bytes, duration, ...more } = rest
-  const request =
-    method === undefined ? msg : `${method} ${path} ${status} · ${duration} ms · ${size(Number(bytes))} · ${id}`
-  const others = Object.entries(method === undefined && id !== undefined ? { id, ...more } : more)
-  const shown = others.map(([name, value]) => ` ${name}=${JSON.stringify(value)}`).join('')
-  return `${clock} ${levels[level] ?? ''}${request}${shown}${errorBelow(err)}\n`
+  const isRequest = method !== undefined
+  const text = isRequest ? `${method} ${path} ${status} · ${duration} ms · ${formatBytes(Number(bytes))} · ${id}` : msg
+  const fields = Object.entries(!isRequest && id !== undefined ? { id, ...more } : more)
+  const formatted = fields.map(([name, value]) => ` ${name}=${JSON.stringify(value)}`).join('')
+  return `${clock} ${levels[level] ?? ''}${text}${formatted}${formatStack(err)}\n`
 }

@@ -4,117 +4,118 @@ import { editDistance } from './descriptor/nearest.js'
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
-const whole = (least: number, most: number) =>
+const integer = (min: number, max: number) =>
   z
     .string()
     .regex(/^\d{1,9}$/)
     .transform(Number)
-    .refine((value) => value >= least && value <= most)
+    .refine((value) => value >= min && value <= max)
 
-/** What a variable is for, how it is read, its default, what it takes, and the name it had before. */
 interface Variable {
   readonly about: string
-  readonly read: z.ZodType<unknown, string>
+  readonly schema: z.ZodType<unknown, string>
   readonly default: string
-  readonly takes: string
-  readonly formerly?: string
+  /** Completes the sentence "it must be …". */
+  readonly expected: string
+  /** A former name, which still works. */
+  readonly alias?: string
 }
 
 const variables = {
   PORT: {
     about: 'port to listen on',
-    read: whole(0, 65_535),
+    schema: integer(0, 65_535),
     default: '3000',
-    takes: 'a port number from 0 (any free port) to 65535',
+    expected: 'a port number from 0 (any free port) to 65535',
   },
   HOST: {
     about: 'address to listen on',
-    read: z.string().min(1),
+    schema: z.string().min(1),
     default: '127.0.0.1',
-    takes: 'a host name or address to listen on',
+    expected: 'a host name or an IP address',
   },
   API_TOKEN: {
     about: 'write token; without one writes are disabled',
-    read: z.string().transform((token) => token.trim() || undefined),
+    schema: z.string().transform((token) => token.trim() || undefined),
     default: '',
-    takes: 'the write token',
+    expected: 'any text',
   },
   DATABASE_URL: {
-    about: 'database',
-    read: z.string().regex(/^(?:sqlite:|postgres(?:ql)?:\/\/).+$/s),
+    about: 'database to use',
+    schema: z.string().regex(/^(?:sqlite:|postgres(?:ql)?:\/\/).+$/s),
     default: 'sqlite:data/workforce.sqlite',
-    takes: 'sqlite:PATH, sqlite::memory: or postgres://USER:PASSWORD@HOST:PORT/NAME',
+    expected: 'sqlite:PATH, sqlite::memory: or postgres://USER:PASSWORD@HOST:PORT/NAME',
   },
   DEMO_DATA: {
-    about: 'whether the demo data is loaded into an empty database',
-    read: z.enum(['true', 'false']).transform((word) => word === 'true'),
+    about: 'whether to load the demo data into an empty database',
+    schema: z.enum(['true', 'false']).transform((word) => word === 'true'),
     default: 'true',
-    takes: 'true or false',
+    expected: 'true or false',
   },
   LOG_LEVEL: {
-    about: 'least level that is logged',
-    read: z.enum(logLevels),
+    about: 'lowest level that is logged',
+    schema: z.enum(logLevels),
     default: 'info',
-    takes: `one of ${logLevels.join(', ')}`,
+    expected: `one of ${logLevels.join(', ')}`,
   },
   METRICS_PORT: {
     about: 'port of the Prometheus metrics',
-    read: z
+    schema: z
       .string()
       .regex(/^\d{0,5}$/)
       .transform((port) => (port === '' ? undefined : Number(port)))
       .refine((port) => port === undefined || port <= 65_535),
     default: '',
-    takes: 'a port number from 0 (any free port) to 65535, or nothing for no metrics',
+    expected: 'a port number from 0 (any free port) to 65535, or empty for no metrics',
   },
   POOL_SIZE: {
-    about: 'PostgreSQL: connections of a process',
-    read: whole(1, 1_000),
+    about: 'PostgreSQL: connections per process',
+    schema: integer(1, 1_000),
     default: '10',
-    takes: 'a number of connections from 1 to 1000',
+    expected: 'a number of connections from 1 to 1000',
   },
   POOL_WAIT_MS: {
     about: 'PostgreSQL: longest wait for a connection',
-    read: whole(1, 600_000),
+    schema: integer(1, 600_000),
     default: '3000',
-    takes: 'a number of milliseconds from 1 to 600000',
+    expected: 'a number of milliseconds from 1 to 600000',
   },
   POOL_IDLE_MS: {
-    about: 'PostgreSQL: how long an unused connection is kept',
-    read: whole(1, 86_400_000),
+    about: 'PostgreSQL: how long an idle connection stays open',
+    schema: integer(1, 86_400_000),
     default: '30000',
-    takes: 'a number of milliseconds from 1 to 86400000',
+    expected: 'a number of milliseconds from 1 to 86400000',
   },
   CACHE_MB: {
-    about: 'memory for cached responses of a process',
-    read: whole(0, 65_536),
+    about: 'memory per process for cached responses',
+    schema: integer(0, 65_536),
     default: '32',
-    takes: 'a number of megabytes from 0 to 65536',
-    formerly: 'READY_MB',
+    expected: 'a number of megabytes from 0 to 65536',
+    alias: 'READY_MB',
   },
   READ_TIMEOUT_MS: {
-    about: 'longest time of a read',
-    read: whole(1, 3_600_000),
+    about: 'time limit of a read',
+    schema: integer(1, 3_600_000),
     default: '10000',
-    takes: 'a number of milliseconds from 1 to 3600000',
-    formerly: 'STATEMENT_TIMEOUT_MS',
+    expected: 'a number of milliseconds from 1 to 3600000',
+    alias: 'STATEMENT_TIMEOUT_MS',
   },
   DRAIN_TIMEOUT_MS: {
-    about: 'longest time to finish requests when stopping',
-    read: whole(1, 3_600_000),
+    about: 'time limit for finishing requests when stopping',
+    schema: integer(1, 3_600_000),
     default: '10000',
-    takes: 'a number of milliseconds from 1 to 3600000',
+    expected: 'a number of milliseconds from 1 to 3600000',
   },
   WORKERS: {
     about: 'processes that share the port',
-    read: whole(1, 256),
+    schema: integer(1, 256),
     default: '1',
-    takes: 'a number of processes from 1 to 256',
+    expected: 'a number of processes from 1 to 256',
   },
 } satisfies Readonly<Record<string, Variable>>
 
 type Variables = typeof variables
-export type Settings = { [Name in keyof Variables]: z.output<Variables[Name]['read']> }
+export type Settings = { [Name in keyof Variables]: z.output<Variables[Name]['schema']> }
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -122,73 +123,72 @@ const entries = Object.entries(variables) as [keyof Variables, Variable][]
 
 export const settingNames: readonly string[] = Object.keys(variables)
 
-/** Wrong settings, a line each. */
+/** Lists every invalid setting, one per line. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError'
 }
 
-/** The address of a database as it can be shown: without the user, the password and the parameters. */
-export const shownDatabase = (url: string): string => {
+/** A database URL without its user, password and parameters, safe to print. */
+export const publicDatabaseUrl = (url: string): string => {
   if (url.startsWith('sqlite:')) return url
   if (!URL.canParse(url)) return url.replace(/\/\/.*@/s, '//').replace(/\?.*$/s, '')
   const { protocol, host, pathname } = new URL(url)
   return `${protocol}//${host}${pathname}`
 }
 
-/** A wrong value as it can be shown: a secret stays one. */
-const shownValue = (name: string, value: string): string =>
-  JSON.stringify(name === 'DATABASE_URL' ? shownDatabase(value) : value)
+const publicValue = (name: string, value: string): string =>
+  JSON.stringify(name === 'DATABASE_URL' ? publicDatabaseUrl(value) : value)
 
-/** The settings of an environment, or a SettingsError that names every wrong one. */
+/** Parses the environment; throws a SettingsError that names every invalid setting. */
 export const readSettings = (environment: Environment): Settings => {
   const settings: Record<string, unknown> = {}
   const problems: string[] = []
-  for (const [name, { read, default: preset, takes, formerly = name }] of entries) {
-    const used = environment[name] ? name : formerly
+  for (const [name, { schema, default: preset, expected, alias = name }] of entries) {
+    const used = environment[name] ? name : alias
     const given = environment[used] || preset
-    const result = read.safeParse(given)
+    const result = schema.safeParse(given)
     if (result.success) settings[name] = result.data
-    else problems.push(`${used} is ${shownValue(name, given)}, but it takes ${takes}`)
+    else problems.push(`${used} is ${publicValue(name, given)}, but it must be ${expected}`)
   }
   if (settings['DATABASE_URL'] === 'sqlite::memory:' && Number(settings['WORKERS']) > 1) {
-    problems.push('WORKERS is more than 1, but sqlite::memory: belongs to one process; name a file')
+    problems.push('WORKERS is more than 1, but sqlite::memory: cannot be shared between processes; use a file')
   }
   if (problems.length > 0) throw new SettingsError(problems.join('\n'))
   return settings as Settings
 }
 
-/** How many letters may differ between a name and the setting that was meant: names as short as PORT are near to too many others. */
+/** The largest edit distance of a typo; short names such as PORT resemble too many other variables. */
 const tolerance = (name: string): number => (name.length >= 10 ? 2 : name.length >= 7 ? 1 : 0)
 
 const isTypoOf = (given: string, name: string): boolean => {
-  const [bare, wanted] = [given.toUpperCase().replaceAll('_', ''), name.replaceAll('_', '')]
-  if (Math.abs(bare.length - wanted.length) > 2) return false
-  const isSwapped = bare.length === wanted.length && [...bare].sort().join() === [...wanted].sort().join()
-  const distance = editDistance(bare, wanted)
+  const [a, b] = [given.toUpperCase().replaceAll('_', ''), name.replaceAll('_', '')]
+  if (Math.abs(a.length - b.length) > 2) return false
+  const isSwapped = a.length === b.length && [...a].sort().join() === [...b].sort().join()
+  const distance = editDistance(a, b)
   return distance <= tolerance(name) || (isSwapped && distance === 1)
 }
 
-/** What in an environment is probably not meant as it is: a variable that is a typo away from a setting, and a former name. */
+/** Warns of former names of settings, and of variables that are probably misspelt settings. */
 export const settingWarnings = (environment: Environment): string[] => {
-  const names = entries.flatMap(([name, { formerly }]) => (formerly ? [name, formerly] : [name]))
-  const former = entries.flatMap(([name, { formerly }]) =>
-    formerly && environment[formerly] ? [`${formerly} is now called ${name}; the old name will stop working.`] : [],
+  const names = entries.flatMap(([name, { alias }]) => (alias ? [name, alias] : [name]))
+  const former = entries.flatMap(([name, { alias }]) =>
+    alias && environment[alias] ? [`${alias} is now called ${name}; the old name will stop working.`] : [],
   )
   const typos = Object.keys(environment).flatMap((given) => {
     if (names.includes(given)) return []
-    // Whoever has set the right one has meant something else by the other.
+    // If the setting itself is present, the similar name is another program's.
     const meant = settingNames.find((name) => !environment[name] && isTypoOf(given, name))
     return meant ? [`${given} is not a setting. Did you mean ${meant}?`] : []
   })
   return [...former, ...typos]
 }
 
-/** The settings as a table for people. */
+/** The table of settings in `npm start -- --help`. */
 export const settingsHelp = (): string => {
   const width = Math.max(...settingNames.map((name) => name.length))
-  const lines = entries.map(([name, { about, default: preset, takes }]) => {
+  const lines = entries.map(([name, { about, default: preset, expected }]) => {
     const shown = preset === '' ? 'not set' : preset
-    return `  ${name.padEnd(width)}  ${about}: ${takes} (default: ${shown})`
+    return `  ${name.padEnd(width)}  ${about}: ${expected} (default: ${shown})`
   })
   return lines.join('\n')
 }

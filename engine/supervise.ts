@@ -1,13 +1,13 @@
-/** Several processes on one port: starts them, replaces those that die, and drains them all. */
+/** Runs several worker processes on one port: starts them, replaces those that die, and drains them. */
 import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { notices } from './notices.js'
 
-/** A worker that dies sooner than this after its start would only die again: it is replaced after a pause. */
-const soon = 1_000
+/** A worker that dies within this time after its start is replaced only after the same pause, to avoid a crash loop. */
+const restartPauseMs = 1_000
 
-/** A port that nobody listens on; workers that replace others must find the same one again. */
+/** Finds a free port. With PORT=0 the workers need one before they start, because replacements must use the same port. */
 export const freePort = async (host: string): Promise<number> => {
   const server = createServer().listen(0, host)
   await once(server, 'listening')
@@ -17,39 +17,39 @@ export const freePort = async (host: string): Promise<number> => {
   return port
 }
 
-export interface Supervised {
-  /** The module that a worker runs. */
+export interface SuperviseOptions {
+  /** The module that each worker runs. */
   readonly module: string
   readonly count: number
   readonly port: number
-  /** How long the workers may take to stop, in milliseconds; those that take longer are killed. */
+  /** Workers that take longer to stop, in milliseconds, are killed. */
   readonly drainMs: number
 }
 
 const causeOf = (code: number | null, signal: string | null): string =>
-  signal ? `was ended by ${signal}` : `ended with code ${code}`
+  signal ? `was killed by ${signal}` : `exited with code ${code}`
 
-/** Runs a module in as many workers, on a port; resolves once all listen. */
-export const supervise = ({ module, count, port, drainMs }: Supervised): Promise<void> =>
+/** Resolves once all workers listen. */
+export const supervise = ({ module, count, port, drainMs }: SuperviseOptions): Promise<void> =>
   new Promise((resolve) => {
     let stopping = false
     let listening = 0
     let exitCode = 0
-    const everyWorker = (act: (worker: Worker) => void): void => {
-      for (const worker of Object.values(cluster.workers ?? {})) if (worker) act(worker)
+    const forEachWorker = (action: (worker: Worker) => void): void => {
+      for (const worker of Object.values(cluster.workers ?? {})) if (worker) action(worker)
     }
     const killAll = (): void => {
-      everyWorker((worker) => worker.process.kill('SIGKILL'))
+      forEachWorker((worker) => worker.process.kill('SIGKILL'))
       process.exit(1)
     }
     const fork = (): void => {
       const started = Date.now()
       const worker = cluster.fork({ PORT: String(port) })
-      let served = false
+      let hasListened = false
       worker.once('listening', () => {
-        served = true
+        hasListened = true
         listening++
-        // The first shows whether one can start at all; the others follow.
+        // The first worker shows whether the service can start; the others follow.
         if (listening === 1) for (let n = 1; n < count; n++) fork()
         if (listening === count) resolve()
       })
@@ -58,34 +58,34 @@ export const supervise = ({ module, count, port, drainMs }: Supervised): Promise
         if (stopping) {
           if (code !== 0) exitCode = 1
           if (Object.keys(cluster.workers ?? {}).length === 0) process.exit(exitCode)
-        } else if (!served && listening === 0) {
-          // It has said why.
+        } else if (!hasListened && listening === 0) {
+          // The worker has printed the reason.
           process.exit(1)
         } else {
-          const pause = Date.now() - started < soon ? soon : 0
-          const message = `Worker ${pid} ${causeOf(code, signal)}; another one is started${pause ? ` in ${pause} ms` : ''}.`
+          const pause = Date.now() - started < restartPauseMs ? restartPauseMs : 0
+          const message = `Worker ${pid} ${causeOf(code, signal)}; starting a new one${pause ? ` in ${pause} ms` : ''}.`
           notices.warn(message, { worker: pid, code, signal })
           setTimeout(() => !stopping && fork(), pause)
         }
       })
     }
     const stop = (): void => {
-      // Whoever asks twice does not want to wait.
+      // A second signal stops without draining.
       if (stopping) killAll()
       stopping = true
       if (Object.keys(cluster.workers ?? {}).length === 0) process.exit(0)
-      everyWorker((worker) => worker.process.kill('SIGTERM'))
+      forEachWorker((worker) => worker.process.kill('SIGTERM'))
       setTimeout(() => {
-        notices.error(`Workers did not stop within ${drainMs} ms (DRAIN_TIMEOUT_MS) and are killed.`)
+        notices.error(`Workers did not stop within ${drainMs} ms (DRAIN_TIMEOUT_MS); killing them.`)
         killAll()
       }, drainMs)
     }
     process.on('SIGTERM', stop)
     process.on('SIGINT', stop)
-    // Workers accept for themselves: a connection on its way from a supervisor to a worker that dies would hang for good.
-    // Set first: setupPrimary() fixes it.
+    // Workers accept connections themselves: with round robin, a connection that is being passed to a dying worker hangs.
+    // Must be set before setupPrimary().
     cluster.schedulingPolicy = cluster.SCHED_NONE
-    // The module itself and not what this process was started by, which may lead to a newer build by now.
+    // Not process.argv[1]: dist/server.js may start a newer build by now.
     cluster.setupPrimary({ exec: module, args: [] })
     fork()
   })

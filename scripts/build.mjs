@@ -1,29 +1,29 @@
-/** Compiles the sources into `dist/<digest>`, a folder for each state of the sources that is complete or not there at all. */
+/** Compiles the sources into `dist/<digest>`; each build has its own folder, which appears only when it is complete. */
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
-import { takeNoArguments } from './takeNoArguments.mjs'
+import { rejectArguments } from './rejectArguments.mjs'
 
 const root = dirname(import.meta.dirname)
 const dist = join(root, 'dist')
 
-/** Holds the digest of the last build. */
+/** Contains the digest of the last build. */
 const currentFile = join(dist, 'current')
 
-/** A build that nothing uses is kept for so long, in milliseconds: a process may be about to start from it. */
-const keptFor = 3_600_000
+/** Unused builds younger than this, in milliseconds, are not removed: a process may be about to start from one. */
+const minAge = 3_600_000
 
-/** The build cannot be made; the message is for whoever asked for it. */
+/** An error to show to the user without its stack. */
 export class BuildError extends Error {}
 
-/** `dist/server.js` starts the last build; it is the same whichever build that is. */
+/** The content of `dist/server.js`, which starts the last build. */
 const entry = `// Written by scripts/build.mjs: starts the last build.
 import { readFileSync, writeFileSync } from 'node:fs'
 const build = new URL(\`./\${readFileSync(new URL('current', import.meta.url), 'utf8')}/\`, import.meta.url)
 try {
-  // Keeps the build for as long as this process runs.
+  // Marks the build as in use by this process.
   writeFileSync(new URL(\`pid-\${process.pid}\`, build), '')
 } catch {}
 await import(new URL('server.js', build).href)
@@ -39,7 +39,7 @@ const filesIn = (path) => {
   )
 }
 
-/** Every file that is compiled; none where only the build was deployed. */
+/** All source files; none if only the build was deployed. */
 const sources = () => {
   const config = join(root, 'tsconfig.json')
   if (!existsSync(config)) return []
@@ -65,7 +65,7 @@ const compilerPath = () => {
   }
 }
 
-/** Compiles into a fresh folder and renames it: nobody ever sees half a build, and a deleted source is in no later one. */
+/** Compiles into a new folder and renames it, so that no process sees an incomplete build or files of deleted sources. */
 const compile = (compiler, digest) => {
   mkdirSync(dist, { recursive: true })
   const unfinished = join(dist, `unfinished-${process.pid}`)
@@ -80,7 +80,7 @@ const compile = (compiler, digest) => {
     renameSync(unfinished, join(dist, digest))
   } catch (error) {
     rmSync(unfinished, { recursive: true, force: true })
-    // Another process has built the same sources meanwhile.
+    // Another process has built the same sources in the meantime.
     if (!existsSync(join(dist, digest))) throw error
   }
 }
@@ -101,8 +101,8 @@ const isRunning = (pid) => {
 }
 
 /**
- * How many processes that started from a build still run: each may import more of it, or start a thread from it, at any time.
- * Removes the marks of those that have ended.
+ * Counts the running processes that started from a build: each may import more modules or start a thread at any time.
+ * Removes the marks of processes that have ended.
  */
 const countUsers = (folder) => {
   const pids = readdirSync(folder).flatMap((name) => (name.startsWith('pid-') ? [Number(name.slice(4))] : []))
@@ -111,29 +111,29 @@ const countUsers = (folder) => {
   return pids.length - ended.length
 }
 
-/** Removes the builds that are neither the last one nor in use, and what interrupted builds have left. */
+/** Removes old builds that are not in use, and the remains of interrupted builds. */
 const removeOld = (digest) => {
   for (const name of readdirSync(dist)) {
     const folder = join(dist, name)
     if (!/^(?:[0-9a-f]{12}|unfinished-\d+)$/.test(name) || name === digest) continue
     const { mtimeMs } = statSync(folder, { throwIfNoEntry: false }) ?? { mtimeMs: Date.now() }
-    if (Date.now() - mtimeMs > keptFor && countUsers(folder) === 0) rmSync(folder, { recursive: true, force: true })
+    if (Date.now() - mtimeMs > minAge && countUsers(folder) === 0) rmSync(folder, { recursive: true, force: true })
   }
 }
 
-/** Marks a build as used by this process; a read-only one needs no mark, for nobody can remove it. */
+/** Marks a build as in use by this process. A read-only build needs no mark, because it cannot be removed. */
 const use = (digest) => {
   const folder = join(dist, digest)
   try {
     countUsers(folder)
     writeFileSync(join(folder, `pid-${process.pid}`), '')
   } catch (error) {
-    if (error.code === 'ENOENT') throw new BuildError(`${folder} was removed at this moment; try again.`)
+    if (error.code === 'ENOENT') throw new BuildError(`${folder} was just removed by another process; try again.`)
   }
   return folder
 }
 
-/** The folder of the build of the sources as they are now, which is made where there is none. */
+/** Returns the folder of the build of the current sources, and builds them if necessary. */
 export const build = ({ quiet = false } = {}) => {
   const files = sources()
   const last = lastBuild()
@@ -142,7 +142,7 @@ export const build = ({ quiet = false } = {}) => {
     const compiler = compilerPath()
     if (compiler === undefined && last !== undefined) {
       console.error(
-        'The sources differ from the build in dist/, and TypeScript is not installed: the build is used as it is. To build the sources, run npm ci.',
+        'The sources differ from the build in dist/, and TypeScript is not installed: using the existing build. To build the sources, run npm ci first.',
       )
       return use(last)
     }
@@ -153,7 +153,7 @@ export const build = ({ quiet = false } = {}) => {
   }
   if (digest === undefined || !existsSync(join(dist, digest))) {
     throw new BuildError(
-      'There is no build in dist/, and TypeScript is not installed. Run npm ci, which installs it, and try again.',
+      'There is no build in dist/, and TypeScript is not installed. Run npm ci to install it, and try again.',
     )
   }
   if (digest !== last || !existsSync(join(dist, 'server.js'))) {
@@ -165,8 +165,8 @@ export const build = ({ quiet = false } = {}) => {
 }
 
 if (process.argv[1] === import.meta.filename) {
-  takeNoArguments(
-    'Usage: npm run build\n\nCompiles the sources into dist/, unless that has been done.\n\nExample: npm run build',
+  rejectArguments(
+    'Usage: npm run build\n\nCompiles the sources into dist/ if they have changed.\n\nExample: npm run build',
   )
   try {
     console.log(`The build is in ${relative(process.cwd(), build())}.`)

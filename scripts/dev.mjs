@@ -1,21 +1,22 @@
-/** Serves while you work: builds and restarts whenever something that is served changes. */
+/** `npm run dev`: serves, and rebuilds and restarts when a source file changes. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, watch } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { BuildError, build } from './build.mjs'
-import { takeNoArguments } from './takeNoArguments.mjs'
+import { rejectArguments } from './rejectArguments.mjs'
 
-takeNoArguments(
-  'Usage: npm run dev\n\nServes, and builds and restarts on every change. Settings are environment variables, as for npm start.\n\nExample: PORT=4000 npm run dev',
+rejectArguments(
+  'Usage: npm run dev\n\nServes, and rebuilds and restarts when a file changes. Settings are environment variables, as for npm start.\n\nExample: PORT=4000 npm run dev',
 )
 process.chdir(dirname(import.meta.dirname))
 
-// Each folder by itself: watching recursively misses files that come and go on some systems.
+// One watcher per folder: recursive watching misses new files on some systems.
 const folders = readdirSync('engine', { recursive: true, withFileTypes: true }).filter((entry) => entry.isDirectory())
 const inside = folders.map((entry) => join(entry.parentPath ?? entry.path, entry.name))
 const watched = ['engine', ...inside, 'resources', 'seeds', 'server.ts', 'product.ts']
-const settle = 150
+/** Milliseconds to wait for more changes before a restart. */
+const settleMs = 150
 
 let server
 let timer
@@ -31,11 +32,11 @@ const start = () => {
 }
 
 const restart = async () => {
-  const ending = server
+  const previous = server
   server = undefined
-  if (ending && ending.exitCode === null) {
-    ending.kill('SIGTERM')
-    await once(ending, 'exit')
+  if (previous && previous.exitCode === null) {
+    previous.kill('SIGTERM')
+    await once(previous, 'exit')
   }
   if (!server) start()
 }
@@ -43,7 +44,7 @@ const restart = async () => {
 for (const path of watched) {
   watch(path, () => {
     clearTimeout(timer)
-    timer = setTimeout(restart, settle)
+    timer = setTimeout(restart, settleMs)
   })
 }
 for (const signal of ['SIGINT', 'SIGTERM']) {

@@ -1,11 +1,11 @@
-/** Runs a module of the build in this process, building first where the sources have changed: `node scripts/run.mjs cli/seed --rows 10`. */
+/** Runs a compiled module, after building changed sources: `node scripts/run.mjs cli/seed --rows 10`. */
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { BuildError, build } from './build.mjs'
 
 const [name, ...args] = process.argv.slice(2)
 try {
-  // Whoever asks for help wants to read nothing else.
+  // The help is printed without build messages.
   const folder = build({ quiet: args.includes('--help') || args.includes('-h') })
   process.argv.splice(1, 2, join(folder, `${name}.js`))
 } catch (error) {

@@ -1,4 +1,4 @@
-/** Reads are bounded in time and memory, whatever is stored and whatever is asked. */
+/** Reads are bounded in time and memory, whatever is stored and whatever is requested. */
 import { existsSync, readFileSync } from 'node:fs'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -8,7 +8,7 @@ import { sharedDatabase } from './support/database.js'
 const database = await sharedDatabase()
 const running = await startProcess({ DATABASE_URL: database.url })
 
-/** Texts that made searches cost the product of text and pattern. */
+/** Repetitive texts, for which a naive search takes time proportional to text length times pattern length. */
 const insert = (reason: string) =>
   database.run("insert into leave_requests (leave_type, status, reason) values ('Long', 'x', ?)", reason)
 const million = 1_000_000
@@ -17,9 +17,9 @@ await insert(`${'a'.repeat(500_000)}B${'a'.repeat(500_000)}`)
 await insert('Ā'.repeat(300_000))
 await insert('a'.repeat(100_000))
 
-/** The longest query string that fits the headers. */
-const longest = 15_000
-const half = 'a'.repeat(longest / 2)
+/** The maxLength query string that fits into the request head. */
+const maxLength = 15_000
+const half = 'a'.repeat(maxLength / 2)
 
 interface Page {
   readonly data: readonly { readonly id: number }[]
@@ -34,21 +34,21 @@ const totalOf = async (q: string): Promise<number> => (await list(`limit=1&q=${e
 
 const test = suite('bounds of reads')
 
-for (const [what, q, total] of [
-  ['many times one letter', 'a'.repeat(2_000), 22],
-  ['as many as a query holds', 'A'.repeat(longest), 22],
-  ['a letter that only one text has, in the middle', `${half}b${half}`, 1],
-  ['a letter that no text has, in the middle', `${half}c${half}`, 0],
-  ['a letter that no text has, at the end of a short one', `${'a'.repeat(60)}c`, 0],
-  ['many times one letter in another script', 'ā'.repeat(2_000), 1],
-  ['digits that no row has', '0'.repeat(longest), 0],
+for (const [name, q, total] of [
+  ['one letter repeated', 'a'.repeat(2_000), 22],
+  ['one letter repeated up to the maximum length', 'A'.repeat(maxLength), 22],
+  ['a text with a letter in the middle that only one row has', `${half}b${half}`, 1],
+  ['a text with a letter in the middle that no row has', `${half}c${half}`, 0],
+  ['a short text with a letter at the end that no row has', `${'a'.repeat(60)}c`, 0],
+  ['a non-ASCII letter repeated', 'ā'.repeat(2_000), 1],
+  ['digits that no row has', '0'.repeat(maxLength), 0],
 ] as const) {
-  test(`a search for ${what} is exact`, async () => {
+  test(`a search for ${name} is exact`, async () => {
     assert.is(await totalOf(q), total)
   })
 }
 
-test('pages of long rows are whole, with and without a search, and in every part', async () => {
+test('pages of long rows are complete, with and without a search or filter', async () => {
   const stored = await database.run('select id, leave_type from leave_requests order by id')
   const expected = stored.map((row) => row['id'])
   const ids = async (query: string) => (await list(query)).data.map(({ id }) => id)
@@ -62,17 +62,17 @@ test('pages of long rows are whole, with and without a search, and in every part
   assert.equal(await ids('limit=200&status=x'), long)
 })
 
-test('clients that read long rows at once do not add up in memory', async () => {
+test('concurrent reads of long rows stay within 400 MB', async () => {
   const queries = Array.from({ length: 8 }, (_, n) => list(`limit=200&q=aaaa&offset=${n}`))
   for (const [n, { data }] of (await Promise.all(queries)).entries()) assert.is(data.length, 22 - n)
   const status = `/proc/${running.child.pid}/status`
-  // Only Linux tells the peak of another process.
+  // Only Linux reports the peak memory of another process.
   if (!existsSync(status)) return
   const [, peak] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(status, 'utf8')) ?? []
   assert.ok(Number(peak) < 400 * 1024, `${peak} kB`)
 })
 
-test('SIGTERM ends the process while long reads are under way', async () => {
+test('SIGTERM stops the process during long reads', async () => {
   const reads = Array.from({ length: 5 }, (_, n) => list(`q=${'k'.repeat(n + 1)}é`).catch(() => {}))
   await new Promise((resolve) => setTimeout(resolve, 100))
   assert.is(await running.end('SIGTERM'), 0)

@@ -1,4 +1,4 @@
-/** The build: made when the sources have changed and only then, whole or not at all, and never taken from a running process. */
+/** The build: runs only when sources have changed, is complete or absent, and stays while a process uses it. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
@@ -21,7 +21,7 @@ import { temporaryFolder } from '../support/cleanup.js'
 
 const root = dirname(folders.seeds)
 
-/** A small project with the build scripts of this one; its server prints what its modules export. */
+/** A small project with this project's build scripts; its server prints the exports of its modules. */
 const newProject = () => {
   const { path } = temporaryFolder('build')
   const write = (name: string, source: string) => {
@@ -37,7 +37,7 @@ const newProject = () => {
       include: ['server.ts', 'parts'],
     }),
   )
-  // Prints the first value, and the second when a line comes in: a process that imports lazily.
+  // With --wait it imports the second module only after a line on standard input.
   write(
     'server.ts',
     `declare const process: any, console: any
@@ -50,20 +50,19 @@ process.exit()
   )
   write('parts/first.ts', 'export const first: string = "one"')
   write('parts/second.ts', 'export const second: string = "two"')
-  const withCompiler = () => symlinkSync(join(root, 'node_modules'), join(path, 'node_modules'))
-  withCompiler()
+  symlinkSync(join(root, 'node_modules'), join(path, 'node_modules'))
   const start = (args: readonly string[] = ['scripts/run.mjs', 'server']) => {
     const child = spawn(process.execPath, args, { cwd: path })
     const ended = Promise.all([once(child, 'close'), text(child.stdout), text(child.stderr)])
     return { child, ended: ended.then(([[code], stdout, stderr]) => ({ code, stdout, stderr })) }
   }
   const builds = () => readdirSync(join(path, 'dist')).filter((name) => /^[0-9a-f]{12}$/.test(name))
-  return { path, write, start, run: (args?: readonly string[]) => start(args).ended, builds, withCompiler }
+  return { path, write, start, run: (args?: readonly string[]) => start(args).ended, builds }
 }
 
 const test = suite('the build')
 
-test('it is made at the first start, said so, and used again while the sources are the same', async () => {
+test('the first start builds and says so; later starts reuse the build while the sources are the same', async () => {
   const { run, builds } = newProject()
   assert.equal(await run(), { code: 0, stdout: 'one\ntwo\n', stderr: 'Building …\n' })
   assert.equal(await run(), { code: 0, stdout: 'one\ntwo\n', stderr: '' })
@@ -71,7 +70,7 @@ test('it is made at the first start, said so, and used again while the sources a
   assert.is(builds().length, 1)
 })
 
-test('a changed source is in the next build, whatever its time says, and a removed one is not', async () => {
+test('a changed source is rebuilt whatever its modification time, and a removed one disappears', async () => {
   const { path, write, run } = newProject()
   write('parts/third.ts', 'export const third = 3')
   await run()
@@ -85,7 +84,7 @@ test('a changed source is in the next build, whatever its time says, and a remov
 })
 
 for (const entry of [['scripts/run.mjs', 'server'], ['dist/server.js']] as const) {
-  test(`a process started by ${entry.join(' ')} keeps its build while others are made and old ones removed`, async () => {
+  test(`a process started by ${entry.join(' ')} keeps its build while newer builds are created and old ones removed`, async () => {
     const { path, write, start, run, builds } = newProject()
     await run()
     const [old] = builds()
@@ -93,13 +92,13 @@ for (const entry of [['scripts/run.mjs', 'server'], ['dist/server.js']] as const
     await once(child.stdout, 'readable')
     write('parts/second.ts', 'export const second: string = "newer"')
     await run()
-    // The old build is old enough to be removed, and another build is made, which removes what is not in use.
+    // The first build is now old enough to be removed by the next build, if it is not in use.
     utimesSync(join(path, 'dist', old as string), 1, 1)
     write('parts/second.ts', 'export const second: string = "newest"')
     assert.match((await run()).stdout, /newest/)
-    child.stdin.write('go on\n')
+    child.stdin.write('continue\n')
     assert.is((await ended).stdout, 'one\ntwo\n')
-    // Nobody uses it any more.
+    // The process has ended, so the next build may remove it.
     utimesSync(join(path, 'dist', old as string), 1, 1)
     write('parts/second.ts', 'export const second: string = "last"')
     await run()
@@ -107,7 +106,7 @@ for (const entry of [['scripts/run.mjs', 'server'], ['dist/server.js']] as const
   })
 }
 
-test('starts at the same time do not disturb one another', async () => {
+test('concurrent starts do not interfere', async () => {
   const { path, run } = newProject()
   const results = await Promise.all([run(), run(), run()])
   for (const { code, stdout } of results) {
@@ -120,7 +119,7 @@ test('starts at the same time do not disturb one another', async () => {
   )
 })
 
-test('without TypeScript the last build is used, with a warning where the sources differ', async () => {
+test('without TypeScript the last build is used, with a warning if the sources differ', async () => {
   const { path, write, run } = newProject()
   await run()
   rmSync(join(path, 'node_modules'))
@@ -132,7 +131,7 @@ test('without TypeScript the last build is used, with a warning where the source
   assert.match(stderr, /^The sources differ from the build in dist\/, and TypeScript is not installed: [^\n]+\n$/)
 })
 
-test('a build alone is enough: no sources, no TypeScript', async () => {
+test('a build starts without sources and without TypeScript', async () => {
   const { path, run } = newProject()
   await run()
   for (const name of ['node_modules', 'tsconfig.json', 'server.ts', 'parts']) {
@@ -141,7 +140,7 @@ test('a build alone is enough: no sources, no TypeScript', async () => {
   assert.equal(await run(), { code: 0, stdout: 'one\ntwo\n', stderr: '' })
 })
 
-test('without TypeScript and without a build there is one clear line', async () => {
+test('without TypeScript and without a build, one line explains it', async () => {
   const { path, run } = newProject()
   rmSync(join(path, 'node_modules'))
   const { code, stdout, stderr } = await run()
@@ -150,17 +149,17 @@ test('without TypeScript and without a build there is one clear line', async () 
   assert.match(stderr, /^There is no build in dist\/, and TypeScript is not installed\. [^\n]+\n$/)
 })
 
-test('sources that cannot be compiled end the start with the compiler’s message, and the last build stays', async () => {
+test('a compile error stops the start with the compiler’s message, and the last build stays', async () => {
   const { path, write, run, builds } = newProject()
   await run()
-  const [sound] = builds()
+  const [previous] = builds()
   write('parts/second.ts', 'export const second: string = ')
   const { code, stdout, stderr } = await run()
   assert.is(code, 1)
   assert.is(stdout, '')
   assert.match(stderr, /^Building …\nThe build failed:\nparts\/second\.ts\(1,\d+\): error /)
-  assert.equal(builds(), [sound])
-  assert.is(readFileSync(join(path, 'dist/current'), 'utf8'), sound)
+  assert.equal(builds(), [previous])
+  assert.is(readFileSync(join(path, 'dist/current'), 'utf8'), previous)
 })
 
 test.run()

@@ -5,7 +5,6 @@ import { UsageError } from '../support/options.js'
 
 const suffix = '.test.js'
 
-/** The command under a name. */
 export const testCommand = (name: string) => ({
   name,
   about: 'Runs the tests: all of them, or those of the files whose name contains NAME.',
@@ -14,7 +13,7 @@ export const testCommand = (name: string) => ({
   example: `${name} -- search`,
 })
 
-/** The test files for a database whose name contains a text; a file that begins with a database's name is for that one alone. */
+/** The test files whose name contains the text; files that begin with the other database's name are excluded. */
 export const testFiles = (database: 'sqlite' | 'postgres', text = ''): string[] => {
   const other = database === 'sqlite' ? 'postgres.' : 'sqlite.'
   const all = readdirSync(import.meta.dirname).filter((file) => file.endsWith(suffix) && !file.startsWith(other))

@@ -1,4 +1,4 @@
-/** The scripts of package.json: each answers --help, refuses what it does not know in one line, and leaves nothing behind. */
+/** The scripts of package.json: each supports --help, rejects unknown options in one line, and leaves no files behind. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -12,11 +12,11 @@ import { temporaryFolder } from '../support/cleanup.js'
 
 const root = dirname(folders.seeds)
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
-/** Those that are programs of others answer in their own way. */
+/** The scripts of this project, without those that call other programs. */
 const own = Object.entries(scripts).filter(([, script]) => script.includes('scripts/'))
 
 const { path: folder } = temporaryFolder('commands')
-// As root PostgreSQL runs as another user.
+// Run by root, PostgreSQL runs as another user and must be able to enter.
 chmodSync(folder, 0o755)
 const environment = { ...process.env, DATABASE_URL: `sqlite:${join(folder, 'untouched.sqlite')}` }
 
@@ -29,12 +29,12 @@ const run = async (name: string, args: string, more: NodeJS.ProcessEnv = {}) => 
 
 const test = suite('commands')
 
-test('there are scripts to test', () => {
+test('package.json has scripts', () => {
   assert.ok(own.length > 10)
 })
 
 for (const [name] of own) {
-  test(`${name} answers --help and refuses an unknown option, and does nothing else`, async () => {
+  test(`${name} supports --help and rejects an unknown option, without doing anything else`, async () => {
     const [help, typo] = await Promise.all([run(name, '--help'), run(name, '--hepl')])
     assert.is(help.status, 0, help.stderr)
     assert.match(help.stdout, /^Usage: npm /)
@@ -50,7 +50,7 @@ const [missing, empty, target] = ['missing', 'empty', 'target'].map((name) => jo
   string,
   string,
 ]
-const refused: [name: string, args: string, status: number, says: string][] = [
+const rejected: [name: string, args: string, status: number, message: string][] = [
   ['seed', '--resource employes', 2, '--resource is "employes", which is not a resource. Did you mean employees?'],
   ['test', 'serch', 2, 'No test file has "serch" in its name. Did you mean search?'],
   ['test:postgres', 'serch', 2, 'No test file has "serch" in its name. Did you mean search?'],
@@ -62,7 +62,7 @@ const refused: [name: string, args: string, status: number, says: string][] = [
     'copy',
     `--from sqlite::memory: --to sqlite:${target}`,
     2,
-    '--from is sqlite::memory:, which holds nothing before and after the copy; name a file.',
+    '--from is sqlite::memory:, which is empty before and after the copy; use a file.',
   ],
   [
     'copy',
@@ -72,16 +72,16 @@ const refused: [name: string, args: string, status: number, says: string][] = [
   ],
   ['copy', `--from sqlite:${empty} --to sqlite:${target}`, 1, `--from is sqlite:${empty}, but that file is empty.`],
 ]
-for (const [name, args, status, says] of refused) {
-  test(`${name} ${args.replaceAll(folder, '…')} is refused, and nothing is made`, async () => {
+for (const [name, args, status, message] of rejected) {
+  test(`${name} ${args.replaceAll(folder, '…')} is rejected, and no file is created`, async () => {
     writeFileSync(empty, '')
-    assert.equal(await run(name, args), { status, stdout: '', stderr: `${says}\n` })
+    assert.equal(await run(name, args), { status, stdout: '', stderr: `${message}\n` })
     assert.equal(readdirSync(folder), ['empty'])
     assert.is(readFileSync(empty, 'utf8'), '')
   })
 }
 
-test('a copy into a folder that does not exist makes it', async () => {
+test('copy creates a missing folder', async () => {
   const source = `sqlite:${join(folder, 'source.sqlite')}`
   assert.is((await run('seed', '--rows 10', { DATABASE_URL: source })).status, 0)
   const copy = join(folder, 'new', 'folder', 'target.sqlite')
@@ -90,8 +90,8 @@ test('a copy into a folder that does not exist makes it', async () => {
   assert.ok(existsSync(copy))
 })
 
-/** Starts a script with a temporary folder of its own, ends it by a signal once it uses that, and looks at what is left. */
-const interrupted = async (name: string, args: string, signal: NodeJS.Signals): Promise<string[]> => {
+/** Starts a script with its own temporary folder, interrupts it once it has files there, and returns the remaining files. */
+const filesAfterInterrupt = async (name: string, args: string, signal: NodeJS.Signals): Promise<string[]> => {
   const temporary = join(folder, `tmp-${name}-${signal}`)
   mkdirSync(temporary)
   const env: NodeJS.ProcessEnv = { ...environment, TMPDIR: temporary }
@@ -100,7 +100,7 @@ const interrupted = async (name: string, args: string, signal: NodeJS.Signals): 
   const ended = once(child, 'exit')
   while (readdirSync(temporary).length === 0 && child.exitCode === null) await setTimeout(20)
   await setTimeout(1_500)
-  assert.is(child.exitCode, null, 'it ended by itself')
+  assert.is(child.exitCode, null, 'the script ended before the signal')
   child.kill(signal)
   const [code] = await ended
   assert.is.not(code, 0)
@@ -113,8 +113,8 @@ for (const [name, args, signal] of [
   ['test', 'faults', 'SIGTERM'],
   ['test:postgres', 'outage', 'SIGTERM'],
 ] as const) {
-  test(`${name} leaves nothing in the temporary folder when ${signal} ends it`, async () => {
-    assert.equal(await interrupted(name, args, signal), [])
+  test(`${name} removes its temporary files on ${signal}`, async () => {
+    assert.equal(await filesAfterInterrupt(name, args, signal), [])
   })
 }
 

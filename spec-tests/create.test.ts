@@ -1,4 +1,4 @@
-/** Creates of every resource that allows them: each rule for each field, and that a refused create leaves no trace. */
+/** Creates of every resource that allows them: each rule for each field, and that a rejected create stores nothing. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Field, isMandatory, type Resource, type Value, writableFields } from '../engine/descriptor/registry.js'
@@ -7,11 +7,11 @@ import { registry, startService, token } from './support/service.js'
 
 const { get, create, send } = await startService()
 
-/** Bodies differ from one another wherever something is unique, and from the rows that are there. */
-const made = new Map<Resource, number>()
+/** Numbers the bodies, so that unique values differ from each other and from existing rows. */
+const nextNumber = new Map<Resource, number>()
 const freshBody = (resource: Resource) => {
-  const n = made.get(resource) ?? 100_000
-  made.set(resource, n + 1)
+  const n = nextNumber.get(resource) ?? 100_000
+  nextNumber.set(resource, n + 1)
   return sampleBody(registry, resource, n)
 }
 
@@ -24,18 +24,18 @@ interface Issue {
   readonly msg: string
 }
 
-/** Sends what must be refused; answers with the issues, sure that nothing was stored. */
-const refused = async (resource: Resource, body: unknown): Promise<Issue[]> => {
+/** Sends an invalid body, checks that nothing was stored, and returns the issues. */
+const rejected = async (resource: Resource, body: unknown): Promise<Issue[]> => {
   const before = await totalOf(resource)
   const response = await create(resource.path, body)
   assert.is(response.status, 422, response.text)
   assert.is(response.body.error.code, 'validation_error')
-  assert.is(await totalOf(resource), before, 'a refused create left a row')
+  assert.is(await totalOf(resource), before, 'a rejected create stored a row')
   return response.body.error.details.issues
 }
 
 const onlyIssue = async (resource: Resource, body: unknown, name: string, type?: string): Promise<Issue> => {
-  const issues = await refused(resource, body)
+  const issues = await rejected(resource, body)
   assert.equal(
     issues.map(({ loc }) => loc),
     [['body', name]],
@@ -55,8 +55,8 @@ const stored = async (resource: Resource, body: unknown) => {
   return response.body
 }
 
-/** A value with its digits made equal: two readings of the clock are alike. */
-const shapeOf = (value: unknown): string => String(value).replaceAll(/\d/g, '9')
+/** Replaces all digits, so that timestamps of different moments are equal. */
+const withoutDigits = (value: unknown): string => String(value).replaceAll(/\d/g, '9')
 
 const wrongValues: Record<Field['kind'], readonly unknown[]> = {
   text: [5, true, [], {}, ['a']],
@@ -87,14 +87,14 @@ for (const resource of registry.filter((one) => one.create)) {
   const mandatory = fields.filter(isMandatory)
   const optional = fields.filter((field) => !isMandatory(field) && !field.unique && !field.redacted)
   const minimal = () => {
-    const whole = freshBody(resource)
-    // What is unique is always sent: a default could be taken once only.
+    const full = freshBody(resource)
+    // Unique fields are always sent: a default value could be used once only.
     const sent = fields.filter((field) => isMandatory(field) || field.unique)
-    return Object.fromEntries(sent.map(({ name }) => [name, whole[name] as Value]))
+    return Object.fromEntries(sent.map(({ name }) => [name, full[name] as Value]))
   }
   const plain = fields.filter((field) => !field.references && !field.redacted)
 
-  test('a whole body comes back whole', async () => {
+  test('all fields of a full body are stored', async () => {
     const body = freshBody(resource)
     const before = await totalOf(resource)
     const row = await stored(resource, body)
@@ -106,7 +106,7 @@ for (const resource of registry.filter((one) => one.create)) {
     assert.is(await totalOf(resource), before + 1)
   })
 
-  test('the least body takes the defaults, and null for the rest', async () => {
+  test('a minimal body gets the defaults, and null for the rest', async () => {
     const row = await stored(resource, minimal())
     for (const field of optional) {
       const given = typeof field.default === 'function' ? field.default() : (field.default ?? null)
@@ -114,7 +114,7 @@ for (const resource of registry.filter((one) => one.create)) {
     }
   })
 
-  test('null for a field takes the default where a row needs a value, else stays null', async () => {
+  test('null becomes the default in a required field, and stays null in others', async () => {
     const row = await stored(resource, {
       ...minimal(),
       ...Object.fromEntries(optional.map(({ name }) => [name, null])),
@@ -122,11 +122,11 @@ for (const resource of registry.filter((one) => one.create)) {
     for (const field of optional) assert.is(row[field.name], field.required ? field.default : null, field.name)
   })
 
-  test('managed fields come from the service', async () => {
+  test('managed fields are set by the service', async () => {
     const row = await stored(resource, minimal())
     for (const { name, managed } of resource.fields.filter((field) => field.managed && field.name !== 'id')) {
       if (managed === true) assert.is(row[name], null)
-      else if (managed) assert.is(shapeOf(row[name]), shapeOf(managed()), name)
+      else if (managed) assert.is(withoutDigits(row[name]), withoutDigits(managed()), name)
     }
   })
 
@@ -146,19 +146,19 @@ for (const resource of registry.filter((one) => one.create)) {
 
   for (const { name, kind } of fields) {
     for (const value of wrongValues[kind]) {
-      test(`${name} refuses ${JSON.stringify(value)}`, async () => {
+      test(`${name} rejects ${JSON.stringify(value)}`, async () => {
         await onlyIssue(resource, { ...freshBody(resource), [name]: value }, name)
       })
     }
   }
 
   for (const { name } of plain.filter(({ kind }) => kind === 'text')) {
-    test(`${name} keeps every string to the last code point`, async () => {
+    test(`${name} stores strings unchanged`, async () => {
       for (const text of exactStrings)
         assert.is((await stored(resource, { ...freshBody(resource), [name]: text }))[name], text)
     })
 
-    test(`${name} refuses a NUL and a lone surrogate`, async () => {
+    test(`${name} rejects a NUL and a lone surrogate`, async () => {
       for (const text of ['\0', 'a\0b', '\ud800', 'x\udfff']) {
         await onlyIssue(resource, { ...freshBody(resource), [name]: text }, name, 'string_unicode')
       }
@@ -166,13 +166,13 @@ for (const resource of registry.filter((one) => one.create)) {
   }
 
   for (const { name, kind } of plain.filter((field) => field.kind !== 'text')) {
-    test(`${name} keeps every number exactly`, async () => {
+    test(`${name} stores numbers unchanged`, async () => {
       const numbers = kind === 'integer' ? exactNumbers.filter(Number.isSafeInteger) : exactNumbers
       for (const value of numbers)
         assert.is((await stored(resource, { ...freshBody(resource), [name]: value }))[name], value)
     })
 
-    test(`${name} refuses a number that would be rounded`, async () => {
+    test(`${name} rejects a number that would be rounded`, async () => {
       for (const literal of [
         '1e999',
         '-1e999',
@@ -194,7 +194,7 @@ for (const resource of registry.filter((one) => one.create)) {
   }
 
   for (const { name } of fields.filter(({ kind, redacted }) => kind === 'integer' && !redacted)) {
-    test(`${name} takes an integer written with a fraction of zero`, async () => {
+    test(`${name} accepts an integer written with a zero fraction`, async () => {
       const sent = freshBody(resource)
       const body = JSON.stringify(sent).replace(`"${name}":${sent[name]}`, `"${name}":${sent[name]}.0`)
       const headers = { authorization: `bearer ${token}`, 'content-type': 'application/json' }
@@ -207,7 +207,7 @@ for (const resource of registry.filter((one) => one.create)) {
   }
 
   for (const { name } of fields.filter((field) => field.references)) {
-    test(`${name} must name a row that exists`, async () => {
+    test(`${name} must reference an existing row`, async () => {
       for (const id of [987654321, 0, -1])
         await onlyIssue(resource, { ...freshBody(resource), [name]: id }, name, 'reference')
     })
@@ -219,7 +219,7 @@ for (const resource of registry.filter((one) => one.create)) {
       await stored(resource, first)
       const again = () => ({ ...freshBody(resource), [name]: first[name] as Value })
       const same = Object.fromEntries((unique ?? []).map((within) => [within, first[within] as Value]))
-      const issues = await refused(resource, { ...again(), ...same })
+      const issues = await rejected(resource, { ...again(), ...same })
       assert.ok(issues.some(({ type, loc }) => type === 'unique' && loc[1] === name))
       const isOther = (body: Record<string, Value>) => unique?.some((within) => body[within] !== first[within])
       const elsewhere = Array.from({ length: 5 }, again).find(isOther)
@@ -227,7 +227,7 @@ for (const resource of registry.filter((one) => one.create)) {
     })
   }
 
-  test('an unknown property is refused, with the nearest known one', async () => {
+  test('an unknown property is rejected, with a suggestion', async () => {
     const [field] = fields
     if (!field) return
     const { name } = field
@@ -236,28 +236,28 @@ for (const resource of registry.filter((one) => one.create)) {
     for (const key of ['__proto__', 'constructor', 'toString', '']) {
       const body = `{${JSON.stringify(key)}:{"x":1},${JSON.stringify(freshBody(resource)).slice(1)}`
       assert.equal(
-        (await refused(resource, JSON.parse(body))).map(({ loc }) => loc),
+        (await rejected(resource, JSON.parse(body))).map(({ loc }) => loc),
         [['body', key]],
       )
     }
   })
 
-  test('all faults are told at once, those the database knows of included', async () => {
+  test('all errors are reported at once, including those found by the database', async () => {
     const wrong = Object.fromEntries(
       fields.map((field) => [field.name, field.references ? 987654321 : field.kind === 'text' ? 5 : 'x']),
     )
-    const issues = await refused(resource, { ...wrong, unheard_of: 1 })
-    assert.equal(new Set(issues.map(({ loc }) => loc[1])), new Set([...Object.keys(wrong), 'unheard_of']))
+    const issues = await rejected(resource, { ...wrong, unknown_field: 1 })
+    assert.equal(new Set(issues.map(({ loc }) => loc[1])), new Set([...Object.keys(wrong), 'unknown_field']))
   })
 
-  test('a body that is no object is refused', async () => {
+  test('a body that is not an object is rejected', async () => {
     for (const body of [[], 'text', 5, true, null, [freshBody(resource)]]) {
-      const [issue] = (await refused(resource, body)) as [Issue]
+      const [issue] = (await rejected(resource, body)) as [Issue]
       assert.equal(issue.loc, ['body'])
     }
   })
 
-  test('the documented example creates one', async () => {
+  test('the documented example is a valid body', async () => {
     const document = (await get('/openapi.json')).body
     const { example } = document.paths[`/v1/${resource.path}`].post.requestBody.content['application/json']
     await stored(resource, example)

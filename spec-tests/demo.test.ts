@@ -1,4 +1,4 @@
-/** The demo data: one believable group of companies whose rows agree with one another. */
+/** The demo data is realistic and consistent. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { loadRegistry } from '../engine/descriptor/load.js'
@@ -11,7 +11,7 @@ const byId = (path: string) => new Map(demo(path).map((row) => [row['id'], row])
 
 const test = suite('the demo data')
 
-test('has a row in every table that the first start fills', () => {
+test('every table has demo rows', () => {
   for (const path of [
     'departments',
     'employees',
@@ -33,7 +33,7 @@ test('has a row in every table that the first start fills', () => {
 for (const resource of registry) {
   for (const { name, references, unique } of resource.fields) {
     if (references) {
-      test(`${resource.path}.${name} names rows that are there`, () => {
+      test(`${resource.path}.${name} references existing rows`, () => {
         const targets = byId(references)
         for (const row of resource.demo) if (row[name] != null) assert.ok(targets.has(row[name]), `row ${row['id']}`)
       })
@@ -47,11 +47,11 @@ for (const resource of registry) {
   }
 }
 
-test('no password hash is anywhere', () => {
+test('no row has a password hash', () => {
   assert.ok(demo('employees').every((row) => !('password_hash' in row)))
 })
 
-test('dates follow one another', () => {
+test('dates are in chronological order', () => {
   const inOrder = (path: string, ...names: string[]) => {
     for (const row of demo(path)) {
       const dates = names.map((name) => row[name]).filter((date) => date != null)
@@ -65,7 +65,7 @@ test('dates follow one another', () => {
   inOrder('brands', 'created', 'updated')
 })
 
-test('stages and counts fit', () => {
+test('stages and counts are consistent', () => {
   for (const job of demo('jobs')) {
     const hired = demo('applications').filter((row) => row['job_id'] === job['id'] && row['status'] === 'Hired')
     assert.is(hired.length, job['filled'], `job ${job['id']}`)
@@ -78,7 +78,7 @@ test('stages and counts fit', () => {
   }
 })
 
-test('people are named in several scripts', () => {
+test('names use several scripts', () => {
   const names = demo('employees')
     .map((row) => `${row['first_name']} ${row['last_name']}`)
     .join(' ')
@@ -87,7 +87,7 @@ test('people are named in several scripts', () => {
   }
 })
 
-test('documents carried as strings are JSON', () => {
+test('JSON documents in strings are valid', () => {
   for (const { demo: rows } of registry) {
     for (const row of rows) {
       for (const [name, value] of Object.entries(row))

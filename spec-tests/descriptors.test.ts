@@ -1,16 +1,17 @@
-/** The rules on descriptors, on made-up ones: each mistake is told with its file, its field and the nearest right name. */
+/** The verification of descriptors and demo rows: every message, word for word. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { verifyDemo, verifyLinks } from '../engine/descriptor/demo.js'
+import { verifyDemoLinks, verifyDemoRows } from '../engine/descriptor/demo.js'
 import { defineResource, integer, now, number, text } from '../engine/descriptor/index.js'
 import { loadRegistry } from '../engine/descriptor/load.js'
 import { resourceFrom } from '../engine/descriptor/registry.js'
+import { formatProblem } from '../engine/descriptor/registryError.js'
 import { verify } from '../engine/descriptor/verify.js'
 import { temporaryFolder } from '../support/cleanup.js'
 
-const sound = {
+const valid = {
   name: 'Thing',
   area: 'Things',
   table: 'things',
@@ -18,45 +19,63 @@ const sound = {
   required: ['title'],
   create: true,
 }
-const other = { ...sound, name: 'Owner', table: 'owners' }
+const owner = { ...valid, name: 'Owner', table: 'owners' }
 
-/** The faults of a descriptor that stands beside a sound one. */
-const faultsOf = (exported: unknown, path = 'things'): string[] => {
-  const candidates = [
-    { file: 'resources/owners.ts', path: 'owners', exported: other },
+/** The problems of a descriptor in `resources/things.ts`, next to the valid `resources/owners.ts`. */
+const problemsOf = (exported: unknown, path = 'things'): string[] => {
+  const modules = [
+    { file: 'resources/owners.ts', path: 'owners', exported: owner },
     { file: `resources/${path}.ts`, path, exported },
   ]
-  return verify(candidates).faults.map(({ file, field, problem }) => `${file} ${field ?? '-'} ${problem}`)
+  return verify(modules).problems.map(formatProblem)
 }
-const withFields = (fields: object, rest: object = {}) => ({ ...sound, fields: { title: text(), ...fields }, ...rest })
-const loosely = (value: unknown) => value as never
+const withFields = (fields: object, rest: object = {}) => ({ ...valid, fields: { title: text(), ...fields }, ...rest })
+const untyped = (value: unknown) => value as never
+const tableNames =
+  'lower-case letters, digits and underscores, such as "leave_requests", and must not begin with sqlite_ or registry_'
 
-const cases: [what: string, exported: unknown, ...says: RegExp[]][] = [
+const cases: [name: string, exported: unknown, ...messages: string[]][] = [
   [
-    'a reference to no resource',
+    'a reference to an unknown resource',
     withFields({ owner_id: integer({ references: 'owner' }) }),
-    /owner_id references "owner".*did you mean "owners"/,
+    'field "owner_id": references the unknown resource "owner". Did you mean "owners"?',
   ],
-  ['required naming no field', { ...sound, required: ['titel'] }, /required names "titel".*did you mean "title"/],
-  ['required naming a field twice', { ...sound, required: ['title', 'title'] }, /required names "title" twice/],
   [
-    'unique naming no field',
+    'a reference to a resource unlike any other',
+    withFields({ owner_id: integer({ references: 'zzzzzz' }) }),
+    'field "owner_id": references the unknown resource "zzzzzz"; the resources are owners, things',
+  ],
+  [
+    'an unknown field in required',
+    { ...valid, required: ['titel'] },
+    'required names the unknown field "titel". Did you mean "title"?',
+  ],
+  ['a field twice in required', { ...valid, required: ['title', 'title'] }, 'required names "title" twice'],
+  ['id in required', { ...valid, required: ['id', 'title'] }, 'required names "id", which every row has; remove it'],
+  [
+    'an unknown field in unique',
     withFields({ slug: text({ unique: ['titl'] }) }),
-    /slug unique within "titl".*did you mean "title"/,
-  ],
-  ['unique within nothing', withFields({ slug: text({ unique: [] }) }), /slug unique is an empty list/],
-  ['unique within itself', withFields({ slug: text({ unique: ['slug'] }) }), /slug is unique within itself/],
-  ['a table that is taken', { ...sound, table: 'owners' }, /both say table "owners"/],
-  ['a name that is taken', { ...sound, name: 'Owner' }, /both say name "Owner"/],
-  [
-    'a default of the wrong kind',
-    withFields({ size: integer({ default: loosely('3') }) }),
-    /size default is "3".*whole number/,
+    'field "slug": unique names the unknown field "titl". Did you mean "title"?',
   ],
   [
-    'a default function of the wrong kind',
-    withFields({ size: number({ default: loosely(now) }) }),
-    /size default gives a value.*finite number/,
+    'an empty list in unique',
+    withFields({ slug: text({ unique: [] }) }),
+    'field "slug": unique is an empty list; write true if it is unique in the whole table',
+  ],
+  [
+    'the field itself in unique',
+    withFields({ slug: text({ unique: ['slug'] }) }),
+    'field "slug": unique names the field itself; name other fields, or write true',
+  ],
+  [
+    'a default of the wrong type',
+    withFields({ size: integer({ default: untyped('3') }) }),
+    'field "size": default is "3", but it must be an integer between -9007199254740991 and 9007199254740991',
+  ],
+  [
+    'a default function that returns the wrong type',
+    withFields({ size: number({ default: untyped(() => 'x') }) }),
+    'field "size": the function default returns "x", but it must return a finite number',
   ],
   [
     'a default function that throws',
@@ -67,167 +86,213 @@ const cases: [what: string, exported: unknown, ...says: RegExp[]][] = [
         },
       }),
     }),
-    /size default gives a value.*boom/,
+    'field "size": the function default throws an error: boom',
   ],
-  ['an example of the wrong kind', withFields({ size: integer({ example: 1.5 }) }), /size example is 1\.5/],
+  [
+    'an example of the wrong type',
+    withFields({ size: integer({ example: 1.5 }) }),
+    'field "size": example is 1.5, but it must be an integer between -9007199254740991 and 9007199254740991',
+  ],
   [
     'a managed field with a default',
     withFields({ made: text({ managed: now, default: 'x' }) }),
-    /made is managed and has a default/,
+    'field "made": a managed field cannot have a default; remove one of the two',
   ],
   [
-    'a managed required field without a value',
+    'a required managed field without a value',
     withFields({ made: text({ managed: true }) }, { required: ['made'] }),
-    /made is required and managed without a value/,
+    'field "made": a required managed field needs a function that returns its value, such as managed: now',
   ],
   [
-    'a field named like a query parameter',
+    'fields named like query parameters',
     withFields({ limit: integer(), q: text(), offset: integer() }),
-    /limit the name is a query parameter/,
-    /q the name/,
-    /offset the name/,
+    ...['limit', 'q', 'offset'].map(
+      (name) => `field "${name}": the name is a query parameter of every list; choose another`,
+    ),
   ],
-  ['a declared id', withFields({ id: integer() }), /id id is every resource/],
-  ['a field name in another style', withFields({ firstName: text() }), /firstName the name is not lower-case/],
   [
-    'a redacted field that can be filtered',
+    'a declared id',
+    withFields({ id: integer() }),
+    'field "id": every resource has an id without declaring it; remove the field',
+  ],
+  [
+    'a field name in camel case',
+    withFields({ firstName: text() }),
+    'field "firstName": the name must be lower-case letters, digits and underscores, such as "from_date"',
+  ],
+  [
+    'a field named constructor',
+    withFields({ constructor: text() }),
+    'field "constructor": the name is reserved by JavaScript; choose another',
+  ],
+  [
+    'a redacted field with a filter',
     withFields({ secret: text({ redacted: true, filter: true }) }),
-    /secret is redacted, and filter/,
+    'field "secret": a redacted field cannot have the option filter, which would reveal its values',
   ],
   [
     'a redacted field that is required',
     withFields({ secret: text({ redacted: true }) }, { required: ['secret'] }),
-    /secret is redacted/,
+    'field "secret": a redacted field is always null for clients, so it cannot be required',
   ],
-  ['no fields', { ...sound, fields: {}, required: [] }, /fields is empty/],
+  [
+    'no fields',
+    { ...valid, fields: {}, required: [] },
+    'fields is empty; a resource needs at least one field besides id',
+  ],
   [
     'a misspelt option',
-    withFields({ owner_id: integer(loosely({ refrences: 'owners' })) }),
-    /owner_id "refrences" is no option.*"references"/,
+    withFields({ owner_id: integer(untyped({ refrences: 'owners' })) }),
+    'field "owner_id": unknown option "refrences" of integer(). Did you mean "references"?',
   ],
   [
     'an option of another kind',
-    withFields({ size: number(loosely({ filter: true })) }),
-    /size "filter" is no option of number/,
+    withFields({ size: number(untyped({ filter: true })) }),
+    'field "size": unknown option "filter" of number(); the options are about, example, default, managed, redacted',
   ],
   [
-    'a format that does not exist',
-    withFields({ day: text(loosely({ format: 'day' })) }),
-    /day format is "day", but it takes "date" or "timestamp"/,
+    'an unknown format',
+    withFields({ day: text(untyped({ format: 'day' })) }),
+    'field "day": format is "day", but it must be "date" or "timestamp"',
   ],
-  ['an option of the wrong type', withFields({ size: integer(loosely({ filter: 'yes' })) }), /size filter is "yes"/],
-  ['a field that is no field', withFields({ size: 'integer' }), /size is "integer", but a field is written as/],
-  ['a misspelt part', { ...sound, tabel: 'x' }, /"tabel" is no part.*"table"/],
   [
-    'missing parts',
+    'an option of the wrong type',
+    withFields({ size: integer(untyped({ filter: 'yes' })) }),
+    'field "size": filter is "yes", but it must be true or omitted',
+  ],
+  [
+    'a field without a kind',
+    withFields({ size: 'integer' }),
+    'field "size": is "integer", but it must be integer(), number() or text()',
+  ],
+  ['a misspelt property', { ...valid, tabel: 'x' }, 'unknown property "tabel". Did you mean "table"?'],
+  [
+    'missing properties',
     { fields: { title: text() } },
-    /name is missing/,
-    /area is missing/,
-    /table is missing/,
-    /required is missing/,
-    /create is missing/,
+    'name is missing; it must be a string such as "Leave request"',
+    'area is missing; it must be a string such as "People"',
+    `table is missing; it must be ${tableNames}`,
+    'required is missing; it must be a list of field names, such as ["name"], or [] if every field may be null',
+    'create is missing; it must be true or false',
   ],
   [
-    'parts of the wrong type',
-    { ...sound, create: 'yes', table: 'My Table', required: 'title' },
-    /table is "My Table"/,
-    /required is "title"/,
-    /create is "yes"/,
+    'properties of the wrong type',
+    { ...valid, create: 'yes', table: 'My Table', required: 'title' },
+    `table is "My Table", but it must be ${tableNames}`,
+    'required is "title", but it must be a list of field names, such as ["name"], or [] if every field may be null',
+    'create is "yes", but it must be true or false',
   ],
-  ['a table the database keeps for itself', { ...sound, table: 'sqlite_things' }, /table is "sqlite_things"/],
-  ['nothing exported', undefined, /no descriptor as its default export/],
+  [
+    'a table name that SQLite reserves',
+    { ...valid, table: 'sqlite_things' },
+    `table is "sqlite_things", but it must be ${tableNames}`,
+  ],
+  [
+    'no default export',
+    undefined,
+    'the default export is not a descriptor; write "export default defineResource({ … })"',
+  ],
 ]
 
 const test = suite('descriptors')
 
-test('a sound one has no fault', () => {
-  assert.equal(faultsOf(sound), [])
+test('a valid descriptor has no problems', () => {
+  assert.equal(problemsOf(valid), [])
 })
 
-for (const [what, exported, ...says] of cases) {
-  test(`${what} is told`, () => {
-    const faults = faultsOf(exported)
-    assert.is(faults.length, says.length, faults.join('\n'))
-    for (const [index, pattern] of says.entries()) {
-      assert.match(faults[index] as string, pattern)
-      assert.ok(faults[index]?.includes('resources/things.ts '))
-    }
+for (const [name, exported, ...messages] of cases) {
+  test(`${name}: reported`, () => {
+    assert.equal(
+      problemsOf(exported),
+      messages.map((message) => `resources/things.ts: ${message}`),
+    )
   })
 }
 
-test('a file name that is no path is told', () => {
-  assert.match(faultsOf(sound, 'My_Things')[0] as string, /the file's name is the path/)
+test('two resources with the same table or name are reported with both files', () => {
+  assert.equal(problemsOf({ ...valid, table: 'owners' }), [
+    'resources/owners.ts and resources/things.ts: both have the table "owners"; each resource needs its own table',
+  ])
+  assert.equal(problemsOf({ ...valid, name: 'Owner' }), [
+    'resources/owners.ts and resources/things.ts: both have the name "Owner"; schemas and operations are named after it, so it must be unique',
+  ])
 })
 
-test('faults of form and of meaning are told at once', () => {
-  const faults = faultsOf({
-    ...sound,
+test('an invalid or reserved file name is reported', () => {
+  assert.equal(problemsOf(valid, 'My_Things'), [
+    'resources/My_Things.ts: the file name becomes the path, so it must be lower-case words joined by "-", such as career-sites.ts',
+  ])
+  assert.equal(problemsOf(valid, 'health'), ['resources/health.ts: the path "health" is reserved; rename the file'])
+})
+
+test('syntax errors and broken rules are reported at once', () => {
+  const problems = problemsOf({
+    ...valid,
     tabel: 'x',
     create: 'yes',
     required: ['titel', 'size'],
     fields: {
-      title: text(loosely({ uniqe: true, filter: 1 })),
+      title: text(untyped({ uniqe: true, filter: 1 })),
       size: 'integer',
       owner_id: integer({ references: 'owner' }),
     },
   })
-  const says = [
+  const patterns = [
     /"tabel"/,
-    /title "uniqe"/,
-    /title filter/,
-    /size is "integer"/,
+    /"title": unknown option "uniqe"/,
+    /"title": filter/,
+    /"size": is "integer"/,
     /create is "yes"/,
-    /required names "titel"/,
-    /owner_id references/,
+    /required names the unknown field "titel"/,
+    /"owner_id": references/,
   ]
-  assert.is(faults.length, says.length, faults.join('\n'))
-  for (const [index, pattern] of says.entries()) assert.match(faults[index] as string, pattern)
+  assert.is(problems.length, patterns.length, problems.join('\n'))
+  for (const [index, pattern] of patterns.entries()) assert.match(problems[index] as string, pattern)
 })
 
-test('faults of several files are told at once', () => {
-  const candidates = [
-    { file: 'resources/a.ts', path: 'a', exported: { ...sound, required: ['x'] } },
-    { file: 'resources/b.ts', path: 'b', exported: { ...other, fields: {}, required: [] } },
+test('problems in several files are reported at once', () => {
+  const modules = [
+    { file: 'resources/a.ts', path: 'a', exported: { ...valid, required: ['x'] } },
+    { file: 'resources/b.ts', path: 'b', exported: { ...owner, fields: {}, required: [] } },
   ]
   assert.equal(
-    verify(candidates).faults.map(({ file }) => file),
+    verify(modules).problems.map(({ file }) => file),
     ['resources/b.ts', 'resources/a.ts'],
   )
 })
 
-test('demo rows are held against the descriptor', () => {
-  const descriptor = defineResource({ ...sound, fields: { title: text(), size: integer() }, required: ['title'] })
-  const problems = verifyDemo('seeds/things.json', descriptor, [
+test('demo rows are checked against the descriptor', () => {
+  const descriptor = defineResource({ ...valid, fields: { title: text(), size: number() }, required: ['title'] })
+  const problems = verifyDemoRows('seeds/things.json', descriptor, [
     { id: 1, title: 'a' },
     { id: 1, title: 'b', size: 'x' },
     { id: 2, titel: 'c' },
-  ]).map(({ field, problem }) => `${field} ${problem}`)
-  assert.is(problems.length, 4)
-  assert.match(
-    problems.join('\n'),
-    /size row 2: is "x".*id row 2: 1 is taken.*titel row 3: is no field.*"title".*title row 3: is required/s,
-  )
+    'd',
+  ])
+  assert.equal(problems.map(formatProblem), [
+    'seeds/things.json: row 2: field "size": is "x", but it must be a finite number',
+    'seeds/things.json: row 2: field "id": an earlier row has the id 1',
+    'seeds/things.json: row 3: field "titel": is not a field of this resource. Did you mean "title"?',
+    'seeds/things.json: row 3: field "title": is required',
+    'seeds/things.json: row 4: is not an object',
+  ])
 })
 
-test('demo rows are held against one another', () => {
-  const owners = resourceFrom('owners', other, [{ id: 1, title: 'a' }])
+test('demo rows are checked against each other', () => {
+  const owners = resourceFrom('owners', owner, [{ id: 1, title: 'a' }])
   const fields = { owner_id: integer({ references: 'owners' }), slug: text({ unique: ['owner_id'] }) }
-  const things = resourceFrom('things', { ...sound, fields, required: [] }, [
+  const things = resourceFrom('things', { ...valid, fields, required: [] }, [
     { id: 1, owner_id: 1, slug: 'x' },
     { id: 2, owner_id: 1, slug: 'x' },
     { id: 3, owner_id: 7, slug: 'x' },
   ])
-  const problems = verifyLinks([owners, things]).map(({ file, field, problem }) => `${file} ${field} ${problem}`)
-  assert.is(problems.length, 2)
-  assert.match(problems[0] as string, /^seeds\/things\.json owner_id row 3: names 7/)
-  assert.match(problems[1] as string, /^seeds\/things\.json slug row 2: /)
+  assert.equal(verifyDemoLinks([owners, things]).map(formatProblem), [
+    'seeds/things.json: row 3: field "owner_id": references row 7, which is not in seeds/owners.json',
+    'seeds/things.json: row 2: field "slug": must be unique, but an earlier row has [1,"x"] too',
+  ])
 })
 
-test('a path that is the service’s own is told', () => {
-  assert.match(faultsOf(sound, 'health')[0] as string, /the path "health" is the service's own/)
-})
-
-test('loading tells the faults of files that cannot be loaded, and of demo rows without a resource', async () => {
+test('loading reports files that cannot be imported, and seed files without a resource', async () => {
   const { path: folder, remove } = temporaryFolder('descriptors')
   try {
     writeFileSync(join(folder, 'broken.js'), 'export default {')
@@ -235,8 +300,10 @@ test('loading tells the faults of files that cannot be loaded, and of demo rows 
     await loadRegistry({ resources: folder, seeds: folder })
     assert.unreachable()
   } catch (error) {
-    assert.match((error as Error).message, /resources\/broken\.ts: cannot be loaded: /)
-    assert.match((error as Error).message, /seeds\/orphans\.json: belongs to no resource/)
+    const [first, broken, orphans] = (error as Error).message.split('\n')
+    assert.is(first, 'The resources have 2 errors:')
+    assert.match(broken as string, /^ {2}resources\/broken\.ts: cannot be loaded: /)
+    assert.is(orphans, '  seeds/orphans.json: there is no resource "orphans"')
   } finally {
     remove()
   }

@@ -70,7 +70,7 @@ test('both validate against the official schemas', async () => {
   }
 })
 
-test('they say where they apply', () => {
+test('versions and base paths', () => {
   assert.is(openapi.openapi.slice(0, 3), '3.1')
   assert.equal(openapi.servers, [{ url: '/api' }])
   assert.is(openapi.info.version, '1.0.0')
@@ -79,7 +79,7 @@ test('they say where they apply', () => {
   assert.is(`http://${swagger.host}`, address)
 })
 
-test('every operation of the specification is there, and no other', () => {
+test('the operations are exactly those of the specification', () => {
   const expected = registry.flatMap(({ path, create }) => [
     `get /v1/${path}`,
     `get /v1/${path}/{item_id}`,
@@ -110,7 +110,7 @@ const swaggerOperation = (name: string): Described => {
   return swagger.paths[path][method]
 }
 
-/** The headers that a client reads, by status; every response has X-Request-Id besides. */
+/** Documented response headers by status, in addition to X-Request-Id. */
 const responseHeaders: Record<string, string[]> = {
   200: ['ETag'],
   201: ['Location', 'Idempotency-Replayed'],
@@ -174,7 +174,7 @@ test('list parameters have their bounds and defaults', () => {
 const descriptionOf = (schema: string, field: string): string =>
   openapi.components.schemas[schema].properties[field].description ?? ''
 
-/** What the descriptions must state, by schema and field. */
+/** Sentences that the descriptions must contain. */
 const statements = [
   ['LeaveRequestCreate.status', 'Default: `Pending`, also for null.'],
   ['LeaveRequestCreate.applied_on', 'Default: today’s date (UTC); null stays null.'],
@@ -234,7 +234,7 @@ test('the issues of both 422 bodies and the index have named schemas', () => {
   assert.equal(Object.keys(Index.properties), ['name', 'version', 'openapi', 'swagger', 'docs', 'health', 'resources'])
 })
 
-test('the examples are what the service answers', async () => {
+test('the examples are real responses', async () => {
   for (const { path } of registry) {
     const example = (method: string, suffix = '') =>
       openapi.paths[`/v1/${path}${suffix}`][method].responses['200'].content['application/json'].example

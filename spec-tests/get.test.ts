@@ -1,12 +1,12 @@
-/** Get-one of every resource: the row, the ids that name none, and the ids that are no text. */
+/** Get-one of every resource: existing rows, unknown ids and malformed ids. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { shownRow } from '../support/samples.js'
+import { publicRow } from '../support/samples.js'
 import { registry, startService } from './support/service.js'
 
 const { get, send } = await startService()
 
-const namingNothing = [
+const unknownIds = [
   'abc',
   '0',
   '-1',
@@ -30,16 +30,16 @@ for (const resource of registry) {
   const test = suite(`get ${resource.path}`)
   const path = `/v1/${resource.path}`
 
-  test('answers with each row as the list does', async () => {
+  test('returns each row as the list does', async () => {
     for (const row of resource.demo.slice(0, 20)) {
       const { status, body } = await get(`${path}/${row['id']}`)
       assert.is(status, 200)
-      assert.equal(body, shownRow(resource, row))
+      assert.equal(body, publicRow(resource, row))
     }
   })
 
-  for (const id of [...namingNothing, '987654321']) {
-    test(`${id.slice(0, 30)} names no row`, async () => {
+  for (const id of [...unknownIds, '987654321']) {
+    test(`${id.slice(0, 30)} is an unknown id`, async () => {
       const { status, body } = await get(`${path}/${id}`)
       assert.is(status, 404)
       assert.is(body.error.code, 'not_found')
@@ -47,7 +47,7 @@ for (const resource of registry) {
   }
 
   for (const id of ['%zz', '%', '%FF', '%C3%28', '%00', '1%00', '%ED%A0%80']) {
-    test(`${id} is no text`, async () => {
+    test(`${id} is malformed`, async () => {
       const { status, body } = await get(`${path}/${id}`)
       assert.is(status, 422)
       assert.equal(body.detail[0].loc, ['path', 'item_id'])
@@ -55,7 +55,7 @@ for (const resource of registry) {
     })
   }
 
-  test('HEAD answers as GET does, without the body', async () => {
+  test('HEAD responds as GET does, without the body', async () => {
     const { status, text } = await send(`/api${path}/${resource.demo[0]?.['id']}`, { method: 'HEAD' })
     assert.is(status, 200)
     assert.is(text, '')

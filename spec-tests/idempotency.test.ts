@@ -1,4 +1,4 @@
-/** Creates that are sent again: one row a key, whoever answers, and no key for what was refused. */
+/** Idempotency keys: a retry creates no second row, in any process, and a rejected create does not use up its key. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Resource } from '../engine/descriptor/registry.js'
@@ -6,9 +6,9 @@ import { sampleBody } from '../support/samples.js'
 import { sharedDatabase } from './support/database.js'
 import { registry, startService, type TestService, token } from './support/service.js'
 
-const stranger = await sharedDatabase()
-const one = await startService({ url: stranger.url })
-const other = await startService({ url: stranger.url })
+const otherProgram = await sharedDatabase()
+const one = await startService({ url: otherProgram.url })
+const other = await startService({ url: otherProgram.url })
 
 const creatable = registry.filter((resource) => resource.create)
 const [first, second] = creatable as [Resource, Resource]
@@ -31,7 +31,7 @@ const issueOf = (response: { body: { error: { details: { issues: { type: string;
 const test = suite('idempotency')
 
 for (const [index, resource] of creatable.entries()) {
-  test(`a create of ${resource.path} that is sent again stores nothing more and answers the same`, async () => {
+  test(`a retried create of ${resource.path} stores no second row and gets the same response`, async () => {
     const key = `again-${resource.path}`
     const body = sampleBody(registry, resource, 5_000 + index)
     const before = await totalOf(resource)
@@ -39,17 +39,17 @@ for (const [index, resource] of creatable.entries()) {
     assert.is(stored.status, 201, stored.text)
     assert.is(stored.headers['idempotency-replayed'], undefined)
     for (const service of [one, other, one]) {
-      const again = await post(service, resource, key, body)
-      assert.is(again.status, 201)
-      assert.is(again.headers['idempotency-replayed'], 'true')
-      assert.is(again.text, stored.text)
-      assert.is(again.headers.location, stored.headers.location)
+      const replay = await post(service, resource, key, body)
+      assert.is(replay.status, 201)
+      assert.is(replay.headers['idempotency-replayed'], 'true')
+      assert.is(replay.text, stored.text)
+      assert.is(replay.headers.location, stored.headers.location)
     }
     assert.is(await totalOf(resource), before + 1)
   })
 }
 
-test('the same key with another body, or on another resource, is refused and stores nothing', async () => {
+test('the same key with another body or resource is rejected and stores nothing', async () => {
   const body = sampleBody(registry, first, 6_000)
   assert.is((await post(one, first, 'taken', body)).status, 201)
   const totals = [await totalOf(first), await totalOf(second)]
@@ -64,41 +64,41 @@ test('the same key with another body, or on another resource, is refused and sto
   assert.equal([await totalOf(first), await totalOf(second)], totals)
 })
 
-test('a refused create leaves its key free', async () => {
+test('a rejected create does not use up its key', async () => {
   const body = sampleBody(registry, first, 7_000)
   assert.is((await post(one, first, 'free', { ...body, not_a_field: 1 })).status, 422)
   assert.is((await post(one, first, 'free', body)).status, 201)
 })
 
-test('one key sent many times at once makes one row', async () => {
+test('concurrent creates with one key store one row', async () => {
   const body = sampleBody(registry, first, 8_000)
   const before = await totalOf(first)
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 40 }, (_, n) => post(n % 2 ? one : other, first, 'at-once', body)),
   )
-  assert.ok(answers.every(({ status }) => status === 201))
-  assert.is(new Set(answers.map(({ text }) => text)).size, 1)
-  assert.is(answers.filter(({ headers }) => headers['idempotency-replayed'] === undefined).length, 1)
+  assert.ok(responses.every(({ status }) => status === 201))
+  assert.is(new Set(responses.map(({ text }) => text)).size, 1)
+  assert.is(responses.filter(({ headers }) => headers['idempotency-replayed'] === undefined).length, 1)
   assert.is(await totalOf(first), before + 1)
 })
 
-test('after a day a key is forgotten', async () => {
+test('a key expires after a day', async () => {
   const body = sampleBody(registry, first, 9_000)
   const id = (await post(one, first, 'old', body)).body.id
-  await stranger.run("update registry_keys set at = at - 24 * 60 * 60 * 1000 where key = 'old'")
+  await otherProgram.run("update registry_keys set at = at - 24 * 60 * 60 * 1000 where key = 'old'")
   const fresh = await post(one, first, 'old', sampleBody(registry, first, 9_001))
   assert.is(fresh.status, 201)
   assert.ok(fresh.body.id > id)
   assert.is(fresh.headers['idempotency-replayed'], undefined)
-  await stranger.run("update registry_keys set at = at - 24 * 60 * 60 * 1000 where key = 'old'")
+  await otherProgram.run("update registry_keys set at = at - 24 * 60 * 60 * 1000 where key = 'old'")
   await post(one, first, 'another', sampleBody(registry, first, 9_002))
-  assert.equal(await stranger.run("select key from registry_keys where key = 'old'"), [])
+  assert.equal(await otherProgram.run("select key from registry_keys where key = 'old'"), [])
 })
 
 test('a key is 1 to 255 visible characters', async () => {
   const bodies = (n: number) => sampleBody(registry, first, 10_000 + n)
-  const sound = ['a', 'x'.repeat(255), '"quoted"', '!~', '9f1c2b34-1f2e']
-  for (const [n, key] of sound.entries()) assert.is((await post(one, first, key, bodies(n))).status, 201, key)
+  const valid = ['a', 'x'.repeat(255), '"quoted"', '!~', '9f1c2b34-1f2e']
+  for (const [n, key] of valid.entries()) assert.is((await post(one, first, key, bodies(n))).status, 201, key)
   for (const key of ['', 'x'.repeat(256), 'with space', 'tab\there', 'caf\u00e9']) {
     const response = await post(one, first, key, bodies(100))
     assert.is(response.status, 422, key)
@@ -106,7 +106,7 @@ test('a key is 1 to 255 visible characters', async () => {
   }
 })
 
-test('the documents tell of it on every create', async () => {
+test('every create documents the key', async () => {
   const { body: openapi } = await one.get('/openapi.json')
   const { body: swagger } = await one.send('/swagger.json')
   for (const document of [openapi, swagger]) {
@@ -120,5 +120,5 @@ test('the documents tell of it on every create', async () => {
   }
 })
 
-test.after(() => stranger.close())
+test.after(() => otherProgram.close())
 test.run()

@@ -1,4 +1,4 @@
-/** Questions to a table of many rows, which find few of them or many, held against an oracle in plain JavaScript. */
+/** Searches and filters in a large table, with few and many matches, compared with plain JavaScript. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Resource, RowValues } from '../engine/descriptor/registry.js'
@@ -6,13 +6,13 @@ import { sharedDatabase } from './support/database.js'
 import { containing, joinedText } from './support/searchOracle.js'
 import { registry, startService } from './support/service.js'
 
-const stranger = await sharedDatabase()
-const { get } = await startService({ url: stranger.url })
+const otherProgram = await sharedDatabase()
+const { get } = await startService({ url: otherProgram.url })
 const employees = registry.find(({ path }) => path === 'employees') as Resource
 
 const count = 30_000
-// Kinds of rows whose numbers lie on both sides of what is few, some in a row and some apart: 7,919 shares no factor with the count.
-await stranger.run(`with recursive numbers(n) as (select 0 union all select n + 1 from numbers where n < ${count - 1}),
+// Groups of sizes around the limit for small results, consecutive (by n) and scattered (by place; 7,919 is coprime to the count).
+await otherProgram.run(`with recursive numbers(n) as (select 0 union all select n + 1 from numbers where n < ${count - 1}),
     places(n, place) as (select n, n * 7919 % ${count} from numbers)
   insert into employees (code, first_name, branch, candidate_id, status, alumni) select 'LOT-' || n,
     case when place < 1 then 'Only' when place < 200 then 'Some' when place < 400 then 'Few*'
@@ -21,35 +21,34 @@ await stranger.run(`with recursive numbers(n) as (select 0 union all select n + 
     case when n < 1 then 1 when n < 200 then 2 when n < 400 then 3 when n < 601 then 4 when n < 9000 then 5 end,
     case when n % 3 = 0 then 'Dormant' else 'Active' end, 0
   from places`)
-const rows = (await stranger.run('select * from employees order by id')) as RowValues[]
+const rows = (await otherProgram.run('select * from employees order by id')) as RowValues[]
 const textOf = new Map(rows.map((row) => [row, joinedText(employees, row)]))
 
-/** The rows that contain a text; remembered, for each is asked for often. */
-const remembered = new Map<string, readonly RowValues[]>([['', rows]])
+const matchCache = new Map<string, readonly RowValues[]>([['', rows]])
 const withText = (q: string): readonly RowValues[] => {
   const contains = containing(q)
-  const found = remembered.get(q) ?? rows.filter((row) => contains(textOf.get(row) ?? ''))
-  remembered.set(q, found)
+  const found = matchCache.get(q) ?? rows.filter((row) => contains(textOf.get(row) ?? ''))
+  matchCache.set(q, found)
   return found
 }
 
-interface Asked {
+interface ListRequest {
   readonly q?: string
   readonly filters?: RowValues
   readonly limit?: number
   readonly offset?: number
 }
 
-const ask = async ({ q = '', filters = {}, limit = 20, offset = 0 }: Asked): Promise<void> => {
+const checkList = async ({ q = '', filters = {}, limit = 20, offset = 0 }: ListRequest): Promise<void> => {
   const given = Object.entries({ q, ...filters, limit, offset })
   const query = given.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join('&')
-  const found = withText(q).filter((row) => Object.entries(filters).every(([name, value]) => row[name] === value))
+  const expected = withText(q).filter((row) => Object.entries(filters).every(([name, value]) => row[name] === value))
   const { status, body } = await get(`/v1/employees?${query}`)
   assert.is(status, 200, query)
-  assert.is(body.meta.total, found.length, query)
+  assert.is(body.meta.total, expected.length, query)
   assert.equal(
     body.data.map(({ id }: { id: number }) => id),
-    found.slice(offset, offset + limit).map(({ id }) => id),
+    expected.slice(offset, offset + limit).map(({ id }) => id),
     query,
   )
 }
@@ -87,25 +86,25 @@ const filters: readonly RowValues[] = [
 const test = suite('a large table')
 
 for (const q of ['', ...texts]) {
-  test(`${q === '' ? 'no text' : `"${q.slice(0, 20)}"`} with every filter`, async () => {
-    for (const one of filters) await ask({ q, filters: one })
+  test(`${q === '' ? 'no search' : `"${q.slice(0, 20)}"`} with every filter`, async () => {
+    for (const one of filters) await checkList({ q, filters: one })
   })
 }
 
-test('every page of what is found', async () => {
-  for (const asked of [
+test('every page of a result', async () => {
+  for (const request of [
     { q: 'few*' },
     { q: 'more' },
     { filters: { candidate_id: 3 } },
     { filters: { candidate_id: 4 } },
   ]) {
-    for (const offset of [0, 1, 150, 199, 200, 201, 5_000]) await ask({ ...asked, offset, limit: 50 })
+    for (const offset of [0, 1, 150, 199, 200, 201, 5_000]) await checkList({ ...request, offset, limit: 50 })
   }
 })
 
-test('many questions at once', async () => {
-  await Promise.all(texts.flatMap((q) => filters.map((one) => ask({ q, filters: one, limit: 7, offset: 3 }))))
+test('many concurrent requests', async () => {
+  await Promise.all(texts.flatMap((q) => filters.map((one) => checkList({ q, filters: one, limit: 7, offset: 3 }))))
 })
 
-test.after(() => stranger.close())
+test.after(() => otherProgram.close())
 test.run()

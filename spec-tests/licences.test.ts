@@ -1,4 +1,4 @@
-/** Every package that the service runs with may be used, changed and passed on freely. */
+/** Every runtime dependency has a permissive licence. */
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { suite } from 'uvu'
@@ -25,8 +25,8 @@ const root = dirname(folders.seeds)
 const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as { packages: Record<string, Package> }
 const packages = Object.entries(lock.packages).filter(([path, { dev }]) => path !== '' && !dev)
 
-/** What a package says of itself: an expression with OR leaves the choice to us. */
-const isFree = (licence: string): boolean =>
+/** Evaluates an SPDX expression; with OR one permissive licence is enough. */
+const isPermissive = (licence: string): boolean =>
   licence
     .replaceAll(/[()]/g, '')
     .split(' OR ')
@@ -34,14 +34,14 @@ const isFree = (licence: string): boolean =>
 
 const test = suite('licences')
 
-test('there are packages to look at', () => {
+test('there are runtime dependencies', () => {
   assert.ok(packages.length > 10)
 })
 
 for (const [path] of packages) {
-  test(`${path.replace(/^.*node_modules\//, '')} is free`, () => {
+  test(`${path.replace(/^.*node_modules\//, '')} has a permissive licence`, () => {
     const { license } = JSON.parse(readFileSync(join(root, path, 'package.json'), 'utf8')) as Package
-    assert.ok(isFree(license ?? ''), `${path} is under ${license}`)
+    assert.ok(isPermissive(license ?? ''), `${path}: ${license}`)
   })
 }
 

@@ -1,7 +1,7 @@
-/** Lists of every resource: order, paging, bounds, and each refusal of a parameter. */
+/** Lists of every resource: order, paging, bounds and invalid parameters. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { shownRow } from '../support/samples.js'
+import { publicRow } from '../support/samples.js'
 import { registry, startService } from './support/service.js'
 
 const { get, send } = await startService()
@@ -48,7 +48,7 @@ const pages = [
 for (const resource of registry) {
   const test = suite(`list ${resource.path}`)
   const path = `/v1/${resource.path}`
-  const rows = resource.demo.map((row) => shownRow(resource, row)).sort((a, b) => Number(a['id']) - Number(b['id']))
+  const rows = resource.demo.map((row) => publicRow(resource, row)).sort((a, b) => Number(a['id']) - Number(b['id']))
 
   for (const { query, limit, offset } of pages) {
     test(`${query || 'no parameters'}: the rows by id, and their total`, async () => {
@@ -59,7 +59,7 @@ for (const resource of registry) {
     })
   }
 
-  test('rows have every declared field, in the declared order', async () => {
+  test('rows have all declared fields in order', async () => {
     const { body } = await get(`${path}?limit=1`)
     assert.equal(
       Object.keys(body.data[0]),
@@ -67,7 +67,7 @@ for (const resource of registry) {
     )
   })
 
-  test('an offset of any size is echoed to the last digit', async () => {
+  test('an offset of any size is echoed exactly', async () => {
     for (const offset of ['9223372036854775807', '9223372036854775808', '1'.repeat(30), '9'.repeat(4300)]) {
       const { status, text } = await get(`${path}?offset=${offset}`)
       assert.is(status, 200)
@@ -77,7 +77,7 @@ for (const resource of registry) {
   })
 
   for (const input of notIntegers) {
-    test(`limit and offset refuse ${JSON.stringify(input)}, both at once`, async () => {
+    test(`limit and offset reject ${JSON.stringify(input)}, both reported`, async () => {
       const { status, body } = await get(
         `${path}?limit=${encodeURIComponent(input)}&offset=${encodeURIComponent(input)}`,
       )
@@ -87,17 +87,17 @@ for (const resource of registry) {
     })
   }
 
-  test('a bare parameter is an empty one', async () => {
+  test('a parameter without a value is empty', async () => {
     assert.equal((await get(`${path}?limit`)).body, { detail: [intParsing('limit', '')] })
   })
 
   for (const input of validTens) {
-    test(`limit takes ${JSON.stringify(input)} for ten`, async () => {
+    test(`limit parses ${JSON.stringify(input)} as 10`, async () => {
       assert.is((await get(`${path}?limit=${encodeURIComponent(input)}`)).body.meta.limit, 10)
     })
   }
 
-  test('limit and offset have their bounds', async () => {
+  test('limit and offset have bounds', async () => {
     const below = (name: string, input: string, ge: number) => ({
       type: 'greater_than_equal',
       loc: ['query', name],
@@ -123,7 +123,7 @@ for (const resource of registry) {
     }
   })
 
-  test('more than 4,300 digits are refused by size, whatever follows them', async () => {
+  test('more than 4,300 digits are int_parsing_size, whatever follows', async () => {
     const msg = 'Unable to parse input string as an integer, exceeded maximum size'
     for (const input of ['1'.repeat(4301), `${'1'.repeat(4301)}abc`, `${'1'.repeat(4301)}.5`]) {
       const { status, body } = await get(`${path}?offset=${input}`)
@@ -132,7 +132,7 @@ for (const resource of registry) {
     }
   })
 
-  test('HEAD answers as GET does, without the body', async () => {
+  test('HEAD responds as GET does, without the body', async () => {
     const head = await send(`/api${path}`, { method: 'HEAD' })
     const { text } = await get(path)
     assert.is(head.status, 200)

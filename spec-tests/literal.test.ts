@@ -1,4 +1,4 @@
-/** Expectations written by hand from the specification, so that a wrong descriptor cannot pass by agreeing with itself. */
+/** Expectations written by hand from the specification: the other tests derive theirs from the descriptors under test. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { registry, startService } from './support/service.js'
@@ -13,7 +13,7 @@ const notation = (name: string): string[] =>
     Array.isArray(type) ? `${field} ${type.find((one) => one !== 'null')}?` : `${field} ${type}`,
   )
 
-const test = suite('the specification to the letter')
+const test = suite('the specification')
 
 test('the twelve resources, seven of which can be created', () => {
   const creatable = [
@@ -41,7 +41,7 @@ test('the employee', () => {
   assert.equal(schemaOf('Employee').required, ['status', 'alumni'])
 })
 
-test('the leave request and what creates it', () => {
+test('the leave request and its create body', () => {
   assert.equal(notation('LeaveRequest'), [
     'id integer?',
     'employee_id integer?',
@@ -68,7 +68,7 @@ test('the leave request and what creates it', () => {
   assert.is(schemaOf('LeaveRequestCreate').additionalProperties, false)
 })
 
-test('the career site, which no create gives a custom domain', () => {
+test('the career site, whose custom domain cannot be set by a create', () => {
   assert.equal(notation('CareerSite'), [
     'id integer?',
     'name string',
@@ -178,12 +178,12 @@ for (const { path, body, row } of defaults) {
   })
 }
 
-test('dates that are left out are today, and null where they are sent as null', async () => {
+test('omitted dates default to today, and null stays null', async () => {
   const today = new Date().toISOString().slice(0, 10)
-  const made = await create('applications', { candidate_id: 2, job_id: 2 })
-  assert.ok([made.body.applied_on, made.body.stage_entered_on].every((date) => date >= today))
-  const empty = await create('applications', { candidate_id: 2, job_id: 3, applied_on: null, stage_entered_on: null })
-  assert.equal([empty.body.applied_on, empty.body.stage_entered_on], [null, null])
+  const omitted = await create('applications', { candidate_id: 2, job_id: 2 })
+  assert.ok([omitted.body.applied_on, omitted.body.stage_entered_on].every((date) => date >= today))
+  const nulls = await create('applications', { candidate_id: 2, job_id: 3, applied_on: null, stage_entered_on: null })
+  assert.equal([nulls.body.applied_on, nulls.body.stage_entered_on], [null, null])
 })
 
 const messages = [
@@ -194,19 +194,19 @@ const messages = [
     msgs: ['leave_type is required.', 'Unknown property "leave_typ". Did you mean "leave_type"?'],
   },
   {
-    name: 'an unknown property unlike any other',
+    name: 'an unknown property without a suggestion',
     path: 'leave',
     body: { leave_type: 'Annual', x: 1 },
     msgs: ['Unknown property "x".'],
   },
   {
-    name: 'a property that the service sets',
+    name: 'a managed property',
     path: 'organizations',
     body: { name: 'N', slug: 'messages', created: 'now' },
     msgs: ['created is set by the service; remove it.'],
   },
   {
-    name: 'a reference to no row',
+    name: 'a reference to a missing row',
     path: 'leave',
     body: { leave_type: 'Annual', employee_id: 987654321 },
     msgs: ['employee_id must reference an existing employee; there is none with id 987654321.'],
@@ -218,13 +218,13 @@ const messages = [
     msgs: ['job_posting_id must reference an existing job opening; there is none with id 0.'],
   },
   {
-    name: 'a slug that another row has',
+    name: 'a duplicate slug',
     path: 'organizations',
     body: { name: 'N', slug: 'varnholt' },
     msgs: ['slug must be unique; another row already has this value.'],
   },
   {
-    name: 'a slug that another row has within the same organization',
+    name: 'a duplicate slug within the same organization',
     path: 'brands',
     body: { organization_id: 1, name: 'N', slug: 'varnholt' },
     msgs: ['slug must be unique; another row already has this value for the same organization_id.'],
@@ -313,7 +313,7 @@ for (const [path, names] of Object.entries(filters)) {
   })
 }
 
-test('a name is found across its two fields, in any case and script', async () => {
+test('q finds a name across two fields, in any case and script', async () => {
   for (const [q, last] of [
     ['ana ng', 'Ng'],
     ['MÜLLER', 'Müller'],
@@ -328,7 +328,7 @@ test('a name is found across its two fields, in any case and script', async () =
   }
 })
 
-test('no password hash is anywhere', async () => {
+test('the password hash is always null', async () => {
   const { body } = await get('/v1/employees?limit=200')
   assert.ok(body.data.every((row: { password_hash: null }) => row.password_hash === null))
 })

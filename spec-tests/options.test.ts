@@ -1,33 +1,24 @@
-/** Command lines: what is read, what is refused, and with which advice. */
+/** Parsing of command lines: values, defaults, errors and help. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import {
-  type Command,
-  flag,
-  helpOf,
-  type Option,
-  parseCommand,
-  text,
-  UsageError,
-  wholeNumber,
-} from '../support/options.js'
+import { type Command, flag, helpOf, integer, type Option, parseCommand, text, UsageError } from '../support/options.js'
 
 const command = {
   name: 'npm run x',
   about: 'Does x.',
   argument: { name: 'FILE', about: 'the file', required: false },
   options: {
-    rows: wholeNumber('how many', 10, { most: 1_000 }),
+    rows: integer('how many', 10, { max: 1_000 }),
     resource: text('which', 'PATH', 'employees'),
     postgres: flag('elsewhere'),
   },
   example: 'npm run x -- --rows 5',
 }
-const copying = { ...command, options: { from: text('where from', 'DATABASE') } }
+const withRequired = { ...command, options: { from: text('where from', 'DATABASE') } }
 
 const test = suite('options')
 
-test('values are read, and what is not given has its default', () => {
+test('values are parsed, and omitted options have their defaults', () => {
   assert.equal(parseCommand(command, []), {
     values: { rows: 10, resource: 'employees', postgres: false },
     argument: undefined,
@@ -38,7 +29,7 @@ test('values are read, and what is not given has its default', () => {
   })
 })
 
-test('--help is asked for anywhere, but not behind --', () => {
+test('--help works anywhere before --', () => {
   for (const args of [['--help'], ['-h'], ['--rows', 'x', '--help']]) assert.is(parseCommand(command, args), undefined)
   assert.throws(() => parseCommand(command, ['--', '--help']), /FILE is "--help"/)
 })
@@ -60,25 +51,25 @@ Example: npm run x -- --rows 5`,
   )
 })
 
-const refused: [args: string[], message: string, command?: Command<Record<string, Option<unknown>>>][] = [
+const rejected: [args: string[], message: string, command?: Command<Record<string, Option<unknown>>>][] = [
   [['--row', '5'], 'Unknown option --row. Did you mean --rows?'],
   [['--zzzzzz'], 'Unknown option --zzzzzz. See --help.'],
   [['-x'], 'Unknown option -x. See --help.'],
-  [['--rows', '1e3'], '--rows is "1e3", but it must be a whole number from 1 to 1000.'],
-  [['--rows=0'], '--rows is "0", but it must be a whole number from 1 to 1000.'],
-  [['--rows=-1'], '--rows is "-1", but it must be a whole number from 1 to 1000.'],
-  [['--rows', '1001'], '--rows is "1001", but it must be a whole number from 1 to 1000.'],
-  [['--rows'], '--rows needs a value: a whole number from 1 to 1000.'],
-  [['--rows', '--postgres'], '--rows needs a value: a whole number from 1 to 1000.'],
-  [['--postgres=yes'], '--postgres takes no value.'],
+  [['--rows', '1e3'], '--rows is "1e3", but it must be an integer from 1 to 1000.'],
+  [['--rows=0'], '--rows is "0", but it must be an integer from 1 to 1000.'],
+  [['--rows=-1'], '--rows is "-1", but it must be an integer from 1 to 1000.'],
+  [['--rows', '1001'], '--rows is "1001", but it must be an integer from 1 to 1000.'],
+  [['--rows'], '--rows needs a value: an integer from 1 to 1000.'],
+  [['--rows', '--postgres'], '--rows needs a value: an integer from 1 to 1000.'],
+  [['--postgres=yes'], '--postgres does not accept a value.'],
   [['a', 'b'], 'Unexpected argument "b". See --help.'],
   [['--', '-a'], 'FILE is "-a", but it must not begin with "-".'],
   [['--__proto__'], 'Unknown option --__proto__. See --help.'],
-  [[], '--from is missing. See --help.', copying],
-  [['--form', 'a'], 'Unknown option --form. Did you mean --from?', copying],
+  [[], '--from is missing. See --help.', withRequired],
+  [['--form', 'a'], 'Unknown option --form. Did you mean --from?', withRequired],
 ]
-for (const [args, message, other = command] of refused) {
-  test(`${args.join(' ') || 'nothing'} is refused`, () => {
+for (const [args, message, other = command] of rejected) {
+  test(`${args.join(' ') || 'nothing'} is rejected`, () => {
     assert.throws(
       () => parseCommand(other, args),
       (error: Error) => error instanceof UsageError && error.message === message,

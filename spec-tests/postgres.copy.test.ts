@@ -1,4 +1,4 @@
-/** The copy of a database into another one, there and back. */
+/** `npm run copy` from SQLite to PostgreSQL and back. */
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -13,9 +13,8 @@ import { registry } from './support/service.js'
 
 const { path: folder } = temporaryFolder('copy')
 const [first, last] = ['first', 'last'].map((name) => `sqlite:${join(folder, `${name}.sqlite`)}`) as [string, string]
-const between = await freshUrl()
+const middle = await freshUrl()
 
-/** Runs the copy; answers with its code and all it said. */
 const copy = async (from: string, to: string): Promise<{ code: number; output: string }> => {
   const tool = join(import.meta.dirname, '..', 'cli', 'copy.js')
   try {
@@ -28,25 +27,25 @@ const copy = async (from: string, to: string): Promise<{ code: number; output: s
 }
 
 const employees = registry.find(({ path }) => path === 'employees') as Resource
-const strange = {
+const unusualRow = {
   id: 77_777,
   first_name: '\u0001"\\\u2028🙂',
   base_salary: 0.1 + 0.2,
   manager_id: 1,
   status: '',
   alumni: 2 ** 53 - 1,
-  password_hash: 'kept, but never shown',
+  password_hash: 'stored, but never shown',
 }
 
 const test = suite('copying a database')
 
-test('every row goes over as it is, there and back, ids and what is redacted included', async () => {
+test('every row is copied unchanged, there and back, with its id and redacted fields', async () => {
   const source = await openStorage(registry, first, storageOptions)
-  await source.load(employees, [strange])
+  await source.load(employees, [unusualRow])
   await source.close()
   for (const [from, to] of [
-    [first, between],
-    [between, last],
+    [first, middle],
+    [middle, last],
   ] as const) {
     const { code, output } = await copy(from, to)
     assert.is(code, 0, output)
@@ -55,20 +54,20 @@ test('every row goes over as it is, there and back, ids and what is redacted inc
   }
   const target = await openStorage(registry, last, storageOptions)
   const [row] = await target.rows(employees, 77_776, 5)
-  assert.equal(row, { ...Object.fromEntries(employees.fields.map(({ name }) => [name, null])), ...strange })
+  assert.equal(row, { ...Object.fromEntries(employees.fields.map(({ name }) => [name, null])), ...unusualRow })
   await target.close()
 })
 
-test('a target that has rows is left alone', async () => {
-  const { code, output } = await copy(first, between)
+test('a target with rows is rejected', async () => {
+  const { code, output } = await copy(first, middle)
   assert.is(code, 1)
-  assert.match(output, /^--to has rows already/)
+  assert.match(output, /^--to already has rows/)
 })
 
-test('what is missing is told', async () => {
+test('an invalid database URL is rejected', async () => {
   const { code, output } = await copy(first, 'mysql://nowhere')
   assert.is(code, 2)
-  assert.match(output, /^--to is "mysql:\/\/nowhere", but it takes /)
+  assert.match(output, /^--to is "mysql:\/\/nowhere", but it must be /)
 })
 
 test.run()

@@ -25,8 +25,8 @@ await client.query('vacuum analyze')
 
 const planOf = async ({ name, sql, parameters }: Prepared): Promise<string> => {
   await client.query(`prepare "${name}" as ${sql}`)
-  const nothing = parameters.length > 0 ? `(${parameters.map(() => 'null').join(', ')})` : ''
-  const { rows } = await client.query({ text: `explain execute "${name}"${nothing}`, rowMode: 'array' })
+  const nulls = parameters.length > 0 ? `(${parameters.map(() => 'null').join(', ')})` : ''
+  const { rows } = await client.query({ text: `explain execute "${name}"${nulls}`, rowMode: 'array' })
   await client.query(`deallocate "${name}"`)
   return rows.map(([line]) => line).join('\n')
 }
@@ -58,7 +58,7 @@ for (const resource of registry) {
   }
 
   test('a filter reads page and count from its index', async () => {
-    // For a handful of rows the server prefers sorting them to reading them in order.
+    // With few rows the planner prefers sorting to reading the index in order.
     await client.query('set enable_bitmapscan = off')
     for (const name of filters) {
       const plan = await planOf(by([name]))

@@ -1,4 +1,4 @@
-/** What a start makes of a PostgreSQL database: a new one, an older one, one that does not fit, and none at all. */
+/** The set-up of a PostgreSQL database: new, existing, incompatible and unreachable ones. */
 import { randomBytes } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -10,28 +10,28 @@ import { startAndFail } from '../support/process.js'
 import { storageOptions } from '../support/storageOptions.js'
 import { freshUrl, runOn } from './support/database.js'
 
-const thing = { name: 'Thing', area: 'Of the test', table: 'things', required: ['name'], create: true } as const
+const thing = { name: 'Thing', area: 'Test', table: 'things', required: ['name'], create: true } as const
 const registryOf = (
   fields: Parameters<typeof defineResource>[0]['fields'],
   demo = [{ id: 3, name: 'Third' }],
 ): Registry => [resourceFrom('things', defineResource({ ...thing, required: ['name'], fields }), demo)]
 
-const everything = { limit: 50, offset: 0n, q: '', filters: {} }
+const firstPage = { limit: 50, offset: 0n, q: '', filters: {} }
 
 /** Opens the database, lists the things, and closes it. */
-const listed = async (url: string, registry: Registry, q = '', warn = (_: string) => {}): Promise<string> => {
+const openAndList = async (url: string, registry: Registry, q = '', warn = (_: string) => {}): Promise<string> => {
   const storage = await openStorage(registry, url, { ...storageOptions, warn })
   try {
     const [resource] = registry
-    return String((await storage.table(resource as Registry[number]).list({ ...everything, q })).body)
+    return String((await storage.table(resource as Registry[number]).list({ ...firstPage, q })).body)
   } finally {
     await storage.close()
   }
 }
 
-const test = suite('the set-up of PostgreSQL')
+const test = suite('set-up of PostgreSQL')
 
-test('rows that were there before are shown, found, counted and followed by the next id', async () => {
+test('existing rows are listed, found and counted, and the next id follows theirs', async () => {
   const url = await freshUrl()
   await runOn(url, 'create table things (id integer primary key, name varchar(50), weight numeric)')
   await runOn(url, `insert into things values (4, 'Früher', 2.50), (9, 'Earlier', null)`)
@@ -39,36 +39,36 @@ test('rows that were there before are shown, found, counted and followed by the 
   const early = '{"id":4,"name":"Früher","weight":2.5,"kind":null}'
   const meta = (total: number) => `"meta":{"total":${total},"limit":50,"offset":0}}`
   assert.is(
-    await listed(url, registry),
+    await openAndList(url, registry),
     `{"data":[${early},{"id":9,"name":"Earlier","weight":null,"kind":null}],${meta(2)}`,
   )
-  assert.is(await listed(url, registry, 'FRÜH'), `{"data":[${early}],${meta(1)}`)
+  assert.is(await openAndList(url, registry, 'FRÜH'), `{"data":[${early}],${meta(1)}`)
   const storage = await openStorage(registry, url, storageOptions)
   const created = await storage.table(registry[0] as Registry[number]).create({ name: 'Next', weight: 1, kind: null })
   assert.is('id' in created && created.id, 10)
   await storage.close()
 })
 
-test('another descriptor makes anew what it changes, and nothing else', async () => {
+test('a changed descriptor recreates only what it affects', async () => {
   const url = await freshUrl()
-  await listed(url, registryOf({ name: text() }))
-  const made = () => runOn(url, `select oid from pg_class where relname like 'registry_things%' order by oid`)
-  const before = await made()
-  await listed(url, registryOf({ name: text() }))
-  assert.equal(await made(), before)
-  const gained = registryOf({
+  await openAndList(url, registryOf({ name: text() }))
+  const objects = () => runOn(url, `select oid from pg_class where relname like 'registry_things%' order by oid`)
+  const before = await objects()
+  await openAndList(url, registryOf({ name: text() }))
+  assert.equal(await objects(), before)
+  const extended = registryOf({
     name: text({ filter: true }),
     secret: text({ redacted: true }),
     parent: integer({ references: 'things' }),
   })
-  assert.match(await listed(url, gained), /"name":"Third","secret":null,"parent":null/)
-  assert.match(await listed(url, registryOf({ name: text({ filter: true }) })), /\[\{"id":3,"name":"Third"\}\]/)
+  assert.match(await openAndList(url, extended), /"name":"Third","secret":null,"parent":null/)
+  assert.match(await openAndList(url, registryOf({ name: text({ filter: true }) })), /\[\{"id":3,"name":"Third"\}\]/)
 })
 
-test('what was dropped by hand is made again', async () => {
+test('dropped indexes, triggers and columns are recreated', async () => {
   const url = await freshUrl()
   const registry = registryOf({ name: text({ filter: true, unique: true }) })
-  await listed(url, registry)
+  await openAndList(url, registry)
   for (const sql of [
     'drop index registry_things_search',
     'drop trigger registry_things_insert on things',
@@ -77,15 +77,15 @@ test('what was dropped by hand is made again', async () => {
     await runOn(url, sql)
     await runOn(url, `insert into things (name) values ('After: ' || $1)`, [sql])
     const [{ count } = {}] = await runOn(url, 'select count(*) from things')
-    assert.match(await listed(url, registry), new RegExp(`"total":${count},`), sql)
+    assert.match(await openAndList(url, registry), new RegExp(`"total":${count},`), sql)
   }
 })
 
-test('names too long for the server are shortened and stay apart', async () => {
+test('names too long for PostgreSQL are shortened and stay distinct', async () => {
   const [one, other] = ['a', 'b'].map((letter) => `${'long_'.repeat(11)}${letter}`) as [string, string]
   const registry = registryOf({ name: text(), [one]: text({ filter: true }), [other]: text({ filter: true }) })
   const url = await freshUrl()
-  await listed(url, registry)
+  await openAndList(url, registry)
   const indexes = await runOn(
     url,
     `select indexname from pg_indexes where tablename = 'things' and indexdef like '%long_%'`,
@@ -93,39 +93,39 @@ test('names too long for the server are shortened and stay apart', async () => {
   assert.is(indexes.length, 2)
 })
 
-const misfits: [what: string, sql: string, says: RegExp][] = [
-  ['a column it needs is missing', 'create table things (id bigint primary key)', /column "name" does not exist/],
+const mismatches: [name: string, sql: string, message: RegExp][] = [
+  ['a required column is missing', 'create table things (id bigint primary key)', /column "name" does not exist/],
   [
-    'a row has no value that it needs',
+    'a row has null in a required field',
     'create table things (id bigint primary key, name text); insert into things values (1, null)',
     /requires "name", but some rows have no value/,
   ],
   [
-    'a column that it does not know must have a value',
+    'an unknown column must not be null',
     'create table things (id bigint primary key, name text not null, other text not null)',
     /column "other" is NOT NULL/,
   ],
   [
-    'rows share what is unique',
+    'rows share a unique value',
     `create table things (id bigint primary key, name text not null); insert into things values (1, 'x'), (2, 'x')`,
     /share values of \(name\)/,
   ],
 ]
-for (const [what, sql, says] of misfits) {
-  test(`a table that does not fit ends the start: ${what}`, async () => {
+for (const [name, sql, message] of mismatches) {
+  test(`an incompatible table stops the start: ${name}`, async () => {
     const url = await freshUrl()
     await runOn(url, sql)
     try {
-      await listed(url, registryOf({ name: text({ unique: true }) }))
+      await openAndList(url, registryOf({ name: text({ unique: true }) }))
       assert.unreachable()
     } catch (error) {
       assert.instance(error, StorageError)
-      assert.match((error as Error).message, says)
+      assert.match((error as Error).message, message)
     }
   })
 }
 
-test('without the extension for it a search goes through the table, and whoever starts is told', async () => {
+test('without pg_trgm a search scans the table, with a warning at start', async () => {
   const [url, role] = [new URL(await freshUrl()), `limited_${randomBytes(4).toString('hex')}`]
   await runOn(url.href, `create role ${role} login password 'limited'`)
   await runOn(url.href, `grant create, usage on schema public to ${role}`)
@@ -133,7 +133,9 @@ test('without the extension for it a search goes through the table, and whoever 
   limited.username = role
   limited.password = 'limited'
   const warnings: string[] = []
-  const found = await listed(limited.href, registryOf({ name: text() }), 'HIR', (warning) => warnings.push(warning))
+  const found = await openAndList(limited.href, registryOf({ name: text() }), 'HIR', (warning) =>
+    warnings.push(warning),
+  )
   assert.match(found, /"name":"Third".*"total":1,/)
   assert.is(warnings.length, 1)
   assert.match(String(warnings[0]), /pg_trgm/)
@@ -141,33 +143,33 @@ test('without the extension for it a search goes through the table, and whoever 
   await runOn(url.href, `drop role ${role}`)
 })
 
-type Wrong = [change: (address: URL) => void, says: RegExp]
+type WrongUrl = [change: (address: URL) => void, message: RegExp]
 const wrongPassword = (address: URL): void => {
   address.password = 'very-secret'
 }
 
-test('what cannot be reached, or asks for what is not to be had, ends the start without telling the password', async () => {
+test('an unusable server or database stops the start, without printing the password', async () => {
   const url = new URL(await freshUrl())
-  const wrong: Wrong[] = [
+  const wrong: WrongUrl[] = [
     [(address) => Object.assign(address, { port: '1' }), /ECONNREFUSED/],
-    // A server that trusts everyone asks nobody for a password.
-    ...(url.password ? [[wrongPassword, /password authentication failed/] as Wrong] : []),
+    // A server with trust authentication accepts any password.
+    ...(url.password ? [[wrongPassword, /password authentication failed/] as WrongUrl] : []),
     [(address) => Object.assign(address, { pathname: '/nowhere' }), /"nowhere" does not exist/],
     [(address) => address.searchParams.set('sslmode', 'require'), /SSL/],
     [(address) => address.searchParams.set('sslmode', 'maybe'), /sslmode is "maybe"; it must be one of disable/],
   ]
-  for (const [change, says] of wrong) {
+  for (const [change, message] of wrong) {
     const address = new URL(url)
     change(address)
     const { code, output } = await startAndFail({ DATABASE_URL: address.href })
     assert.is(code, 1)
     assert.match(output, /^The database postgres:\/\/[^@\s]+ cannot be used: .*\n$/)
-    assert.match(output, says)
+    assert.match(output, message)
     assert.not.match(output, /very-secret|of-the-tests/)
   }
 })
 
-test('a database in another encoding is refused', async () => {
+test('a database that is not UTF-8 is rejected', async () => {
   const url = new URL(await freshUrl())
   const name = `${url.pathname.slice(1)}_latin`
   await runOn(url.href, `create database ${name} template template0 encoding 'LATIN1' locale_provider libc locale 'C'`)

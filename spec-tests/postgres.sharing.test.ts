@@ -9,27 +9,27 @@ import { storageOptions } from '../support/storageOptions.js'
 import { sharedDatabase } from './support/database.js'
 import { registry } from './support/service.js'
 
-const stranger = await sharedDatabase()
-const open = () => openStorage(registry, stranger.url, storageOptions)
+const otherProgram = await sharedDatabase()
+const open = () => openStorage(registry, otherProgram.url, storageOptions)
 const resourceAt = (path: string) => registry.find((resource) => resource.path === path) as Resource
 
 const test = suite('sharing a PostgreSQL database')
 
-// First, so that both find a database without anything.
+// Both open an empty database at the same time.
 const [one, other] = await Promise.all([open(), open()])
 const organizations = resourceAt('organizations')
 const both = [one.table(organizations), other.table(organizations)] as const
-const organization = (slug: string): RowValues => newRow(organizations, { name: 'Of the race', slug })
+const organization = (slug: string): RowValues => newRow(organizations, { name: 'Race', slug })
 const isStored = (creation: Creation) => 'id' in creation && !creation.replayed
 
-test('two processes that start at the same moment make one database, with the demo data once', async () => {
+test('two processes that start at the same time load the demo data once', async () => {
   for (const storage of [one, other]) {
     const counts = await storage.counts()
     for (const resource of registry) assert.is(counts.get(resource), resource.demo.length, resource.path)
   }
 })
 
-test('of creates with one slug at the same moment one is stored, and the others are told', async () => {
+test('of concurrent creates with one slug, one is stored and the others get a conflict', async () => {
   for (let n = 0; n < 25; n++) {
     const row = organization(`race-${n}`)
     const creations = await Promise.all([0, 1, 2, 3, 4, 5].map((k) => both[k % 2 ? 1 : 0].create(row)))
@@ -40,18 +40,18 @@ test('of creates with one slug at the same moment one is stored, and the others 
   }
 })
 
-test('of creates with one key at the same moment one is stored, and the others answer with its row', async () => {
+test('of concurrent creates with one key, one is stored and the others return its row', async () => {
   for (let n = 0; n < 15; n++) {
-    const retry = { key: `key-${n}`, digest: 'of the body' }
+    const retry = { key: `key-${n}`, digest: 'body' }
     const row = organization(`keyed-${n}`)
     const creations = await Promise.all([0, 1, 2, 3, 4, 5].map((k) => both[k % 2 ? 1 : 0].create(row, retry)))
     assert.is(creations.filter(isStored).length, 1)
-    const answers = new Set(creations.map((made) => ('id' in made ? `${made.id} ${made.body}` : JSON.stringify(made))))
-    assert.is(answers.size, 1)
+    const results = new Set(creations.map((made) => ('id' in made ? `${made.id} ${made.body}` : JSON.stringify(made))))
+    assert.is(results.size, 1)
   }
 })
 
-test('a key is replayed before anything is checked, is refused to another request, and is one for all resources', async () => {
+test('a key is replayed before validation, rejected for another request, and shared by all resources', async () => {
   const retry = { key: 'one for all', digest: 'first' }
   const first = await both[0].create(organization('one-for-all'), retry)
   assert.ok(isStored(first))
@@ -63,30 +63,30 @@ test('a key is replayed before anything is checked, is refused to another reques
   assert.equal(await elsewhere, { mismatch: true })
 })
 
-test('a refused create keeps no key, and a key of yesterday counts for nothing', async () => {
+test('a rejected create does not use up its key, and a key expires after a day', async () => {
   const retry = { key: 'refused', digest: 'first' }
   assert.ok('conflicts' in (await both[0].create(organization('one-for-all'), retry)))
   assert.ok(isStored(await both[0].create(organization('refused-first'), { ...retry, digest: 'second' })))
-  await stranger.run(`update registry_keys set at = at - 24 * 60 * 60 * 1000`)
+  await otherProgram.run(`update registry_keys set at = at - 24 * 60 * 60 * 1000`)
   assert.ok(isStored(await both[1].create(organization('a-day-later'), retry)))
   assert.equal(await both[0].create(organization('b-day-later'), { ...retry, digest: 'x' }), { mismatch: true })
 })
 
-test('ids go on after those that other programs chose, even where the sequence does not know of them', async () => {
+test('ids continue after those that other programs inserted, even if the sequence is behind', async () => {
   const insert =
     'insert into organizations (id, name, slug, default_locale, timezone, created) values (?, ?, ?, ?, ?, ?)'
-  await stranger.run(insert, 50_000, 'x', 'by-a-stranger', 'en', 'UTC', 'now')
-  const after = await both[0].create(organization('after-the-stranger'))
+  await otherProgram.run(insert, 50_000, 'x', 'other-program', 'en', 'UTC', 'now')
+  const after = await both[0].create(organization('after-other-program'))
   assert.is('id' in after && after.id, 50_001)
-  await stranger.run(`select setval(pg_get_serial_sequence('organizations', 'id'), 49999)`)
-  const behind = await both[1].create(organization('behind-the-stranger'))
+  await otherProgram.run(`select setval(pg_get_serial_sequence('organizations', 'id'), 49999)`)
+  const behind = await both[1].create(organization('after-lagging-sequence'))
   assert.is('id' in behind && behind.id, 50_002)
 })
 
-test('counts and tags follow whatever other programs do, and stay exact under many writers', async () => {
+test('counts and tags reflect the writes of other programs, and stay exact with concurrent writers', async () => {
   const table = one.table(organizations)
   const exact = async () => {
-    const [{ count } = {}] = await stranger.run('select count(*) from organizations')
+    const [{ count } = {}] = await otherProgram.run('select count(*) from organizations')
     const { body } = await table.list({ limit: 1, offset: 0n, q: '', filters: {} })
     assert.is(JSON.parse(String(body)).meta.total, count)
   }
@@ -101,7 +101,7 @@ test('counts and tags follow whatever other programs do, and stay exact under ma
     `insert into organizations (name, slug, default_locale, timezone, created) values ('x', 'bulk-3', 'en', 'UTC', 'now')
       on conflict (registry_key(slug)) do update set name = 'merged'`,
   ]) {
-    await stranger.run(sql)
+    await otherProgram.run(sql)
     tags.push(await table.tag())
     await exact()
   }
@@ -110,22 +110,24 @@ test('counts and tags follow whatever other programs do, and stay exact under ma
   const readers = Array.from({ length: 40 }, () => other.table(organizations).tag())
   await Promise.all([...writers, ...readers])
   await exact()
-  const departments = one.table(resourceAt('leave'))
-  await stranger.run('truncate leave_requests')
+  const leaveTable = one.table(resourceAt('leave'))
+  await otherProgram.run('truncate leave_requests')
   assert.is(
-    JSON.parse(String((await departments.list({ limit: 1, offset: 0n, q: '', filters: {} })).body)).meta.total,
+    JSON.parse(String((await leaveTable.list({ limit: 1, offset: 0n, q: '', filters: {} })).body)).meta.total,
     0,
   )
 })
 
-test('many changes become one, and the tag stays what it was', async () => {
+test('the change log is compacted without changing the tag', async () => {
   const table = other.table(organizations)
-  for (let n = 0; n < 60; n++) await stranger.run(`update organizations set name = 'n${n}' where slug = 'bulk-3'`)
+  for (let n = 0; n < 60; n++) await otherProgram.run(`update organizations set name = 'n${n}' where slug = 'bulk-3'`)
   const tag = await table.tag()
-  const changes = async () =>
-    (await stranger.run(`select count(*) from registry_tables where name = 'organizations'`))[0]?.['count'] as number
-  for (let n = 0; n < 100 && (await changes()) > 1; n++) await new Promise((resolve) => setTimeout(resolve, 20))
-  assert.is(await changes(), 1)
+  const loggedChanges = async () =>
+    (await otherProgram.run(`select count(*) from registry_tables where name = 'organizations'`))[0]?.[
+      'count'
+    ] as number
+  for (let n = 0; n < 100 && (await loggedChanges()) > 1; n++) await new Promise((resolve) => setTimeout(resolve, 20))
+  assert.is(await loggedChanges(), 1)
   assert.is(await table.tag(), tag)
   assert.is(await one.table(organizations).tag(), tag)
 })

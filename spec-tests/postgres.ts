@@ -14,11 +14,11 @@ const run = async (name: string | undefined): Promise<number> => {
     const left = await runOn(url, 'select datname as name from pg_database where starts_with(datname, $1)', [prefix])
     for (const { name: database } of left) await runOn(url, `drop database ${database} with (force)`)
   }
-  // A server of our own is removed as a whole.
+  // An embedded server is removed with all its databases.
   if (given) onEnd((isExiting) => !isExiting && dropDatabases())
   const args = ['--enable-source-maps', join(import.meta.dirname, 'run.js'), ...(name ? [name] : [])]
   const env = { ...process.env, TEST_DATABASE_URL: url, TEST_DATABASE_PREFIX: prefix }
-  // It has folders and processes of its own to remove before it ends.
+  // SIGTERM lets it remove its own folders and processes.
   const child = spawnChild(process.execPath, args, { stdio: 'inherit', env }, 'SIGTERM')
   const code = await new Promise<number | null>((resolve) => child.on('close', resolve))
   if (given) await dropDatabases()
@@ -27,7 +27,7 @@ const run = async (name: string | undefined): Promise<number> => {
 }
 
 await runCommand(testCommand('npm run test:postgres'), async (_, name) => {
-  // Refuses a name that no file has before a server is started.
+  // Rejects an unknown name before a server is started.
   testFiles('postgres', name)
   process.exit(await run(name))
 })

@@ -1,4 +1,4 @@
-/** What PostgreSQL writes and folds by functions of its own, held against SQLite and against the engine's rule. */
+/** The PostgreSQL functions for numbers, strings and case folding, compared with SQLite and the engine. */
 import Database from 'better-sqlite3'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -12,15 +12,15 @@ const url = await freshUrl()
 await (await openStorage(registry, url, { ...storageOptions, demo: false })).close()
 const sqlite = new Database(':memory:')
 
-/** What a function makes of each of many values. */
-const each = async (expression: string, type: string, values: readonly unknown[]): Promise<unknown[]> => {
+/** Evaluates an expression for each value. */
+const evaluate = async (expression: string, type: string, values: readonly unknown[]): Promise<unknown[]> => {
   const sql = `select ${expression} as made from unnest($1::${type}[]) with ordinality as given(value, n) order by n`
   return (await runOn(url, sql, [values])).map(({ made }) => made)
 }
 
 const test = suite('values on PostgreSQL')
 
-/** Doubles of every size and length, the same ones at each run. */
+/** Doubles of every magnitude and precision, from a fixed seed. */
 const doubles = (): number[] => {
   let seed = 20_240_229n
   const random = () => {
@@ -33,19 +33,19 @@ const doubles = (): number[] => {
     double.set(new Float64Array(bits.buffer))
     return double[0] as number
   }
-  const few = (n: number) => Number(random() % BigInt(n))
+  const below = (n: number) => Number(random() % BigInt(n))
   return [
     ...[0, -0, 3, -2.5, 49.47, 1e15, 1e16, 1e17, 1e18, 1e19, 1e21, 1e22, 1e23, 2 ** 53, 2 ** 63, -(2 ** 63)],
     ...[2 ** 63 - 1024, 1e-4, 1e-5, 1e-7, 5e-324, 2.2250738585072014e-308, 1.7976931348623157e308, 1 / 3],
     ...Array.from({ length: 8_000 }, () => fromBits(random())),
     ...Array.from({ length: 2_000 }, () => fromBits(random() % 2n ** 52n)),
-    ...Array.from({ length: 8_000 }, () => Number(`${random() % 10n ** BigInt(1 + few(16))}e${few(600) - 308}`)),
-    ...Array.from({ length: 8_000 }, () => few(10_000_000) / 100),
-    ...Array.from({ length: 4_000 }, () => few(100_000_000) / 10 ** few(9)),
+    ...Array.from({ length: 8_000 }, () => Number(`${random() % 10n ** BigInt(1 + below(16))}e${below(600) - 308}`)),
+    ...Array.from({ length: 8_000 }, () => below(10_000_000) / 100),
+    ...Array.from({ length: 4_000 }, () => below(100_000_000) / 10 ** below(9)),
   ].filter(Number.isFinite)
 }
 
-test('every number is valid JSON and reads back as the same number, whatever the session’s precision', async () => {
+test('every number is valid JSON and parses to the same number, whatever extra_float_digits is', async () => {
   const values = doubles()
   for (const setting of ['', 'set extra_float_digits = -15;']) {
     await runOn(
@@ -57,14 +57,14 @@ test('every number is valid JSON and reads back as the same number, whatever the
     for (const [n, value] of values.entries()) assert.is(JSON.parse(String(printed[n]?.['made'])), value + 0)
     await runOn(url, 'drop table numbers')
   }
-  assert.equal(await each('registry_number(value)', 'double precision', ['NaN', 'Infinity', '-Infinity']), [
+  assert.equal(await evaluate('registry_number(value)', 'double precision', ['NaN', 'Infinity', '-Infinity']), [
     null,
     null,
     null,
   ])
 })
 
-/** Every character there is but NUL, in texts of a thousand. */
+/** All code points except NUL and surrogates, in texts of a thousand. */
 const allCharacters = (): string[] => {
   const points = Array.from({ length: 0x10_ffff }, (_, n) => n + 1).filter((point) => point < 0xd800 || point > 0xdfff)
   return Array.from({ length: Math.ceil(points.length / 1_000) }, (_, n) =>
@@ -72,30 +72,30 @@ const allCharacters = (): string[] => {
   )
 }
 
-test('every character is written as SQLite writes it', async () => {
+test('strings are quoted as SQLite quotes them', async () => {
   const texts = allCharacters()
-  const written = sqlite.prepare('select json_quote(?)').pluck()
+  const quote = sqlite.prepare('select json_quote(?)').pluck()
   assert.equal(
-    await each('registry_quoted(value)', 'text', texts),
-    texts.map((text) => written.get(text)),
+    await evaluate('registry_quoted(value)', 'text', texts),
+    texts.map((text) => quote.get(text)),
   )
 })
 
-test('every letter is folded by the engine’s rule, whatever the server’s locale', async () => {
+test('case folding equals the engine’s, whatever the server’s locale', async () => {
   const texts = allCharacters()
-  assert.equal(await each('registry_searched(array[value])', 'text', texts), texts.map(fold))
+  assert.equal(await evaluate('registry_searched(array[value])', 'text', texts), texts.map(fold))
   const folded = texts.map(fold)
-  assert.equal(folded.map(fold), folded, 'what is folded folds no further')
+  assert.equal(folded.map(fold), folded, 'folding is idempotent')
 })
 
-test('texts that are searched are joined by a space, those without a value left out', async () => {
+test('search texts are joined by a space, without nulls', async () => {
   const [row] = await runOn(url, `select registry_searched(array['A', null, '', 'Ö']) as text`)
   assert.is(row?.['text'], 'a  ö')
 })
 
-test('a text too long for an index is told from others by its hash', async () => {
+test('texts too long for an index are distinguished by their hash', async () => {
   const [one, other] = ['x'.repeat(5_000), `${'x'.repeat(4_999)}y`]
-  const keys = await each('registry_key(value)', 'text', ['short', one, other])
+  const keys = await evaluate('registry_key(value)', 'text', ['short', one, other])
   assert.is(keys[0], 'short')
   assert.is.not(keys[1], keys[2])
   assert.ok(keys.every((key) => String(key).length < 600))

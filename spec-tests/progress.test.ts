@@ -1,9 +1,9 @@
-/** Progress lines: a true rate, the time left, and no absurd numbers. */
+/** The progress bar: its rate, the remaining time and the last line. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { progressBar } from '../support/progress.js'
 
-/** A bar on a clock that the test moves, and the lines it has written without their bars. */
+/** A progress bar with a manual clock, and its lines without the bar. */
 const recorded = (total: number, unit: string, isTerminal = false) => {
   let now = 1_000_000
   const lines: string[] = []
@@ -29,7 +29,7 @@ const recorded = (total: number, unit: string, isTerminal = false) => {
 
 const test = suite('progress')
 
-test('the rate is that of the last seconds, whatever came before', () => {
+test('the rate is measured over the last ten seconds', () => {
   const { at, lines } = recorded(1_000, 'rows')
   at(0, 0)
   at(5, 500)
@@ -42,14 +42,14 @@ test('the rate is that of the last seconds, whatever came before', () => {
   ])
 })
 
-test('what was done before the first report is in no rate', () => {
+test('work done before the first report does not count', () => {
   const { at, lines } = recorded(1_000_000, 'rows')
   at(0, 900_000)
   at(5, 900_050)
   assert.equal(lines, ['x 900,050 of 1,000,000 rows · 10 rows/s · 2 h 46 min left'])
 })
 
-test('a rate over a moment is not shown', () => {
+test('no rate is shown for less than half a second', () => {
   const { at, lines } = recorded(100, 'rows', true)
   at(0, 0)
   at(0.1, 60)
@@ -57,7 +57,7 @@ test('a rate over a moment is not shown', () => {
   assert.equal(lines, ['x 60 of 100 rows', 'x 100 of 100 rows'])
 })
 
-test('the last line has the time it took and the average; nothing follows it', () => {
+test('the last line has the duration and the average rate, and nothing follows it', () => {
   const { at, lines } = recorded(100, 'rows')
   at(0, 0)
   at(4, 100)
@@ -73,7 +73,7 @@ test('seconds have no rate', () => {
   assert.equal(lines, ['x 60 of 600 seconds · 9 min 0 s left', 'x 600 of 600 seconds · took 10 min 0 s'])
 })
 
-test('nothing to do is done', () => {
+test('a total of zero is complete at once', () => {
   const { at, lines } = recorded(0, 'rows')
   at(0, 0)
   assert.equal(lines, ['x 0 of 0 rows'])

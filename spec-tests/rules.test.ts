@@ -1,4 +1,4 @@
-/** The engine's small rules, each by itself. */
+/** Unit tests of the engine's pure functions. */
 import Database from 'better-sqlite3'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -11,9 +11,9 @@ import { readSettings } from '../engine/settings.js'
 import { containment, fold } from '../engine/storage/caseFold.js'
 import { matchExpression, trigramsOf } from '../engine/storage/sqlite/search.js'
 
-const test = suite('small rules')
+const test = suite('pure functions')
 
-test('integers are read as pydantic reads them', () => {
+test('integers are parsed as pydantic parses them', () => {
   const valid = {
     '0': 0n,
     '-0': 0n,
@@ -50,7 +50,7 @@ test('integers are read as pydantic reads them', () => {
   }
 })
 
-/** What pydantic 2.13 says of integers around its limit of 4,300 characters. */
+/** The results of pydantic 2.13 around its limit of 4,300 digits. */
 const longIntegers = [
   { name: '4,300 digits', input: '7'.repeat(4300), type: 'valid' },
   { name: '4,300 digits, a plus sign and white space', input: ` +${'7'.repeat(4300)} `, type: 'valid' },
@@ -94,7 +94,7 @@ test('an integer takes time linear in its length to parse', () => {
 
 const messageOf = ({ body }: HttpError) => (body as { error: { message: string } }).error.message
 
-test('an unavailable database stored nothing; only a lost commit leaves that open', () => {
+test('unavailable means that nothing was stored; only a lost commit is unknown', () => {
   for (const error of [unavailable(), outcomeUnknown()]) {
     assert.is(error.status, 503)
     assert.is((error.body as { error: { code: string } }).error.code, 'unavailable')
@@ -104,11 +104,11 @@ test('an unavailable database stored nothing; only a lost commit leaves that ope
   assert.match(messageOf(outcomeUnknown()), /may or may not have been stored. Retry with the same Idempotency-Key/)
 })
 
-test('an internal error does not ask for a retry', () => {
+test('an internal error does not suggest a retry', () => {
   assert.not.match(messageOf(internalError()), /again|retry/i)
 })
 
-test('case folds in every script, and only case', () => {
+test('folding ignores case in every script, and nothing else', () => {
   const same = [
     'MÜLLER müller',
     'ΣΑΣ σας',
@@ -136,7 +136,7 @@ test('case folds in every script, and only case', () => {
   }
 })
 
-test('folding agrees with the language’s own regular expressions, letter by letter', () => {
+test('folding agrees with case-insensitive regular expressions for every letter', () => {
   for (let point = 0x20; point < 0x1ffff; point++) {
     if (point >= 0xd800 && point < 0xe000) continue
     const letter = String.fromCodePoint(point)
@@ -148,7 +148,7 @@ test('folding agrees with the language’s own regular expressions, letter by le
   }
 })
 
-test('the search index folds every letter of a trigram it is asked for as we do', () => {
+test('the search index folds the letters of queried trigrams as the engine does', () => {
   const database = new Database(':memory:')
   database.exec("create virtual table found using fts5(text, content = '', tokenize = 'trigram', detail = none)")
   const insert = database.prepare('insert into found (rowid, text) values (?, ?)')
@@ -167,7 +167,7 @@ test('the search index folds every letter of a trigram it is asked for as we do'
   }
 })
 
-test('the fast fold of a text is the fold of its letters', () => {
+test('folding a text equals folding its letters', () => {
   const letters = ['Σ', 'ς', 'ſ', 'K', 'İ', 'ı', 'ẞ', 'ᾳ', 'Ა', 'é', 'Ž', '한', 'न', '𐐀', 'µ', 'ϐ', 'x', 'Q']
   for (const one of letters) {
     for (const other of letters) {
@@ -194,7 +194,7 @@ test('containment of long patterns agrees with includes()', () => {
   }
 })
 
-test('a text has at most 16 distinct trigrams to search by, and none with letters that the index does not know', () => {
+test('a search uses at most 16 distinct trigrams, without letters that FTS5 folds differently', () => {
   assert.equal(trigramsOf('abcabc'), ['abc', 'bca', 'cab'])
   assert.equal(trigramsOf('ab'), [])
   assert.equal(trigramsOf('a\ufffdbcd'), ['bcd'])
@@ -204,7 +204,7 @@ test('a text has at most 16 distinct trigrams to search by, and none with letter
   assert.is(new Set(long).size, 16)
 })
 
-test('a search asks the index for the rarest trigrams', () => {
+test('a search queries the rarest trigrams', () => {
   const next: Record<string, number> = {
     '"emp"': 516,
     '"mp-"': 516,
@@ -221,7 +221,7 @@ test('a search asks the index for the rarest trigrams', () => {
   assert.is(matchExpression(['a"b', 'xyz'], [1, 1000], probe), '"a""b" AND "xyz"')
 })
 
-test('numbers that would be rounded are found, wherever they stand', () => {
+test('numbers that would be rounded are detected at every position', () => {
   const keys = (source: string) => [...inexactKeys(source)]
   assert.equal(keys('{"a":9007199254740993,"b":0.1,"c":1e3,"d":3.00,"e":-0,"f":1.7976931348623157e308,"g":0e999}'), [
     'a',
@@ -231,17 +231,21 @@ test('numbers that would be rounded are found, wherever they stand', () => {
   assert.equal(keys(`{"a":1${'0'.repeat(500_000)}1}`), ['a'])
 })
 
-test('the nearest name is found, and none where none is near', () => {
+test('a similar name is suggested, and none if none is similar', () => {
   assert.is(nearest('leave_typ', ['leave_type', 'status']), 'leave_type')
   assert.is(nearest('sttaus', ['leave_type', 'status']), 'status')
   assert.is(nearest('zzz', ['leave_type', 'status']), undefined)
-  assert.is(didYouMean('colour', ['color']), '; did you mean "color"?')
+  assert.is(didYouMean('colour', ['color']), '. Did you mean "color"?')
 })
 
-test('the clock reads UTC', () => {
-  assert.match(today(), /^\d{4}-\d\d-\d\d$/)
-  assert.match(now(), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
-  assert.ok(Math.abs(Date.parse(now()) - Date.now()) < 2000)
+test('now and today are the current UTC second and date', () => {
+  const second = () => new Date().toISOString().slice(0, 19)
+  const before = second()
+  const [timestamp, date] = [now(), today()]
+  const after = second()
+  assert.match(timestamp, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
+  assert.ok(timestamp >= `${before}Z` && timestamp <= `${after}Z`)
+  assert.ok(date >= before.slice(0, 10) && date <= after.slice(0, 10))
 })
 
 test('settings have their defaults', () => {
@@ -265,7 +269,7 @@ test('settings have their defaults', () => {
   assert.is(readSettings({ API_TOKEN: ' secret ' }).API_TOKEN, 'secret')
 })
 
-test('every wrong setting is told at once, with what it takes', () => {
+test('all invalid settings are reported at once, with the accepted values', () => {
   const wrong = {
     PORT: '65536',
     DATABASE_URL: 'mysql://user:pass@host',

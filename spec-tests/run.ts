@@ -1,4 +1,4 @@
-/** Runs every suite and cannot pass without having run: a file without a suite, or a hook that throws, is a failure. */
+/** Runs the test files; a file without a suite, or a hook that throws, is a failure. */
 import { join } from 'node:path'
 import { runCommand } from '../support/options.js'
 import { testCommand, testFiles } from './command.js'
@@ -12,8 +12,7 @@ declare global {
   var UVU_QUEUE: [string, ...Run[]][]
 }
 
-/** How many minutes the whole run may take. */
-const patience = 10
+const timeoutMinutes = 10
 
 const run = async (files: readonly string[]): Promise<boolean> => {
   globalThis.UVU_DEFER = 1
@@ -22,7 +21,7 @@ const run = async (files: readonly string[]): Promise<boolean> => {
   let passed = 0
   let failed = 0
 
-  /** Counts what a suite says of itself, for uvu's own total forgets a suite whose hook threw. */
+  /** uvu's own total omits a suite whose hook threw, so the results are counted here. */
   const counted =
     (suite: Run): Run =>
     async () => {
@@ -38,19 +37,18 @@ const run = async (files: readonly string[]): Promise<boolean> => {
     try {
       await import(join(import.meta.dirname, name))
       const [, ...suites] = globalThis.UVU_QUEUE[index] ?? []
-      if (suites.length === 0) throw new Error('holds no suite that runs')
+      if (suites.length === 0) throw new Error('the file runs no suite')
       globalThis.UVU_QUEUE[index] = [name, ...suites.map(counted)]
     } catch (error) {
       failed++
       console.error(`${name}: ${(error as Error).stack}`)
     }
   }
-  // A test that hangs is a failure, not a wait.
   setTimeout(() => {
-    console.error(`a test has not ended within ${patience} minutes`)
+    console.error(`The tests did not finish within ${timeoutMinutes} minutes.`)
     console.log(`${passed} passed, ${failed + 1} failed`)
     process.exit(1)
-  }, patience * 60_000).unref()
+  }, timeoutMinutes * 60_000).unref()
   await exec()
   console.log(`${passed} passed, ${failed} failed`)
   return failed === 0 && passed > 0
@@ -58,6 +56,6 @@ const run = async (files: readonly string[]): Promise<boolean> => {
 
 await runCommand(testCommand('npm test'), async (_, name) => {
   const isPassed = await run(testFiles(server ? 'postgres' : 'sqlite', name))
-  // An open handle would keep the process alive; whatever a suite left open ends here.
+  // Handles that a suite left open would keep the process alive.
   process.exit(isPassed ? 0 : 1)
 })

@@ -1,14 +1,14 @@
-/** Search and filters of every resource, held against an oracle in plain JavaScript. */
+/** Search and filters of every resource, compared with plain JavaScript. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Field, filterFields, type Resource, type RowValues } from '../engine/descriptor/registry.js'
-import { shownRow } from '../support/samples.js'
+import { publicRow } from '../support/samples.js'
 import { containing, joinedText } from './support/searchOracle.js'
 import { registry, startService } from './support/service.js'
 
 const { get, create } = await startService()
 
-const pieces = (resource: Resource, rows: readonly RowValues[]): string[] => {
+const searchTexts = (resource: Resource, rows: readonly RowValues[]): string[] => {
   const texts = rows.slice(0, 12).map((row) => joinedText(resource, row))
   const cut = texts.flatMap((text) => {
     const letters = Array.from(text)
@@ -39,7 +39,7 @@ const pieces = (resource: Resource, rows: readonly RowValues[]): string[] => {
   ]
 }
 
-const given = (values: RowValues): string =>
+const toQuery = (values: RowValues): string =>
   Object.entries(values)
     .map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`)
     .join('&')
@@ -54,19 +54,19 @@ const expectPage = async (path: string, query: string, rows: readonly RowValues[
 for (const resource of registry) {
   const test = suite(`search ${resource.path}`)
   const path = `/v1/${resource.path}`
-  const rows = resource.demo.map((row) => shownRow(resource, row))
+  const rows = resource.demo.map((row) => publicRow(resource, row))
   const filters = filterFields(resource)
   const valuesOf = ({ name }: Field) =>
     [...new Set(rows.map((row) => row[name] ?? null))].filter((value) => value !== null)
 
   test('q finds the rows that contain it, whatever its case', async () => {
-    for (const q of pieces(resource, rows)) {
+    for (const q of searchTexts(resource, rows)) {
       const found = q.trim() === '' ? rows : rows.filter((row) => containing(q)(joinedText(resource, row)))
       await expectPage(path, `q=${encodeURIComponent(q)}`, found)
     }
   })
 
-  test('white space around q does not count, and an empty q filters nothing', async () => {
+  test('white space around q is ignored, and an empty q matches everything', async () => {
     await expectPage(path, 'q=', rows)
     await expectPage(path, 'q=%20%09', rows)
     await expectPage(path, 'q', rows)
@@ -83,7 +83,7 @@ for (const resource of registry) {
     await expectPage(path, 'q=a%00', [])
   })
 
-  test('a very long q is answered', async () => {
+  test('a very long q gets a response', async () => {
     await expectPage(path, `q=${'k'.repeat(12_000)}`, [])
   })
 
@@ -92,7 +92,7 @@ for (const resource of registry) {
       for (const value of valuesOf(field).slice(0, 8)) {
         await expectPage(
           path,
-          given({ [field.name]: value }),
+          toQuery({ [field.name]: value }),
           rows.filter((row) => row[field.name] === value),
         )
       }
@@ -101,7 +101,7 @@ for (const resource of registry) {
     })
 
     if (field.kind === 'integer') {
-      test(`${field.name} refuses what is no integer, and finds nothing beyond every integer`, async () => {
+      test(`${field.name} rejects non-integers, and matches nothing beyond the integer range`, async () => {
         const { status, body } = await get(`${path}?${field.name}=abc&limit=x`)
         assert.is(status, 422)
         assert.equal(
@@ -116,12 +116,12 @@ for (const resource of registry) {
         }
       })
     } else {
-      test(`${field.name} keeps to the exact case`, async () => {
+      test(`${field.name} is case-sensitive`, async () => {
         const value = String(valuesOf(field)[0] ?? 'x')
         const other = value === value.toUpperCase() ? value.toLowerCase() : value.toUpperCase()
         await expectPage(
           path,
-          given({ [field.name]: other }),
+          toQuery({ [field.name]: other }),
           rows.filter((row) => row[field.name] === other),
         )
       })
@@ -133,11 +133,11 @@ for (const resource of registry) {
       const named = filters.filter(({ name }) => (row[name] ?? null) !== null)
       const values = Object.fromEntries(named.map(({ name }) => [name, row[name] ?? null]))
       const same = rows.filter((other) => named.every(({ name }) => other[name] === row[name]))
-      await expectPage(path, given(values), same)
+      await expectPage(path, toQuery(values), same)
       const q = Array.from(joinedText(resource, row)).slice(0, 5).join('').trim()
       await expectPage(
         path,
-        `${given(values)}&q=${encodeURIComponent(q)}`,
+        `${toQuery(values)}&q=${encodeURIComponent(q)}`,
         same.filter((other) => containing(q)(joinedText(resource, other))),
       )
     }
@@ -152,20 +152,20 @@ for (const resource of registry) {
   test.run()
 }
 
-const odd = suite('search for texts that are odd')
+const unusual = suite('search for unusual texts')
 
-for (const [what, stored, finds, misses] of [
+for (const [name, stored, finds, misses] of [
   [
-    'long ones of letters that no index knows',
+    'long texts without a usable trigram at the start',
     `ა${'x'.repeat(3000)}z`,
     `ა${'x'.repeat(3000)}Z`,
     `ა${'x'.repeat(3000)}y`,
   ],
-  ['long ones that an index finds', `b${'x'.repeat(3500)}z`, `b${'x'.repeat(3500)}Z`, `b${'x'.repeat(3500)}y`],
-  ['characters that are none', 'ab\uffffcd', 'AB\uffffcd', 'ab\ufffdcd'],
-  ['the sign for what is none', 'ef\ufffdgh', '\ufffd', '\ufffe'],
+  ['long texts', `b${'x'.repeat(3500)}z`, `b${'x'.repeat(3500)}Z`, `b${'x'.repeat(3500)}y`],
+  ['noncharacters', 'ab\uffffcd', 'AB\uffffcd', 'ab\ufffdcd'],
+  ['replacement characters', 'ef\ufffdgh', '\ufffd', '\ufffe'],
 ] as const) {
-  odd(`${what} are found exactly`, async () => {
+  unusual(`${name} are found exactly`, async () => {
     const id = (await create('leave', { leave_type: 'odd', reason: stored })).body.id
     const found = async (q: string): Promise<number[]> =>
       (await get(`/v1/leave?q=${encodeURIComponent(q)}`)).body.data.map((row: { id: number }) => row.id)
@@ -174,4 +174,4 @@ for (const [what, stored, finds, misses] of [
   })
 }
 
-odd.run()
+unusual.run()

@@ -1,9 +1,9 @@
-/** The process itself: how it starts, what it says when it cannot, and how it stops. */
+/** The process: its start, its error messages, its workers and its stop. */
 import { connect, type Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { shownDatabase } from '../engine/settings.js'
+import { publicDatabaseUrl } from '../engine/settings.js'
 import { startAndFail, startProcess } from '../support/process.js'
 import { freshUrl, sharedDatabase } from './support/database.js'
 
@@ -12,16 +12,16 @@ const totalOf = async (address: string, resource: string) =>
 
 const test = suite('the process')
 
-test('a first start makes the database with the demo data; rows outlive it, and no demo data is loaded twice', async () => {
+test('the first start creates the database with demo data; a second start keeps the rows and loads no demo data', async () => {
   const database = await sharedDatabase()
   const DATABASE_URL = database.url
   const first = await startProcess({ DATABASE_URL, API_TOKEN: 'a-token-of-some-length' })
   const [opened, ready, ...more] = first.messages()
-  const named = shownDatabase(DATABASE_URL)
-  assert.is(opened, `Created ${database.what} ${named}, with the demo data.`)
+  const named = publicDatabaseUrl(DATABASE_URL)
+  assert.is(opened, `Created ${database.reportedAs} ${named}, with the demo data.`)
   assert.match(ready ?? '', /^Ready at \S+\/api · docs at \S+\/api\/docs · writes enabled$/)
   assert.equal(more, [])
-  // Every line is JSON, and none has the password.
+  // Every line is JSON, and none contains the password.
   assert.is(first.output().trimEnd().split('\n').length, 2)
   assert.not.match(first.output(), /of-the-tests/)
   const before = await totalOf(first.address, 'leave')
@@ -48,7 +48,7 @@ test('DEMO_DATA=false leaves a new database empty', async () => {
   assert.is(await running.end('SIGTERM'), 0)
 })
 
-test('a column that a descriptor gained is added to the table that exists', async () => {
+test('a new field is added as a column to an existing table', async () => {
   const older = await sharedDatabase()
   await older.run('create table departments (id integer primary key, name text not null)')
   await older.run(`insert into departments values (1, 'Only')`)
@@ -62,23 +62,23 @@ test('a column that a descriptor gained is added to the table that exists', asyn
   older.close()
 })
 
-const failures: [what: string, environment: Record<string, string>, says: RegExp][] = [
-  ['wrong settings', { PORT: 'x', LOG_LEVEL: 'loud' }, /^PORT is "x", but .*\nLOG_LEVEL is "loud", but .*\n$/],
+const failures: [name: string, environment: Record<string, string>, message: RegExp][] = [
+  ['invalid settings', { PORT: 'x', LOG_LEVEL: 'loud' }, /^PORT is "x", but .*\nLOG_LEVEL is "loud", but .*\n$/],
   [
-    'a host that is not here',
+    'a host of another machine',
     { DATABASE_URL: 'sqlite::memory:', HOST: '192.0.2.1' },
     /^HOST is not an address of this machine.*\n$/,
   ],
 ]
-for (const [what, environment, says] of failures) {
-  test(`${what} end the start with a clear line`, async () => {
+for (const [name, environment, message] of failures) {
+  test(`${name}: the start fails with one line per error`, async () => {
     const { code, output } = await startAndFail(environment)
     assert.is(code, 1)
-    assert.match(output, says)
+    assert.match(output, message)
   })
 }
 
-test('several workers share the port; one that dies is replaced, and all are drained', async () => {
+test('workers share the port, a dead one is replaced, and all are drained', async () => {
   const database = await sharedDatabase()
   const running = await startProcess({
     DATABASE_URL: database.url,
@@ -103,32 +103,32 @@ test('several workers share the port; one that dies is replaced, and all are dra
   while (workers().length < 2) await setTimeout(50)
   const [killed] = workers()
   process.kill(killed as number, 'SIGKILL')
-  const ask = () =>
+  const checkHealth = () =>
     fetch(`${running.address}/api/v1/health`, {
       headers: { connection: 'close' },
       signal: AbortSignal.timeout(2_000),
     }).catch(() => {})
-  while (workers().length < 3) await Promise.all([ask(), ask(), setTimeout(50)])
+  while (workers().length < 3) await Promise.all([checkHealth(), checkHealth(), setTimeout(50)])
   assert.is(await totalOf(running.address, 'leave'), before + 40)
-  const replaced = `Worker ${killed} was ended by SIGKILL; another one is started.`
+  const replaced = `Worker ${killed} was killed by SIGKILL; starting a new one.`
   while (!running.messages().includes(replaced)) await setTimeout(50)
   assert.is(await running.end('SIGTERM'), 0)
   database.close()
 })
 
-test('a port in use ends the start with a clear line', async () => {
+test('a port in use stops the start with a message', async () => {
   const running = await startProcess({ DATABASE_URL: 'sqlite::memory:' })
   const { port } = new URL(running.address)
   const { code, output } = await startAndFail({ DATABASE_URL: 'sqlite::memory:', PORT: port })
   assert.is(code, 1)
-  assert.is(output, `Port ${port} is in use; set PORT to another one, or to 0 for any free one.\n`)
+  assert.is(output, `Port ${port} is in use; set PORT to another port, or to 0 for any free port.\n`)
   const metrics = await startAndFail({ DATABASE_URL: 'sqlite::memory:', METRICS_PORT: port })
   assert.is(metrics.code, 1)
-  assert.is(metrics.output, `Port ${port} is in use; set METRICS_PORT to another one, or to 0 for any free one.\n`)
+  assert.is(metrics.output, `Port ${port} is in use; set METRICS_PORT to another port, or to 0 for any free port.\n`)
   await running.end('SIGTERM')
 })
 
-test('a variable that is a typo away from a setting, and a former name, are warned about', async () => {
+test('misspelt and former setting names cause warnings', async () => {
   const running = await startProcess({ DATABASE_URL: 'sqlite::memory:', API_TOKN: 'x', READY_MB: '1' })
   assert.equal(running.messages().slice(0, 2), [
     'READY_MB is now called CACHE_MB; the old name will stop working.',
@@ -137,8 +137,8 @@ test('a variable that is a typo away from a setting, and a former name, are warn
   await running.end('SIGTERM')
 })
 
-/** A request that stays under way: its body never ends. */
-const hold = async (address: string): Promise<Socket> => {
+/** Sends a request whose body never ends. */
+const sendUnfinished = async (address: string): Promise<Socket> => {
   const { port, hostname } = new URL(address)
   const socket = connect(Number(port), hostname)
   socket.on('error', () => {})
@@ -150,7 +150,7 @@ const hold = async (address: string): Promise<Socket> => {
 }
 
 for (const WORKERS of ['1', '2']) {
-  test(`a request that never ends does not keep ${WORKERS} process(es) from stopping`, async () => {
+  test(`an unfinished request does not prevent ${WORKERS} process(es) from stopping`, async () => {
     const database = await sharedDatabase()
     const running = await startProcess({
       DATABASE_URL: database.url,
@@ -158,7 +158,7 @@ for (const WORKERS of ['1', '2']) {
       DRAIN_TIMEOUT_MS: '500',
       WORKERS,
     })
-    const socket = await hold(running.address)
+    const socket = await sendUnfinished(running.address)
     assert.is.not(await running.end('SIGTERM'), 0)
     assert.match(running.output(), /within 500 ms \(DRAIN_TIMEOUT_MS\)/)
     socket.destroy()

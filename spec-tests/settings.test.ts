@@ -1,7 +1,7 @@
-/** The settings: aliases, and warnings about names that are a typo away from one. */
+/** Settings: former names, warnings about misspelt names, and secrets in messages. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { readSettings, SettingsError, settingWarnings, shownDatabase } from '../engine/settings.js'
+import { publicDatabaseUrl, readSettings, SettingsError, settingWarnings } from '../engine/settings.js'
 
 const test = suite('settings')
 
@@ -24,12 +24,12 @@ const typos: Readonly<Record<string, string>> = {
   DEMODATA: 'DEMO_DATA',
 }
 for (const [given, meant] of Object.entries(typos)) {
-  test(`${given} is taken for ${meant}`, () => {
+  test(`${given} is reported as a typo of ${meant}`, () => {
     assert.equal(settingWarnings({ [given]: '1' }), [`${given} is not a setting. Did you mean ${meant}?`])
   })
 }
 
-/** What shells, terminals, CI systems, containers, npm and other services set. */
+/** Variables of shells, terminals, CI systems, containers, npm and other services. */
 const common = `HOSTNAME HOSTTYPE HOSTS LOGNAME SHELL SHLVL HOME PATH PWD OLDPWD USER TERM LANG LC_ALL EDITOR VISUAL PAGER TZ POST SORT
   COLORTERM DISPLAY MAIL TMPDIR TMP TEMP SSH_AUTH_SOCK SSH_CONNECTION SSH_TTY XDG_RUNTIME_DIR XDG_SESSION_ID DBUS_SESSION_BUS_ADDRESS
   NODE_ENV NODE_OPTIONS NODE_PATH NODE_VERSION NVM_DIR YARN_VERSION npm_config_cache npm_lifecycle_event npm_package_version
@@ -39,12 +39,12 @@ const common = `HOSTNAME HOSTTYPE HOSTS LOGNAME SHELL SHLVL HOME PATH PWD OLDPWD
   TEST_DATABASE_URL TEST_DATABASE_PREFIX API_KEY API_URL API_HOST CACHE_DIR CACHE_TTL LOG_FILE LOG_DIR LOG_FORMAT DEBUG VERBOSE
   DEMO DATA DATA_DIR PORTS SPORT HOSTED JAVA_HOME GOPATH PYTHONPATH VIRTUAL_ENV CONDA_PREFIX LS_COLORS LESSOPEN MOTD_SHOWN WSLENV
   ProgramFiles(x86) SystemRoot COMPUTERNAME USERPROFILE PROCESSOR_ARCHITECTURE HOSTALIASES _ OSTYPE MACHTYPE IFS PS1 UID EUID PPID`
-test('common names are not taken for settings', () => {
+test('common variables cause no warnings', () => {
   const environment = Object.fromEntries(common.split(/\s+/).map((name) => [name, '1']))
   assert.equal(settingWarnings(environment), [])
 })
 
-test('a name that is near to a setting is left alone where that setting is given too', () => {
+test('a similar name causes no warning if the setting itself is present', () => {
   assert.equal(settingWarnings({ DATABASE_URI: 'x', DATABASE_URL: 'sqlite:y' }), [])
 })
 
@@ -65,9 +65,9 @@ for (const [former, name] of [
   })
 }
 
-test('no password of a database is shown', () => {
-  assert.is(shownDatabase('postgres://me:secret@host:5/name?password=secret'), 'postgres://host:5/name')
-  assert.is(shownDatabase('postgres://me:s@cret@ho st/name?password=secret'), 'postgres://ho st/name')
+test('database passwords are never printed', () => {
+  assert.is(publicDatabaseUrl('postgres://me:secret@host:5/name?password=secret'), 'postgres://host:5/name')
+  assert.is(publicDatabaseUrl('postgres://me:s@cret@ho st/name?password=secret'), 'postgres://ho st/name')
   assert.throws(
     () => readSettings({ DATABASE_URL: 'mysql://me:secret@host/name' }),
     (error: Error) => error instanceof SettingsError && !error.message.includes('secret'),

@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { startProcess } from '../support/process.js'
-import { answersIn, type Header, requestBytes, Wire } from '../support/wire.js'
+import { type Header, parseResponses, RawConnection, requestBytes } from '../support/rawHttp.js'
 import { corpus, traversals } from './support/corpus.js'
 import { token } from './support/service.js'
 
@@ -54,7 +54,7 @@ const test = suite('sockets')
 
 for (const { name, bytes, statuses } of corpus) {
   test(name, async () => {
-    const answers = answersIn(await exchange(bytes))
+    const answers = parseResponses(await exchange(bytes))
     const shown = answers.map(({ status, text }) => `${status} ${text.slice(0, 120)}`).join('\n')
     assert.is(answers.length, statuses.length, `answers: ${shown}`)
     for (const [index, { status, headers, text }] of answers.entries()) {
@@ -69,7 +69,7 @@ for (const { name, bytes, statuses } of corpus) {
 
 test('a request that was answered before its body went wrong is not answered again', async () => {
   const head = 'POST /api/v1/leave HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n'
-  const answers = answersIn(await exchange(head, { piece: 'no chunk\r\n', every: 300 }))
+  const answers = parseResponses(await exchange(head, { piece: 'no chunk\r\n', every: 300 }))
   assert.equal(
     answers.map(({ status }) => status),
     [401],
@@ -114,7 +114,7 @@ const causes: [what: string, bytes: string, status: number, message: RegExp][] =
 ]
 for (const [what, bytes, status, message] of causes) {
   test(`${what}: ${status}, and the message names the cause`, async () => {
-    const last = answersIn(await exchange(bytes)).at(-1)
+    const last = parseResponses(await exchange(bytes)).at(-1)
     assert.is(last?.status, status)
     assert.match(JSON.parse(last?.text ?? '').error.message, message)
     assert.is(last?.headers.get('cache-control'), 'no-store')
@@ -125,7 +125,7 @@ for (const [what, bytes, status, message] of causes) {
 for (const host of ['a', 'a.example:8080', '127.0.0.1:1', '[::1]:3000', '[::1]', 'a_b.example', 'a:']) {
   test(`the host "${host}" is valid`, async () => {
     const bytes = `GET /api/v1/health HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`
-    assert.is(answersIn(await exchange(bytes))[0]?.status, 200)
+    assert.is(parseResponses(await exchange(bytes))[0]?.status, 200)
   })
 }
 
@@ -141,7 +141,7 @@ for (const [what, first, status] of [
       return ((await response.json()) as { meta: { total: number } }).meta.total
     }
     for (const next of [create, health, 'junk\r\n\r\n']) {
-      const answers = answersIn(await exchange(first + next))
+      const answers = parseResponses(await exchange(first + next))
       assert.equal(
         answers.map((answer) => answer.status),
         [status],
@@ -158,18 +158,18 @@ test('HEAD with an invalid host has no body', async () => {
 
 test('another expectation than 100-continue is ignored', async () => {
   const bytes = head('GET', '/api/v1/health', 'Expect: tea\r\nConnection: close\r\n')
-  assert.is(answersIn(await exchange(bytes))[0]?.status, 200)
+  assert.is(parseResponses(await exchange(bytes))[0]?.status, 200)
 })
 
 test('a client that does not close its side of a refused connection is cut off', async () => {
   for (const bytes of ['BREW / HTTP/1.1\r\n\r\n', 'CONNECT a:80 HTTP/1.1\r\nHost: a:80\r\n\r\n']) {
-    const answers = answersIn(await exchange(bytes, { piece: 'x', every: 500 }))
+    const answers = parseResponses(await exchange(bytes, { piece: 'x', every: 500 }))
     assert.is(answers.length, 1)
   }
 })
 
 test('a connection that asked for an upgrade it did not get is as any other', async () => {
-  const wire = new Wire(running.address)
+  const wire = new RawConnection(running.address)
   const headers: Header[] = [
     ['authorization', `Bearer ${token}`],
     ['content-type', 'application/json'],
@@ -177,14 +177,14 @@ test('a connection that asked for an upgrade it did not get is as any other', as
     ['upgrade', 'websocket'],
   ]
   const create = requestBytes('POST', '/api/v1/leave', headers, Buffer.from('{"leave_type":"x"}'))
-  assert.is((await wire.ask(create, 'POST')).status, 201)
-  assert.is((await wire.ask(requestBytes('GET', '/api/v1/health'))).status, 200)
+  assert.is((await wire.send(create, 'POST')).status, 201)
+  assert.is((await wire.send(requestBytes('GET', '/api/v1/health'))).status, 200)
   wire.close()
 })
 
 test('no path leads out of the docs', async () => {
   for (const path of traversals) {
-    const [answer] = answersIn(await exchange(`GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`))
+    const [answer] = parseResponses(await exchange(`GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`))
     assert.is(answer?.status, 404, path)
     assert.is(JSON.parse(answer?.text ?? '').error.code, 'not_found', path)
   }
@@ -192,7 +192,7 @@ test('no path leads out of the docs', async () => {
 
 for (const [name, exchanged] of Object.entries(slow)) {
   test(`${name} are cut off with a 408`, async () => {
-    const answers = answersIn(await exchanged)
+    const answers = parseResponses(await exchanged)
     assert.equal(
       answers.map(({ status }) => status),
       [408],

@@ -1,4 +1,4 @@
-/** Backups of a database in use: whole, checked, never over another file, and with every row acknowledged before they began. */
+/** Backups of a database in use: complete, checked, and never over another file. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,13 +13,13 @@ import { startProcess } from '../support/process.js'
 const { path: folder } = temporaryFolder('backup')
 const DATABASE_URL = `sqlite:${join(folder, 'served.sqlite')}`
 const API_TOKEN = 'a-token-of-some-length'
-const tool = join(import.meta.dirname, '..', 'cli', 'backup.js')
+const command = join(import.meta.dirname, '..', 'cli', 'backup.js')
 const backup = (file: string, url = DATABASE_URL) =>
-  spawnSync(process.execPath, [tool, file], { encoding: 'utf8', env: { ...process.env, DATABASE_URL: url } })
+  spawnSync(process.execPath, [command, file], { encoding: 'utf8', env: { ...process.env, DATABASE_URL: url } })
 
 const test = suite('backups')
 
-test('under constant creates, each backup is sound and has every row acknowledged before it began', async () => {
+test('during creates, each backup is intact and has every row acknowledged before it started', async () => {
   const running = await startProcess({ DATABASE_URL, API_TOKEN })
   const headers = { authorization: `Bearer ${API_TOKEN}`, 'content-type': 'application/json' }
   const acknowledged: number[] = []
@@ -58,7 +58,7 @@ test('under constant creates, each backup is sound and has every row acknowledge
   assert.is(await running.end('SIGTERM'), 0)
 })
 
-test('a backup is a database to start on', async () => {
+test('the service starts on a backup', async () => {
   const restored = await startProcess({ DATABASE_URL: `sqlite:${join(folder, 'copy-0.sqlite')}` })
   const { meta } = (await (await fetch(`${restored.address}/api/v1/leave?limit=1`)).json()) as {
     meta: { total: number }
@@ -67,11 +67,11 @@ test('a backup is a database to start on', async () => {
   assert.is(await restored.end('SIGTERM'), 0)
 })
 
-test('no file is overwritten, and what cannot be copied is refused in one line', () => {
-  const there = join(folder, 'there')
-  writeFileSync(there, 'mine')
+test('existing files are not overwritten, and errors are one line', () => {
+  const existing = join(folder, 'existing')
+  writeFileSync(existing, 'mine')
   for (const { status, stderr } of [
-    backup(there),
+    backup(existing),
     backup(''),
     backup('-x'),
     backup('--help-me'),
@@ -84,7 +84,7 @@ test('no file is overwritten, and what cannot be copied is refused in one line',
   }
   assert.not.ok(existsSync(join(folder, 'new')))
   assert.not.ok(existsSync(join(folder, 'none.sqlite')))
-  assert.is(readFileSync(there, 'utf8'), 'mine')
+  assert.is(readFileSync(existing, 'utf8'), 'mine')
 })
 
 test.run()

@@ -1,4 +1,4 @@
-/** The deadline of reads on SQLite. */
+/** The time limit of reads on SQLite. */
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { suite } from 'uvu'
@@ -7,9 +7,9 @@ import { temporaryFolder } from '../support/cleanup.js'
 import { startService } from './support/service.js'
 
 const folder = temporaryFolder('deadline').path
-const test = suite('deadline of reads')
+const test = suite('time limit of reads')
 
-test('a read past its deadline is 503, and other reads go on', async () => {
+test('a read past its time limit gets 503, and other reads continue', async () => {
   const { get } = await startService({ url: `sqlite:${join(folder, 'deadline.sqlite')}`, readTimeoutMs: 1 })
   const other = new Database(join(folder, 'deadline.sqlite'))
   other.exec(`with recursive numbers(n) as (select 0 union all select n + 1 from numbers where n < 60000)

@@ -1,4 +1,4 @@
-/** Damage done for real: a lock, a full disk, a file that vanishes, is replaced, damaged or another program's. */
+/** Faults of the file: locked, full disk, missing, replaced, read-only, damaged, foreign, and failing system calls. */
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
@@ -17,59 +17,60 @@ import Database from 'better-sqlite3'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { temporaryFolder } from '../support/cleanup.js'
-import { type Running, startAndFail, startProcess } from '../support/process.js'
+import { type RunningService, startAndFail, startProcess } from '../support/process.js'
 
 const { path: folder } = temporaryFolder('faults')
 chmodSync(folder, 0o777)
 const API_TOKEN = 'a-token-of-some-length'
 let files = 0
 const newPath = (): string => join(folder, `${++files}.sqlite`)
-const start = (path: string, more: Parameters<typeof startProcess>[1] = {}): Promise<Running> =>
+const start = (path: string, more: Parameters<typeof startProcess>[1] = {}): Promise<RunningService> =>
   startProcess({ DATABASE_URL: `sqlite:${path}`, API_TOKEN }, more)
 
-const create = ({ address }: Running, reason = 'a fault'): Promise<Response> =>
+const create = ({ address }: RunningService, reason = 'a fault'): Promise<Response> =>
   fetch(`${address}/api/v1/leave`, {
     method: 'POST',
     headers: { authorization: `Bearer ${API_TOKEN}`, 'content-type': 'application/json' },
     body: JSON.stringify({ leave_type: 'Annual', reason }),
   })
-const read = ({ address }: Running, path = '/leave?limit=1'): Promise<Response> => fetch(`${address}/api/v1${path}`)
-const totalOf = async (running: Running): Promise<number> =>
+const read = ({ address }: RunningService, path = '/leave?limit=1'): Promise<Response> =>
+  fetch(`${address}/api/v1${path}`)
+const totalOf = async (running: RunningService): Promise<number> =>
   ((await (await read(running)).json()) as { meta: { total: number } }).meta.total
 
-/** Refused for now: nothing stored, and the client told to come back. */
-const isUnavailable = async (response: Response): Promise<void> => {
+/** Checks for a 503 that asks the client to retry. */
+const expectUnavailable = async (response: Response): Promise<void> => {
   assert.is(response.status, 503)
   assert.ok(Number(response.headers.get('retry-after')) > 0)
   assert.is(((await response.json()) as { error: { code: string } }).error.code, 'unavailable')
 }
-const recovers = async (running: Running): Promise<void> => {
+const waitForRecovery = async (running: RunningService): Promise<void> => {
   for (let tries = 0; tries < 100; tries++) {
     if ((await create(running)).status === 201) return
     await setTimeout(100)
   }
-  assert.unreachable('it did not recover')
+  assert.unreachable('the service did not recover')
 }
 
 const test = suite('faults')
 
-test('a file that another program has locked: reads go on, creates wait and are refused, then taken again', async () => {
+test('locked by another program: reads continue, creates wait and get 503, then work again', async () => {
   const path = newPath()
   const running = await start(path)
   const before = await totalOf(running)
-  const stranger = new Database(path)
-  stranger.exec('begin immediate')
+  const otherProgram = new Database(path)
+  otherProgram.exec('begin immediate')
   const waiting = create(running)
   for (let n = 0; n < 20; n++) assert.is((await read(running, `/leave?limit=1&offset=${n}`)).status, 200)
-  await isUnavailable(await waiting)
+  await expectUnavailable(await waiting)
   assert.is(await totalOf(running), before)
-  stranger.exec('rollback')
-  stranger.close()
-  await recovers(running)
+  otherProgram.exec('rollback')
+  otherProgram.close()
+  await waitForRecovery(running)
   assert.is(await running.end('SIGTERM'), 0)
 })
 
-test('a disk that takes no more: no create is acknowledged that is not stored, and all goes on once there is room', async () => {
+test('full disk: creates get 503 and are not stored, reads continue, and creates work once there is space', async () => {
   const path = newPath()
   const limit = 8 * 1024
   const running = await start(path, { shell: `ulimit -S -f ${limit} && exec "$0" "$@"` })
@@ -81,37 +82,37 @@ test('a disk that takes no more: no create is acknowledged that is not stored, a
     stored++
     response = await create(running, reason)
   }
-  await isUnavailable(response)
+  await expectUnavailable(response)
   assert.ok(stored > 0)
   assert.is((await read(running)).status, 200)
   assert.is(await totalOf(running), before + stored)
   spawnSync('prlimit', ['--pid', String(running.child.pid), '--fsize=unlimited'])
-  await recovers(running)
+  await waitForRecovery(running)
   assert.is(await running.end('SIGTERM'), 0)
   const database = new Database(path)
   assert.is(database.prepare('select count(*) from leave_requests').pluck().get(), before + stored + 1)
   assert.equal(database.pragma('integrity_check'), [{ integrity_check: 'ok' }])
 })
 
-test('a file that vanishes: creates are refused and not stored, health says so, and all is well once it is back', async () => {
+test('missing file: creates and health get 503, nothing is stored, and all works once the file is back', async () => {
   const path = newPath()
   const running = await start(path)
   assert.is((await create(running)).status, 201)
   const before = await totalOf(running)
   renameSync(path, `${path}.away`)
-  for (let n = 0; n < 5; n++) await isUnavailable(await create(running, 'refused'))
-  await isUnavailable(await read(running, '/health'))
+  for (let n = 0; n < 5; n++) await expectUnavailable(await create(running, 'refused'))
+  await expectUnavailable(await read(running, '/health'))
   assert.is((await read(running)).status, 200)
-  assert.not.ok(existsSync(path), 'an empty file took its place')
+  assert.not.ok(existsSync(path), 'an empty file was created')
   renameSync(`${path}.away`, path)
-  await recovers(running)
+  await waitForRecovery(running)
   assert.is((await read(running, '/health')).status, 200)
   assert.is(await totalOf(running), before + 1)
   assert.is(((await (await read(running, '/leave?q=refused')).json()) as { meta: { total: number } }).meta.total, 0)
   assert.is(await running.end('SIGTERM'), 0)
 })
 
-test('a file that is put in the place of another is served by itself', async () => {
+test('replaced file: the new file is served', async () => {
   const path = newPath()
   const first = await start(path)
   const demo = await totalOf(first)
@@ -124,28 +125,28 @@ test('a file that is put in the place of another is served by itself', async () 
   renameSync(`${path}.backup`, path)
   for (let tries = 0; tries < 100 && (await totalOf(running)) !== demo; tries++) await setTimeout(100)
   assert.is(await totalOf(running), demo)
-  await recovers(running)
+  await waitForRecovery(running)
   assert.ok((await totalOf(running)) > demo)
   assert.is(await running.end('SIGTERM'), 0)
 })
 
-test('a file that may only be read is served, and takes no creates', async () => {
+test('read-only file: reads work, creates get 503', async () => {
   const path = newPath()
   const first = await start(path)
   const demo = await totalOf(first)
   assert.is(await first.end('SIGTERM'), 0)
   chmodSync(path, 0o444)
-  // Nobody refuses anything to root, who has to become somebody else first.
+  // Permissions do not apply to root, so the service runs as another user.
   const running = await start(path, process.getuid?.() === 0 ? { uid: 65_534 } : {})
   assert.is(await totalOf(running), demo)
-  await isUnavailable(await create(running))
+  await expectUnavailable(await create(running))
   assert.is((await read(running)).status, 200)
   assert.is(await running.end('SIGTERM'), 0)
 })
 
 const digestOf = (path: string): string => createHash('sha256').update(readFileSync(path)).digest('hex')
 
-const damages: [what: string, damage: (path: string) => void][] = [
+const damages: [name: string, damage: (path: string) => void][] = [
   [
     'damaged in the middle',
     (path) => {
@@ -154,8 +155,8 @@ const damages: [what: string, damage: (path: string) => void][] = [
       writeFileSync(path, bytes)
     },
   ],
-  ['cut short', (path) => truncateSync(path, 100_000)],
-  ['no database at all', (path) => writeFileSync(path, 'something else entirely, and long enough to be looked at')],
+  ['truncated', (path) => truncateSync(path, 100_000)],
+  ['not a database', (path) => writeFileSync(path, 'plain text, long enough for the header of a database file')],
   [
     'another program’s database',
     (path) => {
@@ -166,8 +167,8 @@ const damages: [what: string, damage: (path: string) => void][] = [
     },
   ],
 ]
-for (const [what, damage] of damages) {
-  test(`a file that is ${what} ends the start with a clear line, its bytes untouched`, async () => {
+for (const [name, damage] of damages) {
+  test(`a file that is ${name}: the start fails with a message and does not change the file`, async () => {
     const path = newPath()
     const first = await start(path)
     assert.is(await first.end('SIGTERM'), 0)
@@ -181,14 +182,14 @@ for (const [what, damage] of damages) {
 }
 
 const hasStrace = spawnSync('strace', ['--version']).status === 0
-if (!hasStrace) console.log('strace is not here: the tests that make system calls fail do not run')
+if (!hasStrace) console.log('strace is not installed: the tests of failing system calls are skipped')
 for (const [call, error] of [
   ['fdatasync,fsync', 'EIO'],
   ['pwrite64', 'EIO'],
   ['pwrite64', 'ENOSPC'],
 ] as const) {
   if (!hasStrace) break
-  test(`${call} failing with ${error}: no create is acknowledged, reads go on, and all is well after`, async () => {
+  test(`${call} fails with ${error}: creates get 503, reads continue, and creates work afterwards`, async () => {
     const path = newPath()
     const running = await start(path)
     assert.is((await create(running)).status, 201)
@@ -204,12 +205,12 @@ for (const [call, error] of [
     ]
     const strace = spawn('strace', options)
     await new Promise((attached) => strace.stderr.once('data', attached))
-    await isUnavailable(await create(running))
+    await expectUnavailable(await create(running))
     assert.is((await read(running)).status, 200)
-    await isUnavailable(await create(running))
+    await expectUnavailable(await create(running))
     assert.is(await totalOf(running), before)
     strace.kill()
-    await recovers(running)
+    await waitForRecovery(running)
     assert.is(await totalOf(running), before + 1)
     assert.is(await running.end('SIGTERM'), 0)
     const database = new Database(path)

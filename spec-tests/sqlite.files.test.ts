@@ -1,4 +1,4 @@
-/** The file that SQLite's database is: made with its folder, and left alone where it is something else. */
+/** The SQLite file: created with its folder, and rejected with a clear message if it is unusable. */
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
@@ -10,19 +10,19 @@ import { startAndFail, startProcess } from '../support/process.js'
 const { path: folder } = temporaryFolder('files')
 chmodSync(folder, 0o777)
 
-const test = suite('the file of the database')
+const test = suite('the database file')
 
-test('it is made together with the folder it is in', async () => {
+test('it is created with its folder', async () => {
   const path = join(folder, 'new', 'folder', 'first.sqlite')
   const running = await startProcess({ DATABASE_URL: `sqlite:${path}` })
   assert.is(await running.end('SIGTERM'), 0)
   assert.ok(existsSync(path))
 })
 
-/** Nobody refuses anything to root, who has to become somebody else first. */
+/** Permissions do not apply to root, so the service runs as another user. */
 const asUser = process.getuid?.() === 0 ? { uid: 65_534 } : {}
 
-const unusable: [what: string, make: (path: string) => void, says: RegExp][] = [
+const unusable: [name: string, make: (path: string) => void, message: RegExp][] = [
   ['a folder', (path) => mkdirSync(path), /it is a folder; name a file in it, such as \S+\/workforce\.sqlite\n$/],
   [
     'a file that this user may not read',
@@ -41,18 +41,18 @@ const unusable: [what: string, make: (path: string) => void, says: RegExp][] = [
     /the file is empty and read-only; change its permissions\n$/,
   ],
 ]
-for (const [what, make, says] of unusable) {
-  test(`${what} ends the start with a line of its own`, async () => {
-    const path = join(folder, what.replaceAll(' ', '-'))
+for (const [name, make, message] of unusable) {
+  test(`${name} stops the start with its own message`, async () => {
+    const path = join(folder, name.replaceAll(' ', '-'))
     make(path)
     const { code, output } = await startAndFail({ DATABASE_URL: `sqlite:${path}` }, asUser)
     assert.is(code, 1)
     assert.match(output, /^The database [^\n]+ cannot be used: [^\n]+\n$/)
-    assert.match(output, says)
+    assert.match(output, message)
   })
 }
 
-test('a folder that this user may not write to, and a file in the place of a folder, are named', async () => {
+test('an unwritable folder, and a file instead of a folder, are named', async () => {
   const closed = join(folder, 'closed')
   mkdirSync(closed)
   chmodSync(closed, 0o555)
@@ -65,7 +65,7 @@ test('a folder that this user may not write to, and a file in the place of a fol
   assert.match(other.output, new RegExp(`cannot be used: ${file} is a file, not a folder; name another path\\n$`))
 })
 
-test('a database that is read-only is served with a warning; one that lacks something is refused', async () => {
+test('a read-only database is served with a warning; an incomplete one is rejected', async () => {
   const path = join(folder, 'read-only.sqlite')
   const first = await startProcess({ DATABASE_URL: `sqlite:${path}` }, asUser)
   assert.is(await first.end('SIGTERM'), 0)
@@ -87,9 +87,9 @@ test('a database that is read-only is served with a warning; one that lacks some
   )
 })
 
-test('a file that is no database ends the start, its bytes untouched', async () => {
+test('a file that is not a database stops the start and is not changed', async () => {
   const path = join(folder, 'foreign')
-  const bytes = 'something else entirely, and long enough to be looked at'
+  const bytes = 'plain text, long enough for the header of a database file'
   writeFileSync(path, bytes)
   const { code, output } = await startAndFail({ DATABASE_URL: `sqlite:${path}` })
   assert.is(code, 1)

@@ -1,4 +1,4 @@
-/** SQLite uses the indexes: the plan of every statement is checked, and a scan that is not meant is a failure. */
+/** SQLite uses the indexes: no statement scans a table where an index could find the rows. */
 import createKnex from 'knex'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -15,10 +15,10 @@ database.pragma('foreign_keys = OFF')
 for (const resource of registry) insertRows(database, knex, resource, resource.demo)
 const statements = new Map(registry.map((resource) => [resource.path, statementsOf(knex, registry, resource)]))
 
-/** The statements that a read prepares, by listening in on the connection. */
+/** The statements that a read prepares, recorded by a proxy around the connection. */
 const sqlOf = (read: (reader: ReturnType<typeof listReader>) => void): string[] => {
   const prepared: string[] = []
-  const listening = new Proxy(database, {
+  const recording = new Proxy(database, {
     get: (target, name) => {
       const member = Reflect.get(target, name) as unknown
       if (typeof member !== 'function') return member
@@ -28,7 +28,7 @@ const sqlOf = (read: (reader: ReturnType<typeof listReader>) => void): string[] 
       }
     },
   })
-  read(listReader(listening, new Map([...statements].map(([path, { lists }]) => [path, lists]))))
+  read(listReader(recording, new Map([...statements].map(([path, { lists }]) => [path, lists]))))
   return prepared
 }
 
@@ -39,11 +39,11 @@ const planOf = (sql: string): string[] => {
   )
 }
 
-/** Constants, the result of another part of the statement, ids given as JSON, and matches of the search index. */
-const isMeant =
+/** Scans of constants, subqueries, ids passed as JSON, and matches of the search index. */
+const isExpected =
   /^SCAN (CONSTANT ROW|\(subquery-\d+\)|json_each VIRTUAL TABLE INDEX 1:|\S+ VIRTUAL TABLE INDEX \d+:\S*M\d+\S*|\S+ USING INDEX registry_\w+_long|registry_\w+_blocks)$/
-const unmeant = (plan: readonly string[]): string[] =>
-  plan.filter((step) => (step.startsWith('SCAN') && !isMeant.test(step)) || step.includes('TEMP B-TREE'))
+const unexpected = (plan: readonly string[]): string[] =>
+  plan.filter((step) => (step.startsWith('SCAN') && !isExpected.test(step)) || step.includes('TEMP B-TREE'))
 
 for (const resource of registry) {
   const test = suite(`plans of ${resource.path}`)
@@ -63,13 +63,13 @@ for (const resource of registry) {
     ]),
   ]
   for (const [name, sql] of cases) {
-    test(`${name}: scans nothing`, () => {
+    test(`${name}: no unexpected scan`, () => {
       assert.ok(sql().length > 0)
-      for (const one of sql()) assert.equal(unmeant(planOf(one)), [], `${one}\n${planOf(one).join('\n')}`)
+      for (const one of sql()) assert.equal(unexpected(planOf(one)), [], `${one}\n${planOf(one).join('\n')}`)
     })
   }
 
-  test('rows are read from the index that holds their JSON', () => {
+  test('rows are read from the covering index with their JSON', () => {
     const index = `USING COVERING INDEX registry_${resource.table}_json`
     for (const sql of [get.sql, all.sql, lists.rows])
       assert.ok(

@@ -58,7 +58,7 @@ threads('a worker that hangs past a deadline is replaced; a task that waits too 
 
 threads.run()
 
-/** The service's own workers, found by listening to what they are sent, and ended in the middle of their work. */
+/** The worker threads of the service, recorded when they receive messages, so that tests can terminate them. */
 const workers = new Map<string, Worker>()
 const post = Worker.prototype.postMessage
 Worker.prototype.postMessage = function (this: Worker & { kind?: string }, message, ...rest) {
@@ -80,31 +80,28 @@ const create = (key: string) =>
     body: JSON.stringify({ leave_type: 'Worker', reason: key }),
   })
 
-service(
-  'a create is stored once: nobody receives the row of another, and a retry with the key finds its own',
-  async () => {
-    let interrupted = 0
-    const keys = Array.from({ length: 300 }, (_, n) => `worker-${n}`)
-    for (let from = 0; from < keys.length; from += 30) {
-      const batch = keys.slice(from, from + 30)
-      const pending = batch.map((key, n) => new Promise((go) => setTimeout(go, n)).then(() => create(key)))
-      setTimeout(endWorker, 5 + (from % 25), 'writer')
-      for (const [index, response] of (await Promise.all(pending)).entries()) {
-        if (response.status === 201) assert.is(response.body.reason, batch[index])
-        else {
-          interrupted++
-          assert.is(response.status, 503)
-          assert.match(response.body.error.message, /may or may not have been stored/)
-        }
-        const again = await create(batch[index] ?? '')
-        assert.is(again.status, 201)
-        assert.is(again.body.reason, batch[index])
+service('each create returns its own row, and a retry with the same key returns that row', async () => {
+  let interrupted = 0
+  const keys = Array.from({ length: 300 }, (_, n) => `worker-${n}`)
+  for (let from = 0; from < keys.length; from += 30) {
+    const batch = keys.slice(from, from + 30)
+    const pending = batch.map((key, n) => new Promise((go) => setTimeout(go, n)).then(() => create(key)))
+    setTimeout(endWorker, 5 + (from % 25), 'writer')
+    for (const [index, response] of (await Promise.all(pending)).entries()) {
+      if (response.status === 201) assert.is(response.body.reason, batch[index])
+      else {
+        interrupted++
+        assert.is(response.status, 503)
+        assert.match(response.body.error.message, /may or may not have been stored/)
       }
+      const retried = await create(batch[index] ?? '')
+      assert.is(retried.status, 201)
+      assert.is(retried.body.reason, batch[index])
     }
-    assert.ok(interrupted > 0, 'no create was interrupted')
-    assert.is((await get('/v1/leave?q=worker-&limit=1')).body.meta.total, keys.length)
-  },
-)
+  }
+  assert.ok(interrupted > 0, 'no create was interrupted')
+  assert.is((await get('/v1/leave?q=worker-&limit=1')).body.meta.total, keys.length)
+})
 
 service('a read gets its own page or 503', async () => {
   let interrupted = 0

@@ -1,4 +1,4 @@
-/** The structure of the code: imports run one way, the engine names no resource, files stay short, and the types hold. */
+/** The structure of the code: allowed imports, no resource names in the engine, short files, and correct types. */
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -9,7 +9,7 @@ import { registry } from './support/service.js'
 
 const root = dirname(folders.seeds)
 
-/** What each folder may import from, besides itself. The arrows never form a circle. */
+/** The folders that each folder may import from, besides itself. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
   resources: ['engine/descriptor'],
   'engine/descriptor': [],
@@ -26,7 +26,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   'spec-tests': ['engine', 'product.ts', 'support', 'stress', 'resources'],
 }
 
-/** Helpers without any knowledge of the project; every folder may use them. */
+/** Helpers that every folder may import. */
 const universal = ['engine/batchPerTick.ts']
 
 const filesIn = (folder: string): string[] =>
@@ -38,7 +38,7 @@ const filesIn = (folder: string): string[] =>
 const files = Object.keys(allowed).flatMap((name) => (name.endsWith('.ts') ? [name] : filesIn(name)))
 const sources = [...new Set(files)]
 
-/** The files that a file imports by a relative path, statically or not. */
+/** The files that a file imports by relative path, statically or dynamically. */
 const importsOf = (file: string): string[] =>
   [
     ...readFileSync(join(root, file), 'utf8').matchAll(
@@ -46,7 +46,7 @@ const importsOf = (file: string): string[] =>
     ),
   ].map(([, named, lazy]) => join(dirname(file), (named ?? lazy) as string).replace(/\.js$/, '.ts'))
 
-/** The entry of `allowed` that a file belongs to: the deepest one. */
+/** The most specific entry of `allowed` for a file. */
 const partOf = (file: string): string =>
   Object.keys(allowed)
     .filter((name) => file === name || file.startsWith(`${name}/`))
@@ -55,10 +55,10 @@ const partOf = (file: string): string =>
 const test = suite('structure')
 
 for (const [part, targets] of Object.entries(allowed)) {
-  test(`${part} imports only what it may depend on`, () => {
+  test(`${part} imports only allowed folders`, () => {
     const own = sources.filter((file) => partOf(file) === part)
     assert.ok(own.length > 0)
-    // A folder of the engine is named by itself; any other folder is meant with all that is in it.
+    // Folders inside the engine are listed one by one; any other entry includes its subfolders.
     const isAllowed = (target: string) =>
       partOf(target) === part ||
       universal.includes(target) ||
@@ -85,7 +85,7 @@ test('the allowed imports form no circle', () => {
   for (const part of Object.keys(allowed)) assert.not.ok(reaches(part, part), `${part} reaches itself`)
 })
 
-test('a resource imports engine/descriptor/index.ts alone', () => {
+test('a resource imports only engine/descriptor/index.ts', () => {
   for (const file of sources.filter((one) => one.startsWith('resources/'))) {
     assert.equal(importsOf(file), ['engine/descriptor/index.ts'], file)
   }
@@ -105,7 +105,7 @@ test('no engine or resource file is longer than 200 lines', () => {
     assert.ok(readFileSync(join(root, file), 'utf8').split('\n').length <= 200, file)
 })
 
-test('every type holds, the inferred ones exactly', () => {
+test('the types are correct', () => {
   const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
   try {
     execFileSync(process.execPath, [compiler, '--noEmit', '-p', root], { encoding: 'utf8', stdio: 'pipe' })

@@ -1,13 +1,13 @@
-/** The inferred types, held by the compiler: a line here that is wrong does not compile. */
+/** Compile-time tests of the inferred types. */
 import { type CreateBody, defineResource, integer, type Row, text } from '../engine/descriptor/index.js'
 import type careerSites from '../resources/career-sites.js'
 import type departments from '../resources/departments.js'
 import type leave from '../resources/leave.js'
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
-const holds = <_ extends true>(): void => {}
+const assertType = <_ extends true>(): void => {}
 
-holds<
+assertType<
   Same<
     Row<typeof leave>,
     {
@@ -24,7 +24,7 @@ holds<
   >
 >()
 
-holds<
+assertType<
   Same<
     CreateBody<typeof leave>,
     {
@@ -40,18 +40,18 @@ holds<
   >
 >()
 
-holds<Same<Row<typeof departments>, { id: number | null; name: string }>>()
-holds<Same<'custom_domain' extends keyof CreateBody<typeof careerSites> ? true : false, false>>()
-holds<Same<'created' extends keyof CreateBody<typeof careerSites> ? true : false, false>>()
-holds<Same<CreateBody<typeof careerSites>['slug'], string>>()
-holds<Same<CreateBody<typeof careerSites>['is_active'], number | null | undefined>>()
+assertType<Same<Row<typeof departments>, { id: number | null; name: string }>>()
+assertType<Same<'custom_domain' extends keyof CreateBody<typeof careerSites> ? true : false, false>>()
+assertType<Same<'created' extends keyof CreateBody<typeof careerSites> ? true : false, false>>()
+assertType<Same<CreateBody<typeof careerSites>['slug'], string>>()
+assertType<Same<CreateBody<typeof careerSites>['is_active'], number | null | undefined>>()
 
-const parts = { name: 'Thing', area: 'Things', table: 'things', create: true } as const
-// @ts-expect-error required names no field
-defineResource({ ...parts, fields: { title: text() }, required: ['titel'] })
+const rest = { name: 'Thing', area: 'Things', table: 'things', create: true } as const
+// @ts-expect-error required names an unknown field
+defineResource({ ...rest, fields: { title: text() }, required: ['titel'] })
 // @ts-expect-error an option is misspelt
 integer({ references: 'things', filtre: true })
 // @ts-expect-error a default is of the wrong type
 text({ default: 5 })
-// @ts-expect-error text refers to no rows
+// @ts-expect-error text has no option references
 text({ references: 'things' })

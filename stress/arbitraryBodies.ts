@@ -1,22 +1,22 @@
-/** Create bodies for the fuzzer as JSON texts: sound ones, with any value each field can keep, and ones that must be refused. */
+/** Generates create bodies as JSON text: valid ones with arbitrary values, and invalid ones. */
 import fc from 'fast-check'
 import { type Field, isMandatory, type Resource, writableFields } from '../engine/descriptor/registry.js'
 import { text } from './arbitraryText.js'
 
-/** The members of a JSON object: a name and a literal each, in order, names even twice. */
+/** The members of a JSON object in order; a name may occur twice. */
 export type Members = readonly (readonly [name: string, literal: string])[]
 
-/** The ids that a reference can name. */
+/** Returns the ids of a resource. */
 export type Ids = (path: string) => readonly number[]
 
-/** The object's text; white space between its parts means nothing. */
-export const sourceOf = (members: Members, space = ''): string =>
+/** Serializes an object, with optional white space between its tokens. */
+export const toJson = (members: Members, space = ''): string =>
   `{${space}${members.map(([name, literal]) => `${JSON.stringify(name)}${space}:${space}${literal}`).join(`${space},`)}${space}}`
 
-const onlyAscii = (literal: string): string =>
+const escapeNonAscii = (literal: string): string =>
   literal.replaceAll(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
-const textLiteral = text.chain((any) => fc.constantFrom(JSON.stringify(any), onlyAscii(JSON.stringify(any))))
+const textLiteral = text.chain((value) => fc.constantFrom(JSON.stringify(value), escapeNonAscii(JSON.stringify(value))))
 
 const integerLiteral = fc
   .oneof(fc.integer(), fc.maxSafeInteger(), fc.constantFrom(0, 1, -1, 2 ** 53 - 1, 1 - 2 ** 53))
@@ -33,13 +33,13 @@ const numberLiteral = fc
 const literalOf = (field: Field, ids: Ids): fc.Arbitrary<string> => {
   if (field.references) {
     const known = ids(field.references)
-    return fc.nat(Math.max(0, known.length - 1)).map((at) => String(known[at] ?? 1))
+    return fc.nat(Math.max(0, known.length - 1)).map((index) => String(known[index] ?? 1))
   }
   return { text: textLiteral, integer: integerLiteral, number: numberLiteral }[field.kind]
 }
 
-/** Bodies that can be stored, unless a value that is unique is taken. */
-export const soundMembers = (resource: Resource, ids: Ids): fc.Arbitrary<Members> =>
+/** Valid bodies, except that a unique value may already exist. */
+export const validMembers = (resource: Resource, ids: Ids): fc.Arbitrary<Members> =>
   fc
     .tuple(
       ...writableFields(resource).map((field) => {
@@ -61,7 +61,7 @@ const wrongLiterals: Record<Field['kind'], readonly string[]> = {
   number: ['"7"', 'true', '[]', '{}', '1e999', '-1e999', '0.1000000000000000055', '1e-400', '""', '9007199254740993'],
 }
 
-const strangeNames = [
+const unusualNames = [
   '__proto__',
   'constructor',
   'toString',
@@ -78,14 +78,14 @@ const strangeNames = [
 
 const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`
 
-/** Bodies that must be refused: sound ones with one thing made wrong. */
-export const refusedMembers = (resource: Resource, ids: Ids): fc.Arbitrary<Members> =>
-  soundMembers(resource, ids).chain((sound) => {
+/** Invalid bodies: a valid one with a single error. */
+export const invalidMembers = (resource: Resource, ids: Ids): fc.Arbitrary<Members> =>
+  validMembers(resource, ids).chain((valid) => {
     const fields = writableFields(resource)
-    const without = (name: string) => sound.filter(([other]) => other !== name)
+    const without = (name: string) => valid.filter(([other]) => other !== name)
     const managed = resource.fields.filter((field) => field.managed).map(({ name }) => name)
-    const unknown = [...strangeNames, ...managed].filter((name) => !fields.some((field) => field.name === name))
-    const faults = fc.oneof(
+    const unknown = [...unusualNames, ...managed].filter((name) => !fields.some((field) => field.name === name))
+    const wrongMember = fc.oneof(
       fc
         .constantFrom(...fields)
         .chain(({ name, kind }) =>
@@ -98,12 +98,12 @@ export const refusedMembers = (resource: Resource, ids: Ids): fc.Arbitrary<Membe
           fc.constantFrom(...unknown),
           fc.constantFrom('1', 'null', '{"x":1}', nested(2_000), `[${'1,'.repeat(20_000)}1]`),
         )
-        .map(([name, literal]): Members => [...sound, [name, literal]]),
+        .map(([name, literal]): Members => [...valid, [name, literal]]),
     )
     const mandatory = fields.filter(isMandatory)
-    if (mandatory.length === 0) return faults
-    const lacking = fc
+    if (mandatory.length === 0) return wrongMember
+    const missingMember = fc
       .constantFrom(...mandatory)
       .chain(({ name }) => fc.constantFrom<Members>(without(name), [...without(name), [name, 'null']]))
-    return fc.oneof({ weight: 3, arbitrary: faults }, { weight: 1, arbitrary: lacking })
+    return fc.oneof({ weight: 3, arbitrary: wrongMember }, { weight: 1, arbitrary: missingMember })
   })

@@ -1,35 +1,35 @@
-/** Creates for the fuzzer as they go over the wire: bodies sound and not, framed, compressed, labelled and keyed in every way. */
+/** Generates create requests: valid and invalid bodies in every framing, encoding, content type and key. */
 import { deflateSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import type { Resource } from '../engine/descriptor/registry.js'
-import type { Header } from '../support/wire.js'
-import { type Ids, refusedMembers, soundMembers, sourceOf } from './arbitraryBodies.js'
+import type { Header } from '../support/rawHttp.js'
+import { type Ids, invalidMembers, toJson, validMembers } from './arbitraryBodies.js'
 import { createHeaders } from './service.js'
 
-/** A create, and whether it must be taken: undefined where the service may do either. */
+/** `isValid` is undefined if the service may accept or reject the create. */
 export interface CreateCase {
-  readonly what: string
+  readonly label: string
   readonly headers: readonly Header[]
   readonly bytes: Buffer
-  /** The text of the body, where the bytes hold one. */
+  /** The JSON text of the body, if it has one. */
   readonly source?: string
-  readonly isSound: boolean | undefined
+  readonly isValid: boolean | undefined
 }
 
-const sound = (source: string): CreateCase => ({
-  what: 'sound',
+const validCase = (source: string): CreateCase => ({
+  label: 'valid',
   headers: createHeaders,
   bytes: Buffer.from(source),
   source,
-  isSound: true,
+  isValid: true,
 })
 
 const [authorization, contentType] = createHeaders as [Header, Header]
 
 const chunked = (bytes: Buffer, size: number): Buffer => {
   const parts: Buffer[] = []
-  for (let at = 0; at < bytes.length; at += size) {
-    const part = bytes.subarray(at, at + size)
+  for (let start = 0; start < bytes.length; start += size) {
+    const part = bytes.subarray(start, start + size)
     parts.push(Buffer.from(`${part.length.toString(16)};a="b"\r\n`), part, Buffer.from('\r\n'))
   }
   return Buffer.concat([...parts, Buffer.from('0\r\nX-Trailer: 1\r\n\r\n')])
@@ -37,21 +37,21 @@ const chunked = (bytes: Buffer, size: number): Buffer => {
 
 const encoded = (one: CreateCase, encoding: string, bytes: Buffer): CreateCase => ({
   ...one,
-  what: encoding,
+  label: encoding,
   headers: [...one.headers, ['content-encoding', encoding]],
   bytes,
 })
 
-/** Larger, once it is inflated, than any body may be. */
-const bomb = gzipSync(Buffer.alloc(4 * 2 ** 20, ' '))
+/** Exceeds the body limit once it is decompressed. */
+const gzipBomb = gzipSync(Buffer.alloc(4 * 2 ** 20, ' '))
 
-/** The same create in another dress, which changes nothing. */
-const dressed = (one: CreateCase): fc.Arbitrary<CreateCase> =>
+/** The same create with another framing, encoding or headers, which must not change the outcome. */
+const reframed = (one: CreateCase): fc.Arbitrary<CreateCase> =>
   fc.oneof(
     { weight: 4, arbitrary: fc.constant(one) },
     fc.integer({ min: 1, max: 50 }).map((size) => ({
       ...one,
-      what: 'chunked',
+      label: 'chunked',
       headers: [...one.headers, ['transfer-encoding', 'chunked'] as const],
       bytes: chunked(one.bytes, size),
     })),
@@ -79,32 +79,34 @@ const dressed = (one: CreateCase): fc.Arbitrary<CreateCase> =>
         [['content-type', 'text/plain']],
         Array.from({ length: 60 }, (_, n): Header => [`x-${n}`, 'y']),
       )
-      .map((more) => ({ ...one, what: `with ${more[0]?.[0]}`, headers: [...one.headers, ...more] })),
+      .map((more) => ({ ...one, label: `with ${more[0]?.[0]}`, headers: [...one.headers, ...more] })),
   )
 
-/** The same create made wrong on the wire. */
-const broken = (one: CreateCase): fc.Arbitrary<CreateCase> => {
+/** The same create as an invalid request. */
+const corrupted = (one: CreateCase): fc.Arbitrary<CreateCase> => {
   const { bytes } = one
-  const wrong = (what: string, headers: readonly Header[], wire = bytes): CreateCase => ({
-    what,
+  const invalid = (label: string, headers: readonly Header[], body = bytes): CreateCase => ({
+    label,
     headers,
-    bytes: wire,
-    isSound: false,
+    bytes: body,
+    isValid: false,
   })
   const zipped = gzipSync(bytes)
-  const typed = (type: string) => wrong(`as ${type}`, [authorization, ['content-type', type]])
-  const zippedAs = (encoding: string, wire: Buffer) =>
-    wrong(encoding, [...createHeaders, ['content-encoding', encoding]], wire)
+  const typed = (type: string) => invalid(`as ${type}`, [authorization, ['content-type', type]])
+  const zippedAs = (encoding: string, body: Buffer) =>
+    invalid(encoding, [...createHeaders, ['content-encoding', encoding]], body)
   return fc.oneof(
-    fc.nat(Math.max(0, bytes.length - 2)).map((length) => wrong('cut off', createHeaders, bytes.subarray(0, length))),
+    fc
+      .nat(Math.max(0, bytes.length - 2))
+      .map((length) => invalid('truncated', createHeaders, bytes.subarray(0, length))),
     fc
       .constantFrom('}', 'x', '{}', '\0')
-      .map((more) => wrong('with more behind', createHeaders, Buffer.concat([bytes, Buffer.from(more)]))),
+      .map((more) => invalid('trailing bytes', createHeaders, Buffer.concat([bytes, Buffer.from(more)]))),
     fc
       .constantFrom([0xff], [0xc3, 0x28], [0xed, 0xa0, 0x80], [0xc0, 0x80])
       .map((bad) =>
-        wrong(
-          'no UTF-8',
+        invalid(
+          'invalid UTF-8',
           createHeaders,
           Buffer.concat([bytes.subarray(0, -1), Buffer.from(',"'), Buffer.from(bad), Buffer.from('":1}')]),
         ),
@@ -112,7 +114,7 @@ const broken = (one: CreateCase): fc.Arbitrary<CreateCase> => {
     fc.nat(zipped.length - 1).map((length) => zippedAs('gzip', zipped.subarray(0, length))),
     fc.constantFrom(
       zippedAs('gzip', bytes),
-      zippedAs('gzip', bomb),
+      zippedAs('gzip', gzipBomb),
       zippedAs('gzip, gzip', zipped),
       zippedAs('zstd', bytes),
       zippedAs('deflate', zipped.subarray(0, 12)),
@@ -122,37 +124,37 @@ const broken = (one: CreateCase): fc.Arbitrary<CreateCase> => {
       .map(typed),
     fc
       .constantFrom('', 'two words', '\xe9', 'x'.repeat(256), 'tab\there')
-      .map((key) => wrong('an odd key', [...createHeaders, ['idempotency-key', key]])),
+      .map((key) => invalid('invalid key', [...createHeaders, ['idempotency-key', key]])),
     fc
       .constantFrom('', 'Bearer', 'Bearer ', 'Basic abc', 'Bearer \x80')
-      .map((value) => wrong('no token', [['authorization', value], contentType])),
-    fc.constant(wrong('two keys', [...createHeaders, ['idempotency-key', 'a'], ['idempotency-key', 'b']])),
+      .map((value) => invalid('no token', [['authorization', value], contentType])),
+    fc.constant(invalid('two keys', [...createHeaders, ['idempotency-key', 'a'], ['idempotency-key', 'b']])),
     fc
       .constantFrom('null', '[]', '1', '"x"', '', ' ', '[{}]')
-      .map((other) => wrong('no object', createHeaders, Buffer.from(other))),
+      .map((other) => invalid('not an object', createHeaders, Buffer.from(other))),
   )
 }
 
-/** Creates of a resource: taken, refused, and broken on their way. */
+/** Valid, invalid and corrupted creates of a resource. */
 export const createCase = (resource: Resource, ids: Ids): fc.Arbitrary<CreateCase> => {
-  const taken = fc
-    .tuple(soundMembers(resource, ids), fc.constantFrom('', ' ', '\n\t '))
-    .map(([members, space]) => sound(sourceOf(members, space)))
-  const doubled = soundMembers(resource, ids)
+  const valid = fc
+    .tuple(validMembers(resource, ids), fc.constantFrom('', ' ', '\n\t '))
+    .map(([members, space]) => validCase(toJson(members, space)))
+  const duplicated = validMembers(resource, ids)
     .filter((members) => members.length > 0)
-    .chain((members) => fc.constantFrom(...members).map(([name]) => sourceOf([[name, '1'], ...members])))
+    .chain((members) => fc.constantFrom(...members).map(([name]) => toJson([[name, '1'], ...members])))
   return fc.oneof(
-    { weight: 5, arbitrary: taken.chain(dressed) },
+    { weight: 5, arbitrary: valid.chain(reframed) },
     {
       weight: 3,
-      arbitrary: refusedMembers(resource, ids).map((members) => ({
-        ...sound(sourceOf(members)),
-        what: 'refused',
-        isSound: false,
+      arbitrary: invalidMembers(resource, ids).map((members) => ({
+        ...validCase(toJson(members)),
+        label: 'invalid',
+        isValid: false,
       })),
     },
-    { weight: 3, arbitrary: taken.chain(broken) },
-    // Of a name that comes twice the last counts, as everywhere in JavaScript.
-    { weight: 1, arbitrary: doubled.map((source) => ({ ...sound(source), what: 'a name twice' })) },
+    { weight: 3, arbitrary: valid.chain(corrupted) },
+    // Of a repeated name the last one counts, as in JSON.parse.
+    { weight: 1, arbitrary: duplicated.map((source) => ({ ...validCase(source), label: 'duplicate name' })) },
   )
 }

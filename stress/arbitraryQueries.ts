@@ -1,17 +1,18 @@
-/** Query strings for the fuzzer, made of every parameter a list has, with what each of them must be read as. */
+/** Generates the query parameters of lists, with the integers they must be parsed to, and item ids. */
 import fc from 'fast-check'
 import { filterFields, type Resource, type RowValues, searchedFields } from '../engine/descriptor/registry.js'
-import { escaped, text, wildEscaped } from './arbitraryText.js'
+import { anyEscaped, escaped, text } from './arbitraryText.js'
 
-/** A parameter as it is written, and the integer it stands for where it has to be one: undefined where it is none. */
 export interface Parameter {
   readonly name: string
+  /** The percent-encoded value. */
   readonly written: string
+  /** The value of an integer parameter; undefined if it is invalid. */
   readonly integer?: bigint | undefined
 }
 
-/** The ways of writing an integer that are taken. */
-const writings = (digits: string, sign: string): string[] => [
+/** The accepted spellings of an integer. */
+const spellings = (digits: string, sign: string): string[] => [
   `${sign}${digits}`,
   `${sign}000${digits}`,
   `${sign}${digits}.0`,
@@ -23,12 +24,12 @@ const writings = (digits: string, sign: string): string[] => [
   ...(digits.length > 1 ? [`${sign}${digits.slice(0, 1)}_${digits.slice(1)}`] : []),
 ]
 
-const sound = (value: bigint): fc.Arbitrary<Omit<Parameter, 'name'>> => {
+const validInteger = (value: bigint): fc.Arbitrary<Omit<Parameter, 'name'>> => {
   const digits = String(value < 0n ? -value : value)
-  return fc.constantFrom(...writings(digits, value < 0n ? '-' : '')).map((written) => ({ written, integer: value }))
+  return fc.constantFrom(...spellings(digits, value < 0n ? '-' : '')).map((written) => ({ written, integer: value }))
 }
 
-const noIntegers = [
+const invalidIntegers = [
   '',
   'abc',
   '1.5',
@@ -44,26 +45,38 @@ const noIntegers = [
   '--1',
   '%2B-1',
 ]
-const noIntegersEscaped = ['%D9%A1', '%00', '1%00', '%ff', '%', '1%201', '%E2%88%921', 'Infinity', '.0', '1._0', '0b1']
+const invalidIntegersEscaped = [
+  '%D9%A1',
+  '%00',
+  '1%00',
+  '%ff',
+  '%',
+  '1%201',
+  '%E2%88%921',
+  'Infinity',
+  '.0',
+  '1._0',
+  '0b1',
+]
 
 const integerLike = (values: fc.Arbitrary<bigint>): fc.Arbitrary<Omit<Parameter, 'name'>> =>
   fc.oneof(
-    { weight: 8, arbitrary: values.chain(sound) },
+    { weight: 8, arbitrary: values.chain(validInteger) },
     {
       weight: 1,
       arbitrary: fc
-        .constantFrom(...noIntegers, ...noIntegersEscaped, '1'.repeat(4_301))
+        .constantFrom(...invalidIntegers, ...invalidIntegersEscaped, '1'.repeat(4_301))
         .map((written) => ({ written })),
     },
   )
 
 const edges = [0n, 1n, -1n, 200n, 201n, 2n ** 31n, 2n ** 53n, 2n ** 63n - 1n, 2n ** 63n, -(2n ** 63n), 10n ** 40n]
-const small = (most: number) => fc.nat(most).map(BigInt)
+const small = (max: number) => fc.nat(max).map(BigInt)
 const withEdges = (values: fc.Arbitrary<bigint>) =>
   fc.oneof({ weight: 5, arbitrary: values }, { weight: 1, arbitrary: fc.constantFrom(...edges) })
 
-/** A part of what a row says, so that there is something to find, in its own case or another. */
-const partOf = (resource: Resource, row: RowValues | undefined): fc.Arbitrary<string> => {
+/** A substring of a row's text, in its own or another case, so that searches find something. */
+const substringOf = (resource: Resource, row: RowValues | undefined): fc.Arbitrary<string> => {
   const letters = Array.from(
     searchedFields(resource)
       .flatMap(({ name }) => row?.[name] ?? [])
@@ -71,21 +84,21 @@ const partOf = (resource: Resource, row: RowValues | undefined): fc.Arbitrary<st
   ).slice(0, 400)
   return fc
     .tuple(fc.nat(letters.length), fc.integer({ min: 1, max: 30 }), fc.nat(2))
-    .map(([start, length, recased]) => {
+    .map(([start, length, letterCase]) => {
       const part = letters.slice(start, start + length).join('')
-      return recased === 1 ? part.toUpperCase() : recased === 2 ? part.toLowerCase() : part
+      return letterCase === 1 ? part.toUpperCase() : letterCase === 2 ? part.toLowerCase() : part
     })
 }
 
 const named = (name: string, values: fc.Arbitrary<Omit<Parameter, 'name'>>): fc.Arbitrary<Parameter> =>
   values.map((value) => ({ ...value, name }))
 
-/** The parameters of a list of a resource, likely ones and wild ones, some of them twice; rows give them something to find. */
+/** Likely and unlikely parameters of a list, some of them repeated; the rows provide values to find. */
 export const listParameters = (resource: Resource, rows: readonly RowValues[]): fc.Arbitrary<Parameter[]> =>
-  fc.nat(Math.max(0, rows.length - 1)).chain((at) => {
-    const row = rows[at]
-    const part = partOf(resource, row).chain(escaped)
-    const plainText = fc.oneof(part, text.chain(escaped), wildEscaped).map((written) => ({ written }))
+  fc.nat(Math.max(0, rows.length - 1)).chain((index) => {
+    const row = rows[index]
+    const substring = substringOf(resource, row).chain(escaped)
+    const plainText = fc.oneof(substring, text.chain(escaped), anyEscaped).map((written) => ({ written }))
     const filters = filterFields(resource).map(({ name, kind }) => {
       const own = row?.[name] ?? null
       if (kind === 'integer')
@@ -109,10 +122,10 @@ export const listParameters = (resource: Resource, rows: readonly RowValues[]): 
     )
   })
 
-/** Ids of every shape: those of rows, near them, and far from all of them. */
-export const itemId: (ids: readonly number[]) => fc.Arbitrary<string> = (ids) =>
+/** Ids of rows, similar ones, and arbitrary text. */
+export const itemId = (ids: readonly number[]): fc.Arbitrary<string> =>
   fc.oneof(
-    { weight: 3, arbitrary: fc.nat(Math.max(0, ids.length - 1)).map((at) => String(ids[at])) },
+    { weight: 3, arbitrary: fc.nat(Math.max(0, ids.length - 1)).map((index) => String(ids[index])) },
     fc.constantFrom(
       '0',
       '-1',
@@ -129,5 +142,5 @@ export const itemId: (ids: readonly number[]) => fc.Arbitrary<string> = (ids) =>
       '.',
       '..',
     ),
-    wildEscaped.filter((written) => written !== '' && !written.includes('/')),
+    anyEscaped.filter((written) => written !== '' && !written.includes('/')),
   )

@@ -1,8 +1,8 @@
-/** Texts of every kind for the fuzzer: what people write, what breaks programs, and how bytes are escaped on the wire. */
+/** Generates texts, with characters that often cause bugs, and their percent-encodings. */
 import fc from 'fast-check'
 
-/** Letters whose case, composition or age has troubled programs before. */
-const troubling = [
+/** Characters with unusual case mappings or normal forms, and characters with a meaning in SQL, LIKE, FTS5 or regular expressions. */
+const specialCharacters = [
   ...'İıIiſsSßẞΣσςΩωKkÅåµμǅǆǄ',
   ...'ﬁﬀŉǰΐᾳᾼ',
   ...'აႠᲐꭰᎠ𐓘𐒰ⴀ',
@@ -43,27 +43,27 @@ const words = [
 
 const piece = fc.oneof(
   { weight: 4, arbitrary: fc.string({ unit: 'grapheme-ascii', maxLength: 12 }) },
-  { weight: 3, arbitrary: fc.string({ unit: fc.constantFrom(...troubling), maxLength: 6 }) },
+  { weight: 3, arbitrary: fc.string({ unit: fc.constantFrom(...specialCharacters), maxLength: 6 }) },
   { weight: 2, arbitrary: fc.string({ unit: 'binary', maxLength: 6 }) },
   { weight: 1, arbitrary: fc.constantFrom(...words) },
 )
 
-/** Any text that can be stored: every code point but NUL, in any order. */
+/** Any text that can be stored: without NUL and lone surrogates. */
 export const text: fc.Arbitrary<string> = fc
   .oneof(
     { weight: 12, arbitrary: fc.array(piece, { maxLength: 4 }).map((pieces) => pieces.join(' ')) },
     { weight: 1, arbitrary: fc.tuple(piece, fc.nat(2_000)).map(([one, times]) => one.repeat(times).slice(0, 4_000)) },
   )
-  .map((any) => any.replaceAll('\0', '').toWellFormed())
+  .map((value) => value.replaceAll('\0', '').toWellFormed())
 
-/** Any text, that which is none included. */
-export const wildText: fc.Arbitrary<string> = fc.oneof(
+/** Any text, including NUL. */
+export const anyText: fc.Arbitrary<string> = fc.oneof(
   { weight: 6, arbitrary: text },
   { weight: 1, arbitrary: fc.tuple(text, text).map(([one, other]) => `${one}\0${other}`) },
 )
 
-/** Escapes that stand for no text, or for an odd one. */
-const brokenEscapes = [
+/** Invalid percent-encodings, and encodings of unusual bytes. */
+const invalidEscapes = [
   '%',
   '%2',
   '%zz',
@@ -77,21 +77,21 @@ const brokenEscapes = [
   '%fe%ff',
 ]
 
-/** A text as it is written into an address: whole, sparing with escapes, or generous with them. */
-export const escaped = (any: string): fc.Arbitrary<string> =>
+/** Percent-encodes a text, with as few or as many escapes as possible. */
+export const escaped = (value: string): fc.Arbitrary<string> =>
   fc.constantFrom(
-    encodeURIComponent(any),
-    encodeURIComponent(any).replaceAll('%20', '+'),
-    Array.from(Buffer.from(any), (byte) => `%${byte.toString(16).padStart(2, '0')}`).join(''),
+    encodeURIComponent(value),
+    encodeURIComponent(value).replaceAll('%20', '+'),
+    Array.from(Buffer.from(value), (byte) => `%${byte.toString(16).padStart(2, '0')}`).join(''),
   )
 
-/** Something that is written into an address, whatever it stands for. */
-export const wildEscaped: fc.Arbitrary<string> = fc.oneof(
-  { weight: 6, arbitrary: wildText.chain(escaped) },
+/** Any percent-encoded text, valid or not. */
+export const anyEscaped: fc.Arbitrary<string> = fc.oneof(
+  { weight: 6, arbitrary: anyText.chain(escaped) },
   {
     weight: 1,
     arbitrary: fc
-      .array(fc.oneof(fc.constantFrom(...brokenEscapes), text.chain(escaped)), { minLength: 1, maxLength: 3 })
+      .array(fc.oneof(fc.constantFrom(...invalidEscapes), text.chain(escaped)), { minLength: 1, maxLength: 3 })
       .map((parts) => parts.join('')),
   },
 )

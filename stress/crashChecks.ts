@@ -1,8 +1,8 @@
-/** What must hold after a crash, seen from outside: nothing acknowledged is lost, nothing is half there, no key made two rows. */
+/** Checks the API after a crash: no acknowledged row is lost or changed, no row is stored twice, keys return their row. */
 import { type Resource, type RowValues, searchedFields } from '../engine/descriptor/registry.js'
 import { fold } from '../engine/storage/caseFold.js'
-import { Wire } from '../support/wire.js'
-import { idsOfKeys } from './fileChecks.js'
+import { RawConnection } from '../support/rawHttp.js'
+import { idsByKey } from './fileChecks.js'
 import { type Create, contentOf } from './ledger.js'
 import { allRows, creatable, pathOf, read } from './service.js'
 
@@ -11,28 +11,41 @@ const textOf = (resource: Resource, row: RowValues): string =>
     .flatMap(({ name }) => row[name] ?? [])
     .join(' ')
 
-/** The longest text that is searched for: a query has to fit into the head of a request. */
-const longestSearch = 500
+/** A longer query might not fit into the request head. */
+const maxSearchLength = 500
 
-/** Whether a search for a row's own text finds the rows that have it, and no other. */
-const searchFault = async (wire: Wire, resource: Resource, row: RowValues, rows: readonly RowValues[]) => {
-  const q = textOf(resource, row).slice(0, longestSearch).trim()
+/** Checks that a search for a row's own text finds exactly the rows that contain it. */
+const checkSearch = async (
+  connection: RawConnection,
+  resource: Resource,
+  row: RowValues,
+  rows: readonly RowValues[],
+): Promise<string[]> => {
+  const q = textOf(resource, row).slice(0, maxSearchLength).trim()
   const expected = rows.filter((other) => fold(textOf(resource, other)).includes(fold(q))).map(({ id }) => id)
-  const { text } = await read(wire, `${pathOf(resource)}?limit=200&q=${encodeURIComponent(q)}`)
+  const { text } = await read(connection, `${pathOf(resource)}?limit=200&q=${encodeURIComponent(q)}`)
   const found = (JSON.parse(text) as { data: RowValues[] }).data.map(({ id }) => id)
   return JSON.stringify(found) === JSON.stringify(expected.slice(0, 200))
-    ? undefined
-    : `the search of ${resource.path} for ${JSON.stringify(q)} finds ${found} and not ${expected}`
+    ? []
+    : [`the search of ${resource.path} for ${JSON.stringify(q)} found ${found} instead of ${expected}`]
 }
 
-/** The faults of one resource; what nobody was told of is settled by what is there, so that it stays that way from now on. */
-const faultsOfResource = async (wire: Wire, resource: Resource, old: readonly Create[], fresh: readonly Create[]) => {
-  const faults: string[] = []
-  const rows = await allRows(wire, resource)
+/**
+ * Checks one resource. A create without a response may or may not be stored; if its row is there, it counts as
+ * acknowledged from now on.
+ */
+const checkResource = async (
+  connection: RawConnection,
+  resource: Resource,
+  earlier: readonly Create[],
+  sent: readonly Create[],
+): Promise<string[]> => {
+  const failures: string[] = []
+  const rows = await allRows(connection, resource)
   const byId = new Map(rows.map((row) => [row['id'], row]))
   const unclaimed = new Map<string, RowValues[]>()
-  const demo = new Set(resource.demo.map(({ id }) => id))
-  for (const row of rows.filter(({ id }) => !demo.has(id ?? null))) {
+  const demoIds = new Set(resource.demo.map(({ id }) => id))
+  for (const row of rows.filter(({ id }) => !demoIds.has(id ?? null))) {
     const content = contentOf(resource, row)
     unclaimed.set(content, [...(unclaimed.get(content) ?? []), row])
   }
@@ -41,53 +54,53 @@ const faultsOfResource = async (wire: Wire, resource: Resource, old: readonly Cr
     if (left.length > 0) unclaimed.set(content, left)
     else unclaimed.delete(content)
   }
-  for (const { acknowledged, content } of [...old, ...fresh]) {
+  for (const { acknowledged, content } of [...earlier, ...sent]) {
     if (acknowledged === undefined) continue
     const { id } = JSON.parse(acknowledged)
     const row = byId.get(id)
-    if (JSON.stringify(row) !== acknowledged) faults.push(`lost: ${acknowledged} is ${JSON.stringify(row)}`)
+    if (JSON.stringify(row) !== acknowledged) failures.push(`lost: ${acknowledged} is now ${JSON.stringify(row)}`)
     claim(content, id)
   }
-  for (const create of fresh) {
+  for (const create of sent) {
     const [row] = create.acknowledged === undefined ? (unclaimed.get(create.content) ?? []) : []
     if (!row) continue
     create.acknowledged = JSON.stringify(row)
     claim(create.content, row['id'])
   }
-  for (const left of unclaimed.values()) {
-    faults.push(`nobody sent this, or it was stored twice: ${JSON.stringify(left[0])}`)
+  for (const [row] of unclaimed.values()) {
+    failures.push(`stored twice, or never sent: ${JSON.stringify(row)}`)
   }
-  for (const { acknowledged } of fresh) {
+  for (const { acknowledged } of sent) {
     if (acknowledged === undefined) continue
     const row = JSON.parse(acknowledged) as RowValues
-    const one = await read(wire, pathOf(resource, row['id']))
-    if (one.text !== acknowledged) faults.push(`${pathOf(resource, row['id'])} is ${one.text}, not ${acknowledged}`)
-    const fault = await searchFault(wire, resource, row, rows)
-    if (fault) faults.push(fault)
+    const path = pathOf(resource, row['id'])
+    const { text } = await read(connection, path)
+    if (text !== acknowledged) failures.push(`${path} is ${text} instead of ${acknowledged}`)
+    failures.push(...(await checkSearch(connection, resource, row, rows)))
   }
-  return faults
+  return failures
 }
 
-/** Everything that is wrong with what a restarted service shows, given what was sent before and just now. */
-export const faultsAfterCrash = async (
+/** Compares a restarted service with the creates of earlier rounds and of the last one; returns all failures. */
+export const checkRows = async (
   address: string,
   path: string,
-  old: readonly Create[],
-  fresh: readonly Create[],
+  earlier: readonly Create[],
+  sent: readonly Create[],
 ): Promise<string[]> => {
-  const wire = new Wire(address)
-  const faults: string[] = []
+  const connection = new RawConnection(address)
+  const failures: string[] = []
   for (const resource of creatable) {
-    const of = (creates: readonly Create[]) => creates.filter((create) => create.resource === resource)
-    faults.push(...(await faultsOfResource(wire, resource, of(old), of(fresh))))
+    const ofResource = (creates: readonly Create[]) => creates.filter((create) => create.resource === resource)
+    failures.push(...(await checkResource(connection, resource, ofResource(earlier), ofResource(sent))))
   }
-  wire.close()
-  const remembered = idsOfKeys(path)
-  for (const { key, acknowledged } of [...old, ...fresh]) {
+  connection.close()
+  const storedKeys = idsByKey(path)
+  for (const { key, acknowledged } of [...earlier, ...sent]) {
     if (key === undefined || acknowledged === undefined) continue
     const { id } = JSON.parse(acknowledged)
-    if (remembered.get(key) !== id)
-      faults.push(`the key ${key} made row ${id}, but is remembered for ${remembered.get(key)}`)
+    if (storedKeys.get(key) !== id)
+      failures.push(`the key ${key} created row ${id}, but is stored for ${storedKeys.get(key)}`)
   }
-  return faults
+  return failures
 }

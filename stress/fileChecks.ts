@@ -1,61 +1,59 @@
-/** What the file itself must say after a crash: sound in every page, and its counts and indexes true to its rows. */
+/** Checks a database file after a crash: its integrity, and that counts and indexes match the rows. */
 import Database from 'better-sqlite3'
 import { blockBits } from '../engine/storage/sqlite/blocks.js'
 import { blocksTable, searchTable, statesTable } from '../engine/storage/sqlite/schema.js'
 import { quoted } from '../engine/storage/tables.js'
 import { registry } from './service.js'
 
-type Line = readonly unknown[]
-
-/** Everything that is wrong with a file; it may be in use meanwhile. */
-export const faultsOfFile = (path: string): string[] => {
+/** Returns all failures; the file may be in use. */
+export const checkFile = (path: string): string[] => {
   const database = new Database(path, { timeout: 5_000 })
-  const lines = (sql: string): Line[] => database.prepare(sql).raw().all() as Line[]
-  const faults: string[] = []
-  const expectSame = (what: string, one: string, other: string): void => {
-    const [left, right] = [JSON.stringify(lines(one)), JSON.stringify(lines(other))]
-    if (left !== right) faults.push(`${what}: ${left.slice(0, 300)} is not ${right.slice(0, 300)}`)
+  const select = (sql: string) => database.prepare(sql).raw().all() as unknown[][]
+  const failures: string[] = []
+  const expectEqual = (name: string, actualSql: string, expectedSql: string): void => {
+    const [actual, expected] = [JSON.stringify(select(actualSql)), JSON.stringify(select(expectedSql))]
+    if (actual !== expected) failures.push(`${name}: ${actual.slice(0, 300)} instead of ${expected.slice(0, 300)}`)
   }
   try {
-    // One moment for all questions, and no writer meanwhile: one of the questions is put as a write.
-    const ask = database.transaction(() => {
-      const integrity = lines('pragma integrity_check').flat().join('; ')
-      if (integrity !== 'ok') faults.push(`the integrity check says ${integrity}`)
-      const dangling = lines('pragma foreign_key_check')
-      if (dangling.length > 0) faults.push(`references to nothing: ${JSON.stringify(dangling.slice(0, 5))}`)
+    // One write transaction: all queries see the same snapshot, and the integrity check of FTS5 is an INSERT.
+    const check = database.transaction(() => {
+      const integrity = select('pragma integrity_check').flat().join('; ')
+      if (integrity !== 'ok') failures.push(`integrity_check: ${integrity}`)
+      const dangling = select('pragma foreign_key_check')
+      if (dangling.length > 0) failures.push(`foreign_key_check: ${JSON.stringify(dangling.slice(0, 5))}`)
       for (const resource of registry) {
         const { table } = resource
         const [search, blocks] = [searchTable(resource), blocksTable(resource)]
         database.exec(`insert into ${search} (${search}) values ('integrity-check')`)
-        expectSame(
+        expectEqual(
           `the count of ${table}`,
           `select rows from ${statesTable} where name = '${table}'`,
           `select count(*) from ${quoted(table)}`,
         )
-        expectSame(
+        expectEqual(
           `the blocks of ${table}`,
           `select block, rows from ${blocks} where rows <> 0 order by 1`,
           `select id >> ${blockBits}, count(*) from ${quoted(table)} group by 1 order by 1`,
         )
-        expectSame(
+        expectEqual(
           `the rows in the search index of ${table}`,
           `select id from ${search}_docsize except select id from ${quoted(table)}`,
           `select id from ${quoted(table)} except select id from ${search}_docsize`,
         )
       }
     })
-    ask.immediate()
+    check.immediate()
   } catch (error) {
-    faults.push(`the file cannot be checked: ${(error as Error).message}`)
+    failures.push(`the file cannot be checked: ${(error as Error).message}`)
   }
   database.close()
-  return faults
+  return failures
 }
 
-/** The ids of the rows that the file remembers for keys. */
-export const idsOfKeys = (path: string): Map<string, number> => {
+/** The row ids stored for idempotency keys. */
+export const idsByKey = (path: string): Map<string, number> => {
   const database = new Database(path, { readonly: true, timeout: 5_000 })
-  const found = database.prepare('select key, id from registry_keys').raw().all() as [string, number][]
+  const rows = database.prepare('select key, id from registry_keys').raw().all() as [string, number][]
   database.close()
-  return new Map(found)
+  return new Map(rows)
 }

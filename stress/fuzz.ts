@@ -1,5 +1,5 @@
-/** `npm run fuzz`: sends random requests until one gets a wrong response. */
-import { CommandError, runCommand, wholeNumber } from '../support/options.js'
+/** `npm run fuzz`: sends random requests and stops at the first wrong response. */
+import { CommandError, integer, runCommand } from '../support/options.js'
 import { progressBar } from '../support/progress.js'
 import { seedOption } from './random.js'
 
@@ -7,18 +7,18 @@ const command = {
   name: 'npm run fuzz',
   about: 'Sends random requests to the service and checks every response against the OpenAPI document and an oracle.',
   options: {
-    cases: wholeNumber('how many requests to send', 200_000),
-    rows: wholeNumber('rows in each table beforehand, besides the demo rows', 100, { least: 0, most: 1_000_000 }),
+    cases: integer('number of requests', 200_000),
+    rows: integer('rows in each table, in addition to the demo rows', 100, { min: 0, max: 1_000_000 }),
     seed: seedOption(),
   },
   example: 'npm run fuzz -- --cases 5000 --rows 45000 --seed 7',
 }
 
 await runCommand(command, async ({ cases, rows, seed }) => {
-  const { fuzz } = await import('./fuzzing.js')
+  const { fuzz } = await import('./fuzzer.js')
   console.log(`Seed ${seed}; --seed ${seed} with the same --rows repeats the requests.`)
-  await fuzz({ cases, seed, rows, told: progressBar('fuzz', cases, 'cases') }).catch((error: Error) => {
+  await fuzz({ cases, seed, rows, onProgress: progressBar('fuzz', cases, 'cases') }).catch((error: Error) => {
     throw new CommandError(error.message)
   })
-  console.log(`${cases.toLocaleString('en')} cases, and every response was right.`)
+  console.log(`${cases.toLocaleString('en')} requests, all with the right response.`)
 })

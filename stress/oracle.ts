@@ -1,4 +1,4 @@
-/** The rows as plain JavaScript knows them, and what the service must answer about them. */
+/** A model of the service in plain JavaScript: its rows, and the expected response to a list or a create. */
 import {
   filterFields,
   type Resource,
@@ -9,42 +9,41 @@ import {
 import { fold } from '../engine/storage/caseFold.js'
 import type { Parameter } from './arbitraryQueries.js'
 
-interface Known {
+interface IndexedRow {
   readonly row: RowValues
   readonly folded: string
 }
 
-/** What a list must answer: a page, or the parameters it refuses. */
-export type Expected =
-  | { readonly refused: readonly string[] }
+/** The expected page, or the parameters that must be rejected. */
+export type ExpectedList =
+  | { readonly rejected: readonly string[] }
   | { readonly data: readonly RowValues[]; readonly total: number; readonly limit: bigint; readonly offset: bigint }
 
-/** A value with its digits made equal: two readings of the clock are alike. */
-const shapeOf = (value: unknown): string => String(value).replaceAll(/\d/g, '9')
+/** Replaces all digits, so that timestamps of different moments are equal. */
+const withoutDigits = (value: unknown): string => String(value).replaceAll(/\d/g, '9')
 
-const bounds: Record<string, { least: bigint; most?: bigint }> = {
-  limit: { least: 1n, most: 200n },
-  offset: { least: 0n },
+const bounds: Record<string, { min: bigint; max?: bigint }> = {
+  limit: { min: 1n, max: 200n },
+  offset: { min: 0n },
 }
 
-/** The rows of every resource. */
 export class Oracle {
-  readonly #known = new Map<Resource, Known[]>()
+  readonly #rows = new Map<Resource, IndexedRow[]>()
   readonly #ids = new Map<string, number[]>()
 
-  /** Takes rows in, in the order of their ids. */
-  learn(resource: Resource, rows: readonly RowValues[]): void {
-    const known = this.#known.get(resource) ?? []
+  /** Adds rows in the order of their ids. */
+  add(resource: Resource, rows: readonly RowValues[]): void {
+    const indexed = this.#rows.get(resource) ?? []
     const ids = this.#ids.get(resource.path) ?? []
     const textOf = (row: RowValues) =>
       searchedFields(resource)
         .flatMap(({ name }) => row[name] ?? [])
         .join(' ')
     for (const row of rows) {
-      known.push({ row, folded: fold(textOf(row)) })
+      indexed.push({ row, folded: fold(textOf(row)) })
       ids.push(Number(row['id']))
     }
-    this.#known.set(resource, known)
+    this.#rows.set(resource, indexed)
     this.#ids.set(resource.path, ids)
   }
 
@@ -52,41 +51,41 @@ export class Oracle {
     return this.#ids.get(path) ?? []
   }
 
-  /** Some of the rows: enough to ask for them. */
+  /** The first and the last rows, to derive queries from. */
   someRows(resource: Resource): readonly RowValues[] {
-    const known = this.#known.get(resource) ?? []
-    return [...known.slice(0, 30), ...known.slice(-30)].map(({ row }) => row)
+    const indexed = this.#rows.get(resource) ?? []
+    return [...indexed.slice(0, 30), ...indexed.slice(-30)].map(({ row }) => row)
   }
 
   row(resource: Resource, id: number): RowValues | undefined {
-    return this.#known.get(resource)?.find(({ row }) => row['id'] === id)?.row
+    return this.#rows.get(resource)?.find(({ row }) => row['id'] === id)?.row
   }
 
-  /** What a list with these parameters must answer. */
-  list(resource: Resource, parameters: readonly Parameter[]): Expected {
-    // By the standard's own reading of a query; of a name that comes twice the last counts.
-    const meaning = (written: string) => new URLSearchParams(`x=${written}`).get('x') ?? ''
+  /** The expected response to a list with these parameters. */
+  list(resource: Resource, parameters: readonly Parameter[]): ExpectedList {
+    // Of a repeated parameter the last one counts.
+    const decode = (written: string) => new URLSearchParams(`x=${written}`).get('x') ?? ''
     const given = new Map(parameters.map((parameter) => [parameter.name, parameter]))
     const filters = filterFields(resource).filter(({ name }) => given.has(name))
     const integers = ['limit', 'offset', ...filters.filter(({ kind }) => kind === 'integer').map(({ name }) => name)]
-    const refused = integers.filter((name) => {
+    const rejected = integers.filter((name) => {
       const parameter = given.get(name)
       if (!parameter) return false
       const { integer } = parameter
-      const { least = undefined, most = undefined } = bounds[name] ?? {}
-      return integer === undefined || (least !== undefined && integer < least) || (most !== undefined && integer > most)
+      const { min = undefined, max = undefined } = bounds[name] ?? {}
+      return integer === undefined || (min !== undefined && integer < min) || (max !== undefined && integer > max)
     })
-    if (refused.length > 0) return { refused }
-    const q = meaning(given.get('q')?.written ?? '').trim()
+    if (rejected.length > 0) return { rejected }
+    const q = decode(given.get('q')?.written ?? '').trim()
     const text = fold(q)
-    const equal = filters.map(({ name, kind }) => {
+    const conditions = filters.map(({ name, kind }) => {
       const { written = '', integer } = given.get(name) ?? {}
       return kind === 'integer'
-        ? ({ row }: Known) => row[name] !== null && BigInt(row[name] as number) === integer
-        : ({ row }: Known) => row[name] === meaning(written)
+        ? ({ row }: IndexedRow) => row[name] !== null && BigInt(row[name] as number) === integer
+        : ({ row }: IndexedRow) => row[name] === decode(written)
     })
-    const found = (this.#known.get(resource) ?? []).filter(
-      (known) => (q === '' || known.folded.includes(text)) && equal.every((holds) => holds(known)),
+    const found = (this.#rows.get(resource) ?? []).filter(
+      (row) => (q === '' || row.folded.includes(text)) && conditions.every((matches) => matches(row)),
     )
     const limit = given.get('limit')?.integer ?? 50n
     const offset = given.get('offset')?.integer ?? 0n
@@ -95,23 +94,23 @@ export class Oracle {
     return { data, total: found.length, limit, offset }
   }
 
-  /** The fields of a new row whose value is unique and taken. */
-  taken(resource: Resource, row: RowValues): string[] {
+  /** The fields of a new row that must be unique, but equal another row's. */
+  duplicates(resource: Resource, row: RowValues): string[] {
     return resource.fields
       .filter(({ name, unique }) => {
         const names = unique ? [...unique, name] : []
         return (
           names.length > 0 &&
           names.every((one) => row[one] !== null) &&
-          this.#known.get(resource)?.some((known) => names.every((one) => known.row[one] === row[one]))
+          this.#rows.get(resource)?.some((other) => names.every((one) => other.row[one] === row[one]))
         )
       })
       .map(({ name }) => name)
   }
 }
 
-/** The row that a sound body must make, but for its id; what the clock says is told apart by its shape alone. */
-export const rowOf = (resource: Resource, sent: Readonly<Record<string, Value>>): RowValues =>
+/** The row that a valid body creates, without its id. */
+export const expectedRow = (resource: Resource, sent: Readonly<Record<string, Value>>): RowValues =>
   Object.fromEntries(
     resource.fields
       .filter(({ name }) => name !== 'id')
@@ -124,19 +123,19 @@ export const rowOf = (resource: Resource, sent: Readonly<Record<string, Value>>)
       }),
   )
 
-/** What is not as it should be in a row that was made. */
-export const wrongIn = (
+/** The first difference between a created row and the expected one; timestamps are compared by format only. */
+export const rowMismatch = (
   resource: Resource,
   sent: Readonly<Record<string, Value>>,
-  made: RowValues,
+  created: RowValues,
 ): string | undefined => {
-  const expected = rowOf(resource, sent)
+  const expected = expectedRow(resource, sent)
   const names = resource.fields.map(({ name }) => name)
-  if (JSON.stringify(Object.keys(made)) !== JSON.stringify(names)) return `the fields are ${Object.keys(made)}`
+  if (JSON.stringify(Object.keys(created)) !== JSON.stringify(names)) return `the fields are ${Object.keys(created)}`
   return names.find((name) => {
-    if (name === 'id' || expected[name] === made[name]) return false
+    if (name === 'id' || expected[name] === created[name]) return false
     const field = resource.fields.find((one) => one.name === name)
-    const isByClock = typeof (field?.managed ?? field?.default) === 'function' && !(sent[name] ?? null)
-    return !isByClock || shapeOf(made[name]) !== shapeOf(expected[name])
+    const isFromClock = typeof (field?.managed ?? field?.default) === 'function' && !(sent[name] ?? null)
+    return !isFromClock || withoutDigits(created[name]) !== withoutDigits(expected[name])
   })
 }

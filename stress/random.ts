@@ -1,24 +1,23 @@
-/** Random choices that can be repeated: the same seed makes the same choices. */
-import { type Option, wholeNumber } from '../support/options.js'
+/** Random choices from a seed: the same seed gives the same choices. */
+import { integer, type Option } from '../support/options.js'
 
 export interface Random {
-  /** A whole number from 0 to just below the limit. */
+  /** An integer from 0 to limit - 1. */
   below(limit: number): number
-  /** True in this share of cases. */
+  /** True with this probability. */
   chance(share: number): boolean
-  /** One of a list that is not empty. */
+  /** An element of a non-empty list. */
   pick<T>(list: readonly T[]): T
 }
 
-/** A seed for whoever gives none. */
-export const anySeed = (): number => Math.floor(Math.random() * 2 ** 31)
+const randomSeed = (): number => Math.floor(Math.random() * 2 ** 31)
 
 /** The option `--seed` of a stress test. */
 export const seedOption = (): Option<number> =>
-  wholeNumber('the seed of the random choices', anySeed(), { least: 0, most: 2 ** 31, shown: 'a random one' })
+  integer('seed of the random choices', randomSeed(), { min: 0, max: 2 ** 31, shownDefault: 'random' })
 
-/** Chance from a seed: Mulberry32, which is small, and even enough to choose by. */
-export const randomOf = (seed: number): Random => {
+/** Mulberry32: short, and uniform enough for tests. */
+export const seededRandom = (seed: number): Random => {
   let state = seed
   const next = (): number => {
     state = (state + 0x6d2b79f5) | 0

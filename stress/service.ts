@@ -1,34 +1,34 @@
-/** What is tried: the registry as it is served, a database file with rows in every table, and requests that have the token. */
+/** The service under test: its registry, database files with rows in every table, and requests with the write token. */
 import { setTimeout } from 'node:timers/promises'
 import { basePath } from '../engine/contract/service.js'
 import { loadRegistry } from '../engine/descriptor/load.js'
 import type { Resource, RowValues } from '../engine/descriptor/registry.js'
 import { openStorage } from '../engine/storage/open.js'
 import { folders } from '../product.js'
-import { manyRow, withRows } from '../support/samples.js'
+import { type Header, RawConnection, type RawResponse, requestBytes } from '../support/rawHttp.js'
+import { bulkRow, withSampleRows } from '../support/samples.js'
 import { storageOptions } from '../support/storageOptions.js'
-import { type Answer, type Header, requestBytes, Wire } from '../support/wire.js'
 
-export const token = 'the-write-token-of-the-stress-tests'
+export const token = 'stress-test-write-token'
 
-/** The registry, with made-up rows where a resource has no demo rows. */
-export const registry = withRows(await loadRegistry(folders))
+/** The registry, with sample rows for resources without demo rows. */
+export const registry = withSampleRows(await loadRegistry(folders))
 
 /** The resources that clients may create. */
 export const creatable = registry.filter((resource) => resource.create)
 
-/** Between the ids of the rows that are added: so that tables have gaps, and more than one block of ids. */
-const stride = 37
+/** The distance between the ids of added rows, so that tables have gaps and several blocks of ids. */
+const idStep = 37
 
-/** Whether rows can be added by repeating the demo rows: not where each must refer to a row of its own. */
+/** Whether the demo rows can be repeated: not if each row must reference a different row. */
 const isRepeatable = ({ fields }: Resource): boolean =>
   !fields.some((field) => field.references && field.unique && field.required)
 
-/** Does something again for as long as the storage's own thread, which tidies up after large writes, keeps the file locked. */
-const patiently = async (work: () => Promise<void>): Promise<void> => {
+/** Retries while the writer thread merges search segments and has the file locked. */
+const retryWhileBusy = async (action: () => Promise<void>): Promise<void> => {
   for (let tries = 1; ; tries++) {
     try {
-      return await work()
+      return await action()
     } catch (error) {
       if ((error as { code?: string }).code !== 'SQLITE_BUSY' || tries > 100) throw error
       await setTimeout(100)
@@ -36,69 +36,71 @@ const patiently = async (work: () => Promise<void>): Promise<void> => {
   }
 }
 
-/** Makes a database with the demo rows, and so many more in every table. */
-export const makeFile = async (path: string, more: number): Promise<void> => {
+/** Creates a database with the demo rows and this many more rows in every table. */
+export const makeFile = async (path: string, extraRows: number): Promise<void> => {
   const storage = await openStorage(registry, `sqlite:${path}`, { ...storageOptions, cacheBytes: 0 })
-  for (const resource of more > 0 ? registry.filter(isRepeatable) : []) {
+  for (const resource of extraRows > 0 ? registry.filter(isRepeatable) : []) {
     const last = Math.max(...resource.demo.map((row) => Number(row['id'])))
     const rowAt = (_: unknown, n: number): RowValues => ({
-      ...manyRow(resource, resource.demo.length + n),
-      id: last + (n + 1) * stride,
+      ...bulkRow(resource, resource.demo.length + n),
+      id: last + (n + 1) * idStep,
     })
-    const rows = Array.from({ length: more }, rowAt)
-    await patiently(() => storage.load(resource, rows))
+    const rows = Array.from({ length: extraRows }, rowAt)
+    await retryWhileBusy(() => storage.load(resource, rows))
   }
   await storage.close()
 }
 
-/** How the service is started on a file. */
 export const environmentOf = (path: string): Record<string, string> => ({
   DATABASE_URL: `sqlite:${path}`,
   API_TOKEN: token,
 })
 
-/** Resolves when the service answers; rejects where it does not within a minute. */
-export const answers = async (address: string): Promise<void> => {
+/** Resolves when the service responds; rejects after a minute. */
+export const waitUntilReady = async (address: string): Promise<void> => {
   const deadline = performance.now() + 60_000
   for (;;) {
-    const wire = new Wire(address)
+    const connection = new RawConnection(address)
     try {
-      await read(wire, `${basePath}/v1/health`)
+      await read(connection, `${basePath}/v1/health`)
       return
     } catch (error) {
       if (performance.now() > deadline) throw error
       await setTimeout(10)
     } finally {
-      wire.close()
+      connection.close()
     }
   }
 }
 
-/** The path of a resource, or of one of its rows. */
+/** The URL path of a resource or of one of its rows. */
 export const pathOf = ({ path }: Resource, id?: unknown): string =>
   `${basePath}/v1/${path}${id === undefined ? '' : `/${id}`}`
 
-/** The headers of every create. */
 export const createHeaders: readonly Header[] = [
   ['authorization', `Bearer ${token}`],
   ['content-type', 'application/json'],
 ]
 
-/** Reads a path. */
-export const read = (wire: Wire, path: string): Promise<Answer> => wire.ask(requestBytes('GET', path))
+export const read = (connection: RawConnection, path: string): Promise<RawResponse> =>
+  connection.send(requestBytes('GET', path))
 
-/** Sends a create, with a key where there is one. */
-export const sendCreate = (wire: Wire, resource: Resource, body: string, key?: string): Promise<Answer> => {
+export const sendCreate = (
+  connection: RawConnection,
+  resource: Resource,
+  body: string,
+  key?: string,
+): Promise<RawResponse> => {
   const headers = key === undefined ? createHeaders : [...createHeaders, ['idempotency-key', key] as const]
-  return wire.ask(requestBytes('POST', pathOf(resource), headers, Buffer.from(body)), 'POST')
+  return connection.send(requestBytes('POST', pathOf(resource), headers, Buffer.from(body)), 'POST')
 }
 
-/** Every row of a resource, as its lists show them. */
-export const allRows = async (wire: Wire, resource: Resource): Promise<RowValues[]> => {
+/** Reads every row of a resource, page by page. */
+export const allRows = async (connection: RawConnection, resource: Resource): Promise<RowValues[]> => {
   const rows: RowValues[] = []
   for (;;) {
-    const { status, text } = await read(wire, `${pathOf(resource)}?limit=200&offset=${rows.length}`)
-    if (status !== 200) throw new Error(`${pathOf(resource)} answered ${status}`)
+    const { status, text } = await read(connection, `${pathOf(resource)}?limit=200&offset=${rows.length}`)
+    if (status !== 200) throw new Error(`${pathOf(resource)} responded with ${status}`)
     const { data, meta } = JSON.parse(text) as { data: RowValues[]; meta: { total: number } }
     rows.push(...data)
     if (data.length === 0 || rows.length >= meta.total) return rows

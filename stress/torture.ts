@@ -1,44 +1,45 @@
-/** `npm run torture`: kills the service while it works, restarts it, and looks for lost or damaged rows. */
-import { runCommand, wholeNumber } from '../support/options.js'
+/** `npm run torture`: kills the service during creates, restarts it, and checks for lost or damaged rows. */
+import { integer, runCommand } from '../support/options.js'
 import { progressBar } from '../support/progress.js'
 import { median } from '../support/statistics.js'
 import { seedOption } from './random.js'
 
 const command = {
   name: 'npm run torture',
-  about: 'Kills the service in the middle of creates, restarts it, and looks for lost or damaged rows.',
+  about: 'Kills the service during creates, restarts it, and checks for lost or damaged rows.',
   options: {
-    rounds: wholeNumber('how often it is killed', 100),
-    workers: wholeNumber('processes of the service', 1, { most: 64 }),
-    // A restart is meant to take a second; on a machine that is busy with other things it may take this long.
-    restart: wholeNumber('the most milliseconds that a restart may take', 5_000),
+    rounds: integer('number of kills', 100),
+    workers: integer('worker processes of the service', 1, { max: 64 }),
+    // A restart takes about a second, but longer on a busy machine.
+    restart: integer('longest allowed restart in milliseconds', 5_000),
     seed: seedOption(),
   },
   example: 'npm run torture -- --rounds 1000 --workers 2',
 }
 
 await runCommand(command, async ({ rounds, workers, restart, seed }) => {
-  const { crash } = await import('./crashes.js')
+  const { crashTest } = await import('./crashTest.js')
   console.log(`Seed ${seed}; --seed ${seed} repeats the choices, but not the exact moment of each kill.`)
-  const outcome = await crash({ rounds, workers, seed, told: progressBar('torture', rounds, 'rounds') })
+  const onProgress = progressBar('torture', rounds, 'rounds')
+  const result = await crashTest({ rounds, workers, seed, onProgress })
 
-  const { restarts, faults } = outcome
+  const { restarts, failures } = result
   const slowest = Math.max(...restarts)
   const count = (n: number): string => n.toLocaleString('en')
   console.log(
     [
-      `${count(outcome.rounds)} rounds, ${workers === 1 ? 'one process' : `${workers} workers`}`,
-      `${count(outcome.sent)} creates sent, ${count(outcome.acknowledged)} acknowledged before the kill`,
-      `${count(outcome.unheard)} more found there, or stored by sending them again`,
-      `${count(outcome.inStart)} kills while it was starting`,
-      `ready again in ${Math.round(median(restarts))} ms (median of ${restarts.length}), ${Math.round(slowest)} ms (slowest), over a second: ${restarts.filter((took) => took > 1_000).length}`,
+      `${count(result.rounds)} rounds, ${workers === 1 ? 'one process' : `${workers} workers`}`,
+      `${count(result.sent)} creates sent, ${count(result.acknowledged)} acknowledged before the kill`,
+      `${count(result.recovered)} more were stored although the response was lost, or by a retry`,
+      `${count(result.killsDuringStart)} kills during a start`,
+      `ready again in ${Math.round(median(restarts))} ms (median of ${restarts.length}), ${Math.round(slowest)} ms (slowest), ${restarts.filter((ms) => ms > 1_000).length} over a second`,
     ].join('\n'),
   )
-  if (slowest > restart) faults.push(`a restart took ${Math.round(slowest)} ms`)
-  if (faults.length > 0) {
-    console.error(`${faults.length} faults, the first of them:\n${faults.slice(0, 10).join('\n')}`)
-    if (outcome.file !== undefined) console.error(`The file is kept: ${outcome.file}`)
+  if (slowest > restart) failures.push(`a restart took ${Math.round(slowest)} ms`)
+  if (failures.length > 0) {
+    console.error(`${failures.length} failures:\n${failures.slice(0, 10).join('\n')}`)
+    if (result.file !== undefined) console.error(`The database file: ${result.file}`)
     process.exit(1)
   }
-  console.log('Nothing was lost, nothing was half there, no key made two rows, and every index agrees with its rows.')
+  console.log('No row was lost, damaged or stored twice, and every index matches its rows.')
 })

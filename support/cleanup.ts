@@ -1,16 +1,16 @@
-/** Leaves nothing behind: child processes, temporary folders and the like end with the process, also where a signal ends it. */
+/** Removes temporary folders and stops child processes when this process ends, also when a signal ends it. */
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Undoes something; only its synchronous part counts while the process is exiting. */
+/** A cleanup step. During an exit only its synchronous part runs. */
 type Task = (isExiting: boolean) => unknown
 
 const tasks = new Set<Task>()
 
-/** Runs the newest task: a process ends before the folder it writes to is removed. */
+/** Newest first: a process must stop before its folder is removed. */
 const runNewest = (isExiting: boolean): unknown => {
   const task = [...tasks].at(-1) as Task
   tasks.delete(task)
@@ -21,17 +21,16 @@ const runNewest = (isExiting: boolean): unknown => {
   }
 }
 
-/** What a person, a supervisor and a closing terminal send. */
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 let isEnding = false
 
-/** Whether a signal is ending the process: what fails from then on fails because of that. */
+/** Whether a signal is ending the process; later errors are consequences of that. */
 export const isInterrupted = (): boolean => isEnding
 
 const endBy = async (signal: NodeJS.Signals): Promise<void> => {
   isEnding = true
-  // Whatever the process was doing goes on meanwhile, and may add tasks.
+  // The process keeps running meanwhile and may add tasks.
   while (tasks.size > 0) await runNewest(false)
   for (const one of signals) process.removeAllListeners(one)
   process.kill(process.pid, signal)
@@ -47,7 +46,7 @@ const install = (): void => {
   for (const signal of signals) process.once(signal, () => void endBy(signal))
 }
 
-/** Runs a task when the process ends, by itself or by a signal; returns a function that cancels it. */
+/** Registers a task for the end of the process; returns a function that cancels it. */
 export const onEnd = (task: Task): (() => void) => {
   install()
   tasks.add(task)
@@ -56,15 +55,15 @@ export const onEnd = (task: Task): (() => void) => {
 
 export interface TemporaryFolder {
   readonly path: string
-  /** Leaves the folder in place when the process ends. */
+  /** Keeps the folder when the process ends. */
   keep(): void
   remove(): void
 }
 
-/** Makes a folder that is removed when the process ends. */
+/** Creates a folder that is removed when the process ends. */
 export const temporaryFolder = (name: string): TemporaryFolder => {
   const path = mkdtempSync(join(tmpdir(), `${name}-`))
-  // A process that was just killed may still add a file.
+  // A process that is being killed may still write a file, so removing is retried.
   const remove = (): void => rmSync(path, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
   const keep = onEnd(remove)
   return {
@@ -77,7 +76,7 @@ export const temporaryFolder = (name: string): TemporaryFolder => {
   }
 }
 
-/** Starts a child process that ends with this one: by a signal of its choice, and at the latest five seconds after it. */
+/** Starts a child process that ends with this one: by the given signal, and by SIGKILL five seconds later. */
 export const spawnChild = (
   program: string,
   args: readonly string[],
@@ -88,9 +87,9 @@ export const spawnChild = (
   const cancel = onEnd(async (isExiting) => {
     const ended = once(child, 'exit')
     child.kill(isExiting ? 'SIGKILL' : signal)
-    const late = setTimeout(() => child.kill('SIGKILL'), 5_000)
+    const timer = setTimeout(() => child.kill('SIGKILL'), 5_000)
     await ended
-    clearTimeout(late)
+    clearTimeout(timer)
   })
   child.once('exit', cancel)
   child.once('error', cancel)

@@ -1,18 +1,18 @@
 /** Checks every response against the served OpenAPI document: its status, its body and its headers. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 
-interface ResponseObject {
+interface DocumentedResponse {
   readonly headers: Record<string, { readonly required: boolean }>
 }
-interface Documented {
-  readonly paths: Record<string, Record<string, { responses: Record<string, ResponseObject> }>>
+interface OpenApiDocument {
+  readonly paths: Record<string, Record<string, { responses: Record<string, DocumentedResponse> }>>
 }
 
-export interface Received {
+export interface ReceivedResponse {
   readonly method: string
   readonly path: string
   readonly status: number
-  /** The value of a header, by its name in lower case. */
+  /** Returns a header by its lower-case name. */
   readonly header: (name: string) => unknown
   readonly text: string
 }
@@ -20,15 +20,15 @@ export interface Received {
 const pointer = (...parts: string[]): string =>
   parts.map((part) => `/${encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))}`).join('')
 
-/** Makes a function that throws if a response differs from the document. */
-export const conformance = (document: Documented, basePath: string): ((received: Received) => void) => {
+/** Returns a function that throws if a response differs from the document. */
+export const conformance = (document: OpenApiDocument, basePath: string): ((response: ReceivedResponse) => void) => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false })
   ajv.addSchema(document, 'document')
   const compiled = new Map<string, ValidateFunction>()
-  const validate = (where: string, text: string): void => {
-    const check = compiled.get(where) ?? ajv.compile({ $ref: `document#${where}` })
-    compiled.set(where, check)
-    if (!check(JSON.parse(text))) throw new Error(`${where}: ${ajv.errorsText(check.errors)}\n${text.slice(0, 500)}`)
+  const validate = (schema: string, text: string): void => {
+    const check = compiled.get(schema) ?? ajv.compile({ $ref: `document#${schema}` })
+    compiled.set(schema, check)
+    if (!check(JSON.parse(text))) throw new Error(`${schema}: ${ajv.errorsText(check.errors)}\n${text.slice(0, 500)}`)
   }
   const templates = Object.keys(document.paths).map((template) => ({
     template,

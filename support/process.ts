@@ -1,29 +1,37 @@
-/** The service as its own process, started as `npm start` starts it once built. */
+/** Starts the built service as a child process, as `npm start` does. */
 import type { ChildProcess } from 'node:child_process'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { folders } from '../product.js'
 import { spawnChild } from './cleanup.js'
-import { startFlags } from './startFlags.js'
 
-export interface Running {
+const manifest = readFileSync(join(dirname(folders.seeds), 'package.json'), 'utf8')
+const { scripts } = JSON.parse(manifest) as { scripts: { start: string } }
+
+/** The Node flags of `npm start`. */
+export const startFlags: readonly string[] = scripts.start.match(/--\S+/g) ?? []
+
+export interface RunningService {
   readonly address: string
   readonly child: ChildProcess
   readonly output: () => string
-  /** The messages of its log so far. */
+  /** The messages logged so far. */
   readonly messages: () => string[]
-  /** Sends the signal and answers with the code it ended with. */
+  /** Sends a signal and resolves with the exit code. */
   end(signal: NodeJS.Signals): Promise<number | null>
 }
 
 const server = join(import.meta.dirname, '..', 'server.js')
 
-/** How a process differs from a plain one: whose it is, and a shell's line that runs its arguments. */
-interface Manner {
+interface LaunchOptions {
+  /** The user to run as. */
   readonly uid?: number
+  /** A shell command that runs its arguments, to set limits first. */
   readonly shell?: string
 }
 
-/** Starts one and waits for nothing. */
-export const launch = (environment: Record<string, string>, { uid, shell }: Manner = {}) => {
+/** Starts the service without waiting for it. */
+export const launch = (environment: Record<string, string>, { uid, shell }: LaunchOptions = {}) => {
   const { PATH, HOME } = process.env
   const service = [process.execPath, ...startFlags, server]
   const [program = '', ...args] = shell === undefined ? service : ['sh', '-c', shell, ...service]
@@ -42,31 +50,33 @@ export const launch = (environment: Record<string, string>, { uid, shell }: Mann
   return { child, ended, output: () => output, errors: () => errors }
 }
 
-/** Starts one that is expected to end by itself; resolves with its code and what it wrote to standard error. */
+/** Starts a service that is expected to exit; resolves with its exit code and its standard error. */
 export const startAndFail = async (
   environment: Record<string, string>,
-  manner?: Manner,
+  options?: LaunchOptions,
 ): Promise<{ code: number | null; output: string }> => {
-  const { child, ended, errors } = launch(environment, manner)
-  // One that starts after all would be waited for for ever.
+  const { child, ended, errors } = launch(environment, options)
+  // Otherwise a service that starts successfully would never exit.
   const timer = setTimeout(() => child.kill('SIGKILL'), 30_000)
   const code = await ended
   clearTimeout(timer)
   return { code, output: errors() }
 }
 
-/** The address in the ready line, once the output has it. */
 const readyAddress = (output: string): string | undefined => /Ready at (http:\S+)\/api /.exec(output)?.[1]
 
-/** Starts one and waits for its ready line. */
-export const startProcess = async (environment: Record<string, string>, manner?: Manner): Promise<Running> => {
-  const { child, ended, output } = launch(environment, manner)
+/** Starts the service and waits for its ready line. */
+export const startProcess = async (
+  environment: Record<string, string>,
+  options?: LaunchOptions,
+): Promise<RunningService> => {
+  const { child, ended, output } = launch(environment, options)
   const address = await new Promise<string>((resolve, reject) => {
     child.stdout?.on('data', () => {
       const found = readyAddress(output())
       if (found) resolve(found)
     })
-    void ended.then((code) => reject(new Error(`ended with ${code}: ${output()}`)))
+    void ended.then((code) => reject(new Error(`the service exited with code ${code}: ${output()}`)))
   })
   const messages = () =>
     output()

@@ -1,17 +1,17 @@
-/** A progress line: redrawn in a terminal, and repeated every five seconds elsewhere. */
+/** A progress bar: redrawn in a terminal, printed every five seconds elsewhere. */
 
 const width = 30
 
-/** The rate is that of the last ten seconds; over less than half a second there is none worth showing. */
+/** The rate is measured over the last ten seconds; below half a second it is too inexact to show. */
 const windowMs = 10_000
-const leastMs = 500
+const minMs = 500
 
-interface Moment {
+interface Measurement {
   readonly at: number
   readonly done: number
 }
 
-/** Where the line goes; the clock and the stream can be replaced by tests. */
+/** Tests replace the clock and the stream. */
 interface Output {
   readonly now: () => number
   readonly isTerminal: boolean
@@ -33,7 +33,7 @@ const duration = (ms: number): string => {
   return minutes < 60 ? `${minutes} min ${seconds % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
 }
 
-/** Reports how many of a total are done. The first call starts the clock: what came before it is in no rate. */
+/** Returns a function that reports progress. Its first call starts the clock. */
 export const progressBar = (
   name: string,
   total: number,
@@ -41,48 +41,48 @@ export const progressBar = (
   { now, isTerminal, write }: Output = standardError,
 ): ((done: number) => void) => {
   const interval = isTerminal ? 100 : 5_000
-  let first: Moment | undefined
-  let recent: Moment[] = []
+  let first: Measurement | undefined
+  let recent: Measurement[] = []
   let drawn = 0
-  let isOver = false
+  let isDone = false
 
-  const rateSince = (from: Moment, to: Moment): number | undefined =>
-    to.at - from.at >= leastMs ? (to.done - from.done) / (to.at - from.at) : undefined
+  const rateSince = (from: Measurement, to: Measurement): number | undefined =>
+    to.at - from.at >= minMs ? (to.done - from.done) / (to.at - from.at) : undefined
 
-  const details = (moment: Moment, start: Moment): string[] => {
-    // A total of seconds has no rate of its own: the clock runs as it does.
+  const details = (current: Measurement, start: Measurement): string[] => {
+    // Seconds pass at a fixed rate, which is not shown.
     const isTime = unit === 'seconds'
-    if (moment.done >= total) {
-      const rate = rateSince(start, moment)
-      const took = moment.at - start.at >= leastMs ? [`took ${duration(moment.at - start.at)}`] : []
+    if (current.done >= total) {
+      const rate = rateSince(start, current)
+      const took = current.at - start.at >= minMs ? [`took ${duration(current.at - start.at)}`] : []
       return rate && !isTime ? [...took, `${count(rate * 1000)} ${unit}/s on average`] : took
     }
-    const since = recent.find(({ at }) => moment.at - at <= windowMs) ?? recent.at(-1) ?? start
-    const rate = isTime ? 1 / 1000 : rateSince(since, moment)
+    const since = recent.find(({ at }) => current.at - at <= windowMs) ?? recent.at(-1) ?? start
+    const rate = isTime ? 1 / 1000 : rateSince(since, current)
     if (!rate) return []
-    const left = `${duration((total - moment.done) / rate)} left`
+    const left = `${duration((total - current.done) / rate)} left`
     return isTime ? [left] : [`${count(rate * 1000)} ${unit}/s`, left]
   }
 
-  const lineOf = (moment: Moment, start: Moment): string => {
-    const filled = total > 0 ? Math.min(width, Math.round((moment.done / total) * width)) : width
+  const lineOf = (current: Measurement, start: Measurement): string => {
+    const filled = total > 0 ? Math.min(width, Math.round((current.done / total) * width)) : width
     const bar = `${'█'.repeat(filled)}${'░'.repeat(width - filled)}`
-    return [`${name} ${bar} ${count(moment.done)} of ${count(total)} ${unit}`, ...details(moment, start)].join(' · ')
+    return [`${name} ${bar} ${count(current.done)} of ${count(total)} ${unit}`, ...details(current, start)].join(' · ')
   }
 
   return (done) => {
-    const moment = { at: now(), done }
+    const current = { at: now(), done }
     if (first === undefined) {
-      first = moment
-      recent = [moment]
-      drawn = moment.at
+      first = current
+      recent = [current]
+      drawn = current.at
     }
-    if (isOver || (done < total && moment.at - drawn < interval)) return
-    isOver = done >= total
-    drawn = moment.at
-    const line = lineOf(moment, first)
-    recent = [...recent.filter(({ at }) => moment.at - at <= windowMs), moment]
-    // The rest of a longer line before it is erased.
-    write(isTerminal ? `\r${line}\u001b[K${isOver ? '\n' : ''}` : `${line}\n`)
+    if (isDone || (done < total && current.at - drawn < interval)) return
+    isDone = done >= total
+    drawn = current.at
+    const line = lineOf(current, first)
+    recent = [...recent.filter(({ at }) => current.at - at <= windowMs), current]
+    // ESC[K erases the rest of a longer previous line.
+    write(isTerminal ? `\r${line}\u001b[K${isDone ? '\n' : ''}` : `${line}\n`)
   }
 }

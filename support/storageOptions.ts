@@ -1,4 +1,4 @@
-/** How the tests open a database. */
+/** The storage options of the tests. */
 export const storageOptions = {
   demo: true,
   cacheBytes: 2 ** 20,

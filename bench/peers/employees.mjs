@@ -1,8 +1,7 @@
-// An employee as the hand-written peers know it: the schemas of their queries and responses, and the columns they select.
+// The schemas and columns of an employee, shared by the hand-written peers.
 
 const optional = (type) => ({ type, nullable: true })
 
-/** One employee. */
 export const row = {
   type: 'object',
   required: ['status', 'alumni'],
@@ -29,7 +28,6 @@ export const row = {
   },
 }
 
-/** A page of them. */
 export const page = {
   type: 'object',
   required: ['data', 'meta'],
@@ -43,13 +41,11 @@ export const page = {
   },
 }
 
-/** What is said where there is none. */
 export const problem = {
   type: 'object',
   properties: { error: { type: 'object', properties: { code: { type: 'string' }, message: { type: 'string' } } } },
 }
 
-/** What a list is asked with. */
 export const querystring = {
   type: 'object',
   properties: {
@@ -58,10 +54,9 @@ export const querystring = {
   },
 }
 
-/** What one employee is asked for by. */
 export const params = { type: 'object', required: ['item_id'], properties: { item_id: { type: 'integer' } } }
 
-/** Never the hash of a password. */
+/** The password hash is never selected. */
 export const columns = Object.keys(row.properties)
   .map((name) => (name === 'password_hash' ? 'null as password_hash' : name))
   .join(', ')

@@ -55,7 +55,7 @@ connection.row_factory = sqlite3.Row
 app = FastAPI(openapi_url=None)
 
 
-# The handlers are coroutines: a query takes microseconds, so a thread for each request would cost more than it saves.
+# Coroutines: a query takes microseconds, so a thread per request would cost more than it saves.
 @app.get('/api/v1/employees', response_model=EmployeePage)
 async def list_employees(limit: int = Query(50, ge=1, le=200), offset: int = Query(0, ge=0)):
     rows = connection.execute(SELECT_PAGE, (limit, offset)).fetchall()

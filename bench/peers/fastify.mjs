@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import Fastify from 'fastify'
 import { columns, page, params, problem, querystring, row } from './employees.mjs'
 
-// Platformatic brings a better-sqlite3 of its own into this folder: this one is the service's, so the SQLite build too.
+// Platformatic installs its own better-sqlite3 in this folder; the service's copy has the same SQLite build as the service.
 const Database = createRequire(new URL('../../package.json', import.meta.url))('better-sqlite3')
 
 const { PORT, DATABASE } = process.env

@@ -1,11 +1,11 @@
-// The hand-written peer on PostgreSQL: Fastify over a pool of pg, with named statements and schemas for query and response.
+// The hand-written peer on PostgreSQL: Fastify over a pg pool, with named statements and schemas for query and response.
 import Fastify from 'fastify'
 import pg from 'pg'
 import { columns, page, params, problem, querystring, row } from './employees.mjs'
 
 const { PORT, DATABASE, POOL_SIZE } = process.env
 
-// Ids and counts are far below what a number holds exactly; as text they would have to be converted row by row.
+// Ids and counts are safe integers; as text they would have to be converted row by row.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 
 const pool = new pg.Pool({ connectionString: DATABASE, max: Number(POOL_SIZE) })

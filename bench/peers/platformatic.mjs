@@ -1,9 +1,9 @@
-// The generated peer: Platformatic DB's REST API over the employees table of the same database, without its writes.
+// The generated peer: Platformatic DB's REST API over the employees table of the same database, read-only.
 import platformatic from '@platformatic/db'
 
 const { PORT, DATABASE } = process.env
 
-// The database belongs to the service: no route that writes is made.
+// The database belongs to the service, so the write routes are disabled.
 const writes = ['/employees', '/departments', '/candidates'].flatMap((path) => [
   { method: 'POST', path },
   { method: 'PUT', path },
@@ -15,7 +15,7 @@ const app = await platformatic.buildServer({
   server: { hostname: '127.0.0.1', port: Number(PORT), logger: { level: 'silent' }, forceCloseConnections: true },
   db: {
     connectionString: DATABASE,
-    // The tables an employee refers to must be known to it, and none of the service's own (search, counts) may be.
+    // Includes the tables that an employee references, and excludes the internal tables of the service.
     include: { employees: true, departments: true, candidates: true },
     limit: { default: 50, max: 200 },
     graphql: false,
@@ -28,7 +28,7 @@ const app = await platformatic.buildServer({
   watch: false,
 })
 
-// Its own start() may take another host inside a container: listen on the loopback address alone.
+// start() may choose another host inside a container; this listens on the loopback address only.
 await app.listen({ port: Number(PORT), host: '127.0.0.1' })
 console.log('listening')
 

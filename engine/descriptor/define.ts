@@ -1,21 +1,21 @@
-/** What a resource's file exports, and the row and create-body types that follow from it. */
+/** The descriptor that a resource file exports, and the row and create-body types inferred from it. */
 import type { FieldSpec, Kind, OptionsOf, ValueOf } from './fields.js'
 
 export type Fields = Readonly<Record<string, FieldSpec<Kind, OptionsOf[Kind]>>>
 
-/** The whole of a resource, as plain data. */
+/** A resource as plain data. */
 export interface Descriptor<F extends Fields = Fields, R extends string = string> {
-  /** One of them, as a person would say it: `Leave request`. */
+  /** The singular name for people: `Leave request`. */
   readonly name: string
-  /** Several of them, where adding an s to the name is wrong. */
+  /** The plural name, if it is not derived correctly from `name`. */
   readonly plural?: string
-  /** The group it stands under in the documents. */
+  /** The group in the API documents. */
   readonly area: string
-  /** A sentence on what it is. */
+  /** A one-sentence description. */
   readonly about?: string
   /** The database table. */
   readonly table: string
-  /** Every field but `id`, in the order clients see them. */
+  /** Every field except `id`, in the order clients see them. */
   readonly fields: F
   /** The fields that are never null. */
   readonly required: readonly R[]
@@ -23,7 +23,7 @@ export interface Descriptor<F extends Fields = Fields, R extends string = string
   readonly create: boolean
 }
 
-/** Declares a resource; the file's name becomes its path. */
+/** Declares a resource; the file name becomes its path. */
 export const defineResource = <const F extends Fields, const R extends keyof F & string>(
   descriptor: Descriptor<F, R>,
 ): Descriptor<F, R> => descriptor
@@ -48,7 +48,7 @@ export type Row<D> = Flat<
 type Writable<D> = Exclude<keyof FieldsOf<D>, NamesWith<FieldsOf<D>, 'managed'>>
 type Mandatory<D> = Exclude<Extract<Writable<D>, RequiredOf<D>>, NamesWith<FieldsOf<D>, 'default'>>
 
-/** What a client sends to create one: required there is what is required and has no default. */
+/** The body of a create. A field is mandatory if it is required and has no default. */
 export type CreateBody<D> = Flat<
   { [Name in Mandatory<D>]: ValueIn<FieldsOf<D>, Name> } & {
     [Name in Exclude<Writable<D>, Mandatory<D>>]?: ValueIn<FieldsOf<D>, Name> | null

@@ -1,17 +1,17 @@
-/** Reads the folders `resources/` and `seeds/` into a verified registry: a file put there is served, no list to extend. */
+/** Loads every file in `resources/` and `seeds/` into a verified registry; no list of resources is maintained by hand. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { verifyDemo, verifyLinks } from './demo.js'
-import { type Fault, RegistryError } from './fault.js'
+import { verifyDemoLinks, verifyDemoRows } from './demo.js'
 import { didYouMean } from './nearest.js'
 import { type Registry, type RowValues, resourceFrom } from './registry.js'
-import { type Candidate, verify } from './verify.js'
+import { type Problem, RegistryError } from './registryError.js'
+import { type ResourceModule, verify } from './verify.js'
 
 export interface Folders {
-  /** Holds one module a resource, in TypeScript or compiled. */
+  /** Has one module per resource, in TypeScript or compiled. */
   readonly resources: string
-  /** Holds the demo rows, one JSON file a resource; may be missing. */
+  /** Has the demo rows, one JSON file per resource; may be missing. */
   readonly seeds: string
 }
 
@@ -20,57 +20,59 @@ const modulesIn = (folder: string): string[] =>
     .filter((name) => /(?<!\.d)\.[jt]s$/.test(name))
     .sort()
 
-/** The first line of what went wrong, without the folders of this machine. */
-const importProblem = ({ message }: Error): string =>
+/** The first line of the message, without the absolute paths of this machine. */
+const importMessage = ({ message }: Error): string =>
   (message.split('\n')[0] ?? '').replaceAll(/(?:file:\/\/)?\/\S*\/(?=(?:engine|resources)\/)/g, '')
 
-const importCandidates = async (folder: string, faults: Fault[]): Promise<Candidate[]> => {
-  const candidates: Candidate[] = []
+const importModules = async (folder: string, problems: Problem[]): Promise<ResourceModule[]> => {
+  const modules: ResourceModule[] = []
   for (const name of modulesIn(folder)) {
     const path = name.slice(0, -'.ts'.length)
     const file = `resources/${path}.ts`
     try {
       const module = (await import(pathToFileURL(join(folder, name)).href)) as { default?: unknown }
-      candidates.push({ file, path, exported: module.default })
+      modules.push({ file, path, exported: module.default })
     } catch (error) {
-      faults.push({ file, problem: `cannot be loaded: ${importProblem(error as Error)}` })
+      problems.push({ file, message: `cannot be loaded: ${importMessage(error as Error)}` })
     }
   }
-  return candidates
+  return modules
 }
 
-const readDemo = (folder: string, name: string, faults: Fault[]): unknown => {
+const readDemo = (folder: string, name: string, problems: Problem[]): unknown => {
   try {
     return JSON.parse(readFileSync(join(folder, name), 'utf8'))
   } catch (error) {
-    faults.push({ file: `seeds/${name}`, problem: `is not JSON: ${(error as Error).message}` })
+    problems.push({ file: `seeds/${name}`, message: `is not valid JSON: ${(error as Error).message}` })
     return []
   }
 }
 
-/** Every resource of the folders, or a RegistryError that tells every fault. */
+/** Returns every resource in the folders, or throws a RegistryError with all problems. */
 export const loadRegistry = async (folders: Folders): Promise<Registry> => {
-  const faults: Fault[] = []
-  const candidates = await importCandidates(folders.resources, faults)
-  const { verified, faults: found } = verify(candidates)
-  faults.push(...found)
-  if (candidates.length === 0 && faults.length === 0) faults.push({ file: 'resources/', problem: 'holds no resource' })
+  const problems: Problem[] = []
+  const modules = await importModules(folders.resources, problems)
+  const { parsed, problems: found } = verify(modules)
+  problems.push(...found)
+  if (modules.length === 0 && problems.length === 0) {
+    problems.push({ file: 'resources/', message: 'is empty; add a resource file' })
+  }
 
   const seeds = existsSync(folders.seeds) ? readdirSync(folders.seeds).filter((name) => name.endsWith('.json')) : []
-  const paths = candidates.map((candidate) => candidate.path)
+  const paths = modules.map(({ path }) => path)
   for (const name of seeds) {
     const path = name.slice(0, -'.json'.length)
     if (!paths.includes(path)) {
-      faults.push({ file: `seeds/${name}`, problem: `belongs to no resource${didYouMean(path, paths)}` })
+      problems.push({ file: `seeds/${name}`, message: `there is no resource "${path}"${didYouMean(path, paths)}` })
     }
   }
-  const registry = verified.map(({ path, descriptor }) => {
+  const registry = parsed.map(({ path, descriptor }) => {
     const name = `${path}.json`
-    const rows = seeds.includes(name) ? readDemo(folders.seeds, name, faults) : []
-    faults.push(...verifyDemo(`seeds/${name}`, descriptor, rows))
+    const rows = seeds.includes(name) ? readDemo(folders.seeds, name, problems) : []
+    problems.push(...verifyDemoRows(`seeds/${name}`, descriptor, rows))
     return resourceFrom(path, descriptor, rows as RowValues[])
   })
-  if (faults.length === 0) faults.push(...verifyLinks(registry))
-  if (faults.length > 0) throw new RegistryError(faults)
+  if (problems.length === 0) problems.push(...verifyDemoLinks(registry))
+  if (problems.length > 0) throw new RegistryError(problems)
   return registry
 }

@@ -1,6 +1,6 @@
-/** "Did you mean …?" for every name that a maintainer or a client can mistype. */
+/** Suggestions for mistyped names. */
 
-/** How many letters to insert, drop, change or swap with a neighbour to get from one word to the other. */
+/** The Damerau-Levenshtein distance: insertions, deletions, substitutions and swaps of neighbouring letters. */
 export const editDistance = (a: string, b: string): number => {
   let before: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, j) => j)
@@ -19,9 +19,9 @@ export const editDistance = (a: string, b: string): number => {
   return last[b.length] ?? 0
 }
 
-/** The candidate most like the word, if any is like it at all. */
+/** The most similar candidate, or undefined if none is similar. */
 export const nearest = (word: string, candidates: readonly string[]): string | undefined => {
-  // A name this long was not mistyped, and comparing it would cost the square of its length.
+  // The distance takes time quadratic in the length, and clients choose the names of body properties.
   if (word.length > 100) return undefined
   const given = word.toLowerCase()
   let best: string | undefined
@@ -36,8 +36,8 @@ export const nearest = (word: string, candidates: readonly string[]): string | u
   return best
 }
 
-/** The nearest candidate as a clause to end a message with, or nothing. */
+/** A suggestion to append to a message without its full stop; empty if no candidate is similar. */
 export const didYouMean = (word: string, candidates: readonly string[]): string => {
   const found = nearest(word, candidates)
-  return found === undefined ? '' : `; did you mean "${found}"?`
+  return found === undefined ? '' : `. Did you mean "${found}"?`
 }

@@ -1,4 +1,4 @@
-/** The registry: descriptors made uniform, so that the rest of the engine asks plain questions of plain data. */
+/** The registry: every descriptor in one normalised form, which the rest of the engine reads. */
 import { now, today } from './clock.js'
 import type { Descriptor } from './define.js'
 import type { FieldSpec, Kind, OptionsOf, TextFormat } from './fields.js'
@@ -12,37 +12,37 @@ export interface Field {
   readonly required: boolean
   readonly about: string | undefined
   readonly example: Value | undefined
-  /** What an absent value becomes; undefined where there is no default. */
+  /** The value if the body omits the field; undefined if there is no default. */
   readonly default: Value | (() => Value) | undefined
   readonly managed: true | (() => Value) | undefined
   readonly redacted: boolean
   readonly filter: boolean
-  /** The path of the resource it refers to. */
+  /** The path of the referenced resource. */
   readonly references: string | undefined
-  /** The fields within which it is unique (none: over the whole table); undefined where it need not be. */
+  /** The fields among whose equal values it is unique (none: the whole table); undefined if it need not be. */
   readonly unique: readonly string[] | undefined
-  /** How its values are written, for the documents. */
+  /** The documented format of its values. */
   readonly format: TextFormat | undefined
 }
 
 export interface Resource {
-  /** The last part of its address: `leave` for `/v1/leave`. */
+  /** The last segment of its URL: `leave` for `/v1/leave`. */
   readonly path: string
   readonly name: string
   readonly plural: string
   readonly area: string
   readonly about: string | undefined
   readonly table: string
-  /** `id` first, then the descriptor's own, in its order. */
+  /** `id` first, then the fields of the descriptor in their order. */
   readonly fields: readonly Field[]
   readonly create: boolean
-  /** The demo rows, by whole rows; empty where `seeds/` has none. */
+  /** The demo rows; empty if `seeds/` has no file for the resource. */
   readonly demo: readonly RowValues[]
 }
 
 export type Registry = readonly Resource[]
 
-/** `id` is the same for every resource and therefore not said in any. */
+/** Every resource has the same `id`, so no descriptor declares it. */
 const idSpec: FieldSpec = { kind: 'integer', options: { managed: true, about: 'Assigned by the service.' } }
 
 const pluralOf = (name: string): string => {
@@ -73,7 +73,7 @@ const fieldOf = (name: string, spec: FieldSpec, required: boolean): Field => {
   }
 }
 
-/** A descriptor that has passed verification, as a resource at a path. */
+/** Turns a verified descriptor into a resource. */
 export const resourceFrom = (path: string, descriptor: Descriptor, demo: readonly RowValues[]): Resource => ({
   path,
   name: descriptor.name,
@@ -89,23 +89,22 @@ export const resourceFrom = (path: string, descriptor: Descriptor, demo: readonl
   demo,
 })
 
-/** The fields a client may send when creating. */
+/** The fields that a client may send in a create. */
 export const writableFields = (resource: Resource): Field[] => resource.fields.filter((field) => !field.managed)
 
-/** The fields a list can be filtered by. */
+/** The fields that a list can be filtered by. */
 export const filterFields = (resource: Resource): Field[] => resource.fields.filter((field) => field.filter)
 
 /** The fields that `q` searches. */
 export const searchedFields = (resource: Resource): Field[] =>
   resource.fields.filter((field) => field.kind === 'text' && !field.redacted)
 
-/** Whether a create must bring the field: it is never null and nothing fills it in. */
+/** Whether a create must send the field. */
 export const isMandatory = (field: Field): boolean => field.required && field.default === undefined
 
-/** A value or what its function gives. */
-const resolved = (source: Value | (() => Value)): Value => (typeof source === 'function' ? source() : source)
+const resolve = (source: Value | (() => Value)): Value => (typeof source === 'function' ? source() : source)
 
-/** The whole row (but its id) that a create stores for what the client sent. */
+/** The row that a create stores for the values a client sent; the database adds the id. */
 export const newRow = (resource: Resource, sent: Readonly<Record<string, Value | undefined>>): RowValues => {
   const row: RowValues = {}
   for (const field of resource.fields) {
@@ -116,7 +115,7 @@ export const newRow = (resource: Resource, sent: Readonly<Record<string, Value |
     }
     const value = sent[field.name]
     const absent = value === undefined || (value === null && field.required)
-    row[field.name] = absent ? resolved(field.default ?? null) : value
+    row[field.name] = absent ? resolve(field.default ?? null) : value
   }
   return row
 }

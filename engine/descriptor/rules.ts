@@ -1,11 +1,10 @@
-/** What a well-formed descriptor may still get wrong: one small rule each, told with the nearest right name. */
+/** The rules for a field beyond its syntax: names, references, and options that contradict each other. */
 import type { Descriptor } from './define.js'
-import { oneOf, shown } from './fault.js'
 import type { FieldSpec, Kind, OptionsOf } from './fields.js'
 import { didYouMean } from './nearest.js'
+import { formatValue } from './registryError.js'
 
-/** What a field's rule looks at. */
-export interface FieldCase {
+interface FieldContext {
   readonly name: string
   readonly kind: Kind
   readonly options: Partial<OptionsOf['integer'] & OptionsOf['text']>
@@ -14,110 +13,106 @@ export interface FieldCase {
   readonly paths: readonly string[]
 }
 
-/** A rule answers with the problem, or with nothing. */
-type FieldRule = (field: FieldCase) => string | undefined
+/** Returns a message if the field breaks the rule. */
+type FieldRule = (field: FieldContext) => string | undefined
 
-/** The query parameters that every list has: a filter of that name could never be asked for. */
-export const listParameters = ['limit', 'offset', 'q'] as const
+/** The query parameters of every list; a filter cannot have the same name. */
+const listParameters = ['limit', 'offset', 'q']
 
 const isOfKind = (value: unknown, kind: Kind): boolean => {
   if (kind === 'text') return typeof value === 'string' && value.isWellFormed() && !value.includes('\0')
   return kind === 'integer' ? Number.isSafeInteger(value) : Number.isFinite(value)
 }
 
-const takes: Record<Kind, string> = {
-  text: 'a string without NUL',
-  integer: 'a whole number',
+const expected: Record<Kind, string> = {
+  text: 'a string without NUL and lone surrogates',
+  integer: 'an integer between -9007199254740991 and 9007199254740991',
   number: 'a finite number',
 }
 
-/** What is wrong with a value that a descriptor or a demo row gives a field, if anything. */
-export const wrongKind = (value: unknown, kind: Kind): string | undefined =>
-  isOfKind(value, kind) ? undefined : `is ${shown(value)}, but a field of kind ${kind} takes ${takes[kind]}`
+/** Returns a message if a value in a descriptor or a demo row does not fit the field. */
+export const kindMismatch = (value: unknown, kind: Kind): string | undefined =>
+  isOfKind(value, kind) ? undefined : `is ${formatValue(value)}, but it must be ${expected[kind]}`
 
-const givenBy = (source: unknown): unknown => {
-  try {
-    return typeof source === 'function' ? source() : source
-  } catch (error) {
-    return `an error: ${(error as Error).message}`
-  }
-}
-
-const optionOfKind =
+const optionMatchesKind =
   (option: 'default' | 'example' | 'managed'): FieldRule =>
   ({ kind, options }) => {
     const source = options[option]
     if (source === undefined || source === true) return undefined
-    const wrong = wrongKind(givenBy(source), kind)
-    return wrong && `${option} ${typeof source === 'function' ? 'gives a value that ' : ''}${wrong}`
+    if (typeof source !== 'function') {
+      const mismatch = kindMismatch(source, kind)
+      return mismatch && `${option} ${mismatch}`
+    }
+    try {
+      const value = source()
+      if (isOfKind(value, kind)) return undefined
+      return `the function ${option} returns ${formatValue(value)}, but it must return ${expected[kind]}`
+    } catch (error) {
+      return `the function ${option} throws an error: ${(error as Error).message}`
+    }
   }
 
-const named: FieldRule = ({ name }) => {
-  if (name === 'id') return 'id is every resource’s own and is not declared; leave it out'
-  if (name === 'constructor') return 'the name is one that JavaScript keeps for itself'
-  if (listParameters.some((parameter) => parameter === name)) {
-    return `the name is a query parameter of every list (${oneOf(listParameters)}); choose another`
-  }
+const nameIsValid: FieldRule = ({ name }) => {
+  if (name === 'id') return 'every resource has an id without declaring it; remove the field'
+  if (name === 'constructor') return 'the name is reserved by JavaScript; choose another'
+  if (listParameters.includes(name)) return 'the name is a query parameter of every list; choose another'
   return /^[a-z][a-z0-9_]{0,59}$/.test(name)
     ? undefined
-    : 'the name is not lower-case letters, digits and underscores such as "from_date"'
+    : 'the name must be lower-case letters, digits and underscores, such as "from_date"'
 }
 
 const referenceExists: FieldRule = ({ options, paths }) => {
   const target = options.references
   if (target === undefined || paths.includes(target)) return undefined
-  return `references "${target}", which is no resource${didYouMean(target, paths) || `; there are ${paths.join(', ')}`}`
+  const hint = didYouMean(target, paths) || `; the resources are ${paths.join(', ')}`
+  return `references the unknown resource "${target}"${hint}`
 }
 
-const uniqueWithinFields: FieldRule = ({ name, options, descriptor }) => {
+const uniqueNamesFields: FieldRule = ({ name, options, descriptor }) => {
   if (options.unique === undefined || options.unique === true) return undefined
-  if (options.unique.length === 0) return 'unique is an empty list; write true where it is unique over all rows'
-  if (options.unique.includes(name)) return 'is unique within itself; name other fields, or write true'
-  const others = Object.keys(descriptor.fields)
-  const wrong = options.unique.find((other) => !others.includes(other))
-  return wrong === undefined ? undefined : `unique within "${wrong}", which is no field${didYouMean(wrong, others)}`
+  if (options.unique.length === 0) return 'unique is an empty list; write true if it is unique in the whole table'
+  if (options.unique.includes(name)) return 'unique names the field itself; name other fields, or write true'
+  const fields = Object.keys(descriptor.fields)
+  const unknown = options.unique.find((other) => !fields.includes(other))
+  return unknown === undefined ? undefined : `unique names the unknown field "${unknown}"${didYouMean(unknown, fields)}`
 }
 
-const managedAlone: FieldRule = ({ options }) =>
+const managedHasNoDefault: FieldRule = ({ options }) =>
   options.managed !== undefined && options.default !== undefined
-    ? 'is managed and has a default; a managed field takes its value from "managed" alone, as in managed: now'
+    ? 'a managed field cannot have a default; remove one of the two'
     : undefined
 
-const managedHasSource: FieldRule = ({ name, options, descriptor }) =>
+const requiredManagedHasValue: FieldRule = ({ name, options, descriptor }) =>
   descriptor.create && options.managed === true && descriptor.required.includes(name)
-    ? 'is required and managed without a value, so no row could be created; write a function that gives its value, as in managed: now'
+    ? 'a required managed field needs a function that returns its value, such as managed: now'
     : undefined
 
-const redactedAlone: FieldRule = ({ name, options, descriptor }) => {
+const redactedIsHidden: FieldRule = ({ name, options, descriptor }) => {
   if (!options.redacted) return undefined
-  if (descriptor.required.includes(name)) return 'is redacted, so always null to a reader; it cannot be required too'
-  const told = (['filter', 'example', 'unique'] as const).find((option) => options[option] !== undefined)
-  return told && `is redacted, and ${told} would tell of its values; leave one of the two out`
+  if (descriptor.required.includes(name)) return 'a redacted field is always null for clients, so it cannot be required'
+  const revealing = (['filter', 'example', 'unique'] as const).find((option) => options[option] !== undefined)
+  return revealing && `a redacted field cannot have the option ${revealing}, which would reveal its values`
 }
 
-/** Every rule on a single field. */
-export const fieldRules: readonly FieldRule[] = [
-  named,
+const rules: readonly FieldRule[] = [
+  nameIsValid,
   referenceExists,
-  uniqueWithinFields,
-  managedAlone,
-  managedHasSource,
-  redactedAlone,
-  optionOfKind('default'),
-  optionOfKind('managed'),
-  optionOfKind('example'),
+  uniqueNamesFields,
+  managedHasNoDefault,
+  requiredManagedHasValue,
+  redactedIsHidden,
+  optionMatchesKind('default'),
+  optionMatchesKind('managed'),
+  optionMatchesKind('example'),
 ]
 
-/** The field's case as the rules read it. */
-export const fieldCase = (
+/** A message for each rule that a field breaks. */
+export const checkField = (
   name: string,
   spec: FieldSpec,
   descriptor: Descriptor,
   paths: readonly string[],
-): FieldCase => ({
-  name,
-  kind: spec.kind,
-  options: spec.options as FieldCase['options'],
-  descriptor,
-  paths,
-})
+): string[] => {
+  const options = spec.options as FieldContext['options']
+  return rules.flatMap((rule) => rule({ name, kind: spec.kind, options, descriptor, paths }) ?? [])
+}

@@ -1,78 +1,73 @@
-/** Verification of the whole registry before anything is served: all faults at once. */
+/** Verifies all descriptors before the service starts and reports every problem at once. */
 import type { Descriptor } from './define.js'
-import type { Fault } from './fault.js'
 import { didYouMean } from './nearest.js'
-import { fieldCase, fieldRules } from './rules.js'
-import { soundParts } from './shape.js'
+import { parseDescriptor } from './parse.js'
+import type { Problem } from './registryError.js'
+import { checkField } from './rules.js'
 
-/** A file of `resources/` as it was loaded, before anything is known to be right about it. */
-export interface Candidate {
+/** A file of `resources/`, loaded but not yet verified. */
+export interface ResourceModule {
   readonly file: string
   readonly path: string
   readonly exported: unknown
 }
 
-export interface Verified {
-  readonly path: string
+export interface ParsedResource {
   readonly file: string
+  readonly path: string
   readonly descriptor: Descriptor
 }
 
-/** Paths that are the service's own. */
+/** Paths that the service itself serves. */
 const reservedPaths = ['health']
 
-const pathFault = ({ file, path }: Candidate): Fault[] => {
-  if (reservedPaths.includes(path))
-    return [{ file, problem: `the path "${path}" is the service's own; name it otherwise` }]
+const checkPath = ({ file, path }: ResourceModule): Problem[] => {
+  if (reservedPaths.includes(path)) return [{ file, message: `the path "${path}" is reserved; rename the file` }]
   if (/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(path)) return []
-  return [
-    { file, problem: `the file's name is the path, so it is lower-case words joined by "-", such as career-sites.ts` },
-  ]
+  const message =
+    'the file name becomes the path, so it must be lower-case words joined by "-", such as career-sites.ts'
+  return [{ file, message }]
 }
 
-const requiredFaults = ({ file, descriptor }: Verified): Fault[] => {
+const checkRequired = ({ file, descriptor }: ParsedResource): Problem[] => {
   const names = Object.keys(descriptor.fields)
-  return descriptor.required.flatMap((name, index): Fault[] => {
-    if (name === 'id') return [{ file, problem: 'required names "id", which every row has anyway; leave it out' }]
+  return descriptor.required.flatMap((name, index): Problem[] => {
+    if (name === 'id') return [{ file, message: 'required names "id", which every row has; remove it' }]
     if (!names.includes(name)) {
-      return [{ file, problem: `required names "${name}", which is no field${didYouMean(name, names)}` }]
+      return [{ file, message: `required names the unknown field "${name}"${didYouMean(name, names)}` }]
     }
-    return descriptor.required.indexOf(name) < index ? [{ file, problem: `required names "${name}" twice` }] : []
+    return descriptor.required.indexOf(name) < index ? [{ file, message: `required names "${name}" twice` }] : []
   })
 }
 
-const fieldFaults = ({ file, descriptor }: Verified, paths: readonly string[]): Fault[] =>
-  Object.entries(descriptor.fields).flatMap(([name, spec]) => {
-    const field = fieldCase(name, spec, descriptor, paths)
-    return fieldRules.flatMap((rule): Fault[] => {
-      const problem = rule(field)
-      return problem === undefined ? [] : [{ file, field: name, problem }]
-    })
-  })
-
-/** Tables and names must differ between files; which of two is at fault only their author knows. */
-const sharedFaults = (all: readonly Verified[], part: 'table' | 'name', why: string): Fault[] =>
-  all.flatMap(({ file, descriptor }, index): Fault[] => {
-    const first = all.slice(0, index).find((other) => other.descriptor[part] === descriptor[part])
-    if (!first || descriptor[part] === '') return []
-    return [{ file: `${first.file} and ${file}`, problem: `both say ${part} "${descriptor[part]}"; ${why}` }]
-  })
-
-/** The descriptors among the candidates, and every fault there is. */
-export const verify = (candidates: readonly Candidate[]): { verified: Verified[]; faults: Fault[] } => {
-  const faults = candidates.flatMap(pathFault)
-  const verified: Verified[] = []
-  for (const { file, path, exported } of candidates) {
-    const say = (problem: string, field?: string) => faults.push({ file, field, problem })
-    const descriptor = soundParts(exported, say)
-    if (descriptor) verified.push({ file, path, descriptor })
-  }
-  // A file at fault still counts as a resource that others may refer to: one mistake is told once.
-  const paths = candidates.map((candidate) => candidate.path)
-  for (const one of verified) faults.push(...requiredFaults(one), ...fieldFaults(one, paths))
-  faults.push(
-    ...sharedFaults(verified, 'table', 'two resources cannot share one table'),
-    ...sharedFaults(verified, 'name', 'the documents name their schemas and operations by it'),
+const checkFields = ({ file, descriptor }: ParsedResource, paths: readonly string[]): Problem[] =>
+  Object.entries(descriptor.fields).flatMap(([field, spec]) =>
+    checkField(field, spec, descriptor, paths).map((message) => ({ file, field, message })),
   )
-  return { verified, faults }
+
+/** Names both files, because only their author knows which one is wrong. */
+const checkDistinct = (all: readonly ParsedResource[], property: 'table' | 'name', reason: string): Problem[] =>
+  all.flatMap(({ file, descriptor }, index): Problem[] => {
+    const value = descriptor[property]
+    const first = all.slice(0, index).find((other) => other.descriptor[property] === value)
+    if (!first || value === '') return []
+    return [{ file: `${first.file} and ${file}`, message: `both have the ${property} "${value}"; ${reason}` }]
+  })
+
+/** Parses and verifies the descriptors. */
+export const verify = (modules: readonly ResourceModule[]): { parsed: ParsedResource[]; problems: Problem[] } => {
+  const problems = modules.flatMap(checkPath)
+  const parsed: ParsedResource[] = []
+  for (const { file, path, exported } of modules) {
+    const descriptor = parseDescriptor(exported, (message, field) => problems.push({ file, field, message }))
+    if (descriptor) parsed.push({ file, path, descriptor })
+  }
+  // References to a resource whose own file has errors are valid: each mistake is reported once.
+  const paths = modules.map(({ path }) => path)
+  for (const resource of parsed) problems.push(...checkRequired(resource), ...checkFields(resource, paths))
+  problems.push(
+    ...checkDistinct(parsed, 'table', 'each resource needs its own table'),
+    ...checkDistinct(parsed, 'name', 'schemas and operations are named after it, so it must be unique'),
+  )
+  return { parsed, problems }
 }

@@ -1,19 +1,19 @@
-/** The databases of the tests: SQLite's, or fresh ones on the PostgreSQL server that the run was given. */
+/** The databases of the tests: SQLite files, or new databases on the PostgreSQL server in TEST_DATABASE_URL. */
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { Client, types } from 'pg'
 import { temporaryFolder } from '../../support/cleanup.js'
 
-/** The address of the PostgreSQL server to test on; without one the tests are SQLite's. */
+/** The PostgreSQL server; undefined if the tests run on SQLite. */
 export const server = process.env['TEST_DATABASE_URL']
 
-/** How the names of a run's databases begin, so that the run can drop them. */
+/** The prefix of this run's databases, by which they are dropped afterwards. */
 export const prefix = process.env['TEST_DATABASE_PREFIX'] ?? 'registry_test_'
 
-/** Runs one statement as a program of its own would. */
+/** Runs one statement on its own connection. */
 export const runOn = async (url: string, sql: string, values: readonly unknown[] = []) => {
-  // Integers as numbers: the tests compare them with what the service shows.
+  // Parses bigint as a number, to compare it with responses.
   const parsed = { getTypeParser: (oid: number) => (oid === types.builtins.INT8 ? Number : types.getTypeParser(oid)) }
   const client = new Client({ connectionString: url, types: parsed as never })
   await client.connect()
@@ -32,20 +32,20 @@ const createOn = async (address: string): Promise<string> => {
   return url.href
 }
 
-/** The address of a new database: what users run, a file with its worker threads, or one on the server. */
+/** The URL of a new database; on SQLite a file, as users have, not sqlite::memory:. */
 export const freshUrl = async (): Promise<string> =>
   server ? createOn(server) : `sqlite:${join(temporaryFolder('fresh').path, 'fresh.sqlite')}`
 
 export interface SharedDatabase {
   readonly url: string
-  /** What a first start creates there, as the service reports it. */
-  readonly what: string
-  /** Runs a statement, its values marked by `?`, as another program would. */
+  /** What the service reports to have created at its first start. */
+  readonly reportedAs: string
+  /** Runs a statement with `?` placeholders, like another program. */
   run(sql: string, ...values: unknown[]): Promise<Record<string, unknown>[]>
   close(): void
 }
 
-/** A database that several processes use, and other programs too. */
+/** A new database for several processes. */
 export const sharedDatabase = async (): Promise<SharedDatabase> => {
   if (server) {
     const url = await createOn(server)
@@ -53,14 +53,19 @@ export const sharedDatabase = async (): Promise<SharedDatabase> => {
       let n = 0
       return sql.replaceAll('?', () => `$${++n}`)
     }
-    return { url, what: 'the tables in', run: (sql, ...values) => runOn(url, numbered(sql), values), close: () => {} }
+    return {
+      url,
+      reportedAs: 'the tables in',
+      run: (sql, ...values) => runOn(url, numbered(sql), values),
+      close: () => {},
+    }
   }
   const folder = temporaryFolder('shared')
   const path = join(folder.path, 'shared.sqlite')
   let database: Database.Database | undefined
   return {
     url: `sqlite:${path}`,
-    what: 'the database',
+    reportedAs: 'the database',
     async run(sql, ...values) {
       database ??= new Database(path)
       const statement = database.prepare(sql)

@@ -1,31 +1,30 @@
-/** A network that fails when told to: stands between the service and its database. */
+/** A TCP proxy between the service and its database that can fail. */
 import { connect, createServer, type Socket } from 'node:net'
 
 export interface FlakyNetwork {
-  /** The given address, by way of this network. */
+  /** The database URL through the proxy. */
   readonly url: string
-  /** Breaks every connection and takes no new one, as a server does that stops. */
+  /** Closes all connections and rejects new ones, like a stopped server. */
   cut(): void
-  /** Takes connections and lets nothing through, as a network does that loses every packet. */
+  /** Accepts connections, but drops all data, like a network that loses every packet. */
   hang(): void
-  /** Lets everything through again. */
-  mend(): void
+  /** Forwards everything again. */
+  restore(): void
 }
 
-/** Leads to the server of an address. */
 export const flakyNetwork = async (address: string): Promise<FlakyNetwork> => {
   const target = new URL(address)
   const sockets = new Set<Socket>()
-  let state: 'whole' | 'cut' | 'hung' = 'whole'
-  const server = createServer((near) => {
-    if (state === 'cut') return void near.destroy()
-    const far = connect(Number(target.port || 5432), target.hostname)
+  let state: 'up' | 'cut' | 'hung' = 'up'
+  const server = createServer((client) => {
+    if (state === 'cut') return void client.destroy()
+    const upstream = connect(Number(target.port || 5432), target.hostname)
     for (const [from, to] of [
-      [near, far],
-      [far, near],
+      [client, upstream],
+      [upstream, client],
     ] as const) {
       sockets.add(from)
-      from.on('data', (chunk) => void (state === 'whole' && to.write(chunk)))
+      from.on('data', (chunk) => void (state === 'up' && to.write(chunk)))
       from.on('error', () => {})
       from.on('close', () => {
         sockets.delete(from)
@@ -47,10 +46,10 @@ export const flakyNetwork = async (address: string): Promise<FlakyNetwork> => {
     hang() {
       state = 'hung'
     },
-    mend() {
-      // What was lost on the way does not arrive later: connections from before are of no use.
+    restore() {
+      // Dropped data is never delivered, so existing connections are useless.
       if (state === 'hung') for (const socket of sockets) socket.destroy()
-      state = 'whole'
+      state = 'up'
     },
   }
 }

@@ -12,15 +12,15 @@ import type { OnRequest } from '../../engine/http/requestLog.js'
 import { openStorage } from '../../engine/storage/open.js'
 import type { PoolOptions } from '../../engine/storage/options.js'
 import { folders, product } from '../../product.js'
-import { conformance, type Received } from '../../support/conformance.js'
-import { withRows } from '../../support/samples.js'
+import { conformance, type ReceivedResponse } from '../../support/conformance.js'
+import { withSampleRows } from '../../support/samples.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl } from './database.js'
 
 export const token = 'the-write-token-of-the-tests'
 
 /** The registry as it is served, with made-up rows where a resource has no demo rows. */
-export const registry = withRows(await loadRegistry(folders))
+export const registry = withSampleRows(await loadRegistry(folders))
 
 export interface Response {
   readonly status: number
@@ -110,7 +110,7 @@ export const startService = async (
 
   const send: TestService['send'] = async (path, sent = {}) => {
     const response = await exchange(address, path, sent)
-    const received: Received = {
+    const received: ReceivedResponse = {
       method: sent.method ?? 'GET',
       path,
       status: response.status,

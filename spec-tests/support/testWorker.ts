@@ -1,4 +1,4 @@
-/** A worker for the tests of WorkerThread: it echoes, fails, dies or hangs as it is told. */
+/** A worker for the tests of WorkerThread that echoes, fails, dies or hangs on request. */
 import Database from 'better-sqlite3'
 import { serveTasks } from '../../engine/storage/sqlite/workerTasks.js'
 

@@ -1,32 +1,31 @@
-/** Requests of every kind, each with the statuses that it may be answered with. */
+/** A random mix of requests of every kind, each with the statuses that are correct for it. */
 import { basePath } from '../engine/contract/service.js'
 import { filterFields, type Resource, type RowValues, searchedFields } from '../engine/descriptor/registry.js'
+import { type Header, type RawResponse, requestBytes } from '../support/rawHttp.js'
 import { sampleBody } from '../support/samples.js'
-import { type Answer, type Header, requestBytes } from '../support/wire.js'
 import type { Random } from './random.js'
 import { creatable, createHeaders, pathOf, registry } from './service.js'
 
-/** A request, and what may come of it. */
-export interface Kind {
+export interface MixedRequest {
   readonly name: string
   readonly method: string
   readonly bytes: Buffer
   readonly statuses: readonly number[]
-  /** Looks at the answer, for the requests that follow. */
-  readonly look?: (answer: Answer) => void
+  /** Receives the response, for later requests. */
+  readonly onResponse?: (response: RawResponse) => void
 }
 
-/** Makes requests by chance: most of them reads, as it is with services. */
-export const everyKind = (random: Random): (() => Kind) => {
+/** Generates requests at random, most of them reads. */
+export const requestMix = (random: Random): (() => MixedRequest) => {
   let n = 10_000_000
   const tags = new Map<string, string>()
-  const get = (name: string, path: string, statuses: readonly number[], headers: Header[] = []): Kind => ({
+  const get = (name: string, path: string, statuses: readonly number[], headers: Header[] = []): MixedRequest => ({
     name,
     method: 'GET',
     bytes: requestBytes('GET', path, headers),
     statuses,
-    look: ({ headers: answered }) => {
-      const tag = answered.get('etag')
+    onResponse: ({ headers: received }) => {
+      const tag = received.get('etag')
       if (tag !== undefined && tags.size < 1_000) tags.set(path, tag)
     },
   })
@@ -47,20 +46,20 @@ export const everyKind = (random: Random): (() => Kind) => {
     headers: readonly Header[],
     body: string,
     statuses: number[],
-  ): Kind => ({
+  ): MixedRequest => ({
     name,
     method: 'POST',
     bytes: requestBytes('POST', pathOf(resource), headers, Buffer.from(body)),
     statuses,
   })
-  const create = (...more: Header[]): Kind => {
+  const create = (...more: Header[]): MixedRequest => {
     const resource = random.pick(creatable)
-    // A reference that has to be unique is taken by the first that names it.
+    // A unique reference can be used once.
     const statuses = resource.fields.some((field) => field.unique && field.references) ? [201, 422] : [201]
     const body = JSON.stringify(sampleBody(registry, resource, n))
     return post('create', resource, [...createHeaders, ...more], body, statuses)
   }
-  const kinds: readonly [share: number, make: (resource: Resource) => Kind][] = [
+  const kinds: readonly [share: number, make: (resource: Resource) => MixedRequest][] = [
     [
       30,
       (resource) => get('page', `${pathOf(resource)}?limit=${1 + random.below(50)}&offset=${random.below(500)}`, [200]),
@@ -91,15 +90,15 @@ export const everyKind = (random: Random): (() => Kind) => {
     [5, () => create(['idempotency-key', `soak-${n}`])],
     [2, () => create()],
     [2, (resource) => get('bad parameter', `${pathOf(resource)}?limit=0&offset=x`, [422])],
-    [2, (resource) => get('no row', pathOf(resource, 'nobody'), [404])],
-    [1, () => get('no path', '/nowhere', [404])],
+    [2, (resource) => get('unknown row', pathOf(resource, 'unknown'), [404])],
+    [1, () => get('unknown path', '/unknown', [404])],
     [1, () => post('no token', random.pick(creatable), [], '{}', [401])],
     [1, () => post('bad body', random.pick(creatable), createHeaders, '{"', [422])],
     [1, () => get('description', `${basePath}/openapi.json`, [200])],
   ]
-  const deck = kinds.flatMap(([share, make]) => Array.from({ length: share }, () => make))
+  const weighted = kinds.flatMap(([share, make]) => Array.from({ length: share }, () => make))
   return () => {
     n++
-    return random.pick(deck)(random.pick(registry))
+    return random.pick(weighted)(random.pick(registry))
   }
 }

@@ -1,5 +1,5 @@
-/** Answers --help and refuses everything else, for scripts without options. */
-export const takeNoArguments = (usage) => {
+/** Prints the usage for --help and rejects every other argument, for scripts without options. */
+export const rejectArguments = (usage) => {
   const [given] = process.argv.slice(2)
   if (given === undefined) return
   if (given === '--help' || given === '-h') {

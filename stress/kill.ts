@@ -1,4 +1,4 @@
-/** Ends a service as a crash does: without a word, with all its processes, or with one of its workers alone. */
+/** Kills a service with all its processes, or one of its workers. */
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import type { Random } from './random.js'
@@ -10,27 +10,23 @@ const kill = (pid: number, signal: NodeJS.Signals): void => {
   try {
     process.kill(pid, signal)
   } catch {
-    // It has ended meanwhile, which is all that was wanted.
+    // The process has already ended.
   }
 }
 
-/** Kills a service and its workers; a stopped one starts no further worker meanwhile. */
+/** Stops the service first, so that it cannot replace its workers. */
 export const killAll = (pid: number): void => {
   kill(pid, 'SIGSTOP')
   for (const child of childrenOf(pid)) kill(child, 'SIGKILL')
   kill(pid, 'SIGKILL')
 }
 
-/**
- * Kills a service and its workers after so many milliseconds, by a process of its own: this one's clients go on meanwhile, and
- * what the service told them last may still be on its way to them.
- */
+/** Kills a service and its workers after a delay, from a separate process: the clients in this one keep sending meanwhile. */
 export const killAllAfter = (pid: number, milliseconds: number): void => {
   const all = [pid, ...childrenOf(pid)].join(' ')
   spawn('sh', ['-c', `sleep ${milliseconds / 1000}; kill -9 ${all}`], { stdio: 'ignore' })
 }
 
-/** Kills one of the workers of a service. */
 export const killWorker = (pid: number, random: Random): void => {
   const workers = childrenOf(pid)
   if (workers.length > 0) kill(random.pick(workers), 'SIGKILL')
