@@ -6,7 +6,11 @@ import { startProcess } from '../support/process.js'
 import { sharedDatabase } from './support/database.js'
 
 const database = await sharedDatabase()
-const running = await startProcess({ DATABASE_URL: database.url })
+const running = await startProcess({
+  DATABASE_URL: database.url,
+  // The reads of this suite queue on one worker; on a busy machine they take longer than the default.
+  READ_TIMEOUT_MS: '120000',
+})
 
 /** Repetitive texts, for which a naive search takes time proportional to text length times pattern length. */
 const insert = (reason: string) =>

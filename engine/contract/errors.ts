@@ -83,12 +83,12 @@ const retryAfter = { 'Retry-After': '1' }
 export const unavailable = (): HttpError =>
   httpError(503, 'unavailable', 'The database is not available. Nothing was stored; try again shortly.', retryAfter)
 
-/** Only for a connection lost during a commit: everything else is known to be stored or not. */
+/** Only for a commit that was cut off: every other create is known to be stored or not. */
 export const outcomeUnknown = (): HttpError =>
   httpError(
     503,
     'unavailable',
-    'The connection to the database was lost during the commit: the row may or may not have been stored. Retry with the same Idempotency-Key; if you sent none, check whether the row exists first.',
+    'The commit was cut off: the row may or may not have been stored. Retry with the same Idempotency-Key; if you sent none, check first whether the row exists.',
     retryAfter,
   )
 

@@ -106,7 +106,7 @@ const ensureIndexes = async (
       if ((error as { code?: string }).code !== '23505') throw error
       const fields = resource.fields.filter(({ unique }) => unique).map(({ name, unique }) => [...(unique ?? []), name])
       throw new StorageError(
-        `rows of "${resource.table}" share values of (${fields.join(') or (')}), which its descriptor reportRewrite are unique`,
+        `rows of "${resource.table}" share values of (${fields.join(') or (')}), which its descriptor says are unique`,
       )
     }
     await execute(comment(`index ${index.name}`, digestOf(index.sql, functionsDigest)))
