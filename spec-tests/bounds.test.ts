@@ -62,6 +62,16 @@ test('pages of long rows are whole, with and without a search, and in every part
   assert.equal(await ids('limit=200&status=x'), long)
 })
 
+test('a page of long rows follows If-Match', async () => {
+  const statusFor = async (sent: string) => {
+    const response = await fetch(`${running.address}/api/v1/leave?limit=200&q=aaaa`, { headers: { 'if-match': sent } })
+    await response.arrayBuffer()
+    return response.status
+  }
+  assert.is(await statusFor('"other"'), 412)
+  assert.is(await statusFor('*'), 200)
+})
+
 test('clients that read long rows at once do not add up in memory', async () => {
   const queries = Array.from({ length: 8 }, (_, n) => list(`limit=200&q=aaaa&offset=${n}`))
   for (const [n, { data }] of (await Promise.all(queries)).entries()) assert.is(data.length, 22 - n)

@@ -179,12 +179,32 @@ for (const { path, body, row } of defaults) {
 }
 
 test('dates that are left out are today, and null where they are sent as null', async () => {
-  const today = new Date().toISOString().slice(0, 10)
+  const today = () => new Date().toISOString().slice(0, 10)
+  const before = today()
   const made = await create('applications', { candidate_id: 2, job_id: 2 })
-  assert.ok([made.body.applied_on, made.body.stage_entered_on].every((date) => date >= today))
+  // Two days where midnight came in between.
+  for (const date of [made.body.applied_on, made.body.stage_entered_on]) assert.ok([before, today()].includes(date))
   const empty = await create('applications', { candidate_id: 2, job_id: 3, applied_on: null, stage_entered_on: null })
   assert.equal([empty.body.applied_on, empty.body.stage_entered_on], [null, null])
 })
+
+for (const [path, sent, names] of [
+  ['applications', { candidate_id: 1, job_id: 1 }, ['created']],
+  ['organizations', { name: 'N', slug: 'clock' }, ['created']],
+  ['brands', { organization_id: 1, name: 'N', slug: 'clock' }, ['created', 'updated']],
+  ['career-sites', { name: 'N', slug: 'clock' }, ['created', 'updated']],
+] as const) {
+  test(`${names.join(' and ')} of ${path}: the current second, in UTC`, async () => {
+    const second = () => Math.floor(Date.now() / 1000)
+    const before = second()
+    const { body } = await create(path, sent)
+    for (const name of names) {
+      assert.match(body[name], /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
+      const stored = Date.parse(body[name]) / 1000
+      assert.ok(stored >= before && stored <= second(), body[name])
+    }
+  })
+}
 
 const messages = [
   {
