@@ -187,8 +187,8 @@ test('the body is asked for only after the token was looked at', async () => {
   assert.is(refused.status, 401)
 })
 
-/** Sends a request with `Expect: 100-continue` and no body; resolves with everything that came back. */
-const expecting = (headers: string, version = '1.1'): Promise<string> =>
+/** Sends the headers of a create and the body only after `100 Continue`; resolves with everything that came back. */
+const expecting = (headers: string, { version = '1.1', sent = authorization } = {}): Promise<string> =>
   new Promise((resolve, reject) => {
     const socket = connect(Number(new URL(address).port), '127.0.0.1')
     let received = ''
@@ -198,10 +198,17 @@ const expecting = (headers: string, version = '1.1'): Promise<string> =>
     })
     socket.on('error', reject)
     socket.on('close', () => resolve(received))
-    const fixed = `Host: a\r\nAuthorization: ${authorization}\r\nContent-Type: application/json\r\nConnection: close\r\n`
+    const fixed = `Host: a\r\nAuthorization: ${sent}\r\nContent-Type: application/json\r\nConnection: close\r\n`
     socket.write(`POST /api/v1/leave HTTP/${version}\r\n${fixed}${headers}\r\n`)
     if (version === '1.0') socket.end(valid)
   })
+
+test('a client without the token is never asked for its body', async () => {
+  for (const sent of ['Bearer no', 'Basic x']) {
+    const response = await expecting(`Expect: 100-continue\r\nContent-Length: ${valid.length}\r\n`, { sent })
+    assert.match(response, /^HTTP\/1\.1 401 /)
+  }
+})
 
 test('a body over the limit is refused before 100 Continue', async () => {
   for (const length of [2 ** 20 + 1, 2 ** 32, 2 ** 52]) {
@@ -217,7 +224,7 @@ test('100 Continue goes to every client that waits for it, and to no other', asy
     const response = await expecting(`Expect: ${expect}\r\n${length}`)
     assert.match(response, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 201 /, expect)
   }
-  assert.match(await expecting(`Expect: 100-continue\r\n${length}`, '1.0'), /^HTTP\/1\.1 201 /)
+  assert.match(await expecting(`Expect: 100-continue\r\n${length}`, { version: '1.0' }), /^HTTP\/1\.1 201 /)
 })
 
 test.run()

@@ -3,8 +3,9 @@ import { request } from 'node:http'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import type { Field, Resource } from '../engine/descriptor/registry.js'
 import { sharedDatabase } from './support/database.js'
-import { startService } from './support/service.js'
+import { registry, startService } from './support/service.js'
 
 const otherClient = await sharedDatabase()
 const one = await startService({ url: otherClient.url })
@@ -159,6 +160,20 @@ test('a tag changes with any row, whoever wrote it, and so does every answer tha
       assert.equal(after.body.data, await otherClient.run('select id, name from departments order by id'))
     }
   }
+})
+
+test('a tag changes with the shape of the rows', async () => {
+  const own = await sharedDatabase()
+  const isOptional = ({ kind, required }: Field) => kind === 'text' && !required
+  const changed = registry.find(({ fields }) => fields.some(isOptional)) as Resource
+  const hidden = changed.fields.find(isOptional)
+  const fields = changed.fields.map((field) => (field === hidden ? { ...field, redacted: true } : field))
+  const later = registry.map((resource) => (resource === changed ? { ...resource, fields } : resource))
+  const before = await (await startService({ url: own.url })).get(`/v1/${changed.path}`)
+  const after = await (await startService({ url: own.url, registry: later })).get(`/v1/${changed.path}`)
+  assert.is.not(after.text, before.text)
+  assert.is.not(after.headers.etag, before.headers.etag)
+  own.close()
 })
 
 test('the search index follows rows that another program wrote', async () => {

@@ -1,7 +1,7 @@
 /** Idempotency keys: a retry creates no second row, in any process, and a rejected create does not use up its key. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Resource } from '../engine/descriptor/registry.js'
+import { type Field, isMandatory, type Resource, writableFields } from '../engine/descriptor/registry.js'
 import { sampleBody } from '../support/samples.js'
 import { sharedDatabase } from './support/database.js'
 import { registry, startService, type TestService, token } from './support/service.js'
@@ -64,6 +64,24 @@ test('the same key with another body or resource is rejected and stores nothing'
   assert.equal([await totalOf(first), await totalOf(second)], totals)
 })
 
+test('the same key and body on another path is another request', async () => {
+  const namesOf = (fields: readonly Field[]) => fields.map(({ name }) => name)
+  const mandatoryOf = (resource: Resource) => namesOf(writableFields(resource).filter(isMandatory))
+  /** Whether the least body of one resource also creates the other. */
+  const isSharedBody = (a: Resource, b: Resource) =>
+    mandatoryOf(a).every((name) => namesOf(writableFields(b)).includes(name)) &&
+    mandatoryOf(b).every((name) => mandatoryOf(a).includes(name))
+  const [pair] = creatable.flatMap((a) => creatable.filter((b) => b !== a && isSharedBody(a, b)).map((b) => [a, b]))
+  assert.ok(pair, 'no two resources accept the same body')
+  const [a, b] = pair as [Resource, Resource]
+  const whole = sampleBody(registry, a, 6_500)
+  const body = Object.fromEntries(mandatoryOf(a).map((name) => [name, whole[name]]))
+  assert.is((await post(one, a, 'path', body)).status, 201)
+  const response = await post(one, b, 'path', body)
+  assert.is(response.status, 422)
+  assert.is(issueOf(response)?.type, 'idempotency_key_reused')
+})
+
 test('a rejected create does not use up its key', async () => {
   const body = sampleBody(registry, first, 7_000)
   assert.is((await post(one, first, 'free', { ...body, not_a_field: 1 })).status, 422)
@@ -85,7 +103,11 @@ test('concurrent creates with one key store one row', async () => {
 test('a key expires after a day', async () => {
   const body = sampleBody(registry, first, 9_000)
   const id = (await post(one, first, 'old', body)).body.id
-  await otherProgram.run("update registry_keys set at = at - 24 * 60 * 60 * 1000 where key = 'old'")
+  await otherProgram.run("update registry_keys set at = at - (24 * 60 - 10) * 60 * 1000 where key = 'old'")
+  const again = await post(one, first, 'old', body)
+  assert.is(again.body.id, id)
+  assert.is(again.headers['idempotency-replayed'], 'true')
+  await otherProgram.run("update registry_keys set at = at - 10 * 60 * 1000 where key = 'old'")
   const fresh = await post(one, first, 'old', sampleBody(registry, first, 9_001))
   assert.is(fresh.status, 201)
   assert.ok(fresh.body.id > id)

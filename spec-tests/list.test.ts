@@ -1,6 +1,7 @@
 /** Lists of every resource: order, paging, bounds and invalid parameters. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { filterFields } from '../engine/descriptor/registry.js'
 import { publicRow } from '../support/samples.js'
 import { registry, startService } from './support/service.js'
 
@@ -69,10 +70,12 @@ for (const resource of registry) {
 
   test('an offset of any size is echoed exactly', async () => {
     for (const offset of ['9223372036854775807', '9223372036854775808', '1'.repeat(30), '9'.repeat(4300)]) {
-      const { status, text } = await get(`${path}?offset=${offset}`)
-      assert.is(status, 200)
-      assert.ok(text.startsWith('{"data":[],'))
-      assert.ok(text.endsWith(`"offset":${offset}}}`))
+      for (const more of ['', '&q=a', '&q=%00', ...filterFields(resource).map(({ name }) => `&${name}=1`)]) {
+        const { status, text } = await get(`${path}?offset=${offset}${more}`)
+        assert.is(status, 200)
+        assert.ok(text.startsWith('{"data":[],'))
+        assert.ok(text.endsWith(`"offset":${offset}}}`), more)
+      }
     }
   })
 

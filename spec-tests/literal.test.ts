@@ -179,12 +179,33 @@ for (const { path, body, row } of defaults) {
 }
 
 test('omitted dates default to today, and null stays null', async () => {
-  const today = new Date().toISOString().slice(0, 10)
+  const today = () => new Date().toISOString().slice(0, 10)
+  const before = today()
   const omitted = await create('applications', { candidate_id: 2, job_id: 2 })
-  assert.ok([omitted.body.applied_on, omitted.body.stage_entered_on].every((date) => date >= today))
+  // Two days if midnight came in between.
+  for (const date of [omitted.body.applied_on, omitted.body.stage_entered_on])
+    assert.ok([before, today()].includes(date))
   const nulls = await create('applications', { candidate_id: 2, job_id: 3, applied_on: null, stage_entered_on: null })
   assert.equal([nulls.body.applied_on, nulls.body.stage_entered_on], [null, null])
 })
+
+for (const [path, sent, names] of [
+  ['applications', { candidate_id: 1, job_id: 1 }, ['created']],
+  ['organizations', { name: 'N', slug: 'clock' }, ['created']],
+  ['brands', { organization_id: 1, name: 'N', slug: 'clock' }, ['created', 'updated']],
+  ['career-sites', { name: 'N', slug: 'clock' }, ['created', 'updated']],
+] as const) {
+  test(`${names.join(' and ')} of ${path}: the current second, in UTC`, async () => {
+    const second = () => Math.floor(Date.now() / 1000)
+    const before = second()
+    const { body } = await create(path, sent)
+    for (const name of names) {
+      assert.match(body[name], /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
+      const stored = Date.parse(body[name]) / 1000
+      assert.ok(stored >= before && stored <= second(), body[name])
+    }
+  })
+}
 
 const messages = [
   {

@@ -164,6 +164,10 @@ for (const [name, stored, finds, misses] of [
   ['long texts', `b${'x'.repeat(3500)}z`, `b${'x'.repeat(3500)}Z`, `b${'x'.repeat(3500)}y`],
   ['noncharacters', 'ab\uffffcd', 'AB\uffffcd', 'ab\ufffdcd'],
   ['replacement characters', 'ef\ufffdgh', '\ufffd', '\ufffe'],
+  ['letters whose case no index knows', 'ᲗᲑᲘᲚᲘᲡᲘ', 'თბილისი', 'თბილისა'],
+  ['signs that are letters in another case', '7 \u212aelvin wei\u017f', '7 kelvin WEIS', '7 kelvin weiz'],
+  ['quotes and operators among letters', 'say "OR" NOT x*', '"or" not X*', '"or" not X(*)'],
+  ['percent signs and underscores among letters', 'rate_100% net', 'RATE_100%', 'rate_1%0%'],
 ] as const) {
   unusual(`${name} are found exactly`, async () => {
     const id = (await create('leave', { leave_type: 'odd', reason: stored })).body.id

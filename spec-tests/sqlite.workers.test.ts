@@ -30,6 +30,14 @@ threads('every task gets its own result, and a failed one its own error', async 
   await thread.close({ wait: true })
 })
 
+threads('a reply under the id of another task is ignored', async () => {
+  const { thread, echo } = newThread()
+  // Ids count from one: this task has the second.
+  const results = await Promise.all([echo(1), outcome(thread.run({ strayReply: 1 })), echo(2)])
+  assert.equal(results, [{ echo: 'task 1' }, { strayReply: 1 }, { echo: 'task 2' }])
+  await thread.close({ wait: true })
+})
+
 for (const death of ['die', 'throw later'] as const) {
   threads(`a worker that dies (${death}) fails the task it ran; those that wait are run by its successor`, async () => {
     const { thread, causes, echo } = newThread()

@@ -1,8 +1,15 @@
-/** A worker for the tests of WorkerThread that echoes, fails, dies or hangs on request. */
+/** A worker for the tests of WorkerThread that echoes, fails, dies, hangs or replies twice on request. */
+import { parentPort } from 'node:worker_threads'
 import Database from 'better-sqlite3'
 import { serveTasks } from '../../engine/storage/sqlite/workerTasks.js'
 
-export type TestTask = { readonly echo: string } | { readonly fail: string } | 'die' | 'throw later' | 'hang'
+export type TestTask =
+  | { readonly echo: string }
+  | { readonly fail: string }
+  | { readonly strayReply: number }
+  | 'die'
+  | 'throw later'
+  | 'hang'
 
 serveTasks(async (message) => {
   const task = message as TestTask
@@ -15,5 +22,8 @@ serveTasks(async (message) => {
     await new Promise(() => {})
   }
   if (typeof task === 'object' && 'fail' in task) throw Object.assign(new TypeError(task.fail), { code: 'E_TEST' })
+  if (typeof task === 'object' && 'strayReply' in task) {
+    parentPort?.postMessage({ id: task.strayReply, result: 'of another task' })
+  }
   return task
 }, new Database(':memory:'))

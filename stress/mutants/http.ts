@@ -1,0 +1,255 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the code that is replaced has template strings.
+/** Mutants of the HTTP rules: authentication, conditional requests, methods, bodies, retries and errors. */
+import { mutantsOf } from './mutant.js'
+
+const auth = mutantsOf('engine/http/auth.js', ['access'], {
+  'auth-token-ignored': {
+    rule: 'A create needs the write token.',
+    find: "if (!isSame(Buffer.from(sent, 'latin1'), expected))",
+    replace: 'if (false)',
+  },
+  'auth-token-beginning': {
+    rule: 'What follows the token counts too.',
+    find: ' && sent.length === expected.length',
+    replace: '',
+  },
+  'auth-token-case': {
+    rule: 'The case of the token matters.',
+    find: "Buffer.from(sent, 'latin1')",
+    replace: "Buffer.from(sent.toLowerCase(), 'latin1')",
+  },
+  'auth-scheme-case': {
+    rule: 'The case of the scheme does not matter.',
+    find: String.raw`/^bearer +(\S.*)$/i`,
+    replace: String.raw`/^Bearer +(\S.*)$/`,
+  },
+  'auth-other-scheme': {
+    rule: 'Bearer is the only scheme.',
+    find: '/^bearer +',
+    replace: String.raw`/^\w+ +`,
+  },
+  'auth-disabled-first': {
+    rule: 'Without a configured token every create is 503, whatever it sends.',
+    find: 'throw writesDisabled();',
+    replace: 'throw tokenMissing();',
+  },
+})
+
+const challenges = mutantsOf('engine/contract/errors.js', ['access'], {
+  'auth-challenge-wrong-token': {
+    rule: 'The challenge says invalid_token if a token was sent.',
+    find: ', error="invalid_token"`',
+    replace: '`',
+  },
+  'auth-challenge-no-token': {
+    rule: 'The challenge does not say invalid_token if no token was sent.',
+    find: "'WWW-Authenticate': challenge,",
+    replace: `'WWW-Authenticate': challenge + ', error="invalid_token"',`,
+  },
+})
+
+const handlers = mutantsOf('engine/http/handlers.js', ['create'], {
+  'auth-before-body': {
+    rule: 'An unauthorized create is 401, whatever its body.',
+    find: "checkToken(ctx.get('Authorization'));",
+    replace: "await readJson(ctx); checkToken(ctx.get('Authorization'));",
+    suites: ['access'],
+  },
+  'auth-body-unread': {
+    rule: 'Nothing of the body is read before the token was checked.',
+    find: "checkToken(ctx.get('Authorization'));",
+    replace: `try { checkToken(ctx.get('Authorization')); }
+      catch (error) { await readJson(ctx).catch(() => {}); throw error; }`,
+    suites: ['body'],
+  },
+  'create-all-faults': {
+    rule: 'A create lists all of its errors at once, also those that the database finds.',
+    find: 'await table.conflicts(row)',
+    replace: '[]',
+  },
+  'create-location': {
+    rule: 'Location is the path of the new row.',
+    find: '/${outcome.id}`',
+    replace: '/1`',
+  },
+  'create-status': {
+    rule: 'A create is 201.',
+    find: 'ctx.status = 201;',
+    replace: 'ctx.status = 200;',
+  },
+  'idempotency-header': {
+    rule: 'A replayed create says so.',
+    find: 'if (outcome.replayed)',
+    replace: 'if (false)',
+    suites: ['idempotency'],
+  },
+  'health-writes': {
+    rule: 'Health says whether writes are enabled.',
+    find: 'writes_enabled: token !== undefined',
+    replace: 'writes_enabled: true',
+    suites: ['system'],
+  },
+})
+
+const bodies = mutantsOf('engine/http/body.js', ['body'], {
+  'body-content-type': {
+    rule: 'Only application/json is accepted.',
+    find: "mediaType !== 'application/json'",
+    replace: 'false',
+  },
+  'body-charset': {
+    rule: 'Only UTF-8 is accepted.',
+    find: 'charset !== undefined &&',
+    replace: 'false &&',
+  },
+  'body-invalid-utf8': {
+    rule: 'Invalid UTF-8 is refused, not replaced.',
+    find: '{ fatal: true }',
+    replace: '{}',
+  },
+  'body-expect-limit': {
+    rule: 'A body over the limit is refused before 100 Continue.',
+    find: "Number(ctx.get('Content-Length')) > bodyLimit",
+    replace: 'false',
+  },
+  'body-continue': {
+    rule: 'A client that waits for 100 Continue gets it.',
+    find: 'if (awaitsContinue(ctx))',
+    replace: 'if (false)',
+  },
+  'idempotency-path': {
+    rule: 'The same key and body on another path is another request.',
+    find: String.raw`${'${ctx.path}'}\n`,
+    replace: '',
+    suites: ['idempotency'],
+  },
+  'idempotency-key-grammar': {
+    rule: 'An invalid key is refused.',
+    find: 'if (fault)',
+    replace: 'if (false)',
+    suites: ['idempotency'],
+  },
+})
+
+const bodyLimit = mutantsOf('engine/contract/createBody.js', ['body'], {
+  'body-limit': {
+    rule: 'A body may have 1 MiB and not a byte more.',
+    find: 'bodyLimit = 1024 * 1024',
+    replace: 'bodyLimit = 1024 * 1024 + 1',
+  },
+})
+
+const conditional = mutantsOf('engine/http/conditional.js', ['conditional'], {
+  'etag-per-encoding': {
+    rule: 'Each encoding has its own tag.',
+    find: '`"${tag}-${encoding}"`',
+    replace: '`"${tag}"`',
+  },
+  'etag-not-echoed': {
+    rule: "A 304 carries the server's own tag.",
+    find: "ctx.set('ETag', etag)",
+    replace: "ctx.set('ETag', ifNoneMatch ?? etag)",
+  },
+  'etag-weak-comparison': {
+    rule: 'If-None-Match compares weakly.',
+    find: "names(ifNoneMatch, etag, 'weak')",
+    replace: "names(ifNoneMatch, etag, 'strong')",
+  },
+  'etag-strong-comparison': {
+    rule: 'If-Match compares strongly.',
+    find: "names(ifMatch, etag, 'strong')",
+    replace: "names(ifMatch, etag, 'weak')",
+  },
+  'etag-quoted': {
+    rule: 'A tag without quotes matches nothing.',
+    find: "if (header.trim() === '*')",
+    replace: `if (header.trim() === '*' || '"' + header.trim() + '"' === etag)`,
+  },
+  'etag-list': {
+    rule: 'Every tag of a list counts.',
+    find: 'while (listElement.lastIndex < header.length)',
+    replace: 'if (header.length > 0)',
+  },
+  'etag-never-304': {
+    rule: 'A read that the client has already is 304.',
+    find: 'ifNoneMatch !== undefined && names(',
+    replace: 'false && names(',
+  },
+  'etag-if-match-ignored': {
+    rule: 'If-Match that fails is 412.',
+    find: 'if (ifMatch !== undefined && !names(',
+    replace: 'if (false && !names(',
+  },
+  'etag-vary': {
+    rule: 'Vary names the header that changes the response.',
+    find: "ctx.set('Vary', 'Accept-Encoding');",
+    replace: '',
+  },
+  'etag-streamed-if-match': {
+    rule: 'A page without a tag fails every If-Match but *.',
+    find: "if (ifMatch !== undefined && ifMatch.trim() !== '*')",
+    replace: 'if (false)',
+    suites: ['bounds'],
+  },
+})
+
+const envelopes = mutantsOf('engine/http/errorEnvelope.js', ['system'], {
+  'errors-not-cached': {
+    rule: 'Errors may not be cached.',
+    find: 'if (ctx.status >= 400)',
+    replace: 'if (false)',
+  },
+  'errors-secret': {
+    rule: 'An unexpected error tells nothing of its cause.',
+    find: ': internalError();',
+    replace: ': middlewareError(500, message);',
+    suites: ['middleware'],
+  },
+})
+
+const routes = mutantsOf('engine/http/router.js', ['access'], {
+  'methods-allow': {
+    rule: 'Allow names every method of the path, OPTIONS included.',
+    find: "[...methods, 'OPTIONS']",
+    replace: '[...methods]',
+  },
+  'methods-405': {
+    rule: 'A known path with another method is 405.',
+    find: "if (ctx.method !== 'OPTIONS')",
+    replace: 'if (false)',
+  },
+  'paths-slash': {
+    rule: 'A path has one spelling: a slash at its end makes another path.',
+    find: 'strict: true',
+    replace: 'strict: false',
+  },
+})
+
+const refusals = mutantsOf('engine/http/refusals.js', ['system'], {
+  'host-one': {
+    rule: 'A request has exactly one valid Host.',
+    find: 'return hosts === 1 && ',
+    replace: 'return true || ',
+  },
+})
+
+const logs = mutantsOf('engine/http/requestLog.js', ['requestLog'], {
+  'log-query': {
+    rule: 'The log has no query strings: their values may be private.',
+    find: 'path: ctx.path',
+    replace: 'path: ctx.url',
+  },
+})
+
+export const http = [
+  ...auth,
+  ...challenges,
+  ...handlers,
+  ...bodies,
+  ...bodyLimit,
+  ...conditional,
+  ...envelopes,
+  ...routes,
+  ...refusals,
+  ...logs,
+]

@@ -1,0 +1,150 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the code that is replaced has template strings.
+/** Mutants of the storage on PostgreSQL: the rules that its own SQL carries. */
+import { mutantsOf } from './mutant.js'
+
+const schema = mutantsOf(
+  'engine/storage/postgres/schema.js',
+  ['redaction'],
+  {
+    'postgres-redaction-selected': {
+      rule: 'A redacted column is never read.',
+      find: 'if (redacted)',
+      replace: 'if (false)',
+    },
+  },
+  'postgres',
+)
+
+const registry = mutantsOf(
+  'engine/descriptor/registry.js',
+  ['redaction'],
+  {
+    'postgres-redaction-searched': {
+      rule: 'A redacted field is not searched.',
+      find: "field.kind === 'text' && !field.redacted",
+      replace: "field.kind === 'text'",
+    },
+  },
+  'postgres',
+)
+
+const search = mutantsOf(
+  'engine/storage/postgres/search.js',
+  ['search'],
+  {
+    'postgres-q-like': {
+      rule: '% and _ are ordinary characters.',
+      find: String.raw`text.replaceAll(/[\\%_]/g, String.raw ${'`'}\$&${'`'})`,
+      replace: 'text',
+    },
+  },
+  'postgres',
+)
+
+const queries = mutantsOf(
+  'engine/storage/listQuery.js',
+  ['search'],
+  {
+    'postgres-q-nul': {
+      rule: 'A NUL in q matches nothing.',
+      find: String.raw`q.includes('\0') ||`,
+      replace: '',
+    },
+  },
+  'postgres',
+)
+
+const functions = mutantsOf(
+  'engine/storage/postgres/functions.js',
+  ['conditional'],
+  {
+    'postgres-etag-version': {
+      rule: 'The version of a table changes with every change.',
+      find: '(random() * 9223372036854775807)::bigint',
+      replace: '0',
+    },
+  },
+  'postgres',
+)
+
+const statements = mutantsOf(
+  'engine/storage/postgres/statements.js',
+  ['search'],
+  {
+    'postgres-list-order': {
+      rule: 'Lists are ordered by id.',
+      find: 'array(select id from found)) order by id`',
+      replace: 'array(select id from found)) order by id desc`',
+    },
+    'postgres-filters-or': {
+      rule: 'Filters are combined with AND.',
+      find: "conditions.join(' and ')",
+      replace: "conditions.join(' or ')",
+    },
+    'postgres-total': {
+      rule: 'total counts all matches, not those of the page.',
+      find: '(select count(*) from matches)',
+      replace: '(select count(*) from found)',
+    },
+    'postgres-blocks-gaps': {
+      rule: 'The offset is a key only where no id is missing.',
+      find: 'max(id) - min(id) + 1 = (select total from state) and ',
+      replace: '',
+      suites: ['conditional'],
+    },
+    'postgres-reference-unchecked': {
+      rule: 'A reference names an existing row; otherwise 422.',
+      find: "...(references ? [{ type: 'reference', field }] : [])",
+      replace: '',
+      suites: ['create'],
+    },
+  },
+  'postgres',
+)
+
+const keys = mutantsOf(
+  'engine/storage/postgres/keys.js',
+  ['idempotency'],
+  {
+    'postgres-idempotency-long-lifetime': {
+      rule: 'A key is forgotten after 24 hours.',
+      find: '24 * 60 * 60 * 1000',
+      replace: '25 * 60 * 60 * 1000',
+    },
+    'postgres-idempotency-short-lifetime': {
+      rule: 'A key is valid for 24 hours.',
+      find: '24 * 60 * 60 * 1000',
+      replace: '23 * 60 * 60 * 1000',
+    },
+    'postgres-idempotency-lock': {
+      rule: 'One key sent many times at once makes one row.',
+      find: 'select pg_advisory_xact_lock(723811690, hashtext($1))',
+      replace: 'select hashtext($1)',
+    },
+  },
+  'postgres',
+)
+
+const creates = mutantsOf(
+  'engine/storage/postgres/create.js',
+  ['idempotency'],
+  {
+    'postgres-idempotency-digest': {
+      rule: 'A key with another body is refused.',
+      find: 'storedDigest === digest',
+      replace: 'true',
+    },
+  },
+  'postgres',
+)
+
+export const postgres = [
+  ...schema,
+  ...registry,
+  ...search,
+  ...queries,
+  ...functions,
+  ...statements,
+  ...keys,
+  ...creates,
+]

@@ -1,0 +1,132 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the code that is replaced has template strings.
+/** Mutants of the rules of reads: parameters, ids, redaction, letter case and the response cache. */
+import { mutantsOf } from './mutant.js'
+
+const bounds = mutantsOf('engine/contract/parameters.js', ['list'], {
+  'limit-most': { rule: 'limit is at most 200.', find: 'most: 200', replace: 'most: 201' },
+  'limit-least': { rule: 'limit is at least 1.', find: 'least: 1,', replace: 'least: 0,' },
+  'limit-default': { rule: 'limit is 50 by default.', find: 'default: 50', replace: 'default: 20' },
+  'offset-least': { rule: 'offset is at least 0.', find: 'default: 0, least: 0', replace: 'default: 0, least: -1' },
+  'integer-spaces': {
+    rule: 'White space around an integer does not count.',
+    find: 'integerGrammar.exec(trim(input))',
+    replace: 'integerGrammar.exec(input)',
+  },
+  'integer-size': {
+    rule: 'An integer of more than 4,300 digits is refused by its size.',
+    find: 'const maxLength = 4300',
+    replace: 'const maxLength = 4301',
+  },
+})
+
+const parameters = mutantsOf('engine/http/parameters.js', ['search'], {
+  'parameter-repeated': {
+    rule: 'Of a repeated parameter the last counts.',
+    find: 'new Map(new URLSearchParams(querystring))',
+    replace: 'new Map([...new URLSearchParams(querystring)].reverse())',
+    suites: ['list'],
+  },
+  'parameter-all-faults': {
+    rule: 'All invalid parameters are reported at once.',
+    find: 'parametersInvalid(issues)',
+    replace: 'parametersInvalid(issues.slice(0, 1))',
+    suites: ['list'],
+  },
+  'filters-ignored': {
+    rule: 'Filters apply.',
+    find: 'if (value !== undefined)',
+    replace: 'if (false)',
+  },
+  'q-trimmed': {
+    rule: 'White space around q does not count.',
+    find: "given.get('q')?.trim()",
+    replace: "given.get('q')",
+  },
+  'id-spelling': {
+    rule: 'A row has one id: 007 is not 7.',
+    find: String.raw`/^[1-9]\d{0,15}$/`,
+    replace: String.raw`/^\d{1,16}$/`,
+    suites: ['get'],
+  },
+  'id-nul': {
+    rule: 'An id with a NUL is 422.',
+    find: String.raw`if (!text.includes('\0'))`,
+    replace: 'if (true)',
+    suites: ['get'],
+  },
+})
+
+const queries = mutantsOf('engine/storage/listQuery.js', ['search'], {
+  'filter-beyond-integers': {
+    rule: 'An integer that no column can store matches nothing.',
+    find: 'value > maxInteger || value < -maxInteger',
+    replace: 'false',
+  },
+  'offset-echo-empty': {
+    rule: 'offset is echoed where no row can match.',
+    find: '"offset":${offset}}}`',
+    replace: '"offset":0}}`',
+    suites: ['list'],
+  },
+  'cache-key-filters': {
+    rule: 'Each value of a filter has its own response.',
+    find: 'String(filters[name])',
+    replace: 'typeof filters[name]',
+  },
+  'cache-key-search': { rule: 'Each q has its own response.', find: 'return key + q;', replace: 'return key;' },
+})
+
+const cached = mutantsOf('engine/storage/table.js', ['conditional'], {
+  'etag-stale-cache': {
+    rule: 'A cached response is used only while its table has not changed.',
+    find: 'entry && entry.tag === (await tag()) ? entry : undefined',
+    replace: 'entry',
+  },
+  'etag-shape': {
+    rule: 'The tag changes with the shape of the rows.',
+    find: "createHash('sha256').update(dialect.shape).digest('hex').slice(0, 8)",
+    replace: "'shape'",
+  },
+})
+
+const registry = mutantsOf('engine/descriptor/registry.js', ['redaction'], {
+  'redaction-searched': {
+    rule: 'A redacted field is not searched.',
+    find: "field.kind === 'text' && !field.redacted",
+    replace: "field.kind === 'text'",
+  },
+})
+
+const letters = mutantsOf('engine/storage/caseFold.js', ['search'], {
+  'q-case': {
+    rule: 'Search ignores case.',
+    find: 'return text.toLowerCase();',
+    replace: 'return text;',
+  },
+  'q-case-any-script': {
+    rule: 'Search ignores case in every script, also where a letter has several lower cases.',
+    find: "exceptions.test(text) ? Array.from(text, foldCharacter).join('') : text.toLowerCase()",
+    replace: 'text.toLowerCase()',
+    suites: ['literal'],
+  },
+  'contains-repeated': {
+    rule: 'A long text is found behind a beginning that repeats.',
+    find: 'matched = lengths[matched - 1];',
+    replace: 'matched = 0;',
+    suites: ['caseFold'],
+  },
+  'contains-prefixes': {
+    rule: 'The prefixes of a long text are those that repeat.',
+    find: 'length = lengths[length - 1];',
+    replace: 'length = 0;',
+    suites: ['caseFold'],
+  },
+  'contains-linear': {
+    rule: 'The cost of a search is linear in the text.',
+    find: 'if (pattern.length <= shortPattern)',
+    replace: 'if (true)',
+    suites: ['bounds'],
+  },
+})
+
+export const reads = [...bounds, ...parameters, ...queries, ...cached, ...registry, ...letters]
