@@ -61,7 +61,7 @@ const registry = mutantsOf('engine/descriptor/registry.js', ['create'], {
   },
   'default-applied': {
     rule: 'A property that is left out takes its default.',
-    find: 'resolved(field.default ?? null)',
+    find: 'resolve(field.default ?? null)',
     replace: 'null',
   },
   'default-for-null': {
