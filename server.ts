@@ -19,6 +19,7 @@ import {
   settingsHelp,
   settingWarnings,
 } from './engine/settings.js'
+import { onStopSignal } from './engine/stopSignals.js'
 import { openStorage } from './engine/storage/open.js'
 import type { Opened } from './engine/storage/options.js'
 import { type Storage, StorageError } from './engine/storage/storage.js'
@@ -110,11 +111,7 @@ const serve = async (registry: Registry, settings: Settings): Promise<string> =>
   const onRequest = settings.METRICS_PORT === undefined ? undefined : (await loadMetrics()).requestMetrics(storage)
   const app = createApp(service, createLogger(settings.LOG_LEVEL), onRequest)
   const { address, stop } = await listen(app, { host: settings.HOST, port: settings.PORT }).catch(withSetting('PORT'))
-  let stopping = false
   const drain = async () => {
-    // A second signal stops without draining.
-    if (stopping) exitNow()
-    stopping = true
     const { DRAIN_TIMEOUT_MS } = settings
     setTimeout(() => {
       notices.error(`The process did not stop within ${DRAIN_TIMEOUT_MS} ms (DRAIN_TIMEOUT_MS); killing it.`)
@@ -124,9 +121,9 @@ const serve = async (registry: Registry, settings: Settings): Promise<string> =>
     await storage.close()
     process.exit(0)
   }
-  process.on('SIGTERM', drain)
   // Ctrl+C reaches workers and supervisor alike; the supervisor then sends SIGTERM to its workers.
-  process.on('SIGINT', cluster.isWorker ? () => {} : drain)
+  if (cluster.isWorker) process.on('SIGINT', () => {})
+  onStopSignal(cluster.isWorker ? ['SIGTERM'] : ['SIGTERM', 'SIGINT'], drain, exitNow)
   return address
 }
 

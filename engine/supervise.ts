@@ -3,6 +3,7 @@ import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { notices } from './notices.js'
+import { onStopSignal } from './stopSignals.js'
 
 /** A worker that dies within this time after its start is replaced only after the same pause, to avoid a crash loop. */
 const restartPauseMs = 1_000
@@ -70,8 +71,6 @@ export const supervise = ({ module, count, port, drainMs }: SuperviseOptions): P
       })
     }
     const stop = (): void => {
-      // A second signal stops without draining.
-      if (stopping) killAll()
       stopping = true
       if (Object.keys(cluster.workers ?? {}).length === 0) process.exit(0)
       forEachWorker((worker) => worker.process.kill('SIGTERM'))
@@ -80,8 +79,7 @@ export const supervise = ({ module, count, port, drainMs }: SuperviseOptions): P
         killAll()
       }, drainMs)
     }
-    process.on('SIGTERM', stop)
-    process.on('SIGINT', stop)
+    onStopSignal(['SIGTERM', 'SIGINT'], stop, killAll)
     // Workers accept connections themselves: with round robin, a connection that is being passed to a dying worker hangs.
     // Must be set before setupPrimary().
     cluster.schedulingPolicy = cluster.SCHED_NONE

@@ -112,6 +112,40 @@ test('missing file: creates and health get 503, nothing is stored, and all works
   assert.is(await running.end('SIGTERM'), 0)
 })
 
+test('a file moved away and back under load: 201 is stored, 503 is not, unless the message says that it is unknown', async () => {
+  const path = newPath()
+  const running = await start(path)
+  const outcomes = new Map<string, 'stored' | 'refused' | 'unknown'>()
+  let isOver = false
+  const client = async (name: number): Promise<void> => {
+    for (let n = 0; !isOver; n++) {
+      const reason = `moved ${name}-${n}.`
+      const response = await create(running, reason)
+      const text = await response.text()
+      if (response.status === 201) outcomes.set(reason, 'stored')
+      else outcomes.set(reason, text.includes('may or may not') ? 'unknown' : 'refused')
+    }
+  }
+  const clients = Array.from({ length: 8 }, (_, name) => client(name))
+  for (let n = 0; n < 40; n++) {
+    await setTimeout(20)
+    renameSync(path, `${path}.away`)
+    await setTimeout(n % 4)
+    renameSync(`${path}.away`, path)
+  }
+  isOver = true
+  await Promise.all(clients)
+  assert.is(await running.end('SIGTERM'), 0)
+  const database = new Database(path)
+  const stored = new Set(database.prepare('select reason from leave_requests').pluck().all())
+  database.close()
+  const kinds = new Set(outcomes.values())
+  assert.ok(kinds.has('stored') && kinds.has('refused'), [...kinds].join())
+  for (const [reason, outcome] of outcomes) {
+    if (outcome !== 'unknown') assert.is(stored.has(reason), outcome === 'stored', `${reason} ${outcome}`)
+  }
+})
+
 test('replaced file: the new file is served', async () => {
   const path = newPath()
   const first = await start(path)

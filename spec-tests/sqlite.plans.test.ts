@@ -49,7 +49,9 @@ for (const resource of registry) {
   const test = suite(`plans of ${resource.path}`)
   const { get, all, checks, lists } = statements.get(resource.path) as ReturnType<typeof statementsOf>
   const page = (q: string, filters: Record<string, string | bigint>) =>
-    sqlOf((read) => read({ resource: resource.path, query: { limit: 50, offset: 0n, q, filters }, timeoutMs: 10_000 }))
+    sqlOf((read) =>
+      read({ resource: resource.path, query: { limit: 50, offset: 0n, q, filters }, maxMs: 10_000 }, 10_000),
+    )
   const someValue = (name: string) =>
     resource.fields.find((field) => field.name === name)?.kind === 'integer' ? 1n : 'x'
 

@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { WorkerDied, WorkerThread } from '../engine/storage/sqlite/worker.js'
-import { Unavailable } from '../engine/storage/storage.js'
+import { TimedOut, Unavailable } from '../engine/storage/storage.js'
 import { temporaryFolder } from '../support/cleanup.js'
 import { startService, token } from './support/service.js'
 
@@ -16,7 +16,8 @@ const threads = suite('worker threads')
 const newThread = () => {
   const causes: string[] = []
   const thread = new WorkerThread(module, undefined, (cause) => causes.push(cause))
-  const echo = (n: number, timeoutMs?: number) => outcome(thread.run({ echo: `task ${n}` }, timeoutMs))
+  const echo = (n: number, timeoutMs?: number) =>
+    outcome(thread.run({ echo: `task ${n}` }, timeoutMs === undefined ? {} : { timeoutMs }))
   return { thread, causes, echo }
 }
 
@@ -55,12 +56,47 @@ for (const death of ['die', 'throw later'] as const) {
 
 threads('a worker that hangs past a deadline is replaced; a task that waits too long fails alone', async () => {
   const { thread, causes, echo } = newThread()
-  const results = await Promise.all([outcome(thread.run('hang', 300)), echo(1, 100), echo(2, 60_000), echo(3)])
+  const results = await Promise.all([
+    outcome(thread.run('hang', { timeoutMs: 300 })),
+    echo(1, 100),
+    echo(2, 60_000),
+    echo(3),
+  ])
   assert.instance(results[0], WorkerDied)
   assert.instance(results[1], Unavailable)
   assert.not.instance(results[1], WorkerDied)
   assert.equal(results.slice(2), [{ echo: 'task 2' }, { echo: 'task 3' }])
   assert.equal(causes, ['it did not end a task in time'])
+  await thread.close({ wait: true })
+})
+
+threads('groups take turns, and a task that nobody waits for is not run', async () => {
+  const { thread } = newThread()
+  const order: string[] = []
+  const add = (name: string, group: string, isAbandoned = false) =>
+    outcome(thread.run({ echo: name }, { group, isAbandoned: () => isAbandoned })).then((result) => {
+      order.push(result instanceof Error ? `${name} dropped` : name)
+    })
+  await Promise.all([
+    add('a1', 'a'),
+    add('a2', 'a'),
+    add('a3', 'a', true),
+    add('a4', 'a'),
+    add('b1', 'b'),
+    add('b2', 'b'),
+  ])
+  assert.equal(order, ['a1', 'b1', 'a2', 'b2', 'a3 dropped', 'a4'])
+  await thread.close({ wait: true })
+})
+
+threads('tasks that expired while they waited neither start nor end a worker', async () => {
+  const { thread, causes, echo } = newThread()
+  const hanging = outcome(thread.run('hang', { timeoutMs: 100 }))
+  const results = await Promise.all(Array.from({ length: 50 }, (_, n) => echo(n, 200 + n)))
+  assert.instance(await hanging, WorkerDied)
+  for (const result of results) assert.instance(result, TimedOut)
+  assert.is(causes.length, 1)
+  assert.equal(await echo(99), { echo: 'task 99' })
   await thread.close({ wait: true })
 })
 

@@ -83,6 +83,10 @@ const retryAfter = { 'Retry-After': '1' }
 export const unavailable = (): HttpError =>
   httpError(503, 'unavailable', 'The database is not available. Nothing was stored; try again shortly.', retryAfter)
 
+/** A read that exceeded READ_TIMEOUT_MS. */
+export const readTimedOut = (): HttpError =>
+  httpError(503, 'unavailable', 'The read exceeded its time limit. Narrow the query, or try again.', retryAfter)
+
 /** Only for a commit that was cut off: every other create is known to be stored or not. */
 export const outcomeUnknown = (): HttpError =>
   httpError(

@@ -7,9 +7,10 @@ import {
   middlewareError,
   outcomeUnknown,
   pathNotFound,
+  readTimedOut,
   unavailable,
 } from '../contract/errors.js'
-import { OutcomeUnknown, Unavailable } from '../storage/storage.js'
+import { OutcomeUnknown, TimedOut, Unavailable } from '../storage/storage.js'
 
 /** What `ctx.throw(429, 'Slow down')` throws. */
 interface KoaError extends Error {
@@ -22,6 +23,7 @@ const isErrorStatus = (status: unknown): status is number => Number(status) >= 4
 
 const httpErrorOf = (error: unknown): HttpError => {
   if (error instanceof HttpError) return error
+  if (error instanceof TimedOut) return readTimedOut()
   if (error instanceof Unavailable) return unavailable()
   if (error instanceof OutcomeUnknown) return outcomeUnknown()
   const { status, expose, message, headers } = (error ?? {}) as KoaError

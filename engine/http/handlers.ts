@@ -62,7 +62,7 @@ const list = ({ storage }: Service, resource: Resource): Handler => {
   return async (ctx) => {
     const query = parseQuery(ctx.querystring)
     ctx.state.parsed = performance.now()
-    const page = await table.list(query)
+    const page = await table.list(query, () => ctx.res.closed)
     ctx.state.queried = performance.now()
     if ('tag' in page) await sendTagged(ctx, page)
     else sendStreamed(ctx, page)

@@ -1,6 +1,6 @@
 /** The seam between the shared storage code and a database: what a dialect provides for the table of one resource. */
 import type { RowValues } from '../descriptor/registry.js'
-import type { Conflict, Creation, ListQuery, Retry } from './storage.js'
+import type { Conflict, Creation, IsAbandoned, ListQuery, Retry } from './storage.js'
 
 /** A body, and the version of the table that it was read from. */
 export interface VersionedBody {
@@ -14,7 +14,10 @@ export interface TableDialect {
   /** The current version of the table: changes with every change to it, whoever made it. */
   version(): Promise<string>
   /** The page of a query that some row may match. */
-  page(query: ListQuery): Promise<VersionedBody | { readonly body: AsyncIterable<Uint8Array> }>
+  page(
+    query: ListQuery,
+    isAbandoned?: IsAbandoned,
+  ): Promise<VersionedBody | { readonly body: AsyncIterable<Uint8Array> }>
   /** The row with this id, if there is one. */
   row(id: number): Promise<VersionedBody | undefined>
   /** The conflicts that storing the row would meet; missing fields are not checked. */

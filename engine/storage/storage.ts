@@ -23,6 +23,9 @@ export interface StreamedBody {
   readonly body: AsyncIterable<Uint8Array>
 }
 
+/** Whether the client has gone; a read that still waits for its turn is then dropped. */
+export type IsAbandoned = () => boolean
+
 /** Why a row cannot be stored: its reference names no row, or its unique value is taken. */
 export interface Conflict {
   readonly type: 'reference' | 'unique'
@@ -47,7 +50,7 @@ export interface Table {
   /** Changes with every change to the table, whoever made it; the same in every process. */
   tag(): Promise<string>
   /** The page, as JSON with its meta. */
-  list(query: ListQuery): Promise<CachedBody | StreamedBody>
+  list(query: ListQuery, isAbandoned?: IsAbandoned): Promise<CachedBody | StreamedBody>
   /** The row with this id, where there is one. */
   get(id: number): Promise<CachedBody | undefined>
   /** The conflicts that storing the row would meet; missing fields are not checked. */
@@ -86,6 +89,9 @@ export class StorageError extends Error {
 export class Unavailable extends Error {
   override readonly name = 'Unavailable'
 }
+
+/** A read exceeded its time limit. The message is for the log. */
+export class TimedOut extends Unavailable {}
 
 /** A commit was cut off, so the row may or may not have been stored. The message is for the log. */
 export class OutcomeUnknown extends Error {

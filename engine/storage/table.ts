@@ -24,12 +24,12 @@ export const resourceTable = (resource: Resource, dialect: TableDialect, cache: 
 
   return {
     tag,
-    async list(query) {
+    async list(query, isAbandoned) {
       const key = keyOf(resource, query)
       const entry = await cached(key)
       if (entry) return entry
       if (findsNothing(query)) return { tag: await tag(), body: emptyPage(query) }
-      const page = await dialect.page(query)
+      const page = await dialect.page(query, isAbandoned)
       return 'version' in page ? offer(key, page) : page
     },
     async get(id) {

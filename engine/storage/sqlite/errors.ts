@@ -1,5 +1,5 @@
 /** Classifies SQLite's errors: which of them pass, so that the same request may succeed later. */
-import { OutcomeUnknown, type Table, Unavailable } from '../storage.js'
+import { OutcomeUnknown, type Table, TimedOut, Unavailable } from '../storage.js'
 import { DeadlineExceeded } from './search.js'
 import { WorkerDied } from './worker.js'
 import { CommitUncertain } from './writes.js'
@@ -15,8 +15,8 @@ const isNamed = (error: Error, kind: { readonly name: string }): boolean => erro
 
 /** The error in the storage's own terms. */
 export const storageError = (error: Error): Error => {
-  if (error instanceof Unavailable) return error
-  if (isNamed(error, DeadlineExceeded)) return new Unavailable('the read exceeded its time limit', { cause: error })
+  if (error instanceof Unavailable || error instanceof OutcomeUnknown) return error
+  if (isNamed(error, DeadlineExceeded)) return new TimedOut('the read exceeded its time limit', { cause: error })
   if (isNamed(error, CommitUncertain)) return new OutcomeUnknown(error.message, { cause: error })
   return isTransient(error) ? new Unavailable(error.message, { cause: error }) : error
 }
@@ -33,7 +33,7 @@ export const writeError = (error: Error): Error =>
 /** A table whose errors are in the storage's own terms; the table may change between calls. */
 export const withStorageErrors = (table: () => Table): Table => ({
   tag: () => table().tag().catch(rethrow),
-  list: (query) => table().list(query).catch(rethrow),
+  list: (query, isAbandoned) => table().list(query, isAbandoned).catch(rethrow),
   get: (id) => table().get(id).catch(rethrow),
   conflicts: (row) => table().conflicts(row).catch(rethrow),
   create: (row, retry) => table().create(row, retry).catch(rethrow),

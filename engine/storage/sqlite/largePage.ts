@@ -7,8 +7,8 @@ type LargePage = Extract<ListPage, { rows: unknown }>
 const partSize = 1024 * 1024
 
 /** Groups rows into parts; a row that is larger is a part by itself. */
-function* partsOf(rows: readonly SizedRow[]): Generator<number[]> {
-  let part: number[] = []
+function* partsOf(rows: readonly SizedRow[]): Generator<bigint[]> {
+  let part: bigint[] = []
   let size = 0
   for (const { id, bytes } of rows) {
     if (part.length > 0 && size + bytes > partSize) {
@@ -25,7 +25,7 @@ function* partsOf(rows: readonly SizedRow[]): Generator<number[]> {
 /** The page's bytes; each part is read when the client has taken the one before. */
 export async function* largePageBody(
   { rows, head, tail }: LargePage,
-  read: (ids: readonly number[]) => Promise<Uint8Array>,
+  read: (ids: readonly bigint[]) => Promise<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
   let separator = head
   for (const ids of partsOf(rows)) {

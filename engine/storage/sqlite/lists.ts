@@ -2,7 +2,15 @@
 import type { Database, Statement } from 'better-sqlite3'
 import type { ListQuery } from '../storage.js'
 import { pageStart, type TableState } from './blocks.js'
-import { addContains, containsSql, matchExpression, needleOf, probeSql, trigramsOf } from './search.js'
+import {
+  addContains,
+  containsSql,
+  DeadlineExceeded,
+  matchExpression,
+  needleOf,
+  probeSql,
+  trigramsOf,
+} from './search.js'
 import { type Finder, type Matches, matchInSteps } from './steps.js'
 
 /** The SQL that the lists of one resource are made of; plain data, so that it can be sent to a worker. */
@@ -23,7 +31,7 @@ export interface ListSql {
 
 /** A row's size in bytes, for pages too large to be read at once. */
 export interface SizedRow {
-  readonly id: number
+  readonly id: bigint
   readonly bytes: number
 }
 
@@ -38,6 +46,9 @@ const fewRows = 2_000
 
 /** A page of more bytes than this is read and sent in parts. */
 const largePage = 4 * 1024 * 1024
+
+/** Ids as a JSON array; not by JSON.stringify(), because ids may exceed 2^53. */
+const jsonOf = (ids: readonly bigint[]): string => `[${ids.join()}]`
 
 /** Makes the functions that read the lists of one resource on a connection. */
 const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof addContains>) => {
@@ -89,12 +100,14 @@ const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof ad
     // The limit keeps SQLite from merging the two queries, which would compute the text again for each part of the test.
     const containing = (selected: string) =>
       `from (select ${selected}${sql.text} as text ${selected === '' ? matching : inOrder} limit -1) where ${containsSql}`
-    const ids = prepare(`select id ${q === '' ? inOrder : containing('id, ')}`).pluck()
+    const ids = prepare(`select id ${q === '' ? inOrder : containing('id, ')}`)
+      .pluck()
+      .safeIntegers()
     const count = prepare(`select count(*) ${q === '' ? matching : containing('')}`).pluck()
     const [values, searched] = [given.map(([, filter]) => filter), q === '' ? [] : needle.parameters]
     const bound = (from: bigint, to: bigint) => [...match, from, to, ...values, ...searched]
     return {
-      ids: (from, to) => ids.all(bound(from, to)) as number[],
+      ids: (from, to) => ids.all(bound(from, to)) as bigint[],
       count: (from, to) => count.get(bound(from, to)) as number,
     }
   }
@@ -104,8 +117,23 @@ const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof ad
       return matchInSteps(readBlocks(), query, deadline, finder(query, state, deadline))
     }
     const { first, skip } = pageStart(state, query.offset, readBlocks)
-    const page = prepare(`select id from ${sql.table} where id >= ? order by id limit ? offset ?`).pluck()
-    return { ids: page.all([first, BigInt(query.limit), skip]) as number[], total: state.rows }
+    const page = prepare(`select id from ${sql.table} where id >= ? order by id limit ? offset ?`)
+    const ids = page
+      .pluck()
+      .safeIntegers()
+      .all([first, BigInt(query.limit), skip]) as bigint[]
+    return { ids, total: state.rows }
+  }
+
+  /** The sizes of some rows; to read them takes milliseconds each where they are long. */
+  const sizesOf = (ids: string, deadline: number): SizedRow[] => {
+    const rows: SizedRow[] = []
+    const sizes = prepare(`select id, octet_length(row) from (${sql.rows})`).raw().safeIntegers()
+    for (const [id, bytes] of sizes.iterate([ids]) as IterableIterator<[bigint, bigint]>) {
+      if (performance.now() > deadline) throw new DeadlineExceeded()
+      rows.push({ id, bytes: Number(bytes) })
+    }
+    return rows
   }
 
   const pageOf = (query: ListQuery, deadline: number): ListPage => {
@@ -113,10 +141,9 @@ const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof ad
     const { ids, total } = matchesOf(query, state, deadline)
     const { version } = state
     const [head, tail] = ['{"data":[', `],"meta":{"total":${total},"limit":${query.limit},"offset":${query.offset}}}`]
-    const given = JSON.stringify(ids)
+    const given = jsonOf(ids)
     if (state.hasLongRows) {
-      const sizes = prepare(`select id, octet_length(row) from (${sql.rows})`).raw().all([given]) as [number, number][]
-      const rows = sizes.map(([id, bytes]): SizedRow => ({ id, bytes }))
+      const rows = sizesOf(given, deadline)
       if (rows.reduce((sum, { bytes }) => sum + bytes, 0) > largePage) return { version, rows, head, tail }
     }
     const body = `select cast(concat(?, (select group_concat(row, ',') from (${sql.rows})), ?) as blob)`
@@ -128,27 +155,25 @@ const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof ad
     /** The page of a query, all of it from one version of the table. */
     page: (query: ListQuery, deadline: number): ListPage => page.deferred(query, deadline),
     /** The JSON of some rows, joined by commas. */
-    rows: (ids: readonly number[]): Uint8Array =>
-      value(
-        `select cast(coalesce(group_concat(row, ','), '') as blob) from (${sql.rows})`,
-        JSON.stringify(ids),
-      ) as Buffer,
+    rows: (ids: readonly bigint[]): Uint8Array =>
+      value(`select cast(coalesce(group_concat(row, ','), '') as blob) from (${sql.rows})`, jsonOf(ids)) as Buffer,
   }
 }
 
 /** What can be read of a resource's lists. */
 export type ListTask = { readonly resource: string } & (
-  | { readonly query: ListQuery; readonly timeoutMs: number }
-  | { readonly ids: readonly number[] }
+  | { readonly query: ListQuery; readonly maxMs: number }
+  | { readonly ids: readonly bigint[] }
 )
 
 /** Makes the function that runs a task on a connection. */
 export const listReader = (database: Database, sql: ReadonlyMap<string, ListSql>) => {
   const lookFor = addContains(database)
   const lists = new Map([...sql].map(([resource, one]) => [resource, listsOf(database, one, lookFor)]))
-  return (task: ListTask): ListPage | Uint8Array => {
+  return (task: ListTask, timeLeftMs: number): ListPage | Uint8Array => {
     const list = lists.get(task.resource)
     if (!list) throw new TypeError(`no lists of ${task.resource}`)
-    return 'ids' in task ? list.rows(task.ids) : list.page(task.query, performance.now() + task.timeoutMs)
+    if ('ids' in task) return list.rows(task.ids)
+    return list.page(task.query, performance.now() + Math.min(task.maxMs, timeLeftMs))
   }
 }

@@ -8,4 +8,4 @@ const { path, sql } = workerData as { path: string; sql: ReadonlyMap<string, Lis
 const database = connectToRead(path)
 const read = listReader(database, sql)
 
-serveTasks((task) => read(task as ListTask), database)
+serveTasks((task, timeLeftMs) => read(task as ListTask, timeLeftMs), database)

@@ -1,19 +1,19 @@
 /** Where lists are read: by worker threads, or in place for a database in memory, which no other thread can see. */
 import type { Database } from 'better-sqlite3'
-import type { ListQuery } from '../storage.js'
+import type { IsAbandoned, ListQuery } from '../storage.js'
 import { type ListPage, type ListSql, listReader } from './lists.js'
 import { DeadlineExceeded } from './search.js'
 import { WorkerThread } from './worker.js'
 
 export interface Readers {
-  page(resource: string, query: ListQuery): Promise<ListPage>
+  page(resource: string, query: ListQuery, isAbandoned?: IsAbandoned): Promise<ListPage>
   /** The JSON of some rows, joined by commas. */
-  rows(resource: string, ids: readonly number[]): Promise<Uint8Array>
+  rows(resource: string, ids: readonly bigint[]): Promise<Uint8Array>
   close(): Promise<unknown>
 }
 
 /** A read that takes longer than this, in milliseconds, moves to the worker for slow ones, so that it holds up no quick one. */
-const quickMs = 50
+const quickMs = 15
 
 /** Reads in two workers: both kinds of reads have one, and a slow read never delays a quick one for long. */
 export const workerReaders = (
@@ -28,17 +28,18 @@ export const workerReaders = (
     WorkerThread,
   ]
   return {
-    async page(resource, query) {
+    async page(resource, query, isAbandoned) {
       const started = performance.now()
+      const options = { group: resource, ...(isAbandoned && { isAbandoned }) }
       try {
-        return await quick.run({ resource, query, timeoutMs: Math.min(quickMs, timeoutMs) }, timeoutMs)
+        return await quick.run({ resource, query, maxMs: quickMs }, { ...options, timeoutMs })
       } catch (error) {
         const left = timeoutMs - (performance.now() - started)
         if ((error as Error).name !== DeadlineExceeded.name || left <= 0) throw error
-        return slow.run({ resource, query, timeoutMs: left }, left)
+        return slow.run({ resource, query, maxMs: left }, { ...options, timeoutMs: left })
       }
     },
-    rows: (resource, ids) => quick.run({ resource, ids }, timeoutMs),
+    rows: (resource, ids) => quick.run({ resource, ids }, { group: resource, timeoutMs }),
     close: () => Promise.all([quick.close({ wait: false }), slow.close({ wait: false })]),
   }
 }
@@ -46,8 +47,8 @@ export const workerReaders = (
 export const localReaders = (database: Database, sql: ReadonlyMap<string, ListSql>, timeoutMs: number): Readers => {
   const read = listReader(database, sql)
   return {
-    page: async (resource, query) => read({ resource, query, timeoutMs }) as ListPage,
-    rows: async (resource, ids) => read({ resource, ids }) as Uint8Array,
+    page: async (resource, query) => read({ resource, query, maxMs: timeoutMs }, timeoutMs) as ListPage,
+    rows: async (resource, ids) => read({ resource, ids }, timeoutMs) as Uint8Array,
     close: async () => {},
   }
 }

@@ -55,15 +55,18 @@ export const matchExpression = (
   return rarest.map(quote).join(' AND ')
 }
 
-/** A text longer than this, in bytes, is tested in JavaScript, where a deadline can end the search. */
+/** A table with a row of more text than this, in bytes, is read by a worker. */
 export const longText = 16_384
+
+/** Longer texts are tested in JavaScript, where a deadline can end the search between any two rows. */
+const nativeTestLength = 1_024
 
 /**
  * The SQL that tests whether `text` contains the searched text. SQLite's own functions decide for most rows; the others take
  * four times as long. Parameters: whether the pattern is long, the folded pattern, and whether lower() folds all of its letters.
  */
 export const containsSql = `case
-  when ? or octet_length(text) > ${longText} then registry_contains(text)
+  when ? or octet_length(text) > ${nativeTestLength} then registry_contains(text)
   when instr(lower(text), ?) then 1
   when ? or octet_length(text) = length(text) then 0
   else registry_contains(text) end`

@@ -54,7 +54,8 @@ const indexExistingRows = (database: Database, knex: Knex, resource: Resource, p
   const lastOf = database
     .prepare(`select max(id) from (select id from ${quoted(table)} where id > ? order by id limit ${batch})`)
     .pluck()
-  let last: unknown = Number.MIN_SAFE_INTEGER
+    .safeIntegers()
+  let last: unknown = -(2n ** 63n)
   for (let done = 0; done < total; done += batch) {
     progress(table, done, total)
     const next = lastOf.get(last)

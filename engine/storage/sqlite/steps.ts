@@ -9,7 +9,7 @@ const [quickStep, slowStep] = [10, 40]
 
 /** The ids of the page among all that match, and how many match. */
 export interface Matches {
-  readonly ids: readonly number[]
+  readonly ids: readonly bigint[]
   readonly total: number
 }
 
@@ -18,7 +18,7 @@ const clamped = (offset: bigint): number =>
 
 /** Finds and counts the matching rows within a range of ids; to count takes a fifth of the time. */
 export interface Finder {
-  ids(from: bigint, to: bigint): readonly number[]
+  ids(from: bigint, to: bigint): readonly bigint[]
   count(from: bigint, to: bigint): number
 }
 
@@ -29,7 +29,7 @@ export const matchInSteps = (
   deadline: number,
   find: Finder,
 ): Matches => {
-  const ids: number[] = []
+  const ids: bigint[] = []
   const skip = clamped(offset)
   let total = 0
   let size = firstStep

@@ -75,10 +75,10 @@ export const sqliteTable = (resource: Resource, statements: Statements, shared: 
     async version() {
       return state.current().version
     },
-    async page(query) {
+    async page(query, isAbandoned) {
       const now = state.current()
       if (isAll(query) && !now.hasLongRows) return pageOfAll(query, now)
-      const page = await readers.page(resource.path, query)
+      const page = await readers.page(resource.path, query, isAbandoned)
       if ('bytes' in page) return { version: page.version, body: asBuffer(page.bytes) }
       return { body: largePageBody(page, (ids) => readers.rows(resource.path, ids)) }
     },

@@ -1,12 +1,14 @@
 /** A worker thread that runs one task at a time. A worker that dies, or does not meet a task's deadline, is replaced. */
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import { Unavailable } from '../storage.js'
+import { TimedOut, Unavailable } from '../storage.js'
 
 /** What the worker is sent, and what it sends back under the same id. */
 export interface Request {
   readonly id: number
   readonly message: unknown
+  /** The time that is left for the task, in milliseconds. */
+  readonly timeLeftMs: number
 }
 export type Reply = { readonly id: number } & ({ readonly result: unknown } | { readonly error: Failure })
 
@@ -20,10 +22,20 @@ export interface Failure {
 /** The message that lets a worker close its connection and end. */
 export const closeMessage = 'close'
 
-interface Task {
+export interface TaskOptions {
+  /** How long the task may take, waiting included, in milliseconds. */
+  readonly timeoutMs?: number
+  /** Tasks of different groups take turns, so that many of one group do not hold up another. */
+  readonly group?: string
+  /** Whether nobody waits for the result any more. */
+  readonly isAbandoned?: () => boolean
+}
+
+interface Task extends TaskOptions {
   readonly id: number
   readonly message: unknown
-  readonly timer: NodeJS.Timeout | undefined
+  readonly deadline: number
+  timer: NodeJS.Timeout | undefined
   readonly resolve: (result: never) => void
   readonly reject: (error: Error) => void
 }
@@ -42,6 +54,7 @@ export class WorkerThread {
   #running: Task | undefined
   #worker: Worker | undefined
   #lastId = 0
+  #lastGroup: string | undefined
 
   /** Runs a module with its workerData; `onRestart` is called with the cause when a worker has died. */
   constructor(module: URL, data: unknown, onRestart: (cause: string) => void) {
@@ -50,12 +63,14 @@ export class WorkerThread {
     this.#onRestart = onRestart
   }
 
-  /** Runs a task after those before it; rejects when it has not ended within the timeout, waiting included. */
-  run<T>(message: unknown, timeoutMs?: number): Promise<T> {
+  /** Runs a task when its turn comes; rejects if it does not end in time. */
+  run<T>(message: unknown, options: TaskOptions = {}): Promise<T> {
     return new Promise((resolve, reject) => {
       const id = ++this.#lastId
-      const timer = timeoutMs === undefined ? undefined : setTimeout(() => this.#expire(id), timeoutMs + grace)
-      this.#queue.push({ id, message, timer, resolve, reject })
+      const { timeoutMs = Number.POSITIVE_INFINITY } = options
+      const deadline = performance.now() + timeoutMs
+      const timer = Number.isFinite(timeoutMs) ? setTimeout(() => this.#expire(id), timeoutMs) : undefined
+      this.#queue.push({ ...options, id, message, deadline, timer, resolve, reject })
       this.#next()
     })
   }
@@ -71,24 +86,38 @@ export class WorkerThread {
     await ended
   }
 
-  #next(): void {
-    if (this.#running) return
-    this.#running = this.#queue.shift()
-    if (!this.#running) return
-    const { id, message } = this.#running
-    this.#worker ??= this.#start()
-    this.#worker.postMessage({ id, message } satisfies Request)
+  /** Takes the next task that someone still waits for, of another group than the last one if possible. */
+  #take(): Task | undefined {
+    while (this.#queue.length > 0) {
+      const other = this.#queue.findIndex(({ group }) => group !== this.#lastGroup)
+      const [task] = this.#queue.splice(Math.max(0, other), 1) as [Task]
+      clearTimeout(task.timer)
+      if (task.deadline > performance.now() && !task.isAbandoned?.()) return task
+      task.reject(new TimedOut('nobody waits for the task any more'))
+    }
+    return undefined
   }
 
-  /** Ends a task: the one that is running takes its worker with it. */
+  #next(): void {
+    if (this.#running) return
+    const task = this.#take()
+    if (!task) return
+    this.#running = task
+    this.#lastGroup = task.group
+    const timeLeftMs = task.deadline - performance.now()
+    // A worker ends a task by itself at its deadline; one that does not hangs.
+    const hang = () => this.#replace(this.#worker, 'it did not end a task in time')
+    task.timer = Number.isFinite(timeLeftMs) ? setTimeout(hang, timeLeftMs + grace) : undefined
+    this.#worker ??= this.#start()
+    this.#worker.postMessage({ id: task.id, message: task.message, timeLeftMs } satisfies Request)
+  }
+
+  /** Rejects a task that waits. */
   #expire(id: number): void {
-    if (this.#running?.id === id) {
-      this.#replace(this.#worker, 'it did not end a task in time')
-      return
-    }
     const index = this.#queue.findIndex((task) => task.id === id)
+    if (index === -1) return
     const [task] = this.#queue.splice(index, 1)
-    task?.reject(new Unavailable('the task waited too long for its turn'))
+    task?.reject(new TimedOut('the task waited too long for its turn'))
   }
 
   #settle(end: (task: Task) => void): void {

@@ -6,7 +6,7 @@ import { closeMessage, type Failure, type Reply, type Request } from './worker.j
 const failureOf = ({ name, message, code }: Error & { code?: string }): Failure => ({ name, message, code })
 
 /** Runs tasks until the worker is asked to close; `run` may be asynchronous. */
-export const serveTasks = (run: (message: unknown) => unknown, database: Database): void => {
+export const serveTasks = (run: (message: unknown, timeLeftMs: number) => unknown, database: Database): void => {
   const reply = (message: Reply): void => parentPort?.postMessage(message)
   parentPort?.on('message', async (request: Request | typeof closeMessage) => {
     if (request === closeMessage) {
@@ -14,9 +14,9 @@ export const serveTasks = (run: (message: unknown) => unknown, database: Databas
       // Ends the thread, whatever timers it has.
       process.exit()
     }
-    const { id, message } = request
+    const { id, message, timeLeftMs } = request
     try {
-      reply({ id, result: await run(message) })
+      reply({ id, result: await run(message, timeLeftMs) })
     } catch (error) {
       reply({ id, error: failureOf(error as Error) })
     }
