@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { type ClientBase, DatabaseError, Pool, type PoolClient } from 'pg'
 import type { Statement } from '../bindings.js'
 import type { PoolOptions } from '../options.js'
-import { OutcomeUnknown, Unavailable } from '../storage.js'
+import { OutcomeUnknown, TimedOut, Unavailable } from '../storage.js'
 import { configOf } from './address.js'
 
 /** A row in text format. */
@@ -58,6 +58,7 @@ const committing = async <T>(work: Promise<T>): Promise<T> =>
 /** The error in the storage's own terms. */
 const storageError = (error: unknown): unknown => {
   if (error instanceof OutcomeUnknown || error instanceof Unavailable) return error
+  if (codeOf(error) === '57014') return new TimedOut((error as Error).message)
   if (error instanceof DatabaseError) return transient.test(codeOf(error)) ? new Unavailable(error.message) : error
   // A TypeError is a bug; everything else the driver throws is about the connection.
   return error instanceof TypeError || !(error instanceof Error) ? error : new Unavailable(error.message)

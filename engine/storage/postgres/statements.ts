@@ -2,6 +2,7 @@
 import type { Knex } from 'knex'
 import type { Field, Registry, Resource } from '../../descriptor/registry.js'
 import { compile, parameter } from '../bindings.js'
+import { largePage, pageHead } from '../largePage.js'
 import type { Conflict } from '../storage.js'
 import { quoted, tableNameOf } from '../tables.js'
 import { type Prepared, prepared } from './connections.js'
@@ -24,6 +25,8 @@ export interface Statements {
   readonly compactChanges: Prepared
   readonly compactBlocks: Prepared
   readonly get: Prepared
+  /** The JSON of some rows, given by their ids joined by commas. */
+  readonly rows: Prepared
   /** The first page of all rows, and any other. */
   readonly first: Prepared
   readonly further: Prepared
@@ -49,11 +52,21 @@ export const statementsOf = (knex: Knex, registry: Registry, resource: Resource)
   }
   const state = `state as materialized (select to_hex(bit_xor(state)) as tag, coalesce(sum(rows), 0) as total,
     count(*) as changes from ${statesTable} where name = '${resource.table}')`
-  /** The version, and the body of a page given as rows of JSON. */
+  /**
+   * Ends a statement: the version, and the body of a page given as ids and rows of JSON. Of a large page the rows are only
+   * listed, each as `id:size`, with the JSON that follows them.
+   */
   const body = (page: string, total: string) =>
-    `select tag, changes, total, concat('{"data":[', (select string_agg(${jsonColumn}, ',') from (${page}) as page),
-      '],"meta":{"total":', ${total}, ',"limit":', :limit::bigint, ',"offset":', :shownOffset::text, '}}') from state`
-  const rows = `select ${jsonColumn} from ${table}`
+    `, page as materialized (${page}),
+    size as materialized (select coalesce(sum(octet_length(${jsonColumn})), 0) > ${largePage} as is_large from page),
+    tail as materialized (select concat('],"meta":{"total":', ${total}, ',"limit":', :limit::bigint, ',"offset":', :shownOffset::text,
+      '}}') as json from state)
+    select tag, changes, total,
+      case when not is_large then concat('${pageHead}', (select string_agg(${jsonColumn}, ',' order by id) from page), tail.json) end,
+      case when is_large then (select string_agg(id || ':' || octet_length(${jsonColumn}), ',' order by id) from page) end,
+      case when is_large then tail.json end
+      from state, size, tail`
+  const rows = `select id, ${jsonColumn} from ${table}`
   /** An array, so that rows are looked up by id whatever the server estimates. */
   const rowsFound = `${rows} where id = any(array(select id from found)) order by id`
   const fieldOf = (name: string) => resource.fields.find((field) => field.name === name) as Field
@@ -140,7 +153,12 @@ export const statementsOf = (knex: Knex, registry: Registry, resource: Resource)
       named(`with many as (select block from ${blocksTable} where ${own} group by block having count(*) > 1),
       ${deleted(blocksTable, `${own} and block in (select block from many)`, 'block, rows')}
       insert into ${blocksTable} select '${resource.table}', block, sum(rows) from deleted group by block having sum(rows) <> 0`),
-    get: named(`with ${state} select tag, changes, total, (${rows} where id = :id) from state`),
+    get: named(
+      `with ${state} select tag, changes, total, (select ${jsonColumn} from ${table} where id = :id) from state`,
+    ),
+    rows: named(
+      `select string_agg(${jsonColumn}, ',' order by id) from ${table} where id = any(string_to_array(:ids, ',')::bigint[])`,
+    ),
     first: named(`with ${state} ${body(`${rows} order by id limit :limit`, 'total')}`),
     further: named(further),
     matching(conditions) {

@@ -1,12 +1,14 @@
 /** The rows of one resource on PostgreSQL: every query is one prepared statement and one round trip. */
 import type { Knex } from 'knex'
 import type { Registry, Resource } from '../../descriptor/registry.js'
-import type { TableDialect, VersionedBody } from '../dialect.js'
+import type { TableDialect } from '../dialect.js'
+import { largePageBody, type SizedRow } from '../largePage.js'
 import { maxInteger } from '../listQuery.js'
 import type { ListQuery } from '../storage.js'
 import type { Connections, Prepared, Row } from './connections.js'
 import { creator } from './create.js'
 import { longestKey } from './functions.js'
+import { columnsOf } from './schema.js'
 import { planSearch, type SearchPlan } from './search.js'
 import type { SearchIndex } from './setUp.js'
 import { statementsOf } from './statements.js'
@@ -60,15 +62,15 @@ export const postgresTable = (registry: Registry, resource: Resource, common: Sh
   }
 
   /** Runs a statement that returns the version, the number of change rows, the row count, and more. */
-  const read = async (statement: Prepared, values?: Values): Promise<{ version: string; body: string | null }> => {
+  const read = async (statement: Prepared, values?: Values) => {
     const [row] = await connections.read(statement, values)
-    const [version, changes, , body = null] = row as Row
+    const [version, changes, , body = null, sizes = null, tail = null] = row as Row
     if (Number(changes) > manyChanges) void compactChanges()
-    return { version: String(version), body }
+    return { version: String(version), body, sizes, tail }
   }
-  const readBody = async (statement: Prepared, values: Values): Promise<VersionedBody | undefined> => {
-    const { version, body } = await read(statement, values)
-    return body === null ? undefined : { version, body: Buffer.from(body) }
+  const readRows = async (ids: readonly bigint[]): Promise<Uint8Array> => {
+    const [row] = await connections.read(statements.rows, { ids: ids.join() })
+    return Buffer.from(row?.[0] ?? '')
   }
 
   const statementFor = ({ offset, filters }: ListQuery, search: SearchPlan | undefined): Prepared => {
@@ -79,21 +81,31 @@ export const postgresTable = (registry: Registry, resource: Resource, common: Sh
   }
 
   return {
-    shape: statements.create.sql,
+    shape: columnsOf(resource)
+      .map(({ sql }) => sql)
+      .join(),
     version: shared(async () => (await read(statements.version)).version),
     async page(query) {
       const { limit, offset, filters } = query
       const search = query.q === '' ? undefined : planSearch(searchIndex, query.q)
-      const page = await readBody(statementFor(query, search?.plan), {
+      const { version, body, sizes, tail } = await read(statementFor(query, search?.plan), {
         ...filters,
         ...search?.values,
         limit,
         offset: offset > maxInteger ? maxInteger : offset,
         shownOffset: offset,
       })
-      return page as VersionedBody
+      if (sizes === null) return { version, body: Buffer.from(String(body)) }
+      const rows = sizes.split(',').map((row): SizedRow => {
+        const [id = '', bytes] = row.split(':')
+        return { id: BigInt(id), bytes: Number(bytes) }
+      })
+      return { body: largePageBody({ rows, tail: String(tail) }, readRows) }
     },
-    row: (id) => readBody(statements.get, { id }),
+    async row(id) {
+      const { version, body } = await read(statements.get, { id })
+      return body === null ? undefined : { version, body: Buffer.from(body) }
+    },
     conflicts,
     async create(row, retry) {
       const creation = await create(row, retry)

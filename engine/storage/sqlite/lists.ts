@@ -1,5 +1,6 @@
 /** Reads the pages of searches and filters, whose cost grows with the table: in steps, so that a deadline can end them. */
 import type { Database, Statement } from 'better-sqlite3'
+import { type LargePage, largePage, pageHead, type SizedRow } from '../largePage.js'
 import type { ListQuery } from '../storage.js'
 import { pageStart, type TableState } from './blocks.js'
 import {
@@ -29,23 +30,11 @@ export interface ListSql {
   readonly rows: string
 }
 
-/** A row's size in bytes, for pages too large to be read at once. */
-export interface SizedRow {
-  readonly id: bigint
-  readonly bytes: number
-}
-
 /** A page: its bytes, or for a large one which rows it holds. */
-export type ListPage = { readonly version: string } & (
-  | { readonly bytes: Uint8Array }
-  | { readonly rows: readonly SizedRow[]; readonly head: string; readonly tail: string }
-)
+export type ListPage = { readonly version: string } & ({ readonly bytes: Uint8Array } | LargePage)
 
 /** A filter that matches fewer rows than this leads to them sooner than the search index does. */
 const fewRows = 2_000
-
-/** A page of more bytes than this is read and sent in parts. */
-const largePage = 4 * 1024 * 1024
 
 /** Ids as a JSON array; not by JSON.stringify(), because ids may exceed 2^53. */
 const jsonOf = (ids: readonly bigint[]): string => `[${ids.join()}]`
@@ -140,14 +129,14 @@ const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof ad
     const state = readState()
     const { ids, total } = matchesOf(query, state, deadline)
     const { version } = state
-    const [head, tail] = ['{"data":[', `],"meta":{"total":${total},"limit":${query.limit},"offset":${query.offset}}}`]
+    const tail = `],"meta":{"total":${total},"limit":${query.limit},"offset":${query.offset}}}`
     const given = jsonOf(ids)
     if (state.hasLongRows) {
       const rows = sizesOf(given, deadline)
-      if (rows.reduce((sum, { bytes }) => sum + bytes, 0) > largePage) return { version, rows, head, tail }
+      if (rows.reduce((sum, { bytes }) => sum + bytes, 0) > largePage) return { version, rows, tail }
     }
     const body = `select cast(concat(?, (select group_concat(row, ',') from (${sql.rows})), ?) as blob)`
-    return { version, bytes: value(body, head, given, tail) as Buffer }
+    return { version, bytes: value(body, pageHead, given, tail) as Buffer }
   }
 
   const page = database.transaction(pageOf)

@@ -1,7 +1,22 @@
 /** Sends a page of many megabytes in parts, so that the service never holds the whole of it. */
-import type { ListPage, SizedRow } from './lists.js'
 
-type LargePage = Extract<ListPage, { rows: unknown }>
+/** A page of more bytes than this is read and sent in parts. */
+export const largePage = 4 * 1024 * 1024
+
+/** What every page begins with. */
+export const pageHead = '{"data":['
+
+/** A row of a large page, with its size in bytes. */
+export interface SizedRow {
+  readonly id: bigint
+  readonly bytes: number
+}
+
+/** A page that is too large to be read at once: its rows, and the JSON after them. */
+export interface LargePage {
+  readonly rows: readonly SizedRow[]
+  readonly tail: string
+}
 
 /** Rows are read together up to this many bytes. */
 const partSize = 1024 * 1024
@@ -24,10 +39,10 @@ function* partsOf(rows: readonly SizedRow[]): Generator<bigint[]> {
 
 /** The page's bytes; each part is read when the client has taken the one before. */
 export async function* largePageBody(
-  { rows, head, tail }: LargePage,
+  { rows, tail }: LargePage,
   read: (ids: readonly bigint[]) => Promise<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
-  let separator = head
+  let separator = pageHead
   for (const ids of partsOf(rows)) {
     const json = await read(ids)
     // Rows that another program has deleted meanwhile are left out.
@@ -35,5 +50,5 @@ export async function* largePageBody(
     yield Buffer.concat([Buffer.from(separator), json])
     separator = ','
   }
-  yield Buffer.from(separator === head ? `${head}${tail}` : tail)
+  yield Buffer.from(separator === pageHead ? `${pageHead}${tail}` : tail)
 }
