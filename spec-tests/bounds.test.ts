@@ -12,7 +12,7 @@ const running = await startProcess({ DATABASE_URL: database.url })
 const insert = (reason: string) =>
   database.run("insert into leave_requests (leave_type, status, reason) values ('Long', 'x', ?)", reason)
 const million = 1_000_000
-for (let n = 0; n < 20; n++) await insert('a'.repeat(million))
+for (let n = 0; n < 20; n++) await insert(`${'a'.repeat(million - 10_000)}D${'a'.repeat(9_999)}`)
 await insert(`${'a'.repeat(500_000)}B${'a'.repeat(500_000)}`)
 await insert('Ā'.repeat(300_000))
 await insert('a'.repeat(100_000))
@@ -39,6 +39,7 @@ for (const [what, q, total] of [
   ['as many as a query holds', 'A'.repeat(longest), 22],
   ['a letter that only one text has, in the middle', `${half}b${half}`, 1],
   ['a letter that no text has, in the middle', `${half}c${half}`, 0],
+  ['a letter that all texts have, but not so many behind it', `ad${'a'.repeat(longest - 2)}`, 0],
   ['a letter that no text has, at the end of a short one', `${'a'.repeat(60)}c`, 0],
   ['many times one letter in another script', 'ā'.repeat(2_000), 1],
   ['digits that no row has', '0'.repeat(longest), 0],

@@ -162,6 +162,8 @@ for (const [what, stored, finds, misses] of [
     `ა${'x'.repeat(3000)}y`,
   ],
   ['long ones that an index finds', `b${'x'.repeat(3500)}z`, `b${'x'.repeat(3500)}Z`, `b${'x'.repeat(3500)}y`],
+  ['long ones with the same trigrams', `c${'x'.repeat(3400)}z`, `C${'x'.repeat(3400)}Z`, `c${'x'.repeat(3401)}z`],
+  ['short ones with the same trigrams', 'qwvqw', 'QWVQW', 'qwvqwv'],
   ['characters that are none', 'ab\uffffcd', 'AB\uffffcd', 'ab\ufffdcd'],
   ['the sign for what is none', 'ef\ufffdgh', '\ufffd', '\ufffe'],
   ['letters whose case no index knows', 'ᲗᲑᲘᲚᲘᲡᲘ', 'თბილისი', 'თბილისა'],
