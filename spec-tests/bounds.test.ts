@@ -16,7 +16,7 @@ const running = await startProcess({
 const insert = (reason: string) =>
   database.run("insert into leave_requests (leave_type, status, reason) values ('Long', 'x', ?)", reason)
 const million = 1_000_000
-for (let n = 0; n < 20; n++) await insert('a'.repeat(million))
+for (let n = 0; n < 20; n++) await insert(`${'a'.repeat(million - 10_000)}D${'a'.repeat(9_999)}`)
 await insert(`${'a'.repeat(500_000)}B${'a'.repeat(500_000)}`)
 await insert('Ā'.repeat(300_000))
 await insert('a'.repeat(100_000))
@@ -43,6 +43,7 @@ for (const [name, q, total] of [
   ['one letter repeated up to the maximum length', 'A'.repeat(maxLength), 22],
   ['a text with a letter in the middle that only one row has', `${half}b${half}`, 1],
   ['a text with a letter in the middle that no row has', `${half}c${half}`, 0],
+  ['a text with a letter near the start that rows have, but not so many after it', `ad${'a'.repeat(maxLength - 2)}`, 0],
   ['a short text with a letter at the end that no row has', `${'a'.repeat(60)}c`, 0],
   ['a non-ASCII letter repeated', 'ā'.repeat(2_000), 1],
   ['digits that no row has', '0'.repeat(maxLength), 0],

@@ -55,6 +55,7 @@ const rejected: [name: string, args: string, status: number, message: string][] 
   ['test', 'serch', 2, 'No test file has "serch" in its name. Did you mean search?'],
   ['test:postgres', 'serch', 2, 'No test file has "serch" in its name. Did you mean search?'],
   ['start', '--prot 4000', 2, 'Unknown option --prot. Settings are environment variables: PORT=… npm start'],
+  ['mutants', '--only limit-mots', 2, 'No mutant has "limit-mots" in its name. Did you mean limit-most?'],
   ['backup', '', 2, 'FILE is missing. See --help.'],
   ['backup', '-- -x', 2, 'FILE is "-x", but it must not begin with "-".'],
   ['copy', '--from sqlite:a --to sqlite:./a', 2, '--from and --to are the same database.'],
@@ -110,6 +111,7 @@ const filesAfterInterrupt = async (name: string, args: string, signal: NodeJS.Si
 for (const [name, args, signal] of [
   ['torture', '--rounds 1000', 'SIGINT'],
   ['fuzz', '--cases 1000000', 'SIGTERM'],
+  ['mutants', '--only auth', 'SIGINT'],
   ['test', 'faults', 'SIGTERM'],
   ['test:postgres', 'outage', 'SIGTERM'],
 ] as const) {

@@ -102,6 +102,15 @@ test('every page of a result', async () => {
   }
 })
 
+test('a page that begins in one step of a read and ends in the next', async () => {
+  // The first step goes through the ids below 8 * 2048.
+  for (const { q = '', filters: one = {} } of [{ filters: { status: 'Dormant' } }, { q: 'many' }]) {
+    const found = withText(q).filter((row) => Object.entries(one).every(([name, value]) => row[name] === value))
+    const border = found.findIndex(({ id }) => Number(id) >= 8 * 2048)
+    for (const before of [0, 1, 10]) await checkList({ q, filters: one, offset: border - before, limit: 20 })
+  }
+})
+
 test('many concurrent requests', async () => {
   await Promise.all(texts.flatMap((q) => filters.map((one) => checkList({ q, filters: one, limit: 7, offset: 3 }))))
 })

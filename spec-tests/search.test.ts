@@ -162,6 +162,8 @@ for (const [name, stored, finds, misses] of [
     `ა${'x'.repeat(3000)}y`,
   ],
   ['long texts', `b${'x'.repeat(3500)}z`, `b${'x'.repeat(3500)}Z`, `b${'x'.repeat(3500)}y`],
+  ['long texts with the same trigrams', `c${'x'.repeat(3400)}z`, `C${'x'.repeat(3400)}Z`, `c${'x'.repeat(3401)}z`],
+  ['short texts with the same trigrams', 'qwvqw', 'QWVQW', 'qwvqwv'],
   ['noncharacters', 'ab\uffffcd', 'AB\uffffcd', 'ab\ufffdcd'],
   ['replacement characters', 'ef\ufffdgh', '\ufffd', '\ufffe'],
   ['letters whose case no index knows', 'ᲗᲑᲘᲚᲘᲡᲘ', 'თბილისი', 'თბილისა'],

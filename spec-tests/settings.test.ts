@@ -65,6 +65,12 @@ for (const [former, name] of [
   })
 }
 
+test('a write token that is empty or white space is none', () => {
+  for (const API_TOKEN of ['', ' ', ' \t\n']) assert.is(readSettings({ API_TOKEN }).API_TOKEN, undefined)
+  assert.is(readSettings({}).API_TOKEN, undefined)
+  assert.is(readSettings({ API_TOKEN: ' secret\n' }).API_TOKEN, 'secret')
+})
+
 test('database passwords are never printed', () => {
   assert.is(publicDatabaseUrl('postgres://me:secret@host:5/name?password=secret'), 'postgres://host:5/name')
   assert.is(publicDatabaseUrl('postgres://me:s@cret@ho st/name?password=secret'), 'postgres://ho st/name')

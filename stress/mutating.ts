@@ -1,6 +1,16 @@
 /** Runs mutants: each is a copy of the build with one replacement, in which the named test suites must fail. */
 import { once } from 'node:events'
-import { chmodSync, copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { nearest } from '../engine/descriptor/nearest.js'
 import { folders } from '../product.js'
@@ -44,7 +54,8 @@ export const chooseMutants = (text: string): readonly Mutant[] => {
 
 /** The file as the mutant changes it; undefined where the text is not there exactly once. */
 const mutated = ({ file, find, replace }: Mutant): string | undefined => {
-  const parts = readFileSync(join(build, file), 'utf8').split(find)
+  const path = join(build, file)
+  const parts = existsSync(path) ? readFileSync(path, 'utf8').split(find) : []
   return parts.length === 2 ? parts.join(replace) : undefined
 }
 

@@ -53,11 +53,14 @@ const registry = mutantsOf('engine/descriptor/registry.js', ['create'], {
     rule: 'A property that the service sets is refused.',
     find: 'resource.fields.filter((field) => !field.managed)',
     replace: "resource.fields.filter((field) => field.name !== 'id')",
+    // Not create: its bodies are made by the same function.
+    suites: ['literal'],
   },
   'create-id': {
     rule: 'A client cannot choose the id.',
     find: 'resource.fields.filter((field) => !field.managed)',
     replace: "resource.fields.filter((field) => !field.managed || field.name === 'id')",
+    suites: ['literal'],
   },
   'default-applied': {
     rule: 'A property that is left out takes its default.',

@@ -35,6 +35,14 @@ const auth = mutantsOf('engine/http/auth.js', ['access'], {
   },
 })
 
+const settings = mutantsOf('engine/settings.js', ['settings'], {
+  'auth-blank-token': {
+    rule: 'A token of white space is none: writes are disabled.',
+    find: 'token.trim() || undefined',
+    replace: 'token',
+  },
+})
+
 const challenges = mutantsOf('engine/contract/errors.js', ['access'], {
   'auth-challenge-wrong-token': {
     rule: 'The challenge says invalid_token if a token was sent.',
@@ -113,9 +121,9 @@ const bodies = mutantsOf('engine/http/body.js', ['body'], {
     replace: 'false',
   },
   'body-continue': {
-    rule: 'A client that waits for 100 Continue gets it.',
-    find: 'if (awaitsContinue(ctx))',
-    replace: 'if (false)',
+    rule: 'HTTP/1.0 has no 100 Continue.',
+    find: "httpVersion === '1.1' && ",
+    replace: '',
   },
   'idempotency-path': {
     rule: 'The same key and body on another path is another request.',
@@ -218,6 +226,12 @@ const routes = mutantsOf('engine/http/router.js', ['access'], {
     find: "if (ctx.method !== 'OPTIONS')",
     replace: 'if (false)',
   },
+  'methods-head': {
+    rule: 'HEAD works wherever GET does.',
+    find: 'return (ctx) => byPrefix',
+    replace: "return (ctx) => ctx.method === 'HEAD' ? undefined : byPrefix",
+    suites: ['list'],
+  },
   'paths-slash': {
     rule: 'A path has one spelling: a slash at its end makes another path.',
     find: 'strict: true',
@@ -243,6 +257,7 @@ const logs = mutantsOf('engine/http/requestLog.js', ['requestLog'], {
 
 export const http = [
   ...auth,
+  ...settings,
   ...challenges,
   ...handlers,
   ...bodies,

@@ -54,6 +54,19 @@ const queries = mutantsOf(
   'postgres',
 )
 
+const tags = mutantsOf(
+  'engine/storage/table.js',
+  ['conditional'],
+  {
+    'postgres-etag-shape': {
+      rule: 'The tag changes with the shape of the rows.',
+      find: "createHash('sha256').update(dialect.shape).digest('hex').slice(0, 8)",
+      replace: "'shape'",
+    },
+  },
+  'postgres',
+)
+
 const functions = mutantsOf(
   'engine/storage/postgres/functions.js',
   ['conditional'],
@@ -143,6 +156,7 @@ export const postgres = [
   ...registry,
   ...search,
   ...queries,
+  ...tags,
   ...functions,
   ...statements,
   ...keys,

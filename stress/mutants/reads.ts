@@ -82,11 +82,6 @@ const cached = mutantsOf('engine/storage/table.js', ['conditional'], {
     find: 'entry && entry.tag === (await tag()) ? entry : undefined',
     replace: 'entry',
   },
-  'etag-shape': {
-    rule: 'The tag changes with the shape of the rows.',
-    find: "createHash('sha256').update(dialect.shape).digest('hex').slice(0, 8)",
-    replace: "'shape'",
-  },
 })
 
 const registry = mutantsOf('engine/descriptor/registry.js', ['redaction'], {

@@ -162,7 +162,12 @@ const search = mutantsOf('engine/storage/sqlite/search.js', ['search'], {
     replace: '',
   },
   'q-containment': {
-    rule: 'A row that has the trigrams must also contain the text.',
+    rule: 'A row that has the trigrams of a text must also contain the text.',
+    find: 'when instr(lower(text), ?) then 1',
+    replace: "when ? <> '' then 1",
+  },
+  'q-containment-long': {
+    rule: 'A row that has the trigrams of a long text must also contain the text.',
     find: 'then registry_contains(text)',
     replace: 'then 1',
   },
