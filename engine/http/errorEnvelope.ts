@@ -40,7 +40,10 @@ export const errorEnvelope =
       await next()
       if (ctx.status === 404 && ctx.body === undefined) throw pathNotFound()
     } catch (error) {
-      if (!isExpected(error)) logger.error({ id: ctx.response.get('X-Request-Id'), err: error }, 'a request failed')
+      // A read that was dropped because its client has gone is not a failure.
+      const isDropped = error instanceof TimedOut && ctx.res.closed
+      if (!isExpected(error) && !isDropped)
+        logger.error({ id: ctx.response.get('X-Request-Id'), err: error }, 'a request failed')
       const { status, body, headers } = httpErrorOf(error)
       ctx.set(headers)
       ctx.status = status
