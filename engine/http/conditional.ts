@@ -26,7 +26,7 @@ const names = (header: string, etag: string, comparison: 'strong' | 'weak'): boo
 /** Sends the body, 304 where the client has it already, or 412 where If-Match fails. */
 export const sendTagged = async (ctx: AppContext, { tag, body }: CachedBody, type = jsonType): Promise<void> => {
   const encoding = encodingFor(ctx, body)
-  // Each encoding is a representation of its own, so it has a strong tag of its own.
+  // Each encoding is a different representation, so each has its own strong tag.
   const etag = encoding === undefined ? `"${tag}"` : `"${tag}-${encoding}"`
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = ctx.req.headers
   if (ifMatch !== undefined && !names(ifMatch, etag, 'strong')) throw preconditionFailed()

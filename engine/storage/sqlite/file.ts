@@ -50,7 +50,7 @@ export const refuseUnusable = (path: string, warn: (message: string) => void): v
   }
   if (!may(folder, constants.W_OK)) {
     throw new StorageError(
-      `this user may not write to the folder ${folder}, where SQLite keeps files of its own; change its permissions`,
+      `this user may not write to the folder ${folder}, where SQLite also creates files; change its permissions`,
     )
   }
   if (!found || may(path, constants.W_OK)) return

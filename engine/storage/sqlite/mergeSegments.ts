@@ -1,6 +1,6 @@
 /**
  * Merges the segments that writes leave in the search indexes: a search opens each of them, so few segments are searched
- * several times as fast as many. Works in small steps, each a commit of its own, while there is nothing else to write.
+ * several times as fast as many. Works in small steps, each in a separate commit, while there is nothing else to write.
  */
 import type { Database } from 'better-sqlite3'
 
