@@ -2,15 +2,16 @@
 import createKnex from 'knex'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { migrate } from '../engine/storage/migrate.js'
 import { connect } from '../engine/storage/sqlite/connection.js'
 import { listReader } from '../engine/storage/sqlite/lists.js'
-import { insertRows, setUp } from '../engine/storage/sqlite/setUp.js'
+import { insertRows, migrationDialect } from '../engine/storage/sqlite/migration.js'
 import { statementsOf } from '../engine/storage/sqlite/statements.js'
 import { registry } from './support/service.js'
 
 const knex = createKnex({ client: 'better-sqlite3', useNullAsDefault: true })
 const database = connect(':memory:', 0)
-setUp(database, knex, registry, () => {})
+await migrate(migrationDialect(database, knex), registry, () => {})
 database.pragma('foreign_keys = OFF')
 for (const resource of registry) insertRows(database, knex, resource, resource.demo)
 const statements = new Map(registry.map((resource) => [resource.path, statementsOf(knex, registry, resource)]))

@@ -1,8 +1,8 @@
 /** Checks a database file after a crash: its integrity, and that counts and indexes match the rows. */
 import Database from 'better-sqlite3'
+import { quoted, statesTable } from '../engine/storage/schema.js'
 import { blockBits } from '../engine/storage/sqlite/blocks.js'
-import { blocksTable, searchTable, statesTable } from '../engine/storage/sqlite/schema.js'
-import { quoted } from '../engine/storage/tables.js'
+import { blocksTable, searchTable } from '../engine/storage/sqlite/schema.js'
 import { registry } from './service.js'
 
 /** Returns all failures; the file may be in use. */

@@ -1,5 +1,6 @@
 /** The functions the service creates on PostgreSQL: JSON output, case folding, and the trigger that records changes. */
 import { fold } from '../caseFold.js'
+import { statesTable } from '../schema.js'
 
 /** A function, and the SQL that creates it. */
 export interface SqlFunction {
@@ -7,9 +8,6 @@ export interface SqlFunction {
   readonly name: string
   readonly sql: string
 }
-
-/** Row counts and versions of all tables: one row for each change, to be summed up. */
-export const statesTable = 'registry_tables'
 
 /** How many rows of each table have ids in each block, from which the start of a page is computed in a table with gaps. */
 export const blocksTable = 'registry_blocks'
@@ -75,6 +73,7 @@ language plpgsql security definer set search_path from current as $$
 declare
   change bigint := 0;
   last bigint;
+  sequence text;
 begin
   if tg_level = 'ROW' then
     insert into ${blocksTable} values (tg_argv[0], old.id >> ${blockBits}, -1), (tg_argv[0], new.id >> ${blockBits}, 1);
@@ -84,7 +83,8 @@ begin
     select count(*), max(id) into change, last from added;
     insert into ${blocksTable} select tg_argv[0], id >> ${blockBits}, count(*) from added group by 2;
     -- A row was inserted with its own id: the sequence continues after it.
-    if last > coalesce(pg_sequence_last_value(tg_argv[1]::regclass), 0) then perform setval(tg_argv[1], last); end if;
+    sequence := pg_get_serial_sequence(tg_relid::regclass::text, 'id');
+    if last > coalesce(pg_sequence_last_value(sequence::regclass), 0) then perform setval(sequence, last); end if;
   elsif tg_op = 'DELETE' then
     select -count(*) into change from removed;
     insert into ${blocksTable} select tg_argv[0], id >> ${blockBits}, -count(*) from removed group by 2;
@@ -104,5 +104,8 @@ export const valueFunctions = (): SqlFunction[] => [
   { name: 'registry_searched(text[])', sql: searchedFunction() },
 ]
 
-/** Functions that triggers run. */
-export const triggerFunctions: readonly SqlFunction[] = [{ name: 'registry_changed()', sql: changedFunction }]
+/** Every function. */
+export const sqlFunctions = (): SqlFunction[] => [
+  ...valueFunctions(),
+  { name: 'registry_changed()', sql: changedFunction },
+]

@@ -4,11 +4,11 @@ import type { Registry, Resource } from '../../descriptor/registry.js'
 import type { StorageOptions } from '../options.js'
 import { perResource } from '../perResource.js'
 import { ResponseCache } from '../responseCache.js'
+import { statesTable } from '../schema.js'
 import { type Storage, StorageError } from '../storage.js'
 import { resourceTable } from '../table.js'
 import { shownAddress } from './address.js'
 import { connectionsTo, prepared } from './connections.js'
-import { statesTable } from './functions.js'
 import { deferReferences, insertRows, readRows } from './rows.js'
 import { setUp } from './setUp.js'
 import { postgresTable } from './table.js'
@@ -23,7 +23,7 @@ const counts = prepared({ sql: `select name, sum(rows) from ${statesTable} group
 export const openPostgres = async (registry: Registry, url: string, options: StorageOptions): Promise<Storage> => {
   if (!URL.canParse(url))
     throw new StorageError('DATABASE_URL is not a valid URL; it must look like postgres://USER@HOST:5432/NAME.')
-  const searchIndex = await setUp(url, registry, options).catch((error: Error) => {
+  const searchIndex = await setUp(url, knex, registry, options).catch((error: Error) => {
     throw new StorageError(`The database ${shownAddress(url)} cannot be used: ${error.message}`)
   })
   const connections = connectionsTo(url, options.pool)

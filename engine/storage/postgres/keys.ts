@@ -1,8 +1,6 @@
 /** Idempotency keys on PostgreSQL: stored with their rows, locked while in use, deleted after 24 hours. */
+import { keysTable } from '../schema.js'
 import { prepared } from './connections.js'
-
-/** The results of creates with a key. */
-export const keysTable = 'registry_keys'
 
 /** The server's clock in milliseconds, the same for every process. */
 const now = '(extract(epoch from now()) * 1000)::bigint'

@@ -1,6 +1,6 @@
 /** Reads and stores whole rows on PostgreSQL in batches, each one JSON document. */
 import type { Resource, RowValues } from '../../descriptor/registry.js'
-import { quoted } from '../tables.js'
+import { quoted } from '../schema.js'
 import { prepared, type Run } from './connections.js'
 import { columnTypes } from './schema.js'
 

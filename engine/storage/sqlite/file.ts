@@ -3,8 +3,8 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import Database from 'better-sqlite3'
 import type { Registry } from '../../descriptor/registry.js'
+import { statesTable } from '../schema.js'
 import { StorageError } from '../storage.js'
-import { statesTable } from './schema.js'
 
 /** Identifies the file at a path; undefined if there is none. */
 export const identityOf = (path: string): string | undefined => {

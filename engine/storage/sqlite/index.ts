@@ -2,19 +2,19 @@
 import type { Database } from 'better-sqlite3'
 import createKnex from 'knex'
 import type { Registry, RowValues } from '../../descriptor/registry.js'
+import { loadDemo, migrate } from '../migrate.js'
 import type { StorageOptions } from '../options.js'
 import { perResource } from '../perResource.js'
 import { ResponseCache } from '../responseCache.js'
+import { quoted, statesTable } from '../schema.js'
 import { type Storage, StorageError } from '../storage.js'
 import { resourceTable } from '../table.js'
-import { quoted } from '../tables.js'
 import { commitCounter } from './commitCounter.js'
 import { connect } from './connection.js'
 import { isNew, refuseUnsound, refuseUnusable } from './file.js'
+import { insertRows, migrationDialect } from './migration.js'
 import { localReaders, workerReaders } from './readers.js'
 import { reopenOnReplace } from './reopenOnReplace.js'
-import { statesTable } from './schema.js'
-import { insertRows, loadDemo, setUp } from './setUp.js'
 import { type Statements, statementsOf } from './statements.js'
 import { type Shared, sqliteTable } from './table.js'
 import { localWrites, workerWrites } from './writeQueue.js'
@@ -29,7 +29,7 @@ const startTimeout = 5_000
 const readLockTimeout = 50
 
 /** Opens the file and creates what the registry needs and the file lacks. */
-const prepared = (registry: Registry, path: string, options: StorageOptions): Database => {
+const prepared = async (registry: Registry, path: string, options: StorageOptions): Promise<Database> => {
   const { demo, progress, warn, opened } = options
   let database: Database | undefined
   try {
@@ -39,8 +39,9 @@ const prepared = (registry: Registry, path: string, options: StorageOptions): Da
     }
     const created = path === inMemory || isNew(path)
     database = connect(path, startTimeout)
-    setUp(database, knex, registry, progress)
-    const isLoaded = demo && loadDemo(database, knex, registry)
+    const dialect = migrationDialect(database, knex)
+    await migrate(dialect, registry, progress)
+    const isLoaded = demo && (await loadDemo(dialect, registry))
     opened?.({ created, demo: isLoaded })
     // From here on, waiting for a lock would block every request of this process.
     database.pragma(`busy_timeout = ${readLockTimeout}`)
@@ -52,8 +53,8 @@ const prepared = (registry: Registry, path: string, options: StorageOptions): Da
 }
 
 /** The storage in one file, for as long as that is the file. */
-const openFile = (registry: Registry, path: string, options: StorageOptions): Storage => {
-  const database = prepared(registry, path, options)
+const openFile = async (registry: Registry, path: string, options: StorageOptions): Promise<Storage> => {
+  const database = await prepared(registry, path, options)
   const commits = commitCounter(database)
   const statements = new Map(registry.map((resource) => [resource.path, statementsOf(knex, registry, resource)]))
   const lists = new Map([...statements].map(([resource, sql]) => [resource, sql.lists]))

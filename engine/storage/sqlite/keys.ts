@@ -1,8 +1,7 @@
 /** Idempotency keys on SQLite, stored in the same commit as their rows. */
 import type { Database } from 'better-sqlite3'
+import { keysTable } from '../schema.js'
 import type { Retry } from '../storage.js'
-
-const keysTable = 'registry_keys'
 
 /** How long a key is valid, in milliseconds. */
 const lifetime = 24 * 60 * 60 * 1000
@@ -11,14 +10,6 @@ const lifetime = 24 * 60 * 60 * 1000
 export type Replay =
   | { readonly id: number; readonly body: Uint8Array; readonly replayed: true }
   | { readonly mismatch: true }
-
-/** Creates the table of keys. */
-export const ensureKeys = (database: Database): void => {
-  database.exec(
-    `create table if not exists ${keysTable} (key text primary key, digest text not null, id integer not null, body blob not null, at integer not null);
-     create index if not exists ${keysTable}_at on ${keysTable} (at)`,
-  )
-}
 
 /** Finds and stores keys on a connection. */
 export const keysOf = (database: Database) => {

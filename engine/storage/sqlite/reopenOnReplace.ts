@@ -7,19 +7,26 @@ import { identityOf } from './file.js'
 const checkInterval = 500
 
 /** A storage that is opened again when another file is at its path. */
-export const reopenOnReplace = (path: string, open: (isReopened: boolean) => Storage): Storage => {
-  let current = open(false)
+export const reopenOnReplace = async (
+  path: string,
+  open: (isReopened: boolean) => Promise<Storage>,
+): Promise<Storage> => {
+  let current = await open(false)
   let opened = identityOf(path)
-  const check = (): void => {
+  let isOpening = false
+  const check = async (): Promise<void> => {
     const now = identityOf(path)
-    if (now === undefined || now === opened) return
+    if (now === undefined || now === opened || isOpening) return
+    isOpening = true
     try {
-      const next = open(true)
+      const next = await open(true)
       void current.close()
       current = next
       opened = now
     } catch {
       // The file may not be complete yet; the next check tries again.
+    } finally {
+      isOpening = false
     }
   }
   const timer = setInterval(check, checkInterval)

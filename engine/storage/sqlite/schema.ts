@@ -1,28 +1,51 @@
 /**
- * The objects derived from each table, which SQLite maintains whoever writes: the rows' JSON as an index, the indexes for
+ * The objects derived from each table, which SQLite maintains for every writer: the rows' JSON as an index, the indexes for
  * filters and uniqueness, the search index, and the table's row count and version.
  */
 import type { Knex } from 'knex'
-import { filterFields, type Resource, searchedFields } from '../../descriptor/registry.js'
+import { type Resource, searchedFields } from '../../descriptor/registry.js'
+import {
+  createKeysTable,
+  type DerivedObject,
+  indexesOf,
+  indexOf,
+  keysTable,
+  objectName,
+  quoted,
+  type SchemaDialect,
+  sqlOf,
+  statesTable,
+} from '../schema.js'
 import { blockBits } from './blocks.js'
 import { longText } from './search.js'
 
-/** The row count and version of every table: an exact total without counting, and a version that changes with any row. */
-export const statesTable = 'registry_tables'
+export const jsonIndex = (resource: Resource): string => objectName(resource, 'json')
+export const longRowsIndex = (resource: Resource): string => objectName(resource, 'long')
+export const searchTable = (resource: Resource): string => objectName(resource, 'search')
+export const blocksTable = (resource: Resource): string => objectName(resource, 'blocks')
 
-/** A derived object, and the SQL that creates it: a changed descriptor gives other SQL. */
-export interface DerivedObject {
-  readonly type: 'index' | 'trigger' | 'table'
-  readonly name: string
-  readonly sql: string
-}
+export const schemaDialect = (knex: Knex): SchemaDialect => ({
+  knex,
+  columnTypes: { integer: 'integer', number: 'numeric', text: 'text' },
+  jsonType: 'blob',
+  idType: 'integer not null primary key autoincrement',
+  hasInlineForeignKeys: true,
+  uniqueKey: ({ name }) => name,
+  // Every index of SQLite ends with the id.
+  filterIndex: ({ name }) => ({ columns: [name] }),
+})
 
-/** No descriptor's table may begin with registry_, so no derived object can have the name of a table. */
-const nameOf = ({ table }: Resource, what: string): string => `registry_${table}_${what}`
-export const jsonIndex = (resource: Resource): string => nameOf(resource, 'json')
-export const longRowsIndex = (resource: Resource): string => nameOf(resource, 'long')
-export const searchTable = (resource: Resource): string => nameOf(resource, 'search')
-export const blocksTable = (resource: Resource): string => nameOf(resource, 'blocks')
+/** The tables that all resources share. */
+export const ownTables = (dialect: SchemaDialect): Readonly<Record<string, string[]>> => ({
+  [statesTable]: sqlOf(
+    dialect.knex.schema.createTable(statesTable, (table) => {
+      table.text('name').primary()
+      table.integer('rows').notNullable()
+      table.text('state').notNullable()
+    }),
+  ),
+  [keysTable]: createKeysTable(dialect),
+})
 
 const written = (knex: Knex, sql: string, bindings: readonly unknown[]): string =>
   knex
@@ -48,81 +71,46 @@ export const searchedText = (knex: Knex, resource: Resource, of?: string): strin
 export const isLong = (knex: Knex, resource: Resource): string =>
   `octet_length(${searchedText(knex, resource)}) > ${longText}`
 
-const index = (knex: Knex, name: string, table: string, columns: readonly string[], unique = false): DerivedObject => ({
-  type: 'index',
-  name,
-  sql: written(knex, `CREATE ${unique ? 'UNIQUE ' : ''}INDEX ?? ON ?? (??)`, [name, table, columns]),
-})
-
 /** The indexes of a resource. */
-export const indexesOf = (knex: Knex, resource: Resource): DerivedObject[] => {
-  const { table } = resource
-  const name = jsonIndex(resource)
+export const allIndexes = (dialect: SchemaDialect, resource: Resource): DerivedObject[] => {
+  const { knex } = dialect
   return [
     // A row is serialised once, when it is written; pages are read from this index alone.
-    {
-      type: 'index',
-      name,
-      sql: written(knex, `CREATE INDEX ?? ON ?? (??, ${rowJson(knex, resource)})`, [name, table, 'id']),
-    },
-    // Almost always empty. A table with a long row is read by a worker, for a page of such rows takes long.
-    {
-      type: 'index',
-      name: longRowsIndex(resource),
-      sql: written(knex, `CREATE INDEX ?? ON ?? (??) where ${isLong(knex, resource)}`, [
-        longRowsIndex(resource),
-        table,
-        'id',
-      ]),
-    },
-    ...resource.fields.flatMap((field) => {
-      if (field.unique === undefined) return []
-      const columns = [...field.unique, field.name]
-      return index(knex, nameOf(resource, `unique_${columns.join('_')}`), table, columns, true)
-    }),
-    ...filterFields(resource).map((field) =>
-      index(knex, nameOf(resource, `filter_${field.name}`), table, [field.name]),
+    indexOf(dialect, resource, jsonIndex(resource), (table) =>
+      table.index(['id', knex.raw(rowJson(knex, resource)) as unknown as string], jsonIndex(resource)),
     ),
+    // Almost always empty. A table with a long row is read by a worker, for a page of such rows takes long.
+    indexOf(dialect, resource, longRowsIndex(resource), (table) =>
+      table.index(['id'], longRowsIndex(resource), { predicate: knex.whereRaw(isLong(knex, resource)) }),
+    ),
+    ...indexesOf(dialect, resource),
   ]
 }
 
 /** The search index and the blocks of a resource, and the triggers that maintain them, the row count and the version. */
-export const bookkeepingOf = (knex: Knex, resource: Resource): DerivedObject[] => {
+export const bookkeepingOf = ({ knex }: SchemaDialect, resource: Resource): DerivedObject[] => {
   const { table } = resource
-  const search = searchTable(resource)
-  const find = written(knex, `insert into ?? (rowid, text) values (new.id, ${searchedText(knex, resource, 'new')});`, [
-    search,
-  ])
-  const forget = written(knex, 'delete from ?? where rowid = old.id;', [search])
+  const [search, blocks] = [searchTable(resource), blocksTable(resource)]
+  const find = `insert into ${search} (rowid, text) values (new.id, ${searchedText(knex, resource, 'new')});`
+  const forget = `delete from ${search} where rowid = old.id;`
   // A random version, not a counter: after a restore from a backup, an old tag never meets new rows.
   const count = (change: string) =>
-    written(knex, `update ?? set rows = rows ${change}, state = hex(randomblob(8)) where name = '${table}';`, [
-      statesTable,
-    ])
-  const blocks = blocksTable(resource)
+    `update ${statesTable} set rows = rows ${change}, state = hex(randomblob(8)) where name = '${table}';`
   // No ON CONFLICT here: the statement that fires a trigger may bring its own, and that would win.
   const enter = `insert into ${blocks} select new.id >> ${blockBits}, 0
     where not exists (select 1 from ${blocks} where block = new.id >> ${blockBits});
     update ${blocks} set rows = rows + 1 where block = new.id >> ${blockBits};`
   const leave = `update ${blocks} set rows = rows - 1 where block = old.id >> ${blockBits};`
   const trigger = (event: 'insert' | 'update' | 'delete', body: string): DerivedObject => {
-    const name = nameOf(resource, event)
-    return {
-      type: 'trigger',
-      name,
-      sql: written(knex, `CREATE TRIGGER ?? after ${event} on ?? begin ${body} end`, [name, table]),
-    }
+    const name = objectName(resource, event)
+    return { type: 'trigger', name, sql: `create trigger ${name} after ${event} on ${quoted(table)} begin ${body} end` }
   }
   // Without positions, which phrases need: a phrase over a text that repeats one letter costs their product, and the index is a
   // third of the size.
   const options = "text, content = '', contentless_delete = 1, tokenize = 'trigram', detail = none"
   return [
-    { type: 'table', name: search, sql: written(knex, `CREATE VIRTUAL TABLE ?? using fts5(${options})`, [search]) },
-    {
-      type: 'table',
-      name: blocks,
-      sql: `CREATE TABLE ${blocks} (block integer primary key, rows integer not null)`,
-    },
+    { type: 'table', name: search, sql: `create virtual table ${search} using fts5(${options})` },
+    { type: 'table', name: blocks, sql: `create table ${blocks} (block integer primary key, rows integer not null)` },
     trigger('insert', `${find} ${enter} ${count('+ 1')}`),
     trigger('update', `${forget} ${leave} ${find} ${enter} ${count('+ 0')}`),
     trigger('delete', `${forget} ${leave} ${count('- 1')}`),

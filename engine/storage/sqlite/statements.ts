@@ -2,18 +2,9 @@
 import type { Knex } from 'knex'
 import { filterFields, type Registry, type Resource } from '../../descriptor/registry.js'
 import { compile, parameter, type Statement } from '../bindings.js'
-import { quoted, tableNameOf } from '../tables.js'
+import { quoted, statesTable, tableNameOf } from '../schema.js'
 import type { ListSql } from './lists.js'
-import {
-  blocksTable,
-  isLong,
-  jsonIndex,
-  longRowsIndex,
-  rowJson,
-  searchedText,
-  searchTable,
-  statesTable,
-} from './schema.js'
+import { blocksTable, isLong, jsonIndex, longRowsIndex, rowJson, searchedText, searchTable } from './schema.js'
 
 /** Looks for what a new row must find (a reference) or must not find (a unique value). */
 export interface Check {

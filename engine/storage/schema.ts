@@ -1,0 +1,162 @@
+/** The tables that a registry asks for, as SQL that knex writes: columns, foreign keys, unique and filter indexes. */
+import { createHash } from 'node:crypto'
+import type { Knex } from 'knex'
+import type { Kind } from '../descriptor/fields.js'
+import { type Field, filterFields, type Registry, type Resource } from '../descriptor/registry.js'
+
+/** How a database differs from the others in its tables. */
+export interface SchemaDialect {
+  readonly knex: Knex
+  readonly columnTypes: Readonly<Record<Kind, string>>
+  /** The type of a row's JSON. */
+  readonly jsonType: string
+  /** The type of `id`, with the primary key and how ids are assigned. */
+  readonly idType: string
+  /** Whether a foreign key is a part of its column, or is added once all tables exist. */
+  readonly hasInlineForeignKeys: boolean
+  /** A field as a key of a unique index. */
+  uniqueKey(field: Field): string | Knex.Raw
+  /** The columns of a filter's index, and the rows it leaves out. */
+  filterIndex(field: Field): { columns: readonly string[]; predicate?: Knex.QueryBuilder }
+}
+
+/** An object that the database maintains for a table, and the SQL that creates it: a changed descriptor gives other SQL. */
+export interface DerivedObject {
+  readonly type: 'column' | 'index' | 'table' | 'trigger'
+  readonly name: string
+  readonly sql: string
+  /** The object it is built on: if that is recreated, so is this one. */
+  readonly needs?: string
+  /** The fields whose values must be distinct to create it. */
+  readonly unique?: readonly string[]
+}
+
+/** A quoted name, which may also be a keyword; names consist of letters, digits and underscores. */
+export const quoted = (name: string): string => `"${name}"`
+
+/** PostgreSQL truncates longer names, and two could become equal. */
+const maxNameLength = 63
+
+/** The name of a derived object. No descriptor's table may begin with registry_, so it is never the name of a table. */
+export const objectName = ({ table }: Resource, what: string): string => {
+  const name = `registry_${table}_${what}`
+  if (name.length <= maxNameLength) return name
+  const hash = createHash('sha256').update(name).digest('hex').slice(0, 12)
+  return `${name.slice(0, maxNameLength - hash.length - 1)}_${hash}`
+}
+
+/** The table of the resource at a path. */
+export const tableNameOf = (registry: Registry, path: string): string => {
+  const target = registry.find((resource) => resource.path === path)
+  if (!target) throw new TypeError(`no resource at ${path}`)
+  return target.table
+}
+
+export const fieldOf = ({ fields }: Resource, name: string): Field =>
+  fields.find((field) => field.name === name) as Field
+
+/** The statements that knex writes. */
+export const sqlOf = (schema: Knex.SchemaBuilder): string[] => schema.toSQL().map(({ sql }) => sql)
+
+/** The row count and version of every table: an exact total without counting, and a version that changes with any row. */
+export const statesTable = 'registry_tables'
+
+/** The results of creates with an idempotency key. */
+export const keysTable = 'registry_keys'
+
+export const createKeysTable = ({ knex, columnTypes, jsonType }: SchemaDialect): string[] =>
+  sqlOf(
+    knex.schema.createTable(keysTable, (table) => {
+      table.text('key').primary()
+      table.text('digest').notNullable()
+      table.specificType('id', columnTypes.integer).notNullable()
+      table.specificType('body', jsonType).notNullable()
+      table.specificType('at', columnTypes.integer).notNullable()
+      table.index(['at'], `${keysTable}_at`)
+    }),
+  )
+
+/** Adds the columns of some fields to a table that is created or altered. */
+const addFields =
+  ({ columnTypes, hasInlineForeignKeys }: SchemaDialect, registry: Registry, fields: readonly Field[]) =>
+  (table: Knex.TableBuilder): void => {
+    for (const { name, kind, required, references } of fields) {
+      const target = hasInlineForeignKeys && references ? tableNameOf(registry, references) : undefined
+      // knex cannot add a column with its foreign key to an existing table of SQLite.
+      const foreignKey = target ? ` references ${quoted(target)} (${quoted('id')})` : ''
+      const column = table.specificType(name, `${columnTypes[kind]}${foreignKey}`)
+      if (required) column.notNullable()
+    }
+  }
+
+/** Creates the table of a resource. */
+export const createTable = (dialect: SchemaDialect, registry: Registry, { table, fields }: Resource): string[] =>
+  sqlOf(
+    dialect.knex.schema.createTable(table, (builder) => {
+      builder.specificType('id', dialect.idType)
+      addFields(
+        dialect,
+        registry,
+        fields.filter(({ name }) => name !== 'id'),
+      )(builder)
+    }),
+  )
+
+/** Adds the columns that a descriptor has gained. */
+export const addColumns = (
+  dialect: SchemaDialect,
+  registry: Registry,
+  { table }: Resource,
+  fields: readonly Field[],
+): string[] => sqlOf(dialect.knex.schema.alterTable(table, addFields(dialect, registry, fields)))
+
+/** Adds foreign keys. They are deferrable, because rows that are loaded together may refer to each other. */
+export const addForeignKeys = (
+  { knex, hasInlineForeignKeys }: SchemaDialect,
+  registry: Registry,
+  resource: Resource,
+  fields: readonly Field[],
+): string[] =>
+  fields.flatMap(({ name, references }) => {
+    if (hasInlineForeignKeys || references === undefined) return []
+    return sqlOf(
+      knex.schema.alterTable(resource.table, (table) => {
+        table
+          .foreign(name, objectName(resource, `references_${name}`))
+          .references('id')
+          .inTable(tableNameOf(registry, references))
+          .deferrable('immediate')
+      }),
+    )
+  })
+
+/** An index that knex writes. */
+export const indexOf = (
+  { knex }: SchemaDialect,
+  { table }: Resource,
+  name: string,
+  add: (table: Knex.AlterTableBuilder) => void,
+): DerivedObject => {
+  const [sql = ''] = sqlOf(knex.schema.alterTable(table, add))
+  return { type: 'index', name, sql }
+}
+
+/** The indexes for unique values and for filters. */
+export const indexesOf = (dialect: SchemaDialect, resource: Resource): DerivedObject[] => {
+  const unique = resource.fields.flatMap((field) => {
+    if (field.unique === undefined) return []
+    const names = [...field.unique, field.name]
+    const keys = names.map((name) => dialect.uniqueKey(fieldOf(resource, name)))
+    const indexName = objectName(resource, `unique_${names.join('_')}`)
+    const index = indexOf(dialect, resource, indexName, (table) => {
+      table.unique(keys as string[], { indexName, useConstraint: false })
+    })
+    return { ...index, unique: names }
+  })
+  const filters = filterFields(resource).map((field) => {
+    const name = objectName(resource, `filter_${field.name}`)
+    const { columns, ...options } = dialect.filterIndex(field)
+    return indexOf(dialect, resource, name, (table) => table.index(columns, name, options))
+  })
+  return [...unique, ...filters]
+}

@@ -1,0 +1,106 @@
+/** A SQLite database as the migration reads and changes it. SQLite stores the SQL of each object, which is compared with the wanted one. */
+import type { Database } from 'better-sqlite3'
+import type { Knex } from 'knex'
+import type { Resource, RowValues } from '../../descriptor/registry.js'
+import { compile, parameter } from '../bindings.js'
+import type { MigrationDialect } from '../migrationDialect.js'
+import { quoted, statesTable } from '../schema.js'
+import { StorageError } from '../storage.js'
+import { blockBits } from './blocks.js'
+import {
+  allIndexes,
+  blocksTable,
+  bookkeepingOf,
+  ownTables,
+  schemaDialect,
+  searchedText,
+  searchTable,
+} from './schema.js'
+
+/** SQLite stores SQL as it was given, except for the first words. */
+const asStored = (sql: string): string => sql.replace(/^create( unique| virtual)? \w+/, (words) => words.toUpperCase())
+
+/** Stores whole rows; a row without an id gets the next one. */
+export const insertRows = (database: Database, knex: Knex, resource: Resource, rows: Iterable<RowValues>): void => {
+  const row = Object.fromEntries(resource.fields.map(({ name }) => [name, parameter(knex, name)]))
+  const { sql, parameters } = compile(knex(resource.table).insert(row))
+  const insert = database.prepare(sql)
+  for (const values of rows) insert.run(parameters.map((name) => values[name] ?? null))
+}
+
+/** Rows are added to the search index in batches of this size, so that progress can be reported. */
+const batch = 10_000
+
+/** The ranges of ids of the batches, as conditions. */
+const batchesOf = (database: Database, table: string): string[] => {
+  const numbered = `select id, row_number() over (order by id) as n from ${table}`
+  const last = database.prepare(`select cast(id as text) from (${numbered}) where n % ${batch} = 0`).pluck()
+  const ends = last.all() as string[]
+  return [...ends.map((end, n) => `id <= ${end} and ${n > 0 ? `id > ${ends[n - 1]}` : 'true'}`), `id > ${ends.at(-1)}`]
+}
+
+/** Adds the existing rows to the search index and the blocks, and counts them. */
+const recount = (database: Database, knex: Knex, resource: Resource, rows: number): string[] => {
+  const [table, search] = [quoted(resource.table), searchTable(resource)]
+  const fill = `insert into ${search} (rowid, text) select id, ${searchedText(knex, resource)} from ${table}`
+  return [
+    ...(rows > batch ? batchesOf(database, table).map((range) => `${fill} where ${range}`) : [fill]),
+    // Two segments of one size are merged while there is time: see mergeSegments.ts.
+    `insert into ${search} (${search}, rank) values ('usermerge', 2)`,
+    // One segment is searched several times as fast as the many that a long fill leaves.
+    ...(rows > batch ? [`insert into ${search} (${search}) values ('optimize')`] : []),
+    `insert into ${blocksTable(resource)} select id >> ${blockBits}, count(*) from ${table} group by 1`,
+    `insert or replace into ${statesTable} select '${resource.table}', count(*), hex(randomblob(8)) from ${table}`,
+  ]
+}
+
+const codeOf = (error: unknown): unknown => (error as { code?: string }).code
+
+/** A connection as the migration uses it. */
+export const migrationDialect = (database: Database, knex: Knex): MigrationDialect => {
+  const dialect = schemaDialect(knex)
+  return {
+    ...dialect,
+    async execute(sql, values = []) {
+      const statement = database.prepare(sql)
+      if (statement.reader) return statement.all(values) as never
+      statement.run(values)
+      return []
+    },
+    deferForeignKeys: 'pragma defer_foreign_keys = ON',
+    ownTables: ownTables(dialect),
+    async columns(table) {
+      const found = database.pragma(`table_info(${quoted(table)})`) as { name: string; notnull: 0 | 1 }[]
+      return found.map(({ name, notnull }) => ({ name, isNotNull: notnull === 1 }))
+    },
+    derivedObjects: (resource) => ({
+      indexes: allIndexes(dialect, resource),
+      bookkeeping: bookkeepingOf(dialect, resource),
+    }),
+    async currentObjects() {
+      const stored = new Map(database.prepare('select name, sql from sqlite_schema').raw().all() as [string, string][])
+      return ({ name, sql }) => stored.get(name) === asStored(sql)
+    },
+    recreate: (_, objects) => [
+      ...objects.toReversed().map(({ type, name }) => `drop ${type} if exists ${name}`),
+      ...objects.map(({ sql }) => sql),
+    ],
+    recount: async (resource, rows) => recount(database, knex, resource, rows),
+    isUniqueViolation: (error) => codeOf(error) === 'SQLITE_CONSTRAINT_UNIQUE',
+    async insertRows(resource, rows) {
+      insertRows(database, knex, resource, rows)
+    },
+    async transaction(work) {
+      try {
+        database.exec('begin immediate')
+        await work()
+        database.exec('commit')
+      } catch (error) {
+        if (codeOf(error) !== 'SQLITE_READONLY') throw error
+        throw new StorageError('the file is read-only and lacks what the descriptors ask for; make it writable')
+      } finally {
+        if (database.inTransaction) database.exec('rollback')
+      }
+    },
+  }
+}
