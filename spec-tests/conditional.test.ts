@@ -165,7 +165,7 @@ test('a tag changes with any row, whoever wrote it, and so does every answer tha
 const isOptional = ({ kind, required }: Field) => kind === 'text' && !required
 const shaped = registry.find(({ fields }) => fields.some(isOptional)) as Resource
 const optional = shaped.fields.find(isOptional) as Field
-const redacted = { ...optional, redacted: true }
+const redacted: Field = { ...optional, redacted: true }
 const shapes: [change: string, fields: readonly Field[]][] = [
   ['a field was added', [...shaped.fields, { ...optional, name: 'added_later' }]],
   ['a field was redacted', shaped.fields.map((field) => (field === optional ? redacted : field))],

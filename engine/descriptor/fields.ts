@@ -40,11 +40,30 @@ export interface OptionsOf {
   number: CommonOptions<number>
 }
 
-/** The options of each kind, for the verifier to detect unknown ones. */
-export const optionNames: Record<Kind, readonly string[]> = {
-  text: ['about', 'example', 'default', 'managed', 'redacted', 'filter', 'unique', 'format'],
-  integer: ['about', 'example', 'default', 'managed', 'redacted', 'filter', 'unique', 'references'],
-  number: ['about', 'example', 'default', 'managed', 'redacted'],
+/** The options of all kinds together. */
+export interface AnyOptions extends KeyOptions<string | number> {
+  format?: TextFormat
+  references?: string
+}
+
+/** What the verification accepts as a value. */
+export interface Shape {
+  readonly isValid: (value: unknown) => boolean
+  /** Completes the sentence "it must be …". */
+  readonly expected: string
+}
+
+/** The values of each kind, in descriptors and demo rows. */
+export const kinds: Readonly<Record<Kind, Shape>> = {
+  text: {
+    isValid: (value) => typeof value === 'string' && value.isWellFormed() && !value.includes('\0'),
+    expected: 'a string without NUL and lone surrogates',
+  },
+  integer: {
+    isValid: Number.isSafeInteger,
+    expected: 'an integer between -9007199254740991 and 9007199254740991',
+  },
+  number: { isValid: Number.isFinite, expected: 'a finite number' },
 }
 
 /** One field as a descriptor writes it. */
