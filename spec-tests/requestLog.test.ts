@@ -3,7 +3,7 @@ import { request } from 'node:http'
 import { connect } from 'node:net'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { plainLine } from '../engine/plainLine.js'
+import { plainLine, plainNotice } from '../engine/plainLine.js'
 import { startProcess } from '../support/process.js'
 import { freshUrl } from './support/database.js'
 
@@ -180,6 +180,8 @@ test('without METRICS_PORT there are no metrics; a short token is warned about a
 })
 
 test('a terminal shows words instead of JSON', () => {
+  assert.is(plainNotice('{"level":30,"msg":"Ready at x"}'), 'Ready at x\n')
+  assert.is(plainNotice('{"level":40,"msg":"Too short."}'), 'Warning: Too short.\n')
   const time = new Date(2026, 0, 31, 9, 30).getTime()
   const line = {
     level: 30,

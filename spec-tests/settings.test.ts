@@ -71,6 +71,13 @@ test('a write token that is empty or white space is none', () => {
   assert.is(readSettings({ API_TOKEN: ' secret\n' }).API_TOKEN, 'secret')
 })
 
+test('a short write token causes a warning', () => {
+  const warning = 'API_TOKEN has fewer than 16 characters and is easy to guess; use a longer one.'
+  assert.equal(settingWarnings({ API_TOKEN: ' 15 characters. ' }), [warning])
+  assert.equal(settingWarnings({ API_TOKEN: '16 characters ..' }), [])
+  assert.equal(settingWarnings({ API_TOKEN: ' ' }), [])
+})
+
 test('database passwords are never printed', () => {
   assert.is(publicDatabaseUrl('postgres://me:secret@host:5/name?password=secret'), 'postgres://host:5/name')
   assert.is(publicDatabaseUrl('postgres://me:s@cret@ho st/name?password=secret'), 'postgres://ho st/name')

@@ -75,17 +75,18 @@ export interface FieldSpec<K extends Kind = Kind, O = OptionsOf[K]> {
 /** TypeScript does not check generic parameters for unknown properties, so unknown options get the type `never`. */
 type Exactly<O, Allowed> = O & Record<Exclude<keyof O, keyof Allowed>, never>
 
+const fieldOf =
+  <K extends Kind>(kind: K) =>
+  <const O extends OptionsOf[K] = Record<never, never>>(options?: Exactly<O, OptionsOf[K]>): FieldSpec<K, O> => ({
+    kind,
+    options: options ?? ({} as O),
+  })
+
 /** An integer between −(2^53−1) and 2^53−1. */
-export const integer = <const O extends OptionsOf['integer'] = Record<never, never>>(
-  options?: Exactly<O, OptionsOf['integer']>,
-): FieldSpec<'integer', O> => ({ kind: 'integer', options: options ?? ({} as O) })
+export const integer = fieldOf('integer')
 
 /** A finite number. */
-export const number = <const O extends OptionsOf['number'] = Record<never, never>>(
-  options?: Exactly<O, OptionsOf['number']>,
-): FieldSpec<'number', O> => ({ kind: 'number', options: options ?? ({} as O) })
+export const number = fieldOf('number')
 
 /** A string, stored exactly as sent. */
-export const text = <const O extends OptionsOf['text'] = Record<never, never>>(
-  options?: Exactly<O, OptionsOf['text']>,
-): FieldSpec<'text', O> => ({ kind: 'text', options: options ?? ({} as O) })
+export const text = fieldOf('text')

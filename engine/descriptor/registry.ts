@@ -88,14 +88,12 @@ const resolve = (source: Value | (() => Value)): Value => (typeof source === 'fu
 export const newRow = (resource: Resource, sent: Readonly<Record<string, Value | undefined>>): RowValues => {
   const row: RowValues = {}
   for (const field of resource.fields) {
-    if (field.name === 'id') continue
-    if (field.managed) {
-      row[field.name] = field.managed === true ? null : field.managed()
-      continue
-    }
-    const value = sent[field.name]
+    const { name, managed } = field
+    const value = sent[name]
     const absent = value === undefined || (value === null && field.required)
-    row[field.name] = absent ? resolve(field.default ?? null) : value
+    if (name === 'id') continue
+    if (managed) row[name] = managed === true ? null : managed()
+    else row[name] = absent ? resolve(field.default ?? null) : value
   }
   return row
 }

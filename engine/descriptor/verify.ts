@@ -11,9 +11,7 @@ export interface ResourceModule {
   readonly exported: unknown
 }
 
-export interface ParsedResource {
-  readonly file: string
-  readonly path: string
+interface ParsedResource extends Omit<ResourceModule, 'exported'> {
   readonly descriptor: Descriptor
 }
 

@@ -38,8 +38,8 @@ const auth = mutantsOf('engine/http/auth.js', ['access'], {
 const settings = mutantsOf('engine/settings.js', ['settings'], {
   'auth-blank-token': {
     rule: 'A token of white space is none: writes are disabled.',
-    find: 'token.trim() || undefined',
-    replace: 'token',
+    find: 'given.trim() || undefined',
+    replace: 'given',
   },
 })
 
