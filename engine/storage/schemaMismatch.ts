@@ -1,4 +1,4 @@
-/** Finds what an existing table does not allow although its descriptor does, or the other way round. */
+/** Finds contradictions between an existing table and its descriptor. */
 import type { Resource } from '../descriptor/registry.js'
 
 /** A column of an existing table. */

@@ -4,7 +4,7 @@ import type { Field, Registry, Resource } from '../descriptor/registry.js'
 
 const columnTypes = { integer: 'integer', number: 'numeric', text: 'text' } as const
 
-/** A name as SQL takes it, even where it is a word of SQL's own; names are of letters, digits and underscores. */
+/** Quotes a name, because it may be a reserved word; it has only letters, digits and underscores. */
 export const quoted = (name: string): string => `"${name}"`
 
 /** The table of the resource at a path. */

@@ -51,7 +51,7 @@ const prepared = (registry: Registry, path: string, options: StorageOptions): Da
   }
 }
 
-/** The storage in one file, for as long as that is the file. */
+/** The storage in one file. */
 const openFile = (registry: Registry, path: string, options: StorageOptions): Storage => {
   const database = prepared(registry, path, options)
   const commits = commitCounter(database)
