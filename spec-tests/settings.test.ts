@@ -65,7 +65,7 @@ for (const [former, name] of [
   })
 }
 
-test('a write token that is empty or white space is none', () => {
+test('an empty write token, or one of white space, counts as not set', () => {
   for (const API_TOKEN of ['', ' ', ' \t\n']) assert.is(readSettings({ API_TOKEN }).API_TOKEN, undefined)
   assert.is(readSettings({}).API_TOKEN, undefined)
   assert.is(readSettings({ API_TOKEN: ' secret\n' }).API_TOKEN, 'secret')
