@@ -1,11 +1,7 @@
 /** The three kinds of field and their options. */
 
-export type Kind = 'integer' | 'number' | 'text'
-
-/** The type of a field's values, in JavaScript and in JSON. */
-export type ValueOf<K extends Kind> = K extends 'text' ? string : number
-
-interface CommonOptions<V> {
+/** The options of a field with values of type V. */
+export interface Options<V> {
   /** A one-sentence description for the API documents. */
   about?: string
   /** An example value for the API documents; by default the value in the first demo row. */
@@ -16,35 +12,17 @@ interface CommonOptions<V> {
   managed?: true | (() => V)
   /** Clients always see null; the column is never selected, searched or filtered. */
   redacted?: true
-}
-
-interface KeyOptions<V> extends CommonOptions<V> {
   /** Lists accept this field as an equality filter. */
   filter?: true
   /** No two rows have the same value: in the whole table (`true`), or among rows with equal values in the named fields. */
   unique?: true | readonly string[]
-}
-
-/** The documented format of a text field; any string is accepted. */
-export type TextFormat = 'date' | 'timestamp'
-
-export interface OptionsOf {
-  text: KeyOptions<string> & {
-    /** Implied if the default or the managed value is `today` or `now`. */
-    format?: TextFormat
-  }
-  integer: KeyOptions<number> & {
-    /** The path of the resource that the value references by `id`. */
-    references?: string
-  }
-  number: CommonOptions<number>
-}
-
-/** The options of all kinds together. */
-export interface AnyOptions extends KeyOptions<string | number> {
+  /** The documented format; any string is accepted. Implied if the default or the managed value is `today` or `now`. */
   format?: TextFormat
+  /** The path of the resource that the value references by `id`. */
   references?: string
 }
+
+export type TextFormat = 'date' | 'timestamp'
 
 /** What the verification accepts as a value. */
 export interface Shape {
@@ -53,18 +31,33 @@ export interface Shape {
   readonly expected: string
 }
 
-/** The values of each kind, in descriptors and demo rows. */
-export const kinds: Readonly<Record<Kind, Shape>> = {
+const commonOptions = ['about', 'example', 'default', 'managed', 'redacted'] as const
+
+/** The values of each kind, in descriptors and demo rows, and its options. */
+export const kinds = {
   text: {
-    isValid: (value) => typeof value === 'string' && value.isWellFormed() && !value.includes('\0'),
+    isValid: (value: unknown) => typeof value === 'string' && value.isWellFormed() && !value.includes('\0'),
     expected: 'a string without NUL and lone surrogates',
+    options: [...commonOptions, 'filter', 'unique', 'format'],
   },
   integer: {
     isValid: Number.isSafeInteger,
     expected: 'an integer between -9007199254740991 and 9007199254740991',
+    options: [...commonOptions, 'filter', 'unique', 'references'],
   },
-  number: { isValid: Number.isFinite, expected: 'a finite number' },
-}
+  number: {
+    isValid: Number.isFinite,
+    expected: 'a finite number',
+    options: commonOptions,
+  },
+} as const satisfies Record<string, Shape & { options: readonly (keyof Options<never>)[] }>
+
+export type Kind = keyof typeof kinds
+
+/** The type of a field's values, in JavaScript and in JSON. */
+export type ValueOf<K extends Kind> = K extends 'text' ? string : number
+
+export type OptionsOf = { [K in Kind]: Pick<Options<ValueOf<K>>, (typeof kinds)[K]['options'][number]> }
 
 /** One field as a descriptor writes it. */
 export interface FieldSpec<K extends Kind = Kind, O = OptionsOf[K]> {

@@ -1,6 +1,6 @@
 /** Parses the default export of a resource file into a descriptor and reports every syntax error. */
 import type { Descriptor, Fields } from './define.js'
-import { type FieldSpec, type Kind, kinds, type Shape } from './fields.js'
+import { type FieldSpec, type Kind, kinds, type Options, type Shape } from './fields.js'
 import { didYouMean } from './nearest.js'
 import { formatValue, type Report, reportAt } from './registryError.js'
 
@@ -38,23 +38,19 @@ const properties: Shapes = {
 }
 
 const optionsOf = (kind: Kind): Shapes => {
-  const { expected, isValid } = kinds[kind]
-  const common = {
+  const { expected, isValid, options } = kinds[kind]
+  const shapes: Record<keyof Options<never>, Shape> = {
     about: shape('a sentence', isText),
     example: shape(expected, isValid),
     default: shape(expected, (value) => isFunction(value) || isValid(value)),
     managed: shape('true or a function such as now', (value) => isTrue(value) || isFunction(value)),
     redacted: shape('true or omitted', isTrue),
-  }
-  if (kind === 'number') return common
-  const key = {
-    ...common,
     filter: shape('true or omitted', isTrue),
     unique: shape('true or a list of field names', (value) => isTrue(value) || isNames(value)),
+    format: shape('"date" or "timestamp"', (value) => value === 'date' || value === 'timestamp'),
+    references: shape('the path of a resource, such as "employees"', isText),
   }
-  return kind === 'text'
-    ? { ...key, format: shape('"date" or "timestamp"', (value) => value === 'date' || value === 'timestamp') }
-    : { ...key, references: shape('the path of a resource, such as "employees"', isText) }
+  return Object.fromEntries(options.map((name) => [name, shapes[name]]))
 }
 
 /** Returns the valid values and reports the invalid ones, and those with an unknown name. */

@@ -1,13 +1,13 @@
 /** The registry: every descriptor in one normalised form, which the rest of the engine reads. */
 import { now, today } from './clock.js'
 import type { Descriptor } from './define.js'
-import type { AnyOptions, FieldSpec, Kind, TextFormat } from './fields.js'
+import type { FieldSpec, Kind, Options, TextFormat } from './fields.js'
 
 export type Value = string | number | null
 export type RowValues = Record<string, Value>
 
-/** A field: the options of its descriptor, and what the verification derives from them. */
-export interface Field extends Readonly<Omit<AnyOptions, 'unique' | 'format'>> {
+/** A field: its options in the descriptor, with `unique` and `format` in one form. */
+export interface Field extends Readonly<Omit<Options<string | number>, 'unique' | 'format'>> {
   readonly name: string
   readonly kind: Kind
   readonly required: boolean
@@ -42,7 +42,7 @@ const clockFormats = new Map<unknown, TextFormat>([
 ])
 
 const fieldOf = (name: string, { kind, options }: FieldSpec, required: boolean): Field => {
-  const { unique, format, ...rest } = options as AnyOptions
+  const { unique, format, ...rest } = options as Options<string | number>
   return {
     ...rest,
     name,

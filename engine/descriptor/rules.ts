@@ -1,6 +1,6 @@
 /** The rules for descriptors beyond their syntax: names, references, and options that contradict each other. */
 import type { Descriptor } from './define.js'
-import { type AnyOptions, type FieldSpec, type Kind, kinds } from './fields.js'
+import { type FieldSpec, type Kind, kinds, type Options } from './fields.js'
 import { didYouMean } from './nearest.js'
 import { formatValue, type Report, reportAt } from './registryError.js'
 
@@ -36,12 +36,13 @@ const checkFunction = (option: string, compute: () => unknown, kind: Kind, repor
 
 const checkField = (
   name: string,
-  { kind, options }: FieldSpec,
+  { kind, options: given }: FieldSpec,
   descriptor: Descriptor,
   paths: readonly string[],
   report: Report,
 ): void => {
-  const { references, unique, managed, redacted, filter, example, default: preset } = options as AnyOptions
+  const options: Options<string | number> = given
+  const { references, unique, managed, redacted, default: preset } = options
   const isRequired = descriptor.required.includes(name)
   checkName(name, report)
   if (references !== undefined && !paths.includes(references)) {
@@ -54,8 +55,8 @@ const checkField = (
     report('a required managed field needs a function that returns its value, such as managed: now')
   }
   if (redacted && isRequired) report('a redacted field is always null for clients, so it cannot be required')
-  for (const [option, value] of Object.entries({ filter, example, unique })) {
-    if (redacted && value !== undefined) {
+  for (const option of ['filter', 'example', 'unique'] as const) {
+    if (redacted && options[option] !== undefined) {
       report(`a redacted field cannot have the option ${option}, which would reveal its values`)
     }
   }
