@@ -11,7 +11,7 @@ export interface NotModified {
   readonly fullRate: number
 }
 
-/** The tag that the server answers with 304; undefined if it does not support conditional requests. */
+/** The tag for which the server sends 304; undefined if it does not support conditional requests. */
 const findTag = async (url: string): Promise<string | undefined> => {
   const full = await fetch(url, { headers: { 'Accept-Encoding': 'identity' } })
   const tag = full.headers.get('etag') ?? '"any"'

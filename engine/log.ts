@@ -1,6 +1,6 @@
 /** The log on standard output: JSON lines, or plain text in a terminal. */
 import { type Logger, pino } from 'pino'
-import { plainLine } from './plainLine.js'
+import { plainLine, plainNotice } from './plainLine.js'
 
 /** The most bytes of a batch: a pipe takes so many in one piece, so that lines of several processes never mix. */
 const maxBatch = 4096
@@ -20,6 +20,8 @@ const errorFields = ({ name, message, code, stack, cause }: Logged): object => (
   stack,
   ...(cause instanceof Error && { cause: errorFields(cause) }),
 })
+
+const options = { base: { pid: process.pid }, serializers: { err: errorFields } }
 
 /**
  * Writes lines in batches and asynchronously, so that no request waits for the output. SonicBoom's own `minLength` measures the
@@ -46,11 +48,21 @@ const batchedOutput = () => {
 }
 
 /** A terminal shows each line at once, as text. */
-const terminalOutput = { write: (line: string) => process.stdout.write(plainLine(line)) }
+const terminalOutput = (format: (line: string) => string) => ({
+  write: (line: string) => process.stdout.write(format(line)),
+})
+
+const { isTTY } = process.stdout
 
 /** Creates the logger of a process; the last batch is written when it ends. */
 export const createLogger = (level: string): Logger =>
-  pino(
-    { level, base: { pid: process.pid }, serializers: { err: errorFields } },
-    process.stdout.isTTY ? terminalOutput : batchedOutput(),
-  )
+  pino({ ...options, level }, isTTY ? terminalOutput(plainLine) : batchedOutput())
+
+/**
+ * Logs messages about the process itself: its start, warnings, its workers. Synchronous, because the process may exit next.
+ * LOG_LEVEL does not apply: the ready line contains the address.
+ */
+export const notices: Logger = pino(
+  options,
+  isTTY ? terminalOutput(plainNotice) : pino.destination({ dest: 1, sync: true }),
+)

@@ -1,6 +1,7 @@
-/** Formats a JSON log line for a terminal. */
+/** Formats JSON log lines for a terminal. */
 
 const levels: Readonly<Record<string, string>> = { 40: 'WARN ', 50: 'ERROR ', 60: 'FATAL ' }
+const noticeLevels: Readonly<Record<string, string>> = { 40: 'Warning: ', 50: 'Error: ' }
 
 interface LogLine {
   readonly level: number
@@ -27,4 +28,10 @@ export const plainLine = (json: string): string => {
   const fields = Object.entries(!isRequest && id !== undefined ? { id, ...more } : more)
   const formatted = fields.map(([name, value]) => ` ${name}=${JSON.stringify(value)}`).join('')
   return `${clock} ${levels[level] ?? ''}${text}${formatted}${formatStack(err)}\n`
+}
+
+/** The message alone: notices are sentences for people. */
+export const plainNotice = (json: string): string => {
+  const { level, msg } = JSON.parse(json) as LogLine
+  return `${noticeLevels[level] ?? ''}${msg}\n`
 }

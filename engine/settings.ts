@@ -1,8 +1,12 @@
 /** The settings of a deployment, read once from the environment; every wrong value is reported at once. */
 import { z } from 'zod'
-import { editDistance } from './descriptor/nearest.js'
+import { editDistance, nearest } from './descriptor/nearest.js'
 
-const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+interface ValueType<T> {
+  readonly schema: z.ZodType<T, string>
+  /** Completes the sentence "it must be …". */
+  readonly expected: string
+}
 
 const integer = (min: number, max: number) =>
   z
@@ -11,115 +15,60 @@ const integer = (min: number, max: number) =>
     .transform(Number)
     .refine((value) => value >= min && value <= max)
 
-interface Variable {
-  readonly about: string
-  readonly schema: z.ZodType<unknown, string>
-  readonly default: string
-  /** Completes the sentence "it must be …". */
-  readonly expected: string
-  /** A former name, which still works. */
-  readonly alias?: string
+const port = { schema: integer(0, 65_535), expected: 'a port number from 0 (any free port) to 65535' }
+const optionalPort = {
+  schema: port.schema.or(z.literal('').transform(() => undefined)),
+  expected: `${port.expected}, or empty for no metrics`,
 }
+const host = { schema: z.string().min(1), expected: 'a host name or an IP address' }
+const token = { schema: z.string().transform((given) => given.trim() || undefined), expected: 'any text' }
+const databaseUrl = {
+  schema: z.string().regex(/^(?:sqlite:|postgres(?:ql)?:\/\/).+$/s),
+  expected: 'sqlite:PATH, sqlite::memory: or postgres://USER:PASSWORD@HOST:PORT/NAME',
+}
+const boolean = {
+  schema: z.enum(['true', 'false']).transform((word) => word === 'true'),
+  expected: 'true or false',
+}
+const levels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
+const logLevel = { schema: z.enum(levels), expected: `one of ${levels.join(', ')}` }
+const amount = (unit: string, min: number, max: number) => ({
+  schema: integer(min, max),
+  expected: `a number of ${unit} from ${min} to ${max}`,
+})
+const milliseconds = (max: number) => amount('milliseconds', 1, max)
+
+/** `alias` is a former name, which still works. */
+const variable = <T>(about: string, preset: string, type: ValueType<T>, alias?: string) => ({
+  about,
+  preset,
+  ...type,
+  alias,
+})
 
 const variables = {
-  PORT: {
-    about: 'port to listen on',
-    schema: integer(0, 65_535),
-    default: '3000',
-    expected: 'a port number from 0 (any free port) to 65535',
-  },
-  HOST: {
-    about: 'address to listen on',
-    schema: z.string().min(1),
-    default: '127.0.0.1',
-    expected: 'a host name or an IP address',
-  },
-  API_TOKEN: {
-    about: 'write token; without one writes are disabled',
-    schema: z.string().transform((token) => token.trim() || undefined),
-    default: '',
-    expected: 'any text',
-  },
-  DATABASE_URL: {
-    about: 'database to use',
-    schema: z.string().regex(/^(?:sqlite:|postgres(?:ql)?:\/\/).+$/s),
-    default: 'sqlite:data/workforce.sqlite',
-    expected: 'sqlite:PATH, sqlite::memory: or postgres://USER:PASSWORD@HOST:PORT/NAME',
-  },
-  DEMO_DATA: {
-    about: 'whether to load the demo data into an empty database',
-    schema: z.enum(['true', 'false']).transform((word) => word === 'true'),
-    default: 'true',
-    expected: 'true or false',
-  },
-  LOG_LEVEL: {
-    about: 'lowest level that is logged',
-    schema: z.enum(logLevels),
-    default: 'info',
-    expected: `one of ${logLevels.join(', ')}`,
-  },
-  METRICS_PORT: {
-    about: 'port of the Prometheus metrics',
-    schema: z
-      .string()
-      .regex(/^\d{0,5}$/)
-      .transform((port) => (port === '' ? undefined : Number(port)))
-      .refine((port) => port === undefined || port <= 65_535),
-    default: '',
-    expected: 'a port number from 0 (any free port) to 65535, or empty for no metrics',
-  },
-  POOL_SIZE: {
-    about: 'PostgreSQL: connections per process',
-    schema: integer(1, 1_000),
-    default: '10',
-    expected: 'a number of connections from 1 to 1000',
-  },
-  POOL_WAIT_MS: {
-    about: 'PostgreSQL: longest wait for a connection',
-    schema: integer(1, 600_000),
-    default: '3000',
-    expected: 'a number of milliseconds from 1 to 600000',
-  },
-  POOL_IDLE_MS: {
-    about: 'PostgreSQL: how long an idle connection stays open',
-    schema: integer(1, 86_400_000),
-    default: '30000',
-    expected: 'a number of milliseconds from 1 to 86400000',
-  },
-  CACHE_MB: {
-    about: 'memory per process for cached responses',
-    schema: integer(0, 65_536),
-    default: '32',
-    expected: 'a number of megabytes from 0 to 65536',
-    alias: 'READY_MB',
-  },
-  READ_TIMEOUT_MS: {
-    about: 'time limit of a read',
-    schema: integer(1, 3_600_000),
-    default: '10000',
-    expected: 'a number of milliseconds from 1 to 3600000',
-    alias: 'STATEMENT_TIMEOUT_MS',
-  },
-  DRAIN_TIMEOUT_MS: {
-    about: 'time limit for finishing requests when stopping',
-    schema: integer(1, 3_600_000),
-    default: '10000',
-    expected: 'a number of milliseconds from 1 to 3600000',
-  },
-  WORKERS: {
-    about: 'processes that share the port',
-    schema: integer(1, 256),
-    default: '1',
-    expected: 'a number of processes from 1 to 256',
-  },
-} satisfies Readonly<Record<string, Variable>>
+  PORT: variable('port to listen on', '3000', port),
+  HOST: variable('address to listen on', '127.0.0.1', host),
+  API_TOKEN: variable('write token; without one writes are disabled', '', token),
+  DATABASE_URL: variable('database to use', 'sqlite:data/workforce.sqlite', databaseUrl),
+  DEMO_DATA: variable('whether to load the demo data into an empty database', 'true', boolean),
+  LOG_LEVEL: variable('lowest level that is logged', 'info', logLevel),
+  METRICS_PORT: variable('port of the Prometheus metrics', '', optionalPort),
+  POOL_SIZE: variable('PostgreSQL: connections per process', '10', amount('connections', 1, 1_000)),
+  POOL_WAIT_MS: variable('PostgreSQL: longest wait for a connection', '3000', milliseconds(600_000)),
+  POOL_IDLE_MS: variable('PostgreSQL: how long an idle connection stays open', '30000', milliseconds(86_400_000)),
+  CACHE_MB: variable('memory per process for cached responses', '32', amount('megabytes', 0, 65_536), 'READY_MB'),
+  READ_TIMEOUT_MS: variable('time limit of a read', '10000', milliseconds(3_600_000), 'STATEMENT_TIMEOUT_MS'),
+  DRAIN_TIMEOUT_MS: variable('time limit for finishing requests when stopping', '10000', milliseconds(3_600_000)),
+  WORKERS: variable('processes that share the port', '1', amount('processes', 1, 256)),
+}
 
 type Variables = typeof variables
 export type Settings = { [Name in keyof Variables]: z.output<Variables[Name]['schema']> }
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-const entries = Object.entries(variables) as [keyof Variables, Variable][]
+const entries = Object.entries(variables)
 
 export const settingNames: readonly string[] = Object.keys(variables)
 
@@ -143,7 +92,7 @@ const publicValue = (name: string, value: string): string =>
 export const readSettings = (environment: Environment): Settings => {
   const settings: Record<string, unknown> = {}
   const problems: string[] = []
-  for (const [name, { schema, default: preset, expected, alias = name }] of entries) {
+  for (const [name, { schema, preset, expected, alias = name }] of entries) {
     const used = environment[name] ? name : alias
     const given = environment[used] || preset
     const result = schema.safeParse(given)
@@ -162,33 +111,47 @@ const tolerance = (name: string): number => (name.length >= 10 ? 2 : name.length
 
 const isTypoOf = (given: string, name: string): boolean => {
   const [a, b] = [given.toUpperCase().replaceAll('_', ''), name.replaceAll('_', '')]
-  if (Math.abs(a.length - b.length) > 2) return false
   const isSwapped = a.length === b.length && [...a].sort().join() === [...b].sort().join()
   const distance = editDistance(a, b)
   return distance <= tolerance(name) || (isSwapped && distance === 1)
 }
 
-/** Warns of former names of settings, and of variables that are probably misspelt settings. */
+/** Shorter tokens can be guessed by brute force. */
+const minTokenLength = 16
+
+/** Warns of former names of settings, of variables that are probably misspelt settings, and of a short token. */
 export const settingWarnings = (environment: Environment): string[] => {
-  const names = entries.flatMap(([name, { alias }]) => (alias ? [name, alias] : [name]))
-  const former = entries.flatMap(([name, { alias }]) =>
-    alias && environment[alias] ? [`${alias} is now called ${name}; the old name will stop working.`] : [],
-  )
-  const typos = Object.keys(environment).flatMap((given) => {
-    if (names.includes(given)) return []
+  const warnings: string[] = []
+  const known = new Set(settingNames)
+  for (const [name, { alias }] of entries) {
+    if (!alias) continue
+    known.add(alias)
+    if (environment[alias]) warnings.push(`${alias} is now called ${name}; the old name will stop working.`)
+  }
+  for (const given of Object.keys(environment)) {
     // If the setting itself is present, the similar name is another program's.
-    const meant = settingNames.find((name) => !environment[name] && isTypoOf(given, name))
-    return meant ? [`${given} is not a setting. Did you mean ${meant}?`] : []
-  })
-  return [...former, ...typos]
+    const meant = settingNames.find((name) => !known.has(given) && !environment[name] && isTypoOf(given, name))
+    if (meant) warnings.push(`${given} is not a setting. Did you mean ${meant}?`)
+  }
+  const tokenLength = environment['API_TOKEN']?.trim().length ?? 0
+  if (tokenLength > 0 && tokenLength < minTokenLength) {
+    warnings.push(`API_TOKEN has fewer than ${minTokenLength} characters and is easy to guess; use a longer one.`)
+  }
+  return warnings
 }
 
 /** The table of settings in `npm start -- --help`. */
 export const settingsHelp = (): string => {
   const width = Math.max(...settingNames.map((name) => name.length))
-  const lines = entries.map(([name, { about, default: preset, expected }]) => {
+  const lines = entries.map(([name, { about, preset, expected }]) => {
     const shown = preset === '' ? 'not set' : preset
     return `  ${name.padEnd(width)}  ${about}: ${expected} (default: ${shown})`
   })
   return lines.join('\n')
+}
+
+/** The advice for a command-line option: settings are environment variables. */
+export const settingHint = (option: string): string => {
+  const setting = nearest(option.toUpperCase().replaceAll('-', '_'), settingNames) ?? 'PORT'
+  return `Settings are environment variables: ${setting}=… npm start`
 }

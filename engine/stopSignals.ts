@@ -1,16 +1,33 @@
-/** SIGTERM and SIGINT: the first one drains, a later one stops at once. */
+/** SIGTERM and SIGINT: the first one drains the process; a later one, or the time limit, ends it at once. */
+import cluster from 'node:cluster'
+import { notices } from './log.js'
 
 /** Ctrl+C reaches a process from the terminal and again through npm; signals within this time are one. */
 const repeatMs = 1_000
 
-/** Calls `drain` at the first of these signals and `force` at one that comes later than a repeat of it. */
-export const onStopSignal = (signals: readonly NodeJS.Signals[], drain: () => unknown, force: () => unknown): void => {
+/** Kills this process: process.exit() waits for worker threads, and one in a long query does not stop. */
+const killProcess = (): void => {
+  // Flushes the log.
+  process.emit('exit', 1)
+  process.kill(process.pid, 'SIGKILL')
+}
+
+/** Calls `drain`, which ends the process, at the first signal; calls `force` if that takes longer than `drainMs`. */
+export const onStopSignal = (drainMs: number, drain: () => unknown, force: () => unknown = killProcess): void => {
   let first: number | undefined
   const handle = (): void => {
-    if (first === undefined) {
-      first = performance.now()
-      drain()
-    } else if (performance.now() - first > repeatMs) force()
+    if (first !== undefined) {
+      if (performance.now() - first > repeatMs) force()
+      return
+    }
+    first = performance.now()
+    setTimeout(() => {
+      notices.error(`The process did not stop within ${drainMs} ms (DRAIN_TIMEOUT_MS); killing it.`)
+      force()
+    }, drainMs)
+    drain()
   }
-  for (const signal of signals) process.on(signal, handle)
+  process.on('SIGTERM', handle)
+  // Ctrl+C reaches workers and supervisor alike; the supervisor then sends SIGTERM to its workers.
+  process.on('SIGINT', cluster.isWorker ? () => {} : handle)
 }

@@ -1,4 +1,4 @@
-/** Who may write, which methods answer where, and in which order a create is checked. */
+/** Who may write, which methods each path allows, and the order in which a create is checked. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { registry, startService, token } from './support/service.js'
@@ -29,7 +29,7 @@ for (const resource of registry) {
     })
   }
 
-  test('OPTIONS tells what is allowed, to a browser too', async () => {
+  test('OPTIONS lists the allowed methods, also in a CORS preflight', async () => {
     const plain = await open.send(path, { method: 'OPTIONS' })
     assert.is(plain.status, 204)
     assert.is(plain.headers.allow, allow)
@@ -56,7 +56,7 @@ for (const resource of registry) {
   })
 
   if (resource.create) {
-    test('without a configured token every create answers 503, whatever it brings', async () => {
+    test('without a configured token every create gets 503, whatever it sends', async () => {
       for (const headers of [{}, { authorization: `Bearer ${token}`, ...json }, { authorization: 'Basic x' }] as Record<
         string,
         string
@@ -67,7 +67,7 @@ for (const resource of registry) {
       }
     })
 
-    test('without an acceptable token a create answers 401, before its body is looked at', async () => {
+    test('without the right token a create gets 401, before its body is read', async () => {
       const none = [undefined, '', 'Bearer', 'Bearer ', 'Basic dXNlcjpwYXNz', token, `Token ${token}`]
       const wrong = [
         'Bearer x',
@@ -88,7 +88,7 @@ for (const resource of registry) {
       }
     })
 
-    test('the scheme is known in any case', async () => {
+    test('the case of the scheme is ignored', async () => {
       for (const scheme of ['bearer', 'BEARER', 'BeArEr']) {
         const headers = { ...json, authorization: `${scheme} ${token}` }
         assert.is((await open.send(path, { method: 'POST', headers, body: '[]' })).status, 422)

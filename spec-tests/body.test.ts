@@ -98,7 +98,7 @@ for (const [encoding, compress] of Object.entries(compressors)) {
   })
 }
 
-test('an unknown Content-Encoding is refused with those that are accepted', async () => {
+test('an unknown Content-Encoding is refused, and the message lists the supported ones', async () => {
   for (const encoding of ['zstd', 'gzip, br', 'x']) {
     const { status, body } = await post(valid, { 'content-type': 'application/json', 'content-encoding': encoding })
     assert.is(status, 422)
@@ -136,14 +136,14 @@ test('the place of a syntax error is where JSON.parse finds it', () => {
         try {
           JSON.parse(source)
         } catch (error) {
-          // V8 names the position in some of its messages only.
+          // Only some of V8's messages contain the position.
           const position = Number(/at position (\d+)/.exec((error as Error).message)?.[1])
           const [, line, column] = /line (\d+), column (\d+)$/.exec(jsonErrorPlace(source)) ?? []
           const lines = source.split('\n').slice(0, Number(line) - 1)
           const found = lines.join('\n').length + (lines.length > 0 ? 1 : 0) + Number(column) - 1
           assert.ok(found >= 0 && found <= source.length, source)
           if (Number.isNaN(position)) continue
-          // V8 names the end of an invalid escape, number or literal, and we its beginning.
+          // V8 reports the end of an invalid escape, number or literal; we report its beginning.
           const part = source.slice(found, position)
           assert.match(part, /^(?:\\u?[\da-f]{0,4}|[-\d.eE+]*|[a-z]*)$/, `${source}: ${position}, not ${found}`)
           compared++
@@ -154,7 +154,7 @@ test('the place of a syntax error is where JSON.parse finds it', () => {
   assert.ok(compared > 500)
 })
 
-test('deep nesting and many keys are answered', async () => {
+test('deep nesting and many keys get a response', async () => {
   const deep = `{"leave_type":${'['.repeat(100_000)}${']'.repeat(100_000)}}`
   assert.is((await post(deep)).status, 422)
   const wide = `{${Array.from({ length: 60_000 }, (_, n) => `"k${n}":1`).join(',')}}`
@@ -163,7 +163,7 @@ test('deep nesting and many keys are answered', async () => {
   assert.is(response.body.error.details.issues.length, 100)
 })
 
-test('the body is asked for only after the token was looked at', async () => {
+test('100 Continue is sent only after the token was checked', async () => {
   const headers = { 'content-type': 'application/json', expect: '100-continue' }
   const { port } = new URL(address)
   const sent = request({
@@ -203,7 +203,7 @@ const expecting = (headers: string, { version = '1.1', sent = authorization } = 
     if (version === '1.0') socket.end(valid)
   })
 
-test('a client without the token is never asked for its body', async () => {
+test('a client without the token gets no 100 Continue', async () => {
   for (const sent of ['Bearer no', 'Basic x']) {
     const response = await expecting(`Expect: 100-continue\r\nContent-Length: ${valid.length}\r\n`, { sent })
     assert.match(response, /^HTTP\/1\.1 401 /)
@@ -218,7 +218,7 @@ test('a body over the limit is refused before 100 Continue', async () => {
   }
 })
 
-test('100 Continue goes to every client that waits for it, and to no other', async () => {
+test('every client that waits for 100 Continue gets it, and no other client does', async () => {
   const length = `Content-Length: ${valid.length}\r\n`
   for (const expect of ['100-continue', '100-Continue', '100-continue, other']) {
     const response = await expecting(`Expect: ${expect}\r\n${length}`)

@@ -21,7 +21,7 @@ await insert(`${'a'.repeat(500_000)}B${'a'.repeat(500_000)}`)
 await insert('Ā'.repeat(300_000))
 await insert('a'.repeat(100_000))
 
-/** The maxLength query string that fits into the request head. */
+/** The longest query string that fits into the request head. */
 const maxLength = 15_000
 const half = 'a'.repeat(maxLength / 2)
 

@@ -140,7 +140,7 @@ for (const headers of [{}, { 'if-none-match': '*' }, { 'if-match': '*' }, { 'if-
   })
 }
 
-test('a tag changes with any row, whoever wrote it, and so does every answer that was kept ready', async () => {
+test('a tag and the cached responses change with any row, whichever program wrote it', async () => {
   const target = '/api/v1/departments?limit=200'
   let total = (await one.send(target)).body.meta.total
   const writers = [
@@ -165,7 +165,7 @@ test('a tag changes with any row, whoever wrote it, and so does every answer tha
 const isOptional = ({ kind, required }: Field) => kind === 'text' && !required
 const shaped = registry.find(({ fields }) => fields.some(isOptional)) as Resource
 const optional = shaped.fields.find(isOptional) as Field
-const redacted = { ...optional, redacted: true }
+const redacted: Field = { ...optional, redacted: true }
 const shapes: [change: string, fields: readonly Field[]][] = [
   ['a field was added', [...shaped.fields, { ...optional, name: 'added_later' }]],
   ['a field was redacted', shaped.fields.map((field) => (field === optional ? redacted : field))],
@@ -193,7 +193,7 @@ test('the search index follows rows that another program wrote', async () => {
   assert.is(await find('nothing of'), 0)
 })
 
-test('what one process creates, the other shows at once', async () => {
+test('a row that one process creates is in the next response of the other', async () => {
   for (let n = 0; n < 5; n++) {
     const before = (await other.get('/v1/leave?limit=1')).body.meta.total
     await one.create('leave', { leave_type: 'Study' })
@@ -201,7 +201,7 @@ test('what one process creates, the other shows at once', async () => {
   }
 })
 
-test('creates that share a commit fail each for itself', async () => {
+test('of creates that share a commit, only the invalid ones fail', async () => {
   const before = (await one.get('/v1/organizations')).body.meta.total
   const bodies = Array.from({ length: 30 }, (_, n) => ({
     name: 'Shared',
@@ -214,7 +214,7 @@ test('creates that share a commit fail each for itself', async () => {
   assert.is((await other.get('/v1/organizations')).body.meta.total, before + 21)
 })
 
-test('a large table is answered as a small one, in threads of its own where that takes long', async () => {
+test('a large table gives the same responses as a small one, also from worker threads', async () => {
   const count = 50_000
   const { total } = (await one.get('/v1/employees')).body.meta
   await otherClient.run(`with recursive numbers(n) as (select 0 union all select n + 1 from numbers where n < ${count - 1})
@@ -246,7 +246,7 @@ test('a large table is answered as a small one, in threads of its own where that
   assert.is(shifted.meta.total, total + count - 1)
 })
 
-test('pages begin where they should whatever ids are missing, negative or moved', async () => {
+test('pages begin at the right row when ids are missing, negative or changed', async () => {
   for (const sql of [
     'delete from employees where id % 7 = 3 and id > 20000',
     'delete from employees where id between 30000 and 41000',

@@ -3,11 +3,11 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { verifyDemoLinks, verifyDemoRows } from '../engine/descriptor/demo.js'
+import { verifyDemo } from '../engine/descriptor/demo.js'
 import { defineResource, integer, now, number, text } from '../engine/descriptor/index.js'
 import { loadRegistry } from '../engine/descriptor/load.js'
-import { resourceFrom } from '../engine/descriptor/registry.js'
-import { formatProblem } from '../engine/descriptor/registryError.js'
+import { type Registry, resourceFrom } from '../engine/descriptor/registry.js'
+import type { Report } from '../engine/descriptor/registryError.js'
 import { verify } from '../engine/descriptor/verify.js'
 import { temporaryFolder } from '../support/cleanup.js'
 
@@ -21,13 +21,19 @@ const valid = {
 }
 const owner = { ...valid, name: 'Owner', table: 'owners' }
 
+const reportsOf = (check: (report: Report) => void): string[] => {
+  const problems: string[] = []
+  check((message) => void problems.push(message))
+  return problems
+}
+
 /** The problems of a descriptor in `resources/things.ts`, next to the valid `resources/owners.ts`. */
 const problemsOf = (exported: unknown, path = 'things'): string[] => {
   const modules = [
     { file: 'resources/owners.ts', path: 'owners', exported: owner },
     { file: `resources/${path}.ts`, path, exported },
   ]
-  return verify(modules).problems.map(formatProblem)
+  return reportsOf((report) => verify(modules, report))
 }
 const withFields = (fields: object, rest: object = {}) => ({ ...valid, fields: { title: text(), ...fields }, ...rest })
 const untyped = (value: unknown) => value as never
@@ -138,7 +144,7 @@ const cases: [name: string, exported: unknown, ...messages: string[]][] = [
   [
     'no fields',
     { ...valid, fields: {}, required: [] },
-    'fields is empty; a resource needs at least one field besides id',
+    'fields is {}, but it must be an object with at least one field besides id, such as { name: text() }',
   ],
   [
     'a misspelt option',
@@ -148,7 +154,12 @@ const cases: [name: string, exported: unknown, ...messages: string[]][] = [
   [
     'an option of another kind',
     withFields({ size: number(untyped({ filter: true })) }),
-    'field "size": unknown option "filter" of number(); the options are about, example, default, managed, redacted',
+    'field "size": unknown option "filter" of number(); it must be one of about, example, default, managed, redacted',
+  ],
+  [
+    'an option unlike any other',
+    withFields({ size: integer(untyped({ constructor: 1 })) }),
+    'field "size": unknown option "constructor" of integer(); it must be one of about, example, default, managed, redacted, filter, unique, references',
   ],
   [
     'an unknown format',
@@ -238,11 +249,11 @@ test('syntax errors and broken rules are reported at once', () => {
     },
   })
   const patterns = [
+    /create is "yes"/,
     /"tabel"/,
     /"title": unknown option "uniqe"/,
     /"title": filter/,
     /"size": is "integer"/,
-    /create is "yes"/,
     /required names the unknown field "titel"/,
     /"owner_id": references/,
   ]
@@ -256,25 +267,25 @@ test('problems in several files are reported at once', () => {
     { file: 'resources/b.ts', path: 'b', exported: { ...owner, fields: {}, required: [] } },
   ]
   assert.equal(
-    verify(modules).problems.map(({ file }) => file),
+    reportsOf((report) => verify(modules, report)).map((problem) => problem.slice(0, problem.indexOf(':'))),
     ['resources/b.ts', 'resources/a.ts'],
   )
 })
 
+const demoProblems = (...registry: Registry) => reportsOf((report) => verifyDemo(registry, report))
+
 test('demo rows are checked against the descriptor', () => {
   const descriptor = defineResource({ ...valid, fields: { title: text(), size: number() }, required: ['title'] })
-  const problems = verifyDemoRows('seeds/things.json', descriptor, [
+  const rows = untyped([
     { id: 1, title: 'a' },
     { id: 1, title: 'b', size: 'x' },
     { id: 2, titel: 'c' },
-    'd',
   ])
-  assert.equal(problems.map(formatProblem), [
-    'seeds/things.json: row 2: field "size": is "x", but it must be a finite number',
-    'seeds/things.json: row 2: field "id": an earlier row has the id 1',
+  assert.equal(demoProblems(resourceFrom('things', descriptor, rows)), [
     'seeds/things.json: row 3: field "titel": is not a field of this resource. Did you mean "title"?',
+    'seeds/things.json: row 2: field "id": must be unique, but an earlier row has [1] too',
     'seeds/things.json: row 3: field "title": is required',
-    'seeds/things.json: row 4: is not an object',
+    'seeds/things.json: row 2: field "size": is "x", but it must be a finite number',
   ])
 })
 
@@ -286,24 +297,27 @@ test('demo rows are checked against each other', () => {
     { id: 2, owner_id: 1, slug: 'x' },
     { id: 3, owner_id: 7, slug: 'x' },
   ])
-  assert.equal(verifyDemoLinks([owners, things]).map(formatProblem), [
+  assert.equal(demoProblems(owners, things), [
     'seeds/things.json: row 3: field "owner_id": references row 7, which is not in seeds/owners.json',
     'seeds/things.json: row 2: field "slug": must be unique, but an earlier row has [1,"x"] too',
   ])
 })
 
-test('loading reports files that cannot be imported, and seed files without a resource', async () => {
+test('loading reports files that cannot be imported, seed files that cannot be read, and those without a resource', async () => {
   const { path: folder, remove } = temporaryFolder('descriptors')
   try {
     writeFileSync(join(folder, 'broken.js'), 'export default {')
-    writeFileSync(join(folder, 'orphans.json'), '[]')
+    writeFileSync(join(folder, 'orphans.json'), '["row"]')
     await loadRegistry({ resources: folder, seeds: folder })
     assert.unreachable()
   } catch (error) {
-    const [first, broken, orphans] = (error as Error).message.split('\n')
-    assert.is(first, 'The resources have 2 errors:')
+    const [first, broken, ...orphans] = (error as Error).message.split('\n')
+    assert.is(first, 'The resources have 3 errors:')
     assert.match(broken as string, /^ {2}resources\/broken\.ts: cannot be loaded: /)
-    assert.is(orphans, '  seeds/orphans.json: there is no resource "orphans"')
+    assert.equal(orphans, [
+      '  seeds/orphans.json: there is no resource "orphans"',
+      '  seeds/orphans.json: cannot be loaded: it must be an array of objects',
+    ])
   } finally {
     remove()
   }

@@ -96,7 +96,7 @@ for (const how of ['limit', 'throw']) {
   })
 }
 
-test('an error of middleware that is not meant for clients keeps its message out of the response', async () => {
+test('the message of an unexpected error in middleware is not sent to the client', async () => {
   const failed = await ask('/failing', 'fail')
   assert.is(failed.status, 500)
   assert.is(failed.body.error.code, 'internal_error')

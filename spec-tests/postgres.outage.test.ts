@@ -4,7 +4,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { runOn, sharedDatabase } from './support/database.js'
 import { flakyNetwork } from './support/flakyNetwork.js'
-import { type Response, startService } from './support/service.js'
+import { startService, type TestResponse } from './support/service.js'
 
 const database = await sharedDatabase()
 const network = await flakyNetwork(database.url)
@@ -14,7 +14,7 @@ const service = await startService({ url: network.url, pool })
 const leave = { leave_type: 'Outage' }
 const reads = () => ['/v1/leave', '/v1/leave/1', '/v1/leave?q=annual', '/v1/health'].map((path) => service.get(path))
 
-const expectUnavailable = ({ status, body, headers }: Response): void => {
+const expectUnavailable = ({ status, body, headers }: TestResponse): void => {
   assert.is(status, 503)
   assert.is(body.error.code, 'unavailable')
   assert.is(headers['retry-after'], '1')

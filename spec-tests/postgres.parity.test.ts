@@ -3,13 +3,13 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { filterFields, type Resource, searchedFields, writableFields } from '../engine/descriptor/registry.js'
 import { sampleBody } from '../support/samples.js'
-import { type Response, registry, startService } from './support/service.js'
+import { registry, startService, type TestResponse } from './support/service.js'
 
 const sqlite = await startService({ url: 'sqlite::memory:' })
 const postgres = await startService()
 
 /** What a client sees, except the random tag and the time of a create. */
-const visible = ({ status, headers, text }: Response) => ({
+const visible = ({ status, headers, text }: TestResponse) => ({
   status,
   type: headers['content-type'],
   location: headers.location,

@@ -3,7 +3,7 @@ import { request } from 'node:http'
 import { connect } from 'node:net'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { plainLine } from '../engine/plainLine.js'
+import { plainLine, plainNotice } from '../engine/plainLine.js'
 import { startProcess } from '../support/process.js'
 import { freshUrl } from './support/database.js'
 
@@ -65,7 +65,7 @@ const made = await post({ authorization, 'idempotency-key': 'k' }, '{"leave_type
 const again = await post({ authorization, 'idempotency-key': 'k' }, '{"leave_type":"body-that-is-private"}')
 const wrong = await post({ authorization: 'Bearer wrong-secret' }, '{}')
 const unknown = await post({ authorization }, `{"password_hash":"${password}"}`)
-const answers = { ok, unchanged, row, missing, badId, made, again, wrong, unknown }
+const responses = { ok, unchanged, row, missing, badId, made, again, wrong, unknown }
 const statuses = {
   ok: 200,
   unchanged: 304,
@@ -89,11 +89,11 @@ const lineOf = (response: Response) => lines.find(({ id }) => id === response.he
 
 const test = suite('request log')
 
-for (const [name, response] of Object.entries(answers)) {
+for (const [name, response] of Object.entries(responses)) {
   test(`${name}: one line with method, path, status, duration, id and bytes`, () => {
     assert.is(response.status, statuses[name as keyof typeof statuses])
     const line = lineOf(response)
-    assert.ok(line, 'no line has the id of the answer')
+    assert.ok(line, 'no line has the id of the response')
     assert.is(line?.['status'], response.status)
     assert.match(String(line?.['method']), /^(GET|POST)$/)
     assert.match(String(line?.['path']), /^\/api\/v1\/[a-z/0-9]+$/)
@@ -104,7 +104,7 @@ for (const [name, response] of Object.entries(answers)) {
 }
 
 for (const [what, { status }] of Object.entries(refusals)) {
-  test(`${what}: the refusal has every common header and one log line`, () => {
+  test(`${what}: the response has every common header and one log line`, () => {
     const [head = '', body = ''] = (refused[what] ?? '').split('\r\n\r\n')
     assert.match(head, new RegExp(`^HTTP/1\\.1 ${status} `))
     for (const header of [
@@ -126,7 +126,7 @@ for (const [what, { status }] of Object.entries(refusals)) {
   })
 }
 
-test('a valid request id is kept, an invalid one is replaced', () => {
+test('a valid request id is used, an invalid one is replaced', () => {
   assert.is(ok.headers.get('x-request-id'), 'from-the-proxy-7')
   assert.match(badId.headers.get('x-request-id') ?? '', /^[0-9a-f-]{36}$/)
 })
@@ -167,7 +167,7 @@ test('metrics count requests, creates, rows and the process itself', () => {
   }
 })
 
-test('without METRICS_PORT there are no metrics; a short token is warned about and not shown', async () => {
+test('without METRICS_PORT there are no metrics; a short token causes a warning that does not show it', async () => {
   const plain = await startProcess({ DATABASE_URL: await freshUrl(), API_TOKEN: 'sh0rt' })
   assert.not.ok(plain.output().includes('Metrics at'))
   assert.match(plain.output(), /API_TOKEN has fewer than 16 characters/)
@@ -180,6 +180,8 @@ test('without METRICS_PORT there are no metrics; a short token is warned about a
 })
 
 test('a terminal shows words instead of JSON', () => {
+  assert.is(plainNotice('{"level":30,"msg":"Ready at x"}'), 'Ready at x\n')
+  assert.is(plainNotice('{"level":40,"msg":"Too short."}'), 'Warning: Too short.\n')
   const time = new Date(2026, 0, 31, 9, 30).getTime()
   const line = {
     level: 30,

@@ -105,7 +105,7 @@ test('workers share the port, a dead one is replaced, and all are drained', asyn
       headers: { connection: 'close' },
       signal: AbortSignal.timeout(2_000),
     }).catch(() => {})
-  // An idle machine lets one worker accept everything that comes one by one.
+  // On an idle machine one worker may accept every connection that comes alone.
   const burst = () => Promise.all([setTimeout(50), ...Array.from({ length: 40 }, checkHealth)])
   while (workers().length < 2) await burst()
   const [killed] = workers()

@@ -10,12 +10,12 @@ import { token } from './support/service.js'
 const running = await startProcess({ DATABASE_URL: 'sqlite::memory:', API_TOKEN: token })
 const port = Number(new URL(running.address).port)
 
-/** Writes bytes as they are, then some more now and then, and answers with all that came back until the server closed. */
+/** Writes bytes unchanged, then some more at intervals; resolves with everything received until the server closed. */
 const exchange = (bytes: string, more?: { piece: string; every: number }): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     const received: Buffer[] = []
     const socket = connect(port, '127.0.0.1', () => {
-      // A client that is done says so; one that goes on says nothing of the kind.
+      // Without more to send, the client closes its side.
       if (more) socket.write(bytes, 'latin1')
       else socket.end(bytes, 'latin1')
     })
@@ -24,7 +24,7 @@ const exchange = (bytes: string, more?: { piece: string; every: number }): Promi
     patience.onabort = () => socket.destroy(new Error('the server has not closed the connection'))
     socket.on('data', (chunk) => received.push(chunk))
     socket.on('error', (error: Error & { code?: string }) => {
-      // A server that has answered may close without reading the rest.
+      // A server that has responded may close without reading the rest.
       if (error.code !== 'ECONNRESET' && error.code !== 'EPIPE') reject(error)
     })
     socket.on('close', () => {
@@ -34,7 +34,7 @@ const exchange = (bytes: string, more?: { piece: string; every: number }): Promi
   })
 
 const slowHead = 'POST /api/v1/leave HTTP/1.1\r\nHost: a\r\n'
-/** Begun now, so that their waiting is shared by all other suites. */
+/** Started now, so that they wait while the other tests run. */
 const slow = {
   'headers that do not end': exchange(slowHead, { piece: 'X: y\r\n', every: 1_000 }),
   'a body that does not end': exchange(
@@ -54,10 +54,10 @@ const test = suite('sockets')
 
 for (const { name, bytes, statuses } of corpus) {
   test(name, async () => {
-    const answers = parseResponses(await exchange(bytes))
-    const shown = answers.map(({ status, text }) => `${status} ${text.slice(0, 120)}`).join('\n')
-    assert.is(answers.length, statuses.length, `answers: ${shown}`)
-    for (const [index, { status, headers, text }] of answers.entries()) {
+    const responses = parseResponses(await exchange(bytes))
+    const shown = responses.map(({ status, text }) => `${status} ${text.slice(0, 120)}`).join('\n')
+    assert.is(responses.length, statuses.length, `responses: ${shown}`)
+    for (const [index, { status, headers, text }] of responses.entries()) {
       assert.ok(statuses[index]?.includes(status), shown)
       if (status < 400) continue
       assert.is(headers.get('content-type'), 'application/json; charset=utf-8', shown)
@@ -67,11 +67,11 @@ for (const { name, bytes, statuses } of corpus) {
   })
 }
 
-test('a request that was answered before its body went wrong is not answered again', async () => {
+test('a request whose body becomes invalid after its response gets no second response', async () => {
   const head = 'POST /api/v1/leave HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n'
-  const answers = parseResponses(await exchange(head, { piece: 'no chunk\r\n', every: 300 }))
+  const responses = parseResponses(await exchange(head, { piece: 'no chunk\r\n', every: 300 }))
   assert.equal(
-    answers.map(({ status }) => status),
+    responses.map(({ status }) => status),
     [401],
   )
 })
@@ -141,9 +141,9 @@ for (const [what, first, status] of [
       return ((await response.json()) as { meta: { total: number } }).meta.total
     }
     for (const next of [create, health, 'junk\r\n\r\n']) {
-      const answers = parseResponses(await exchange(first + next))
+      const responses = parseResponses(await exchange(first + next))
       assert.equal(
-        answers.map((answer) => answer.status),
+        responses.map((response) => response.status),
         [status],
       )
     }
@@ -156,19 +156,19 @@ test('HEAD with an invalid host has no body', async () => {
   assert.match(received.toString(), /^HTTP\/1\.1 400 .*\r\n\r\n$/s)
 })
 
-test('another expectation than 100-continue is ignored', async () => {
+test('an expectation other than 100-continue is ignored', async () => {
   const bytes = head('GET', '/api/v1/health', 'Expect: tea\r\nConnection: close\r\n')
   assert.is(parseResponses(await exchange(bytes))[0]?.status, 200)
 })
 
 test('a client that does not close its side of a refused connection is cut off', async () => {
   for (const bytes of ['BREW / HTTP/1.1\r\n\r\n', 'CONNECT a:80 HTTP/1.1\r\nHost: a:80\r\n\r\n']) {
-    const answers = parseResponses(await exchange(bytes, { piece: 'x', every: 500 }))
-    assert.is(answers.length, 1)
+    const responses = parseResponses(await exchange(bytes, { piece: 'x', every: 500 }))
+    assert.is(responses.length, 1)
   }
 })
 
-test('a connection that asked for an upgrade it did not get is as any other', async () => {
+test('a connection whose upgrade was ignored continues with HTTP', async () => {
   const wire = new RawConnection(running.address)
   const headers: Header[] = [
     ['authorization', `Bearer ${token}`],
@@ -182,22 +182,22 @@ test('a connection that asked for an upgrade it did not get is as any other', as
   wire.close()
 })
 
-test('no path leads out of the docs', async () => {
+test('no path of the docs reaches another file', async () => {
   for (const path of traversals) {
-    const [answer] = parseResponses(await exchange(`GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`))
-    assert.is(answer?.status, 404, path)
-    assert.is(JSON.parse(answer?.text ?? '').error.code, 'not_found', path)
+    const [response] = parseResponses(await exchange(`GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`))
+    assert.is(response?.status, 404, path)
+    assert.is(JSON.parse(response?.text ?? '').error.code, 'not_found', path)
   }
 })
 
 for (const [name, exchanged] of Object.entries(slow)) {
   test(`${name} are cut off with a 408`, async () => {
-    const answers = parseResponses(await exchanged)
+    const responses = parseResponses(await exchanged)
     assert.equal(
-      answers.map(({ status }) => status),
+      responses.map(({ status }) => status),
       [408],
     )
-    assert.is(JSON.parse(answers[0]?.text ?? '').error.code, 'bad_request')
+    assert.is(JSON.parse(responses[0]?.text ?? '').error.code, 'bad_request')
     await isHealthy()
   })
 }

@@ -74,7 +74,7 @@ test('every TypeScript file belongs to a folder with rules', () => {
   for (const name of include) assert.ok(partOf(name) in allowed, `${name} has no rule`)
 })
 
-test('the allowed imports form no circle', () => {
+test('the allowed imports have no cycle', () => {
   const reaches = (from: string, to: string, seen = new Set<string>()): boolean =>
     (allowed[from] ?? []).some((next) => {
       if (next === to) return true

@@ -15,21 +15,21 @@ const service = await startService()
 const closed = await startService({ token: undefined })
 const { get, send, address } = service
 
-/** Writes bytes to the port as they are, and answers with all that comes back. */
+/** Writes bytes unchanged; resolves with everything received. */
 const raw = (bytes: string): Promise<string> =>
   new Promise((resolve, reject) => {
     const socket = connect(Number(new URL(address).port), '127.0.0.1', () => socket.end(bytes))
-    let answer = ''
+    let response = ''
     socket.on('data', (chunk) => {
-      answer += chunk
+      response += chunk
     })
-    socket.on('end', () => resolve(answer))
+    socket.on('end', () => resolve(response))
     socket.on('error', reject)
   })
 
 const test = suite('the system')
 
-test('the index answers with and without a slash, and lists every resource', async () => {
+test('the index has a path with and without a slash, and lists every resource', async () => {
   const { status, body } = await get('')
   assert.is(status, 200)
   assert.equal(body, (await get('/')).body)
@@ -46,7 +46,7 @@ test('health says whether writes are enabled', async () => {
   assert.equal((await closed.get('/v1/health')).body, { ...expected, writes_enabled: false })
 })
 
-test('health answers 503 when the database does not answer', async () => {
+test('health is 503 when the database does not respond', async () => {
   const storage = await openStorage(registry, await freshUrl(), storageOptions)
   const app = createApp({ product, registry, storage, token: undefined }, pino({ level: 'silent' }))
   const listening = await listen(app, { host: '127.0.0.1', port: 0 })
@@ -57,13 +57,13 @@ test('health answers 503 when the database does not answer', async () => {
   await listening.stop()
 })
 
-test('the host’s root sends a browser to the docs', async () => {
+test('the root path redirects to the docs', async () => {
   const { status, headers } = await send('/')
   assert.is(status, 302)
   assert.is(headers.location, '/api/docs')
 })
 
-test('the docs page loads nothing from elsewhere and runs no inline script', async () => {
+test('the docs page loads nothing from other hosts and runs no inline script', async () => {
   const page = await get('/docs')
   assert.is(page.status, 200)
   assert.is((await get('/docs/')).text, page.text)
@@ -86,7 +86,7 @@ test('the docs assets are a fixed list', async () => {
   }
 })
 
-test('an unknown path answers 404, another method 405, both with the envelope', async () => {
+test('an unknown path is 404 and another method 405, both with the error envelope', async () => {
   for (const path of [
     '/nothing',
     '/API',
@@ -138,7 +138,7 @@ test('errors may not be cached', async () => {
   }
 })
 
-test('what the HTTP parser rejects is told in the envelope', async () => {
+test('a request that the HTTP parser rejects gets the error envelope', async () => {
   const cases = [
     { bytes: 'nonsense\r\n\r\n', status: 400 },
     { bytes: 'GET /api HTTP/1.1\r\nConnection: close\r\n\r\n', status: 400 },
@@ -151,16 +151,16 @@ test('what the HTTP parser rejects is told in the envelope', async () => {
     },
   ]
   for (const { bytes, status } of cases) {
-    const answer = await raw(bytes)
-    assert.ok(answer.startsWith(`HTTP/1.1 ${status} `), answer)
-    assert.match(answer, /\r\n\r\n(?:\w+\r\n)?\{"error":\{"code":"bad_request",/)
+    const response = await raw(bytes)
+    assert.ok(response.startsWith(`HTTP/1.1 ${status} `), response)
+    assert.match(response, /\r\n\r\n(?:\w+\r\n)?\{"error":\{"code":"bad_request",/)
   }
 })
 
-test('junk behind a request does not take its answer away', async () => {
-  const answer = await raw('GET /api/v1/health HTTP/1.1\r\nHost: a\r\n\r\n}\r\n\r\n')
-  assert.ok(answer.startsWith('HTTP/1.1 200 '), answer)
-  assert.match(answer, /HTTP\/1\.1 400 /)
+test('invalid bytes after a request do not affect its response', async () => {
+  const response = await raw('GET /api/v1/health HTTP/1.1\r\nHost: a\r\n\r\n}\r\n\r\n')
+  assert.ok(response.startsWith('HTTP/1.1 200 '), response)
+  assert.match(response, /HTTP\/1\.1 400 /)
 })
 
 test.run()

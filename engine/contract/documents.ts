@@ -17,7 +17,7 @@ const response = ({ description, schema, example, headers = [] }: ResponseSpec) 
   ...(schema && { content: { [json]: { schema, ...(example !== undefined && { example }) } } }),
 })
 
-/** The areas of the interface, each with what it contains. */
+/** The tags: one per area, described by its resources. */
 const tagsOf = (operations: readonly Operation[]) => {
   const contents = new Map<string, string[]>()
   for (const operation of operations) {

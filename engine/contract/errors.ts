@@ -125,7 +125,7 @@ export const payloadTooLarge = (limit: number): HttpError =>
 export const internalError = (): HttpError =>
   httpError(500, 'internal_error', 'Unexpected error. Report it with the X-Request-Id of this response.')
 
-/** The most issues one response lists: a body with more was generated, not mistyped. */
+/** The most issues in one response; only a program sends a body with more. */
 export const mostIssues = 100
 
 /** An invalid create, with all of its errors. */

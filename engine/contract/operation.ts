@@ -1,4 +1,4 @@
-/** An operation as data: everything the router and the documents need to know about one. */
+/** An operation as data: everything that the router and the documents need. */
 import type { z } from 'zod'
 import type { Resource } from '../descriptor/registry.js'
 import { type HttpError, hostUnclear, internalError, preconditionFailed, unavailable } from './errors.js'

@@ -1,11 +1,7 @@
 /** The three kinds of field and their options. */
 
-export type Kind = 'integer' | 'number' | 'text'
-
-/** The type of a field's values, in JavaScript and in JSON. */
-export type ValueOf<K extends Kind> = K extends 'text' ? string : number
-
-interface CommonOptions<V> {
+/** The options of a field with values of type V. */
+export interface Options<V> {
   /** A one-sentence description for the API documents. */
   about?: string
   /** An example value for the API documents; by default the value in the first demo row. */
@@ -16,36 +12,52 @@ interface CommonOptions<V> {
   managed?: true | (() => V)
   /** Clients always see null; the column is never selected, searched or filtered. */
   redacted?: true
-}
-
-interface KeyOptions<V> extends CommonOptions<V> {
   /** Lists accept this field as an equality filter. */
   filter?: true
   /** No two rows have the same value: in the whole table (`true`), or among rows with equal values in the named fields. */
   unique?: true | readonly string[]
+  /** The documented format; any string is accepted. Implied if the default or the managed value is `today` or `now`. */
+  format?: TextFormat
+  /** The path of the resource that the value references by `id`. */
+  references?: string
 }
 
-/** The documented format of a text field; any string is accepted. */
 export type TextFormat = 'date' | 'timestamp'
 
-export interface OptionsOf {
-  text: KeyOptions<string> & {
-    /** Implied if the default or the managed value is `today` or `now`. */
-    format?: TextFormat
-  }
-  integer: KeyOptions<number> & {
-    /** The path of the resource that the value references by `id`. */
-    references?: string
-  }
-  number: CommonOptions<number>
+/** What the verification accepts as a value. */
+export interface Shape {
+  readonly isValid: (value: unknown) => boolean
+  /** Completes the sentence "it must be …". */
+  readonly expected: string
 }
 
-/** The options of each kind, for the verifier to detect unknown ones. */
-export const optionNames: Record<Kind, readonly string[]> = {
-  text: ['about', 'example', 'default', 'managed', 'redacted', 'filter', 'unique', 'format'],
-  integer: ['about', 'example', 'default', 'managed', 'redacted', 'filter', 'unique', 'references'],
-  number: ['about', 'example', 'default', 'managed', 'redacted'],
-}
+const commonOptions = ['about', 'example', 'default', 'managed', 'redacted'] as const
+
+/** The values of each kind, in descriptors and demo rows, and its options. */
+export const kinds = {
+  text: {
+    isValid: (value: unknown) => typeof value === 'string' && value.isWellFormed() && !value.includes('\0'),
+    expected: 'a string without NUL and lone surrogates',
+    options: [...commonOptions, 'filter', 'unique', 'format'],
+  },
+  integer: {
+    isValid: Number.isSafeInteger,
+    expected: 'an integer between -9007199254740991 and 9007199254740991',
+    options: [...commonOptions, 'filter', 'unique', 'references'],
+  },
+  number: {
+    isValid: Number.isFinite,
+    expected: 'a finite number',
+    options: commonOptions,
+  },
+} as const satisfies Record<string, Shape & { options: readonly (keyof Options<never>)[] }>
+
+export type Kind = keyof typeof kinds
+
+/** The type of a field's values, in JavaScript and in JSON. */
+export type ValueOf<K extends Kind> = K extends 'text' ? string : number
+
+export type OptionsOf = { [K in Kind]: Pick<Options<ValueOf<K>>, (typeof kinds)[K]['options'][number]> }
 
 /** One field as a descriptor writes it. */
 export interface FieldSpec<K extends Kind = Kind, O = OptionsOf[K]> {
@@ -56,17 +68,18 @@ export interface FieldSpec<K extends Kind = Kind, O = OptionsOf[K]> {
 /** TypeScript does not check generic parameters for unknown properties, so unknown options get the type `never`. */
 type Exactly<O, Allowed> = O & Record<Exclude<keyof O, keyof Allowed>, never>
 
+const fieldOf =
+  <K extends Kind>(kind: K) =>
+  <const O extends OptionsOf[K] = Record<never, never>>(options?: Exactly<O, OptionsOf[K]>): FieldSpec<K, O> => ({
+    kind,
+    options: options ?? ({} as O),
+  })
+
 /** An integer between −(2^53−1) and 2^53−1. */
-export const integer = <const O extends OptionsOf['integer'] = Record<never, never>>(
-  options?: Exactly<O, OptionsOf['integer']>,
-): FieldSpec<'integer', O> => ({ kind: 'integer', options: options ?? ({} as O) })
+export const integer = fieldOf('integer')
 
 /** A finite number. */
-export const number = <const O extends OptionsOf['number'] = Record<never, never>>(
-  options?: Exactly<O, OptionsOf['number']>,
-): FieldSpec<'number', O> => ({ kind: 'number', options: options ?? ({} as O) })
+export const number = fieldOf('number')
 
 /** A string, stored exactly as sent. */
-export const text = <const O extends OptionsOf['text'] = Record<never, never>>(
-  options?: Exactly<O, OptionsOf['text']>,
-): FieldSpec<'text', O> => ({ kind: 'text', options: options ?? ({} as O) })
+export const text = fieldOf('text')

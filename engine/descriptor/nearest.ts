@@ -23,17 +23,10 @@ export const editDistance = (a: string, b: string): number => {
 export const nearest = (word: string, candidates: readonly string[]): string | undefined => {
   // The distance takes time quadratic in the length, and clients choose the names of body properties.
   if (word.length > 100) return undefined
-  const given = word.toLowerCase()
-  let best: string | undefined
-  let least = Math.max(2, Math.floor(word.length / 3)) + 1
-  for (const candidate of candidates) {
-    const away = editDistance(given, candidate.toLowerCase())
-    if (away < least) {
-      best = candidate
-      least = away
-    }
-  }
-  return best
+  const most = Math.max(2, Math.floor(word.length / 3))
+  const distances = candidates.map((name) => editDistance(word.toLowerCase(), name.toLowerCase()))
+  const least = Math.min(...distances)
+  return least <= most ? candidates[distances.indexOf(least)] : undefined
 }
 
 /** A suggestion to append to a message without its full stop; empty if no candidate is similar. */

@@ -1,84 +1,82 @@
 /** Parses the default export of a resource file into a descriptor and reports every syntax error. */
 import type { Descriptor, Fields } from './define.js'
-import { type FieldSpec, type Kind, optionNames } from './fields.js'
+import { type FieldSpec, type Kind, kinds, type Options, type Shape } from './fields.js'
 import { didYouMean } from './nearest.js'
-import { formatValue } from './registryError.js'
+import { formatValue, type Report, reportAt } from './registryError.js'
 
-type Report = (message: string, field?: string) => void
-type Check = (value: unknown) => boolean
+type Values = Readonly<Record<string, unknown>>
+type Shapes = Readonly<Record<string, Shape>>
 
-const isText: Check = (value) => typeof value === 'string' && value.trim() !== ''
-const isNames: Check = (value) => Array.isArray(value) && value.every((name) => typeof name === 'string')
-const isObject = (value: unknown): value is Record<string, unknown> =>
+const shape = (expected: string, isValid: Shape['isValid']): Shape => ({ isValid, expected })
+
+const isObject = (value: unknown): value is Values =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
+const isText = (value: unknown): boolean => typeof value === 'string' && value.trim() !== ''
+const isNames = (value: unknown): boolean => Array.isArray(value) && value.every((name) => typeof name === 'string')
+const isFunction = (value: unknown): boolean => typeof value === 'function'
+const isTrue = (value: unknown): boolean => value === true
 
-interface Property {
-  readonly valid: Check
-  /** Completes the sentence "it must be …". */
-  readonly expected: string
-  readonly optional?: true
+const mandatory: Shapes = {
+  name: shape('a string such as "Leave request"', isText),
+  area: shape('a string such as "People"', isText),
+  table: shape(
+    'lower-case letters, digits and underscores, such as "leave_requests", and must not begin with sqlite_ or registry_',
+    (value) => typeof value === 'string' && /^(?!sqlite_|registry_)[a-z][a-z0-9_]{0,59}$/.test(value),
+  ),
+  fields: shape(
+    'an object with at least one field besides id, such as { name: text() }',
+    (value) => isObject(value) && Object.keys(value).length > 0,
+  ),
+  required: shape('a list of field names, such as ["name"], or [] if every field may be null', isNames),
+  create: shape('true or false', (value) => typeof value === 'boolean'),
 }
 
-const properties: Record<keyof Descriptor, Property> = {
-  name: { valid: isText, expected: 'a string such as "Leave request"' },
-  plural: { valid: isText, expected: 'a string such as "Leave requests"', optional: true },
-  area: { valid: isText, expected: 'a string such as "People"' },
-  about: { valid: isText, expected: 'a sentence', optional: true },
-  table: {
-    valid: (value) => typeof value === 'string' && /^(?!sqlite_|registry_)[a-z][a-z0-9_]{0,59}$/.test(value),
-    expected:
-      'lower-case letters, digits and underscores, such as "leave_requests", and must not begin with sqlite_ or registry_',
-  },
-  fields: { valid: isObject, expected: 'an object with a property for each field, such as { name: text() }' },
-  required: { valid: isNames, expected: 'a list of field names, such as ["name"], or [] if every field may be null' },
-  create: { valid: (value) => typeof value === 'boolean', expected: 'true or false' },
+const properties: Shapes = {
+  ...mandatory,
+  plural: shape('a string such as "Leave requests"', isText),
+  about: shape('a sentence', isText),
 }
 
-const isTrue: Check = (value) => value === true
-const optionChecks: Record<string, Property> = {
-  about: { valid: isText, expected: 'a sentence' },
-  managed: {
-    valid: (value) => value === true || typeof value === 'function',
-    expected: 'true or a function such as now',
-  },
-  redacted: { valid: isTrue, expected: 'true or omitted' },
-  filter: { valid: isTrue, expected: 'true or omitted' },
-  unique: { valid: (value) => value === true || isNames(value), expected: 'true or a list of field names' },
-  format: { valid: (value) => value === 'date' || value === 'timestamp', expected: '"date" or "timestamp"' },
-  references: { valid: isText, expected: 'the path of a resource, such as "employees"' },
+const optionsOf = (kind: Kind): Shapes => {
+  const { expected, isValid, options } = kinds[kind]
+  const shapes: Record<keyof Options<never>, Shape> = {
+    about: shape('a sentence', isText),
+    example: shape(expected, isValid),
+    default: shape(expected, (value) => isFunction(value) || isValid(value)),
+    managed: shape('true or a function such as now', (value) => isTrue(value) || isFunction(value)),
+    redacted: shape('true or omitted', isTrue),
+    filter: shape('true or omitted', isTrue),
+    unique: shape('true or a list of field names', (value) => isTrue(value) || isNames(value)),
+    format: shape('"date" or "timestamp"', (value) => value === 'date' || value === 'timestamp'),
+    references: shape('the path of a resource, such as "employees"', isText),
+  }
+  return Object.fromEntries(options.map((name) => [name, shapes[name]]))
 }
 
-/** Returns the valid options and reports the others. */
-const parseOptions = (
-  name: string,
-  kind: Kind,
-  options: Record<string, unknown>,
-  report: Report,
-): Record<string, unknown> => {
+/** Returns the valid values and reports the invalid ones, and those with an unknown name. */
+const parseValues = (values: Values, shapes: Shapes, describe: (name: string) => string, report: Report): Values => {
+  const names = Object.keys(shapes)
   const valid: Record<string, unknown> = {}
-  for (const [option, value] of Object.entries(options)) {
-    const check = optionChecks[option]
-    if (!optionNames[kind].includes(option)) {
-      const hint = didYouMean(option, optionNames[kind]) || `; the options are ${optionNames[kind].join(', ')}`
-      report(`unknown option "${option}" of ${kind}()${hint}`, name)
-    } else if (check && value !== undefined && !check.valid(value)) {
-      report(`${option} is ${formatValue(value)}, but it must be ${check.expected}`, name)
-    } else valid[option] = value
+  for (const [name, value] of Object.entries(values)) {
+    const shape = Object.hasOwn(shapes, name) ? shapes[name] : undefined
+    if (!shape) {
+      report(`unknown ${describe(name)}${didYouMean(name, names) || `; it must be one of ${names.join(', ')}`}`)
+    } else if (value === undefined || shape.isValid(value)) valid[name] = value
+    else report(`${name} is ${formatValue(value)}, but it must be ${shape.expected}`)
   }
   return valid
 }
 
-const isSpec = (spec: unknown): spec is { kind: Kind; options: Record<string, unknown> } =>
-  isObject(spec) && typeof spec['kind'] === 'string' && spec['kind'] in optionNames && isObject(spec['options'])
+const isSpec = (spec: unknown): spec is { kind: Kind; options: Values } =>
+  isObject(spec) && Object.hasOwn(kinds, String(spec['kind'])) && isObject(spec['options'])
 
-const parseFields = (fields: Record<string, unknown>, report: Report): Fields => {
-  if (Object.keys(fields).length === 0) report('fields is empty; a resource needs at least one field besides id')
-  const parsed = Object.entries(fields).map(([name, spec]): [string, FieldSpec] => {
-    if (isSpec(spec)) return [name, { kind: spec.kind, options: parseOptions(name, spec.kind, spec.options, report) }]
-    report(`is ${formatValue(spec)}, but it must be integer(), number() or text()`, name)
-    return [name, { kind: 'text', options: {} }]
-  })
-  return Object.fromEntries(parsed)
+const parseField = (spec: unknown, report: Report): FieldSpec => {
+  if (!isSpec(spec)) {
+    report(`is ${formatValue(spec)}, but it must be integer(), number() or text()`)
+    return { kind: 'text', options: {} }
+  }
+  const { kind, options } = spec
+  return { kind, options: parseValues(options, optionsOf(kind), (name) => `option "${name}" of ${kind}()`, report) }
 }
 
 /** Replaces invalid properties, so that the rest of the descriptor can be verified in the same run. */
@@ -90,18 +88,15 @@ export const parseDescriptor = (exported: unknown, report: Report): Descriptor |
     report('the default export is not a descriptor; write "export default defineResource({ … })"')
     return undefined
   }
-  for (const key of Object.keys(exported)) {
-    if (!(key in properties)) report(`unknown property "${key}"${didYouMean(key, Object.keys(properties))}`)
+  for (const [name, { expected }] of Object.entries(mandatory)) {
+    if (exported[name] === undefined) report(`${name} is missing; it must be ${expected}`)
   }
-  const parsed: Record<string, unknown> = { ...placeholder }
-  for (const [key, { valid, expected, optional }] of Object.entries(properties)) {
-    const value = exported[key]
-    if (value === undefined) {
-      if (!optional) report(`${key} is missing; it must be ${expected}`)
-    } else if (!valid(value)) report(`${key} is ${formatValue(value)}, but it must be ${expected}`)
-    else parsed[key] = key === 'fields' ? parseFields(value as Record<string, unknown>, report) : value
-  }
+  const valid = parseValues(exported, properties, (name) => `property "${name}"`, report)
+  const parsed: Descriptor = { ...placeholder, ...valid }
+  const names = Object.keys(parsed.fields)
+  const fields: Fields = Object.fromEntries(
+    names.map((name) => [name, parseField(parsed.fields[name], reportAt(report, `field "${name}"`))]),
+  )
   // Without fields, every name in required would be reported as a second error.
-  if (Object.keys(parsed['fields'] as object).length === 0) parsed['required'] = []
-  return parsed as unknown as Descriptor
+  return { ...parsed, fields, required: names.length > 0 ? parsed.required : [] }
 }

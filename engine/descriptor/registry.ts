@@ -1,41 +1,27 @@
 /** The registry: every descriptor in one normalised form, which the rest of the engine reads. */
 import { now, today } from './clock.js'
 import type { Descriptor } from './define.js'
-import type { FieldSpec, Kind, OptionsOf, TextFormat } from './fields.js'
+import type { FieldSpec, Kind, Options, TextFormat } from './fields.js'
 
 export type Value = string | number | null
 export type RowValues = Record<string, Value>
 
-export interface Field {
+/** A field: its options in the descriptor, with `unique` and `format` in one form. */
+export interface Field extends Readonly<Omit<Options<string | number>, 'unique' | 'format'>> {
   readonly name: string
   readonly kind: Kind
   readonly required: boolean
-  readonly about: string | undefined
-  readonly example: Value | undefined
-  /** The value if the body omits the field; undefined if there is no default. */
-  readonly default: Value | (() => Value) | undefined
-  readonly managed: true | (() => Value) | undefined
-  readonly redacted: boolean
-  readonly filter: boolean
-  /** The path of the referenced resource. */
-  readonly references: string | undefined
   /** The fields among whose equal values it is unique (none: the whole table); undefined if it need not be. */
   readonly unique: readonly string[] | undefined
-  /** The documented format of its values. */
   readonly format: TextFormat | undefined
 }
 
-export interface Resource {
+export interface Resource extends Omit<Descriptor, 'fields' | 'required'> {
   /** The last segment of its URL: `leave` for `/v1/leave`. */
   readonly path: string
-  readonly name: string
   readonly plural: string
-  readonly area: string
-  readonly about: string | undefined
-  readonly table: string
   /** `id` first, then the fields of the descriptor in their order. */
   readonly fields: readonly Field[]
-  readonly create: boolean
   /** The demo rows; empty if `seeds/` has no file for the resource. */
   readonly demo: readonly RowValues[]
 }
@@ -55,37 +41,31 @@ const clockFormats = new Map<unknown, TextFormat>([
   [now, 'timestamp'],
 ])
 
-const fieldOf = (name: string, spec: FieldSpec, required: boolean): Field => {
-  const options = spec.options as OptionsOf['integer' | 'text'] & { references?: string; format?: TextFormat }
+const fieldOf = (name: string, { kind, options }: FieldSpec, required: boolean): Field => {
+  const { unique, format, ...rest } = options as Options<string | number>
   return {
+    ...rest,
     name,
-    kind: spec.kind,
+    kind,
     required,
-    about: options.about,
-    example: options.example,
-    default: options.default,
-    managed: options.managed,
-    redacted: options.redacted ?? false,
-    filter: options.filter ?? false,
-    references: options.references,
-    unique: options.unique === true ? [] : options.unique,
-    format: options.format ?? clockFormats.get(options.default ?? options.managed),
+    unique: unique === true ? [] : unique,
+    format: format ?? clockFormats.get(rest.default ?? rest.managed),
   }
 }
 
 /** Turns a verified descriptor into a resource. */
-export const resourceFrom = (path: string, descriptor: Descriptor, demo: readonly RowValues[]): Resource => ({
+export const resourceFrom = (
+  path: string,
+  { fields, required, ...rest }: Descriptor,
+  demo: readonly RowValues[],
+): Resource => ({
+  ...rest,
   path,
-  name: descriptor.name,
-  plural: descriptor.plural ?? pluralOf(descriptor.name),
-  area: descriptor.area,
-  about: descriptor.about,
-  table: descriptor.table,
+  plural: rest.plural ?? pluralOf(rest.name),
   fields: [
     fieldOf('id', idSpec, false),
-    ...Object.entries(descriptor.fields).map(([name, spec]) => fieldOf(name, spec, descriptor.required.includes(name))),
+    ...Object.entries(fields).map(([name, spec]) => fieldOf(name, spec, required.includes(name))),
   ],
-  create: descriptor.create,
   demo,
 })
 
@@ -108,14 +88,12 @@ const resolve = (source: Value | (() => Value)): Value => (typeof source === 'fu
 export const newRow = (resource: Resource, sent: Readonly<Record<string, Value | undefined>>): RowValues => {
   const row: RowValues = {}
   for (const field of resource.fields) {
-    if (field.name === 'id') continue
-    if (field.managed) {
-      row[field.name] = field.managed === true ? null : field.managed()
-      continue
-    }
-    const value = sent[field.name]
+    const { name, managed } = field
+    const value = sent[name]
     const absent = value === undefined || (value === null && field.required)
-    row[field.name] = absent ? resolve(field.default ?? null) : value
+    if (name === 'id') continue
+    if (managed) row[name] = managed === true ? null : managed()
+    else row[name] = absent ? resolve(field.default ?? null) : value
   }
   return row
 }

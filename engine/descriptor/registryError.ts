@@ -1,33 +1,20 @@
-/** The error that reports every problem in the resource and seed files, in words that can be acted on without reading the engine. */
+/** Reports the problems of resource and seed files: all at once, each with its file, row and field. */
 
-export interface Problem {
-  /** The file as the maintainer knows it: `resources/leave.ts`. */
-  readonly file: string
-  /** The number of the demo row, from 1. */
-  readonly row?: number
-  readonly field?: string | undefined
-  readonly message: string
-}
+export type Report = (message: string) => void
 
-/** `resources/leave.ts: field "days": unknown option "filtre" of number().` */
-export const formatProblem = ({ file, row, field, message }: Problem): string => {
-  const place = [
-    file,
-    ...(row === undefined ? [] : [`row ${row}`]),
-    ...(field === undefined ? [] : [`field "${field}"`]),
-  ]
-  return `${place.join(': ')}: ${message}`
-}
+/** Puts the place before each message: `resources/leave.ts: field "days": unknown option "filtre" of number()`. */
+export const reportAt =
+  (report: Report, place: string): Report =>
+  (message) =>
+    report(`${place}: ${message}`)
 
-/** Carries all problems at once; the service does not start with any. */
+/** Lists all problems; the service does not start with any. */
 export class RegistryError extends Error {
   override readonly name = 'RegistryError'
-  readonly problems: readonly Problem[]
 
-  constructor(problems: readonly Problem[]) {
+  constructor(problems: readonly string[]) {
     const count = problems.length === 1 ? 'an error' : `${problems.length} errors`
-    super([`The resources have ${count}:`, ...problems.map((problem) => `  ${formatProblem(problem)}`)].join('\n'))
-    this.problems = problems
+    super([`The resources have ${count}:`, ...problems].join('\n  '))
   }
 }
 

@@ -25,7 +25,7 @@ export const createApp = (service: Service, logger: Logger, onRequest?: OnReques
   app.use(setCommonHeaders)
   if (service.middleware?.length) {
     for (const middleware of service.middleware) app.use(middleware)
-    // Once more inside: a middleware sees the status of a failed request instead of an exception.
+    // A second time inside, so that this middleware sees the status of a failed request instead of an exception.
     app.use(errorEnvelope(logger))
   }
   app.use(routesOf(service, operationsOf(service.registry)))

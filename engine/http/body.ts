@@ -57,7 +57,7 @@ const readFailure = (error: { status?: number }): Error =>
     ? payloadTooLarge(bodyLimit)
     : refuse('body_read', 'The body could not be read as its Content-Encoding and Content-Length describe it.')
 
-/** Rejects when there is nobody left to respond to; koa-bodyparser would wait for the rest of a compressed body. */
+/** Rejects when the client has gone; koa-bodyparser would wait for the rest of a compressed body. */
 const responseClosed = ({ res }: Context): Promise<never> =>
   new Promise((_, reject) => {
     res.once('close', () => reject(new Error('the connection closed')))
@@ -99,6 +99,6 @@ export const readRetry = (ctx: Context, source: string, issues: BodyIssue[]): Re
   if (key === undefined) return undefined
   const fault = faultOfKey(key)
   if (fault) issues.push(fault)
-  // The path is a part of it: the same body sent to another path is another request.
+  // The digest includes the path: the same body sent to another path is another request.
   return { key, digest: createHash('sha256').update(`${ctx.path}\n${source}`).digest('hex') }
 }

@@ -44,7 +44,7 @@ export const sendTagged = async (ctx: AppContext, { tag, body }: CachedBody, typ
   ctx.body = sent
 }
 
-/** Sends a body of many megabytes as it is read. It has no tag, so no If-Match but * can match it. */
+/** Sends a body of many megabytes as it is read. It has no tag, so the only If-Match that succeeds is `*`. */
 export const sendStreamed = (ctx: AppContext, { body }: StreamedBody): void => {
   const ifMatch = ctx.req.headers['if-match']
   if (ifMatch !== undefined && ifMatch.trim() !== '*') throw preconditionFailed()

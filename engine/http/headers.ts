@@ -19,7 +19,7 @@ export const setCommonHeaders: Middleware = (ctx, next) => {
   return next()
 }
 
-/** What a browser asks for before it sends a cross-origin create. */
+/** The headers of a response to a CORS preflight request. */
 export const preflightHeaders = (allow: string): Record<string, string> => ({
   'Access-Control-Allow-Methods': allow,
   'Access-Control-Allow-Headers': 'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, X-Request-Id',

@@ -29,7 +29,7 @@ const skipString = (text: string, start: number): { at: number; isValid: boolean
   return { at, isValid: false }
 }
 
-/** The index of the first character that no JSON text could have there. */
+/** The index of the first syntax error. */
 const errorIndex = (text: string): number => {
   // Open objects and arrays; a stack of our own, because nesting may be deeper than the call stack.
   const open: ('{' | '[')[] = []

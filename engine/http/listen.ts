@@ -47,7 +47,7 @@ const serverOf = ({ handle, logRequest }: App, isStopping: () => boolean): Serve
     } else handleInBatches(response)
   }
 
-  /** Calls back when the requests before have their responses. */
+  /** Calls back when all earlier requests on the connection have their responses. */
   const afterEarlierResponses = (socket: Duplex, send: () => void): void => {
     const response = newest.get(socket)
     if (!response || response.writableFinished || response.destroyed) send()
@@ -63,7 +63,7 @@ const serverOf = ({ handle, logRequest }: App, isStopping: () => boolean): Serve
     const response = newest.get(socket)
     const reason = error.code ?? error.message
     if (response && !response.req.complete) {
-      // One request gets one response: a second would pass for that of the next request.
+      // One response per request: the client would take a second one for the response to its next request.
       if (response.headersSent) socket.destroy()
       else refuse.toRequest(response, parserFault(error, true), reason)
       return
@@ -72,7 +72,7 @@ const serverOf = ({ handle, logRequest }: App, isStopping: () => boolean): Serve
   }
 
   const limits = { requestTimeout: 30_000, headersTimeout: 10_000, connectionsCheckingInterval: 1_000 }
-  // We check the Host ourselves: Node's own refusal has no body. A client that has closed its side is still owed its response.
+  // We check the Host ourselves: Node's own refusal has no body. A client that has closed its side still gets its response.
   const server = Object.assign(createServer({ ...limits, requireHostHeader: false }, onRequest), {
     httpAllowHalfOpen: true,
   })

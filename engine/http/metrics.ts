@@ -1,4 +1,4 @@
-/** Prometheus metrics, served on a port of their own so that API clients cannot read them. */
+/** Prometheus metrics, served on a separate port so that API clients cannot read them. */
 import cluster from 'node:cluster'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -36,7 +36,7 @@ export const requestMetrics = (storage: Storage): OnRequest => {
     labelNames: ['resource'],
     aggregator: 'first',
     async collect() {
-      // Without an answer from the database there is no sample, rather than an old one.
+      // If the database does not respond, there is no sample instead of an outdated one.
       this.reset()
       const counts = await storage.counts().catch(() => new Map())
       for (const [{ path }, rows] of counts) this.set({ resource: path }, rows)

@@ -1,4 +1,4 @@
-/** Requests that never reach the app, because they are not HTTP that the service accepts: why, and the response to each. */
+/** Refuses requests that are not valid HTTP, before they reach the app. */
 import { randomUUID } from 'node:crypto'
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -11,7 +11,7 @@ import { type OnRequest, requestIdOf } from './requestLog.js'
 /** A name, an IPv4 or an IPv6 address, and perhaps a port. A comma would be two hosts that a proxy joined. */
 const hostGrammar = /^(?:[\w.~%!$&'()*+;=-]+|\[[\w:.%~-]+\])(?::\d*)?$/
 
-/** Whether a request names one valid host; requests with two are how others are smuggled. HTTP/1.0 needs none. */
+/** Whether a request has exactly one valid Host header: two allow request smuggling. HTTP/1.0 needs none. */
 const hasValidHost = ({ headers, rawHeaders, httpVersion }: IncomingMessage): boolean => {
   let hosts = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -28,7 +28,7 @@ export const requestFault = (request: IncomingMessage): HttpError | undefined =>
   if (!hasValidHost(request)) return hostUnclear()
   const coding = request.headers['transfer-encoding']?.toLowerCase()
   if (coding === undefined || coding === 'chunked') return undefined
-  // Without chunks at the end the length of the body is unknown.
+  // If chunked is not the last coding, the length of the body is unknown.
   const status = /[ \t,]chunked$/.test(coding) ? 501 : 400
   return badRequest(status, 'Transfer-Encoding must be chunked; compress a body with Content-Encoding instead.')
 }
@@ -39,7 +39,7 @@ export const connectRefused = (): HttpError => methodNotAllowed('CONNECT', 'GET,
 /** What Node's parser reports. */
 export interface ParserError extends Error {
   readonly code?: string
-  /** llhttp's own words; they quote nothing of the request. */
+  /** llhttp's message, which quotes nothing of the request. */
   readonly reason?: string
   readonly bytesParsed?: number
   readonly rawPacket?: Buffer
@@ -104,7 +104,7 @@ const refusalOf = ({ status, headers, body }: HttpError, id: string): Refusal =>
   }
 }
 
-/** How long a client may take to read a refusal and close its side. */
+/** How long a client may take to read the response and close its side. */
 const lingerMs = 2_000
 
 /** Reads on for a while: a connection closed with unread data is reset, and the client may lose the response. */

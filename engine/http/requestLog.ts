@@ -7,7 +7,7 @@ import { batchPerTick } from '../batchPerTick.js'
 import { requestIdGrammar } from '../contract/headers.js'
 import { replayedHeader } from '../contract/idempotency.js'
 
-/** The times at which a read was parsed and its query finished, in milliseconds; Server-Timing is made of them. */
+/** The times at which a read was parsed and its query finished, in milliseconds, for Server-Timing. */
 export interface State {
   parsed?: number
   queried?: number
@@ -33,7 +33,7 @@ export interface RequestLog {
   readonly reason?: string
 }
 
-/** Called once for every request, after the log line; the metrics are one. */
+/** Called once for every request, after its log line; used by the metrics. */
 export type OnRequest = (request: RequestLog) => void
 
 /** Logs requests and passes them on. */
@@ -75,7 +75,7 @@ export const logRequests =
       id,
       method,
       path: ctx.path,
-      // The router leaves the name of the route that ran.
+      // @koa/router sets it to the name of the matched route.
       operation: (ctx['_matchedRouteName'] as string | undefined) ?? 'none',
       status,
       bytes: method === 'HEAD' ? 0 : (ctx.length ?? 0),

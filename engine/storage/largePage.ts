@@ -1,4 +1,4 @@
-/** Sends a page of many megabytes in parts, so that the service never holds the whole of it. */
+/** Sends a page of many megabytes in parts, so that it is never in memory as a whole. */
 
 /** A page of more bytes than this is read and sent in parts. */
 export const largePage = 4 * 1024 * 1024

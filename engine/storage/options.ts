@@ -9,7 +9,7 @@ export interface PoolOptions {
   readonly size: number
   /** How long a request waits for a connection, in milliseconds. */
   readonly waitMs: number
-  /** How long an idle connection is kept. */
+  /** How long an idle connection stays open. */
   readonly idleMs: number
   /** How long a statement may take. */
   readonly statementMs: number

@@ -1,7 +1,7 @@
-/** What a storage has of each kind, once for each resource. */
+/** Makes one object per resource. */
 import type { Registry, Resource } from '../descriptor/registry.js'
 
-/** Makes one for every resource of a registry, and the function that finds it again. */
+/** Makes an object for every resource of a registry; returns the function that finds it. */
 export const perResource = <T>(registry: Registry, make: (resource: Resource) => T): ((resource: Resource) => T) => {
   const made = new Map(registry.map((resource) => [resource, make(resource)]))
   return (resource) => {

@@ -4,7 +4,7 @@ import type { Resource, RowValues } from '../descriptor/registry.js'
 /** The parameters of a list request. */
 export interface ListQuery {
   readonly limit: number
-  /** As large as the client likes; past the end is an empty page. */
+  /** Unbounded; an offset past the end gives an empty page. */
   readonly offset: bigint
   /** Text to search for, trimmed; empty for no search. */
   readonly q: string
@@ -80,7 +80,7 @@ export interface Storage {
   close(): Promise<void>
 }
 
-/** The database cannot be used as it is; the message is for whoever starts the service. */
+/** The database cannot be used as it is; the message is for the operator. */
 export class StorageError extends Error {
   override readonly name = 'StorageError'
 }

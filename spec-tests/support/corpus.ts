@@ -1,7 +1,7 @@
-/** Requests that are not what they seem: what proxies and servers have read differently, and the answers each must get. */
+/** Ambiguous, malformed and expensive requests, with the statuses that the service must send. */
 import { token } from './service.js'
 
-/** Bytes for one connection, and the statuses that may come back, in their order; several where the standard leaves a choice. */
+/** Bytes for one connection, and the allowed statuses of each response, in order. */
 export interface Odd {
   readonly name: string
   readonly bytes: string
@@ -11,7 +11,7 @@ export interface Odd {
 const create = (headers: string, body: string): string =>
   `POST /api/v1/leave HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n${headers}\r\n${body}`
 const get = (headers: string): string => `GET /api/v1/health HTTP/1.1\r\nHost: a\r\n${headers}\r\n`
-/** What an attacker would have read as a request of its own. */
+/** A request that an attacker tries to smuggle in. */
 const smuggled = 'GET /api/v1/employees HTTP/1.1\r\nHost: a\r\n\r\n'
 const chunk = (text: string): string => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`
 const valid = '{"leave_type":"x"}'
@@ -19,7 +19,7 @@ const valid = '{"leave_type":"x"}'
 const refused = [[400]] as const
 const odd = (name: string, bytes: string, statuses: Odd['statuses'] = refused): Odd => ({ name, bytes, statuses })
 
-/** Two lengths for one body. */
+/** Bodies with an ambiguous length. */
 const framing: Odd[] = [
   odd('a length and chunks', create('Content-Length: 5\r\nTransfer-Encoding: chunked\r\n', `0\r\n\r\n${smuggled}`)),
   odd('chunks and a length', create('Transfer-Encoding: chunked\r\nContent-Length: 5\r\n', `0\r\n\r\n${smuggled}`)),
@@ -39,10 +39,10 @@ const framing: Odd[] = [
   odd('a folded coding', create('Transfer-Encoding:\r\n chunked\r\n', `0\r\n\r\n${smuggled}`)),
   odd('the coding in capitals', create('Transfer-Encoding: CHUNKED\r\n', `${chunk(valid)}0\r\n\r\n`), [[201]]),
   odd('chunks with an extension', create('Transfer-Encoding: chunked\r\n', `12;a=b\r\n${valid}\r\n0\r\n\r\n`), [[201]]),
-  odd('a chunk longer than it says', create('Transfer-Encoding: chunked\r\n', `2\r\n${valid}\r\n0\r\n\r\n`)),
-  odd('a chunk of no number', create('Transfer-Encoding: chunked\r\n', `zz\r\n${valid}\r\n0\r\n\r\n`)),
+  odd('a chunk longer than its size', create('Transfer-Encoding: chunked\r\n', `2\r\n${valid}\r\n0\r\n\r\n`)),
+  odd('a chunk without a size', create('Transfer-Encoding: chunked\r\n', `zz\r\n${valid}\r\n0\r\n\r\n`)),
   odd(
-    'a chunk of a huge number',
+    'a chunk with a huge size',
     create('Transfer-Encoding: chunked\r\n', `${'f'.repeat(17)}\r\n${valid}\r\n0\r\n\r\n`),
   ),
   odd('chunks that end in bare LF', create('Transfer-Encoding: chunked\r\n', `12\n${valid}\n0\n\n`)),
@@ -53,7 +53,7 @@ const framing: Odd[] = [
   ),
 ]
 
-/** Heads that are no heads. */
+/** Invalid headers. */
 const heads: Odd[] = [
   odd('a folded header', get('X: a\r\n b\r\n')),
   odd('a bare CR in a header', get('X: a\rY: b\r\n')),
@@ -71,7 +71,7 @@ const heads: Odd[] = [
   odd('a huge target', `GET /api/v1/employees?q=${'x'.repeat(70_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, [[414]]),
 ]
 
-/** First lines that are none, or say something else than a path. */
+/** Invalid and unusual request lines. */
 const lines: Odd[] = [
   odd('an absolute target', 'GET http://a/api/v1/health HTTP/1.1\r\nHost: a\r\n\r\n', [[200, 404, 400]]),
   odd('an absolute target elsewhere', 'GET http://b/api/v1/health HTTP/1.1\r\nHost: a\r\n\r\n', [[200, 404, 400]]),
@@ -85,10 +85,10 @@ const lines: Odd[] = [
   odd('HTTP/1.10', 'GET /api/v1/health HTTP/1.10\r\nHost: a\r\n\r\n'),
   odd('an unknown method', 'BREW /api/v1/health HTTP/1.1\r\nHost: a\r\n\r\n'),
   odd('a method in small letters', 'get /api/v1/health HTTP/1.1\r\nHost: a\r\n\r\n'),
-  odd('bytes of a TLS greeting', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'),
+  odd('the beginning of a TLS handshake', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'),
 ]
 
-/** Several requests on one connection are as many answers, in their order. */
+/** Several requests on one connection, each with its response, in order. */
 const pipelines: Odd[] = [
   odd('three at once', get('').repeat(3), [[200], [200], [200]]),
   odd('a create between reads', `${get('')}${create('Content-Length: 18\r\n', valid)}${get('')}`, [
@@ -103,10 +103,10 @@ const pipelines: Odd[] = [
   ]),
   odd('a body that looks like a request', create(`Content-Length: ${smuggled.length}\r\n`, smuggled), [[422]]),
   odd('a read with a body', `${get(`Content-Length: ${smuggled.length}\r\n`)}${smuggled}${get('')}`, [[200], [200]]),
-  odd('junk behind a read', `${get('')}\0\0\0`, [[200], [400]]),
+  odd('invalid bytes after a read', `${get('')}\0\0\0`, [[200], [400]]),
 ]
 
-/** Bodies that cost more than they weigh. */
+/** Small bodies that are expensive to parse. */
 const bombs: Odd[] = [
   odd('deep arrays', create('Content-Length: 600000\r\n', `${'['.repeat(300_000)}${']'.repeat(300_000)}`), [[422]]),
   odd('deep objects', create('Content-Length: 600001\r\n', `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`), [
@@ -119,10 +119,9 @@ const bombs: Odd[] = [
   ),
 ]
 
-/** Every odd request there is. */
 export const corpus: readonly Odd[] = [...framing, ...heads, ...lines, ...pipelines, ...bombs]
 
-/** Ways out of the folder of the docs, if it were one. */
+/** Paths that would leave the folder of the docs, if they were resolved as files. */
 export const traversals: readonly string[] = [
   '/api/docs/../../package.json',
   '/api/docs/..%2f..%2fpackage.json',

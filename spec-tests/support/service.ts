@@ -1,4 +1,4 @@
-/** A service on a fresh database, served over real HTTP, whose every answer is held against its own document. */
+/** A service on a new database, reached over HTTP; every response is checked against its OpenAPI document. */
 import { Agent, type IncomingHttpHeaders, request } from 'node:http'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import type { Middleware } from 'koa'
@@ -19,10 +19,10 @@ import { freshUrl } from './database.js'
 
 export const token = 'the-write-token-of-the-tests'
 
-/** The registry as it is served, with made-up rows where a resource has no demo rows. */
+/** The registry, with generated rows for resources without demo rows. */
 export const registry = withSampleRows(await loadRegistry(folders))
 
-export interface Response {
+export interface TestResponse {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly text: string
@@ -39,8 +39,8 @@ export interface Send {
 const agent = new Agent({ keepAlive: true })
 const decoders: Record<string, (bytes: Buffer) => Buffer> = { br: brotliDecompressSync, gzip: gunzipSync }
 
-/** One request as it stands: nothing about the path is tidied up on the way. */
-const exchange = (address: string, path: string, { method = 'GET', headers = {}, body }: Send): Promise<Response> =>
+/** Sends one request; the path is not normalised. */
+const exchange = (address: string, path: string, { method = 'GET', headers = {}, body }: Send): Promise<TestResponse> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(address)
     const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
@@ -58,7 +58,7 @@ const exchange = (address: string, path: string, { method = 'GET', headers = {},
       })
     })
     sent.on('error', (error: Error & { code?: string }) => {
-      // The server may have let go of an idle connection just as it was taken up again.
+      // The server may have closed the idle connection just as it was reused.
       if (sent.reusedSocket && error.code === 'ECONNRESET')
         resolve(exchange(address, path, { method, headers, ...(body && { body }) }))
       else reject(error)
@@ -69,14 +69,14 @@ const exchange = (address: string, path: string, { method = 'GET', headers = {},
 export interface TestService {
   readonly address: string
   /** A request to a path under the host. */
-  send(path: string, send?: Send): Promise<Response>
+  send(path: string, send?: Send): Promise<TestResponse>
   /** A read of a path under the base path. */
-  get(path: string): Promise<Response>
+  get(path: string): Promise<TestResponse>
   /** A create with the token. */
-  create(resource: string, body: unknown): Promise<Response>
+  create(resource: string, body: unknown): Promise<TestResponse>
 }
 
-/** Starts one; it ends with the test run. */
+/** Starts a service, which ends with the test run. */
 export const startService = async (
   settings: {
     registry?: Registry

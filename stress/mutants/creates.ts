@@ -42,7 +42,7 @@ const bodies = mutantsOf('engine/contract/createBody.js', ['create'], {
     replace: 'of []',
   },
   'create-suggestion': {
-    rule: 'An unknown property is answered with the nearest known one.',
+    rule: 'The error for an unknown property suggests the nearest known one.',
     find: "suggestion === undefined ? ''",
     replace: "true ? ''",
   },

@@ -37,9 +37,9 @@ const auth = mutantsOf('engine/http/auth.js', ['access'], {
 
 const settings = mutantsOf('engine/settings.js', ['settings'], {
   'auth-blank-token': {
-    rule: 'A token of white space is none: writes are disabled.',
-    find: 'token.trim() || undefined',
-    replace: 'token',
+    rule: 'A token of white space counts as not set: writes are disabled.',
+    find: 'given.trim() || undefined',
+    replace: 'given',
   },
 })
 
@@ -194,7 +194,7 @@ const conditional = mutantsOf('engine/http/conditional.js', ['conditional'], {
     replace: '',
   },
   'etag-streamed-if-match': {
-    rule: 'A page without a tag fails every If-Match but *.',
+    rule: 'A page without a tag fails every If-Match except *.',
     find: "if (ifMatch !== undefined && ifMatch.trim() !== '*')",
     replace: 'if (false)',
     suites: ['bounds'],
@@ -208,7 +208,7 @@ const envelopes = mutantsOf('engine/http/errorEnvelope.js', ['system'], {
     replace: 'if (false)',
   },
   'errors-secret': {
-    rule: 'An unexpected error tells nothing of its cause.',
+    rule: 'The response to an unexpected error does not name its cause.',
     find: ': internalError();',
     replace: ': middlewareError(500, message);',
     suites: ['middleware'],

@@ -157,7 +157,7 @@ const search = mutantsOf('engine/storage/sqlite/search.js', ['search'], {
     replace: String.raw`[\0-\x7f]`,
   },
   'q-unindexed-letters': {
-    rule: 'The index is not asked for letters whose case it does not know.',
+    rule: 'The index is not queried for letters that it folds differently.',
     find: '.filter((trigram) => !unindexed.test(trigram))',
     replace: '',
   },

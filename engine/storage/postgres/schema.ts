@@ -1,5 +1,5 @@
 /**
- * The tables on PostgreSQL and the objects derived from them, which the server maintains for every writer: two generated
+ * The tables on PostgreSQL and the objects derived from them, which the server maintains whichever program writes: two generated
  * columns with the row's JSON and its searched text, the indexes, and the triggers that record every change.
  */
 import type { Knex } from 'knex'

@@ -27,7 +27,7 @@ const manyChanges = 50
 /** And after this many creates, in case nobody reads meanwhile. */
 const manyCreates = 1_000
 
-/** Makes a query of which one is under way at a time: all who come meanwhile share the next, for it begins after them. */
+/** Runs a query once at a time: all callers that arrive meanwhile share the next run, which begins after them. */
 const shared = <T>(ask: () => Promise<T>): (() => Promise<T>) => {
   let current: Promise<unknown> = Promise.resolve()
   let next: Promise<T> | undefined

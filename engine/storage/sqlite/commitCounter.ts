@@ -19,7 +19,7 @@ export const commitCounter = (database: Database): CommitCounter => {
   }
   return {
     count() {
-      // One look serves all requests of a tick: each of them arrived before it.
+      // One check serves all requests of a tick: each of them arrived before it.
       if (isFresh) return count
       isFresh = true
       setImmediate(expire)

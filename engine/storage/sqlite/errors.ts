@@ -4,7 +4,7 @@ import { DeadlineExceeded } from './search.js'
 import { WorkerDied } from './worker.js'
 import { CommitUncertain } from './writes.js'
 
-/** A lock, a disk or a file: not the client's doing, and it may pass. */
+/** Errors of locks, disks and files, which are not the client's fault and may pass. */
 const transient = /^SQLITE_(BUSY|LOCKED|IOERR|FULL|READONLY|CANTOPEN|PROTOCOL|CORRUPT|NOTADB|NOMEM|INTERRUPT)/
 
 const isTransient = ({ code = '', message }: Error & { code?: string }): boolean =>

@@ -1,4 +1,4 @@
-/** The database file itself: what it is before anything is written to it, and whether it is still at its path. */
+/** Checks the database file before anything is written to it, and later whether it is still at its path. */
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import Database from 'better-sqlite3'
@@ -38,7 +38,7 @@ const may = (path: string, mode: number): boolean => {
 
 const nearestExisting = (folder: string): string => (existsSync(folder) ? folder : nearestExisting(dirname(folder)))
 
-/** Refuses a path that this user can do nothing with, and says what would help; warns of a file that may only be read. */
+/** Refuses a path that this user cannot use, and says what would help; warns of a read-only file. */
 export const refuseUnusable = (path: string, warn: (message: string) => void): void => {
   const folder = nearestExisting(dirname(resolve(path)))
   if (!statSync(folder).isDirectory()) throw new StorageError(`${folder} is a file, not a folder; name another path`)

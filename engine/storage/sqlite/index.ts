@@ -52,7 +52,7 @@ const prepared = async (registry: Registry, path: string, options: StorageOption
   }
 }
 
-/** The storage in one file, for as long as that is the file. */
+/** The storage in one file. */
 const openFile = async (registry: Registry, path: string, options: StorageOptions): Promise<Storage> => {
   const database = await prepared(registry, path, options)
   const commits = commitCounter(database)

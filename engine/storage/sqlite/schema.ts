@@ -1,5 +1,5 @@
 /**
- * The objects derived from each table, which SQLite maintains for every writer: the rows' JSON as an index, the indexes for
+ * The objects derived from each table, which SQLite maintains whichever program writes: the rows' JSON as an index, the indexes for
  * filters and uniqueness, the search index, and the table's row count and version.
  */
 import type { Knex } from 'knex'
@@ -93,10 +93,10 @@ export const bookkeepingOf = ({ knex }: SchemaDialect, resource: Resource): Deri
   const [search, blocks] = [searchTable(resource), blocksTable(resource)]
   const find = `insert into ${search} (rowid, text) values (new.id, ${searchedText(knex, resource, 'new')});`
   const forget = `delete from ${search} where rowid = old.id;`
-  // A random version, not a counter: after a restore from a backup, an old tag never meets new rows.
+  // A random version, not a counter: after a restore from a backup, an old tag never matches new rows.
   const count = (change: string) =>
     `update ${statesTable} set rows = rows ${change}, state = hex(randomblob(8)) where name = '${table}';`
-  // No ON CONFLICT here: the statement that fires a trigger may bring its own, and that would win.
+  // No ON CONFLICT here: the statement that fires a trigger may have its own, which takes precedence.
   const enter = `insert into ${blocks} select new.id >> ${blockBits}, 0
     where not exists (select 1 from ${blocks} where block = new.id >> ${blockBits});
     update ${blocks} set rows = rows + 1 where block = new.id >> ${blockBits};`
@@ -105,8 +105,8 @@ export const bookkeepingOf = ({ knex }: SchemaDialect, resource: Resource): Deri
     const name = objectName(resource, event)
     return { type: 'trigger', name, sql: `create trigger ${name} after ${event} on ${quoted(table)} begin ${body} end` }
   }
-  // Without positions, which phrases need: a phrase over a text that repeats one letter costs their product, and the index is a
-  // third of the size.
+  // Without positions, which only phrases need: the index is a third of the size, and a phrase over a text that repeats one
+  // letter would cost the product of their lengths.
   const options = "text, content = '', contentless_delete = 1, tokenize = 'trigram', detail = none"
   return [
     { type: 'table', name: search, sql: `create virtual table ${search} using fts5(${options})` },

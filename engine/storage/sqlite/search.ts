@@ -9,10 +9,10 @@ import { containment, fold, shortPattern } from '../caseFold.js'
 const unindexed =
   /[\u019b\u025c-\u029e\u037f\u03f3\u0528-\u052f\u10d0-\u10ff\u13a0-\u13fd\u1c80-\u1cbf\u1d8e\u2c2f\u2c5f\ua698-\ua69b\ua794-\ua7ff\uab53\uab70-\uabbf\ufffd-\uffff\u{104b0}-\u{104fb}\u{10570}-\u{105bc}\u{10c80}-\u{10cf2}\u{10d50}-\u{10d85}\u{118a0}-\u{118df}\u{16e40}-\u{16ed3}\u{1e900}-\u{1e943}]/u
 
-/** More trigrams of a text than this are not looked at, however long it is. */
+/** The most trigrams of a text to choose from. */
 const maxTrigrams = 16
 
-/** Few rows have these many trigrams of a text and yet not the text; each more is another list to step through. */
+/** How many trigrams to query: few rows have all of them but not the text, and each further one takes time. */
 const enoughTrigrams = 4
 
 /** Distinct trigrams of a folded text that the index knows, from all over the text. */

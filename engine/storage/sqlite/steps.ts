@@ -16,13 +16,13 @@ export interface Matches {
 const clamped = (offset: bigint): number =>
   Number(offset > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : offset)
 
-/** Finds and counts the matching rows within a range of ids; to count takes a fifth of the time. */
+/** Finds and counts the matching rows within a range of ids; counting alone takes a fifth of the time. */
 export interface Finder {
   ids(from: bigint, to: bigint): readonly bigint[]
   count(from: bigint, to: bigint): number
 }
 
-/** Goes through the blocks of a table in steps, each longer than the one before for as long as that is quick. */
+/** Goes through the blocks of a table in steps, which become longer while they are quick. */
 export const matchInSteps = (
   blocks: readonly (readonly [block: number, rows: number])[],
   { limit, offset }: ListQuery,

@@ -1,4 +1,4 @@
-/** Creates on their way to the file: those that arrive during one commit share the next. */
+/** Queues creates: all that arrive during one commit share the next. */
 import type { Database } from 'better-sqlite3'
 import { batchPerTick } from '../../batchPerTick.js'
 import { writeError } from './errors.js'
@@ -16,13 +16,13 @@ interface Pending {
   readonly reject: (error: Error) => void
 }
 
-/** The most characters of text that one commit takes; a worker has little memory of its own. */
+/** The most characters of text in one commit; a worker has little memory. */
 const maxCommitLength = 4 * 1024 * 1024
 
 const lengthOf = ({ insert }: Write): number =>
   insert.values.reduce((sum: number, value) => sum + (typeof value === 'string' ? value.length : 8), 0)
 
-/** When the writer is started where no create has done it, in milliseconds: it also merges the search indexes. */
+/** The writer starts after this many milliseconds even without a create, because it also merges the search indexes. */
 const startDelay = 1_000
 
 /** Writes in a worker thread. */

@@ -38,7 +38,7 @@ export const writer = (database: Database, checkFile: () => void): ((writes: rea
     return statement
   }
   const keys = keysOf(database)
-  // Within a transaction this is a savepoint, so a write that fails takes nothing with it but itself.
+  // Within a transaction this is a savepoint, so a failed write undoes only itself.
   const store = database.transaction(({ checks, insert, read, retry }: Write): Written => {
     const replay = retry && keys.replay(retry)
     if (replay) return replay
