@@ -12,7 +12,6 @@ import {
 } from '../descriptor/registry.js'
 import { type BodyIssue, mostIssues } from './errors.js'
 import { inexactKeys } from './exactNumbers.js'
-import { createSchema } from './schemas.js'
 
 /** The most bytes a create body may have. */
 export const bodyLimit = 1024 * 1024
@@ -75,9 +74,11 @@ const propertyIssue = (resource: Resource, writable: readonly string[], key: str
   return bodyIssue('extra_forbidden', `Unknown property "${shown}".${hint}`, key)
 }
 
-/** Makes the function that validates a resource's create bodies, given the parsed JSON and its source. */
-export const createBodyReader = (resource: Resource): ((body: unknown, source?: string) => ParsedBody) => {
-  const schema = createSchema(resource)
+/** Makes the function that validates create bodies with their schema, given the parsed JSON and its source. */
+export const createBodyReader = (
+  resource: Resource,
+  schema: z.ZodObject,
+): ((body: unknown, source?: string) => ParsedBody) => {
   const fields = new Map(writableFields(resource).map((field) => [field.name, field]))
   const writable = [...fields.keys()]
 

@@ -1,7 +1,7 @@
 /** The OpenAPI 3.1 document, made from the operations, and both documents as the bytes that are served. */
 import { OpenAPIRegistry, OpenApiGeneratorV31 } from '@asteasolutions/zod-to-openapi'
 import { type ResponseHeader, responseHeaders } from './headers.js'
-import type { Operation, ResponseSpec } from './operation.js'
+import { commonResponses, methodOf, type Operation, type ResponseSpec } from './operation.js'
 import { basePath, type Product } from './service.js'
 import { swaggerDocument } from './swagger.js'
 
@@ -40,20 +40,23 @@ const openApiDocument = (product: Product, operations: readonly Operation[]) => 
   for (const operation of operations) {
     registry.registerPath({
       operationId: operation.id,
-      method: operation.method,
+      method: methodOf(operation),
       path: operation.path,
       tags: [operation.tag],
       summary: operation.summary,
       description: operation.description,
-      security: operation.secured ? [{ [bearer.name]: [] }] : [],
+      security: operation.kind === 'create' ? [{ [bearer.name]: [] }] : [],
       request: {
-        ...(operation.pathParameters && { params: operation.pathParameters }),
-        ...(operation.query && { query: operation.query }),
+        ...('pathParameters' in operation && { params: operation.pathParameters }),
+        ...('query' in operation && { query: operation.query }),
         headers: operation.headers,
-        ...(operation.body && { body: { required: true, content: { [json]: operation.body } } }),
+        ...('body' in operation && { body: { required: true, content: { [json]: operation.body } } }),
       },
       responses: Object.fromEntries(
-        Object.entries(operation.responses).map(([status, spec]) => [status, response(spec)]),
+        Object.entries({ ...commonResponses, ...operation.responses }).map(([status, spec]) => [
+          status,
+          response(spec),
+        ]),
       ),
     })
   }

@@ -1,43 +1,35 @@
 /** Every operation of the interface, as one list: the router serves it and the documents describe it. */
-import { z } from 'zod'
+import type { z } from 'zod'
 import { filterFields, type Registry, type Resource, searchedFields } from '../descriptor/registry.js'
 import { bodyLimit, createBodyReader } from './createBody.js'
 import { bodyInvalid, parametersInvalid, payloadTooLarge, rowNotFound, tokenMissing, writesDisabled } from './errors.js'
 import { createdExample, createExample, pageExample, rowExample } from './examples.js'
 import { createHeaders, readHeaders, systemHeaders } from './headers.js'
-import { commonResponses, conditionalResponses, databaseDown, errorResponse, type Operation } from './operation.js'
-import { idNotText, listQuerySchema, readInteger } from './parameters.js'
+import { conditionalResponses, databaseDown, errorResponse, type Operation } from './operation.js'
+import { idNotText, itemIdSchema, listQuerySchema, notInteger } from './parameters.js'
 import { collectionSchema, createSchema, pascal, rowSchema, withArticle } from './schemas.js'
-import { healthSchema, indexSchema, parameterErrorSchema } from './sharedSchemas.js'
+import { healthSchema, indexSchema } from './sharedSchemas.js'
 
 const index: Operation = {
   kind: 'index',
   id: 'getIndex',
-  method: 'get',
   path: '/',
   tag: 'System',
   summary: 'Get the index',
   description: 'Returns the name and version of the service, and the paths of its documents and resources.',
   headers: systemHeaders,
-  secured: false,
-  responses: { 200: { description: 'The index.', schema: indexSchema }, ...commonResponses },
+  responses: { 200: { description: 'The index.', schema: indexSchema } },
 }
 
 const health: Operation = {
   kind: 'health',
   id: 'getHealth',
-  method: 'get',
   path: '/v1/health',
   tag: 'System',
   summary: 'Check the health',
   description: 'Checks that the database responds.',
   headers: systemHeaders,
-  secured: false,
-  responses: {
-    200: { description: 'The database responds.', schema: healthSchema },
-    ...commonResponses,
-    503: databaseDown,
-  },
+  responses: { 200: { description: 'The database responds.', schema: healthSchema }, 503: databaseDown },
 }
 
 const names = (fields: readonly { readonly name: string }[]): string =>
@@ -47,12 +39,10 @@ const list = (resource: Resource, row: z.ZodType): Operation => {
   const filters = filterFields(resource)
   const searched = searchedFields(resource)
   const plural = resource.plural.toLowerCase()
-  const invalid = readInteger('limit', 'abc')
   return {
     kind: 'list',
     resource,
     id: `list${pascal(resource.plural)}`,
-    method: 'get',
     path: `/v1/${resource.path}`,
     tag: resource.area,
     summary: `List ${plural}`,
@@ -65,7 +55,6 @@ const list = (resource: Resource, row: z.ZodType): Operation => {
       .join(' '),
     query: listQuerySchema(resource),
     headers: readHeaders,
-    secured: false,
     responses: {
       200: {
         description: 'The page.',
@@ -74,11 +63,9 @@ const list = (resource: Resource, row: z.ZodType): Operation => {
         headers: ['ETag'],
       },
       ...conditionalResponses,
-      ...commonResponses,
       422: errorResponse(
         'A parameter is out of bounds or has the wrong type.',
-        parametersInvalid('issue' in invalid ? [invalid.issue] : []),
-        { schema: parameterErrorSchema },
+        parametersInvalid([notInteger('limit', 'abc', 'int_parsing')]),
       ),
       503: databaseDown,
     },
@@ -92,24 +79,17 @@ const get = (resource: Resource, row: z.ZodType): Operation => {
     kind: 'get',
     resource,
     id: `get${pascal(resource.name)}`,
-    method: 'get',
     path: `/v1/${resource.path}/{item_id}`,
     tag: resource.area,
     summary: `Get ${withArticle(singular)}`,
     description: `Returns the ${singular} with this \`id\`.`,
-    pathParameters: z.object({
-      item_id: z.string().meta({ description: `The \`id\` of the ${singular}.`, example: String(example['id']) }),
-    }),
+    pathParameters: itemIdSchema(singular, String(example['id'])),
     headers: readHeaders,
-    secured: false,
     responses: {
       200: { description: `The ${singular}.`, schema: row, example, headers: ['ETag'] },
       ...conditionalResponses,
-      ...commonResponses,
       404: errorResponse('No row has this id.', rowNotFound(resource.name, '0')),
-      422: errorResponse('`item_id` is not valid percent-encoded UTF-8.', parametersInvalid([idNotText('%FF')]), {
-        schema: parameterErrorSchema,
-      }),
+      422: errorResponse('`item_id` is not valid percent-encoded UTF-8.', parametersInvalid([idNotText('%FF')])),
       503: databaseDown,
     },
   }
@@ -118,19 +98,18 @@ const get = (resource: Resource, row: z.ZodType): Operation => {
 const create = (resource: Resource, row: z.ZodType): Operation => {
   const singular = resource.name.toLowerCase()
   const example = createExample(resource)
-  const { issues } = createBodyReader(resource)({ ...example, not_a_field: 1 })
+  const schema = createSchema(resource)
+  const { issues } = createBodyReader(resource, schema)({ ...example, not_a_field: 1 })
   return {
     kind: 'create',
     resource,
     id: `create${pascal(resource.name)}`,
-    method: 'post',
     path: `/v1/${resource.path}`,
     tag: resource.area,
     summary: `Create ${withArticle(singular)}`,
     description: `Creates ${withArticle(singular)} and returns it. Requires the write token.`,
     headers: createHeaders,
-    body: { schema: createSchema(resource), example },
-    secured: true,
+    body: { schema, example },
     responses: {
       201: {
         description: `The new ${singular}.`,
@@ -138,15 +117,16 @@ const create = (resource: Resource, row: z.ZodType): Operation => {
         example: createdExample(resource),
         headers: ['Location', 'Idempotency-Replayed'],
       },
-      ...commonResponses,
-      401: errorResponse('The write token is missing or wrong.', tokenMissing(), { headers: ['WWW-Authenticate'] }),
+      401: errorResponse('The write token is missing or wrong.', tokenMissing()),
       413: errorResponse('The body is too large.', payloadTooLarge(bodyLimit)),
       422: errorResponse('The create is invalid. Nothing was stored.', bodyInvalid(issues)),
-      503: errorResponse(
-        '`writes_disabled`: no write token is configured. `unavailable`: the database is not available; nothing was stored unless the message says that the outcome is unknown.',
-        writesDisabled(),
-        { headers: ['Retry-After'] },
-      ),
+      503: {
+        ...errorResponse(
+          '`writes_disabled`: no write token is configured. `unavailable`: the database is not available; nothing was stored unless the message says that the outcome is unknown.',
+          writesDisabled(),
+        ),
+        headers: ['Retry-After'],
+      },
     },
   }
 }

@@ -69,7 +69,7 @@ export const rowSchema = (resource: Resource) =>
     .meta({ id: pascal(resource.name), ...(resource.about && { description: resource.about }) })
 
 /** A string that every database stores unchanged. */
-const storableText = () =>
+export const storableText = () =>
   z
     .string()
     .refine((text) => !text.includes('\0'), { message: 'nul' })

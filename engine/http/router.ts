@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import Router from '@koa/router'
 import type { Middleware } from 'koa'
 import { methodNotAllowed } from '../contract/errors.js'
-import type { Operation } from '../contract/operation.js'
+import { methodOf, type Operation } from '../contract/operation.js'
 import { basePath } from '../contract/service.js'
 import type { CachedBody } from '../storage/storage.js'
 import { sendTagged } from './conditional.js'
@@ -33,7 +33,7 @@ const taggedBody = (body: Buffer): CachedBody => ({
 const operationRoutes = (service: Service, operations: readonly Operation[]): Route[] =>
   operations.flatMap((operation) => {
     const handler = handlerOf(service, operation)
-    return pathsOf(operation).map((path) => ({ name: operation.id, path, method: operation.method, handler }))
+    return pathsOf(operation).map((path) => ({ name: operation.id, path, method: methodOf(operation), handler }))
   })
 
 /** The documents are made on the first request for one, so that no start waits for them. */
