@@ -1,7 +1,7 @@
 /** The parameters of reads: their schemas, which the documents show, and the parsers made from these schemas. */
 import { z } from 'zod'
 import { filterFields, type Resource } from '../descriptor/registry.js'
-import { type ParameterIssue, parametersInvalid } from './errors.js'
+import { type Issue, parametersInvalid } from './errors.js'
 import { parseInteger } from './integers.js'
 import { storableText } from './schemas.js'
 
@@ -27,7 +27,7 @@ const integerMessages = {
 }
 
 /** The issue for a text that is not an integer. */
-export const notInteger = (name: string, input: string, type: keyof typeof integerMessages): ParameterIssue => ({
+export const notInteger = (name: string, input: string, type: keyof typeof integerMessages): Issue => ({
   type,
   loc: ['query', name],
   msg: integerMessages[type],
@@ -35,7 +35,7 @@ export const notInteger = (name: string, input: string, type: keyof typeof integ
 })
 
 /** The issue for an integer that its schema refuses: below its minimum or above its maximum. */
-const outOfBounds = (name: string, input: string, issue: z.core.$ZodIssue): ParameterIssue => {
+const outOfBounds = (name: string, input: string, issue: z.core.$ZodIssue): Issue => {
   const loc = ['query', name]
   if (issue.code === 'too_small') {
     const ge = Number(issue.minimum)
@@ -58,7 +58,7 @@ const asNumber = (value: bigint): number =>
 /** Makes the parser of one parameter from its schema. */
 const parameterParser = (name: string, schema: z.ZodDefault<z.ZodInt> | z.ZodOptional<z.ZodInt | z.ZodString>) => {
   const isInteger = schema.unwrap() instanceof z.ZodNumber
-  return (input: string): string | bigint | ParameterIssue => {
+  return (input: string): string | bigint | Issue => {
     if (!isInteger) return input
     const value = parseInteger(input)
     if (typeof value === 'string') return notInteger(name, input, value)
@@ -76,7 +76,7 @@ export const listQueryParser = ({ shape }: ListQuerySchema) => {
     // Not ctx.query: `?__proto__=` breaks it. The last value of a repeated parameter counts.
     const sent = new Map(new URLSearchParams(querystring))
     const values: Record<string, string | bigint> = {}
-    const issues: ParameterIssue[] = []
+    const issues: Issue[] = []
     for (const { name, parse } of parsers) {
       const input = sent.get(name)
       if (input === undefined) continue
@@ -97,7 +97,7 @@ export const itemIdSchema = (singular: string, example: string) =>
 export type ItemIdSchema = ReturnType<typeof itemIdSchema>
 
 /** The issue for an `item_id` that is not valid percent-encoded UTF-8, or contains a NUL. */
-export const idNotText = (input: string): ParameterIssue => ({
+export const idNotText = (input: string): Issue => ({
   type: 'string_unicode',
   loc: ['path', 'item_id'],
   msg: 'Input should be a valid string: percent-encoded UTF-8 without a NUL',

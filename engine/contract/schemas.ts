@@ -72,8 +72,8 @@ export const rowSchema = (resource: Resource) =>
 export const storableText = () =>
   z
     .string()
-    .refine((text) => !text.includes('\0'), { message: 'nul' })
-    .refine((text) => text.isWellFormed(), { message: 'surrogate' })
+    .refine((text) => !text.includes('\0'), { message: 'contains a NUL (U+0000)' })
+    .refine((text) => text.isWellFormed(), { message: 'contains a lone surrogate, which is not valid Unicode' })
 
 const bodyKinds = {
   // z.int() has these bounds anyway; named here, they appear in the documents.
