@@ -1,4 +1,5 @@
-/** An operation as data: everything the router and the documents need to know about one. */
+/** An operation as data: its route in the form that zod-to-openapi documents, whose schemas also validate its requests. */
+import type { ResponseConfig, RouteConfig } from '@asteasolutions/zod-to-openapi'
 import type { z } from 'zod'
 import type { Resource } from '../descriptor/registry.js'
 import { type HttpError, hostUnclear, internalError, preconditionFailed, unavailable } from './errors.js'
@@ -6,52 +7,41 @@ import { type ResponseHeader, responseHeaders } from './headers.js'
 import type { ItemIdSchema, ListQuerySchema } from './parameters.js'
 import { errorSchema, parameterErrorSchema } from './sharedSchemas.js'
 
-export interface ResponseSpec {
-  readonly description: string
-  /** Missing where there is no body. */
-  readonly schema?: z.ZodType
-  readonly example?: unknown
-  /** Besides `X-Request-Id`, which every response has. */
-  readonly headers?: readonly ResponseHeader[]
-}
-
-interface OperationSpec {
-  readonly id: string
-  /** Relative to the base path, with parameters in braces. */
-  readonly path: string
-  readonly tag: string
+/** A route with the parts of its request that the handler validates. The path is relative to the base path. */
+type Route<Request> = Omit<RouteConfig, 'request'> & {
+  readonly operationId: string
+  readonly method: 'get' | 'post'
   readonly summary: string
-  readonly description: string
-  readonly headers: z.ZodObject
-  /** By status; besides those of `commonResponses`. */
-  readonly responses: Readonly<Record<number, ResponseSpec>>
+  readonly tags: [area: string]
+  readonly request: { readonly headers: z.ZodObject } & Request
 }
 
-/** The schemas of the requests are also those that validate them. */
-export type Operation = OperationSpec &
-  (
-    | { readonly kind: 'index' | 'health' }
-    | { readonly kind: 'list'; readonly resource: Resource; readonly query: ListQuerySchema }
-    | { readonly kind: 'get'; readonly resource: Resource; readonly pathParameters: ItemIdSchema }
-    | {
-        readonly kind: 'create'
-        readonly resource: Resource
-        readonly body: { readonly schema: z.ZodObject; readonly example: unknown }
-      }
-  )
+type JsonBody = { readonly required: true; readonly content: { readonly 'application/json': { schema: z.ZodObject } } }
+
+export type Operation =
+  | { readonly kind: 'index' | 'health'; readonly route: Route<object> }
+  | { readonly kind: 'list'; readonly resource: Resource; readonly route: Route<{ query: ListQuerySchema }> }
+  | { readonly kind: 'get'; readonly resource: Resource; readonly route: Route<{ params: ItemIdSchema }> }
+  | { readonly kind: 'create'; readonly resource: Resource; readonly route: Route<{ body: JsonBody }> }
 
 export type OperationOf<Kind extends Operation['kind']> = Extract<Operation, { readonly kind: Kind }>
 
-export const methodOf = ({ kind }: Operation): 'get' | 'post' => (kind === 'create' ? 'post' : 'get')
+/** The content of a body. */
+export const json = <Schema extends z.ZodType>(schema: Schema, example?: unknown) => ({
+  'application/json': { schema, ...(example !== undefined && { example }) },
+})
+
+/** Inline, because openapi-typescript makes every header that is a `$ref` mandatory. Every response has a request id. */
+export const headers = (...names: readonly ResponseHeader[]) =>
+  Object.fromEntries([...names, 'X-Request-Id' as const].map((name) => [name, responseHeaders[name]]))
 
 const isDocumented = (name: string): name is ResponseHeader => name in responseHeaders
 
 /** An error response, with the body that the service really sends as its example. */
-export const errorResponse = (description: string, { body, headers }: HttpError): ResponseSpec => ({
+export const errorResponse = (description: string, error: HttpError): ResponseConfig => ({
   description,
-  schema: 'detail' in body ? parameterErrorSchema : errorSchema,
-  example: body,
-  headers: Object.keys(headers).filter(isDocumented),
+  headers: headers(...Object.keys(error.headers).filter(isDocumented)),
+  content: json('detail' in error.body ? parameterErrorSchema : errorSchema, error.body),
 })
 
 /** The responses that every operation can have; `default` is any other error of the HTTP layer. */
@@ -62,8 +52,10 @@ export const commonResponses = {
 
 export const databaseDown = errorResponse('The database is not available; try again.', unavailable())
 
-/** The responses to the conditional requests that every read supports. */
-export const conditionalResponses = {
-  304: { description: 'The current ETag is among those sent as `If-None-Match`.', headers: ['ETag'] },
+/** The responses that every read can have. */
+export const readResponses = {
+  ...commonResponses,
+  304: { description: 'The current ETag is among those sent as `If-None-Match`.', headers: headers('ETag') },
   412: errorResponse('`If-Match` was sent and does not match the current ETag.', preconditionFailed()),
-} satisfies Record<number, ResponseSpec>
+  503: databaseDown,
+}

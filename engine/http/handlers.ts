@@ -56,9 +56,9 @@ const health =
     }
   }
 
-const list = ({ storage }: Service, { resource, query: schema }: OperationOf<'list'>): Handler => {
+const list = ({ storage }: Service, { resource, route }: OperationOf<'list'>): Handler => {
   const table = storage.table(resource)
-  const parseQuery = listQueryParser(schema)
+  const parseQuery = listQueryParser(route.request.query)
   return async (ctx) => {
     const query = parseQuery(ctx.querystring)
     ctx.state.parsed = performance.now()
@@ -69,9 +69,9 @@ const list = ({ storage }: Service, { resource, query: schema }: OperationOf<'li
   }
 }
 
-const get = ({ storage }: Service, { resource, pathParameters }: OperationOf<'get'>): Handler => {
+const get = ({ storage }: Service, { resource, route }: OperationOf<'get'>): Handler => {
   const table = storage.table(resource)
-  const parseItemId = itemIdParser(pathParameters)
+  const parseItemId = itemIdParser(route.request.params)
   return async (ctx) => {
     // Not ctx.params: the router's decoding hides which segments are not valid.
     const { id, text } = parseItemId(ctx.path.slice(ctx.path.lastIndexOf('/') + 1))
@@ -83,10 +83,10 @@ const get = ({ storage }: Service, { resource, pathParameters }: OperationOf<'ge
   }
 }
 
-const create = ({ registry, storage, token }: Service, { resource, body }: OperationOf<'create'>): Handler => {
+const create = ({ registry, storage, token }: Service, { resource, route }: OperationOf<'create'>): Handler => {
   const table = storage.table(resource)
   const checkToken = writeGuard(token)
-  const parseBody = createBodyReader(resource, body.schema)
+  const parseBody = createBodyReader(resource, route.request.body.content['application/json'].schema)
   return async (ctx) => {
     checkToken(ctx.get('Authorization'))
     const { value, source } = await readJson(ctx)

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import Router from '@koa/router'
 import type { Middleware } from 'koa'
 import { methodNotAllowed } from '../contract/errors.js'
-import { methodOf, type Operation } from '../contract/operation.js'
+import type { Operation } from '../contract/operation.js'
 import { basePath } from '../contract/service.js'
 import type { CachedBody } from '../storage/storage.js'
 import { sendTagged } from './conditional.js'
@@ -13,7 +13,7 @@ import { preflightHeaders } from './headers.js'
 import type { AppContext, State } from './requestLog.js'
 
 /** The index has a path with and without a slash; every other path has one spelling. */
-const pathsOf = ({ path }: Operation): string[] =>
+const pathsOf = (path: string): string[] =>
   path === '/' ? [basePath, `${basePath}/`] : [`${basePath}${path.replaceAll(/\{(\w+)\}/g, ':$1')}`]
 
 /** The tag is a hash of the bytes, so every process has the same one. */
@@ -63,7 +63,8 @@ export const routesOf = (service: Service, operations: readonly Operation[]): Mi
 
   for (const operation of operations) {
     const handler = handlerOf(service, operation)
-    for (const path of pathsOf(operation)) add(operation.id, path, handler, methodOf(operation))
+    const { operationId, path, method } = operation.route
+    for (const full of pathsOf(path)) add(operationId, full, handler, method)
   }
   const documents = documentMaker(service, operations)
   add('documents', `${basePath}/openapi.json`, async (ctx) => sendTagged(ctx, (await documents()).openapi))
