@@ -21,34 +21,31 @@ export const listQuerySchema = (resource: Resource) => {
 
 export type ListQuerySchema = ReturnType<typeof listQuerySchema>
 
+const queryIssue = (name: string, input: string, type: string, msg: string, ctx?: Issue['ctx']): Issue => ({
+  type,
+  loc: ['query', name],
+  msg,
+  input,
+  ...(ctx && { ctx }),
+})
+
 const integerMessages = {
   int_parsing: 'Input should be a valid integer, unable to parse string as an integer',
   int_parsing_size: 'Unable to parse input string as an integer, exceeded maximum size',
 }
 
 /** The issue for a text that is not an integer. */
-export const notInteger = (name: string, input: string, type: keyof typeof integerMessages): Issue => ({
-  type,
-  loc: ['query', name],
-  msg: integerMessages[type],
-  input,
-})
+export const notInteger = (name: string, input: string, type: keyof typeof integerMessages): Issue =>
+  queryIssue(name, input, type, integerMessages[type])
 
 /** The issue for an integer that its schema refuses: below its minimum or above its maximum. */
 const outOfBounds = (name: string, input: string, issue: z.core.$ZodIssue): Issue => {
-  const loc = ['query', name]
   if (issue.code === 'too_small') {
     const ge = Number(issue.minimum)
-    return {
-      type: 'greater_than_equal',
-      loc,
-      msg: `Input should be greater than or equal to ${ge}`,
-      input,
-      ctx: { ge },
-    }
+    return queryIssue(name, input, 'greater_than_equal', `Input should be greater than or equal to ${ge}`, { ge })
   }
   const le = Number((issue as z.core.$ZodIssueTooBig).maximum)
-  return { type: 'less_than_equal', loc, msg: `Input should be less than or equal to ${le}`, input, ctx: { le } }
+  return queryIssue(name, input, 'less_than_equal', `Input should be less than or equal to ${le}`, { le })
 }
 
 /** Beyond the integers of a double, the last of them stands for a value: no bound is larger. */

@@ -4,8 +4,8 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { Duplex } from 'node:stream'
 import { bodyLimit } from '../contract/createBody.js'
 import { badRequest, type HttpError, hostUnclear, payloadTooLarge } from '../contract/errors.js'
+import { commonHeaders } from './commonHeaders.js'
 import { jsonType } from './conditional.js'
-import { commonHeaders } from './headers.js'
 import { type OnRequest, requestIdOf } from './requestLog.js'
 
 /** A name, an IPv4 or an IPv6 address, and perhaps a port. A comma would be two hosts that a proxy joined. */

@@ -6,10 +6,10 @@ import { methodNotAllowed } from '../contract/errors.js'
 import type { Operation } from '../contract/operation.js'
 import { basePath } from '../contract/service.js'
 import type { CachedBody } from '../storage/storage.js'
+import { preflightHeaders } from './commonHeaders.js'
 import { sendTagged } from './conditional.js'
 import { docsAssets, docsHeaders, docsPath } from './docs.js'
 import { type Handler, handlerOf, type Service } from './handlers.js'
-import { preflightHeaders } from './headers.js'
 import type { AppContext, State } from './requestLog.js'
 
 /** The index has a path with and without a slash; every other path has one spelling. */

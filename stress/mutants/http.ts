@@ -107,7 +107,7 @@ const bodies = mutantsOf('engine/http/body.js', ['body'], {
   },
   'body-charset': {
     rule: 'Only UTF-8 is accepted.',
-    find: String.raw`!/^(?:utf-?8)?$/i.test(request.charset)`,
+    find: '!/^(?:utf-?8)?$/i.test(request.charset)',
     replace: 'false',
   },
   'body-invalid-utf8': {
