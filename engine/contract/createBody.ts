@@ -7,27 +7,15 @@ import {
   type Registry,
   type Resource,
   type RowValues,
-  type Value,
   writableFields,
 } from '../descriptor/registry.js'
-import { type BodyIssue, mostIssues } from './errors.js'
+import { type Issue, mostIssues, shorten } from './errors.js'
 import { inexactKeys } from './exactNumbers.js'
-import { createSchema } from './schemas.js'
 
 /** The most bytes a create body may have. */
 export const bodyLimit = 1024 * 1024
 
-/** The row that a body makes, without the invalid fields, and the issues. */
-export interface ParsedBody {
-  readonly row: RowValues
-  readonly issues: BodyIssue[]
-}
-
-export const bodyIssue = (type: string, msg: string, ...loc: string[]): BodyIssue => ({
-  type,
-  loc: ['body', ...loc],
-  msg,
-})
+export const bodyIssue = (type: string, msg: string, ...loc: string[]): Issue => ({ type, loc: ['body', ...loc], msg })
 
 /** The types are named as in pydantic, like those of parameters. */
 const kindIssue = {
@@ -43,15 +31,10 @@ const nounOf = (value: unknown): string => {
 }
 
 /** The issue for a declared property that zod refuses. */
-const fieldIssue = (field: Field, value: unknown, issue: z.core.$ZodIssue): BodyIssue => {
-  const { name, kind } = field
+const fieldIssue = ({ name, kind }: Field, value: unknown, issue: z.core.$ZodIssue): Issue => {
   const { type, noun } = kindIssue[kind]
   if (value === undefined) return bodyIssue('missing', `${name} is required.`, name)
-  if (value === null) return bodyIssue(type, `${name} must be ${noun}, not null.`, name)
-  if (issue.code === 'custom') {
-    const what = issue.message === 'nul' ? 'a NUL (U+0000)' : 'a lone surrogate, which is not valid Unicode'
-    return bodyIssue('string_unicode', `${name} contains ${what}; remove it.`, name)
-  }
+  if (issue.code === 'custom') return bodyIssue('string_unicode', `${name} ${issue.message}; remove it.`, name)
   if (typeof value === 'number' && kind !== 'text') {
     if (!Number.isFinite(value)) return bodyIssue('finite_number', `${name} is too large for a double.`, name)
     if (!Number.isInteger(value))
@@ -62,37 +45,34 @@ const fieldIssue = (field: Field, value: unknown, issue: z.core.$ZodIssue): Body
   return bodyIssue(type, `${name} must be ${noun}, not ${nounOf(value)}.`, name)
 }
 
-const inexactIssue = ({ name }: Field): BodyIssue =>
+const inexactIssue = (name: string): Issue =>
   bodyIssue('number_precision', `${name} has more digits than a double can store; send it rounded.`, name)
 
-const propertyIssue = (resource: Resource, writable: readonly string[], key: string): BodyIssue => {
+const propertyIssue = (resource: Resource, writable: readonly string[], key: string): Issue => {
   if (resource.fields.some((field) => field.name === key)) {
     return bodyIssue('extra_forbidden', `${key} is set by the service; remove it.`, key)
   }
-  const shown = key.length > 60 ? `${key.slice(0, 60)}…` : key
   const suggestion = nearest(key, writable)
   const hint = suggestion === undefined ? '' : ` Did you mean "${suggestion}"?`
-  return bodyIssue('extra_forbidden', `Unknown property "${shown}".${hint}`, key)
+  return bodyIssue('extra_forbidden', `Unknown property "${shorten(key)}".${hint}`, key)
 }
 
-/** Makes the function that validates a resource's create bodies, given the parsed JSON and its source. */
-export const createBodyReader = (resource: Resource): ((body: unknown, source?: string) => ParsedBody) => {
-  const schema = createSchema(resource)
+/**
+ * Makes the function that validates create bodies with their schema, given the parsed JSON and its source. It returns the
+ * row that the body makes, without the invalid fields, and the issues.
+ */
+export const createBodyReader = (resource: Resource, schema: z.ZodObject) => {
   const fields = new Map(writableFields(resource).map((field) => [field.name, field]))
   const writable = [...fields.keys()]
 
-  return (body, source = '') => {
-    const result = schema.safeParse(body)
+  return (body: unknown, source = ''): { row: RowValues; issues: Issue[] } => {
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-      return {
-        row: {},
-        issues: [bodyIssue('object_type', `The body must be a JSON object, not ${nounOf(body)}.`)],
-      }
+      return { row: {}, issues: [bodyIssue('object_type', `The body must be a JSON object, not ${nounOf(body)}.`)] }
     }
-    const values = body as Record<string, Value>
-    const invalid = new Map<string, BodyIssue>()
+    const values = body as RowValues
+    const invalid = new Map<string, Issue>()
     const unknown: string[] = []
-    for (const issue of result.error?.issues ?? []) {
+    for (const issue of schema.safeParse(body).error?.issues ?? []) {
       if (issue.code === 'unrecognized_keys') unknown.push(...issue.keys.slice(0, mostIssues))
       const name = String(issue.path[0])
       const field = fields.get(name)
@@ -100,11 +80,10 @@ export const createBodyReader = (resource: Resource): ((body: unknown, source?: 
       if (field && !invalid.has(name)) invalid.set(name, fieldIssue(field, values[name], issue))
     }
     for (const name of inexactKeys(source)) {
-      const field = fields.get(name)
-      if (field && typeof values[name] === 'number' && !invalid.has(name)) invalid.set(name, inexactIssue(field))
+      const isNumber = fields.has(name) && typeof values[name] === 'number'
+      if (isNumber && !invalid.has(name)) invalid.set(name, inexactIssue(name))
     }
-    const valid = writable.filter((name) => !invalid.has(name) && Object.hasOwn(values, name))
-    const row = newRow(resource, Object.fromEntries(valid.map((name) => [name, values[name] ?? null])))
+    const row = newRow(resource, values)
     for (const name of invalid.keys()) delete row[name]
     const issues = [...invalid.values(), ...unknown.map((key) => propertyIssue(resource, writable, key))]
     return { row, issues }
@@ -118,7 +97,7 @@ export const conflictIssue = (
   type: 'reference' | 'unique',
   name: string,
   row: RowValues,
-): BodyIssue => {
+): Issue => {
   const { references, unique } = resource.fields.find((field) => field.name === name) as Field
   if (type === 'reference') {
     const target = registry.find(({ path }) => path === references) as Resource

@@ -1,30 +1,18 @@
 /** The OpenAPI 3.1 document, made from the operations, and both documents as the bytes that are served. */
 import { OpenAPIRegistry, OpenApiGeneratorV31 } from '@asteasolutions/zod-to-openapi'
-import { type ResponseHeader, responseHeaders } from './headers.js'
-import type { Operation, ResponseSpec } from './operation.js'
+import type { Operation } from './operation.js'
 import { basePath, type Product } from './service.js'
 import { swaggerDocument } from './swagger.js'
-
-const json = 'application/json'
-
-/** Inline, because openapi-typescript makes every header that is a `$ref` mandatory. */
-const headersOf = (names: readonly ResponseHeader[]) =>
-  Object.fromEntries(names.map((name) => [name, responseHeaders[name]]))
-
-const response = ({ description, schema, example, headers = [] }: ResponseSpec) => ({
-  description,
-  headers: headersOf([...headers, 'X-Request-Id']),
-  ...(schema && { content: { [json]: { schema, ...(example !== undefined && { example }) } } }),
-})
 
 /** The tags: one per area, described by its resources. */
 const tagsOf = (operations: readonly Operation[]) => {
   const contents = new Map<string, string[]>()
   for (const operation of operations) {
-    const inside = contents.get(operation.tag) ?? []
+    const [area] = operation.route.tags
+    const inside = contents.get(area) ?? []
     if (operation.kind === 'list') inside.push(operation.resource.plural)
-    if (!('resource' in operation)) inside.push(operation.summary)
-    contents.set(operation.tag, inside)
+    if (!('resource' in operation)) inside.push(operation.route.summary)
+    contents.set(area, inside)
   }
   return [...contents].map(([name, inside]) => ({ name, description: `${inside.join(', ')}.` }))
 }
@@ -32,31 +20,12 @@ const tagsOf = (operations: readonly Operation[]) => {
 /** The document served at `/api/openapi.json`. */
 const openApiDocument = (product: Product, operations: readonly Operation[]) => {
   const registry = new OpenAPIRegistry()
-  const bearer = registry.registerComponent('securitySchemes', 'writeToken', {
+  registry.registerComponent('securitySchemes', 'writeToken', {
     type: 'http',
     scheme: 'bearer',
     description: 'The write token of the deployment (API_TOKEN).',
   })
-  for (const operation of operations) {
-    registry.registerPath({
-      operationId: operation.id,
-      method: operation.method,
-      path: operation.path,
-      tags: [operation.tag],
-      summary: operation.summary,
-      description: operation.description,
-      security: operation.secured ? [{ [bearer.name]: [] }] : [],
-      request: {
-        ...(operation.pathParameters && { params: operation.pathParameters }),
-        ...(operation.query && { query: operation.query }),
-        headers: operation.headers,
-        ...(operation.body && { body: { required: true, content: { [json]: operation.body } } }),
-      },
-      responses: Object.fromEntries(
-        Object.entries(operation.responses).map(([status, spec]) => [status, response(spec)]),
-      ),
-    })
-  }
+  for (const { route } of operations) registry.registerPath(route)
   const { webhooks: _, ...document } = new OpenApiGeneratorV31(registry.definitions).generateDocument({
     openapi: '3.1.0',
     info: {

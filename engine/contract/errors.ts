@@ -16,31 +16,25 @@ export const errorCodes = {
   unavailable: 'the database is not available; nothing was stored unless the message says otherwise (503)',
 } as const
 
-export type ErrorCode = keyof typeof errorCodes
-
-/** One error of a create. */
-export interface BodyIssue {
+/** One error of a request; the order of the keys is part of the contract. `input` and `ctx` are those of parameters. */
+export interface Issue {
   readonly type: string
-  readonly loc: readonly (string | number)[]
+  /** `body`, `query`, `path` or `header`, and the name. */
+  readonly loc: readonly string[]
   readonly msg: string
-}
-
-/** One error of a query or path parameter; the order of the keys is part of the contract. */
-export interface ParameterIssue {
-  readonly type: string
-  readonly loc: readonly (string | number)[]
-  readonly msg: string
-  readonly input: string
+  readonly input?: string
   readonly ctx?: Readonly<Record<string, number>>
 }
+
+type ResponseHeaders = Readonly<Record<string, string>>
 
 /** An error response: handlers throw it, and the app sends it. */
 export class HttpError extends Error {
   readonly status: number
   readonly body: object
-  readonly headers: Readonly<Record<string, string>>
+  readonly headers: ResponseHeaders
 
-  constructor(status: number, message: string, body: object, headers: Readonly<Record<string, string>> = {}) {
+  constructor(status: number, message: string, body: object, headers: ResponseHeaders = {}) {
     super(message)
     this.status = status
     this.body = body
@@ -48,18 +42,17 @@ export class HttpError extends Error {
   }
 }
 
-/** The envelope `{ error: { code, message, details? } }`. */
-export const envelope = (code: ErrorCode, message: string, details?: object): object => ({
-  error: details === undefined ? { code, message } : { code, message, details },
-})
-
+/** An error with the envelope `{ error: { code, message, details? } }`. */
 const httpError = (
   status: number,
-  code: ErrorCode,
+  code: keyof typeof errorCodes,
   message: string,
-  headers?: Record<string, string>,
+  headers?: ResponseHeaders,
   details?: object,
-) => new HttpError(status, message, envelope(code, message, details), headers)
+) => new HttpError(status, message, { error: { code, message, ...(details && { details }) } }, headers)
+
+/** What a client sent, short enough for a message. */
+export const shorten = (text: string): string => (text.length > 60 ? `${text.slice(0, 60)}…` : text)
 
 /** The realm names what the token protects, not the host. */
 const challenge = 'Bearer realm="writes"'
@@ -104,11 +97,7 @@ export const hostUnclear = (): HttpError =>
   badRequest(400, 'A request must have exactly one Host header, with a valid host name or address.')
 
 export const rowNotFound = (resource: string, id: string): HttpError =>
-  httpError(
-    404,
-    'not_found',
-    `There is no ${resource.toLowerCase()} with id "${id.length > 60 ? `${id.slice(0, 60)}…` : id}".`,
-  )
+  httpError(404, 'not_found', `There is no ${resource.toLowerCase()} with id "${shorten(id)}".`)
 
 export const pathNotFound = (): HttpError =>
   httpError(404, 'not_found', `There is nothing at this path. GET ${basePath} lists every resource.`)
@@ -129,22 +118,20 @@ export const internalError = (): HttpError =>
 export const mostIssues = 100
 
 /** An invalid create, with all of its errors. */
-export const bodyInvalid = (issues: readonly BodyIssue[]): HttpError => {
+export const bodyInvalid = (issues: readonly Issue[]): HttpError => {
   const first = issues[0]?.msg ?? 'The body is invalid.'
   const message = issues.length > 1 ? `${first} ${issues.length} errors; see error.details.issues.` : first
   return httpError(422, 'validation_error', message, {}, { issues: issues.slice(0, mostIssues) })
 }
 
 /** Invalid query or path parameters, with all of their errors. */
-export const parametersInvalid = (detail: readonly ParameterIssue[]): HttpError =>
+export const parametersInvalid = (detail: readonly Issue[]): HttpError =>
   new HttpError(422, 'invalid parameters', { detail })
 
 /** An error that a deployment's own middleware threw; its code is the name of its status, as in `too_many_requests`. */
-export const middlewareError = (
-  status: number,
-  message = STATUS_CODES[status] ?? 'Unknown error',
-  headers: Readonly<Record<string, string>> = {},
-): HttpError => {
-  const code = (STATUS_CODES[status] ?? `status ${status}`).toLowerCase().replaceAll(/\W+/g, '_')
+export const middlewareError = (status: number, sent?: string, headers?: ResponseHeaders): HttpError => {
+  const name = STATUS_CODES[status] ?? `Status ${status}`
+  const code = name.toLowerCase().replaceAll(/\W+/g, '_')
+  const message = sent ?? name
   return new HttpError(status, message, { error: { code, message } }, headers)
 }

@@ -1,42 +1,57 @@
 /** Every operation of the interface, as one list: the router serves it and the documents describe it. */
-import { z } from 'zod'
+import type { z } from 'zod'
 import { filterFields, type Registry, type Resource, searchedFields } from '../descriptor/registry.js'
 import { bodyLimit, createBodyReader } from './createBody.js'
 import { bodyInvalid, parametersInvalid, payloadTooLarge, rowNotFound, tokenMissing, writesDisabled } from './errors.js'
 import { createdExample, createExample, pageExample, rowExample } from './examples.js'
 import { createHeaders, readHeaders, systemHeaders } from './headers.js'
-import { commonResponses, conditionalResponses, databaseDown, errorResponse, type Operation } from './operation.js'
-import { idNotText, listQuerySchema, readInteger } from './parameters.js'
+import {
+  commonResponses,
+  databaseDown,
+  errorResponse,
+  headers,
+  json,
+  type Operation,
+  readResponses,
+} from './operation.js'
+import { idNotText, itemIdSchema, listQuerySchema, notInteger } from './parameters.js'
 import { collectionSchema, createSchema, pascal, rowSchema, withArticle } from './schemas.js'
-import { healthSchema, indexSchema, parameterErrorSchema } from './sharedSchemas.js'
+import { healthSchema, indexSchema } from './sharedSchemas.js'
 
 const index: Operation = {
   kind: 'index',
-  id: 'getIndex',
-  method: 'get',
-  path: '/',
-  tag: 'System',
-  summary: 'Get the index',
-  description: 'Returns the name and version of the service, and the paths of its documents and resources.',
-  headers: systemHeaders,
-  secured: false,
-  responses: { 200: { description: 'The index.', schema: indexSchema }, ...commonResponses },
+  route: {
+    operationId: 'getIndex',
+    method: 'get',
+    path: '/',
+    tags: ['System'],
+    summary: 'Get the index',
+    description: 'Returns the name and version of the service, and the paths of its documents and resources.',
+    security: [],
+    request: { headers: systemHeaders },
+    responses: {
+      ...commonResponses,
+      200: { description: 'The index.', headers: headers(), content: json(indexSchema) },
+    },
+  },
 }
 
 const health: Operation = {
   kind: 'health',
-  id: 'getHealth',
-  method: 'get',
-  path: '/v1/health',
-  tag: 'System',
-  summary: 'Check the health',
-  description: 'Checks that the database responds.',
-  headers: systemHeaders,
-  secured: false,
-  responses: {
-    200: { description: 'The database responds.', schema: healthSchema },
-    ...commonResponses,
-    503: databaseDown,
+  route: {
+    operationId: 'getHealth',
+    method: 'get',
+    path: '/v1/health',
+    tags: ['System'],
+    summary: 'Check the health',
+    description: 'Checks that the database responds.',
+    security: [],
+    request: { headers: systemHeaders },
+    responses: {
+      ...commonResponses,
+      200: { description: 'The database responds.', headers: headers(), content: json(healthSchema) },
+      503: databaseDown,
+    },
   },
 }
 
@@ -47,40 +62,30 @@ const list = (resource: Resource, row: z.ZodType): Operation => {
   const filters = filterFields(resource)
   const searched = searchedFields(resource)
   const plural = resource.plural.toLowerCase()
-  const invalid = readInteger('limit', 'abc')
+  const sentences = [
+    `Returns a page of ${plural}, ordered by \`id\`.`,
+    searched.length > 0 && `\`q\` searches ${names(searched)}, joined by spaces in this order.`,
+    filters.length > 0 && `Filters, combined with AND: ${names(filters)}.`,
+  ]
+  const content = json(collectionSchema(resource, row), pageExample(resource))
+  const notANumber = parametersInvalid([notInteger('limit', 'abc', 'int_parsing')])
   return {
     kind: 'list',
     resource,
-    id: `list${pascal(resource.plural)}`,
-    method: 'get',
-    path: `/v1/${resource.path}`,
-    tag: resource.area,
-    summary: `List ${plural}`,
-    description: [
-      `Returns a page of ${plural}, ordered by \`id\`.`,
-      searched.length > 0 && `\`q\` searches ${names(searched)}, joined by spaces in this order.`,
-      filters.length > 0 && `Filters, combined with AND: ${names(filters)}.`,
-    ]
-      .filter(Boolean)
-      .join(' '),
-    query: listQuerySchema(resource),
-    headers: readHeaders,
-    secured: false,
-    responses: {
-      200: {
-        description: 'The page.',
-        schema: collectionSchema(resource, row),
-        example: pageExample(resource),
-        headers: ['ETag'],
+    route: {
+      operationId: `list${pascal(resource.plural)}`,
+      method: 'get',
+      path: `/v1/${resource.path}`,
+      tags: [resource.area],
+      summary: `List ${plural}`,
+      description: sentences.filter(Boolean).join(' '),
+      security: [],
+      request: { query: listQuerySchema(resource), headers: readHeaders },
+      responses: {
+        ...readResponses,
+        200: { description: 'The page.', headers: headers('ETag'), content },
+        422: errorResponse('A parameter is out of bounds or has the wrong type.', notANumber),
       },
-      ...conditionalResponses,
-      ...commonResponses,
-      422: errorResponse(
-        'A parameter is out of bounds or has the wrong type.',
-        parametersInvalid('issue' in invalid ? [invalid.issue] : []),
-        { schema: parameterErrorSchema },
-      ),
-      503: databaseDown,
     },
   }
 }
@@ -91,26 +96,21 @@ const get = (resource: Resource, row: z.ZodType): Operation => {
   return {
     kind: 'get',
     resource,
-    id: `get${pascal(resource.name)}`,
-    method: 'get',
-    path: `/v1/${resource.path}/{item_id}`,
-    tag: resource.area,
-    summary: `Get ${withArticle(singular)}`,
-    description: `Returns the ${singular} with this \`id\`.`,
-    pathParameters: z.object({
-      item_id: z.string().meta({ description: `The \`id\` of the ${singular}.`, example: String(example['id']) }),
-    }),
-    headers: readHeaders,
-    secured: false,
-    responses: {
-      200: { description: `The ${singular}.`, schema: row, example, headers: ['ETag'] },
-      ...conditionalResponses,
-      ...commonResponses,
-      404: errorResponse('No row has this id.', rowNotFound(resource.name, '0')),
-      422: errorResponse('`item_id` is not valid percent-encoded UTF-8.', parametersInvalid([idNotText('%FF')]), {
-        schema: parameterErrorSchema,
-      }),
-      503: databaseDown,
+    route: {
+      operationId: `get${pascal(resource.name)}`,
+      method: 'get',
+      path: `/v1/${resource.path}/{item_id}`,
+      tags: [resource.area],
+      summary: `Get ${withArticle(singular)}`,
+      description: `Returns the ${singular} with this \`id\`.`,
+      security: [],
+      request: { params: itemIdSchema(singular, String(example['id'])), headers: readHeaders },
+      responses: {
+        ...readResponses,
+        200: { description: `The ${singular}.`, headers: headers('ETag'), content: json(row, example) },
+        404: errorResponse('No row has this id.', rowNotFound(resource.name, '0')),
+        422: errorResponse('`item_id` is not valid percent-encoded UTF-8.', parametersInvalid([idNotText('%FF')])),
+      },
     },
   }
 }
@@ -118,35 +118,38 @@ const get = (resource: Resource, row: z.ZodType): Operation => {
 const create = (resource: Resource, row: z.ZodType): Operation => {
   const singular = resource.name.toLowerCase()
   const example = createExample(resource)
-  const { issues } = createBodyReader(resource)({ ...example, not_a_field: 1 })
+  const schema = createSchema(resource)
+  const { issues } = createBodyReader(resource, schema)({ ...example, not_a_field: 1 })
   return {
     kind: 'create',
     resource,
-    id: `create${pascal(resource.name)}`,
-    method: 'post',
-    path: `/v1/${resource.path}`,
-    tag: resource.area,
-    summary: `Create ${withArticle(singular)}`,
-    description: `Creates ${withArticle(singular)} and returns it. Requires the write token.`,
-    headers: createHeaders,
-    body: { schema: createSchema(resource), example },
-    secured: true,
-    responses: {
-      201: {
-        description: `The new ${singular}.`,
-        schema: row,
-        example: createdExample(resource),
-        headers: ['Location', 'Idempotency-Replayed'],
+    route: {
+      operationId: `create${pascal(resource.name)}`,
+      method: 'post',
+      path: `/v1/${resource.path}`,
+      tags: [resource.area],
+      summary: `Create ${withArticle(singular)}`,
+      description: `Creates ${withArticle(singular)} and returns it. Requires the write token.`,
+      security: [{ writeToken: [] }],
+      request: { headers: createHeaders, body: { required: true, content: json(schema, example) } },
+      responses: {
+        ...commonResponses,
+        201: {
+          description: `The new ${singular}.`,
+          headers: headers('Location', 'Idempotency-Replayed'),
+          content: json(row, createdExample(resource)),
+        },
+        401: errorResponse('The write token is missing or wrong.', tokenMissing()),
+        413: errorResponse('The body is too large.', payloadTooLarge(bodyLimit)),
+        422: errorResponse('The create is invalid. Nothing was stored.', bodyInvalid(issues)),
+        503: {
+          ...errorResponse(
+            '`writes_disabled`: no write token is configured. `unavailable`: the database is not available; nothing was stored unless the message says that the outcome is unknown.',
+            writesDisabled(),
+          ),
+          headers: headers('Retry-After'),
+        },
       },
-      ...commonResponses,
-      401: errorResponse('The write token is missing or wrong.', tokenMissing(), { headers: ['WWW-Authenticate'] }),
-      413: errorResponse('The body is too large.', payloadTooLarge(bodyLimit)),
-      422: errorResponse('The create is invalid. Nothing was stored.', bodyInvalid(issues)),
-      503: errorResponse(
-        '`writes_disabled`: no write token is configured. `unavailable`: the database is not available; nothing was stored unless the message says that the outcome is unknown.',
-        writesDisabled(),
-        { headers: ['Retry-After'] },
-      ),
     },
   }
 }

@@ -1,96 +1,120 @@
-/** The parameters of reads: what the documents say of them, how integers are parsed, and the errors of the 422. */
+/** The parameters of reads: their schemas, which the documents show, and the parsers made from these schemas. */
 import { z } from 'zod'
 import { filterFields, type Resource } from '../descriptor/registry.js'
-import type { ParameterIssue } from './errors.js'
-
-export const limitBounds = { default: 50, least: 1, most: 200 } as const
-export const offsetBounds = { default: 0, least: 0 } as const
+import { type Issue, parametersInvalid } from './errors.js'
+import { parseInteger } from './integers.js'
+import { storableText } from './schemas.js'
 
 /** The query of a list. */
-export const listQuerySchema = (resource: Resource): z.ZodObject => {
+export const listQuerySchema = (resource: Resource) => {
   const filters = filterFields(resource).map(({ name, kind }) => {
     const schema = kind === 'integer' ? z.int() : z.string()
-    return [name, schema.optional().meta({ description: `Only rows with exactly this \`${name}\`.` })]
+    return [name, schema.optional().meta({ description: `Only rows with exactly this \`${name}\`.` })] as const
   })
-  const limit = z.int().min(limitBounds.least).max(limitBounds.most).default(limitBounds.default)
-  const offset = z.int().min(offsetBounds.least).default(offsetBounds.default)
   return z.object({
-    limit: limit.meta({ description: 'Page size.' }),
-    offset: offset.meta({ description: 'Number of rows to skip.' }),
+    limit: z.int().min(1).max(200).default(50).meta({ description: 'Page size.' }),
+    offset: z.int().min(0).default(0).meta({ description: 'Number of rows to skip.' }),
     q: z.string().optional().meta({ description: 'Text to search for, ignoring case.' }),
     ...Object.fromEntries(filters),
   })
 }
 
-/**
- * An integer as pydantic v2 reads one from text: a sign, leading zeros, single underscores between digits and a fraction
- * of zeros are allowed.
- */
-const integerGrammar = /^(?:\+|(-))?(?:0[0_]*(?=[1-9])([1-9]\d*(?:_\d+)*)|([1-9]\d*(?:_\d+)*)|0(?:[0_]*0)?)(?:\.0+)?$/
+export type ListQuerySchema = ReturnType<typeof listQuerySchema>
 
-/** pydantic reads the text as it stands first, and stops past this many characters, whatever follows them. */
-const maxLength = 4300
-const leadingDigits = /^-?[1-9]\d*/
-
-const isSpace = /\p{White_Space}/u
-
-/** Strips white space as Unicode defines it, which String.trim() does not; `\s+$` would be quadratic on inner spaces. */
-const trim = (text: string): string => {
-  let start = 0
-  let end = text.length
-  while (start < end && isSpace.test(text.charAt(start))) start++
-  while (end > start && isSpace.test(text.charAt(end - 1))) end--
-  return text.slice(start, end)
-}
-
-type ParsedInteger = { readonly value: bigint } | { readonly issue: ParameterIssue }
-
-const invalid = (
-  name: string,
-  input: string,
-  type: string,
-  msg: string,
-  ctx?: ParameterIssue['ctx'],
-): ParsedInteger => ({
-  issue: { type, loc: ['query', name], msg, input, ...(ctx && { ctx }) },
+const queryIssue = (name: string, input: string, type: string, msg: string, ctx?: Issue['ctx']): Issue => ({
+  type,
+  loc: ['query', name],
+  msg,
+  input,
+  ...(ctx && { ctx }),
 })
 
-const unparsable = 'Input should be a valid integer, unable to parse string as an integer'
-const tooLong = 'Unable to parse input string as an integer, exceeded maximum size'
-
-const integerFrom = (input: string): bigint | 'invalid' | 'too long' => {
-  if ((leadingDigits.exec(input)?.[0].length ?? 0) > maxLength) return 'too long'
-  const match = integerGrammar.exec(trim(input))
-  if (!match) return 'invalid'
-  const [, sign = '', afterZeros, digits = afterZeros ?? '0'] = match
-  const text = `${sign}${digits.replaceAll('_', '')}`
-  return text.length > maxLength ? 'invalid' : BigInt(text)
+const integerMessages = {
+  int_parsing: 'Input should be a valid integer, unable to parse string as an integer',
+  int_parsing_size: 'Unable to parse input string as an integer, exceeded maximum size',
 }
 
-/** Reads an integer parameter within its bounds, or says what is wrong with it. */
-export const readInteger = (
-  name: string,
-  input: string,
-  bounds: { least?: number; most?: number } = {},
-): ParsedInteger => {
-  const value = integerFrom(input)
-  if (value === 'too long') return invalid(name, input, 'int_parsing_size', tooLong)
-  if (value === 'invalid') return invalid(name, input, 'int_parsing', unparsable)
-  const { least, most } = bounds
-  if (least !== undefined && value < least) {
-    const msg = `Input should be greater than or equal to ${least}`
-    return invalid(name, input, 'greater_than_equal', msg, { ge: least })
+/** The issue for a text that is not an integer. */
+export const notInteger = (name: string, input: string, type: keyof typeof integerMessages): Issue =>
+  queryIssue(name, input, type, integerMessages[type])
+
+/** The issue for an integer that its schema refuses: below its minimum or above its maximum. */
+const outOfBounds = (name: string, input: string, issue: z.core.$ZodIssue): Issue => {
+  if (issue.code === 'too_small') {
+    const ge = Number(issue.minimum)
+    return queryIssue(name, input, 'greater_than_equal', `Input should be greater than or equal to ${ge}`, { ge })
   }
-  if (most !== undefined && value > most) {
-    return invalid(name, input, 'less_than_equal', `Input should be less than or equal to ${most}`, { le: most })
-  }
-  return { value }
+  const le = Number((issue as z.core.$ZodIssueTooBig).maximum)
+  return queryIssue(name, input, 'less_than_equal', `Input should be less than or equal to ${le}`, { le })
 }
 
-/** An `item_id` that is not valid percent-encoded UTF-8, or contains a NUL. */
-export const idNotText = (input: string): ParameterIssue => ({
+/** Beyond the integers of a double, the last of them stands for a value: no bound is larger. */
+const asNumber = (value: bigint): number =>
+  Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Number(value)))
+
+/** Makes the parser of one parameter from its schema. */
+const parameterParser = (name: string, schema: z.ZodDefault<z.ZodInt> | z.ZodOptional<z.ZodInt | z.ZodString>) => {
+  const isInteger = schema.unwrap() instanceof z.ZodNumber
+  return (input: string): string | bigint | Issue => {
+    if (!isInteger) return input
+    const value = parseInteger(input)
+    if (typeof value === 'string') return notInteger(name, input, value)
+    const { error } = schema.safeParse(asNumber(value))
+    return error?.issues[0] ? outOfBounds(name, input, error.issues[0]) : value
+  }
+}
+
+/** Makes the parser of the query strings of a list; it throws with every invalid parameter at once. */
+export const listQueryParser = ({ shape }: ListQuerySchema) => {
+  const parsers = Object.entries(shape).map(([name, schema]) => ({ name, parse: parameterParser(name, schema) }))
+  const defaultLimit = shape.limit.parse(undefined)
+  const defaultOffset = BigInt(shape.offset.parse(undefined))
+  return (querystring: string) => {
+    // Not ctx.query: `?__proto__=` breaks it. The last value of a repeated parameter counts.
+    const sent = new Map(new URLSearchParams(querystring))
+    const values: Record<string, string | bigint> = {}
+    const issues: Issue[] = []
+    for (const { name, parse } of parsers) {
+      const input = sent.get(name)
+      if (input === undefined) continue
+      const value = parse(input)
+      if (typeof value === 'object') issues.push(value)
+      else values[name] = value
+    }
+    if (issues.length > 0) throw parametersInvalid(issues)
+    const { limit = defaultLimit, offset = defaultOffset, q = '', ...filters } = values
+    return { limit: Number(limit), offset: BigInt(offset), q: String(q).trim(), filters }
+  }
+}
+
+/** The path parameters of a get-one. */
+export const itemIdSchema = (singular: string, example: string) =>
+  z.object({ item_id: storableText().meta({ description: `The \`id\` of the ${singular}.`, example }) })
+
+export type ItemIdSchema = ReturnType<typeof itemIdSchema>
+
+/** The issue for an `item_id` that is not valid percent-encoded UTF-8, or contains a NUL. */
+export const idNotText = (input: string): Issue => ({
   type: 'string_unicode',
   loc: ['path', 'item_id'],
   msg: 'Input should be a valid string: percent-encoded UTF-8 without a NUL',
   input,
 })
+
+const decodeSegment = (segment: string): string | undefined => {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return undefined
+  }
+}
+
+/** Makes the parser of an `item_id`; `id` is undefined where no row can have it, because ids are positive integers. */
+export const itemIdParser =
+  ({ shape }: ItemIdSchema) =>
+  (segment: string) => {
+    const { data: text } = shape.item_id.safeParse(decodeSegment(segment))
+    if (text === undefined) throw parametersInvalid([idNotText(segment)])
+    const id = /^[1-9]\d{0,15}$/.test(text) ? Number(text) : undefined
+    return { id: Number.isSafeInteger(id) ? id : undefined, text }
+  }

@@ -50,31 +50,14 @@ const sentences = (field: Field, isBody: boolean): string => {
     .join(' ')
 }
 
-const described = <S extends z.ZodType>(schema: S, description: string): S =>
-  description === '' ? schema : schema.meta({ description })
-
-const rowKinds = { integer: () => z.int(), number: () => z.number(), text: () => z.string() }
-
-/** A row as clients receive it: a required field is never null, the others are optional in the schema. */
-export const rowSchema = (resource: Resource) =>
-  z
-    .object(
-      Object.fromEntries(
-        resource.fields.map((field) => {
-          const value = rowKinds[field.kind]()
-          return [field.name, described(field.required ? value : value.nullable().optional(), sentences(field, false))]
-        }),
-      ),
-    )
-    .meta({ id: pascal(resource.name), ...(resource.about && { description: resource.about }) })
-
 /** A string that every database stores unchanged. */
-const storableText = () =>
+export const storableText = () =>
   z
     .string()
-    .refine((text) => !text.includes('\0'), { message: 'nul' })
-    .refine((text) => text.isWellFormed(), { message: 'surrogate' })
+    .refine((text) => !text.includes('\0'), { message: 'contains a NUL (U+0000)' })
+    .refine((text) => text.isWellFormed(), { message: 'contains a lone surrogate, which is not valid Unicode' })
 
+const rowKinds = { integer: () => z.int(), number: () => z.number(), text: () => z.string() }
 const bodyKinds = {
   // z.int() has these bounds anyway; named here, they appear in the documents.
   integer: () => z.int().min(Number.MIN_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER),
@@ -82,22 +65,30 @@ const bodyKinds = {
   text: storableText,
 }
 
+/** The schema of each field, by name. */
+const shapeOf = (fields: readonly Field[], isBody: boolean) =>
+  Object.fromEntries(
+    fields.map((field) => {
+      const value = (isBody ? bodyKinds : rowKinds)[field.kind]()
+      const isRequired = isBody ? isMandatory(field) : field.required
+      const schema = isRequired ? value : value.nullable().optional()
+      const description = sentences(field, isBody)
+      return [field.name, description === '' ? schema : schema.meta({ description })]
+    }),
+  )
+
+/** A row as clients receive it: a required field is never null, the others are optional in the schema. */
+export const rowSchema = (resource: Resource) =>
+  z
+    .object(shapeOf(resource.fields, false))
+    .meta({ id: pascal(resource.name), ...(resource.about && { description: resource.about }) })
+
 /** The body of a create: every field that a client may set, and nothing else. */
 export const createSchema = (resource: Resource) =>
-  z
-    .strictObject(
-      Object.fromEntries(
-        writableFields(resource).map((field) => {
-          const value = bodyKinds[field.kind]()
-          const schema = isMandatory(field) ? value : value.nullable().optional()
-          return [field.name, described(schema, sentences(field, true))]
-        }),
-      ),
-    )
-    .meta({
-      id: `${pascal(resource.name)}Create`,
-      description: `Request body for creating ${withArticle(resource.name.toLowerCase())}.`,
-    })
+  z.strictObject(shapeOf(writableFields(resource), true)).meta({
+    id: `${pascal(resource.name)}Create`,
+    description: `Request body for creating ${withArticle(resource.name.toLowerCase())}.`,
+  })
 
 const paginationMeta = z
   .object({

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { Context } from 'koa'
 import bodyParser from 'koa-bodyparser'
 import { bodyIssue, bodyLimit } from '../contract/createBody.js'
-import { type BodyIssue, bodyInvalid, type HttpError, payloadTooLarge } from '../contract/errors.js'
+import { bodyInvalid, type HttpError, type Issue, payloadTooLarge, shorten } from '../contract/errors.js'
 import { faultOfKey } from '../contract/idempotency.js'
 import type { Retry } from '../storage/storage.js'
 import { jsonErrorPlace } from './jsonError.js'
@@ -22,26 +22,21 @@ const readBytes = bodyParser({
 })
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-const checkContentType = (ctx: Context): void => {
-  const type = ctx.get('Content-Type')
-  const [mediaType, ...parameters] = type.split(';').map((part) => part.trim().toLowerCase())
-  if (mediaType !== 'application/json') {
-    const sent = mediaType ? `"${mediaType.slice(0, 60)}"` : 'none'
+const checkContentType = ({ request }: Context): void => {
+  const type = request.type.trim().toLowerCase()
+  if (type !== 'application/json') {
+    const sent = type === '' ? 'none' : `"${shorten(type)}"`
     throw refuse('content_type', `Content-Type must be application/json, but is ${sent}.`)
   }
-  const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length)
-  if (charset !== undefined && !['utf-8', 'utf8', '"utf-8"', '"utf8"'].includes(charset)) {
+  if (!/^(?:utf-?8)?$/i.test(request.charset)) {
     throw refuse('content_type', 'The body must be JSON in UTF-8; leave out the charset or send charset=utf-8.')
   }
 }
 
-/** The encodings that koa-bodyparser inflates. */
-const encodings = ['br', 'gzip', 'deflate', 'identity']
-
 const checkContentEncoding = ({ req: { headers } }: Context): void => {
   const encoding = headers['content-encoding']?.trim().toLowerCase()
   if (encoding === undefined) return
-  if (!encodings.includes(encoding)) {
+  if (!['br', 'gzip', 'deflate', 'identity'].includes(encoding)) {
     throw refuse('content_encoding', 'Content-Encoding must be br, gzip or deflate; or leave it out.')
   }
   // Encodings are case-insensitive, but koa-bodyparser knows only their lower-case names.
@@ -51,11 +46,6 @@ const checkContentEncoding = ({ req: { headers } }: Context): void => {
 /** The client waits for `100 Continue` before it sends the body; HTTP/1.0 has no such response. */
 const awaitsContinue = ({ req: { headers, httpVersion } }: Context): boolean =>
   httpVersion === '1.1' && /(?:^|\W)100-continue(?:$|\W)/i.test(headers.expect ?? '')
-
-const readFailure = (error: { status?: number }): Error =>
-  error.status === 413
-    ? payloadTooLarge(bodyLimit)
-    : refuse('body_read', 'The body could not be read as its Content-Encoding and Content-Length describe it.')
 
 /** Rejects when the client has gone; koa-bodyparser would wait for the rest of a compressed body. */
 const responseClosed = ({ res }: Context): Promise<never> =>
@@ -69,7 +59,8 @@ const readBody = async (ctx: Context): Promise<Buffer> => {
   try {
     await Promise.race([readBytes(ctx, async () => {}), responseClosed(ctx)])
   } catch (error) {
-    throw readFailure(error as { status?: number })
+    if ((error as { status?: number }).status === 413) throw payloadTooLarge(bodyLimit)
+    throw refuse('body_read', 'The body could not be read as its Content-Encoding and Content-Length describe it.')
   }
   return Buffer.from(ctx.request.rawBody ?? '', 'latin1')
 }
@@ -94,7 +85,7 @@ export const readJson = async (ctx: Context): Promise<{ value: unknown; source: 
 }
 
 /** The Idempotency-Key of a create, where it has one; an invalid key is one more issue of the request. */
-export const readRetry = (ctx: Context, source: string, issues: BodyIssue[]): Retry | undefined => {
+export const readRetry = (ctx: Context, source: string, issues: Issue[]): Retry | undefined => {
   const key = ctx.req.headers['idempotency-key'] as string | undefined
   if (key === undefined) return undefined
   const fault = faultOfKey(key)

@@ -4,16 +4,11 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { basePath } from '../contract/service.js'
 
-export interface Asset {
-  readonly type: string
-  readonly body: Buffer
-}
-
 /** The path of the page, and the prefix of its assets. */
 export const docsPath = `${basePath}/docs`
 
 /** Only files of this host run; Swagger UI has its icons in data URLs. */
-export const docsPolicy = [
+const policy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
@@ -24,6 +19,12 @@ export const docsPolicy = [
   "form-action 'none'",
   "frame-ancestors 'none'",
 ].join('; ')
+
+export const docsHeaders = {
+  'Content-Security-Policy': policy,
+  'Referrer-Policy': 'no-referrer',
+  'X-Frame-Options': 'DENY',
+}
 
 const page = (title: string): string => `<!doctype html>
 <html lang="en">
@@ -56,20 +57,18 @@ const start = `window.ui = SwaggerUIBundle({
 })
 `
 
-/** The page and its files by path: a fixed list, so that no other file can be reached. */
-export const docsAssets = (title: string): ReadonlyMap<string, Asset> => {
+/** The page and its files: a fixed list, so that no other file can be reached. */
+export const docsAssets = (title: string): { path: string; type: string; body: Buffer }[] => {
   const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
-  const file = (name: string, type: string): [string, Asset] => [
-    `${docsPath}/${name}`,
-    { type, body: readFileSync(join(folder, name)) },
-  ]
+  const file = (name: string): Buffer => readFileSync(join(folder, name))
   const html = { type: 'text/html; charset=utf-8', body: Buffer.from(page(title)) }
-  return new Map([
-    [docsPath, html],
-    [`${docsPath}/`, html],
-    [`${docsPath}/start.js`, { type: 'text/javascript; charset=utf-8', body: Buffer.from(start) }],
-    file('swagger-ui-bundle.js', 'text/javascript; charset=utf-8'),
-    file('swagger-ui.css', 'text/css; charset=utf-8'),
-    file('favicon-32x32.png', 'image/png'),
-  ])
+  const javascript = 'text/javascript; charset=utf-8'
+  return [
+    { path: docsPath, ...html },
+    { path: `${docsPath}/`, ...html },
+    { path: `${docsPath}/start.js`, type: javascript, body: Buffer.from(start) },
+    { path: `${docsPath}/swagger-ui-bundle.js`, type: javascript, body: file('swagger-ui-bundle.js') },
+    { path: `${docsPath}/swagger-ui.css`, type: 'text/css; charset=utf-8', body: file('swagger-ui.css') },
+    { path: `${docsPath}/favicon-32x32.png`, type: 'image/png', body: file('favicon-32x32.png') },
+  ]
 }

@@ -3,14 +3,14 @@ import type { Middleware } from 'koa'
 import { conflictIssue, createBodyReader } from '../contract/createBody.js'
 import { bodyInvalid, rowNotFound, unavailable } from '../contract/errors.js'
 import { keyReused, replayedHeader } from '../contract/idempotency.js'
-import type { Operation } from '../contract/operation.js'
+import type { Operation, OperationOf } from '../contract/operation.js'
+import { itemIdParser, listQueryParser } from '../contract/parameters.js'
 import { basePath, type Product } from '../contract/service.js'
-import type { Registry, Resource } from '../descriptor/registry.js'
+import type { Registry } from '../descriptor/registry.js'
 import type { Storage } from '../storage/storage.js'
 import { writeGuard } from './auth.js'
 import { readJson, readRetry } from './body.js'
 import { jsonType, sendStreamed, sendTagged } from './conditional.js'
-import { listQueryParser, parseItemId } from './parameters.js'
 import type { AppContext } from './requestLog.js'
 
 export type Handler = (ctx: AppContext) => Promise<void> | void
@@ -56,9 +56,9 @@ const health =
     }
   }
 
-const list = ({ storage }: Service, resource: Resource): Handler => {
+const list = ({ storage }: Service, { resource, route }: OperationOf<'list'>): Handler => {
   const table = storage.table(resource)
-  const parseQuery = listQueryParser(resource)
+  const parseQuery = listQueryParser(route.request.query)
   return async (ctx) => {
     const query = parseQuery(ctx.querystring)
     ctx.state.parsed = performance.now()
@@ -69,8 +69,9 @@ const list = ({ storage }: Service, resource: Resource): Handler => {
   }
 }
 
-const get = ({ storage }: Service, resource: Resource): Handler => {
+const get = ({ storage }: Service, { resource, route }: OperationOf<'get'>): Handler => {
   const table = storage.table(resource)
+  const parseItemId = itemIdParser(route.request.params)
   return async (ctx) => {
     // Not ctx.params: the router's decoding hides which segments are not valid.
     const { id, text } = parseItemId(ctx.path.slice(ctx.path.lastIndexOf('/') + 1))
@@ -82,10 +83,10 @@ const get = ({ storage }: Service, resource: Resource): Handler => {
   }
 }
 
-const create = ({ registry, storage, token }: Service, resource: Resource): Handler => {
+const create = ({ registry, storage, token }: Service, { resource, route }: OperationOf<'create'>): Handler => {
   const table = storage.table(resource)
   const checkToken = writeGuard(token)
-  const parseBody = createBodyReader(resource)
+  const parseBody = createBodyReader(resource, route.request.body.content['application/json'].schema)
   return async (ctx) => {
     checkToken(ctx.get('Authorization'))
     const { value, source } = await readJson(ctx)
@@ -114,10 +115,10 @@ export const handlerOf = (service: Service, operation: Operation): Handler => {
     case 'health':
       return health(service)
     case 'list':
-      return list(service, operation.resource)
+      return list(service, operation)
     case 'get':
-      return get(service, operation.resource)
+      return get(service, operation)
     case 'create':
-      return create(service, operation.resource)
+      return create(service, operation)
   }
 }

@@ -1,81 +1,47 @@
 /** Locates the first syntax error of a JSON text: V8's own messages quote the text, which may be a secret. */
 
 const scalar = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
-const escapeSequence = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y
 
-/** The end of what a sticky pattern matches at an index; -1 where it does not match. */
-const matchEnd = (pattern: RegExp, text: string, at: number): number => {
-  pattern.lastIndex = at
-  return pattern.test(text) ? pattern.lastIndex : -1
-}
-
-const skipWhitespace = (text: string, start: number): number => {
-  let at = start
-  while (text[at] === ' ' || text[at] === '\n' || text[at] === '\r' || text[at] === '\t') at++
-  return at
-}
-
-/** Steps over a string; returns the index behind it, or the index of the error and `isValid: false`. */
-const skipString = (text: string, start: number): { at: number; isValid: boolean } => {
-  let at = start + 1
-  while (at < text.length) {
-    const sign = text.charCodeAt(at)
-    if (sign === 0x22) return { at: at + 1, isValid: true }
-    if (sign < 0x20) break
-    const end = sign === 0x5c ? matchEnd(escapeSequence, text, at) : at + 1
-    if (end === -1) break
-    at = end
-  }
-  return { at, isValid: false }
-}
+/** A string up to its end, or up to where it is not valid any more; the group is the quote at its end. */
+const string = /"(?:[ !#-[\]-\u{10ffff}]+|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*("?)/uy
 
 /** The index of the first syntax error. */
 const errorIndex = (text: string): number => {
-  // Open objects and arrays; a stack of our own, because nesting may be deeper than the call stack.
-  const open: ('{' | '[')[] = []
-  let expects: 'value' | 'value or ]' | 'key' | 'key or }' | 'separator' = 'value'
-  let at = 0
-  for (;;) {
-    at = skipWhitespace(text, at)
+  // The brackets that are due; a stack of our own, because nesting may be deeper than the call stack.
+  const closers: ('}' | ']')[] = []
+  let expects: 'value' | 'key' | 'colon' | 'separator' = 'value'
+  let isFirst = false
+  for (let at = 0; ; at++) {
+    while (text[at] === ' ' || text[at] === '\n' || text[at] === '\r' || text[at] === '\t') at++
     const sign = text[at]
-    if (expects === 'separator') {
-      const inside = open.at(-1)
-      if (inside === undefined) return at
-      if (sign === ',') expects = inside === '{' ? 'key' : 'value'
-      else if (sign === (inside === '{' ? '}' : ']')) open.pop()
-      else return at
-      at++
-    } else if (sign === '}' && expects === 'key or }') {
-      open.pop()
+    const closer = closers.at(-1)
+    if (sign !== undefined && sign === closer && (isFirst || expects === 'separator')) {
+      closers.pop()
       expects = 'separator'
-      at++
-    } else if (sign === ']' && expects === 'value or ]') {
-      open.pop()
-      expects = 'separator'
-      at++
-    } else if (expects === 'key' || expects === 'key or }') {
-      if (sign !== '"') return at
-      const key = skipString(text, at)
-      if (!key.isValid) return key.at
-      at = skipWhitespace(text, key.at)
-      if (text[at] !== ':') return at
-      at++
+    } else if (expects === 'separator') {
+      if (sign !== ',' || closer === undefined) return at
+      expects = closer === '}' ? 'key' : 'value'
+    } else if (expects === 'colon') {
+      if (sign !== ':') return at
       expects = 'value'
-    } else if (sign === '{' || sign === '[') {
-      open.push(sign)
-      expects = sign === '{' ? 'key or }' : 'value or ]'
-      at++
     } else if (sign === '"') {
-      const value = skipString(text, at)
-      if (!value.isValid) return value.at
-      at = value.at
-      expects = 'separator'
+      string.lastIndex = at
+      const [match = '', quote] = string.exec(text) ?? []
+      at += match.length - 1
+      if (!quote) return at + 1
+      expects = expects === 'key' ? 'colon' : 'separator'
+    } else if (expects === 'value' && (sign === '{' || sign === '[')) {
+      closers.push(sign === '{' ? '}' : ']')
+      expects = sign === '{' ? 'key' : 'value'
+      isFirst = true
+      continue
     } else {
-      const end = matchEnd(scalar, text, at)
-      if (end === -1) return at
-      at = end
+      scalar.lastIndex = at
+      if (expects === 'key' || !scalar.test(text)) return at
+      at = scalar.lastIndex - 1
       expects = 'separator'
     }
+    isFirst = false
   }
 }
 

@@ -3,8 +3,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { batchPerTick } from '../batchPerTick.js'
+import { methodNotAllowed } from '../contract/errors.js'
 import type { App } from './app.js'
-import { connectRefused, type ParserError, parserFault, refusalSender, requestFault } from './refusals.js'
+import { type ParserError, parserFault, refusalSender, requestFault } from './refusals.js'
 
 export interface Listening {
   /** The address, without a path. */
@@ -81,7 +82,8 @@ const serverOf = ({ handle, logRequest }: App, isStopping: () => boolean): Serve
   server.on('checkExpectation', onRequest)
   server.on('clientError', onClientError)
   server.on('connect', (request, socket) => {
-    const fault = connectRefused()
+    // A tunnel is not a resource of the service.
+    const fault = methodNotAllowed('CONNECT', 'GET, HEAD, OPTIONS, POST')
     afterEarlierResponses(socket, () => refuse.toSocket(socket, fault, fault.message, request))
   })
   return server

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto'
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { bodyLimit } from '../contract/createBody.js'
-import { badRequest, type HttpError, hostUnclear, methodNotAllowed, payloadTooLarge } from '../contract/errors.js'
+import { badRequest, type HttpError, hostUnclear, payloadTooLarge } from '../contract/errors.js'
+import { commonHeaders } from './commonHeaders.js'
 import { jsonType } from './conditional.js'
-import { commonHeaders } from './headers.js'
 import { type OnRequest, requestIdOf } from './requestLog.js'
 
 /** A name, an IPv4 or an IPv6 address, and perhaps a port. A comma would be two hosts that a proxy joined. */
@@ -32,9 +32,6 @@ export const requestFault = (request: IncomingMessage): HttpError | undefined =>
   const status = /[ \t,]chunked$/.test(coding) ? 501 : 400
   return badRequest(status, 'Transfer-Encoding must be chunked; compress a body with Content-Encoding instead.')
 }
-
-/** A tunnel is not a resource of the service. */
-export const connectRefused = (): HttpError => methodNotAllowed('CONNECT', 'GET, HEAD, OPTIONS, POST')
 
 /** What Node's parser reports. */
 export interface ParserError extends Error {
@@ -81,29 +78,6 @@ export const parserFault = (error: ParserError, isInBody: boolean): HttpError =>
   }
 }
 
-interface Refusal {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string
-}
-
-const refusalOf = ({ status, headers, body }: HttpError, id: string): Refusal => {
-  const json = JSON.stringify(body)
-  return {
-    status,
-    headers: {
-      ...commonHeaders,
-      ...headers,
-      'Cache-Control': 'no-store',
-      'X-Request-Id': id,
-      'Content-Type': jsonType,
-      'Content-Length': String(Buffer.byteLength(json)),
-      Connection: 'close',
-    },
-    body: json,
-  }
-}
-
 /** How long a client may take to read the response and close its side. */
 const lingerMs = 2_000
 
@@ -117,20 +91,20 @@ const closeSoon = (socket: Duplex): void => {
 
 /** Sends refusals, each with a log line. */
 export const refusalSender = (logRequest: OnRequest) => {
-  const log = (id: string, { status, body }: Refusal, reason: string, request?: IncomingMessage): void => {
+  const headersOf = ({ headers }: HttpError, id: string, body: string): Record<string, string> => ({
+    ...commonHeaders,
+    ...headers,
+    'Cache-Control': 'no-store',
+    'X-Request-Id': id,
+    'Content-Type': jsonType,
+    'Content-Length': String(Buffer.byteLength(body)),
+    Connection: 'close',
+  })
+  const log = (id: string, status: number, body: string, reason: string, request?: IncomingMessage): void => {
     const { method = '-', url = '-' } = request ?? {}
     const [path = '-'] = url.split('?')
-    logRequest({
-      id,
-      method,
-      path,
-      operation: 'none',
-      status,
-      bytes: method === 'HEAD' ? 0 : Buffer.byteLength(body),
-      replayed: false,
-      duration: 0,
-      reason,
-    })
+    const bytes = method === 'HEAD' ? 0 : Buffer.byteLength(body)
+    logRequest({ id, method, path, operation: 'none', status, bytes, replayed: false, duration: 0, reason })
   }
   return {
     /** Responds to a request that has arrived at least with its headers. */
@@ -138,19 +112,19 @@ export const refusalSender = (logRequest: OnRequest) => {
       // A request that the app has begun to handle has its id already, and the app logs it.
       const begun = response.getHeader('X-Request-Id')
       const id = begun === undefined ? requestIdOf(response.req) : String(begun)
-      const refusal = refusalOf(error, id)
-      response.writeHead(refusal.status, refusal.headers).end(refusal.body)
-      if (begun === undefined) log(id, refusal, reason, response.req)
+      const body = JSON.stringify(error.body)
+      response.writeHead(error.status, headersOf(error, id, body)).end(body)
+      if (begun === undefined) log(id, error.status, body, reason, response.req)
     },
     /** Responds on a connection that has no request to respond to. */
     toSocket(socket: Duplex, error: HttpError, reason: string, request?: IncomingMessage): void {
       const id = request ? requestIdOf(request) : randomUUID()
-      const refusal = refusalOf(error, id)
-      const head = [`HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}`, `Date: ${new Date().toUTCString()}`]
-      for (const [name, value] of Object.entries(refusal.headers)) head.push(`${name}: ${value}`)
-      socket.end(`${head.join('\r\n')}\r\n\r\n${refusal.body}`)
+      const body = JSON.stringify(error.body)
+      const head = [`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`, `Date: ${new Date().toUTCString()}`]
+      for (const [name, value] of Object.entries(headersOf(error, id, body))) head.push(`${name}: ${value}`)
+      socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
       closeSoon(socket)
-      log(id, refusal, reason, request)
+      log(id, error.status, body, reason, request)
     },
   }
 }

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Middleware, ParameterizedContext } from 'koa'
 import type { Logger } from 'pino'
 import { batchPerTick } from '../batchPerTick.js'
-import { requestIdGrammar } from '../contract/headers.js'
+import { requestId } from '../contract/headers.js'
 import { replayedHeader } from '../contract/idempotency.js'
 
 /** The times at which a read was parsed and its query finished, in milliseconds, for Server-Timing. */
@@ -47,10 +47,8 @@ export const requestLogger = (logger: Logger, onRequest?: OnRequest): OnRequest 
   })
 
 /** The id that the client sent, or a new one. */
-export const requestIdOf = ({ headers }: IncomingMessage): string => {
-  const sent = headers['x-request-id'] as string | undefined
-  return sent !== undefined && requestIdGrammar.test(sent) ? sent : randomUUID()
-}
+export const requestIdOf = ({ headers }: IncomingMessage): string =>
+  requestId.safeParse(headers['x-request-id']).data ?? randomUUID()
 
 const roundToMicroseconds = (milliseconds: number): number => Math.round(milliseconds * 1000) / 1000
 

@@ -1,4 +1,4 @@
-/** The routes, made from the operations and the documents. */
+/** The routes: the operations, the documents, the docs page and the redirect to it. */
 import { createHash } from 'node:crypto'
 import Router from '@koa/router'
 import type { Middleware } from 'koa'
@@ -6,22 +6,14 @@ import { methodNotAllowed } from '../contract/errors.js'
 import type { Operation } from '../contract/operation.js'
 import { basePath } from '../contract/service.js'
 import type { CachedBody } from '../storage/storage.js'
+import { preflightHeaders } from './commonHeaders.js'
 import { sendTagged } from './conditional.js'
-import { docsAssets, docsPath, docsPolicy } from './docs.js'
+import { docsAssets, docsHeaders, docsPath } from './docs.js'
 import { type Handler, handlerOf, type Service } from './handlers.js'
-import { preflightHeaders } from './headers.js'
 import type { AppContext, State } from './requestLog.js'
 
-interface Route {
-  /** The operation's name in the documents; logs and metrics use it. */
-  readonly name: string
-  readonly path: string
-  readonly method: 'get' | 'post'
-  readonly handler: Handler
-}
-
 /** The index has a path with and without a slash; every other path has one spelling. */
-const pathsOf = ({ path }: Operation): string[] =>
+const pathsOf = (path: string): string[] =>
   path === '/' ? [basePath, `${basePath}/`] : [`${basePath}${path.replaceAll(/\{(\w+)\}/g, ':$1')}`]
 
 /** The tag is a hash of the bytes, so every process has the same one. */
@@ -30,59 +22,18 @@ const taggedBody = (body: Buffer): CachedBody => ({
   body,
 })
 
-const operationRoutes = (service: Service, operations: readonly Operation[]): Route[] =>
-  operations.flatMap((operation) => {
-    const handler = handlerOf(service, operation)
-    return pathsOf(operation).map((path) => ({ name: operation.id, path, method: operation.method, handler }))
-  })
-
-/** The documents are made on the first request for one, so that no start waits for them. */
-const documentRoutes = ({ product }: Service, operations: readonly Operation[]): Route[] => {
+/** Makes the function that makes the documents on its first call, so that no start waits for them. */
+const documentMaker = ({ product }: Service, operations: readonly Operation[]) => {
   const make = async () => {
     const { documentsOf } = await import('../contract/documents.js')
     const { openapi, swagger } = documentsOf(product, operations)
     return { openapi: taggedBody(openapi), swagger: (host: string) => taggedBody(swagger(host)) }
   }
-  type Documents = Awaited<ReturnType<typeof make>>
-  let documents: Promise<Documents> | undefined
-  const route = (path: string, choose: (made: Documents, host: string) => CachedBody): Route => ({
-    name: 'documents',
-    path,
-    method: 'get',
-    async handler(ctx) {
-      documents ??= make()
-      await sendTagged(ctx, choose(await documents, ctx.host))
-    },
-  })
-  return [
-    route(`${basePath}/openapi.json`, ({ openapi }) => openapi),
-    route('/swagger.json', ({ swagger }, host) => swagger(host)),
-  ]
-}
-
-const docsRoutes = ({ product }: Service): Route[] =>
-  [...docsAssets(product.name)].map(([path, { type, body }]) => {
-    const asset = taggedBody(body)
-    return {
-      name: 'docs',
-      path,
-      method: 'get',
-      async handler(ctx) {
-        ctx.set({ 'Content-Security-Policy': docsPolicy, 'Referrer-Policy': 'no-referrer', 'X-Frame-Options': 'DENY' })
-        await sendTagged(ctx, asset, type)
-      },
-    }
-  })
-
-const redirectToDocs: Route = {
-  name: 'root',
-  path: '/',
-  method: 'get',
-  handler(ctx) {
-    ctx.status = 302
-    ctx.set('Location', docsPath)
-    ctx.body = ''
-  },
+  let documents: ReturnType<typeof make> | undefined
+  return () => {
+    documents ??= make()
+    return documents
+  }
 }
 
 /** The first three segments of a path, of which the third names the resource: `/api/v1/employees`. */
@@ -100,20 +51,33 @@ const handleOtherMethods = (ctx: AppContext & { matched?: readonly { methods: re
 
 /** Every route of a service. A path that has none is left to the error handling. */
 export const routesOf = (service: Service, operations: readonly Operation[]): Middleware<State> => {
-  const routes: Route[] = [
-    ...operationRoutes(service, operations),
-    ...documentRoutes(service, operations),
-    ...docsRoutes(service),
-    redirectToDocs,
-  ]
   // A router tries its routes in turn, and forty of them cost a tenth of a request; so each prefix has its own.
   const routers = new Map<string, Router<State>>()
-  for (const { name, path, method, handler } of routes) {
+  /** Logs and metrics use the name, which is that of the operation in the documents. */
+  const add = (name: string, path: string, handler: Handler, method: 'get' | 'post' = 'get'): void => {
     const prefix = prefixOf(path)
     const router = routers.get(prefix) ?? new Router<State>({ strict: true, sensitive: true })
     router[method](name, path, handler)
     routers.set(prefix, router)
   }
+
+  for (const operation of operations) {
+    const handler = handlerOf(service, operation)
+    const { operationId, path, method } = operation.route
+    for (const full of pathsOf(path)) add(operationId, full, handler, method)
+  }
+  const documents = documentMaker(service, operations)
+  add('documents', `${basePath}/openapi.json`, async (ctx) => sendTagged(ctx, (await documents()).openapi))
+  add('documents', '/swagger.json', async (ctx) => sendTagged(ctx, (await documents()).swagger(ctx.host)))
+  for (const { path, type, body } of docsAssets(service.product.name)) {
+    const asset = taggedBody(body)
+    add('docs', path, (ctx) => {
+      ctx.set(docsHeaders)
+      return sendTagged(ctx, asset, type)
+    })
+  }
+  add('root', '/', (ctx) => ctx.redirect(docsPath))
+
   const byPrefix = new Map([...routers].map(([prefix, router]) => [prefix, router.routes() as Middleware<State>]))
   return (ctx) => byPrefix.get(prefixOf(ctx.path))?.(ctx, async () => handleOtherMethods(ctx))
 }

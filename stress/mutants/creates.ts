@@ -10,13 +10,13 @@ const schemas = mutantsOf('engine/contract/schemas.js', ['create'], {
   },
   'create-required': {
     rule: 'A required property must be sent.',
-    find: 'isMandatory(field) ? value : value.nullable().optional()',
-    replace: 'value.nullable().optional()',
+    find: 'isBody ? isMandatory(field) :',
+    replace: 'isBody ? false :',
   },
   'create-required-null': {
     rule: 'A required property is not null.',
-    find: 'isMandatory(field) ? value :',
-    replace: 'isMandatory(field) ? value.nullable() :',
+    find: 'isRequired ? value :',
+    replace: 'isRequired ? (isBody ? value.nullable() : value) :',
   },
   'create-integer': {
     rule: 'An integer has no fraction.',

@@ -102,13 +102,13 @@ const handlers = mutantsOf('engine/http/handlers.js', ['create'], {
 const bodies = mutantsOf('engine/http/body.js', ['body'], {
   'body-content-type': {
     rule: 'Only application/json is accepted.',
-    find: "mediaType !== 'application/json'",
+    find: "type !== 'application/json'",
     replace: 'false',
   },
   'body-charset': {
     rule: 'Only UTF-8 is accepted.',
-    find: 'charset !== undefined &&',
-    replace: 'false &&',
+    find: '!/^(?:utf-?8)?$/i.test(request.charset)',
+    replace: 'false',
   },
   'body-invalid-utf8': {
     rule: 'Invalid UTF-8 is refused, not replaced.',

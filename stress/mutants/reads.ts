@@ -2,11 +2,7 @@
 /** Mutants of the rules of reads: parameters, ids, redaction, letter case and the response cache. */
 import { mutantsOf } from './mutant.js'
 
-const bounds = mutantsOf('engine/contract/parameters.js', ['list'], {
-  'limit-most': { rule: 'limit is at most 200.', find: 'most: 200', replace: 'most: 201' },
-  'limit-least': { rule: 'limit is at least 1.', find: 'least: 1,', replace: 'least: 0,' },
-  'limit-default': { rule: 'limit is 50 by default.', find: 'default: 50', replace: 'default: 20' },
-  'offset-least': { rule: 'offset is at least 0.', find: 'default: 0, least: 0', replace: 'default: 0, least: -1' },
+const integers = mutantsOf('engine/contract/integers.js', ['list'], {
   'integer-spaces': {
     rule: 'White space around an integer does not count.',
     find: 'integerGrammar.exec(trim(input))',
@@ -19,7 +15,11 @@ const bounds = mutantsOf('engine/contract/parameters.js', ['list'], {
   },
 })
 
-const parameters = mutantsOf('engine/http/parameters.js', ['search'], {
+const parameters = mutantsOf('engine/contract/parameters.js', ['search'], {
+  'limit-most': { rule: 'limit is at most 200.', find: '.max(200)', replace: '.max(201)', suites: ['list'] },
+  'limit-least': { rule: 'limit is at least 1.', find: '.min(1)', replace: '.min(0)', suites: ['list'] },
+  'limit-default': { rule: 'limit is 50 by default.', find: '.default(50)', replace: '.default(20)', suites: ['list'] },
+  'offset-least': { rule: 'offset is at least 0.', find: '.min(0)', replace: '.min(-1)', suites: ['list'] },
   'parameter-repeated': {
     rule: 'Of a repeated parameter the last counts.',
     find: 'new Map(new URLSearchParams(querystring))',
@@ -34,13 +34,13 @@ const parameters = mutantsOf('engine/http/parameters.js', ['search'], {
   },
   'filters-ignored': {
     rule: 'Filters apply.',
-    find: 'if (value !== undefined)',
-    replace: 'if (false)',
+    find: 'q: String(q).trim(), filters }',
+    replace: 'q: String(q).trim(), filters: {} }',
   },
   'q-trimmed': {
     rule: 'White space around q does not count.',
-    find: "given.get('q')?.trim()",
-    replace: "given.get('q')",
+    find: 'String(q).trim()',
+    replace: 'String(q)',
   },
   'id-spelling': {
     rule: 'A row has one id: 007 is not 7.',
@@ -50,8 +50,8 @@ const parameters = mutantsOf('engine/http/parameters.js', ['search'], {
   },
   'id-nul': {
     rule: 'An id with a NUL is 422.',
-    find: String.raw`if (!text.includes('\0'))`,
-    replace: 'if (true)',
+    find: 'z.object({ item_id: storableText()',
+    replace: 'z.object({ item_id: z.string()',
     suites: ['get'],
   },
 })
@@ -124,4 +124,4 @@ const letters = mutantsOf('engine/storage/caseFold.js', ['search'], {
   },
 })
 
-export const reads = [...bounds, ...parameters, ...queries, ...cached, ...registry, ...letters]
+export const reads = [...integers, ...parameters, ...queries, ...cached, ...registry, ...letters]

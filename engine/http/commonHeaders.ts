@@ -1,5 +1,6 @@
 /** The headers that every response has: security headers and CORS. */
 import type { Middleware } from 'koa'
+import { responseHeaders } from '../contract/headers.js'
 
 /**
  * Responses are data: they load nothing, may not be framed or sniffed, and any page may read them, because reads are
@@ -8,8 +9,7 @@ import type { Middleware } from 'koa'
  */
 export const commonHeaders = {
   'Access-Control-Allow-Origin': '*',
-  'Access-Control-Expose-Headers':
-    'ETag, Idempotency-Replayed, Location, Retry-After, Server-Timing, WWW-Authenticate, X-Request-Id',
+  'Access-Control-Expose-Headers': ['Server-Timing', ...Object.keys(responseHeaders)].join(', '),
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
   'X-Content-Type-Options': 'nosniff',
 }
