@@ -255,24 +255,26 @@ const errors = mutantsOf('engine/storage/sqlite/errors.js', ['constraints'], {
     find: 'isTransient(error) ?',
     replace: 'true ?',
   },
+})
+
+const writeQueue = mutantsOf('engine/storage/sqlite/writeQueue.js', ['sqlite.workers'], {
   'commit-uncertain': {
     rule: 'A commit whose worker died has an unknown outcome, and the message says so.',
     find: 'error instanceof WorkerDied ?',
     replace: 'false ?',
-    suites: ['sqlite.workers'],
   },
 })
 
 const workers = mutantsOf('engine/storage/sqlite/worker.js', ['sqlite.workers'], {
   'worker-reply-id': {
     rule: 'A reply belongs to the task whose id it has.',
-    find: ' || reply.id !== this.#running?.id',
-    replace: '',
+    find: 'if (id !== this.#running?.id)',
+    replace: 'if (!this.#running)',
   },
   'worker-dead-events': {
     rule: 'The events of a dead worker do not concern its successor.',
-    find: 'if (!worker || worker !== this.#worker)',
-    replace: 'if (!worker)',
+    find: 'if (worker !== this.#worker)',
+    replace: 'if (false)',
   },
 })
 
@@ -288,5 +290,6 @@ export const sqlite = [
   ...keys,
   ...writes,
   ...errors,
+  ...writeQueue,
   ...workers,
 ]

@@ -1,7 +1,6 @@
 /** Classifies SQLite's errors: which of them pass, so that the same request may succeed later. */
 import { OutcomeUnknown, type Table, TimedOut, Unavailable } from '../storage.js'
 import { DeadlineExceeded } from './search.js'
-import { WorkerDied } from './worker.js'
 import { CommitUncertain } from './writes.js'
 
 /** A lock, a disk or a file: not the client's doing, and it may pass. */
@@ -25,10 +24,6 @@ export const storageError = (error: Error): Error => {
 export const rethrow = (error: Error): never => {
   throw storageError(error)
 }
-
-/** A write that was under way when its worker died may have been committed. */
-export const writeError = (error: Error): Error =>
-  error instanceof WorkerDied ? new OutcomeUnknown(error.message, { cause: error }) : storageError(error)
 
 /** A table whose errors are in the storage's own terms; the table may change between calls. */
 export const withStorageErrors = (table: () => Table): Table => ({

@@ -11,13 +11,16 @@ import { quoted } from '../tables.js'
 import { commitCounter } from './commitCounter.js'
 import { connect } from './connection.js'
 import { isNew, refuseUnsound, refuseUnusable } from './file.js'
-import { localReaders, workerReaders } from './readers.js'
+import { type ListSql, listReader } from './lists.js'
+import { readersOf } from './readers.js'
 import { reopenOnReplace } from './reopenOnReplace.js'
 import { statesTable } from './schema.js'
 import { insertRows, loadDemo, setUp } from './setUp.js'
 import { type Statements, statementsOf } from './statements.js'
 import { type Shared, sqliteTable } from './table.js'
-import { localWrites, workerWrites } from './writeQueue.js'
+import { type Executor, inPlace, WorkerThread } from './worker.js'
+import { writeQueue } from './writeQueue.js'
+import { writer } from './writes.js'
 
 /** Builds SQL and never connects: statements run on better-sqlite3 directly. */
 const knex = createKnex({ client: 'better-sqlite3', useNullAsDefault: true })
@@ -51,21 +54,36 @@ const prepared = (registry: Registry, path: string, options: StorageOptions): Da
   }
 }
 
+/** What runs quick reads, slow reads and writes: worker threads, or this thread where no other can see the database. */
+const executorsOf = (
+  path: string,
+  database: Database,
+  sql: ReadonlyMap<string, ListSql>,
+  warn: (message: string) => void,
+): [Executor, Executor, Executor] => {
+  if (path === inMemory) {
+    const reader = inPlace(listReader(database, sql))
+    return [reader, reader, inPlace(writer(database, () => {}))]
+  }
+  const thread = (module: string, data: unknown) =>
+    new WorkerThread(new URL(module, import.meta.url), data, (cause) =>
+      warn(`A worker thread died and was replaced: ${cause}.`),
+    )
+  const reader = () => thread('./readWorker.js', { path, sql })
+  return [reader(), reader(), thread('./writeWorker.js', path)]
+}
+
 /** The storage in one file, for as long as that is the file. */
 const openFile = (registry: Registry, path: string, options: StorageOptions): Storage => {
   const database = prepared(registry, path, options)
   const commits = commitCounter(database)
   const statements = new Map(registry.map((resource) => [resource.path, statementsOf(knex, registry, resource)]))
   const lists = new Map([...statements].map(([resource, sql]) => [resource, sql.lists]))
-  const isMemory = path === inMemory
-  const onRestart = (cause: string) => options.warn(`A worker thread died and was replaced: ${cause}.`)
-  const { readTimeoutMs, cacheBytes } = options
-  const readers = isMemory
-    ? localReaders(database, lists, readTimeoutMs)
-    : workerReaders(path, lists, readTimeoutMs, onRestart)
-  const writes = isMemory ? localWrites(database, commits.committed) : workerWrites(path, commits.committed, onRestart)
+  const [quick, slow, writing] = executorsOf(path, database, lists, options.warn)
+  const readers = readersOf(quick, slow, options.readTimeoutMs)
+  const writes = writeQueue(writing, commits.committed)
   const shared: Shared = { database, readers, writes, commits }
-  const cache = new ResponseCache(cacheBytes)
+  const cache = new ResponseCache(options.cacheBytes)
   const counted = database.prepare(`select name, rows from ${statesTable}`).raw()
   const anyQuery = database.prepare('select count(*) from sqlite_schema')
   return {

@@ -151,7 +151,7 @@ const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof ad
 
 /** What can be read of a resource's lists. */
 export type ListTask = { readonly resource: string } & (
-  | { readonly query: ListQuery; readonly maxMs: number }
+  | { readonly query: ListQuery; readonly maxMs?: number }
   | { readonly ids: readonly bigint[] }
 )
 
@@ -163,6 +163,6 @@ export const listReader = (database: Database, sql: ReadonlyMap<string, ListSql>
     const list = lists.get(task.resource)
     if (!list) throw new TypeError(`no lists of ${task.resource}`)
     if ('ids' in task) return list.rows(task.ids)
-    return list.page(task.query, performance.now() + Math.min(task.maxMs, timeLeftMs))
+    return list.page(task.query, performance.now() + Math.min(task.maxMs ?? timeLeftMs, timeLeftMs))
   }
 }

@@ -4,7 +4,7 @@ import { workerData } from 'node:worker_threads'
 import { connectAgain } from './connection.js'
 import { fileGuard } from './file.js'
 import { segmentMerger } from './mergeSegments.js'
-import { serveTasks } from './workerTasks.js'
+import { serveTasks } from './worker.js'
 import { type Write, type Written, writer } from './writes.js'
 
 /** How long a write waits for another process's transaction, and how often it tries, in milliseconds. */
@@ -49,4 +49,4 @@ const commit = async (writes: readonly Write[]): Promise<Written[]> => {
   }
 }
 
-serveTasks((writes) => commit(writes as Write[]), database)
+serveTasks(commit)
