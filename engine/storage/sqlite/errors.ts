@@ -1,4 +1,4 @@
-/** Classifies SQLite's errors: which of them pass, so that the same request may succeed later. */
+/** Turns SQLite's errors into the storage's own: which of them pass, so that the same request may succeed later. */
 import { OutcomeUnknown, type Table, TimedOut, Unavailable } from '../storage.js'
 import { DeadlineExceeded } from './search.js'
 import { CommitUncertain } from './writes.js'
@@ -9,19 +9,15 @@ const transient = /^SQLITE_(BUSY|LOCKED|IOERR|FULL|READONLY|CANTOPEN|PROTOCOL|CO
 const isTransient = ({ code = '', message }: Error & { code?: string }): boolean =>
   transient.test(code) || message === 'The database connection is not open' || message.startsWith('the database file')
 
-/** An error that crossed threads has lost its class, but not its name. */
-const isNamed = (error: Error, kind: { readonly name: string }): boolean => error.name === kind.name
-
-/** The error in the storage's own terms. */
-export const storageError = (error: Error): Error => {
+const storageError = (error: Error): Error => {
   if (error instanceof Unavailable || error instanceof OutcomeUnknown) return error
-  if (isNamed(error, DeadlineExceeded)) return new TimedOut('the read exceeded its time limit', { cause: error })
-  if (isNamed(error, CommitUncertain)) return new OutcomeUnknown(error.message, { cause: error })
+  // By name, because an error that crossed threads has lost its class.
+  if (error.name === DeadlineExceeded.name) return new TimedOut('the read exceeded its time limit', { cause: error })
+  if (error.name === CommitUncertain.name) return new OutcomeUnknown(error.message, { cause: error })
   return isTransient(error) ? new Unavailable(error.message, { cause: error }) : error
 }
 
-/** Rejects with the error in the storage's own terms. */
-export const rethrow = (error: Error): never => {
+const rethrow = (error: Error): never => {
   throw storageError(error)
 }
 

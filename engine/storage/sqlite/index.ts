@@ -1,4 +1,6 @@
 /** SQLite: one file, a connection of the main thread for short reads, and worker threads for writes and long reads. */
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type { Database } from 'better-sqlite3'
 import createKnex from 'knex'
 import type { Registry, RowValues } from '../../descriptor/registry.js'
@@ -10,7 +12,7 @@ import { resourceTable } from '../table.js'
 import { quoted } from '../tables.js'
 import { commitCounter } from './commitCounter.js'
 import { connect } from './connection.js'
-import { isNew, refuseUnsound, refuseUnusable } from './file.js'
+import { fileGuard, inMemory, isNew, refuseUnsound, refuseUnusable } from './file.js'
 import { type ListSql, listReader } from './lists.js'
 import { readersOf } from './readers.js'
 import { reopenOnReplace } from './reopenOnReplace.js'
@@ -25,8 +27,6 @@ import { writer } from './writes.js'
 /** Builds SQL and never connects: statements run on better-sqlite3 directly. */
 const knex = createKnex({ client: 'better-sqlite3', useNullAsDefault: true })
 
-const inMemory = ':memory:'
-
 /** How long a start, and how long a read, waits for another process's lock, in milliseconds. */
 const startTimeout = 5_000
 const readLockTimeout = 50
@@ -38,10 +38,11 @@ const prepared = (registry: Registry, path: string, options: StorageOptions): Da
   try {
     if (path !== inMemory) {
       refuseUnusable(path, warn)
-      refuseUnsound(path, registry)
+      mkdirSync(dirname(path), { recursive: true })
     }
     const created = path === inMemory || isNew(path)
-    database = connect(path, startTimeout)
+    if (!created) refuseUnsound(path, registry)
+    database = connect(path, { timeout: startTimeout })
     setUp(database, knex, registry, progress)
     const isLoaded = demo && loadDemo(database, knex, registry)
     opened?.({ created, demo: isLoaded })
@@ -85,6 +86,7 @@ const openFile = (registry: Registry, path: string, options: StorageOptions): St
   const shared: Shared = { database, readers, writes, commits }
   const cache = new ResponseCache(options.cacheBytes)
   const counted = database.prepare(`select name, rows from ${statesTable}`).raw()
+  const checkFile = fileGuard(path)
   const anyQuery = database.prepare('select count(*) from sqlite_schema')
   return {
     table: perResource(registry, (resource) =>
@@ -94,29 +96,26 @@ const openFile = (registry: Registry, path: string, options: StorageOptions): St
       const rows = new Map(counted.all() as [string, number][])
       return new Map(registry.map((resource) => [resource, rows.get(resource.table) ?? 0]))
     },
-    async load(resource, rows) {
-      database.pragma(`busy_timeout = ${startTimeout}`)
-      database.transaction(() => insertRows(database, knex, resource, rows)).immediate()
-      database.pragma(`busy_timeout = ${readLockTimeout}`)
-      commits.committed()
-    },
     async rows({ table, fields }, after, count) {
       const columns = fields.map(({ name }) => quoted(name)).join(', ')
       const some = database.prepare(`select ${columns} from ${quoted(table)} where id > ? order by id limit ?`)
       return some.all(after, count) as RowValues[]
     },
     async fill(batches) {
-      database.exec('begin immediate')
+      database.pragma(`busy_timeout = ${startTimeout}`)
       try {
+        database.exec('begin immediate')
         database.pragma('defer_foreign_keys = ON')
         for await (const { resource, rows } of batches) insertRows(database, knex, resource, rows)
         database.exec('commit')
       } finally {
         if (database.inTransaction) database.exec('rollback')
+        database.pragma(`busy_timeout = ${readLockTimeout}`)
       }
       commits.committed()
     },
     async ping() {
+      checkFile()
       anyQuery.get()
     },
     async close() {
@@ -129,7 +128,6 @@ const openFile = (registry: Registry, path: string, options: StorageOptions): St
 /** Opens the database, creates what is missing, and loads the demo data into an empty one where that is wanted. */
 export const openSqlite = async (registry: Registry, url: string, options: StorageOptions): Promise<Storage> => {
   const path = url.slice('sqlite:'.length)
-  if (path === inMemory) return openFile(registry, path, options)
   // A file that replaces another is served as it is, even if it is empty.
   return reopenOnReplace(path, (isReopened) =>
     openFile(registry, path, { ...options, demo: options.demo && !isReopened }),

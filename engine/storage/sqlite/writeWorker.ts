@@ -1,7 +1,7 @@
 /** Worker thread for writes, so that no reader waits for the disk. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { workerData } from 'node:worker_threads'
-import { connectAgain } from './connection.js'
+import { connect } from './connection.js'
 import { fileGuard } from './file.js'
 import { segmentMerger } from './mergeSegments.js'
 import { serveTasks } from './worker.js'
@@ -15,7 +15,8 @@ const lockRetry = 3
 const idle = 1_000
 
 const path = workerData as string
-const database = connectAgain(path, 0)
+// In the place of a file that was moved away, SQLite would create an empty one.
+const database = connect(path, { timeout: 0, fileMustExist: true })
 // Savepoints would otherwise write to a temporary file for every create of a commit.
 database.pragma('temp_store = MEMORY')
 const write = writer(database, fileGuard(path))
