@@ -125,13 +125,13 @@ const lists = mutantsOf('engine/storage/sqlite/lists.js', ['search'], {
   },
   'filters-or': {
     rule: 'Filters are combined with AND.',
-    find: "[range, ...conditions].join(' and ')",
-    replace: "[range, conditions.join(' or ') || '1'].join(' and ')",
+    find: '${key} between ? and ?`, ...filtered]',
+    replace: "${key} between ? and ?`, filtered.join(' or ') || '1']",
   },
   'filters-and-search': {
     rule: 'Filters and q are combined with AND.',
-    find: "${[range, ...conditions].join(' and ')}",
-    replace: "${(q === '' ? [range, ...conditions] : [range]).join(' and ')}",
+    find: '${key} between ? and ?`, ...filtered]',
+    replace: "${key} between ? and ?`, ...(q === '' ? filtered : filtered.map(() => '? is not null'))]",
   },
 })
 
