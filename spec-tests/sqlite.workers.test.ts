@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { WorkerDied, WorkerThread } from '../engine/storage/sqlite/worker.js'
+import { WorkerDied, workerThread } from '../engine/storage/sqlite/worker.js'
 import { TimedOut, Unavailable } from '../engine/storage/storage.js'
 import { temporaryFolder } from '../support/cleanup.js'
 import { startService, token } from './support/service.js'
@@ -15,7 +15,7 @@ const threads = suite('worker threads')
 
 const newThread = () => {
   const causes: string[] = []
-  const thread = new WorkerThread(module, undefined, (cause) => causes.push(cause))
+  const thread = workerThread(module, undefined, (cause) => causes.push(cause))
   const echo = (n: number, timeoutMs?: number) =>
     outcome(thread.run({ echo: `task ${n}` }, timeoutMs === undefined ? {} : { timeoutMs }))
   return { thread, causes, echo }

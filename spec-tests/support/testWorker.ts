@@ -1,4 +1,4 @@
-/** A worker for the tests of WorkerThread that echoes, fails, dies, hangs or replies twice on request. */
+/** A worker for the tests of worker threads that echoes, fails, dies, hangs or replies twice on request. */
 import { parentPort } from 'node:worker_threads'
 import { serveTasks } from '../../engine/storage/sqlite/worker.js'
 

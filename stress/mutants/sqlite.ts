@@ -268,12 +268,12 @@ const writeQueue = mutantsOf('engine/storage/sqlite/writeQueue.js', ['sqlite.wor
 const workers = mutantsOf('engine/storage/sqlite/worker.js', ['sqlite.workers'], {
   'worker-reply-id': {
     rule: 'A reply belongs to the task whose id it has.',
-    find: 'if (id !== this.#running?.id)',
-    replace: 'if (!this.#running)',
+    find: 'if (id !== running?.id)',
+    replace: 'if (!running)',
   },
   'worker-dead-events': {
     rule: 'The events of a dead worker do not concern its successor.',
-    find: 'if (worker !== this.#worker)',
+    find: 'if (dead !== worker)',
     replace: 'if (false)',
   },
 })

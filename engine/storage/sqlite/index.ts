@@ -20,7 +20,7 @@ import { statesTable } from './schema.js'
 import { insertRows, loadDemo, setUp } from './setUp.js'
 import { type Statements, statementsOf } from './statements.js'
 import { type Shared, sqliteTable } from './table.js'
-import { type Executor, inPlace, WorkerThread } from './worker.js'
+import { type Executor, inPlace, workerThread } from './worker.js'
 import { writeQueue } from './writeQueue.js'
 import { writer } from './writes.js'
 
@@ -67,7 +67,7 @@ const executorsOf = (
     return [reader, reader, inPlace(writer(database, () => {}))]
   }
   const thread = (module: string, data: unknown) =>
-    new WorkerThread(new URL(module, import.meta.url), data, (cause) =>
+    workerThread(new URL(module, import.meta.url), data, (cause) =>
       warn(`A worker thread died and was replaced: ${cause}.`),
     )
   const reader = () => thread('./readWorker.js', { path, sql })

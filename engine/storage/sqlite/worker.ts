@@ -11,7 +11,6 @@ export interface TaskOptions {
   readonly isAbandoned?: (() => boolean) | undefined
 }
 
-/** What runs the tasks of one kind. */
 export interface Executor {
   /** Runs a task when its turn comes; rejects if it does not end in time. */
   run<T>(message: unknown, options?: TaskOptions): Promise<T>
@@ -41,7 +40,7 @@ interface Reply {
   readonly error?: { readonly name: string; readonly message: string; readonly code: string | undefined }
 }
 
-/** The worker's side of a WorkerThread. */
+/** The worker's side of a worker thread. */
 export const serveTasks = (run: RunTask): void => {
   const reply = (message: Reply): void => parentPort?.postMessage(message)
   parentPort?.on('message', async ({ id, message: task, timeLeftMs }: Request) => {
@@ -71,89 +70,74 @@ const grace = 1_000
 /** A worker passes bytes on and keeps nothing, so it needs little memory; by default V8 takes far more. */
 const resourceLimits = { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 64 }
 
-export class WorkerThread implements Executor {
-  readonly #module: URL
-  readonly #data: unknown
-  readonly #onRestart: (cause: string) => void
-  readonly #waiting: Task[] = []
-  #running: Task | undefined
-  #hangTimer: NodeJS.Timeout | undefined
-  #worker: Worker | undefined
-  #lastId = 0
-  #lastGroup: string | undefined
-
-  /** Runs a module with its workerData; `onRestart` is called with the cause when a worker has died. */
-  constructor(module: URL, data: unknown, onRestart: (cause: string) => void) {
-    this.#module = module
-    this.#data = data
-    this.#onRestart = onRestart
-  }
-
-  run<T>(message: unknown, options: TaskOptions = {}): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const deadline = performance.now() + (options.timeoutMs ?? Number.POSITIVE_INFINITY)
-      this.#waiting.push({ ...options, id: ++this.#lastId, message, deadline, resolve, reject })
-      this.#next()
-    })
-  }
-
-  async close(): Promise<void> {
-    await this.#worker?.terminate()
-  }
-
-  #next(): void {
-    const task = this.#running ? undefined : this.#take()
-    if (!task) return
-    this.#running = task
-    this.#lastGroup = task.group
-    this.#worker ??= this.#start()
-    const worker = this.#worker
-    const timeLeftMs = task.deadline - performance.now()
-    // A worker ends a task by itself at its deadline; one that does not hangs.
-    const hang = () => this.#replace(worker, 'it did not end a task in time')
-    if (Number.isFinite(timeLeftMs)) this.#hangTimer = setTimeout(hang, timeLeftMs + grace)
-    worker.postMessage({ id: task.id, message: task.message, timeLeftMs } satisfies Request)
-  }
+/** Runs a module with its workerData; `onRestart` is called with the cause when a worker has died. */
+export const workerThread = (module: URL, data: unknown, onRestart: (cause: string) => void): Executor => {
+  const waiting: Task[] = []
+  let running: Task | undefined
+  let hangTimer: NodeJS.Timeout | undefined
+  let worker: Worker | undefined
+  let lastId = 0
+  let lastGroup: string | undefined
 
   /** Takes the next task that someone still waits for, of another group than the last one if possible. */
-  #take(): Task | undefined {
-    while (this.#waiting.length > 0) {
-      const other = this.#waiting.findIndex(({ group }) => group !== this.#lastGroup)
-      const [task] = this.#waiting.splice(Math.max(0, other), 1) as [Task]
+  const take = (): Task | undefined => {
+    while (waiting.length > 0) {
+      const other = waiting.findIndex(({ group }) => group !== lastGroup)
+      const [task] = waiting.splice(Math.max(0, other), 1) as [Task]
       if (task.deadline > performance.now() && !task.isAbandoned?.()) return task
       task.reject(new TimedOut('nobody waits for the task any more'))
     }
     return undefined
   }
-
-  #start(): Worker {
-    const worker = new Worker(this.#module, { workerData: this.#data, resourceLimits })
-    worker.unref()
-    worker.on('message', ({ id, result, error }: Reply) => {
+  const next = (): void => {
+    if (running) return
+    running = take()
+    if (!running) return
+    const { id, message, group, deadline } = running
+    lastGroup = group
+    worker ??= start()
+    const current = worker
+    const timeLeftMs = deadline - performance.now()
+    // A worker ends a task by itself at its deadline; one that does not hangs.
+    const hang = () => replace(current, 'it did not end a task in time')
+    if (Number.isFinite(timeLeftMs)) hangTimer = setTimeout(hang, timeLeftMs + grace)
+    current.postMessage({ id, message, timeLeftMs } satisfies Request)
+  }
+  const finish = (): void => {
+    clearTimeout(hangTimer)
+    running = undefined
+    next()
+  }
+  const start = (): Worker => {
+    const started = new Worker(module, { workerData: data, resourceLimits })
+    started.unref()
+    started.on('message', ({ id, result, error }: Reply) => {
       // The reply of a worker that was replaced meanwhile belongs to a task that has already failed.
-      if (id !== this.#running?.id) return
-      if (error) this.#running.reject(Object.assign(new Error(error.message), error))
-      else this.#running.resolve(result as never)
-      this.#finish()
+      if (id !== running?.id) return
+      if (error) running.reject(Object.assign(new Error(error.message), error))
+      else running.resolve(result as never)
+      finish()
     })
-    worker.on('error', (error) => this.#replace(worker, error.message))
-    worker.on('exit', (code) => this.#replace(worker, `it exited with code ${code}`))
-    return worker
+    started.on('error', (error) => replace(started, error.message))
+    started.on('exit', (code) => replace(started, `it exited with code ${code}`))
+    return started
   }
-
   /** Gives up a worker that died or hangs; the tasks that wait go to its successor. */
-  #replace(worker: Worker, cause: string): void {
-    if (worker !== this.#worker) return
-    this.#worker = undefined
-    void worker.terminate()
-    if (this.#running) this.#onRestart(cause)
-    this.#running?.reject(new WorkerDied(`a worker thread was replaced: ${cause}`))
-    this.#finish()
+  const replace = (dead: Worker, cause: string): void => {
+    if (dead !== worker) return
+    worker = undefined
+    void dead.terminate()
+    if (running) onRestart(cause)
+    running?.reject(new WorkerDied(`a worker thread was replaced: ${cause}`))
+    finish()
   }
 
-  #finish(): void {
-    clearTimeout(this.#hangTimer)
-    this.#running = undefined
-    this.#next()
+  return {
+    run: (message, { timeoutMs = Number.POSITIVE_INFINITY, ...options } = {}) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ ...options, id: ++lastId, message, deadline: performance.now() + timeoutMs, resolve, reject })
+        next()
+      }),
+    close: async () => worker?.terminate(),
   }
 }
