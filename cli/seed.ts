@@ -47,7 +47,7 @@ await runCommand(command, async ({ rows: total, resource: path }) => {
   for (let done = 0; done < total; done += batchSize) {
     const count = Math.min(batchSize, total - done)
     const rowAt = (_: unknown, n: number): RowValues => bulkRow(resource, resource.demo.length + done + n)
-    await storage.load(resource, Array.from({ length: count }, rowAt)).catch((error: Error) => {
+    await storage.fill([{ resource, rows: Array.from({ length: count }, rowAt) }]).catch((error: Error) => {
       throw new CommandError(`The rows could not be stored: ${error.message}`)
     })
     report(done + count)

@@ -41,7 +41,7 @@ const test = suite('copying a database')
 
 test('every row is copied unchanged, there and back, with its id and redacted fields', async () => {
   const source = await openStorage(registry, first, storageOptions)
-  await source.load(employees, [unusualRow])
+  await source.fill([{ resource: employees, rows: [unusualRow] }])
   await source.close()
   for (const [from, to] of [
     [first, middle],

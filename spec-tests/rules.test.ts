@@ -145,6 +145,9 @@ test('folding agrees with case-insensitive regular expressions for every letter'
     const isSame =
       folded === letter || new RegExp(folded.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`), 'iu').test(letter)
     if (!isSame) assert.unreachable(`U+${point.toString(16)} folds to ${folded}`)
+    // Dotless ı has I as its capital and yet is another letter than i, as are the old shapes of Cyrillic letters.
+    const upper = letter.toUpperCase()
+    if (upper.length === letter.length && !/[ı\u1c80-\u1c88]/.test(letter)) assert.is(fold(upper), folded, letter)
   }
 })
 
@@ -205,20 +208,17 @@ test('a search uses at most 16 distinct trigrams, without letters that FTS5 fold
 })
 
 test('a search queries the rarest trigrams', () => {
-  const next: Record<string, number> = {
+  const sixteenth: Record<string, number> = {
     '"emp"': 516,
     '"mp-"': 516,
     '"p-7"': 700,
     '"-77"': 900,
     '"777"': 800,
-    '"77x"': 990,
   }
-  const probe = (match: string) => next[match] ?? null
-  assert.is(
-    matchExpression(['emp', 'mp-', 'p-7', '-77', '777', '77x'], [1, 1000], probe),
-    '"77x" AND "-77" AND "777" AND "p-7"',
-  )
-  assert.is(matchExpression(['a"b', 'xyz'], [1, 1000], probe), '"a""b" AND "xyz"')
+  const probe = (match: string) => sixteenth[match]
+  // No sixteenth row has "77x".
+  assert.is(matchExpression(['emp', 'mp-', 'p-7', '-77', '777', '77x'], probe), '"77x" AND "-77" AND "777" AND "p-7"')
+  assert.is(matchExpression(['a"b', 'xyz'], probe), '"a""b" AND "xyz"')
 })
 
 test('numbers that would be rounded are detected at every position', () => {

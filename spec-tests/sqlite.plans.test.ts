@@ -10,7 +10,7 @@ import { statementsOf } from '../engine/storage/sqlite/statements.js'
 import { registry } from './support/service.js'
 
 const knex = createKnex({ client: 'better-sqlite3', useNullAsDefault: true })
-const database = connect(':memory:', 0)
+const database = connect(':memory:', { timeout: 0 })
 await migrate(migrationDialect(database, knex), registry, () => {})
 database.pragma('foreign_keys = OFF')
 for (const resource of registry) insertRows(database, knex, resource, resource.demo)

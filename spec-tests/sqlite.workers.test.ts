@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { WorkerDied, WorkerThread } from '../engine/storage/sqlite/worker.js'
+import { WorkerDied, workerThread } from '../engine/storage/sqlite/worker.js'
 import { TimedOut, Unavailable } from '../engine/storage/storage.js'
 import { temporaryFolder } from '../support/cleanup.js'
 import { startService, token } from './support/service.js'
@@ -15,7 +15,7 @@ const threads = suite('worker threads')
 
 const newThread = () => {
   const causes: string[] = []
-  const thread = new WorkerThread(module, undefined, (cause) => causes.push(cause))
+  const thread = workerThread(module, undefined, (cause) => causes.push(cause))
   const echo = (n: number, timeoutMs?: number) =>
     outcome(thread.run({ echo: `task ${n}` }, timeoutMs === undefined ? {} : { timeoutMs }))
   return { thread, causes, echo }
@@ -28,7 +28,7 @@ threads('every task gets its own result, and a failed one its own error', async 
   const { name, message, code } = results[1] as Error & { code: string }
   assert.equal({ name, message, code }, { name: 'TypeError', message: 'no', code: 'E_TEST' })
   assert.equal(results.slice(2), [{ echo: 'task 2' }, { echo: 'task 3' }])
-  await thread.close({ wait: true })
+  await thread.close()
 })
 
 threads('a reply under the id of another task is ignored', async () => {
@@ -36,7 +36,7 @@ threads('a reply under the id of another task is ignored', async () => {
   // Ids count from one: this task has the second.
   const results = await Promise.all([echo(1), outcome(thread.run({ strayReply: 1 })), echo(2)])
   assert.equal(results, [{ echo: 'task 1' }, { strayReply: 1 }, { echo: 'task 2' }])
-  await thread.close({ wait: true })
+  await thread.close()
 })
 
 for (const death of ['die', 'throw later'] as const) {
@@ -50,7 +50,7 @@ for (const death of ['die', 'throw later'] as const) {
     }
     assert.is(causes.length, 5)
     assert.match(causes[0] ?? '', death === 'die' ? /exited with code 3/ : /thrown outside a task/)
-    await thread.close({ wait: true })
+    await thread.close()
   })
 }
 
@@ -67,7 +67,7 @@ threads('a worker that hangs past a deadline is replaced; a task that waits too 
   assert.not.instance(results[1], WorkerDied)
   assert.equal(results.slice(2), [{ echo: 'task 2' }, { echo: 'task 3' }])
   assert.equal(causes, ['it did not end a task in time'])
-  await thread.close({ wait: true })
+  await thread.close()
 })
 
 threads('groups take turns, and a task that nobody waits for is not run', async () => {
@@ -86,7 +86,7 @@ threads('groups take turns, and a task that nobody waits for is not run', async 
     add('b2', 'b'),
   ])
   assert.equal(order, ['a1', 'b1', 'a2', 'b2', 'a3 dropped', 'a4'])
-  await thread.close({ wait: true })
+  await thread.close()
 })
 
 threads('tasks that expired while they waited neither start nor end a worker', async () => {
@@ -97,7 +97,7 @@ threads('tasks that expired while they waited neither start nor end a worker', a
   for (const result of results) assert.instance(result, TimedOut)
   assert.is(causes.length, 1)
   assert.equal(await echo(99), { echo: 'task 99' })
-  await thread.close({ wait: true })
+  await thread.close()
 })
 
 threads.run()

@@ -46,7 +46,7 @@ export const makeFile = async (path: string, extraRows: number): Promise<void> =
       id: last + (n + 1) * idStep,
     })
     const rows = Array.from({ length: extraRows }, rowAt)
-    await retryWhileBusy(() => storage.load(resource, rows))
+    await retryWhileBusy(() => storage.fill([{ resource, rows }]))
   }
   await storage.close()
 }

@@ -1,38 +1,18 @@
 /** When two letters count as equal in a search, in every script, and whether one text contains another. */
 
-/** The upper case of dotless ı is I, but ı is not i; the nine old Cyrillic letter forms are separate letters, too. */
-const isItself = /[ı\u1c80-\u1c88]/
-
-const foldCharacter = (character: string): string => {
-  if (isItself.test(character)) return character
-  // Upper case first, so that ς and σ, or ſ and s, become equal; except where it has several letters (ß becomes SS).
-  const upper = character.toUpperCase()
-  const lower = (upper.length === character.length ? upper : character).toLowerCase()
-  return lower.length === character.length ? lower : character
-}
-
-const cased = /\p{Changes_When_Casemapped}/u
-
-/** Matches the letters that toLowerCase() folds differently; Σ is among them because its lower case depends on its place. */
-const makeExceptions = (): RegExp => {
-  let letters = 'Σ'
-  for (let point = 0x80; point <= 0x1ffff; point++) {
-    const character = String.fromCodePoint(point)
-    if (cased.test(character) && foldCharacter(character) !== character.toLowerCase()) letters += character
-  }
-  return new RegExp(`[${letters}]`, 'u')
-}
-
-/** Made on first use: it takes some 20 ms. */
-let exceptions: RegExp | undefined
-
-const isAscii = /^[\0-\x7f]*$/
+/**
+ * Fifteen letters that toLowerCase() does not fold, and what they fold to. Most are the second lower case of a letter, such as ς
+ * beside σ; the lower case of Σ depends on its place, and that of İ is two characters.
+ */
+const irregular = 'Σςµſẛϐϑϕϖϰϱϵ\u0345\u1fbeİ'
+const regular = 'σσμsṡβθφπκρειιİ'
+const isIrregular = new RegExp(`[${irregular}]`)
+const parts = new RegExp(`[${irregular}]|[^${irregular}]+`, 'g')
 
 /** Unicode's simple case folding. */
 export const fold = (text: string): string => {
-  if (isAscii.test(text)) return text.toLowerCase()
-  exceptions ??= makeExceptions()
-  return exceptions.test(text) ? Array.from(text, foldCharacter).join('') : text.toLowerCase()
+  if (!isIrregular.test(text)) return text.toLowerCase()
+  return text.replace(parts, (part) => regular[irregular.indexOf(part)] ?? part.toLowerCase())
 }
 
 /** For each position of a pattern, the length of the longest proper prefix that ends there (Knuth, Morris and Pratt). */

@@ -69,12 +69,10 @@ export interface Storage {
   table(resource: Resource): Table
   /** How many rows each resource has. */
   counts(): Promise<ReadonlyMap<Resource, number>>
-  /** Stores whole, valid rows in one transaction. */
-  load(resource: Resource, rows: Iterable<RowValues>): Promise<void>
   /** Whole rows after an id, in order of id, redacted fields included: for copies, never for responses. */
   rows(resource: Resource, after: number, count: number): Promise<RowValues[]>
-  /** Stores whole rows of any resources in one transaction; references are checked at its end. */
-  fill(batches: AsyncIterable<Batch>): Promise<void>
+  /** Stores whole, valid rows of any resources in one transaction; references are checked at its end. */
+  fill(batches: Iterable<Batch> | AsyncIterable<Batch>): Promise<void>
   /** Resolves when the database responds. */
   ping(): Promise<void>
   close(): Promise<void>

@@ -1,7 +1,6 @@
-/** A worker for the tests of WorkerThread that echoes, fails, dies, hangs or replies twice on request. */
+/** A worker for the tests of worker threads that echoes, fails, dies, hangs or replies twice on request. */
 import { parentPort } from 'node:worker_threads'
-import Database from 'better-sqlite3'
-import { serveTasks } from '../../engine/storage/sqlite/workerTasks.js'
+import { serveTasks } from '../../engine/storage/sqlite/worker.js'
 
 export type TestTask =
   | { readonly echo: string }
@@ -11,8 +10,7 @@ export type TestTask =
   | 'throw later'
   | 'hang'
 
-serveTasks(async (message) => {
-  const task = message as TestTask
+serveTasks(async (task: TestTask) => {
   if (task === 'die') process.exit(3)
   if (task === 'hang') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
   if (task === 'throw later') {
@@ -26,4 +24,4 @@ serveTasks(async (message) => {
     parentPort?.postMessage({ id: task.strayReply, result: 'of another task' })
   }
   return task
-}, new Database(':memory:'))
+})

@@ -125,13 +125,13 @@ const lists = mutantsOf('engine/storage/sqlite/lists.js', ['search'], {
   },
   'filters-or': {
     rule: 'Filters are combined with AND.',
-    find: "[range, ...conditions].join(' and ')",
-    replace: "[range, conditions.join(' or ') || '1'].join(' and ')",
+    find: '${key} between ? and ?`, ...filtered]',
+    replace: "${key} between ? and ?`, filtered.join(' or ') || '1']",
   },
   'filters-and-search': {
     rule: 'Filters and q are combined with AND.',
-    find: "${[range, ...conditions].join(' and ')}",
-    replace: "${(q === '' ? [range, ...conditions] : [range]).join(' and ')}",
+    find: '${key} between ? and ?`, ...filtered]',
+    replace: "${key} between ? and ?`, ...(q === '' ? filtered : filtered.map(() => '? is not null'))]",
   },
 })
 
@@ -255,24 +255,26 @@ const errors = mutantsOf('engine/storage/sqlite/errors.js', ['constraints'], {
     find: 'isTransient(error) ?',
     replace: 'true ?',
   },
+})
+
+const writeQueue = mutantsOf('engine/storage/sqlite/writeQueue.js', ['sqlite.workers'], {
   'commit-uncertain': {
     rule: 'A commit whose worker died has an unknown outcome, and the message says so.',
     find: 'error instanceof WorkerDied ?',
     replace: 'false ?',
-    suites: ['sqlite.workers'],
   },
 })
 
 const workers = mutantsOf('engine/storage/sqlite/worker.js', ['sqlite.workers'], {
   'worker-reply-id': {
     rule: 'A reply belongs to the task whose id it has.',
-    find: ' || reply.id !== this.#running?.id',
-    replace: '',
+    find: 'if (id !== running?.id)',
+    replace: 'if (!running)',
   },
   'worker-dead-events': {
     rule: 'The events of a dead worker do not concern its successor.',
-    find: 'if (!worker || worker !== this.#worker)',
-    replace: 'if (!worker)',
+    find: 'if (dead !== worker)',
+    replace: 'if (false)',
   },
 })
 
@@ -288,5 +290,6 @@ export const sqlite = [
   ...keys,
   ...writes,
   ...errors,
+  ...writeQueue,
   ...workers,
 ]

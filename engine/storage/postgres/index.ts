@@ -37,7 +37,6 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
       const rows = new Map((await connections.read(counts)).map(([name, count]) => [name, Number(count)]))
       return new Map(registry.map((resource): [Resource, number] => [resource, rows.get(resource.table) ?? 0]))
     },
-    load: (resource, rows) => connections.transaction((ask) => insertRows(ask, resource, rows)),
     rows: (resource, after, count) => readRows(connections.read, resource, after, count),
     fill: (batches) =>
       connections.transaction(async (ask) => {

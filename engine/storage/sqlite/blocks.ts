@@ -3,6 +3,9 @@
 /** Rows are counted by blocks of 2^11 ids. */
 export const blockBits = 11n
 
+/** How many rows a block of ids has. */
+export type Block = readonly [block: number, rows: number]
+
 /** A table at one moment. */
 export interface TableState {
   /** Changes with every change to the table. */
@@ -12,24 +15,18 @@ export interface TableState {
   readonly first: number | null
   readonly last: number | null
   /** Whether any row holds so much text that a page may take long to read. */
-  readonly hasLongRows: boolean
-}
-
-/** A page begins at an id, after skipping some rows. */
-export interface PageStart {
-  readonly first: bigint
-  readonly skip: bigint
+  readonly hasLongRows: 0 | 1
 }
 
 /** The largest id a row can have. */
 const maxId = 2n ** 63n - 1n
 
-/** Where the page at an offset begins. */
+/** Where the page at an offset begins: at an id, after skipping some rows. */
 export const pageStart = (
   { rows, first, last }: TableState,
   offset: bigint,
-  readBlocks: () => readonly (readonly [block: number, rows: number])[],
-): PageStart => {
+  readBlocks: () => readonly Block[],
+): { first: bigint; skip: bigint } => {
   if (first === null || last === null || offset >= rows) return { first: maxId, skip: 0n }
   // Where no id is missing, the offset is a key.
   if (offset === 0n || last - first + 1 === rows) return { first: BigInt(first) + offset, skip: 0n }

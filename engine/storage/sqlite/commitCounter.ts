@@ -1,5 +1,6 @@
 /** Counts commits to the database, by this process or another. */
 import type { Database } from 'better-sqlite3'
+import { oncePerTick } from '../../batchPerTick.js'
 
 export interface CommitCounter {
   /** Stays the same until something is committed: what was read before then still holds. */
@@ -11,18 +12,13 @@ export interface CommitCounter {
 export const commitCounter = (database: Database): CommitCounter => {
   // SQLite changes this number when another connection has committed.
   const dataVersion = database.prepare('pragma data_version').pluck()
+  // One look serves all requests of a tick: each of them arrived before it.
+  const isFirstLook = oncePerTick()
   let last: unknown
   let count = 0
-  let isFresh = false
-  const expire = () => {
-    isFresh = false
-  }
   return {
     count() {
-      // One check serves all requests of a tick: each of them arrived before it.
-      if (isFresh) return count
-      isFresh = true
-      setImmediate(expire)
+      if (!isFirstLook()) return count
       const now = dataVersion.get()
       if (now !== last) count++
       last = now
@@ -30,7 +26,6 @@ export const commitCounter = (database: Database): CommitCounter => {
     },
     committed() {
       count++
-      isFresh = false
     },
   }
 }

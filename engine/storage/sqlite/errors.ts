@@ -1,7 +1,6 @@
-/** Classifies SQLite's errors: which of them pass, so that the same request may succeed later. */
+/** Turns SQLite's errors into the storage's own: which of them pass, so that the same request may succeed later. */
 import { OutcomeUnknown, type Table, TimedOut, Unavailable } from '../storage.js'
 import { DeadlineExceeded } from './search.js'
-import { WorkerDied } from './worker.js'
 import { CommitUncertain } from './writes.js'
 
 /** Errors of locks, disks and files, which are not the client's fault and may pass. */
@@ -10,25 +9,17 @@ const transient = /^SQLITE_(BUSY|LOCKED|IOERR|FULL|READONLY|CANTOPEN|PROTOCOL|CO
 const isTransient = ({ code = '', message }: Error & { code?: string }): boolean =>
   transient.test(code) || message === 'The database connection is not open' || message.startsWith('the database file')
 
-/** An error that crossed threads has lost its class, but not its name. */
-const isNamed = (error: Error, kind: { readonly name: string }): boolean => error.name === kind.name
-
-/** The error in the storage's own terms. */
-export const storageError = (error: Error): Error => {
+const storageError = (error: Error): Error => {
   if (error instanceof Unavailable || error instanceof OutcomeUnknown) return error
-  if (isNamed(error, DeadlineExceeded)) return new TimedOut('the read exceeded its time limit', { cause: error })
-  if (isNamed(error, CommitUncertain)) return new OutcomeUnknown(error.message, { cause: error })
+  // By name, because an error that crossed threads has lost its class.
+  if (error.name === DeadlineExceeded.name) return new TimedOut('the read exceeded its time limit', { cause: error })
+  if (error.name === CommitUncertain.name) return new OutcomeUnknown(error.message, { cause: error })
   return isTransient(error) ? new Unavailable(error.message, { cause: error }) : error
 }
 
-/** Rejects with the error in the storage's own terms. */
-export const rethrow = (error: Error): never => {
+const rethrow = (error: Error): never => {
   throw storageError(error)
 }
-
-/** A write that was under way when its worker died may have been committed. */
-export const writeError = (error: Error): Error =>
-  error instanceof WorkerDied ? new OutcomeUnknown(error.message, { cause: error }) : storageError(error)
 
 /** A table whose errors are in the storage's own terms; the table may change between calls. */
 export const withStorageErrors = (table: () => Table): Table => ({

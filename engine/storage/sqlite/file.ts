@@ -6,15 +6,18 @@ import type { Registry } from '../../descriptor/registry.js'
 import { statesTable } from '../schema.js'
 import { StorageError } from '../storage.js'
 
+/** Stands in the place of a path for a database that has no file. */
+export const inMemory = ':memory:'
+
 /** Identifies the file at a path; undefined if there is none. */
 export const identityOf = (path: string): string | undefined => {
+  if (path === inMemory) return undefined
   const found = statSync(path, { throwIfNoEntry: false, bigint: true })
   return found && `${found.dev}:${found.ino}`
 }
 
 /** Makes the function that throws where the file that was at a path is no longer there. */
 export const fileGuard = (path: string): (() => void) => {
-  if (path === ':memory:') return () => {}
   const opened = identityOf(path)
   return () => {
     if (identityOf(path) !== opened) throw new Error('the database file is no longer at its path')
@@ -66,8 +69,6 @@ const tablesOf = (database: Database.Database): string[] =>
 
 /** Refuses a file that is damaged or belongs to another program, without writing to it. */
 export const refuseUnsound = (path: string, registry: Registry): void => {
-  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
-  if (size === 0) return
   const database = new Database(path, { readonly: true, timeout: 5_000 })
   try {
     const tables = tablesOf(database)
@@ -77,7 +78,7 @@ export const refuseUnsound = (path: string, registry: Registry): void => {
         `it is another program's, with the tables ${tables.slice(0, 5).join(', ')}; name another file`,
       )
     }
-    if (size > maxCheckedSize) return
+    if (statSync(path).size > maxCheckedSize) return
     const [found = ''] = String(database.pragma('quick_check(1)', { simple: true })).split('\n')
     if (found !== 'ok') throw new StorageError(`it is damaged (${found}); restore a backup`)
   } finally {

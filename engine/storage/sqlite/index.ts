@@ -1,4 +1,6 @@
 /** SQLite: one file, a connection of the main thread for short reads, and worker threads for writes and long reads. */
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type { Database } from 'better-sqlite3'
 import createKnex from 'knex'
 import type { Registry, RowValues } from '../../descriptor/registry.js'
@@ -11,18 +13,19 @@ import { type Storage, StorageError } from '../storage.js'
 import { resourceTable } from '../table.js'
 import { commitCounter } from './commitCounter.js'
 import { connect } from './connection.js'
-import { isNew, refuseUnsound, refuseUnusable } from './file.js'
+import { fileGuard, inMemory, isNew, refuseUnsound, refuseUnusable } from './file.js'
+import { type ListSql, listReader } from './lists.js'
 import { insertRows, migrationDialect } from './migration.js'
-import { localReaders, workerReaders } from './readers.js'
+import { readersOf } from './readers.js'
 import { reopenOnReplace } from './reopenOnReplace.js'
 import { type Statements, statementsOf } from './statements.js'
 import { type Shared, sqliteTable } from './table.js'
-import { localWrites, workerWrites } from './writeQueue.js'
+import { type Executor, inPlace, workerThread } from './worker.js'
+import { writeQueue } from './writeQueue.js'
+import { writer } from './writes.js'
 
 /** Builds SQL and never connects: statements run on better-sqlite3 directly. */
 const knex = createKnex({ client: 'better-sqlite3', useNullAsDefault: true })
-
-const inMemory = ':memory:'
 
 /** How long a start, and how long a read, waits for another process's lock, in milliseconds. */
 const startTimeout = 5_000
@@ -35,10 +38,11 @@ const prepared = async (registry: Registry, path: string, options: StorageOption
   try {
     if (path !== inMemory) {
       refuseUnusable(path, warn)
-      refuseUnsound(path, registry)
+      mkdirSync(dirname(path), { recursive: true })
     }
     const created = path === inMemory || isNew(path)
-    database = connect(path, startTimeout)
+    if (!created) refuseUnsound(path, registry)
+    database = connect(path, { timeout: startTimeout })
     const dialect = migrationDialect(database, knex)
     await migrate(dialect, registry, progress)
     const isLoaded = demo && (await loadDemo(dialect, registry))
@@ -52,22 +56,38 @@ const prepared = async (registry: Registry, path: string, options: StorageOption
   }
 }
 
+/** What runs quick reads, slow reads and writes: worker threads, or this thread where no other can see the database. */
+const executorsOf = (
+  path: string,
+  database: Database,
+  sql: ReadonlyMap<string, ListSql>,
+  warn: (message: string) => void,
+): [Executor, Executor, Executor] => {
+  if (path === inMemory) {
+    const reader = inPlace(listReader(database, sql))
+    return [reader, reader, inPlace(writer(database, () => {}))]
+  }
+  const thread = (module: string, data: unknown) =>
+    workerThread(new URL(module, import.meta.url), data, (cause) =>
+      warn(`A worker thread died and was replaced: ${cause}.`),
+    )
+  const reader = () => thread('./readWorker.js', { path, sql })
+  return [reader(), reader(), thread('./writeWorker.js', path)]
+}
+
 /** The storage in one file. */
 const openFile = async (registry: Registry, path: string, options: StorageOptions): Promise<Storage> => {
   const database = await prepared(registry, path, options)
   const commits = commitCounter(database)
   const statements = new Map(registry.map((resource) => [resource.path, statementsOf(knex, registry, resource)]))
   const lists = new Map([...statements].map(([resource, sql]) => [resource, sql.lists]))
-  const isMemory = path === inMemory
-  const onRestart = (cause: string) => options.warn(`A worker thread died and was replaced: ${cause}.`)
-  const { readTimeoutMs, cacheBytes } = options
-  const readers = isMemory
-    ? localReaders(database, lists, readTimeoutMs)
-    : workerReaders(path, lists, readTimeoutMs, onRestart)
-  const writes = isMemory ? localWrites(database, commits.committed) : workerWrites(path, commits.committed, onRestart)
+  const [quick, slow, writing] = executorsOf(path, database, lists, options.warn)
+  const readers = readersOf(quick, slow, options.readTimeoutMs)
+  const writes = writeQueue(writing, commits.committed)
   const shared: Shared = { database, readers, writes, commits }
-  const cache = new ResponseCache(cacheBytes)
+  const cache = new ResponseCache(options.cacheBytes)
   const counted = database.prepare(`select name, rows from ${statesTable}`).raw()
+  const checkFile = fileGuard(path)
   const anyQuery = database.prepare('select count(*) from sqlite_schema')
   return {
     table: perResource(registry, (resource) =>
@@ -77,29 +97,26 @@ const openFile = async (registry: Registry, path: string, options: StorageOption
       const rows = new Map(counted.all() as [string, number][])
       return new Map(registry.map((resource) => [resource, rows.get(resource.table) ?? 0]))
     },
-    async load(resource, rows) {
-      database.pragma(`busy_timeout = ${startTimeout}`)
-      database.transaction(() => insertRows(database, knex, resource, rows)).immediate()
-      database.pragma(`busy_timeout = ${readLockTimeout}`)
-      commits.committed()
-    },
     async rows({ table, fields }, after, count) {
       const columns = fields.map(({ name }) => quoted(name)).join(', ')
       const some = database.prepare(`select ${columns} from ${quoted(table)} where id > ? order by id limit ?`)
       return some.all(after, count) as RowValues[]
     },
     async fill(batches) {
-      database.exec('begin immediate')
+      database.pragma(`busy_timeout = ${startTimeout}`)
       try {
+        database.exec('begin immediate')
         database.pragma('defer_foreign_keys = ON')
         for await (const { resource, rows } of batches) insertRows(database, knex, resource, rows)
         database.exec('commit')
       } finally {
         if (database.inTransaction) database.exec('rollback')
+        database.pragma(`busy_timeout = ${readLockTimeout}`)
       }
       commits.committed()
     },
     async ping() {
+      checkFile()
       anyQuery.get()
     },
     async close() {
@@ -112,7 +129,6 @@ const openFile = async (registry: Registry, path: string, options: StorageOption
 /** Opens the database, creates what is missing, and loads the demo data into an empty one where that is wanted. */
 export const openSqlite = async (registry: Registry, url: string, options: StorageOptions): Promise<Storage> => {
   const path = url.slice('sqlite:'.length)
-  if (path === inMemory) return openFile(registry, path, options)
   // A file that replaces another is served as it is, even if it is empty.
   return reopenOnReplace(path, (isReopened) =>
     openFile(registry, path, { ...options, demo: options.demo && !isReopened }),

@@ -1,11 +1,9 @@
 /** Worker thread for reads whose cost grows with the table. */
 import { workerData } from 'node:worker_threads'
-import { connectToRead } from './connection.js'
-import { type ListSql, type ListTask, listReader } from './lists.js'
-import { serveTasks } from './workerTasks.js'
+import { connect } from './connection.js'
+import { type ListSql, listReader } from './lists.js'
+import { serveTasks } from './worker.js'
 
 const { path, sql } = workerData as { path: string; sql: ReadonlyMap<string, ListSql> }
-const database = connectToRead(path)
-const read = listReader(database, sql)
 
-serveTasks((task, timeLeftMs) => read(task as ListTask, timeLeftMs), database)
+serveTasks(listReader(connect(path, { timeout: 500, readonly: true }), sql))

@@ -1,6 +1,6 @@
 /** Reopens the storage when its file is replaced, for example by a backup that was restored. */
-import { type Storage, Unavailable } from '../storage.js'
-import { rethrow, withStorageErrors } from './errors.js'
+import type { Storage } from '../storage.js'
+import { withStorageErrors } from './errors.js'
 import { identityOf } from './file.js'
 
 /** How often the path is checked, in milliseconds. */
@@ -33,14 +33,10 @@ export const reopenOnReplace = async (
   timer.unref()
   return {
     table: (resource) => withStorageErrors(() => current.table(resource)),
-    counts: () => current.counts().catch(rethrow),
-    load: (resource, rows) => current.load(resource, rows),
+    counts: () => current.counts(),
     rows: (resource, after, count) => current.rows(resource, after, count),
     fill: (batches) => current.fill(batches),
-    async ping() {
-      if (identityOf(path) !== opened) throw new Unavailable('the database file is no longer at its path')
-      await current.ping().catch(rethrow)
-    },
+    ping: () => current.ping(),
     close() {
       clearInterval(timer)
       return current.close()

@@ -72,7 +72,8 @@ export const statementsOf = (knex: Knex, registry: Registry, resource: Resource)
     lists: {
       table,
       searchIndex: searchTable(resource),
-      state: `select ${version}, ${rowCount}, (select min(id) from ${table}), (select max(id) from ${table}), ${hasLongRows}`,
+      state: `select ${version} as version, ${rowCount} as rows, (select min(id) from ${table}) as first,
+        (select max(id) from ${table}) as last, ${hasLongRows} as hasLongRows`,
       blocks: `select block, rows from ${blocksTable(resource)} order by block`,
       text: searchedText(knex, resource, resource.table),
       filters: Object.fromEntries(filterFields(resource).map(({ name }) => [name, `${table}.${quoted(name)} = ?`])),

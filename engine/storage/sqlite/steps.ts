@@ -1,6 +1,6 @@
 /** Goes through a table in steps that a deadline can end, to find the ids of a page and count all that match. */
 import type { ListQuery } from '../storage.js'
-import { blockBits } from './blocks.js'
+import { type Block, blockBits } from './blocks.js'
 import { DeadlineExceeded } from './search.js'
 
 /** How many blocks of ids the first step goes through, and how long steps should take, in milliseconds. */
@@ -13,9 +13,6 @@ export interface Matches {
   readonly total: number
 }
 
-const clamped = (offset: bigint): number =>
-  Number(offset > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : offset)
-
 /** Finds and counts the matching rows within a range of ids; counting alone takes a fifth of the time. */
 export interface Finder {
   ids(from: bigint, to: bigint): readonly bigint[]
@@ -24,13 +21,13 @@ export interface Finder {
 
 /** Goes through the blocks of a table in steps, which become longer while they are quick. */
 export const matchInSteps = (
-  blocks: readonly (readonly [block: number, rows: number])[],
+  blocks: readonly Block[],
   { limit, offset }: ListQuery,
   deadline: number,
   find: Finder,
 ): Matches => {
   const ids: bigint[] = []
-  const skip = clamped(offset)
+  const skip = Number(offset)
   let total = 0
   let size = firstStep
   for (let next = 0; next < blocks.length; ) {

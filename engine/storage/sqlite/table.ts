@@ -25,12 +25,11 @@ const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.
 
 /** Reads the state of a table, again only when something was committed. */
 const stateReader = (database: Database, { lists }: Statements, commits: CommitCounter) => {
-  const statement = database.prepare(lists.state).raw()
+  const statement = database.prepare(lists.state)
   let seen = -1
   let state: TableState
   const read = (): TableState => {
-    const [version, rows, first, last, long] = statement.get() as [string, number, number | null, number | null, 0 | 1]
-    state = { version, rows, first, last, hasLongRows: long === 1 }
+    state = statement.get() as TableState
     return state
   }
   return {

@@ -1,19 +1,17 @@
 /** Queues creates: all that arrive during one commit share the next. */
-import type { Database } from 'better-sqlite3'
 import { batchPerTick } from '../../batchPerTick.js'
-import { writeError } from './errors.js'
-import { WorkerThread } from './worker.js'
-import { type Write, type Written, writer } from './writes.js'
+import { OutcomeUnknown } from '../storage.js'
+import { type Executor, WorkerDied } from './worker.js'
+import type { Write, Written } from './writes.js'
 
 export interface WriteQueue {
   write(write: Write): Promise<Written>
-  close(): Promise<void>
+  close(): Promise<unknown>
 }
 
 interface Pending {
   readonly write: Write
-  readonly resolve: (written: Written) => void
-  readonly reject: (error: Error) => void
+  readonly resolve: (written: Promise<Written>) => void
 }
 
 /** The most characters of text in one commit; a worker has little memory. */
@@ -25,13 +23,10 @@ const lengthOf = ({ insert }: Write): number =>
 /** The writer starts after this many milliseconds even without a create, because it also merges the search indexes. */
 const startDelay = 1_000
 
-/** Writes in a worker thread. */
-export const workerWrites = (path: string, onCommit: () => void, onRestart: (cause: string) => void): WriteQueue => {
-  const worker = new WorkerThread(new URL('./writeWorker.js', import.meta.url), path, onRestart)
-  const starting = setTimeout(() => void worker.run([]).catch(() => {}), startDelay)
-  starting.unref()
+/** Queues writes for an executor; `onCommit` is called after each commit. */
+export const writeQueue = (writer: Executor, onCommit: () => void): WriteQueue => {
   const pending: Pending[] = []
-  let isCommitting = false
+  let committing: Promise<void> | undefined
 
   /** As many of the pending writes as one commit takes. */
   const nextBatch = (): Pending[] => {
@@ -42,44 +37,32 @@ export const workerWrites = (path: string, onCommit: () => void, onRestart: (cau
     })
     return pending.splice(0, end === -1 ? pending.length : end)
   }
-  const commit = async (): Promise<void> => {
-    if (isCommitting) return
-    isCommitting = true
+  const run = (writes: readonly Write[]): Promise<Written[]> =>
+    writer.run<Written[]>(writes).catch((error: Error) => {
+      // The worker may have committed before it died.
+      throw error instanceof WorkerDied ? new OutcomeUnknown(error.message, { cause: error }) : error
+    })
+  const commitAll = async (): Promise<void> => {
     while (pending.length > 0) {
       const batch = nextBatch()
-      try {
-        const written = await worker.run<Written[]>(batch.map(({ write }) => write))
-        onCommit()
-        for (const [index, { resolve }] of batch.entries()) resolve(written[index] as Written)
-      } catch (error) {
-        onCommit()
-        for (const { reject } of batch) reject(writeError(error as Error))
-      }
+      const commit = run(batch.map(({ write }) => write)).finally(onCommit)
+      for (const [index, { resolve }] of batch.entries()) resolve(commit.then((written) => written[index] as Written))
+      await commit.catch(() => {})
     }
-    isCommitting = false
+    committing = undefined
   }
   const add = batchPerTick<Pending>((items) => {
     pending.push(...items)
-    void commit()
+    committing ??= commitAll()
   })
+  const starting = setTimeout(() => void run([]).catch(() => {}), startDelay)
+  starting.unref()
   return {
-    write: (write) => new Promise((resolve, reject) => add({ write, resolve, reject })),
-    close() {
+    write: (write) => new Promise((resolve) => add({ write, resolve })),
+    async close() {
       clearTimeout(starting)
-      return worker.close({ wait: true })
+      await committing
+      await writer.close()
     },
-  }
-}
-
-/** Writes in place, for a database in memory. */
-export const localWrites = (database: Database, onCommit: () => void): WriteQueue => {
-  const run = writer(database, () => {})
-  return {
-    async write(write) {
-      const [written] = run([write])
-      onCommit()
-      return written as Written
-    },
-    close: async () => {},
   }
 }

@@ -1,13 +1,16 @@
 /** Worker thread for writes, so that no reader waits for the disk. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { workerData } from 'node:worker_threads'
-import { connectAgain } from './connection.js'
+import { connect } from './connection.js'
 import { fileGuard } from './file.js'
 import { segmentMerger } from './mergeSegments.js'
-import { serveTasks } from './workerTasks.js'
+import { serveTasks } from './worker.js'
 import { type Write, type Written, writer } from './writes.js'
 
-/** How long a write waits for another process's transaction, and how often it tries, in milliseconds. */
+/**
+ * How long a write waits for another process's transaction, and how often it tries, in milliseconds. SQLite itself would wait
+ * up to 100 ms between tries: where four processes write, the slowest commit then takes 700 ms and not 100.
+ */
 const lockTimeout = 5_000
 const lockRetry = 3
 
@@ -15,7 +18,8 @@ const lockRetry = 3
 const idle = 1_000
 
 const path = workerData as string
-const database = connectAgain(path, 0)
+// In the place of a file that was moved away, SQLite would create an empty one.
+const database = connect(path, { timeout: 0, fileMustExist: true })
 // Savepoints would otherwise write to a temporary file for every create of a commit.
 database.pragma('temp_store = MEMORY')
 const write = writer(database, fileGuard(path))
@@ -24,17 +28,21 @@ let merging: NodeJS.Timeout | undefined
 
 const isBusy = (error: unknown): boolean => String((error as { code?: string }).code).startsWith('SQLITE_BUSY')
 
+const mergeAfter = (milliseconds: number): void => {
+  clearTimeout(merging)
+  merging = setTimeout(merge, milliseconds)
+}
+
 const merge = (): void => {
   try {
-    merging = setTimeout(merge, mergeStep() ? 0 : idle)
+    mergeAfter(mergeStep() ? 0 : idle)
   } catch {
     // Another process is writing, or the disk fails; the next create reports it.
-    merging = setTimeout(merge, idle)
+    mergeAfter(idle)
   }
 }
 
 const commit = async (writes: readonly Write[]): Promise<Written[]> => {
-  clearTimeout(merging)
   const since = performance.now()
   for (;;) {
     try {
@@ -43,10 +51,9 @@ const commit = async (writes: readonly Write[]): Promise<Written[]> => {
       if (!isBusy(error) || performance.now() - since > lockTimeout) throw error
       await sleep(lockRetry)
     } finally {
-      clearTimeout(merging)
-      merging = setTimeout(merge, idle)
+      mergeAfter(idle)
     }
   }
 }
 
-serveTasks((writes) => commit(writes as Write[]), database)
+serveTasks(commit)

@@ -1,7 +1,8 @@
 /** Writes that share a commit: each is checked and stored by itself, and all become durable with one sync. */
-import type { Database, Statement } from 'better-sqlite3'
+import type { Database } from 'better-sqlite3'
 import type { Conflict, Retry } from '../storage.js'
 import { keysOf, type Replay } from './keys.js'
+import { statementCache } from './prepared.js'
 
 /** A row to store, as statements and values: the writer knows nothing of resources. */
 export interface Write {
@@ -31,12 +32,7 @@ const uncertain = (error: unknown): CommitUncertain => new CommitUncertain((erro
  * any other error where nothing was stored. `checkFile` throws where the file is no longer at its path.
  */
 export const writer = (database: Database, checkFile: () => void): ((writes: readonly Write[]) => Written[]) => {
-  const statements = new Map<string, Statement>()
-  const prepare = (sql: string): Statement => {
-    const statement = statements.get(sql) ?? database.prepare(sql)
-    statements.set(sql, statement)
-    return statement
-  }
+  const prepare = statementCache(database)
   const keys = keysOf(database)
   // Within a transaction this is a savepoint, so a failed write undoes only itself.
   const store = database.transaction(({ checks, insert, read, retry }: Write): Written => {
