@@ -1,23 +1,40 @@
-/** List queries as every database takes them: their cache key, and those that no row can match. */
+/** How the rows of a list query are found, as data for every database. */
 import type { Resource } from '../descriptor/registry.js'
+import { fold } from './caseFold.js'
 import type { ListQuery } from './storage.js'
 
-/** The largest integer a database can store. */
-export const maxInteger = 2n ** 63n - 1n
+/** A list query, and how its rows are found. */
+export interface Plan extends ListQuery {
+  /** No row can match; all do; by the filters; by the search index; or by reading every row that the filters leave. */
+  readonly by: 'nothing' | 'all' | 'filter' | 'search' | 'scan'
+  /** How many rows to skip: the offset, up to the largest integer that a database takes. */
+  readonly skip: bigint
+}
 
+const maxInteger = 2n ** 63n - 1n
+
+/** Whether no column can store the value: a NUL, or an integer that is too large. */
 const isUnstorable = (value: string | bigint): boolean =>
   typeof value === 'bigint' ? value > maxInteger || value < -maxInteger : value.includes('\0')
 
-/** Whether no row can match: a NUL, or an integer beyond what a column can store. */
-export const findsNothing = ({ q, filters }: ListQuery): boolean =>
-  q.includes('\0') || Object.values(filters).some(isUnstorable)
+/** Plans a query; `isIndexed` says whether the search index can find a folded text. */
+export const planOf = (query: ListQuery, isIndexed: (text: string) => boolean): Plan => {
+  const { q, filters, offset } = query
+  const values = Object.values(filters)
+  const by = (): Plan['by'] => {
+    if ([q, ...values].some(isUnstorable)) return 'nothing'
+    if (q === '') return values.length === 0 ? 'all' : 'filter'
+    return isIndexed(fold(q)) ? 'search' : 'scan'
+  }
+  return { ...query, by: by(), skip: offset > maxInteger ? maxInteger : offset }
+}
 
 /** The page of a query that no row matches. */
 export const emptyPage = ({ limit, offset }: ListQuery): Buffer =>
   Buffer.from(`{"data":[],"meta":{"total":0,"limit":${limit},"offset":${offset}}}`)
 
 /** The cache key of a query. */
-export const keyOf = ({ path }: Resource, { limit, offset, q, filters }: ListQuery): string => {
+export const cacheKey = ({ path }: Resource, { limit, offset, q, filters }: ListQuery): string => {
   let key = `${path}?${limit}&${offset}&`
   for (const name in filters) key += `${name}=${JSON.stringify(String(filters[name]))}&`
   return key + q

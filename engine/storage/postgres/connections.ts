@@ -1,18 +1,13 @@
 /** The connection pool, its timeouts and retries, and the classification of its errors. */
-import { createHash } from 'node:crypto'
 import { type ClientBase, DatabaseError, Pool, type PoolClient } from 'pg'
-import type { Statement } from '../bindings.js'
+import { bind } from '../bindings.js'
 import type { PoolOptions } from '../options.js'
 import { OutcomeUnknown, TimedOut, Unavailable } from '../storage.js'
 import { configOf } from './address.js'
+import type { Prepared } from './prepared.js'
 
 /** A row in text format. */
 export type Row = readonly (string | null)[]
-
-/** A statement with the name under which each connection prepares it once. */
-export interface Prepared extends Statement {
-  readonly name: string
-}
 
 /** Runs a statement; values are bound by name, and a missing one is null. */
 export type Run = (statement: Prepared, values?: Readonly<Record<string, unknown>>) => Promise<Row[]>
@@ -25,11 +20,6 @@ export interface Connections {
   transaction<T>(work: (run: Run) => Promise<T>): Promise<T>
   close(): Promise<void>
 }
-
-export const prepared = (statement: Statement): Prepared => ({
-  ...statement,
-  name: createHash('sha256').update(statement.sql).digest('base64url').slice(0, 20),
-})
 
 /** SQLSTATEs of a server that is unreachable, full, stopping, read-only or too slow. */
 const transient = /^(?:08|28|3D|53|57|58)|^(?:25006|40001|40P01|55P03)$/
@@ -70,9 +60,9 @@ const types = { getTypeParser: () => String }
 /** Runs statements on one connection. */
 export const runOn =
   (client: ClientBase): Run =>
-  async ({ name, sql, parameters }, values = {}) => {
-    const bound = parameters.map((parameter) => values[parameter] ?? null)
-    const { rows } = await client.query({ name, text: sql, values: bound, rowMode: 'array', types })
+  async (statement, values = {}) => {
+    const { name, sql: text } = statement
+    const { rows } = await client.query({ name, text, values: bind(statement, values), rowMode: 'array', types })
     return rows as Row[]
   }
 

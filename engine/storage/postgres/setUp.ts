@@ -1,6 +1,7 @@
 /** Creates what the registry needs in a database that is new or was made for earlier descriptors. */
 import { Client } from 'pg'
 import type { Registry, Resource } from '../../descriptor/registry.js'
+import { keysTable } from '../keys.js'
 import type { Opened, StorageOptions } from '../options.js'
 import { type Column, schemaMismatch, unverifiedNotNull } from '../schemaMismatch.js'
 import { StorageError } from '../storage.js'
@@ -9,7 +10,6 @@ import { configOf } from './address.js'
 import { type Run, runOn } from './connections.js'
 import { type Execute, ensureDerivedObjects, ensureFunctions, trigramsOf } from './derivedObjects.js'
 import { blocksTable, statesTable } from './functions.js'
-import { keysTable } from './keys.js'
 import { deferReferences, insertRows } from './rows.js'
 import { addColumns, addReferences, createTable } from './schema.js'
 

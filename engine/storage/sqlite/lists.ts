@@ -1,7 +1,7 @@
 /** Reads the pages of searches and filters, whose cost grows with the table: in steps, so that a deadline can end them. */
 import type { Database, Statement } from 'better-sqlite3'
 import { type LargePage, largePage, pageHead, type SizedRow } from '../largePage.js'
-import type { ListQuery } from '../storage.js'
+import type { Plan } from '../plan.js'
 import { pageStart, type TableState } from './blocks.js'
 import {
   addContains,
@@ -61,7 +61,7 @@ const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof ad
   const readBlocks = () => prepare(sql.blocks).raw().all() as [number, number][]
 
   /** The filter that matches the fewest rows, if one matches few. */
-  const drivingFilter = (filters: ListQuery['filters']) =>
+  const drivingFilter = (filters: Plan['filters']) =>
     Object.entries(filters)
       .map(([name, given]) => {
         const counted = `select count(*) from (select 1 from ${sql.table} where ${sql.filters[name]} limit ${fewRows})`
@@ -70,12 +70,12 @@ const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof ad
       .sort((a, b) => a.rows - b.rows)[0]
 
   /** Chooses the index that leads to the matching rows. */
-  const finder = ({ q, filters }: ListQuery, { first, last }: TableState, deadline: number): Finder => {
+  const finder = ({ by, q, filters }: Plan, { first, last }: TableState, deadline: number): Finder => {
     const needle = needleOf(q)
     lookFor(needle, deadline)
     const trigrams = trigramsOf(needle.folded)
     const driver = drivingFilter(filters)
-    const isIndexed = trigrams.length > 0 && (driver === undefined || driver.rows >= fewRows)
+    const isIndexed = by === 'search' && (driver === undefined || driver.rows >= fewRows)
     const index = sql.searchIndex
     const probe = (match: string, from: bigint) => value(probeSql(index), match, from) as number | null
     const match = isIndexed ? [matchExpression(trigrams, [first ?? 0, last ?? 0], probe)] : []
@@ -101,8 +101,8 @@ const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof ad
     }
   }
 
-  const matchesOf = (query: ListQuery, state: TableState, deadline: number): Matches => {
-    if (query.q !== '' || Object.keys(query.filters).length > 0) {
+  const matchesOf = (query: Plan, state: TableState, deadline: number): Matches => {
+    if (query.by !== 'all') {
       return matchInSteps(readBlocks(), query, deadline, finder(query, state, deadline))
     }
     const { first, skip } = pageStart(state, query.offset, readBlocks)
@@ -125,7 +125,7 @@ const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof ad
     return rows
   }
 
-  const pageOf = (query: ListQuery, deadline: number): ListPage => {
+  const pageOf = (query: Plan, deadline: number): ListPage => {
     const state = readState()
     const { ids, total } = matchesOf(query, state, deadline)
     const { version } = state
@@ -142,7 +142,7 @@ const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof ad
   const page = database.transaction(pageOf)
   return {
     /** The page of a query, all of it from one version of the table. */
-    page: (query: ListQuery, deadline: number): ListPage => page.deferred(query, deadline),
+    page: (query: Plan, deadline: number): ListPage => page.deferred(query, deadline),
     /** The JSON of some rows, joined by commas. */
     rows: (ids: readonly bigint[]): Uint8Array =>
       value(`select cast(coalesce(group_concat(row, ','), '') as blob) from (${sql.rows})`, jsonOf(ids)) as Buffer,
@@ -151,7 +151,7 @@ const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof ad
 
 /** What can be read of a resource's lists. */
 export type ListTask = { readonly resource: string } & (
-  | { readonly query: ListQuery; readonly maxMs: number }
+  | { readonly query: Plan; readonly maxMs: number }
   | { readonly ids: readonly bigint[] }
 )
 

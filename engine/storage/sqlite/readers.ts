@@ -1,12 +1,13 @@
 /** Where lists are read: by worker threads, or in place for a database in memory, which no other thread can see. */
 import type { Database } from 'better-sqlite3'
-import type { IsAbandoned, ListQuery } from '../storage.js'
+import type { Plan } from '../plan.js'
+import type { IsAbandoned } from '../storage.js'
 import { type ListPage, type ListSql, listReader } from './lists.js'
 import { DeadlineExceeded } from './search.js'
 import { WorkerThread } from './worker.js'
 
 export interface Readers {
-  page(resource: string, query: ListQuery, isAbandoned?: IsAbandoned): Promise<ListPage>
+  page(resource: string, query: Plan, isAbandoned?: IsAbandoned): Promise<ListPage>
   /** The JSON of some rows, joined by commas. */
   rows(resource: string, ids: readonly bigint[]): Promise<Uint8Array>
   close(): Promise<unknown>

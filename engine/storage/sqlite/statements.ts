@@ -2,7 +2,9 @@
 import type { Knex } from 'knex'
 import { filterFields, type Registry, type Resource } from '../../descriptor/registry.js'
 import { compile, parameter, type Statement } from '../bindings.js'
-import { quoted, tableNameOf } from '../tables.js'
+import { conflictsQuery } from '../conflicts.js'
+import { quoted } from '../tables.js'
+import { type KeySql, keySql } from './keys.js'
 import type { ListSql } from './lists.js'
 import {
   blocksTable,
@@ -15,19 +17,11 @@ import {
   statesTable,
 } from './schema.js'
 
-/** Looks for what a new row must find (a reference) or must not find (a unique value). */
-export interface Check {
-  readonly type: 'reference' | 'unique'
-  readonly field: string
-  /** The fields it reads; it does not apply where one of them is null or missing. */
-  readonly reads: readonly string[]
-  readonly statement: Statement
-}
-
 export interface Statements {
   readonly get: Statement
   readonly insert: Statement
-  readonly checks: readonly Check[]
+  readonly conflicts: Statement
+  readonly keys: KeySql
   /** The page of all rows from an id on. */
   readonly all: Statement
   /** What the other lists are made of. */
@@ -36,22 +30,6 @@ export interface Statements {
 
 /** SQLite plans a statement again for each new value of a bare limit; a cast prevents it (84 µs become 31). */
 const bounded = 'limit cast(? as integer) offset cast(? as integer)'
-
-const checksOf = (knex: Knex, registry: Registry, resource: Resource): Check[] =>
-  resource.fields.flatMap(({ name: field, references, unique }) => {
-    const checks: Check[] = []
-    if (references) {
-      const found = knex(tableNameOf(registry, references)).select(knex.raw('1')).where('id', parameter(knex, field))
-      checks.push({ type: 'reference', field, reads: [field], statement: compile(found) })
-    }
-    if (unique) {
-      const reads = [...unique, field]
-      const taken = knex(resource.table).select(knex.raw('1'))
-      for (const name of reads) taken.where(name, parameter(knex, name))
-      checks.push({ type: 'unique', field, reads, statement: compile(taken) })
-    }
-    return checks
-  })
 
 /** The statements of one resource. */
 export const statementsOf = (knex: Knex, registry: Registry, resource: Resource): Statements => {
@@ -70,7 +48,8 @@ export const statementsOf = (knex: Knex, registry: Registry, resource: Resource)
     insert: compile(
       knex(resource.table).insert(Object.fromEntries(columns.map((name) => [name, parameter(knex, name)]))),
     ),
-    checks: checksOf(knex, registry, resource),
+    conflicts: compile(conflictsQuery(knex, registry, resource)),
+    keys: keySql(knex),
     all: compile(
       knex.raw(
         `select ${version}, cast(concat('{"data":[', (select group_concat(row, ',') from (${rows} where id >= ? order by id ${bounded})),
