@@ -3,7 +3,7 @@ import { DatabaseError } from 'pg'
 import type { Registry, Resource, RowValues } from '../../descriptor/registry.js'
 import { conflictsQuery, parseConflicts } from '../conflicts.js'
 import { keyQueries, replayOf } from '../keys.js'
-import { type Conflict, type Creation, type Retry, type Table, Unavailable } from '../storage.js'
+import type { Creation, Retry, Table } from '../storage.js'
 import { quoted } from '../tables.js'
 import type { Connections, Row, Run } from './connections.js'
 import { insertFrom, knex, named, prepared } from './prepared.js'
@@ -56,8 +56,8 @@ export const createStatements = (registry: Registry, resource: Resource) => {
   }
 }
 
-/** How often to retry a row that violates a constraint although the checks find no conflict. */
-const maxAttempts = 3
+/** How often to retry a row that violates a constraint although it has no conflict. */
+const maxRetries = 2
 
 /** A foreign key or unique violation. */
 const isViolation = (error: unknown): boolean =>
@@ -87,27 +87,22 @@ export const creator = (
     return replayOf({ digest: String(storedDigest), id: Number(id), body: Buffer.from(String(body)) }, retry)
   }
 
-  const conflicts = async (row: RowValues): Promise<Conflict[]> => {
-    const [found] = await connections.read(statements.conflicts, row)
-    return parseConflicts(found?.[0] ?? '')
-  }
-
   return {
-    conflicts,
+    async conflicts(row) {
+      const [found] = await connections.read(statements.conflicts, row)
+      return parseConflicts(found?.[0] ?? '')
+    },
     async create(row, retry) {
-      for (let attempt = 0; attempt < maxAttempts; attempt++) {
+      for (let left = maxRetries; ; left--) {
         try {
           if (retry) return await connections.transaction((run) => createWithKey(run, row, retry))
           return creationFrom(await connections.write(statements.create, row))
         } catch (error) {
-          if (!isViolation(error)) throw error
+          if (left === 0 || !isViolation(error)) throw error
+          // The id is taken, or another client has just stored or deleted what the row conflicts with: the next attempt finds it.
+          await connections.write(statements.advanceSequence)
         }
-        // Between the check and the insert, another client has stored or deleted what the row conflicts with.
-        const found = await conflicts(row)
-        if (found.length > 0) return { conflicts: found }
-        await connections.write(statements.advanceSequence)
       }
-      throw new Unavailable('a constraint was violated, but no conflict was found')
     },
   }
 }
