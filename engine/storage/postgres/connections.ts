@@ -30,12 +30,15 @@ const codeOf = (error: unknown): string => (error instanceof DatabaseError ? (er
 
 /** Whether the connection is unusable: it was lost, or its server is stopping or read-only. */
 const isBroken = (error: unknown): boolean =>
-  error instanceof DatabaseError ? /^(?:08|57P|25006)/.test(codeOf(error)) : !(error instanceof Unavailable)
+  error instanceof DatabaseError ? /^(?:08|57P|25006)/.test(codeOf(error)) : true
 
 /** A timeout is not retried. */
 const isTimeout = (error: unknown): boolean => /timeout/.test((error as Error).message)
 
-/** Whether the connection was lost, which leaves it unknown whether the server carried out the statement. */
+/**
+ * Whether the connection was lost, which leaves it unknown whether the server carried out the statement. A TypeError is a bug;
+ * everything else that the driver throws is about the connection.
+ */
 const isLost = (error: unknown): boolean =>
   error instanceof Error && !(error instanceof DatabaseError) && !(error instanceof TypeError)
 
@@ -50,8 +53,7 @@ const storageError = (error: unknown): unknown => {
   if (error instanceof OutcomeUnknown || error instanceof Unavailable) return error
   if (codeOf(error) === '57014') return new TimedOut((error as Error).message)
   if (error instanceof DatabaseError) return transient.test(codeOf(error)) ? new Unavailable(error.message) : error
-  // A TypeError is a bug; everything else the driver throws is about the connection.
-  return error instanceof TypeError || !(error instanceof Error) ? error : new Unavailable(error.message)
+  return isLost(error) ? new Unavailable((error as Error).message) : error
 }
 
 /** Values stay in text format; the caller knows their types. */
@@ -90,25 +92,18 @@ export const connectionsTo = (url: string, { size, waitMs, idleMs, statementMs }
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
 
-  const using = async <T>(work: (client: PoolClient) => Promise<T>): Promise<T> => {
-    const client = await pool.connect().catch((error: Error) => {
-      throw new Unavailable(error.message)
-    })
-    try {
-      const result = await work(client)
-      client.release()
-      return result
-    } catch (error) {
-      client.release(isBroken(error))
-      throw error
-    }
-  }
   /** Retries at most once for each connection of the pool, since all of them may have broken unnoticed. */
   const withRetries = async <T>(work: (client: PoolClient) => Promise<T>, isRetryable: (error: unknown) => boolean) => {
     for (let left = size; ; left--) {
+      const client = await pool.connect().catch((error: Error) => {
+        throw new Unavailable(error.message)
+      })
       try {
-        return await using(work)
+        const result = await work(client)
+        client.release()
+        return result
       } catch (error) {
+        client.release(isBroken(error))
         if (left === 0 || !isRetryable(error)) throw storageError(error)
       }
     }

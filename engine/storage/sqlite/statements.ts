@@ -1,10 +1,10 @@
 /** The SQL of a resource on SQLite, compiled when the registry is loaded. */
 import type { Knex } from 'knex'
 import { filterFields, type Registry, type Resource } from '../../descriptor/registry.js'
-import { compile, parameter, type Statement } from '../bindings.js'
+import { compile, parameter } from '../bindings.js'
 import { conflictsQuery } from '../conflicts.js'
 import { quoted } from '../tables.js'
-import { type KeySql, keySql } from './keys.js'
+import { keySql } from './keys.js'
 import type { ListSql } from './lists.js'
 import {
   blocksTable,
@@ -17,22 +17,11 @@ import {
   statesTable,
 } from './schema.js'
 
-export interface Statements {
-  readonly get: Statement
-  readonly insert: Statement
-  readonly conflicts: Statement
-  readonly keys: KeySql
-  /** The page of all rows from an id on. */
-  readonly all: Statement
-  /** What the other lists are made of. */
-  readonly lists: ListSql
-}
-
 /** SQLite plans a statement again for each new value of a bare limit; a cast prevents it (84 µs become 31). */
 const bounded = 'limit cast(? as integer) offset cast(? as integer)'
 
 /** The statements of one resource. */
-export const statementsOf = (knex: Knex, registry: Registry, resource: Resource): Statements => {
+export const statementsOf = (knex: Knex, registry: Registry, resource: Resource) => {
   const table = quoted(resource.table)
   const parameters = (...names: string[]) => names.map((name) => parameter(knex, name)) as never
   const version = `(select state from ${statesTable} where name = '${resource.table}')`
@@ -50,6 +39,7 @@ export const statementsOf = (knex: Knex, registry: Registry, resource: Resource)
     ),
     conflicts: compile(conflictsQuery(knex, registry, resource)),
     keys: keySql(knex),
+    /** The page of all rows from an id on. */
     all: compile(
       knex.raw(
         `select ${version}, cast(concat('{"data":[', (select group_concat(row, ',') from (${rows} where id >= ? order by id ${bounded})),
@@ -57,6 +47,7 @@ export const statementsOf = (knex: Knex, registry: Registry, resource: Resource)
         parameters('first', 'limit', 'skip', 'limit', 'shownOffset'),
       ),
     ),
+    /** What the other lists are made of. */
     lists: {
       table,
       searchIndex: searchTable(resource),
@@ -65,6 +56,8 @@ export const statementsOf = (knex: Knex, registry: Registry, resource: Resource)
       text: searchedText(knex, resource, resource.table),
       filters: Object.fromEntries(filterFields(resource).map(({ name }) => [name, `${table}.${quoted(name)} = ?`])),
       rows: `${rows} where id in (select value from json_each(?)) order by id`,
-    },
+    } satisfies ListSql,
   }
 }
+
+export type Statements = ReturnType<typeof statementsOf>
