@@ -91,8 +91,8 @@ const statements = mutantsOf(
     },
     'postgres-filters-or': {
       rule: 'Filters are combined with AND.',
-      find: 'matching.where(name, named(name))',
-      replace: 'matching.orWhere(name, named(name))',
+      find: 'matches.where(name, named(name))',
+      replace: 'matches.orWhere(name, named(name))',
     },
     'postgres-total': {
       rule: 'total counts all matches, not those of the page.',

@@ -9,6 +9,8 @@ import { bounded, knex, named, type Prepared, prepared, type Query } from './pre
 import { isIndexed, jsonColumn, searchedColumn } from './schema.js'
 import { contains, isLongSearch } from './search.js'
 
+type Parts = Readonly<Record<string, Query>>
+
 /** Whether a filter's value is left out of the filter's index. */
 const isLongText = (value: string | bigint): boolean =>
   typeof value === 'string' && Buffer.byteLength(value) > longestKey
@@ -33,57 +35,49 @@ const tailOf = (total: Query) =>
 /** The statements of one resource. */
 export const statementsOf = (resource: Resource) => {
   const { table, fields } = resource
+  const ids = knex(table).select('id')
   const rows = knex(table).select('id', jsonColumn)
-  /** Every statement begins with the table's state. */
-  const withState = () => knex.withMaterialized('state', stateOf(resource))
-
-  /** Completes a query with the page of these rows. */
-  const withPage = (query: Knex.QueryBuilder, page: Query, total: Query): Prepared =>
-    prepared(
-      query
-        .withMaterialized('page', page)
-        .withMaterialized('size', knex('page').select(isLarge))
-        .withMaterialized('tail', tailOf(total))
-        .select('tag', 'changes', pageColumns)
-        .fromRaw('state, size, tail'),
-    )
   /** An array, so that rows are looked up by id whatever the server estimates. */
   const rowsFound = rows.clone().whereRaw('id = any(array(select id from found))').orderBy('id')
 
-  const pageOfAll = (): Prepared => {
-    const found = knex(table).select('id').whereRaw('id >= (select first from start)')
-    const query = withState()
-      .withMaterialized('start', pageStart(resource))
-      .withMaterialized('found', bounded(found, knex.raw('(select skip from start)')))
-    return withPage(query, rowsFound, knex.raw('total'))
+  /** Selects the table's version and the size of its change log; its parts are common table expressions. */
+  const withParts = (parts: Parts = {}): Knex.QueryBuilder => {
+    const query = knex.select('tag', 'changes')
+    for (const [name, part] of Object.entries({ state: stateOf(resource), ...parts }))
+      query.withMaterialized(name, part)
+    return query
+  }
+  /** Adds a page to it: of the rows whose ids are in the part `found`, unless the part `page` has the rows themselves. */
+  const pageOf = (parts: Parts, total: Query): Prepared => {
+    const page = parts['page'] ?? rowsFound
+    const query = withParts({ ...parts, page, size: knex('page').select(isLarge), tail: tailOf(total) })
+    return prepared(query.select(pageColumns).fromRaw('state, size, tail'))
   }
 
   const matching = ({ by, q, filters }: Plan): Prepared => {
-    const matching = knex(table)
+    const matches = ids.clone()
     for (const [name, value] of Object.entries(filters)) {
-      matching.where(name, named(name))
+      matches.where(name, named(name))
       const indexed = isIndexed(fields.find((field) => field.name === name) as Field)
-      if (indexed && !isLongText(value)) matching.whereRaw(indexed)
+      if (indexed && !isLongText(value)) matches.whereRaw(indexed)
     }
-    const ids = matching.clone().select('id')
-    if (by === 'filter') {
-      return withPage(withState().withMaterialized('found', bounded(ids)), rowsFound, matching.count())
-    }
-    if (by === 'search') ids.where(searchedColumn, 'like', named('searchPattern'))
-    if (by === 'scan' || isLongSearch(q)) ids.where(contains(searchedColumn, isLongSearch(q)))
+    if (by === 'filter') return pageOf({ found: bounded(matches) }, matches.clone().clear('select').count())
+    if (by === 'search') matches.where(searchedColumn, 'like', named('searchPattern'))
+    if (by === 'scan' || isLongSearch(q)) matches.where(contains(searchedColumn, isLongSearch(q)))
     // The count needs all matches, so the page is taken from them.
-    const query = withState()
-      .withMaterialized('matches', ids)
-      .withMaterialized('found', bounded(knex('matches').select('id')))
-    return withPage(query, rowsFound, knex('matches').count())
+    return pageOf({ matches, found: bounded(knex('matches').select('id')) }, knex('matches').count())
   }
   const built = new Map<string, Prepared>()
 
+  const total = knex.raw('total')
+  const start = pageStart(resource)
+  const fromStart = ids.clone().whereRaw('id >= (select first from start)')
+
   return {
-    version: prepared(withState().select('tag', 'changes').from('state')),
+    version: prepared(withParts().from('state')),
     get: prepared(
-      withState()
-        .select('tag', 'changes', knex(table).select(jsonColumn).where('id', named('id')).as('body'))
+      withParts()
+        .select(knex(table).select(jsonColumn).where('id', named('id')).as('body'))
         .from('state'),
     ),
     /** The JSON of some rows, given by their ids joined by commas. */
@@ -93,8 +87,8 @@ export const statementsOf = (resource: Resource) => {
         .whereRaw(`id = any(string_to_array(?, ',')::bigint[])`, [named('ids')]),
     ),
     /** The first page of all rows, and any other. */
-    first: withPage(withState(), bounded(rows), knex.raw('total')),
-    further: pageOfAll(),
+    first: pageOf({ page: bounded(rows) }, total),
+    further: pageOf({ start, found: bounded(fromStart, knex.raw('(select skip from start)')) }, total),
     /** The page of a plan that searches or filters; built on first use. */
     matching(plan: Plan): Prepared {
       const isLong = Object.entries(plan.filters).map(([name, value]) => [name, isLongText(value)])
