@@ -21,6 +21,7 @@ await database.run(
     : `create trigger unknown_rule before insert on organizations when new.name = 'Forbidden'
         begin select raise(abort, 'unknown_rule'); end`,
 )
+await database.run("create unique index unknown_key on organizations (name) where name = 'Once'")
 
 const test = suite('constraints of the database')
 
@@ -29,6 +30,13 @@ test('a create that violates one is 500, not 503, and the message does not quote
   assert.is(status, 500)
   assert.is(body.error.code, 'internal_error')
   assert.not.match(body.error.message, /unknown_rule|constraint|organizations/)
+})
+
+test('so is a create that violates a unique index that no descriptor declares', async () => {
+  assert.is((await create('Once', 'once')).status, 201)
+  const { status, body } = await create('Once', 'again')
+  assert.is(status, 500)
+  assert.is(body.error.code, 'internal_error')
 })
 
 test('it fails alone: creates that arrive with it are stored', async () => {

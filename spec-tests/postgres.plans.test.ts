@@ -1,12 +1,12 @@
 /** PostgreSQL uses the indexes: no statement scans a table where an index could find the rows. */
-import createKnex from 'knex'
 import { Client } from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { filterFields } from '../engine/descriptor/registry.js'
 import { openStorage } from '../engine/storage/open.js'
-import type { Prepared } from '../engine/storage/postgres/connections.js'
-import type { SearchPlan } from '../engine/storage/postgres/search.js'
+import type { Plan } from '../engine/storage/plan.js'
+import { createStatements } from '../engine/storage/postgres/create.js'
+import type { Prepared } from '../engine/storage/postgres/prepared.js'
 import { statementsOf } from '../engine/storage/postgres/statements.js'
 import { storageOptions } from '../support/storageOptions.js'
 import { freshUrl } from './support/database.js'
@@ -31,17 +31,16 @@ const planOf = async ({ name, sql, parameters }: Prepared): Promise<string> => {
   return rows.map(([line]) => line).join('\n')
 }
 
-const knex = createKnex({ client: 'pg' })
-const indexed: SearchPlan = { isIndexed: true, test: 'none' }
-const scanned: SearchPlan = { isIndexed: false, test: 'short' }
-
 for (const resource of registry) {
   const test = suite(`PostgreSQL’s plans of ${resource.path}`)
-  const statements = statementsOf(knex, registry, resource)
-  const { version, get, first, further, conflicts, create, createWithKey } = statements
+  const statements = statementsOf(resource)
+  const { version, get, first, further } = statements
+  const { conflicts, create, createWithKey } = createStatements(registry, resource)
   const filters = filterFields(resource).map(({ name }) => name)
-  const by = (names: readonly string[], search?: SearchPlan) =>
-    statements.matching({ filters: new Map(names.map((name) => [name, false])), search })
+  const planned = (by: Plan['by'], names: readonly string[]) => {
+    const query = { limit: 50, offset: 0n, skip: 0n, q: by === 'filter' ? '' : 'ana' }
+    return statements.matching({ ...query, by, filters: Object.fromEntries(names.map((name) => [name, 'x'])) })
+  }
 
   for (const [name, statement] of Object.entries({
     version,
@@ -61,22 +60,22 @@ for (const resource of registry) {
     // With few rows the planner prefers sorting to reading the index in order.
     await client.query('set enable_bitmapscan = off')
     for (const name of filters) {
-      const plan = await planOf(by([name]))
+      const plan = await planOf(planned('filter', [name]))
       assert.is(plan.match(/Index Only Scan using registry_\w+_filter_/g)?.length, 2, plan)
       assert.not.match(plan, /Seq Scan|Sort/)
     }
     await client.query('set enable_bitmapscan = on')
-    assert.not.match(await planOf(by(filters, indexed)), /Seq Scan/)
+    assert.not.match(await planOf(planned('search', filters)), /Seq Scan/)
   })
 
   test('a search uses the trigram index once, for page and count', async () => {
-    const plan = await planOf(by([], indexed))
+    const plan = await planOf(planned('search', []))
     assert.is(plan.match(/Bitmap Index Scan on registry_\w+_search/g)?.length, 1, plan)
     assert.not.match(plan, /Seq Scan/)
   })
 
   test('a search without an index scans the table once', async () => {
-    const plan = await planOf(by([], scanned))
+    const plan = await planOf(planned('scan', []))
     assert.is(plan.match(new RegExp(`Scan (using \\S+ )?on ${resource.table}\\b`, 'g'))?.length, 2, plan)
   })
 

@@ -17,7 +17,8 @@ export interface Statement {
 }
 
 /** A named parameter as a fragment: knex would turn a bare object into JSON in some places. */
-export const parameter = (knex: Knex, name: string): Knex.Raw => knex.raw('?', [new Binding(name) as unknown as string])
+export const parameter = (knex: Knex, name: string, type?: string): Knex.Raw =>
+  knex.raw(type ? `cast(? as ${type})` : '?', [new Binding(name) as unknown as string])
 
 /** Has knex write the query's SQL. */
 export const compile = (query: Knex.QueryBuilder | Knex.Raw): Statement => {
@@ -28,3 +29,7 @@ export const compile = (query: Knex.QueryBuilder | Knex.Raw): Statement => {
   })
   return { sql, parameters }
 }
+
+/** The values of a statement's parameters; a missing one is null. */
+export const bind = ({ parameters }: Statement, values: Readonly<Record<string, unknown>>): unknown[] =>
+  parameters.map((name) => values[name] ?? null)

@@ -61,21 +61,6 @@ export const sqlOf = (schema: Knex.SchemaBuilder): string[] => schema.toSQL().ma
 /** The row count and version of every table: an exact total without counting, and a version that changes with any row. */
 export const statesTable = 'registry_tables'
 
-/** The results of creates with an idempotency key. */
-export const keysTable = 'registry_keys'
-
-export const createKeysTable = ({ knex, columnTypes, jsonType }: SchemaDialect): string[] =>
-  sqlOf(
-    knex.schema.createTable(keysTable, (table) => {
-      table.text('key').primary()
-      table.text('digest').notNullable()
-      table.specificType('id', columnTypes.integer).notNullable()
-      table.specificType('body', jsonType).notNullable()
-      table.specificType('at', columnTypes.integer).notNullable()
-      table.index(['at'], `${keysTable}_at`)
-    }),
-  )
-
 /** Adds the columns of some fields to a table that is created or altered. */
 const addFields =
   ({ columnTypes, hasInlineForeignKeys }: SchemaDialect, registry: Registry, fields: readonly Field[]) =>

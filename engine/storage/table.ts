@@ -1,8 +1,8 @@
-/** List, get and create of one resource on any database: version → cache → dialect → cache. */
+/** List, get and create of one resource on any database: version → cache → plan → dialect → cache. */
 import { createHash } from 'node:crypto'
 import type { Resource } from '../descriptor/registry.js'
 import type { TableDialect, VersionedBody } from './dialect.js'
-import { emptyPage, findsNothing, keyOf } from './listQuery.js'
+import { cacheKey, emptyPage, planOf } from './plan.js'
 import type { ResponseCache } from './responseCache.js'
 import type { CachedBody, Table } from './storage.js'
 
@@ -25,11 +25,12 @@ export const resourceTable = (resource: Resource, dialect: TableDialect, cache: 
   return {
     tag,
     async list(query, isAbandoned) {
-      const key = keyOf(resource, query)
+      const key = cacheKey(resource, query)
       const entry = await cached(key)
       if (entry) return entry
-      if (findsNothing(query)) return { tag: await tag(), body: emptyPage(query) }
-      const page = await dialect.page(query, isAbandoned)
+      const plan = planOf(query, dialect.isIndexed)
+      if (plan.by === 'nothing') return { tag: await tag(), body: emptyPage(query) }
+      const page = await dialect.page(plan, isAbandoned)
       return 'version' in page ? offer(key, page) : page
     },
     async get(id) {
@@ -39,7 +40,7 @@ export const resourceTable = (resource: Resource, dialect: TableDialect, cache: 
       const row = await dialect.row(id)
       return row && offer(key, row)
     },
-    conflicts: (row) => dialect.conflicts(row),
-    create: (row, retry) => dialect.create(row, retry),
+    conflicts: dialect.conflicts,
+    create: dialect.create,
   }
 }

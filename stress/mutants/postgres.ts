@@ -42,13 +42,13 @@ const search = mutantsOf(
 )
 
 const queries = mutantsOf(
-  'engine/storage/listQuery.js',
+  'engine/storage/plan.js',
   ['search'],
   {
     'postgres-q-nul': {
       rule: 'A NUL in q matches nothing.',
-      find: String.raw`q.includes('\0') ||`,
-      replace: '',
+      find: '[q, ...values].some(isUnstorable)',
+      replace: 'values.some(isUnstorable)',
     },
   },
   'postgres',
@@ -86,37 +86,51 @@ const statements = mutantsOf(
   {
     'postgres-list-order': {
       rule: 'Lists are ordered by id.',
-      find: 'array(select id from found)) order by id`',
-      replace: 'array(select id from found)) order by id desc`',
+      find: "string_agg(${jsonColumn}, ',' order by id) from page",
+      replace: "string_agg(${jsonColumn}, ',' order by id desc) from page",
     },
     'postgres-filters-or': {
       rule: 'Filters are combined with AND.',
-      find: "conditions.join(' and ')",
-      replace: "conditions.join(' or ')",
+      find: 'matches.where(name, named(name))',
+      replace: 'matches.orWhere(name, named(name))',
     },
     'postgres-total': {
       rule: 'total counts all matches, not those of the page.',
-      find: '(select count(*) from matches)',
-      replace: '(select count(*) from found)',
+      find: "knex('matches').count()",
+      replace: "knex('found').count()",
     },
+  },
+  'postgres',
+)
+
+const changes = mutantsOf(
+  'engine/storage/postgres/changes.js',
+  ['conditional'],
+  {
     'postgres-blocks-gaps': {
       rule: 'The offset is a key only where no id is missing.',
       find: 'max(id) - min(id) + 1 = (select total from state) and ',
       replace: '',
-      suites: ['conditional'],
     },
+  },
+  'postgres',
+)
+
+const conflicts = mutantsOf(
+  'engine/storage/conflicts.js',
+  ['create'],
+  {
     'postgres-reference-unchecked': {
       rule: 'A reference names an existing row; otherwise 422.',
-      find: "...(references ? [{ type: 'reference', field }] : [])",
-      replace: '',
-      suites: ['create'],
+      find: 'if (references) {',
+      replace: 'if (false) {',
     },
   },
   'postgres',
 )
 
 const keys = mutantsOf(
-  'engine/storage/postgres/keys.js',
+  'engine/storage/keys.js',
   ['idempotency'],
   {
     'postgres-idempotency-long-lifetime': {
@@ -129,10 +143,10 @@ const keys = mutantsOf(
       find: '24 * 60 * 60 * 1000',
       replace: '23 * 60 * 60 * 1000',
     },
-    'postgres-idempotency-lock': {
-      rule: 'One key sent many times at once makes one row.',
-      find: 'select pg_advisory_xact_lock(723811690, hashtext($1))',
-      replace: 'select hashtext($1)',
+    'postgres-idempotency-digest': {
+      rule: 'A key with another body is refused.',
+      find: 'digest === retry.digest',
+      replace: 'true',
     },
   },
   'postgres',
@@ -142,10 +156,10 @@ const creates = mutantsOf(
   'engine/storage/postgres/create.js',
   ['idempotency'],
   {
-    'postgres-idempotency-digest': {
-      rule: 'A key with another body is refused.',
-      find: 'storedDigest === digest',
-      replace: 'true',
+    'postgres-idempotency-lock': {
+      rule: 'One key sent many times at once makes one row.',
+      find: 'select pg_advisory_xact_lock(723811690, hashtext(?))',
+      replace: 'select hashtext(?)',
     },
   },
   'postgres',
@@ -159,6 +173,8 @@ export const postgres = [
   ...tags,
   ...functions,
   ...statements,
+  ...changes,
+  ...conflicts,
   ...keys,
   ...creates,
 ]

@@ -56,7 +56,7 @@ const parameters = mutantsOf('engine/contract/parameters.js', ['search'], {
   },
 })
 
-const queries = mutantsOf('engine/storage/listQuery.js', ['search'], {
+const queries = mutantsOf('engine/storage/plan.js', ['search'], {
   'filter-beyond-integers': {
     rule: 'An integer that no column can store matches nothing.',
     find: 'value > maxInteger || value < -maxInteger',

@@ -80,10 +80,18 @@ const statements = mutantsOf('engine/storage/sqlite/statements.js', ['create'], 
     replace: '${quoted(name)} = ? collate nocase`',
     suites: ['search'],
   },
+})
+
+const conflicts = mutantsOf('engine/storage/conflicts.js', ['create'], {
   'reference-unchecked': {
     rule: 'A reference names an existing row; otherwise 422.',
     find: 'if (references) {',
     replace: 'if (false) {',
+  },
+  'reference-null': {
+    rule: 'Null references nothing, so it is not checked.',
+    find: '? is not null and',
+    replace: '(? is null or true) and',
   },
   'unique-unchecked': {
     rule: 'A unique value that is taken is 422.',
@@ -92,22 +100,16 @@ const statements = mutantsOf('engine/storage/sqlite/statements.js', ['create'], 
   },
   'unique-scope': {
     rule: 'A value is unique only within the fields that the descriptor names.',
-    find: 'const reads = [...unique, field];',
-    replace: 'const reads = [field];',
+    find: ' || unique.includes(name)',
+    replace: '',
   },
 })
 
 const table = mutantsOf('engine/storage/sqlite/table.js', ['list'], {
   'offset-echo': {
     rule: 'offset is echoed to the last digit.',
-    find: 'shownOffset: String(query.offset)',
-    replace: 'shownOffset: String(offset)',
-  },
-  'reference-null': {
-    rule: 'Null references nothing, so it is not checked.',
-    find: '(row[field] ?? null) !== null',
-    replace: 'true',
-    suites: ['create'],
+    find: 'shownOffset: String(plan.offset)',
+    replace: 'shownOffset: String(plan.skip)',
   },
 })
 
@@ -206,11 +208,11 @@ const versions = mutantsOf('engine/storage/sqlite/commitCounter.js', ['condition
   },
 })
 
-const keys = mutantsOf('engine/storage/sqlite/keys.js', ['idempotency'], {
+const keys = mutantsOf('engine/storage/keys.js', ['idempotency'], {
   'idempotency-digest': {
     rule: 'A key with another body is refused.',
-    find: 'before === digest ?',
-    replace: 'true ?',
+    find: 'digest === retry.digest',
+    replace: 'true',
   },
   'idempotency-long-lifetime': {
     rule: 'A key is forgotten after 24 hours.',
@@ -222,18 +224,18 @@ const keys = mutantsOf('engine/storage/sqlite/keys.js', ['idempotency'], {
     find: '24 * 60 * 60 * 1000',
     replace: '23 * 60 * 60 * 1000',
   },
-  'idempotency-pruned': {
-    rule: 'Expired keys are deleted.',
-    find: 'prune.run(Date.now() - lifetime);',
-    replace: '',
-  },
 })
 
 const writes = mutantsOf('engine/storage/sqlite/writes.js', ['idempotency'], {
   'idempotency-replayed': {
     rule: 'A create with a known key returns the first result and stores nothing.',
-    find: 'retry && keys.replay(retry)',
-    replace: 'undefined',
+    find: 'if (stored)',
+    replace: 'if (false)',
+  },
+  'idempotency-pruned': {
+    rule: 'Expired keys are deleted.',
+    find: 'prepare(retry.sql.prune).run();',
+    replace: '',
   },
   'not-stored-503': {
     rule: '503 means not stored: a file that was moved away takes no commit.',
@@ -282,6 +284,7 @@ export const sqlite = [
   ...schema,
   ...blocks,
   ...statements,
+  ...conflicts,
   ...table,
   ...lists,
   ...search,

@@ -1,18 +1,13 @@
 /** The connection pool, its timeouts and retries, and the classification of its errors. */
-import { createHash } from 'node:crypto'
 import { type ClientBase, DatabaseError, Pool, type PoolClient } from 'pg'
-import type { Statement } from '../bindings.js'
+import { bind } from '../bindings.js'
 import type { PoolOptions } from '../options.js'
 import { OutcomeUnknown, TimedOut, Unavailable } from '../storage.js'
 import { configOf } from './address.js'
+import type { Prepared } from './prepared.js'
 
 /** A row in text format. */
 export type Row = readonly (string | null)[]
-
-/** A statement with the name under which each connection prepares it once. */
-export interface Prepared extends Statement {
-  readonly name: string
-}
 
 /** Runs a statement; values are bound by name, and a missing one is null. */
 export type Run = (statement: Prepared, values?: Readonly<Record<string, unknown>>) => Promise<Row[]>
@@ -26,11 +21,6 @@ export interface Connections {
   close(): Promise<void>
 }
 
-export const prepared = (statement: Statement): Prepared => ({
-  ...statement,
-  name: createHash('sha256').update(statement.sql).digest('base64url').slice(0, 20),
-})
-
 /** SQLSTATEs of a server that is unreachable, full, stopping, read-only or too slow. */
 const transient = /^(?:08|28|3D|53|57|58)|^(?:25006|40001|40P01|55P03)$/
 /** A serialization failure or deadlock; the server has rolled this transaction back. */
@@ -40,12 +30,15 @@ const codeOf = (error: unknown): string => (error instanceof DatabaseError ? (er
 
 /** Whether the connection is unusable: it was lost, or its server is stopping or read-only. */
 const isBroken = (error: unknown): boolean =>
-  error instanceof DatabaseError ? /^(?:08|57P|25006)/.test(codeOf(error)) : !(error instanceof Unavailable)
+  error instanceof DatabaseError ? /^(?:08|57P|25006)/.test(codeOf(error)) : true
 
 /** A timeout is not retried. */
 const isTimeout = (error: unknown): boolean => /timeout/.test((error as Error).message)
 
-/** Whether the connection was lost, which leaves it unknown whether the server carried out the statement. */
+/**
+ * Whether the connection was lost, which leaves it unknown whether the server carried out the statement. A TypeError is a bug;
+ * everything else that the driver throws is about the connection.
+ */
 const isLost = (error: unknown): boolean =>
   error instanceof Error && !(error instanceof DatabaseError) && !(error instanceof TypeError)
 
@@ -60,8 +53,7 @@ const storageError = (error: unknown): unknown => {
   if (error instanceof OutcomeUnknown || error instanceof Unavailable) return error
   if (codeOf(error) === '57014') return new TimedOut((error as Error).message)
   if (error instanceof DatabaseError) return transient.test(codeOf(error)) ? new Unavailable(error.message) : error
-  // A TypeError is a bug; everything else the driver throws is about the connection.
-  return error instanceof TypeError || !(error instanceof Error) ? error : new Unavailable(error.message)
+  return isLost(error) ? new Unavailable((error as Error).message) : error
 }
 
 /** Values stay in text format; the caller knows their types. */
@@ -70,9 +62,9 @@ const types = { getTypeParser: () => String }
 /** Runs statements on one connection. */
 export const runOn =
   (client: ClientBase): Run =>
-  async ({ name, sql, parameters }, values = {}) => {
-    const bound = parameters.map((parameter) => values[parameter] ?? null)
-    const { rows } = await client.query({ name, text: sql, values: bound, rowMode: 'array', types })
+  async (statement, values = {}) => {
+    const { name, sql: text } = statement
+    const { rows } = await client.query({ name, text, values: bind(statement, values), rowMode: 'array', types })
     return rows as Row[]
   }
 
@@ -100,25 +92,18 @@ export const connectionsTo = (url: string, { size, waitMs, idleMs, statementMs }
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
 
-  const using = async <T>(work: (client: PoolClient) => Promise<T>): Promise<T> => {
-    const client = await pool.connect().catch((error: Error) => {
-      throw new Unavailable(error.message)
-    })
-    try {
-      const result = await work(client)
-      client.release()
-      return result
-    } catch (error) {
-      client.release(isBroken(error))
-      throw error
-    }
-  }
   /** Retries at most once for each connection of the pool, since all of them may have broken unnoticed. */
   const withRetries = async <T>(work: (client: PoolClient) => Promise<T>, isRetryable: (error: unknown) => boolean) => {
     for (let left = size; ; left--) {
+      const client = await pool.connect().catch((error: Error) => {
+        throw new Unavailable(error.message)
+      })
       try {
-        return await using(work)
+        const result = await work(client)
+        client.release()
+        return result
       } catch (error) {
+        client.release(isBroken(error))
         if (left === 0 || !isRetryable(error)) throw storageError(error)
       }
     }

@@ -1,61 +1,108 @@
 /** Creates on PostgreSQL: one statement checks the row and stores it; constraints catch what others stored meanwhile. */
 import { DatabaseError } from 'pg'
-import type { RowValues } from '../../descriptor/registry.js'
-import { type Conflict, type Creation, type Retry, type Table, Unavailable } from '../storage.js'
+import type { Registry, Resource, RowValues } from '../../descriptor/registry.js'
+import { conflictsQuery, parseConflicts } from '../conflicts.js'
+import { keyQueries, replayOf } from '../keys.js'
+import { quoted } from '../schema.js'
+import type { Creation, Retry, Table } from '../storage.js'
 import type { Connections, Row, Run } from './connections.js'
-import { findKey, lockKey } from './keys.js'
-import type { Statements } from './statements.js'
+import { insertFrom, knex, named, prepared } from './prepared.js'
+import { columnTypes, jsonColumn, keyOf } from './schema.js'
 
-/** How often to retry a row that violates a constraint although the checks find no conflict. */
-const maxAttempts = 3
+/** The server's clock in milliseconds, the same for every process. */
+const keys = keyQueries(knex, '(extract(epoch from now()) * 1000)::bigint')
+const findKey = prepared(keys.find)
+
+/** Locks a key until the transaction ends: a second request with the same key waits, and then finds the first one's result. */
+const lockKey = prepared(knex.raw('select pg_advisory_xact_lock(723811690, hashtext(?))', [named('key')]))
+
+/** The statements that create rows of a resource. */
+export const createStatements = (registry: Registry, resource: Resource) => {
+  const { table } = resource
+  const conflicts = conflictsQuery(knex, registry, resource, keyOf)
+  const fields = resource.fields.filter(({ name }) => name !== 'id')
+  const values = knex
+    .select(fields.map(({ name, kind }) => named(name, columnTypes[kind])))
+    .from('found')
+    .whereRaw(`conflicts = ''`)
+  const made = insertFrom(
+    table,
+    fields.map(({ name }) => name),
+    values,
+  ).returning(['id', jsonColumn])
+  const create = knex.withMaterialized('found', conflicts).with('made', made)
+  const key = knex.select(named('retryKey', 'text'), named('retryDigest', 'text'), 'id', jsonColumn).from('made')
+  /** Expired keys, except those that another process has locked and the one that is stored now. */
+  const expired = keys.expired.clone().select('key').whereNot('key', named('retryKey')).forUpdate().skipLocked()
+  const result = (query: typeof create) =>
+    prepared(query.select('conflicts', 'id', jsonColumn).from('found').leftJoin('made', knex.raw('true')))
+  const sequence = `pg_get_serial_sequence('${quoted(table)}', 'id')`
+  return {
+    conflicts: prepared(conflicts),
+    create: result(create.clone()),
+    /** The same, and stores the idempotency key. */
+    createWithKey: result(
+      create
+        .with('stored_key', keys.store(key))
+        .with('pruned_keys', keys.expired.clone().whereRaw('key = any(array?)', [expired]).delete()),
+    ),
+    /** Moves the sequence past the last id, for rows that were inserted with ids of their own. */
+    advanceSequence: prepared(
+      knex.raw(
+        `select setval(${sequence}, max(id)) from ?? having max(id) > coalesce(pg_sequence_last_value(${sequence}::regclass), 0)`,
+        [table],
+      ),
+    ),
+  }
+}
+
+/** How often to retry a row that violates a constraint although it has no conflict. */
+const maxRetries = 2
 
 /** A foreign key or unique violation. */
 const isViolation = (error: unknown): boolean =>
   error instanceof DatabaseError && (error.code === '23503' || error.code === '23505')
 
 /** Makes the part of a table that creates rows. */
-export const creator = (connections: Connections, statements: Statements): Pick<Table, 'conflicts' | 'create'> => {
-  const conflictsIn = (numbers: string | null | undefined): Conflict[] =>
-    numbers ? numbers.split(',').map((nth) => statements.checks[Number(nth)] as Conflict) : []
+export const creator = (
+  connections: Connections,
+  registry: Registry,
+  resource: Resource,
+): Pick<Table, 'conflicts' | 'create'> => {
+  const statements = createStatements(registry, resource)
 
   const creationFrom = ([row]: readonly Row[]): Creation => {
-    const [numbers, id, body] = row as Row
-    if (numbers) return { conflicts: conflictsIn(numbers) }
+    const [conflicts, id, body] = row as Row
+    if (conflicts) return { conflicts: parseConflicts(conflicts) }
     return { id: Number(id), body: Buffer.from(String(body)), replayed: false }
   }
 
-  const createWithKey = async (run: Run, row: RowValues, { key, digest }: Retry): Promise<Creation> => {
+  const createWithKey = async (run: Run, row: RowValues, retry: Retry): Promise<Creation> => {
+    const { key, digest } = retry
     await run(lockKey, { key })
-    const [before] = await run(findKey, { key })
-    if (!before)
+    const [stored] = await run(findKey, { key })
+    if (!stored)
       return creationFrom(await run(statements.createWithKey, { ...row, retryKey: key, retryDigest: digest }))
-    const [storedDigest, id, body] = before
-    return storedDigest === digest
-      ? { id: Number(id), body: Buffer.from(String(body)), replayed: true }
-      : { mismatch: true }
-  }
-
-  const conflicts = async (row: RowValues): Promise<Conflict[]> => {
-    const [found] = await connections.read(statements.conflicts, row)
-    return conflictsIn(found?.[0])
+    const [storedDigest, id, body] = stored
+    return replayOf({ digest: String(storedDigest), id: Number(id), body: Buffer.from(String(body)) }, retry)
   }
 
   return {
-    conflicts,
+    async conflicts(row) {
+      const [found] = await connections.read(statements.conflicts, row)
+      return parseConflicts(found?.[0] ?? '')
+    },
     async create(row, retry) {
-      for (let attempt = 0; attempt < maxAttempts; attempt++) {
+      for (let left = maxRetries; ; left--) {
         try {
           if (retry) return await connections.transaction((run) => createWithKey(run, row, retry))
           return creationFrom(await connections.write(statements.create, row))
         } catch (error) {
-          if (!isViolation(error)) throw error
+          if (left === 0 || !isViolation(error)) throw error
+          // The id is taken, or another client has just stored or deleted what the row conflicts with: the next attempt finds it.
+          await connections.write(statements.advanceSequence)
         }
-        // Between the check and the insert, another client has stored or deleted what the row conflicts with.
-        const found = await conflicts(row)
-        if (found.length > 0) return { conflicts: found }
-        await connections.write(statements.advanceSequence)
       }
-      throw new Unavailable('a constraint was violated, but no conflict was found')
     },
   }
 }

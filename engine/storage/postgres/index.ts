@@ -1,5 +1,4 @@
 /** PostgreSQL: a server that several processes share, reached through a connection pool. */
-import createKnex from 'knex'
 import type { Registry, Resource } from '../../descriptor/registry.js'
 import type { StorageOptions } from '../options.js'
 import { perResource } from '../perResource.js'
@@ -8,16 +7,14 @@ import { statesTable } from '../schema.js'
 import { type Storage, StorageError } from '../storage.js'
 import { resourceTable } from '../table.js'
 import { shownAddress } from './address.js'
-import { connectionsTo, prepared } from './connections.js'
+import { connectionsTo } from './connections.js'
+import { knex, prepared } from './prepared.js'
 import { deferReferences, insertRows, readRows } from './rows.js'
 import { setUp } from './setUp.js'
 import { postgresTable } from './table.js'
 
-/** Builds SQL and never connects: statements run on the driver directly. */
-const knex = createKnex({ client: 'pg' })
-
-const ping = prepared({ sql: 'select 1', parameters: [] })
-const counts = prepared({ sql: `select name, sum(rows) from ${statesTable} group by name`, parameters: [] })
+const ping = prepared(knex.raw('select 1'))
+const counts = prepared(knex(statesTable).select('name').sum('rows').groupBy('name'))
 
 /** Opens the database, creates what is missing, and loads the demo data into an empty one where that is wanted. */
 export const openPostgres = async (registry: Registry, url: string, options: StorageOptions): Promise<Storage> => {
@@ -27,11 +24,10 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
     throw new StorageError(`The database ${shownAddress(url)} cannot be used: ${error.message}`)
   })
   const connections = connectionsTo(url, options.pool)
-  const shared = { connections, knex, searchIndex }
   const cache = new ResponseCache(options.cacheBytes)
   return {
     table: perResource(registry, (resource) =>
-      resourceTable(resource, postgresTable(registry, resource, shared), cache),
+      resourceTable(resource, postgresTable(registry, resource, connections, searchIndex), cache),
     ),
     async counts() {
       const rows = new Map((await connections.read(counts)).map(([name, count]) => [name, Number(count)]))

@@ -1,26 +1,20 @@
 /** Searches on PostgreSQL: the trigram index finds candidates, and a containment test decides. */
+import type { Knex } from 'knex'
 import { fold } from '../caseFold.js'
+import { knex, named } from './prepared.js'
 import type { SearchIndex } from './setUp.js'
-
-/** How the rows of a search are found. */
-export interface SearchPlan {
-  /** Whether the index finds candidates. */
-  readonly isIndexed: boolean
-  /** What decides about a candidate: nothing more, or the test for short or for long texts. */
-  readonly test: 'none' | 'short' | 'long'
-}
-
-export interface Search {
-  readonly plan: SearchPlan
-  /** The parameters of its statement. */
-  readonly values: Readonly<Record<string, string>>
-}
 
 /** The index finds texts by three letters or digits in a row. */
 const threeLetters = { any: /[\p{L}\p{N}]{3}/u, ascii: /[a-z0-9]{3}/ }
 
+/** Where the part of a folded text begins that the index can find; -1 if there is none. */
+export const indexedFrom = (index: SearchIndex, text: string): number =>
+  index.isThere ? text.search(index.isAscii ? threeLetters.ascii : threeLetters.any) : -1
+
 /** LIKE and strpos() compare the whole pattern at each position, so longer ones are left to the test for long texts. */
 const shortLength = 32
+
+export const isLongSearch = (q: string): boolean => fold(q).length > shortLength
 
 /** A text as a pattern that matches it anywhere. */
 const anywhere = (text: string): string => `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`
@@ -39,25 +33,21 @@ const rarePart = (text: string): string => {
   return partAt(text, text.indexOf(rarest[0]))
 }
 
-/** The plan for a search text, which must not be empty. */
-export const planSearch = (index: SearchIndex, q: string): Search => {
-  const searchText = fold(q)
-  const isShort = searchText.length <= shortLength
-  const test = isShort ? 'short' : 'long'
-  const letters = index.isAscii ? threeLetters.ascii : threeLetters.any
-  const at = index.isThere ? searchText.search(letters) : -1
-  const values = { searchText, searchRare: rarePart(searchText) }
-  if (at === -1) return { plan: { isIndexed: false, test }, values }
-  if (isShort) return { plan: { isIndexed: true, test: 'none' }, values: { searchPattern: anywhere(searchText) } }
-  return { plan: { isIndexed: true, test }, values: { ...values, searchPattern: anywhere(partAt(searchText, at)) } }
+/** The parameters of a search. */
+export const searchValues = (index: SearchIndex, q: string) => {
+  const text = fold(q)
+  const indexed = isLongSearch(q) ? partAt(text, Math.max(0, indexedFrom(index, text))) : text
+  return { searchText: text, searchRare: rarePart(text), searchPattern: anywhere(indexed) }
 }
 
 /**
- * The condition that a text contains the parameter `searchText`. PostgreSQL has no linear test for long ones: strpos() takes 15 s
- * for 15,000 letters in 1 MB of repeated ones, and comparing bytes half a second. Most texts fail the test for a rare part first.
+ * The condition that a column contains the searched text. PostgreSQL has no linear test for long ones: strpos() takes 15 s for
+ * 15,000 letters in 1 MB of repeated ones, and comparing bytes half a second. Most texts fail the test for a rare part first.
  */
-export const containsSql = (column: string, test: 'short' | 'long'): string =>
-  test === 'short'
-    ? `strpos(${column}, :searchText) > 0`
-    : `case when strpos(${column}, :searchRare) = 0 then false
-        else position(convert_to(:searchText::text, 'UTF8') in convert_to(${column}, 'UTF8')) > 0 end`
+export const contains = (column: string, isLong: boolean): Knex.Raw =>
+  isLong
+    ? knex.raw(
+        `case when strpos(??, ?) = 0 then false else position(convert_to(?, 'UTF8') in convert_to(??, 'UTF8')) > 0 end`,
+        [column, named('searchRare'), named('searchText', 'text'), column],
+      )
+    : knex.raw('strpos(??, ?) > 0', [column, named('searchText')])

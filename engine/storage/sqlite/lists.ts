@@ -1,9 +1,9 @@
 /** Reads the pages of searches and filters, whose cost grows with the table: in steps, so that a deadline can end them. */
 import type { Database } from 'better-sqlite3'
 import { type LargePage, largePage, pageHead, type SizedRow } from '../largePage.js'
-import type { ListQuery } from '../storage.js'
+import type { Plan } from '../plan.js'
 import { type Block, pageStart, type TableState } from './blocks.js'
-import { statementCache } from './prepared.js'
+import { preparer } from './prepared.js'
 import {
   addContains,
   containsSql,
@@ -42,12 +42,12 @@ const jsonOf = (ids: readonly bigint[]): string => `[${ids.join()}]`
 
 /** Makes the functions that read the lists of one resource on a connection. */
 const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof addContains>) => {
-  const prepare = statementCache(database)
+  const prepare = preparer(database)
   const value = (text: string, ...parameters: readonly unknown[]) => prepare(text).pluck().get(parameters)
   const readBlocks = () => prepare(sql.blocks).raw().all() as Block[]
 
   /** The filter that matches the fewest rows, and how many up to `fewRows`. */
-  const drivingFilter = (filters: ListQuery['filters']) =>
+  const drivingFilter = (filters: Plan['filters']) =>
     Object.entries(filters)
       .map(([name, given]) => {
         const counted = `select count(*) from (select 1 from ${sql.table} where ${sql.filters[name]} limit ${fewRows})`
@@ -56,12 +56,12 @@ const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof ad
       .sort((a, b) => a.rows - b.rows)[0]
 
   /** Chooses the index that leads to the matching rows. */
-  const finder = ({ q, filters }: ListQuery, deadline: number): Finder => {
+  const finder = ({ by, q, filters }: Plan, deadline: number): Finder => {
     const needle = needleOf(q)
     lookFor(needle, deadline)
     const trigrams = trigramsOf(needle.folded)
     const driver = drivingFilter(filters)
-    const isIndexed = trigrams.length > 0 && (driver === undefined || driver.rows >= fewRows)
+    const isIndexed = by === 'search' && (driver === undefined || driver.rows >= fewRows)
     const index = sql.searchIndex
     const probe = (match: string) => value(probeSql(index), match) as number | undefined
     const match = isIndexed ? [matchExpression(trigrams, probe)] : []
@@ -89,8 +89,8 @@ const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof ad
     }
   }
 
-  const matchesOf = (query: ListQuery, state: TableState, deadline: number): Matches => {
-    if (query.q !== '' || Object.keys(query.filters).length > 0) {
+  const matchesOf = (query: Plan, state: TableState, deadline: number): Matches => {
+    if (query.by !== 'all') {
       return matchInSteps(readBlocks(), query, deadline, finder(query, deadline))
     }
     const { first, skip } = pageStart(state, query.offset, readBlocks)
@@ -117,7 +117,7 @@ const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof ad
     return value(json, head, jsonOf(ids), tail) as Buffer
   }
 
-  const pageOf = (query: ListQuery, deadline: number): ListPage => {
+  const pageOf = (query: Plan, deadline: number): ListPage => {
     const state = prepare(sql.state).get() as TableState
     const { ids, total } = matchesOf(query, state, deadline)
     const { version } = state
@@ -132,14 +132,14 @@ const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof ad
   const page = database.transaction(pageOf)
   return {
     /** The page of a query, all of it from one version of the table. */
-    page: (query: ListQuery, deadline: number): ListPage => page.deferred(query, deadline),
+    page: (query: Plan, deadline: number): ListPage => page.deferred(query, deadline),
     rows: (ids: readonly bigint[]): Uint8Array => jsonOfRows(ids),
   }
 }
 
 /** What can be read of a resource's lists. */
 export type ListTask = { readonly resource: string } & (
-  | { readonly query: ListQuery; readonly maxMs?: number }
+  | { readonly query: Plan; readonly maxMs?: number }
   | { readonly ids: readonly bigint[] }
 )
 

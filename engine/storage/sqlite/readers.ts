@@ -1,11 +1,12 @@
 /** Reads lists in two executors, one for quick reads and one for slow ones. */
-import type { IsAbandoned, ListQuery } from '../storage.js'
+import type { Plan } from '../plan.js'
+import type { IsAbandoned } from '../storage.js'
 import type { ListPage, ListTask } from './lists.js'
 import { DeadlineExceeded } from './search.js'
 import type { Executor } from './worker.js'
 
 export interface Readers {
-  page(resource: string, query: ListQuery, isAbandoned?: IsAbandoned): Promise<ListPage>
+  page(resource: string, query: Plan, isAbandoned?: IsAbandoned): Promise<ListPage>
   /** The JSON of some rows, joined by commas. */
   rows(resource: string, ids: readonly bigint[]): Promise<Uint8Array>
   close(): Promise<unknown>

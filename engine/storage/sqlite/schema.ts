@@ -4,12 +4,11 @@
  */
 import type { Knex } from 'knex'
 import { type Resource, searchedFields } from '../../descriptor/registry.js'
+import { createKeysTable, keysTable } from '../keys.js'
 import {
-  createKeysTable,
   type DerivedObject,
   indexesOf,
   indexOf,
-  keysTable,
   objectName,
   quoted,
   type SchemaDialect,

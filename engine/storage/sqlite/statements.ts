@@ -1,51 +1,18 @@
 /** The SQL of a resource on SQLite, compiled when the registry is loaded. */
 import type { Knex } from 'knex'
 import { filterFields, type Registry, type Resource } from '../../descriptor/registry.js'
-import { compile, parameter, type Statement } from '../bindings.js'
-import { quoted, statesTable, tableNameOf } from '../schema.js'
+import { compile, parameter } from '../bindings.js'
+import { conflictsQuery } from '../conflicts.js'
+import { quoted, statesTable } from '../schema.js'
+import { keySql } from './keys.js'
 import type { ListSql } from './lists.js'
 import { blocksTable, isLong, jsonIndex, longRowsIndex, rowJson, searchedText, searchTable } from './schema.js'
-
-/** Looks for what a new row must find (a reference) or must not find (a unique value). */
-export interface Check {
-  readonly type: 'reference' | 'unique'
-  readonly field: string
-  /** The fields it reads; it does not apply where one of them is null or missing. */
-  readonly reads: readonly string[]
-  readonly statement: Statement
-}
-
-export interface Statements {
-  readonly get: Statement
-  readonly insert: Statement
-  readonly checks: readonly Check[]
-  /** The page of all rows from an id on. */
-  readonly all: Statement
-  /** What the other lists are made of. */
-  readonly lists: ListSql
-}
 
 /** SQLite plans a statement again for each new value of a bare limit; a cast prevents it (84 µs become 31). */
 const bounded = 'limit cast(? as integer) offset cast(? as integer)'
 
-const checksOf = (knex: Knex, registry: Registry, resource: Resource): Check[] =>
-  resource.fields.flatMap(({ name: field, references, unique }) => {
-    const checks: Check[] = []
-    if (references) {
-      const found = knex(tableNameOf(registry, references)).select(knex.raw('1')).where('id', parameter(knex, field))
-      checks.push({ type: 'reference', field, reads: [field], statement: compile(found) })
-    }
-    if (unique) {
-      const reads = [...unique, field]
-      const taken = knex(resource.table).select(knex.raw('1'))
-      for (const name of reads) taken.where(name, parameter(knex, name))
-      checks.push({ type: 'unique', field, reads, statement: compile(taken) })
-    }
-    return checks
-  })
-
 /** The statements of one resource. */
-export const statementsOf = (knex: Knex, registry: Registry, resource: Resource): Statements => {
+export const statementsOf = (knex: Knex, registry: Registry, resource: Resource) => {
   const table = quoted(resource.table)
   const parameters = (...names: string[]) => names.map((name) => parameter(knex, name)) as never
   const version = `(select state from ${statesTable} where name = '${resource.table}')`
@@ -61,7 +28,9 @@ export const statementsOf = (knex: Knex, registry: Registry, resource: Resource)
     insert: compile(
       knex(resource.table).insert(Object.fromEntries(columns.map((name) => [name, parameter(knex, name)]))),
     ),
-    checks: checksOf(knex, registry, resource),
+    conflicts: compile(conflictsQuery(knex, registry, resource)),
+    keys: keySql(knex),
+    /** The page of all rows from an id on. */
     all: compile(
       knex.raw(
         `select ${version}, cast(concat('{"data":[', (select group_concat(row, ',') from (${rows} where id >= ? order by id ${bounded})),
@@ -69,6 +38,7 @@ export const statementsOf = (knex: Knex, registry: Registry, resource: Resource)
         parameters('first', 'limit', 'skip', 'limit', 'shownOffset'),
       ),
     ),
+    /** What the other lists are made of. */
     lists: {
       table,
       searchIndex: searchTable(resource),
@@ -78,6 +48,8 @@ export const statementsOf = (knex: Knex, registry: Registry, resource: Resource)
       text: searchedText(knex, resource, resource.table),
       filters: Object.fromEntries(filterFields(resource).map(({ name }) => [name, `${table}.${quoted(name)} = ?`])),
       rows: `${rows} where id in (select value from json_each(?)) order by id`,
-    },
+    } satisfies ListSql,
   }
 }
+
+export type Statements = ReturnType<typeof statementsOf>

@@ -1,14 +1,16 @@
 /** The table of one resource on SQLite. */
 import type { Database } from 'better-sqlite3'
-import type { Resource, RowValues } from '../../descriptor/registry.js'
+import type { Resource } from '../../descriptor/registry.js'
+import { bind, type Statement } from '../bindings.js'
+import { parseConflicts } from '../conflicts.js'
 import type { TableDialect, VersionedBody } from '../dialect.js'
 import { largePageBody } from '../largePage.js'
-import { maxInteger } from '../listQuery.js'
-import type { Conflict, Creation, ListQuery } from '../storage.js'
+import type { Plan } from '../plan.js'
 import { pageStart, type TableState } from './blocks.js'
 import type { CommitCounter } from './commitCounter.js'
-import { prepare } from './prepared.js'
+import { type Prepare, preparer } from './prepared.js'
 import type { Readers } from './readers.js'
+import { trigramsOf } from './search.js'
 import type { Statements } from './statements.js'
 import type { WriteQueue } from './writeQueue.js'
 
@@ -24,12 +26,11 @@ export interface Shared {
 const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
 
 /** Reads the state of a table, again only when something was committed. */
-const stateReader = (database: Database, { lists }: Statements, commits: CommitCounter) => {
-  const statement = database.prepare(lists.state)
+const stateReader = (prepare: Prepare, { lists }: Statements, commits: CommitCounter) => {
   let seen = -1
   let state: TableState
   const read = (): TableState => {
-    state = statement.get() as TableState
+    state = prepare(lists.state).get() as TableState
     return state
   }
   return {
@@ -46,61 +47,49 @@ const stateReader = (database: Database, { lists }: Statements, commits: CommitC
 /** The rows of one resource. */
 export const sqliteTable = (resource: Resource, statements: Statements, shared: Shared): TableDialect => {
   const { database, readers, writes, commits } = shared
-  const [one, all, insert] = [statements.get, statements.all, statements.insert].map((sql) =>
-    prepare(database, sql),
-  ) as [ReturnType<typeof prepare>, ReturnType<typeof prepare>, ReturnType<typeof prepare>]
-  const checks = statements.checks.map((check) => ({ ...check, statement: prepare(database, check.statement) }))
-  const state = stateReader(database, statements, commits)
-  const blocks = database.prepare(statements.lists.blocks).raw()
-  const readBlocks = () => blocks.all() as [number, number][]
+  const prepare = preparer(database)
+  const state = stateReader(prepare, statements, commits)
+  const first = (statement: Statement, values: Readonly<Record<string, unknown>>) =>
+    prepare(statement.sql).raw().get(bind(statement, values)) as [string, Buffer | null]
+  const readBlocks = () => prepare(statements.lists.blocks).raw().all() as [number, number][]
 
   /** The page of all rows, which takes some 40 µs at any offset. */
-  const pageOfAll = (query: ListQuery, now: TableState): VersionedBody => {
-    const offset = query.offset > maxInteger ? maxInteger : query.offset
-    const start = pageStart(now, offset, readBlocks)
-    const values = { ...start, limit: BigInt(query.limit), shownOffset: String(query.offset) }
-    const [version, body] = all.first(values) as [string, Buffer]
+  const pageOfAll = (plan: Plan, now: TableState): VersionedBody => {
+    const start = pageStart(now, plan.skip, readBlocks)
+    const values = { ...start, limit: BigInt(plan.limit), shownOffset: String(plan.offset) }
+    const [version, body] = first(statements.all, values) as [string, Buffer]
     // Where another process has written in between, the page may begin elsewhere.
-    return version === now.version ? { version, body } : pageOfAll(query, state.read())
+    return version === now.version ? { version, body } : pageOfAll(plan, state.read())
   }
-  const isAll = ({ q, filters }: ListQuery) => q === '' && Object.keys(filters).length === 0
-
-  /** The checks that apply to a row. */
-  const checksOf = (row: RowValues) =>
-    checks.filter(({ reads }) => reads.every((field) => (row[field] ?? null) !== null))
 
   return {
     shape: statements.all.sql,
     async version() {
       return state.current().version
     },
-    async page(query, isAbandoned) {
+    isIndexed: (text) => trigramsOf(text).length > 0,
+    async page(plan, isAbandoned) {
       const now = state.current()
-      if (isAll(query) && !now.hasLongRows) return pageOfAll(query, now)
-      const page = await readers.page(resource.path, query, isAbandoned)
+      if (plan.by === 'all' && !now.hasLongRows) return pageOfAll(plan, now)
+      const page = await readers.page(resource.path, plan, isAbandoned)
       if ('bytes' in page) return { version: page.version, body: asBuffer(page.bytes) }
       return { body: largePageBody(page, (ids) => readers.rows(resource.path, ids)) }
     },
     async row(id) {
-      const [version, body] = one.first({ id }) as [string, Buffer | null]
+      const [version, body] = first(statements.get, { id })
       return body === null ? undefined : { version, body }
     },
     async conflicts(row) {
-      return checksOf(row)
-        .filter(({ type, statement }) => (statement.first(row) === undefined) === (type === 'reference'))
-        .map(({ type, field }): Conflict => ({ type, field }))
+      return parseConflicts(first(statements.conflicts, row)[0])
     },
-    async create(row, retry): Promise<Creation> {
+    async create(row, retry) {
+      const bound = (statement: Statement) => ({ sql: statement.sql, values: bind(statement, row) })
+      const { conflicts, insert, get, keys } = statements
       const written = await writes.write({
-        checks: checksOf(row).map(({ type, field, statement }) => ({
-          type,
-          field,
-          sql: statement.sql,
-          values: statement.bind(row),
-        })),
-        insert: { sql: insert.sql, values: insert.bind(row) },
-        read: one.sql,
-        retry,
+        conflicts: bound(conflicts),
+        insert: bound(insert),
+        read: get.sql,
+        retry: retry && { ...retry, sql: keys },
       })
       if ('error' in written) throw Object.assign(new Error(written.error.message), written.error)
       return 'body' in written ? { ...written, body: asBuffer(written.body) } : written

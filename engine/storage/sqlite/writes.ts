@@ -1,22 +1,30 @@
 /** Writes that share a commit: each is checked and stored by itself, and all become durable with one sync. */
 import type { Database } from 'better-sqlite3'
+import { parseConflicts } from '../conflicts.js'
+import { replayOf, type StoredKey } from '../keys.js'
 import type { Conflict, Retry } from '../storage.js'
-import { keysOf, type Replay } from './keys.js'
-import { statementCache } from './prepared.js'
+import type { KeySql } from './keys.js'
+import { preparer } from './prepared.js'
+
+/** A statement and its values. */
+interface Bound {
+  readonly sql: string
+  readonly values: readonly unknown[]
+}
 
 /** A row to store, as statements and values: the writer knows nothing of resources. */
 export interface Write {
-  readonly checks: readonly (Conflict & { readonly sql: string; readonly values: readonly unknown[] })[]
-  readonly insert: { readonly sql: string; readonly values: readonly unknown[] }
+  readonly conflicts: Bound
+  readonly insert: Bound
   /** Reads the row by its id, as a version and a body. */
   readonly read: string
-  readonly retry: Retry | undefined
+  readonly retry: (Retry & { readonly sql: KeySql }) | undefined
 }
 
 /** What became of a write; an error means that it was not stored. */
 export type Written =
   | { readonly id: number; readonly body: Uint8Array; readonly replayed: boolean }
-  | Replay
+  | { readonly mismatch: true }
   | { readonly conflicts: readonly Conflict[] }
   | { readonly error: { readonly message: string; readonly code: string | undefined } }
 
@@ -32,19 +40,19 @@ const uncertain = (error: unknown): CommitUncertain => new CommitUncertain((erro
  * any other error where nothing was stored. `checkFile` throws where the file is no longer at its path.
  */
 export const writer = (database: Database, checkFile: () => void): ((writes: readonly Write[]) => Written[]) => {
-  const prepare = statementCache(database)
-  const keys = keysOf(database)
+  const prepare = preparer(database)
   // Within a transaction this is a savepoint, so a failed write undoes only itself.
-  const store = database.transaction(({ checks, insert, read, retry }: Write): Written => {
-    const replay = retry && keys.replay(retry)
-    if (replay) return replay
-    const conflicts = checks
-      .filter(({ type, sql, values }) => (prepare(sql).get(values) === undefined) === (type === 'reference'))
-      .map(({ type, field }) => ({ type, field }))
-    if (conflicts.length > 0) return { conflicts }
+  const store = database.transaction(({ conflicts, insert, read, retry }: Write): Written => {
+    const stored = retry && (prepare(retry.sql.find).get(retry.key) as StoredKey<Uint8Array> | undefined)
+    if (stored) return replayOf(stored, retry)
+    const found = prepare(conflicts.sql).raw().get(conflicts.values) as [string]
+    if (found[0] !== '') return { conflicts: parseConflicts(found[0]) }
     const id = Number(prepare(insert.sql).run(insert.values).lastInsertRowid)
-    const [, body] = prepare(read).raw().get([id]) as [string, Buffer]
-    if (retry) keys.remember(retry, id, body)
+    const [, body] = prepare(read).raw().get(id) as [string, Buffer]
+    if (retry) {
+      prepare(retry.sql.prune).run()
+      prepare(retry.sql.store).run(retry.key, retry.digest, id, body)
+    }
     return { id, body, replayed: false }
   })
   const tryToStore = (write: Write): Written => {

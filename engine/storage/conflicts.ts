@@ -1,0 +1,42 @@
+/** What a new row must find (a reference) and must not find (a unique value), as one query for any database. */
+import type { Knex } from 'knex'
+import type { Field, Registry, Resource } from '../descriptor/registry.js'
+import { parameter } from './bindings.js'
+import { tableNameOf } from './schema.js'
+import type { Conflict } from './storage.js'
+
+/** A value as the dialect's unique indexes store it: only a query with the same expression can use them. */
+export type IndexKey = (field: Field, value: string) => string
+
+/** The query that returns the conflicts of a row, as JSON objects joined by commas; null is never in conflict. */
+export const conflictsQuery = (
+  knex: Knex,
+  registry: Registry,
+  resource: Resource,
+  keyOf: IndexKey = (_, value) => value,
+): Knex.QueryBuilder => {
+  const one = knex.raw('1')
+  const conflict = (type: Conflict['type'], field: string, isMet: Knex.Raw) =>
+    knex.raw(`case when ? then '${JSON.stringify({ type, field })}' end`, [isMet])
+  const conflicts = resource.fields.flatMap(({ name: field, references, unique }) => {
+    const found: Knex.Raw[] = []
+    if (references) {
+      const target = knex(tableNameOf(registry, references)).select(one).where('id', parameter(knex, field))
+      const isMissing = knex.raw('? is not null and not exists ?', [parameter(knex, field, 'bigint'), target])
+      found.push(conflict('reference', field, isMissing))
+    }
+    if (unique) {
+      const same = knex(resource.table).select(one)
+      for (const column of resource.fields.filter(({ name }) => name === field || unique.includes(name))) {
+        const isSame = `${keyOf(column, '??')} = ${keyOf(column, '?')}`
+        same.whereRaw(isSame, [column.name, parameter(knex, column.name)])
+      }
+      found.push(conflict('unique', field, knex.raw('exists ?', [same])))
+    }
+    return found
+  })
+  return knex.select(knex.raw(`concat_ws(',', null${', ?'.repeat(conflicts.length)}) as conflicts`, conflicts))
+}
+
+/** The conflicts that the query has returned. */
+export const parseConflicts = (found: string): Conflict[] => JSON.parse(`[${found}]`) as Conflict[]

@@ -1,0 +1,49 @@
+/** Idempotency keys, the same for every database: stored with the row that they created, and valid for 24 hours. */
+import type { Knex } from 'knex'
+import { parameter } from './bindings.js'
+import { type SchemaDialect, sqlOf } from './schema.js'
+import type { Retry } from './storage.js'
+
+export const keysTable = 'registry_keys'
+
+export const createKeysTable = ({ knex, columnTypes, jsonType }: SchemaDialect): string[] =>
+  sqlOf(
+    knex.schema.createTable(keysTable, (table) => {
+      table.text('key').primary()
+      table.text('digest').notNullable()
+      table.specificType('id', columnTypes.integer).notNullable()
+      table.specificType('body', jsonType).notNullable()
+      table.specificType('at', columnTypes.integer).notNullable()
+      table.index(['at'], `${keysTable}_at`)
+    }),
+  )
+
+/** How long a key is valid, in milliseconds. */
+const lifetime = 24 * 60 * 60 * 1000
+
+/** The create that a key was stored with. */
+export interface StoredKey<Body> {
+  readonly digest: string
+  readonly id: number
+  readonly body: Body
+}
+
+/** What a create with a stored key returns: the same request the stored row, another request a mismatch. */
+export const replayOf = <Body>({ digest, id, body }: StoredKey<Body>, retry: Retry) =>
+  digest === retry.digest ? ({ id, body, replayed: true } as const) : ({ mismatch: true } as const)
+
+/** The queries of the table of keys; `now` is the database's clock in milliseconds, so that all processes share it. */
+export const keyQueries = (knex: Knex, now: string) => {
+  const expiry = knex.raw(`${now} - ${lifetime}`)
+  return {
+    /** The create that was stored with the parameter `key`, unless the key has expired. */
+    find: knex(keysTable).select('digest', 'id', 'body').where('key', parameter(knex, 'key')).where('at', '>', expiry),
+    expired: knex(keysTable).where('at', '<=', expiry),
+    /** Stores the keys `key`, `digest`, `id` and `body` that a query selects; replaces one that has expired. */
+    store: (source: Knex.QueryBuilder) =>
+      knex(knex.raw('?? (??)', [keysTable, ['key', 'digest', 'id', 'body', 'at']]))
+        .insert(source.select(knex.raw(now)))
+        .onConflict('key')
+        .merge(['digest', 'id', 'body', 'at']),
+  }
+}

@@ -1,0 +1,41 @@
+/** How the rows of a list query are found, as data for every database. */
+import type { Resource } from '../descriptor/registry.js'
+import { fold } from './caseFold.js'
+import type { ListQuery } from './storage.js'
+
+/** A list query, and how its rows are found. */
+export interface Plan extends ListQuery {
+  /** No row can match; all do; by the filters; by the search index; or by reading every row that the filters leave. */
+  readonly by: 'nothing' | 'all' | 'filter' | 'search' | 'scan'
+  /** How many rows to skip: the offset, up to the largest integer that a database takes. */
+  readonly skip: bigint
+}
+
+const maxInteger = 2n ** 63n - 1n
+
+/** Whether no column can store the value: a NUL, or an integer that is too large. */
+const isUnstorable = (value: string | bigint): boolean =>
+  typeof value === 'bigint' ? value > maxInteger || value < -maxInteger : value.includes('\0')
+
+/** Plans a query; `isIndexed` says whether the search index can find a folded text. */
+export const planOf = (query: ListQuery, isIndexed: (text: string) => boolean): Plan => {
+  const { q, filters, offset } = query
+  const values = Object.values(filters)
+  const by = (): Plan['by'] => {
+    if ([q, ...values].some(isUnstorable)) return 'nothing'
+    if (q === '') return values.length === 0 ? 'all' : 'filter'
+    return isIndexed(fold(q)) ? 'search' : 'scan'
+  }
+  return { ...query, by: by(), skip: offset > maxInteger ? maxInteger : offset }
+}
+
+/** The page of a query that no row matches. */
+export const emptyPage = ({ limit, offset }: ListQuery): Buffer =>
+  Buffer.from(`{"data":[],"meta":{"total":0,"limit":${limit},"offset":${offset}}}`)
+
+/** The cache key of a query. */
+export const cacheKey = ({ path }: Resource, { limit, offset, q, filters }: ListQuery): string => {
+  let key = `${path}?${limit}&${offset}&`
+  for (const name in filters) key += `${name}=${JSON.stringify(String(filters[name]))}&`
+  return key + q
+}
