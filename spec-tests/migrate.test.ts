@@ -70,6 +70,19 @@ test('a reference that a descriptor gains is a foreign key', async () => {
   database.close()
 })
 
+test('a unique index that the descriptor no longer asks for is dropped, and indexes of other programs stay', async () => {
+  const database = await sharedDatabase()
+  const unique: Registry = [team, memberWith({ name: text({ unique: true }) })]
+  await openAndClose(database.url, unique)
+  await database.run('create index others_index on members (name)')
+  await openAndClose(database.url, firstVersion)
+  await database.run('insert into members (name) values (?), (?)', 'Bo', 'Bo')
+  const names = (await database.run(objectsSql)).map(({ name }) => name)
+  assert.ok(names.includes('others_index'))
+  assert.not.ok(names.includes('registry_members_unique_name'))
+  database.close()
+})
+
 test('the demo data is not loaded beside rows that are not counted', async () => {
   const database = await sharedDatabase()
   await openAndClose(database.url, firstVersion, false)

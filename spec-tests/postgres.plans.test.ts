@@ -76,7 +76,7 @@ for (const resource of registry) {
 
   test('a search without an index scans the table once', async () => {
     const plan = await planOf(planned('scan', []))
-    assert.is(plan.match(new RegExp(`Scan (using \\S+ )?on ${resource.table}\\b`, 'g'))?.length, 2, plan)
+    assert.is(plan.match(new RegExp(`Seq Scan on ${resource.table}\\b`, 'g'))?.length, 1, plan)
   })
 
   test.run()

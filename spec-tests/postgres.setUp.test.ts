@@ -72,7 +72,7 @@ test('dropped indexes, triggers and columns are recreated', async () => {
   for (const sql of [
     'drop index registry_things_search',
     'drop trigger registry_things_insert on things',
-    'alter table things drop column registry_json',
+    'alter table things drop column registry_searched',
   ]) {
     await runOn(url, sql)
     await runOn(url, `insert into things (name) values ('After: ' || $1)`, [sql])

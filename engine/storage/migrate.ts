@@ -73,28 +73,33 @@ const countOf = async (database: MigrationDialect, { table }: Resource): Promise
   return Number(counted?.rows)
 }
 
+const recreate = (database: MigrationDialect, resource: Resource, objects: readonly DerivedObject[]): string[] => [
+  ...objects.toReversed().map((object) => database.drop(resource, object)),
+  ...objects.flatMap((object) => database.create(resource, object)),
+]
+
 /** The steps for the derived objects of a resource whose table exists or is created first. */
 const derivedSteps = async (database: MigrationDialect, resource: Resource): Promise<Step[]> => {
+  const { table } = resource
   const { columns = [], indexes, bookkeeping } = database.derivedObjects(resource)
-  const isCurrent = await database.currentObjects(resource)
+  const wanted = [...columns, ...indexes, ...bookkeeping]
+  const { names, isCurrent } = await database.existingObjects(resource)
+  const obsolete = names.filter(({ type, name }) => !wanted.some((one) => one.type === type && one.name === name))
   const stale = staleObjects([...columns, ...indexes], isCurrent)
   const isCounted =
     bookkeeping.every(isCurrent) &&
     (await exists(database, statesTable)) &&
-    (await finds(database, database.knex(statesTable).where('name', resource.table)))
-  if (stale.length === 0 && isCounted) return []
+    (await finds(database, database.knex(statesTable).where('name', table)))
 
-  const { table } = resource
+  const steps: Step[] = obsolete.map((object) => ({ table, sql: [database.drop(resource, object)] }))
+  if (stale.length === 0 && isCounted) return steps
   const rows = await countOf(database, resource)
-  const staleColumns = stale.filter(({ type }) => type === 'column')
-  const steps: Step[] = []
-  if (staleColumns.length > 0) steps.push({ table, rows, sql: database.recreate(resource, staleColumns) })
-  for (const index of stale.filter(({ type }) => type === 'index')) {
-    steps.push({ table, rows, unique: index.unique, sql: database.recreate(resource, [index]) })
+  for (const object of stale) {
+    steps.push({ table, rows, unique: object.unique, sql: recreate(database, resource, [object]) })
   }
   if (!isCounted) {
     const recount = await database.recount(resource, rows)
-    steps.push({ table, rows, sql: [...database.recreate(resource, bookkeeping), ...recount] })
+    steps.push({ table, rows, sql: [...recreate(database, resource, bookkeeping), ...recount] })
   }
   return steps
 }

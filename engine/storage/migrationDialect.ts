@@ -1,6 +1,6 @@
 /** What a database provides so that it can be migrated: reading its catalogue, and the SQL of each change. */
 import type { Resource, RowValues } from '../descriptor/registry.js'
-import type { DerivedObject, SchemaDialect } from './schema.js'
+import type { DerivedObject, ObjectName, SchemaDialect } from './schema.js'
 
 /** One change to the database. */
 export interface Step {
@@ -28,6 +28,13 @@ export interface DerivedObjects {
   readonly bookkeeping: readonly DerivedObject[]
 }
 
+/** The objects that the engine has created for a table. */
+export interface ExistingObjects {
+  readonly names: readonly ObjectName[]
+  /** Whether an object exists and was created by the same SQL. */
+  isCurrent(object: DerivedObject): boolean
+}
+
 /** What a database provides so that it can be migrated. */
 export interface MigrationDialect extends SchemaDialect {
   readonly execute: Execute
@@ -38,10 +45,10 @@ export interface MigrationDialect extends SchemaDialect {
   /** The steps for the engine's own functions, if the database has any. */
   functionSteps?(): Promise<Step[]>
   derivedObjects(resource: Resource): DerivedObjects
-  /** Reads the catalogue; the returned function says whether an object exists and was created by the same SQL. */
-  currentObjects(resource: Resource): Promise<(object: DerivedObject) => boolean>
-  /** Drops objects and creates them again. */
-  recreate(resource: Resource, objects: readonly DerivedObject[]): string[]
+  /** Reads the catalogue of a table. */
+  existingObjects(resource: Resource): Promise<ExistingObjects>
+  drop(resource: Resource, object: ObjectName): string
+  create(resource: Resource, object: DerivedObject): string[]
   /** Makes the bookkeeping match the rows of the table, of which there are so many. */
   recount(resource: Resource, rows: number): Promise<string[]>
   isUniqueViolation(error: unknown): boolean

@@ -20,10 +20,14 @@ export interface SchemaDialect {
   filterIndex(field: Field): { columns: readonly string[]; predicate?: Knex.QueryBuilder }
 }
 
-/** An object that the database maintains for a table, and the SQL that creates it: a changed descriptor gives other SQL. */
-export interface DerivedObject {
+/** The type and name of an object that the database maintains for a table. */
+export interface ObjectName {
   readonly type: 'column' | 'index' | 'table' | 'trigger'
   readonly name: string
+}
+
+/** An object that the database maintains for a table, and the SQL that creates it: a changed descriptor gives other SQL. */
+export interface DerivedObject extends ObjectName {
   readonly sql: string
   /** The object it is built on: if that is recreated, so is this one. */
   readonly needs?: string

@@ -86,8 +86,8 @@ const statements = mutantsOf(
   {
     'postgres-list-order': {
       rule: 'Lists are ordered by id.',
-      find: "string_agg(${jsonColumn}, ',' order by id) from page",
-      replace: "string_agg(${jsonColumn}, ',' order by id desc) from page",
+      find: "string_agg(${rowJson(resource)}, ',' order by id)",
+      replace: "string_agg(${rowJson(resource)}, ',' order by id desc)",
     },
     'postgres-filters-or': {
       rule: 'Filters are combined with AND.',

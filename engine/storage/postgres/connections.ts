@@ -80,6 +80,8 @@ export const connectionsTo = (url: string, { size, waitMs, idleMs, statementMs }
     // One plan serves all values of a statement; planning again would cost more than most of them take.
     plan_cache_mode: 'force_generic_plan',
     jit: 'off',
+    // Numbers are printed so that they read back as the same number.
+    extra_float_digits: '1',
   }
   const pool = new Pool({
     ...configOf(url, settings),

@@ -7,7 +7,7 @@ import { quoted } from '../schema.js'
 import type { Creation, Retry, Table } from '../storage.js'
 import type { Connections, Row, Run } from './connections.js'
 import { insertFrom, knex, named, prepared } from './prepared.js'
-import { columnTypes, jsonColumn, keyOf } from './schema.js'
+import { columnTypes, keyOf, rowJson } from './schema.js'
 
 /** The server's clock in milliseconds, the same for every process. */
 const keys = keyQueries(knex, '(extract(epoch from now()) * 1000)::bigint')
@@ -29,13 +29,13 @@ export const createStatements = (registry: Registry, resource: Resource) => {
     table,
     fields.map(({ name }) => name),
     values,
-  ).returning(['id', jsonColumn])
+  ).returning(['id', knex.raw(`${rowJson(resource)} as body`)])
   const create = knex.withMaterialized('found', conflicts).with('made', made)
-  const key = knex.select(named('retryKey', 'text'), named('retryDigest', 'text'), 'id', jsonColumn).from('made')
+  const key = knex.select(named('retryKey', 'text'), named('retryDigest', 'text'), 'id', 'body').from('made')
   /** Expired keys, except those that another process has locked and the one that is stored now. */
   const expired = keys.expired.clone().select('key').whereNot('key', named('retryKey')).forUpdate().skipLocked()
   const result = (query: typeof create) =>
-    prepared(query.select('conflicts', 'id', jsonColumn).from('found').leftJoin('made', knex.raw('true')))
+    prepared(query.select('conflicts', 'id', 'body').from('found').leftJoin('made', knex.raw('true')))
   const sequence = `pg_get_serial_sequence('${quoted(table)}', 'id')`
   return {
     conflicts: prepared(conflicts),

@@ -1,4 +1,4 @@
-/** The functions the service creates on PostgreSQL: JSON output, case folding, and the trigger that records changes. */
+/** The functions the service creates on PostgreSQL: case folding, index keys, and the trigger that records changes. */
 import { fold } from '../caseFold.js'
 import { statesTable } from '../schema.js'
 
@@ -12,19 +12,6 @@ export interface SqlFunction {
 /** How many rows of each table have ids in each block, from which the start of a page is computed in a table with gaps. */
 export const blocksTable = 'registry_blocks'
 export const blockBits = 11
-
-/** A number as JSON, in the shortest form that reads back as the same number, whatever the session's own setting is. */
-const numberFunction = `create or replace function registry_number(x double precision) returns text
-language plpgsql immutable strict parallel safe set extra_float_digits = 1 as $$
-begin
-  -- JSON has neither of these, and a zero needs no sign.
-  if x = 'NaN' or abs(x) = 'Infinity' then return null; end if;
-  return case x when 0 then '0' else x::text end;
-end $$`
-
-/** A text as JSON; to_json() itself is not declared immutable. */
-const quotedFunction = `create or replace function registry_quoted(text) returns text
-language plpgsql immutable strict parallel safe as $$ begin return to_json($1); end $$`
 
 /** The longest text that an index stores in full, in bytes; an index entry holds some 2,700 for all columns. */
 export const longestKey = 600
@@ -98,8 +85,6 @@ end $$`
 
 /** Functions that compute columns and indexes: when one changes, these are rebuilt. */
 export const valueFunctions = (): SqlFunction[] => [
-  { name: 'registry_number(double precision)', sql: numberFunction },
-  { name: 'registry_quoted(text)', sql: quotedFunction },
   { name: 'registry_key(text)', sql: keyFunction },
   { name: 'registry_searched(text[])', sql: searchedFunction() },
 ]

@@ -4,44 +4,42 @@ import type { Knex } from 'knex'
 import { type Client, DatabaseError } from 'pg'
 import type { Resource } from '../../descriptor/registry.js'
 import type { Column, Execute, MigrationDialect } from '../migrationDialect.js'
-import { type DerivedObject, quoted, statesTable } from '../schema.js'
+import { type DerivedObject, type ObjectName, quoted, statesTable } from '../schema.js'
 import { runOn } from './connections.js'
 import { blockBits, blocksTable, sqlFunctions, valueFunctions } from './functions.js'
 import { insertRows } from './rows.js'
-import { allIndexes, columnsOf, ownTables, schemaDialect, triggersOf } from './schema.js'
+import { derivedObjects, ownTables, schemaDialect } from './schema.js'
 
 const digestOf = (...sql: readonly string[]): string => createHash('sha256').update(sql.join('\n')).digest('hex')
 
 const comment = (on: string, digest: string): string => `comment on ${on} is 'Made by the service: ${digest}'`
-const digestIn = (comment: string | null | undefined): string => comment?.slice(-64) ?? ''
+const digestIn = (comment: string | null | undefined): string =>
+  /^Made by the service: (\w{64})$/.exec(comment ?? '')?.[1] ?? ''
 
 /** Held during a migration: another process waits, and then finds everything created. */
 const lock = 'select pg_advisory_xact_lock(7238116901)'
 
 /** The columns, indexes and triggers of a table, with their comments. */
-const objectsSql = `select 'column ' || attname as name, col_description(attrelid, attnum) as comment
+const objectsSql = `select 'column' as type, attname as name, col_description(attrelid, attnum) as comment
     from pg_attribute where attrelid = to_regclass($1) and attnum > 0 and not attisdropped
-  union all select 'index ' || relname, obj_description(indexrelid, 'pg_class')
+  union all select 'index', relname, obj_description(indexrelid, 'pg_class')
     from pg_index join pg_class on pg_class.oid = indexrelid where indrelid = to_regclass($1)
-  union all select 'trigger ' || tgname, obj_description(oid, 'pg_trigger')
+  union all select 'trigger', tgname, obj_description(oid, 'pg_trigger')
     from pg_trigger where tgrelid = to_regclass($1)`
 
-/** Drops an object and creates it again, with its digest. */
-const recreate = (table: string, { type, name, sql }: DerivedObject, digest: string): string[] => {
-  switch (type) {
-    case 'column':
-      return [`alter table ${table} drop column if exists ${name}, ${sql}`, comment(`column ${table}.${name}`, digest)]
-    case 'trigger':
-      return [
-        // No row may be inserted between here and the count that the triggers maintain.
-        `lock table ${table} in share row exclusive mode`,
-        `drop trigger if exists ${name} on ${table}`,
-        sql,
-        comment(`trigger ${name} on ${table}`, digest),
-      ]
-    default:
-      return [`drop index if exists ${name}`, sql, comment(`index ${name}`, digest)]
-  }
+interface Commented extends ObjectName {
+  readonly comment: string | null
+}
+
+const drop = ({ table }: Resource, { type, name }: ObjectName): string => {
+  if (type === 'column') return `alter table ${quoted(table)} drop column if exists ${name}`
+  return `drop ${type} if exists ${name}${type === 'trigger' ? ` on ${quoted(table)}` : ''}`
+}
+
+/** An object as COMMENT ON names it. */
+const commented = ({ table }: Resource, { type, name }: ObjectName): string => {
+  if (type === 'column') return `column ${quoted(table)}.${name}`
+  return `${type} ${name}${type === 'trigger' ? ` on ${quoted(table)}` : ''}`
 }
 
 /** Gives ids to a table that another program created without a sequence. */
@@ -94,17 +92,18 @@ export const migrationDialect = (client: Client, knex: Knex, trigrams: string | 
         .filter(({ name, sql }) => digests.get(name) !== digestOf(sql))
         .map(({ name, sql }) => ({ table: name, sql: [sql, comment(`function ${name}`, digestOf(sql))] }))
     },
-    derivedObjects: (resource) => ({
-      columns: columnsOf(resource),
-      indexes: allIndexes(dialect, resource, trigrams),
-      bookkeeping: triggersOf(resource),
-    }),
-    async currentObjects({ table }) {
-      const found = await execute<{ name: string; comment: string | null }>(objectsSql, [quoted(table)])
-      const digests = new Map(found.map((row) => [row.name, digestIn(row.comment)]))
-      return (object) => digests.get(`${object.type} ${object.name}`) === digest(object)
+    derivedObjects: (resource) => derivedObjects(dialect, resource, trigrams),
+    async existingObjects({ table }) {
+      const objects = await execute<Commented>(objectsSql, [quoted(table)])
+      const own = objects.filter((object) => digestIn(object.comment) !== '')
+      const digests = new Map(own.map((object) => [`${object.type} ${object.name}`, digestIn(object.comment)]))
+      return {
+        names: own,
+        isCurrent: (object) => digests.get(`${object.type} ${object.name}`) === digest(object),
+      }
     },
-    recreate: ({ table }, objects) => objects.flatMap((object) => recreate(quoted(table), object, digest(object))),
+    drop,
+    create: (resource, object) => [object.sql, comment(commented(resource, object), digest(object))],
     recount,
     isUniqueViolation: (error) => error instanceof DatabaseError && error.code === '23505',
     insertRows: (resource, rows) => insertRows(runOn(client), resource, rows),

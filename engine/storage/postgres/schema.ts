@@ -1,10 +1,11 @@
 /**
- * The tables on PostgreSQL and the objects derived from them, which the server maintains whichever program writes: two generated
- * columns with the row's JSON and its searched text, the indexes, and the triggers that record every change.
+ * The tables on PostgreSQL and the objects derived from them, which the server maintains whichever program writes: a generated
+ * column with the searched text, the indexes, and the triggers that record every change.
  */
 import type { Knex } from 'knex'
 import { type Field, type Resource, searchedFields } from '../../descriptor/registry.js'
 import { createKeysTable, keysTable } from '../keys.js'
+import type { DerivedObjects } from '../migrationDialect.js'
 import {
   type DerivedObject,
   indexesOf,
@@ -17,9 +18,7 @@ import {
 } from '../schema.js'
 import { blocksTable, longestKey } from './functions.js'
 
-/** A row is serialised once, when it is written. */
-export const jsonColumn = 'registry_json'
-/** Case is folded once too, so that a search only compares. */
+/** Case is folded once, when a row is written, so that a search only compares. */
 export const searchedColumn = 'registry_searched'
 
 /** Column types; a double stores every JSON number exactly. */
@@ -64,42 +63,31 @@ export const ownTables = (dialect: SchemaDialect): Readonly<Record<string, strin
   return { [statesTable]: sqlOf(states), [blocksTable]: sqlOf(blocks), [keysTable]: createKeysTable(dialect) }
 }
 
-/** A value as JSON. */
-const jsonOf = ({ name, kind, redacted }: Field): string => {
-  if (redacted) return `'null'`
-  const written = {
-    integer: `${quoted(name)}::text`,
-    number: `registry_number(${quoted(name)})`,
-    text: `registry_quoted(${quoted(name)})`,
-  }
-  return `coalesce(${written[kind]}, 'null')`
+/** A field in the row's JSON. JSON has no NaN and no infinity, and a zero needs no sign. */
+const jsonValue = ({ name, kind, redacted }: Field): string => {
+  if (redacted) return `null as ${quoted(name)}`
+  if (kind !== 'number') return quoted(name)
+  const number = `${quoted(name)}::double precision + 0`
+  return `nullif(nullif(nullif(${number}, 'NaN'), 'Infinity'), '-Infinity') as ${quoted(name)}`
 }
 
-const generated = (name: string, expression: string): DerivedObject => ({
-  type: 'column',
-  name,
-  sql: `add column ${name} text generated always as (${expression}) stored`,
-})
+/** The row as JSON, its keys in the descriptor's order; a redacted column is never read. */
+export const rowJson = ({ fields }: Resource): string =>
+  `row_to_json((select r from (select ${fields.map(jsonValue).join(', ')}) as r))::text`
 
-/** The generated columns. */
-export const columnsOf = (resource: Resource): DerivedObject[] => {
-  const pairs = resource.fields.map((field, n) => `'${n === 0 ? '{' : ','}"${field.name}":' || ${jsonOf(field)}`)
+/** The generated column with the searched text. */
+const searchedText = (resource: Resource): DerivedObject => {
   const texts = searchedFields(resource).map(({ name }) => quoted(name))
-  return [
-    generated(jsonColumn, `${pairs.join(' || ')} || '}'`),
-    generated(searchedColumn, `registry_searched(array[${texts.join(', ')}]::text[])`),
-  ]
+  const expression = `registry_searched(array[${texts.join(', ')}]::text[])`
+  const sql = `alter table ${quoted(resource.table)} add column ${searchedColumn} text generated always as (${expression}) stored`
+  return { type: 'column', name: searchedColumn, sql }
 }
 
 /** knex writes any type of index; its types know two. */
 const gin = { storageEngineIndexType: 'gin' as never }
 
 /** The indexes of a resource; `trigrams` is the operator class for searches, if the extension is installed. */
-export const allIndexes = (
-  dialect: SchemaDialect,
-  resource: Resource,
-  trigrams: string | undefined,
-): DerivedObject[] => {
+const allIndexes = (dialect: SchemaDialect, resource: Resource, trigrams: string | undefined): DerivedObject[] => {
   const own = indexesOf(dialect, resource)
   if (trigrams === undefined) return own
   const name = objectName(resource, 'search')
@@ -109,7 +97,7 @@ export const allIndexes = (
 }
 
 /** The triggers of a resource. */
-export const triggersOf = (resource: Resource): DerivedObject[] => {
+const triggersOf = (resource: Resource): DerivedObject[] => {
   const trigger = (what: string, when: string, rest: string): DerivedObject => {
     const name = objectName(resource, what)
     const sql = `create trigger ${name} after ${when} on ${quoted(resource.table)} ${rest}
@@ -126,3 +114,14 @@ export const triggersOf = (resource: Resource): DerivedObject[] => {
     trigger('move', 'update of id', 'for each row when (old.id <> new.id)'),
   ]
 }
+
+/** Every object derived from a table. */
+export const derivedObjects = (
+  dialect: SchemaDialect,
+  resource: Resource,
+  trigrams: string | undefined,
+): DerivedObjects => ({
+  columns: [searchedText(resource)],
+  indexes: allIndexes(dialect, resource, trigrams),
+  bookkeeping: triggersOf(resource),
+})

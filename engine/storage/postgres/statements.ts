@@ -6,7 +6,7 @@ import type { Plan } from '../plan.js'
 import { pageStart, stateOf } from './changes.js'
 import { longestKey } from './functions.js'
 import { bounded, knex, named, type Prepared, prepared, type Query } from './prepared.js'
-import { isIndexed, jsonColumn, searchedColumn } from './schema.js'
+import { isIndexed, rowJson, searchedColumn } from './schema.js'
 import { contains, isLongSearch } from './search.js'
 
 type Parts = Readonly<Record<string, Query>>
@@ -16,13 +16,16 @@ const isLongText = (value: string | bigint): boolean =>
   typeof value === 'string' && Buffer.byteLength(value) > longestKey
 
 /** Whether the rows of a page are too large to be sent at once. */
-const isLarge = knex.raw(`coalesce(sum(octet_length(${jsonColumn})), 0) > ${largePage} as is_large`)
+const isLarge = knex.raw(`coalesce(sum(size), 0) > ${largePage} as is_large`)
 
 /** The body of a page; of a large one only its rows, each as `id:size`, and the JSON that follows them. */
-const pageColumns = knex.raw(`
-  case when not is_large then concat('${pageHead}', (select string_agg(${jsonColumn}, ',' order by id) from page), json) end,
-  case when is_large then (select string_agg(id || ':' || octet_length(${jsonColumn}), ',' order by id) from page) end,
-  case when is_large then json end`)
+const pageColumns = (rows: Query) =>
+  knex.raw(
+    `case when not is_large then concat('${pageHead}', ?, json) end,
+    case when is_large then (select string_agg(id || ':' || size, ',' order by id) from sizes) end,
+    case when is_large then json end`,
+    [rows],
+  )
 
 /** The JSON that follows the rows of a page. */
 const tailOf = (total: Query) =>
@@ -36,9 +39,13 @@ const tailOf = (total: Query) =>
 export const statementsOf = (resource: Resource) => {
   const { table, fields } = resource
   const ids = knex(table).select('id')
-  const rows = knex(table).select('id', jsonColumn)
   /** An array, so that rows are looked up by id whatever the server estimates. */
-  const rowsFound = rows.clone().whereRaw('id = any(array(select id from found))').orderBy('id')
+  const found = knex(table).whereRaw('id = any(array(select id from found))').orderBy('id')
+  /** The rows' sizes, about: those of their texts, which the server knows without reading them. */
+  const sizes = found.clone().select('id', knex.raw(`octet_length(${searchedColumn}) as size`))
+  /** The JSON of rows, joined by commas. */
+  const jsonOf = (rows: Knex.QueryBuilder) =>
+    knex.select(knex.raw(`string_agg(${rowJson(resource)}, ',' order by id)`)).from(rows.clone().as('rows'))
 
   /** Selects the table's version and the size of its change log; its parts are common table expressions. */
   const withParts = (parts: Parts = {}): Knex.QueryBuilder => {
@@ -47,11 +54,10 @@ export const statementsOf = (resource: Resource) => {
       query.withMaterialized(name, part)
     return query
   }
-  /** Adds a page to it: of the rows whose ids are in the part `found`, unless the part `page` has the rows themselves. */
+  /** Adds the page of the rows whose ids are in the part `found`. */
   const pageOf = (parts: Parts, total: Query): Prepared => {
-    const page = parts['page'] ?? rowsFound
-    const query = withParts({ ...parts, page, size: knex('page').select(isLarge), tail: tailOf(total) })
-    return prepared(query.select(pageColumns).fromRaw('state, size, tail'))
+    const query = withParts({ ...parts, sizes, large: knex('sizes').select(isLarge), tail: tailOf(total) })
+    return prepared(query.select(pageColumns(jsonOf(found))).fromRaw('state, large, tail'))
   }
 
   const matching = ({ by, q, filters }: Plan): Prepared => {
@@ -77,17 +83,13 @@ export const statementsOf = (resource: Resource) => {
     version: prepared(withParts().from('state')),
     get: prepared(
       withParts()
-        .select(knex(table).select(jsonColumn).where('id', named('id')).as('body'))
+        .select(jsonOf(knex(table).where('id', named('id'))).as('body'))
         .from('state'),
     ),
     /** The JSON of some rows, given by their ids joined by commas. */
-    rows: prepared(
-      knex(table)
-        .select(knex.raw(`string_agg(${jsonColumn}, ',' order by id)`))
-        .whereRaw(`id = any(string_to_array(?, ',')::bigint[])`, [named('ids')]),
-    ),
+    rows: prepared(jsonOf(knex(table).whereRaw(`id = any(string_to_array(?, ',')::bigint[])`, [named('ids')]))),
     /** The first page of all rows, and any other. */
-    first: pageOf({ page: bounded(rows) }, total),
+    first: pageOf({ found: bounded(ids) }, total),
     further: pageOf({ start, found: bounded(fromStart, knex.raw('(select skip from start)')) }, total),
     /** The page of a plan that searches or filters; built on first use. */
     matching(plan: Plan): Prepared {

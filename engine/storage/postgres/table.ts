@@ -7,7 +7,7 @@ import { compactor } from './changes.js'
 import type { Connections, Row } from './connections.js'
 import { creator } from './create.js'
 import type { Prepared } from './prepared.js'
-import { columnsOf } from './schema.js'
+import { rowJson } from './schema.js'
 import { indexedFrom, searchValues } from './search.js'
 import type { SearchIndex } from './setUp.js'
 import { statementsOf } from './statements.js'
@@ -62,9 +62,7 @@ export const postgresTable = (
   }
 
   return {
-    shape: columnsOf(resource)
-      .map(({ sql }) => sql)
-      .join(),
+    shape: rowJson(resource),
     version: shared(async () => (await read(statements.version)).version),
     isIndexed: (text) => indexedFrom(searchIndex, text) !== -1,
     async page(plan) {

@@ -4,7 +4,7 @@ import type { Knex } from 'knex'
 import type { Resource, RowValues } from '../../descriptor/registry.js'
 import { compile, parameter } from '../bindings.js'
 import type { MigrationDialect } from '../migrationDialect.js'
-import { quoted, statesTable } from '../schema.js'
+import { type ObjectName, quoted, statesTable } from '../schema.js'
 import { StorageError } from '../storage.js'
 import { blockBits } from './blocks.js'
 import {
@@ -77,14 +77,16 @@ export const migrationDialect = (database: Database, knex: Knex): MigrationDiale
       indexes: allIndexes(dialect, resource),
       bookkeeping: bookkeepingOf(dialect, resource),
     }),
-    async currentObjects() {
+    async existingObjects({ table }) {
       const stored = new Map(database.prepare('select name, sql from sqlite_schema').raw().all() as [string, string][])
-      return ({ name, sql }) => stored.get(name) === asStored(sql)
+      const own = `select type, name from sqlite_schema where tbl_name = ? and type in ('index', 'trigger') and name glob 'registry_*'`
+      return {
+        names: database.prepare(own).all(table) as ObjectName[],
+        isCurrent: ({ name, sql }) => stored.get(name) === asStored(sql),
+      }
     },
-    recreate: (_, objects) => [
-      ...objects.toReversed().map(({ type, name }) => `drop ${type} if exists ${name}`),
-      ...objects.map(({ sql }) => sql),
-    ],
+    drop: (_, { type, name }) => `drop ${type} if exists ${name}`,
+    create: (_, { sql }) => [sql],
     recount: async (resource, rows) => recount(database, knex, resource, rows),
     isUniqueViolation: (error) => codeOf(error) === 'SQLITE_CONSTRAINT_UNIQUE',
     async insertRows(resource, rows) {
