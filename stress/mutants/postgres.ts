@@ -86,8 +86,8 @@ const statements = mutantsOf(
   {
     'postgres-list-order': {
       rule: 'Lists are ordered by id.',
-      find: "string_agg(${jsonColumn}, ',' order by id) from page",
-      replace: "string_agg(${jsonColumn}, ',' order by id desc) from page",
+      find: "string_agg(${jsonColumn}, ',' order by id) from _page",
+      replace: "string_agg(${jsonColumn}, ',' order by id desc) from _page",
     },
     'postgres-filters-or': {
       rule: 'Filters are combined with AND.',
@@ -96,8 +96,8 @@ const statements = mutantsOf(
     },
     'postgres-total': {
       rule: 'total counts all matches, not those of the page.',
-      find: "knex('matches').count()",
-      replace: "knex('found').count()",
+      find: "knex('_matches').count()",
+      replace: "knex('_found').count()",
     },
   },
   'postgres',
@@ -109,7 +109,7 @@ const changes = mutantsOf(
   {
     'postgres-blocks-gaps': {
       rule: 'The offset is a key only where no id is missing.',
-      find: 'max(id) - min(id) + 1 = (select total from state) and ',
+      find: 'max(id) - min(id) + 1 = (select total from _state) and ',
       replace: '',
     },
   },

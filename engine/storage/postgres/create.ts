@@ -23,15 +23,15 @@ export const createStatements = (registry: Registry, resource: Resource) => {
   const columns = fields.map(({ name }) => name)
   const values = fields.map(({ name, kind }) => named(name, columnTypes[kind]))
   const conflicts = conflictsQuery(knex, registry, resource, keyOf)
-  const row = knex.select(values).from('found').whereRaw(`conflicts = ''`)
+  const row = knex.select(values).from('_found').whereRaw(`conflicts = ''`)
   const create = () =>
     knex
-      .withMaterialized('found', conflicts)
-      .with('made', insertFrom(table, columns, row).returning(['id', jsonColumn]))
+      .withMaterialized('_found', conflicts)
+      .with('_made', insertFrom(table, columns, row).returning(['id', jsonColumn]))
       .select('conflicts', 'id', jsonColumn)
-      .from('found')
-      .leftJoin('made', knex.raw('true'))
-  const key = knex.select(named('retryKey', 'text'), named('retryDigest', 'text'), 'id', jsonColumn).from('made')
+      .from('_found')
+      .leftJoin('_made', knex.raw('true'))
+  const key = knex.select(named('retryKey', 'text'), named('retryDigest', 'text'), 'id', jsonColumn).from('_made')
   // Except those that another process has locked, and the one that is stored now.
   const expired = keys.expired.clone().select('key').whereNot('key', named('retryKey')).forUpdate().skipLocked()
   const prune = keys.expired.clone().whereRaw('key = any(array?)', [expired]).delete()
@@ -42,7 +42,7 @@ export const createStatements = (registry: Registry, resource: Resource) => {
     /** Returns the conflicts, or the id and the JSON of the stored row. */
     create: prepared(create()),
     /** The same, and stores the idempotency key. */
-    createWithKey: prepared(create().with('stored_key', keys.store(key)).with('pruned_keys', prune)),
+    createWithKey: prepared(create().with('_stored_key', keys.store(key)).with('_pruned_keys', prune)),
     /** Moves the sequence past the last id, for rows that were inserted with ids of their own. */
     advanceSequence: prepared(knex.raw(`select setval(${sequence}, max(id)) from ?? having ${isBehind}`, [table])),
   }
