@@ -96,8 +96,8 @@ const statements = mutantsOf(
     },
     'postgres-total': {
       rule: 'total counts all matches, not those of the page.',
-      find: "knex('matches').count()",
-      replace: "knex('found').count()",
+      find: "knex('_matches').count()",
+      replace: "knex('_found').count()",
     },
   },
   'postgres',
@@ -109,7 +109,7 @@ const changes = mutantsOf(
   {
     'postgres-blocks-gaps': {
       rule: 'The offset is a key only where no id is missing.',
-      find: 'max(id) - min(id) + 1 = (select total from state) and ',
+      find: 'max(id) - min(id) + 1 = (select total from _state) and ',
       replace: '',
     },
   },

@@ -19,14 +19,14 @@ export const stateOf = ({ table }: Resource) =>
     from ${statesTable} where name = '${table}'`)
 
 /**
- * Where the page of all rows after `skip` begins, as the columns first and skip, given the table's state. If no id is missing,
- * `skip` is a key. Otherwise the page begins in the last block with at most so many rows before it.
+ * Where the page of all rows after `skipRows` begins, as the columns first and skip, given the table's state. If no id is missing,
+ * `skipRows` is a key. Otherwise the page begins in the last block with at most so many rows before it.
  */
 export const pageStart = ({ table }: Resource) => {
-  const skip = named('skip', 'bigint')
+  const skip = named('skipRows', 'bigint')
   return knex.raw(
     `with bounds as materialized (select min(id) as first,
-      max(id) - min(id) + 1 = (select total from state) and ? < (select total from state) as is_key from ??),
+      max(id) - min(id) + 1 = (select total from _state) and ? < (select total from _state) as is_key from ??),
     blocks as materialized (select block, sum(rows) as rows from ${blocksTable} where name = '${table}' group by block),
     places as materialized (select block << ${blockBits} as first, ? - (sum(rows) over (order by block) - rows) as skip from blocks),
     place as materialized (select first, skip::bigint from places where skip >= 0 order by first desc limit 1)

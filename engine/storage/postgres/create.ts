@@ -19,40 +19,32 @@ const lockKey = prepared(knex.raw('select pg_advisory_xact_lock(723811690, hasht
 /** The statements that create rows of a resource. */
 export const createStatements = (registry: Registry, resource: Resource) => {
   const { table } = resource
-  const conflicts = conflictsQuery(knex, registry, resource, keyOf)
   const fields = resource.fields.filter(({ name }) => name !== 'id')
-  const values = knex
-    .select(fields.map(({ name, kind }) => named(name, columnTypes[kind])))
-    .from('found')
-    .whereRaw(`conflicts = ''`)
-  const made = insertFrom(
-    table,
-    fields.map(({ name }) => name),
-    values,
-  ).returning(['id', knex.raw(`${rowJson(resource)} as body`)])
-  const create = knex.withMaterialized('found', conflicts).with('made', made)
-  const key = knex.select(named('retryKey', 'text'), named('retryDigest', 'text'), 'id', 'body').from('made')
-  /** Expired keys, except those that another process has locked and the one that is stored now. */
+  const columns = fields.map(({ name }) => name)
+  const values = fields.map(({ name, kind }) => named(name, columnTypes[kind]))
+  const conflicts = conflictsQuery(knex, registry, resource, keyOf)
+  const row = knex.select(values).from('_found').whereRaw(`conflicts = ''`)
+  const create = () =>
+    knex
+      .withMaterialized('_found', conflicts)
+      .with('_made', insertFrom(table, columns, row).returning(['id', knex.raw(`${rowJson(resource)} as body`)]))
+      .select('conflicts', 'id', 'body')
+      .from('_found')
+      .leftJoin('_made', knex.raw('true'))
+  const key = knex.select(named('retryKey', 'text'), named('retryDigest', 'text'), 'id', 'body').from('_made')
+  // Except those that another process has locked, and the one that is stored now.
   const expired = keys.expired.clone().select('key').whereNot('key', named('retryKey')).forUpdate().skipLocked()
-  const result = (query: typeof create) =>
-    prepared(query.select('conflicts', 'id', 'body').from('found').leftJoin('made', knex.raw('true')))
+  const prune = keys.expired.clone().whereRaw('key = any(array?)', [expired]).delete()
   const sequence = `pg_get_serial_sequence('${quoted(table)}', 'id')`
+  const isBehind = `max(id) > coalesce(pg_sequence_last_value(${sequence}::regclass), 0)`
   return {
     conflicts: prepared(conflicts),
-    create: result(create.clone()),
+    /** Returns the conflicts, or the id and the JSON of the stored row. */
+    create: prepared(create()),
     /** The same, and stores the idempotency key. */
-    createWithKey: result(
-      create
-        .with('stored_key', keys.store(key))
-        .with('pruned_keys', keys.expired.clone().whereRaw('key = any(array?)', [expired]).delete()),
-    ),
+    createWithKey: prepared(create().with('_stored_key', keys.store(key)).with('_pruned_keys', prune)),
     /** Moves the sequence past the last id, for rows that were inserted with ids of their own. */
-    advanceSequence: prepared(
-      knex.raw(
-        `select setval(${sequence}, max(id)) from ?? having max(id) > coalesce(pg_sequence_last_value(${sequence}::regclass), 0)`,
-        [table],
-      ),
-    ),
+    advanceSequence: prepared(knex.raw(`select setval(${sequence}, max(id)) from ?? having ${isBehind}`, [table])),
   }
 }
 

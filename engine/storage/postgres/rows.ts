@@ -32,7 +32,7 @@ export const readRows = async (run: Run, { table, fields }: Resource, after: num
   const query = knex(table)
     .select(fields.map(({ name }) => name))
     .where('id', '>', named('after'))
-  const rows = await run(prepared(bounded(query)), { after, limit: count, skip: 0 })
+  const rows = await run(prepared(bounded(query)), { after, limit: count, skipRows: 0 })
   return rows.map((row): RowValues => {
     const values = fields.map(({ name, kind }, n) => {
       const text = row[n] ?? null

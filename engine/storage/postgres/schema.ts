@@ -73,7 +73,7 @@ const jsonValue = ({ name, kind, redacted }: Field): string => {
 
 /** The row as JSON, its keys in the descriptor's order; a redacted column is never read. */
 export const rowJson = ({ fields }: Resource): string =>
-  `row_to_json((select r from (select ${fields.map(jsonValue).join(', ')}) as r))::text`
+  `row_to_json((select _row from (select ${fields.map(jsonValue).join(', ')}) as _row))::text`
 
 /** The generated column with the searched text. */
 const searchedText = (resource: Resource): DerivedObject => {

@@ -22,14 +22,14 @@ const isLarge = knex.raw(`coalesce(sum(size), 0) > ${largePage} as is_large`)
 const pageColumns = (rows: Query) =>
   knex.raw(
     `case when not is_large then concat('${pageHead}', ?, json) end,
-    case when is_large then (select string_agg(id || ':' || size, ',' order by id) from sizes) end,
+    case when is_large then (select string_agg(id || ':' || size, ',' order by id) from _sizes) end,
     case when is_large then json end`,
     [rows],
   )
 
 /** The JSON that follows the rows of a page. */
 const tailOf = (total: Query) =>
-  knex.raw(`select concat('],"meta":{"total":', ?, ',"limit":', ?, ',"offset":', ?, '}}') as json from state`, [
+  knex.raw(`select concat('],"meta":{"total":', ?, ',"limit":', ?, ',"offset":', ?, '}}') as json from _state`, [
     total,
     named('limit', 'bigint'),
     named('offset', 'text'),
@@ -40,24 +40,24 @@ export const statementsOf = (resource: Resource) => {
   const { table, fields } = resource
   const ids = knex(table).select('id')
   /** An array, so that rows are looked up by id whatever the server estimates. */
-  const found = knex(table).whereRaw('id = any(array(select id from found))').orderBy('id')
+  const found = knex(table).whereRaw('id = any(array(select id from _found))').orderBy('id')
   /** The rows' sizes, about: those of their texts, which the server knows without reading them. */
   const sizes = found.clone().select('id', knex.raw(`octet_length(${searchedColumn}) as size`))
   /** The JSON of rows, joined by commas. */
   const jsonOf = (rows: Knex.QueryBuilder) =>
-    knex.select(knex.raw(`string_agg(${rowJson(resource)}, ',' order by id)`)).from(rows.clone().as('rows'))
+    knex.select(knex.raw(`string_agg(${rowJson(resource)}, ',' order by id)`)).from(rows.clone().as('_rows'))
 
-  /** Selects the table's version and the size of its change log; its parts are common table expressions. */
+  /** Selects the version of the table and the size of its log. Its parts are common table expressions; no table has such names. */
   const withParts = (parts: Parts = {}): Knex.QueryBuilder => {
     const query = knex.select('tag', 'changes')
-    for (const [name, part] of Object.entries({ state: stateOf(resource), ...parts }))
+    for (const [name, part] of Object.entries({ _state: stateOf(resource), ...parts }))
       query.withMaterialized(name, part)
     return query
   }
-  /** Adds the page of the rows whose ids are in the part `found`. */
+  /** Adds the page of the rows whose ids are in the part `_found`. */
   const pageOf = (parts: Parts, total: Query): Prepared => {
-    const query = withParts({ ...parts, sizes, large: knex('sizes').select(isLarge), tail: tailOf(total) })
-    return prepared(query.select(pageColumns(jsonOf(found))).fromRaw('state, large, tail'))
+    const query = withParts({ ...parts, _sizes: sizes, _large: knex('_sizes').select(isLarge), _tail: tailOf(total) })
+    return prepared(query.select(pageColumns(jsonOf(found))).fromRaw('_state, _large, _tail'))
   }
 
   const matching = ({ by, q, filters }: Plan): Prepared => {
@@ -67,30 +67,30 @@ export const statementsOf = (resource: Resource) => {
       const indexed = isIndexed(fields.find((field) => field.name === name) as Field)
       if (indexed && !isLongText(value)) matches.whereRaw(indexed)
     }
-    if (by === 'filter') return pageOf({ found: bounded(matches) }, matches.clone().clear('select').count())
+    if (by === 'filter') return pageOf({ _found: bounded(matches) }, matches.clone().clear('select').count())
     if (by === 'search') matches.where(searchedColumn, 'like', named('searchPattern'))
     if (by === 'scan' || isLongSearch(q)) matches.where(contains(searchedColumn, isLongSearch(q)))
     // The count needs all matches, so the page is taken from them.
-    return pageOf({ matches, found: bounded(knex('matches').select('id')) }, knex('matches').count())
+    return pageOf({ _matches: matches, _found: bounded(knex('_matches').select('id')) }, knex('_matches').count())
   }
   const built = new Map<string, Prepared>()
 
   const total = knex.raw('total')
   const start = pageStart(resource)
-  const fromStart = ids.clone().whereRaw('id >= (select first from start)')
+  const fromStart = ids.clone().whereRaw('id >= (select first from _start)')
 
   return {
-    version: prepared(withParts().from('state')),
+    version: prepared(withParts().from('_state')),
     get: prepared(
       withParts()
         .select(jsonOf(knex(table).where('id', named('id'))).as('body'))
-        .from('state'),
+        .from('_state'),
     ),
     /** The JSON of some rows, given by their ids joined by commas. */
     rows: prepared(jsonOf(knex(table).whereRaw(`id = any(string_to_array(?, ',')::bigint[])`, [named('ids')]))),
     /** The first page of all rows, and any other. */
-    first: pageOf({ found: bounded(ids) }, total),
-    further: pageOf({ start, found: bounded(fromStart, knex.raw('(select skip from start)')) }, total),
+    first: pageOf({ _found: bounded(ids) }, total),
+    further: pageOf({ _start: start, _found: bounded(fromStart, knex.raw('(select skip from _start)')) }, total),
     /** The page of a plan that searches or filters; built on first use. */
     matching(plan: Plan): Prepared {
       const isLong = Object.entries(plan.filters).map(([name, value]) => [name, isLongText(value)])

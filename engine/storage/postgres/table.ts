@@ -67,7 +67,7 @@ export const postgresTable = (
     isIndexed: (text) => indexedFrom(searchIndex, text) !== -1,
     async page(plan) {
       const { q, filters, limit, offset, skip } = plan
-      const values = { ...filters, ...(q && searchValues(searchIndex, q)), limit, offset, skip }
+      const values = { ...filters, ...(q && searchValues(searchIndex, q)), limit, offset, skipRows: skip }
       const { version, body, sizes, tail } = await read(statementFor(plan), values)
       if (sizes === null) return { version, body: Buffer.from(String(body)) }
       return { body: largePageBody({ rows: sizedRows(sizes), tail: String(tail) }, readRows) }
