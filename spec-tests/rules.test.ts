@@ -2,14 +2,17 @@
 import Database from 'better-sqlite3'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { z } from 'zod'
 import { type HttpError, internalError, outcomeUnknown, unavailable } from '../engine/contract/errors.js'
 import { inexactKeys } from '../engine/contract/exactNumbers.js'
 import { parseInteger } from '../engine/contract/integers.js'
+import { listQueryParser, listQuerySchema } from '../engine/contract/parameters.js'
 import { now, today } from '../engine/descriptor/index.js'
 import { didYouMean, nearest } from '../engine/descriptor/nearest.js'
 import { readSettings } from '../engine/settings.js'
 import { containment, fold } from '../engine/storage/caseFold.js'
 import { matchExpression, trigramsOf } from '../engine/storage/sqlite/search.js'
+import { registry } from './support/service.js'
 
 const test = suite('pure functions')
 
@@ -89,6 +92,28 @@ test('an integer takes time linear in its length to parse', () => {
     `1.${'0'.repeat(million)}1`,
   ]) {
     assert.type(parseInteger(input), 'string')
+  }
+})
+
+test('the bounds and defaults of a list are those of its schema', () => {
+  const [resource] = registry
+  if (!resource) return assert.unreachable()
+  const limit = z.int().min(2).max(10).default(3)
+  const parse = listQueryParser(listQuerySchema(resource).extend({ limit }))
+  assert.is(parse('').limit, 3)
+  assert.is(parse('limit=10').limit, 10)
+  for (const [input, ctx] of [
+    ['1', { ge: 2 }],
+    ['11', { le: 10 }],
+    ['9'.repeat(30), { le: 10 }],
+    [`-${'9'.repeat(30)}`, { ge: 2 }],
+  ] as const) {
+    try {
+      parse(`limit=${input}`)
+      assert.unreachable(input)
+    } catch (error) {
+      assert.equal((error as HttpError & { body: { detail: { ctx: object }[] } }).body.detail[0]?.ctx, ctx, input)
+    }
   }
 })
 

@@ -45,9 +45,6 @@ const fieldIssue = ({ name, kind }: Field, value: unknown, issue: z.core.$ZodIss
   return bodyIssue(type, `${name} must be ${noun}, not ${nounOf(value)}.`, name)
 }
 
-const inexactIssue = (name: string): Issue =>
-  bodyIssue('number_precision', `${name} has more digits than a double can store; send it rounded.`, name)
-
 const propertyIssue = (resource: Resource, writable: readonly string[], key: string): Issue => {
   if (resource.fields.some((field) => field.name === key)) {
     return bodyIssue('extra_forbidden', `${key} is set by the service; remove it.`, key)
@@ -80,8 +77,9 @@ export const createBodyReader = (resource: Resource, schema: z.ZodObject) => {
       if (field && !invalid.has(name)) invalid.set(name, fieldIssue(field, values[name], issue))
     }
     for (const name of inexactKeys(source)) {
-      const isNumber = fields.has(name) && typeof values[name] === 'number'
-      if (isNumber && !invalid.has(name)) invalid.set(name, inexactIssue(name))
+      if (!fields.has(name) || typeof values[name] !== 'number' || invalid.has(name)) continue
+      const msg = `${name} has more digits than a double can store; send it rounded.`
+      invalid.set(name, bodyIssue('number_precision', msg, name))
     }
     const row = newRow(resource, values)
     for (const name of invalid.keys()) delete row[name]

@@ -49,7 +49,7 @@ const httpError = (
   message: string,
   headers?: ResponseHeaders,
   details?: object,
-) => new HttpError(status, message, { error: { code, message, ...(details && { details }) } }, headers)
+) => new HttpError(status, message, { error: { code, message, details } }, headers)
 
 /** What a client sent, short enough for a message. */
 export const shorten = (text: string): string => (text.length > 60 ? `${text.slice(0, 60)}…` : text)

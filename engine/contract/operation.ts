@@ -28,7 +28,7 @@ export type OperationOf<Kind extends Operation['kind']> = Extract<Operation, { r
 
 /** The content of a body. */
 export const json = <Schema extends z.ZodType>(schema: Schema, example?: unknown) => ({
-  'application/json': { schema, ...(example !== undefined && { example }) },
+  'application/json': { schema, example },
 })
 
 /** Inline, because openapi-typescript makes every header that is a `$ref` mandatory. Every response has a request id. */

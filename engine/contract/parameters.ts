@@ -48,7 +48,7 @@ const outOfBounds = (name: string, input: string, issue: z.core.$ZodIssue): Issu
   return queryIssue(name, input, 'less_than_equal', `Input should be less than or equal to ${le}`, { le })
 }
 
-/** Beyond the integers of a double, the last of them stands for a value: no bound is larger. */
+/** Clamps to the safe integers, because z.int() accepts no others; every bound is among them. */
 const asNumber = (value: bigint): number =>
   Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Number(value)))
 

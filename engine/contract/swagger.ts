@@ -13,22 +13,21 @@ const schema = (source: Json): Json => {
   const { $ref, type, anyOf, properties, items, additionalProperties, examples: _, ...rest } = source
   if (typeof $ref === 'string') return { $ref: $ref.replace('#/components/schemas/', '#/definitions/') }
   if (anyOf) return rest
-  const nullable = Array.isArray(type)
+  const isNullable = Array.isArray(type)
+  // JSON leaves out what is undefined.
   return {
-    ...(type !== undefined && { type: nullable ? type.find((one) => one !== 'null') : type }),
-    ...(nullable && { 'x-nullable': true }),
+    type: isNullable ? type.find((one) => one !== 'null') : type,
+    'x-nullable': isNullable || undefined,
     ...rest,
-    ...(properties !== undefined && { properties: mapValues(properties, schema) }),
-    ...(items !== undefined && { items: schema(asObject(items)) }),
-    ...(additionalProperties !== undefined && {
-      additionalProperties: typeof additionalProperties === 'object' ? true : additionalProperties,
-    }),
+    properties: properties && mapValues(properties, schema),
+    items: items && schema(asObject(items)),
+    additionalProperties: typeof additionalProperties === 'object' ? true : additionalProperties,
   }
 }
 
 const parameter = ({ schema: source, name, in: place, required, description }: Json): Json => {
   const { description: _, example: __, ...type } = schema(asObject(source))
-  return { name, in: place, required, ...(description !== undefined && { description }), ...type }
+  return { name, in: place, required, description, ...type }
 }
 
 const header = ({ schema: type, description }: Json): Json => ({ description, ...asObject(type) })
@@ -37,9 +36,9 @@ const response = ({ description, content, headers }: Json): Json => {
   const { schema: body, example } = asObject(asObject(content ?? {})['application/json'] ?? {})
   return {
     description,
-    ...(body !== undefined && { schema: schema(asObject(body)) }),
+    schema: body && schema(asObject(body)),
     headers: mapValues(headers, header),
-    ...(example !== undefined && { examples: { 'application/json': example } }),
+    examples: example && { 'application/json': example },
   }
 }
 

@@ -2,12 +2,12 @@
 
 const scalar = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
 
-/** A string up to its end, or up to where it is not valid any more; the group is the quote at its end. */
+/** A string, or the valid beginning of one; the group is the closing quote. */
 const string = /"(?:[ !#-[\]-\u{10ffff}]+|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*("?)/uy
 
 /** The index of the first syntax error. */
 const errorIndex = (text: string): number => {
-  // The brackets that are due; a stack of our own, because nesting may be deeper than the call stack.
+  // The closing brackets of everything that is open; not recursion, because nesting may be deeper than the call stack.
   const closers: ('}' | ']')[] = []
   let expects: 'value' | 'key' | 'colon' | 'separator' = 'value'
   let isFirst = false

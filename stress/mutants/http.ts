@@ -5,13 +5,13 @@ import { mutantsOf } from './mutant.js'
 const auth = mutantsOf('engine/http/auth.js', ['access'], {
   'auth-token-ignored': {
     rule: 'A create needs the write token.',
-    find: "if (!isSame(Buffer.from(sent, 'latin1'), expected))",
+    find: "if (!timingSafeEqual(digestOf(Buffer.from(sent, 'latin1')), expected))",
     replace: 'if (false)',
   },
   'auth-token-beginning': {
     rule: 'What follows the token counts too.',
-    find: ' && sent.length === expected.length',
-    replace: '',
+    find: "digestOf(Buffer.from(sent, 'latin1'))",
+    replace: "digestOf(Buffer.from(sent, 'latin1').subarray(0, token.length))",
   },
   'auth-token-case': {
     rule: 'The case of the token matters.',
