@@ -28,12 +28,12 @@ export const inPlace = (run: RunTask): Executor => ({
 })
 
 /** What a worker is sent, and what it sends back under the same id. */
-interface Request {
+interface TaskMessage {
   readonly id: number
   readonly message: unknown
   readonly timeLeftMs: number
 }
-interface Reply {
+interface TaskReply {
   readonly id: number
   readonly result?: unknown
   /** An error loses its class and its code on the way between threads. */
@@ -42,8 +42,8 @@ interface Reply {
 
 /** The worker's side of a worker thread. */
 export const serveTasks = (run: RunTask): void => {
-  const reply = (message: Reply): void => parentPort?.postMessage(message)
-  parentPort?.on('message', async ({ id, message: task, timeLeftMs }: Request) => {
+  const reply = (message: TaskReply): void => parentPort?.postMessage(message)
+  parentPort?.on('message', async ({ id, message: task, timeLeftMs }: TaskMessage) => {
     try {
       reply({ id, result: await run(task as never, timeLeftMs) })
     } catch (error) {
@@ -101,7 +101,7 @@ export const workerThread = (module: URL, data: unknown, onRestart: (cause: stri
     // A worker ends a task by itself at its deadline; one that does not hangs.
     const hang = () => replace(current, 'it did not end a task in time')
     if (Number.isFinite(timeLeftMs)) hangTimer = setTimeout(hang, timeLeftMs + grace)
-    current.postMessage({ id, message, timeLeftMs } satisfies Request)
+    current.postMessage({ id, message, timeLeftMs } satisfies TaskMessage)
   }
   const finish = (): void => {
     clearTimeout(hangTimer)
@@ -111,7 +111,7 @@ export const workerThread = (module: URL, data: unknown, onRestart: (cause: stri
   const start = (): Worker => {
     const started = new Worker(module, { workerData: data, resourceLimits })
     started.unref()
-    started.on('message', ({ id, result, error }: Reply) => {
+    started.on('message', ({ id, result, error }: TaskReply) => {
       // The reply of a worker that was replaced meanwhile belongs to a task that has already failed.
       if (id !== running?.id) return
       if (error) running.reject(Object.assign(new Error(error.message), error))
