@@ -14,7 +14,7 @@ export interface TaskOptions {
 export interface Executor {
   /** Runs a task when its turn comes; rejects if it does not end in time. */
   run<T>(message: unknown, options?: TaskOptions): Promise<T>
-  /** Ends the executor, and with it the task that it runs. */
+  /** Ends the executor; the tasks that run or wait are rejected. */
   close(): Promise<unknown>
 }
 
@@ -78,14 +78,17 @@ export const workerThread = (module: URL, data: unknown, onRestart: (cause: stri
   let worker: Worker | undefined
   let lastId = 0
   let lastGroup: string | undefined
+  let isClosed = false
 
   /** Takes the next task that someone still waits for, of another group than the last one if possible. */
   const take = (): Task | undefined => {
     while (waiting.length > 0) {
       const other = waiting.findIndex(({ group }) => group !== lastGroup)
       const [task] = waiting.splice(Math.max(0, other), 1) as [Task]
-      if (task.deadline > performance.now() && !task.isAbandoned?.()) return task
-      task.reject(new TimedOut('nobody waits for the task any more'))
+      if (isClosed) task.reject(new Unavailable('the worker thread is closed'))
+      else if (task.deadline < performance.now() || task.isAbandoned?.())
+        task.reject(new TimedOut('nobody waits for the task any more'))
+      else return task
     }
     return undefined
   }
@@ -127,7 +130,7 @@ export const workerThread = (module: URL, data: unknown, onRestart: (cause: stri
     if (dead !== worker) return
     worker = undefined
     void dead.terminate()
-    if (running) onRestart(cause)
+    if (running && !isClosed) onRestart(cause)
     running?.reject(new WorkerDied(`a worker thread was replaced: ${cause}`))
     finish()
   }
@@ -138,6 +141,9 @@ export const workerThread = (module: URL, data: unknown, onRestart: (cause: stri
         waiting.push({ ...options, id: ++lastId, message, deadline: performance.now() + timeoutMs, resolve, reject })
         next()
       }),
-    close: async () => worker?.terminate(),
+    async close() {
+      isClosed = true
+      await worker?.terminate()
+    },
   }
 }
