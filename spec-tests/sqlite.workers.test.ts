@@ -100,6 +100,20 @@ threads('tasks that expired while they waited neither start nor end a worker', a
   await thread.close()
 })
 
+threads('closing rejects the tasks that run or wait, and starts no other worker', async () => {
+  const { thread, causes, echo } = newThread()
+  assert.equal(await echo(1), { echo: 'task 1' })
+  const pending = [outcome(thread.run('hang')), echo(2)]
+  await thread.close()
+  const results = await Promise.all([...pending, echo(3)])
+  assert.instance(results[0], WorkerDied)
+  for (const result of results.slice(1)) {
+    assert.instance(result, Unavailable)
+    assert.not.instance(result, WorkerDied)
+  }
+  assert.equal(causes, [])
+})
+
 threads.run()
 
 /** The worker threads of the service, recorded when they receive messages, so that tests can terminate them. */

@@ -18,24 +18,8 @@ export interface LargePage {
   readonly tail: string
 }
 
-/** Rows are read together up to this many bytes. */
+/** Rows are read together up to this many bytes; a larger one is read by itself. */
 const partSize = 1024 * 1024
-
-/** Groups rows into parts; a row that is larger is a part by itself. */
-function* partsOf(rows: readonly SizedRow[]): Generator<bigint[]> {
-  let part: bigint[] = []
-  let size = 0
-  for (const { id, bytes } of rows) {
-    if (part.length > 0 && size + bytes > partSize) {
-      yield part
-      part = []
-      size = 0
-    }
-    part.push(id)
-    size += bytes
-  }
-  if (part.length > 0) yield part
-}
 
 /** The page's bytes; each part is read when the client has taken the one before. */
 export async function* largePageBody(
@@ -43,8 +27,16 @@ export async function* largePageBody(
   read: (ids: readonly bigint[]) => Promise<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
   let separator = pageHead
-  for (const ids of partsOf(rows)) {
-    const json = await read(ids)
+  let part: bigint[] = []
+  let size = 0
+  for (const [index, { id, bytes }] of rows.entries()) {
+    part.push(id)
+    size += bytes
+    const next = rows[index + 1]
+    if (next && size + next.bytes <= partSize) continue
+    const json = await read(part)
+    part = []
+    size = 0
     // Rows that another program has deleted meanwhile are left out.
     if (json.length === 0) continue
     yield Buffer.concat([Buffer.from(separator), json])

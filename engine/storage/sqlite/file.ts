@@ -4,9 +4,8 @@ import { dirname, resolve } from 'node:path'
 import Database from 'better-sqlite3'
 import type { Registry } from '../../descriptor/registry.js'
 import { statesTable } from '../schema.js'
-import { StorageError } from '../storage.js'
 
-/** Stands in the place of a path for a database that has no file. */
+/** The path of a database without a file. */
 export const inMemory = ':memory:'
 
 /** Identifies the file at a path; undefined if there is none. */
@@ -16,7 +15,7 @@ export const identityOf = (path: string): string | undefined => {
   return found && `${found.dev}:${found.ino}`
 }
 
-/** Makes the function that throws where the file that was at a path is no longer there. */
+/** Makes the function that throws if the file that is now at a path is no longer there. */
 export const fileGuard = (path: string): (() => void) => {
   const opened = identityOf(path)
   return () => {
@@ -44,43 +43,36 @@ const nearestExisting = (folder: string): string => (existsSync(folder) ? folder
 /** Refuses a path that this user cannot use, and says what would help; warns of a read-only file. */
 export const refuseUnusable = (path: string, warn: (message: string) => void): void => {
   const folder = nearestExisting(dirname(resolve(path)))
-  if (!statSync(folder).isDirectory()) throw new StorageError(`${folder} is a file, not a folder; name another path`)
+  if (!statSync(folder).isDirectory()) throw new Error(`${folder} is a file, not a folder; name another path`)
   const found = statSync(path, { throwIfNoEntry: false })
-  if (found?.isDirectory())
-    throw new StorageError(`it is a folder; name a file in it, such as ${path}/workforce.sqlite`)
-  if (found && !may(path, constants.R_OK)) {
-    throw new StorageError('this user may not read the file; change its permissions or its owner')
-  }
+  if (found?.isDirectory()) throw new Error(`it is a folder; name a file in it, such as ${path}/workforce.sqlite`)
+  if (found && !may(path, constants.R_OK))
+    throw new Error('this user may not read the file; change its permissions or its owner')
   if (!may(folder, constants.W_OK)) {
-    throw new StorageError(
+    throw new Error(
       `this user may not write to the folder ${folder}, where SQLite also creates files; change its permissions`,
     )
   }
   if (!found || may(path, constants.W_OK)) return
-  if (found.size === 0) throw new StorageError('the file is empty and read-only; change its permissions')
+  if (found.size === 0) throw new Error('the file is empty and read-only; change its permissions')
   warn(`The database ${path} is read-only: reads are served, and creates respond with 503.`)
 }
-
-const tablesOf = (database: Database.Database): string[] =>
-  database
-    .prepare(`select name from sqlite_schema where type = 'table' and name not like 'sqlite\\_%' escape '\\'`)
-    .pluck()
-    .all() as string[]
 
 /** Refuses a file that is damaged or belongs to another program, without writing to it. */
 export const refuseUnsound = (path: string, registry: Registry): void => {
   const database = new Database(path, { readonly: true, timeout: 5_000 })
   try {
-    const tables = tablesOf(database)
+    const tables = database
+      .prepare(`select name from sqlite_schema where type = 'table' and name not like 'sqlite\\_%' escape '\\'`)
+      .pluck()
+      .all() as string[]
     const ours = new Set([statesTable, ...registry.map(({ table }) => table)])
     if (tables.length > 0 && !tables.some((table) => ours.has(table))) {
-      throw new StorageError(
-        `it is another program's, with the tables ${tables.slice(0, 5).join(', ')}; name another file`,
-      )
+      throw new Error(`it is another program's, with the tables ${tables.slice(0, 5).join(', ')}; name another file`)
     }
     if (statSync(path).size > maxCheckedSize) return
     const [found = ''] = String(database.pragma('quick_check(1)', { simple: true })).split('\n')
-    if (found !== 'ok') throw new StorageError(`it is damaged (${found}); restore a backup`)
+    if (found !== 'ok') throw new Error(`it is damaged (${found}); restore a backup`)
   } finally {
     database.close()
   }

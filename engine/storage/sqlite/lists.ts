@@ -4,15 +4,7 @@ import { type LargePage, largePage, pageHead, type SizedRow } from '../largePage
 import type { Plan } from '../plan.js'
 import { type Block, pageStart, type TableState } from './blocks.js'
 import { preparer } from './prepared.js'
-import {
-  addContains,
-  containsSql,
-  DeadlineExceeded,
-  matchExpression,
-  needleOf,
-  probeSql,
-  trigramsOf,
-} from './search.js'
+import { addContains, containsSql, DeadlineExceeded, matchExpression, probeSql, trigramsOf } from './search.js'
 import { type Finder, type Matches, matchInSteps } from './steps.js'
 
 /** The SQL that the lists of one resource are made of; plain data, so that it can be sent to a worker. */
@@ -57,9 +49,8 @@ const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof ad
 
   /** Chooses the index that leads to the matching rows. */
   const finder = ({ by, q, filters }: Plan, deadline: number): Finder => {
-    const needle = needleOf(q)
-    lookFor(needle, deadline)
-    const trigrams = trigramsOf(needle.folded)
+    const { folded, parameters } = lookFor(q, deadline)
+    const trigrams = trigramsOf(folded)
     const driver = drivingFilter(filters)
     const isIndexed = by === 'search' && (driver === undefined || driver.rows >= fewRows)
     const index = sql.searchIndex
@@ -82,7 +73,7 @@ const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof ad
       .pluck()
       .safeIntegers()
     const count = prepare(`select count(*) from ${matching}`).pluck()
-    const values = [...Object.values(filters), ...(q === '' ? [] : needle.parameters)]
+    const values = [...Object.values(filters), ...(q === '' ? [] : parameters)]
     return {
       ids: (from, to) => ids.all([...match, from, to, ...values]) as bigint[],
       count: (from, to) => count.get([...match, from, to, ...values]) as number,

@@ -14,7 +14,7 @@ export interface TaskOptions {
 export interface Executor {
   /** Runs a task when its turn comes; rejects if it does not end in time. */
   run<T>(message: unknown, options?: TaskOptions): Promise<T>
-  /** Ends the executor, and with it the task that it runs. */
+  /** Ends the executor; the tasks that run or wait are rejected. */
   close(): Promise<unknown>
 }
 
@@ -28,12 +28,12 @@ export const inPlace = (run: RunTask): Executor => ({
 })
 
 /** What a worker is sent, and what it sends back under the same id. */
-interface Request {
+interface TaskMessage {
   readonly id: number
   readonly message: unknown
   readonly timeLeftMs: number
 }
-interface Reply {
+interface TaskReply {
   readonly id: number
   readonly result?: unknown
   /** An error loses its class and its code on the way between threads. */
@@ -42,8 +42,8 @@ interface Reply {
 
 /** The worker's side of a worker thread. */
 export const serveTasks = (run: RunTask): void => {
-  const reply = (message: Reply): void => parentPort?.postMessage(message)
-  parentPort?.on('message', async ({ id, message: task, timeLeftMs }: Request) => {
+  const reply = (message: TaskReply): void => parentPort?.postMessage(message)
+  parentPort?.on('message', async ({ id, message: task, timeLeftMs }: TaskMessage) => {
     try {
       reply({ id, result: await run(task as never, timeLeftMs) })
     } catch (error) {
@@ -78,14 +78,17 @@ export const workerThread = (module: URL, data: unknown, onRestart: (cause: stri
   let worker: Worker | undefined
   let lastId = 0
   let lastGroup: string | undefined
+  let isClosed = false
 
   /** Takes the next task that someone still waits for, of another group than the last one if possible. */
   const take = (): Task | undefined => {
     while (waiting.length > 0) {
       const other = waiting.findIndex(({ group }) => group !== lastGroup)
       const [task] = waiting.splice(Math.max(0, other), 1) as [Task]
-      if (task.deadline > performance.now() && !task.isAbandoned?.()) return task
-      task.reject(new TimedOut('nobody waits for the task any more'))
+      if (isClosed) task.reject(new Unavailable('the worker thread is closed'))
+      else if (task.deadline < performance.now() || task.isAbandoned?.())
+        task.reject(new TimedOut('nobody waits for the task any more'))
+      else return task
     }
     return undefined
   }
@@ -101,7 +104,7 @@ export const workerThread = (module: URL, data: unknown, onRestart: (cause: stri
     // A worker ends a task by itself at its deadline; one that does not hangs.
     const hang = () => replace(current, 'it did not end a task in time')
     if (Number.isFinite(timeLeftMs)) hangTimer = setTimeout(hang, timeLeftMs + grace)
-    current.postMessage({ id, message, timeLeftMs } satisfies Request)
+    current.postMessage({ id, message, timeLeftMs } satisfies TaskMessage)
   }
   const finish = (): void => {
     clearTimeout(hangTimer)
@@ -111,7 +114,7 @@ export const workerThread = (module: URL, data: unknown, onRestart: (cause: stri
   const start = (): Worker => {
     const started = new Worker(module, { workerData: data, resourceLimits })
     started.unref()
-    started.on('message', ({ id, result, error }: Reply) => {
+    started.on('message', ({ id, result, error }: TaskReply) => {
       // The reply of a worker that was replaced meanwhile belongs to a task that has already failed.
       if (id !== running?.id) return
       if (error) running.reject(Object.assign(new Error(error.message), error))
@@ -127,7 +130,7 @@ export const workerThread = (module: URL, data: unknown, onRestart: (cause: stri
     if (dead !== worker) return
     worker = undefined
     void dead.terminate()
-    if (running) onRestart(cause)
+    if (running && !isClosed) onRestart(cause)
     running?.reject(new WorkerDied(`a worker thread was replaced: ${cause}`))
     finish()
   }
@@ -138,6 +141,9 @@ export const workerThread = (module: URL, data: unknown, onRestart: (cause: stri
         waiting.push({ ...options, id: ++lastId, message, deadline: performance.now() + timeoutMs, resolve, reject })
         next()
       }),
-    close: async () => worker?.terminate(),
+    async close() {
+      isClosed = true
+      await worker?.terminate()
+    },
   }
 }
