@@ -12,7 +12,7 @@ export interface CommitCounter {
 export const commitCounter = (database: Database): CommitCounter => {
   // SQLite changes this number when another connection has committed.
   const dataVersion = database.prepare('pragma data_version').pluck()
-  // One look serves all requests of a tick: each of them arrived before it.
+  // One check serves all requests of a tick: each of them arrived before it.
   const isFirstLook = oncePerTick()
   let last: unknown
   let count = 0
