@@ -15,11 +15,21 @@ const maxTrigrams = 16
 /** How many trigrams to query: few rows have all of them but not the text, and each further one takes time. */
 const enoughTrigrams = 4
 
-/** Distinct trigrams of a folded text that the index knows, from all over the text. */
-export const trigramsOf = (folded: string): string[] => {
+/** The trigrams of a folded text that the index knows. */
+function* indexedTrigrams(folded: string): Generator<string> {
   const letters = Array.from(folded)
-  const trigrams = letters.slice(2).map((letter, n) => `${letters[n]}${letters[n + 1]}${letter}`)
-  const usable = [...new Set(trigrams)].filter((trigram) => !unindexed.test(trigram))
+  for (let n = 2; n < letters.length; n++) {
+    const trigram = letters.slice(n - 2, n + 1).join('')
+    if (!unindexed.test(trigram)) yield trigram
+  }
+}
+
+/** Whether the index can find a folded text. */
+export const isIndexed = (folded: string): boolean => !indexedTrigrams(folded).next().done
+
+/** Distinct trigrams from all over a folded text. */
+export const trigramsOf = (folded: string): string[] => {
+  const usable = [...new Set(indexedTrigrams(folded))]
   if (usable.length <= maxTrigrams) return usable
   return Array.from({ length: maxTrigrams }, (_, n) => usable[Math.floor((n * usable.length) / maxTrigrams)] as string)
 }

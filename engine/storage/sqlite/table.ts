@@ -10,7 +10,7 @@ import { pageStart, type TableState } from './blocks.js'
 import type { CommitCounter } from './commitCounter.js'
 import { type Prepare, preparer } from './prepared.js'
 import type { Readers } from './readers.js'
-import { trigramsOf } from './search.js'
+import { isIndexed } from './search.js'
 import type { Statements } from './statements.js'
 import type { WriteQueue } from './writeQueue.js'
 
@@ -67,7 +67,7 @@ export const sqliteTable = (resource: Resource, statements: Statements, shared: 
     async version() {
       return state.current().version
     },
-    isIndexed: (text) => trigramsOf(text).length > 0,
+    isIndexed,
     async page(plan, isAbandoned) {
       const now = state.current()
       if (plan.by === 'all' && !now.hasLongRows) return pageOfAll(plan, now)
