@@ -5,7 +5,7 @@ import type { ListQuery } from './storage.js'
 
 /** A list query, and how its rows are found. */
 export interface Plan extends ListQuery {
-  /** No row can match; all do; by the filters; by the search index; or by reading every row that the filters leave. */
+  /** No row can match; all rows match; the filters, the search index or a scan of the table finds those that do. */
   readonly by: 'nothing' | 'all' | 'filter' | 'search' | 'scan'
   /** How many rows to skip: the offset, up to the largest integer that a database takes. */
   readonly skip: bigint
@@ -22,7 +22,7 @@ export const planOf = (query: ListQuery, isIndexed: (text: string) => boolean): 
   const { q, filters, offset } = query
   const values = Object.values(filters)
   const by = (): Plan['by'] => {
-    if ([q, ...values].some(isUnstorable)) return 'nothing'
+    if (isUnstorable(q) || values.some(isUnstorable)) return 'nothing'
     if (q === '') return values.length === 0 ? 'all' : 'filter'
     return isIndexed(fold(q)) ? 'search' : 'scan'
   }

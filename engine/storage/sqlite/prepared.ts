@@ -6,7 +6,9 @@ export type Prepare = (sql: string) => Statement
 export const preparer = (database: Database): Prepare => {
   const statements = new Map<string, Statement>()
   return (sql) => {
-    const statement = statements.get(sql) ?? database.prepare(sql)
+    const known = statements.get(sql)
+    if (known) return known
+    const statement = database.prepare(sql)
     statements.set(sql, statement)
     return statement
   }
