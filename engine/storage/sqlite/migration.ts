@@ -17,8 +17,8 @@ import {
   searchTable,
 } from './schema.js'
 
-/** SQLite stores SQL as it was given, except for the first words. */
-const asStored = (sql: string): string => sql.replace(/^create( unique| virtual)? \w+/, (words) => words.toUpperCase())
+/** SQL without what makes no difference: SQLite writes the first words of stored SQL in capitals, and names may be quoted. */
+const normalised = (sql: string): string => sql.toLowerCase().replaceAll(/[`"]/g, '')
 
 /** Stores whole rows; a row without an id gets the next one. */
 export const insertRows = (database: Database, knex: Knex, resource: Resource, rows: Iterable<RowValues>): void => {
@@ -82,7 +82,7 @@ export const migrationDialect = (database: Database, knex: Knex): MigrationDiale
       const own = `select type, name from sqlite_schema where tbl_name = ? and type in ('index', 'trigger') and name glob 'registry_*'`
       return {
         names: database.prepare(own).all(table) as ObjectName[],
-        isCurrent: ({ name, sql }) => stored.get(name) === asStored(sql),
+        isCurrent: ({ name, sql }) => normalised(stored.get(name) ?? '') === normalised(sql),
       }
     },
     drop: (_, { type, name }) => `drop ${type} if exists ${name}`,
