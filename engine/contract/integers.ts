@@ -3,7 +3,7 @@
 /** A sign, leading zeros, single underscores between digits and a fraction of zeros are allowed. */
 const integerGrammar = /^(?:\+|(-))?(?:0[0_]*(?=[1-9])([1-9]\d*(?:_\d+)*)|([1-9]\d*(?:_\d+)*)|0(?:[0_]*0)?)(?:\.0+)?$/
 
-/** pydantic reads the text as it stands first, and stops past this many characters, whatever follows them. */
+/** pydantic first looks at the untrimmed text and rejects more leading digits than this, whatever follows them. */
 const maxLength = 4300
 const leadingDigits = /^-?[1-9]\d*/
 

@@ -49,12 +49,12 @@ export interface MigrationDialect extends SchemaDialect {
   existingObjects(resource: Resource): Promise<ExistingObjects>
   drop(resource: Resource, object: ObjectName): string
   create(resource: Resource, object: DerivedObject): string[]
-  /** Makes the bookkeeping match the rows of the table, of which there are so many. */
+  /** Rebuilds the bookkeeping from the rows of the table; `rows` is their number. */
   recount(resource: Resource, rows: number): Promise<string[]>
   isUniqueViolation(error: unknown): boolean
   /** Makes the transaction check foreign keys at its end. */
   readonly deferForeignKeys: string
   insertRows(resource: Resource, rows: readonly RowValues[]): Promise<void>
-  /** Runs work in a transaction that no other migration runs beside. */
+  /** Runs work in a transaction; one migration at a time. */
   transaction(work: () => Promise<void>): Promise<void>
 }
