@@ -1,5 +1,6 @@
 /** The set-up of a PostgreSQL database: new, existing, incompatible and unreachable ones. */
 import { randomBytes } from 'node:crypto'
+import { Client } from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { defineResource, integer, number, text } from '../engine/descriptor/index.js'
@@ -124,6 +125,25 @@ for (const [name, sql, message] of mismatches) {
     }
   })
 }
+
+test('a start that has to wait for a lock does not stop the creates of other programs', async () => {
+  const url = await freshUrl()
+  await openAndList(url, registryOf({ name: text() }))
+  const [holder, writer] = [0, 1].map(() => new Client({ connectionString: url })) as [Client, Client]
+  await Promise.all([holder.connect(), writer.connect()])
+  await holder.query('begin')
+  await holder.query(`insert into things (name) values ('uncommitted')`)
+  const warnings: string[] = []
+  const started = openAndList(url, registryOf({ name: text({ filter: true }) }), '', (warning) =>
+    warnings.push(warning),
+  )
+  // Far longer than the start waits for a lock: a create that is stuck behind it fails.
+  await writer.query(`set statement_timeout = '10s'`)
+  while (warnings.length < 2) await writer.query(`insert into things (name) values ('beside')`)
+  await holder.query('commit')
+  assert.match(await started, /"name":"uncommitted"/)
+  await Promise.all([holder.end(), writer.end()])
+})
 
 test('without pg_trgm a search scans the table, with a warning at start', async () => {
   const [url, role] = [new URL(await freshUrl()), `limited_${randomBytes(4).toString('hex')}`]

@@ -1,5 +1,6 @@
 /** A PostgreSQL database as the migration reads and changes it. Each object has the digest of its SQL as its comment. */
 import { createHash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Knex } from 'knex'
 import { type Client, DatabaseError } from 'pg'
 import type { Resource } from '../../descriptor/registry.js'
@@ -15,6 +16,12 @@ const digestOf = (...sql: readonly string[]): string => createHash('sha256').upd
 const comment = (on: string, digest: string): string => `comment on ${on} is 'Made by the service: ${digest}'`
 const digestIn = (comment: string | null | undefined): string =>
   /^Made by the service: (\w{64})$/.exec(comment ?? '')?.[1] ?? ''
+
+/** How long a migration waits for a lock, in milliseconds: other programs' statements wait behind it. It also pauses that long. */
+const lockTimeoutMs = 500
+
+/** A lock timeout or a deadlock. */
+const isLocked = /^(?:55P03|40P01)$/
 
 /** Held during a migration: another process waits, and then finds everything created. */
 const lock = 'select pg_advisory_xact_lock(7238116901)'
@@ -64,7 +71,12 @@ const recount = async (resource: Resource): Promise<string[]> => {
 }
 
 /** A connection as the migration uses it; `trigrams` is the operator class for searches, if the extension is installed. */
-export const migrationDialect = (client: Client, knex: Knex, trigrams: string | undefined): MigrationDialect => {
+export const migrationDialect = (
+  client: Client,
+  knex: Knex,
+  trigrams: string | undefined,
+  warn: (message: string) => void,
+): MigrationDialect => {
   const dialect = schemaDialect(knex)
   const execute: Execute = async (sql, values) => (await client.query(sql, values && [...values])).rows
   const functionsDigest = digestOf(...valueFunctions().map(({ sql }) => sql))
@@ -108,14 +120,20 @@ export const migrationDialect = (client: Client, knex: Knex, trigrams: string | 
     isUniqueViolation: (error) => error instanceof DatabaseError && error.code === '23505',
     insertRows: (resource, rows) => insertRows(runOn(client), resource, rows),
     async transaction(work) {
-      await execute('begin')
-      try {
-        await execute(lock)
-        await work()
-        await execute('commit')
-      } catch (error) {
-        await execute('rollback').catch(() => {})
-        throw error
+      for (;;) {
+        await execute('begin')
+        try {
+          await execute(`set local lock_timeout = ${lockTimeoutMs}`)
+          await execute(lock)
+          await work()
+          await execute('commit')
+          return
+        } catch (error) {
+          await execute('rollback').catch(() => {})
+          if (!(error instanceof DatabaseError) || !isLocked.test(error.code ?? '')) throw error
+          warn('Another transaction has locked what the migration changes; trying again.')
+        }
+        await sleep(lockTimeoutMs)
       }
     },
   }

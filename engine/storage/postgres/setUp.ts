@@ -65,7 +65,7 @@ export const setUp = async (
     await client.connect()
     await refuseEncoding(execute)
     const trigrams = await trigramsOf(execute, warn)
-    const dialect = migrationDialect(client, knex, trigrams)
+    const dialect = migrationDialect(client, knex, trigrams, warn)
     const steps = await migrate(dialect, registry, progress)
     const isLoaded = demo && (await loadDemo(dialect, registry))
     // Without a vacuum, a rewritten table has no visibility map, and index-only counts would read every row.
