@@ -162,6 +162,14 @@ test('a tag and the cached responses change with any row, whichever program wrot
   }
 })
 
+test('a search for the text of a filter is not served from the cache of that filter', async () => {
+  const target = '/api/v1/jobs?status=Open&q=a'
+  for (let n = 0; n < 3; n++) assert.ok((await one.send(target)).body.meta.total > 0)
+  const q = encodeURIComponent('status="Open"&a')
+  assert.is((await one.send(`/api/v1/jobs?q=${q}`)).body.meta.total, 0)
+  assert.is((await one.send(`/api/v1/jobs?q=${encodeURIComponent('status="Open"&q=a')}`)).body.meta.total, 0)
+})
+
 const isOptional = ({ kind, required }: Field) => kind === 'text' && !required
 const shaped = registry.find(({ fields }) => fields.some(isOptional)) as Resource
 const optional = shaped.fields.find(isOptional) as Field
