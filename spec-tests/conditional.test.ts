@@ -190,6 +190,28 @@ for (const [change, fields] of shapes) {
   })
 }
 
+const oddIds: [about: string, ids: readonly bigint[]][] = [
+  ['beyond 2^53', [2n ** 53n + 3n, 2n ** 53n + 5n, 2n ** 53n + 7n]],
+  ['the largest', [2n ** 63n - 1n]],
+  ['from the smallest to the largest', [-(2n ** 63n), -5n, 0n, 7n, 2n ** 53n + 3n, 2n ** 63n - 1n]],
+]
+for (const [about, ids] of oddIds) {
+  test(`pages hold rows with ids that another program chose: ${about}`, async () => {
+    const { url, run, close } = await sharedDatabase()
+    const { get } = await startService({ url })
+    await run('delete from attendance')
+    for (const id of ids) await run(`insert into attendance (id, att_date, status) values (${id}, 'x', 'found')`)
+    for (const query of ['', 'q=found&', 'status=found&']) {
+      for (let offset = 0; offset <= ids.length; offset++) {
+        const { text } = await get(`/v1/attendance?${query}limit=2&offset=${offset}`)
+        const listed = [...text.matchAll(/"id":(-?\d+)/g)].map(([, id]) => BigInt(id as string))
+        assert.equal(listed, ids.slice(offset, offset + 2), `${query}offset=${offset}`)
+      }
+    }
+    close()
+  })
+}
+
 test('the search index follows rows that another program wrote', async () => {
   const find = async (q: string) => (await one.get(`/v1/departments?q=${encodeURIComponent(q)}`)).body.meta.total
   await otherClient.run('insert into departments (name) values (?)', 'Ωμέγα Kanzlei')
