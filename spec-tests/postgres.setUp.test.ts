@@ -99,6 +99,15 @@ test('dropped indexes, triggers and columns are recreated', async () => {
   }
 })
 
+test('a view that prevents a migration is named', async () => {
+  const url = await freshUrl()
+  await openAndList(url, registryOf({ name: text() }))
+  await runOn(url, 'create view everything as select * from things')
+  const error = await openAndList(url, registryOf({ name: text(), more: text() })).catch((thrown: Error) => thrown)
+  assert.instance(error, StorageError)
+  assert.match(String(error), /view everything depends on column registry_searched .*Drop what depends on it/)
+})
+
 test('names too long for PostgreSQL are shortened and stay distinct', async () => {
   const [one, other] = ['a', 'b'].map((letter) => `${'long_'.repeat(11)}${letter}`) as [string, string]
   const registry = registryOf({ name: text(), [one]: text({ filter: true }), [other]: text({ filter: true }) })

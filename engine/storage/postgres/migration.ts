@@ -5,6 +5,7 @@ import { type Client, DatabaseError } from 'pg'
 import type { Resource } from '../../descriptor/registry.js'
 import type { Column, Execute, MigrationDialect } from '../migrationDialect.js'
 import { type DerivedObject, type ObjectName, quoted, statesTable } from '../schema.js'
+import { StorageError } from '../storage.js'
 import { runOn } from './connections.js'
 import { blockBits, blocksTable, sqlFunctions, valueFunctions } from './functions.js'
 import { insertRows } from './rows.js'
@@ -26,6 +27,9 @@ const objectsSql = `select 'column' as type, attname as name, col_description(at
     from pg_index join pg_class on pg_class.oid = indexrelid where indrelid = to_regclass($1)
   union all select 'trigger', tgname, obj_description(oid, 'pg_trigger')
     from pg_trigger where tgrelid = to_regclass($1)`
+
+/** The SQLSTATE of a drop that a view or another object prevents. */
+const dependentObjects = '2BP01'
 
 interface Commented extends ObjectName {
   readonly comment: string | null
@@ -115,7 +119,10 @@ export const migrationDialect = (client: Client, knex: Knex, trigrams: string | 
         await execute('commit')
       } catch (error) {
         await execute('rollback').catch(() => {})
-        throw error
+        if (!(error instanceof DatabaseError && error.code === dependentObjects)) throw error
+        throw new StorageError(
+          `${error.message}: ${error.detail}. Drop what depends on it, start, and create it again.`,
+        )
       }
     },
   }
