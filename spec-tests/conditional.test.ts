@@ -162,6 +162,14 @@ test('a tag and the cached responses change with any row, whichever program wrot
   }
 })
 
+test('a search for the text of a filter is not served from the cache of that filter', async () => {
+  const target = '/api/v1/jobs?status=Open&q=a'
+  for (let n = 0; n < 3; n++) assert.ok((await one.send(target)).body.meta.total > 0)
+  const q = encodeURIComponent('status="Open"&a')
+  assert.is((await one.send(`/api/v1/jobs?q=${q}`)).body.meta.total, 0)
+  assert.is((await one.send(`/api/v1/jobs?q=${encodeURIComponent('status="Open"&q=a')}`)).body.meta.total, 0)
+})
+
 const isOptional = ({ kind, required }: Field) => kind === 'text' && !required
 const shaped = registry.find(({ fields }) => fields.some(isOptional)) as Resource
 const optional = shaped.fields.find(isOptional) as Field
@@ -178,6 +186,28 @@ for (const [change, fields] of shapes) {
     const after = await (await startService({ url, registry: changed })).get(`/v1/${shaped.path}`)
     assert.is.not(after.text, before.text)
     assert.is.not(after.headers.etag, before.headers.etag)
+    close()
+  })
+}
+
+const oddIds: [about: string, ids: readonly bigint[]][] = [
+  ['beyond 2^53', [2n ** 53n + 3n, 2n ** 53n + 5n, 2n ** 53n + 7n]],
+  ['the largest', [2n ** 63n - 1n]],
+  ['from the smallest to the largest', [-(2n ** 63n), -5n, 0n, 7n, 2n ** 53n + 3n, 2n ** 63n - 1n]],
+]
+for (const [about, ids] of oddIds) {
+  test(`pages hold rows with ids that another program chose: ${about}`, async () => {
+    const { url, run, close } = await sharedDatabase()
+    const { get } = await startService({ url })
+    await run('delete from attendance')
+    for (const id of ids) await run(`insert into attendance (id, att_date, status) values (${id}, 'x', 'found')`)
+    for (const query of ['', 'q=found&', 'status=found&']) {
+      for (let offset = 0; offset <= ids.length; offset++) {
+        const { text } = await get(`/v1/attendance?${query}limit=2&offset=${offset}`)
+        const listed = [...text.matchAll(/"id":(-?\d+)/g)].map(([, id]) => BigInt(id as string))
+        assert.equal(listed, ids.slice(offset, offset + 2), `${query}offset=${offset}`)
+      }
+    }
     close()
   })
 }

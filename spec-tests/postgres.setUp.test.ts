@@ -50,6 +50,24 @@ test('existing rows are listed, found and counted, and the next id follows their
   await storage.close()
 })
 
+test('columns narrower than the descriptor asks for are read, filtered and referenced by any value', async () => {
+  const url = await freshUrl()
+  await runOn(url, 'create table things (id serial primary key, name char(9), parent integer, details jsonb)')
+  await runOn(url, `insert into things (name, parent, details) values ('Padded', 1, '{"a": 1}')`)
+  const parent = integer({ references: 'things', filter: true, unique: true })
+  const registry = registryOf({ name: text(), parent, details: text() })
+  const row = '{"id":1,"name":"Padded","parent":1,"details":"{\\"a\\": 1}"}'
+  assert.is(await openAndList(url, registry), `{"data":[${row}],"meta":{"total":1,"limit":50,"offset":0}}`)
+  const storage = await openStorage(registry, url, storageOptions)
+  const table = storage.table(registry[0] as Registry[number])
+  const beyond = 3_000_000_000
+  assert.is(await table.get(beyond), undefined)
+  const { body } = await table.list({ ...firstPage, filters: { parent: BigInt(beyond) } })
+  assert.match(String(body), /^\{"data":\[\]/)
+  assert.equal(await table.conflicts({ name: 'New', parent: beyond }), [{ type: 'reference', field: 'parent' }])
+  await storage.close()
+})
+
 test('a changed descriptor recreates only what it affects', async () => {
   const url = await freshUrl()
   await openAndList(url, registryOf({ name: text() }))
@@ -80,6 +98,15 @@ test('dropped indexes, triggers and columns are recreated', async () => {
     const [{ count } = {}] = await runOn(url, 'select count(*) from things')
     assert.match(await openAndList(url, registry), new RegExp(`"total":${count},`), sql)
   }
+})
+
+test('a view that prevents a migration is named', async () => {
+  const url = await freshUrl()
+  await openAndList(url, registryOf({ name: text() }))
+  await runOn(url, 'create view everything as select * from things')
+  const error = await openAndList(url, registryOf({ name: text(), more: text() })).catch((thrown: Error) => thrown)
+  assert.instance(error, StorageError)
+  assert.match(String(error), /view everything depends on column registry_searched .*Drop what depends on it/)
 })
 
 test('names too long for PostgreSQL are shortened and stay distinct', async () => {

@@ -54,6 +54,18 @@ for (const death of ['die', 'throw later'] as const) {
   })
 }
 
+threads('a worker that cannot open its file reports SQLite’s error', async () => {
+  const causes: string[] = []
+  const folder = temporaryFolder('missing')
+  const data = { path: join(folder.path, 'missing.sqlite'), sql: new Map() }
+  const reader = new URL('../engine/storage/sqlite/readWorker.js', import.meta.url)
+  const thread = workerThread(reader, data, (cause) => causes.push(cause))
+  assert.instance(await outcome(thread.run('any')), WorkerDied)
+  assert.equal(causes, ['SQLITE_CANTOPEN'])
+  await thread.close()
+  folder.remove()
+})
+
 threads('a worker that hangs past a deadline is replaced; a task that waits too long fails alone', async () => {
   const { thread, causes, echo } = newThread()
   const results = await Promise.all([

@@ -1,5 +1,6 @@
 /** SQL that knex builds once and that each request binds to its values. */
 import type { Knex } from 'knex'
+import type { Field } from '../descriptor/registry.js'
 
 /** Stands in a knex query for a value that only the request knows. */
 class Binding {
@@ -19,6 +20,10 @@ export interface Statement {
 /** A named parameter as a fragment: knex would turn a bare object into JSON in some places. */
 export const parameter = (knex: Knex, name: string, type?: string): Knex.Raw =>
   knex.raw(type ? `cast(? as ${type})` : '?', [new Binding(name) as unknown as string])
+
+/** The type of a field's parameter: PostgreSQL would give it that of the column, which another program may have made narrower. */
+export const integerType = ({ kind }: Pick<Field, 'kind'>): string | undefined =>
+  kind === 'integer' ? 'bigint' : undefined
 
 /** Has knex write the query's SQL. */
 export const compile = (query: Knex.QueryBuilder | Knex.Raw): Statement => {

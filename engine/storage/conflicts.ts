@@ -1,7 +1,7 @@
 /** What a new row must find (a reference) and must not find (a unique value), as one query for any database. */
 import type { Knex } from 'knex'
 import type { Field, Registry, Resource } from '../descriptor/registry.js'
-import { parameter } from './bindings.js'
+import { integerType, parameter } from './bindings.js'
 import { tableNameOf } from './schema.js'
 import type { Conflict } from './storage.js'
 
@@ -21,15 +21,16 @@ export const conflictsQuery = (
   const conflicts = resource.fields.flatMap(({ name: field, references, unique }) => {
     const found: Knex.Raw[] = []
     if (references) {
-      const target = knex(tableNameOf(registry, references)).select(one).where('id', parameter(knex, field))
-      const isMissing = knex.raw('? is not null and not exists ?', [parameter(knex, field, 'bigint'), target])
+      const id = parameter(knex, field, 'bigint')
+      const target = knex(tableNameOf(registry, references)).select(one).where('id', id)
+      const isMissing = knex.raw('? is not null and not exists ?', [id, target])
       found.push(conflict('reference', field, isMissing))
     }
     if (unique) {
       const same = knex(resource.table).select(one)
       for (const column of resource.fields.filter(({ name }) => name === field || unique.includes(name))) {
         const isSame = `${keyOf(column, '??')} = ${keyOf(column, '?')}`
-        same.whereRaw(isSame, [column.name, parameter(knex, column.name)])
+        same.whereRaw(isSame, [column.name, parameter(knex, column.name, integerType(column))])
       }
       found.push(conflict('unique', field, knex.raw('exists ?', [same])))
     }

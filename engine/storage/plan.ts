@@ -37,5 +37,6 @@ export const emptyPage = ({ limit, offset }: ListQuery): Buffer =>
 export const cacheKey = ({ path }: Resource, { limit, offset, q, filters }: ListQuery): string => {
   let key = `${path}?${limit}&${offset}&`
   for (const name in filters) key += `${name}=${JSON.stringify(String(filters[name]))}&`
-  return key + q
+  // The name keeps a search for the text of a filter apart from the filter.
+  return `${key}q=${q}`
 }

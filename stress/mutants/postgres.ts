@@ -109,7 +109,7 @@ const changes = mutantsOf(
   {
     'postgres-blocks-gaps': {
       rule: 'The offset is a key only where no id is missing.',
-      find: 'max(id) - min(id) + 1 = (select total from _state) and ',
+      find: 'max(id)::numeric - min(id) + 1 = (select total from _state) and ',
       replace: '',
     },
   },

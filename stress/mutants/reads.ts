@@ -73,7 +73,7 @@ const queries = mutantsOf('engine/storage/plan.js', ['search'], {
     find: 'String(filters[name])',
     replace: 'typeof filters[name]',
   },
-  'cache-key-search': { rule: 'Each q has its own response.', find: 'return key + q;', replace: 'return key;' },
+  'cache-key-search': { rule: 'Each q has its own response.', find: 'return `${key}q=${q}`;', replace: 'return key;' },
 })
 
 const cached = mutantsOf('engine/storage/table.js', ['conditional'], {

@@ -45,7 +45,7 @@ const schema = mutantsOf('engine/storage/sqlite/schema.js', ['conditional'], {
 const blocks = mutantsOf('engine/storage/sqlite/blocks.js', ['conditional'], {
   'blocks-gaps': {
     rule: 'The offset is a key only where no id is missing.',
-    find: 'offset === 0n || last - first + 1 === rows',
+    find: 'isExact && last - first + 1 === rows',
     replace: 'true',
   },
   'blocks-skip': {

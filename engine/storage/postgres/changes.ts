@@ -26,7 +26,7 @@ export const pageStart = ({ table }: Resource) => {
   const skip = named('skipRows', 'bigint')
   return knex.raw(
     `with bounds as materialized (select min(id) as first,
-      max(id) - min(id) + 1 = (select total from _state) and ? < (select total from _state) as is_key from ??),
+      max(id)::numeric - min(id) + 1 = (select total from _state) and ? < (select total from _state) as is_key from ??),
     blocks as materialized (select block, sum(rows) as rows from ${blocksTable} where name = '${table}' group by block),
     places as materialized (select block << ${blockBits} as first, ? - (sum(rows) over (order by block) - rows) as skip from blocks),
     place as materialized (select first, skip::bigint from places where skip >= 0 order by first desc limit 1)

@@ -6,6 +6,7 @@ import { type Client, DatabaseError } from 'pg'
 import type { Resource } from '../../descriptor/registry.js'
 import type { Column, Execute, MigrationDialect } from '../migrationDialect.js'
 import { type DerivedObject, type ObjectName, quoted, statesTable } from '../schema.js'
+import { StorageError } from '../storage.js'
 import { runOn } from './connections.js'
 import { blockBits, blocksTable, sqlFunctions, valueFunctions } from './functions.js'
 import { insertRows } from './rows.js'
@@ -33,6 +34,9 @@ const objectsSql = `select 'column' as type, attname as name, col_description(at
     from pg_index join pg_class on pg_class.oid = indexrelid where indrelid = to_regclass($1)
   union all select 'trigger', tgname, obj_description(oid, 'pg_trigger')
     from pg_trigger where tgrelid = to_regclass($1)`
+
+/** The SQLSTATE of a drop that a view or another object prevents. */
+const dependentObjects = '2BP01'
 
 interface Commented extends ObjectName {
   readonly comment: string | null
@@ -130,7 +134,10 @@ export const migrationDialect = (
           return
         } catch (error) {
           await execute('rollback').catch(() => {})
-          if (!(error instanceof DatabaseError) || !isLocked.test(error.code ?? '')) throw error
+          const { code = '', message, detail } = error as DatabaseError
+          if (code === dependentObjects)
+            throw new StorageError(`${message}: ${detail}. Drop what depends on it, start, and create it again.`)
+          if (!isLocked.test(code)) throw error
           warn('Another transaction has locked what the migration changes; trying again.')
         }
         await sleep(lockTimeoutMs)

@@ -63,10 +63,14 @@ export const ownTables = (dialect: SchemaDialect): Readonly<Record<string, strin
   return { [statesTable]: sqlOf(states), [blocksTable]: sqlOf(blocks), [keysTable]: createKeysTable(dialect) }
 }
 
-/** A field in the row's JSON. JSON has no NaN and no infinity, and a zero needs no sign. */
+/**
+ * A field in the row's JSON, of the descriptor's type: another program may have made a text column jsonb, or padded with spaces.
+ * JSON has no NaN and no infinity, and a zero needs no sign.
+ */
 const jsonValue = ({ name, kind, redacted }: Field): string => {
   if (redacted) return `null as ${quoted(name)}`
-  if (kind !== 'number') return quoted(name)
+  if (kind === 'integer') return quoted(name)
+  if (kind === 'text') return `${quoted(name)}::text as ${quoted(name)}`
   const number = `${quoted(name)}::double precision + 0`
   return `nullif(nullif(nullif(${number}, 'NaN'), 'Infinity'), '-Infinity') as ${quoted(name)}`
 }

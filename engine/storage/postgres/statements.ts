@@ -1,8 +1,10 @@
 /** The reads of a resource on PostgreSQL: each is one statement, which returns the table's version too. */
 import type { Knex } from 'knex'
-import type { Field, Resource } from '../../descriptor/registry.js'
+import type { Resource } from '../../descriptor/registry.js'
+import { integerType } from '../bindings.js'
 import { largePage, pageHead } from '../largePage.js'
 import type { Plan } from '../plan.js'
+import { fieldOf } from '../schema.js'
 import { pageStart, stateOf } from './changes.js'
 import { longestKey } from './functions.js'
 import { bounded, knex, named, type Prepared, prepared, type Query } from './prepared.js'
@@ -37,7 +39,7 @@ const tailOf = (total: Query) =>
 
 /** The statements of one resource. */
 export const statementsOf = (resource: Resource) => {
-  const { table, fields } = resource
+  const { table } = resource
   const ids = knex(table).select('id')
   /** An array, so that rows are looked up by id whatever the server estimates. */
   const found = knex(table).whereRaw('id = any(array(select id from _found))').orderBy('id')
@@ -63,8 +65,9 @@ export const statementsOf = (resource: Resource) => {
   const matching = ({ by, q, filters }: Plan): Prepared => {
     const matches = ids.clone()
     for (const [name, value] of Object.entries(filters)) {
-      matches.where(name, named(name))
-      const indexed = isIndexed(fields.find((field) => field.name === name) as Field)
+      const field = fieldOf(resource, name)
+      matches.where(name, named(name, integerType(field)))
+      const indexed = isIndexed(field)
       if (indexed && !isLongText(value)) matches.whereRaw(indexed)
     }
     if (by === 'filter') return pageOf({ _found: bounded(matches) }, matches.clone().clear('select').count())
@@ -83,7 +86,7 @@ export const statementsOf = (resource: Resource) => {
     version: prepared(withParts().from('_state')),
     get: prepared(
       withParts()
-        .select(jsonOf(knex(table).where('id', named('id'))).as('body'))
+        .select(jsonOf(knex(table).where('id', named('id', 'bigint'))).as('body'))
         .from('_state'),
     ),
     /** The JSON of some rows, given by their ids joined by commas. */

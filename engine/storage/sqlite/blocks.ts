@@ -18,8 +18,9 @@ export interface TableState {
   readonly hasLongRows: 0 | 1
 }
 
-/** The largest id a row can have. */
-const maxId = 2n ** 63n - 1n
+/** The smallest id a row can have, and where a page past all rows begins. */
+const minId = -(2n ** 63n)
+const pastEnd = { first: 2n ** 63n - 1n, skip: 1n }
 
 /** Where the page at an offset begins: at an id, after skipping some rows. */
 export const pageStart = (
@@ -27,13 +28,15 @@ export const pageStart = (
   offset: bigint,
   readBlocks: () => readonly Block[],
 ): { first: bigint; skip: bigint } => {
-  if (first === null || last === null || offset >= rows) return { first: maxId, skip: 0n }
-  // Where no id is missing, the offset is a key.
-  if (offset === 0n || last - first + 1 === rows) return { first: BigInt(first) + offset, skip: 0n }
+  if (first === null || last === null || offset >= rows) return pastEnd
+  if (offset === 0n) return { first: minId, skip: 0n }
+  // Where no id is missing, the offset is a key; ids beyond 2^53 are rounded here, so their blocks are used.
+  const isExact = Number.isSafeInteger(first) && Number.isSafeInteger(last)
+  if (isExact && last - first + 1 === rows) return { first: BigInt(first) + offset, skip: 0n }
   let skip = Number(offset)
   for (const [block, count] of readBlocks()) {
     if (count > skip) return { first: BigInt(block) << blockBits, skip: BigInt(skip) }
     skip -= count
   }
-  return { first: maxId, skip: 0n }
+  return pastEnd
 }

@@ -121,7 +121,8 @@ export const workerThread = (module: URL, data: unknown, onRestart: (cause: stri
       else running.resolve(result as never)
       finish()
     })
-    started.on('error', (error) => replace(started, error.message))
+    // Of SQLite's own errors, only the code crosses threads.
+    started.on('error', ({ message, code }: Error & { code?: string }) => replace(started, message ?? code))
     started.on('exit', (code) => replace(started, `it exited with code ${code}`))
     return started
   }
