@@ -7,7 +7,7 @@ import { methodNotAllowed } from '../contract/errors.js'
 import type { App } from './app.js'
 import { type ParserError, parserFault, refusalSender, requestFault } from './refusals.js'
 
-export interface Listening {
+interface Listening {
   /** The address, without a path. */
   readonly address: string
   /** Accepts no new connection, lets the requests in progress finish, and closes. */

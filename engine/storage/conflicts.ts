@@ -6,7 +6,7 @@ import { tableNameOf } from './schema.js'
 import type { Conflict } from './storage.js'
 
 /** A value as the dialect's unique indexes store it: only a query with the same expression can use them. */
-export type IndexKey = (field: Field, value: string) => string
+type IndexKey = (field: Field, value: string) => string
 
 /** The query that returns the conflicts of a row, as JSON objects joined by commas; null is never in conflict. */
 export const conflictsQuery = (

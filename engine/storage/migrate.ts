@@ -105,7 +105,7 @@ const derivedSteps = async (database: MigrationDialect, resource: Resource): Pro
 }
 
 /** Every step that the database needs; none if it is up to date. Throws a StorageError if the registry cannot use it. */
-export const planMigration = async (database: MigrationDialect, registry: Registry): Promise<Step[]> => {
+const planMigration = async (database: MigrationDialect, registry: Registry): Promise<Step[]> => {
   const steps: Step[] = []
   for (const [table, sql] of Object.entries(database.ownTables)) {
     if (!(await exists(database, table))) steps.push({ table, sql })

@@ -29,7 +29,7 @@ export interface DerivedObjects {
 }
 
 /** The objects that the engine has created for a table. */
-export interface ExistingObjects {
+interface ExistingObjects {
   readonly names: readonly ObjectName[]
   /** Whether an object exists and was created by the same SQL. */
   isCurrent(object: DerivedObject): boolean

@@ -3,7 +3,7 @@ import { fold } from '../caseFold.js'
 import { statesTable } from '../schema.js'
 
 /** A function, and the SQL that creates it. */
-export interface SqlFunction {
+interface SqlFunction {
   /** With its argument types, as the server names it. */
   readonly name: string
   readonly sql: string

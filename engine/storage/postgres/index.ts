@@ -20,7 +20,7 @@ const counts = prepared(knex(statesTable).select('name').sum('rows').groupBy('na
 export const openPostgres = async (registry: Registry, url: string, options: StorageOptions): Promise<Storage> => {
   if (!URL.canParse(url))
     throw new StorageError('DATABASE_URL is not a valid URL; it must look like postgres://USER@HOST:5432/NAME.')
-  const searchIndex = await setUp(url, knex, registry, options).catch((error: Error) => {
+  const searchIndex = await setUp(url, registry, options).catch((error: Error) => {
     throw new StorageError(`The database ${shownAddress(url)} cannot be used: ${error.message}`)
   })
   const connections = connectionsTo(url, options.pool)

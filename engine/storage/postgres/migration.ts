@@ -1,7 +1,6 @@
 /** A PostgreSQL database as the migration reads and changes it. Each object has the digest of its SQL as its comment. */
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Knex } from 'knex'
 import { type Client, DatabaseError } from 'pg'
 import type { Resource } from '../../descriptor/registry.js'
 import type { Column, Execute, MigrationDialect } from '../migrationDialect.js'
@@ -9,6 +8,7 @@ import { type DerivedObject, type ObjectName, quoted, statesTable } from '../sch
 import { StorageError } from '../storage.js'
 import { runOn } from './connections.js'
 import { blockBits, blocksTable, sqlFunctions, valueFunctions } from './functions.js'
+import { knex } from './prepared.js'
 import { insertRows } from './rows.js'
 import { derivedObjects, ownTables, schemaDialect } from './schema.js'
 
@@ -74,15 +74,20 @@ const recount = async (resource: Resource): Promise<string[]> => {
   ]
 }
 
+/** Runs SQL on a connection. */
+export const executeOn =
+  (client: Client): Execute =>
+  async (sql, values) =>
+    (await client.query(sql, values && [...values])).rows
+
 /** A connection as the migration uses it; `trigrams` is the operator class for searches, if the extension is installed. */
 export const migrationDialect = (
   client: Client,
-  knex: Knex,
   trigrams: string | undefined,
   warn: (message: string) => void,
 ): MigrationDialect => {
   const dialect = schemaDialect(knex)
-  const execute: Execute = async (sql, values) => (await client.query(sql, values && [...values])).rows
+  const execute = executeOn(client)
   const functionsDigest = digestOf(...valueFunctions().map(({ sql }) => sql))
   const digest = ({ type, sql }: DerivedObject) => digestOf(sql, type === 'trigger' ? '' : functionsDigest)
 

@@ -1,5 +1,4 @@
 /** Prepares a PostgreSQL database at start: checks it, migrates it, and loads the demo data into an empty one. */
-import type { Knex } from 'knex'
 import { Client } from 'pg'
 import type { Registry } from '../../descriptor/registry.js'
 import { loadDemo, migrate } from '../migrate.js'
@@ -8,7 +7,7 @@ import type { StorageOptions } from '../options.js'
 import { quoted, statesTable } from '../schema.js'
 import { StorageError } from '../storage.js'
 import { configOf } from './address.js'
-import { migrationDialect } from './migration.js'
+import { executeOn, migrationDialect } from './migration.js'
 
 /** What searches can use: whether there is a trigram index, and whether it knows non-ASCII letters. */
 export interface SearchIndex {
@@ -54,18 +53,17 @@ const searchIndexOf = async (execute: Execute, trigrams: string | undefined): Pr
 /** Prepares the database on a separate connection without a statement timeout. */
 export const setUp = async (
   url: string,
-  knex: Knex,
   registry: Registry,
   { demo, progress, warn, opened, pool }: StorageOptions,
 ): Promise<SearchIndex> => {
   const client = new Client({ ...configOf(url, { statement_timeout: '0' }), connectionTimeoutMillis: pool.waitMs })
   client.on('error', () => {})
-  const execute: Execute = async (sql, values) => (await client.query(sql, values && [...values])).rows
+  const execute = executeOn(client)
   try {
     await client.connect()
     await refuseEncoding(execute)
     const trigrams = await trigramsOf(execute, warn)
-    const dialect = migrationDialect(client, knex, trigrams, warn)
+    const dialect = migrationDialect(client, trigrams, warn)
     const steps = await migrate(dialect, registry, progress)
     const isLoaded = demo && (await loadDemo(dialect, registry))
     // Without a vacuum, a rewritten table has no visibility map, and index-only counts would read every row.

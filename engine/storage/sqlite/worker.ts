@@ -2,7 +2,7 @@
 import { parentPort, Worker } from 'node:worker_threads'
 import { TimedOut, Unavailable } from '../storage.js'
 
-export interface TaskOptions {
+interface TaskOptions {
   /** How long the task may take, waiting included, in milliseconds. */
   readonly timeoutMs?: number
   /** Tasks of different groups take turns, so that many of one group do not hold up another. */
@@ -19,7 +19,7 @@ export interface Executor {
 }
 
 /** Carries out a task, within the time that is left for it in milliseconds; may be asynchronous. */
-export type RunTask = (message: never, timeLeftMs: number) => unknown
+type RunTask = (message: never, timeLeftMs: number) => unknown
 
 /** Runs tasks in the calling thread. */
 export const inPlace = (run: RunTask): Executor => ({
