@@ -65,8 +65,9 @@ export const supervise = async (module: string, settings: Settings): Promise<str
   }
   onStopSignal(DRAIN_TIMEOUT_MS, drain, killAll)
   await new Promise<void>((resolve) => {
-    cluster.on('listening', () => {
+    cluster.on('listening', ({ process: { pid } }) => {
       listening++
+      notices.info({ worker: pid }, `Worker ${pid} is ready.`)
       // The first worker shows whether the service can start; the others follow.
       if (listening === 1) for (let n = 1; n < WORKERS; n++) fork()
       if (listening === WORKERS) resolve()
