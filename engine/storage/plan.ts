@@ -19,14 +19,14 @@ const isUnstorable = (value: string | bigint): boolean =>
 
 /** Plans a query; `isIndexed` says whether the search index can find a folded text. */
 export const planOf = (query: ListQuery, isIndexed: (text: string) => boolean): Plan => {
-  const { q, filters, offset } = query
+  const { limit, offset, q, filters } = query
   const values = Object.values(filters)
   const by = (): Plan['by'] => {
     if (isUnstorable(q) || values.some(isUnstorable)) return 'nothing'
     if (q === '') return values.length === 0 ? 'all' : 'filter'
     return isIndexed(fold(q)) ? 'search' : 'scan'
   }
-  return { ...query, by: by(), skip: offset > maxInteger ? maxInteger : offset }
+  return { limit, offset, q, filters, by: by(), skip: offset > maxInteger ? maxInteger : offset }
 }
 
 /** The page of a query that no row matches. */

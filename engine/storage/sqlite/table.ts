@@ -49,15 +49,24 @@ export const sqliteTable = (resource: Resource, statements: Statements, shared: 
   const { database, readers, writes, commits } = shared
   const prepare = preparer(database)
   const state = stateReader(prepare, statements, commits)
-  const first = (statement: Statement, values: Readonly<Record<string, unknown>>) =>
-    prepare(statement.sql).raw().get(bind(statement, values)) as [string, Buffer | null]
+  /** Makes the function that reads the only row of a statement. The statement is prepared on first use, to keep starts short. */
+  const reader = (statement: Statement) => {
+    let prepared: ReturnType<Prepare> | undefined
+    return (values: Readonly<Record<string, unknown>>) => {
+      prepared ??= database.prepare(statement.sql).raw()
+      return prepared.get(bind(statement, values)) as [string, Buffer | null]
+    }
+  }
+  const readPage = reader(statements.all)
+  const readRow = reader(statements.get)
+  const readConflicts = reader(statements.conflicts)
   const readBlocks = () => prepare(statements.lists.blocks).raw().all() as [number, number][]
 
   /** The page of all rows, which takes some 40 µs at any offset. */
   const pageOfAll = (plan: Plan, now: TableState): VersionedBody => {
-    const start = pageStart(now, plan.skip, readBlocks)
-    const values = { ...start, limit: BigInt(plan.limit), shownOffset: String(plan.offset) }
-    const [version, body] = first(statements.all, values) as [string, Buffer]
+    const { first, skip } = pageStart(now, plan.skip, readBlocks)
+    const values = { first, skip, limit: BigInt(plan.limit), shownOffset: String(plan.offset) }
+    const [version, body] = readPage(values) as [string, Buffer]
     // Where another process has written in between, the page may begin elsewhere.
     return version === now.version ? { version, body } : pageOfAll(plan, state.read())
   }
@@ -76,11 +85,11 @@ export const sqliteTable = (resource: Resource, statements: Statements, shared: 
       return { body: largePageBody(page, (ids) => readers.rows(resource.path, ids)) }
     },
     async row(id) {
-      const [version, body] = first(statements.get, { id })
+      const [version, body] = readRow({ id })
       return body === null ? undefined : { version, body }
     },
     async conflicts(row) {
-      return parseConflicts(first(statements.conflicts, row)[0])
+      return parseConflicts(readConflicts(row)[0])
     },
     async create(row, retry) {
       const bound = (statement: Statement) => ({ sql: statement.sql, values: bind(statement, row) })
