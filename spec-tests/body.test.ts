@@ -1,10 +1,11 @@
-/** Reading the body of a create: content type, size, encoding, JSON syntax. */
+/** Reading the body of a create: content type, size, encoding, JSON syntax, numbers that no double holds. */
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { connect } from 'node:net'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { inexactKeys } from '../engine/contract/exactNumbers.js'
 import { jsonErrorPlace } from '../engine/http/jsonError.js'
 import { startService, token } from './support/service.js'
 
@@ -225,6 +226,16 @@ test('every client that waits for 100 Continue gets it, and no other client does
     assert.match(response, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 201 /, expect)
   }
   assert.match(await expecting(`Expect: 100-continue\r\n${length}`, { version: '1.0' }), /^HTTP\/1\.1 201 /)
+})
+
+test('numbers that would be rounded are detected at every position', () => {
+  const keys = (source: string) => [...inexactKeys(source)]
+  assert.equal(keys('{"a":9007199254740993,"b":0.1,"c":1e3,"d":3.00,"e":-0,"f":1.7976931348623157e308,"g":0e999}'), [
+    'a',
+  ])
+  assert.equal(keys('{"a":"\\"b\\": 9007199254740993","c" : 1e999}'), ['c'])
+  assert.equal(keys('{"\\u0061":0.10000000000000001}'), ['a'])
+  assert.equal(keys(`{"a":1${'0'.repeat(500_000)}1}`), ['a'])
 })
 
 test.run()

@@ -1,9 +1,53 @@
-/** Settings: former names, warnings about misspelt names, and secrets in messages. */
+/** Settings: defaults, invalid values, former names, warnings about misspelt names, and secrets in messages. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { publicDatabaseUrl, readSettings, SettingsError, settingWarnings } from '../engine/settings.js'
 
 const test = suite('settings')
+
+test('settings have their defaults', () => {
+  assert.equal(readSettings({}), {
+    PORT: 3000,
+    HOST: '127.0.0.1',
+    API_TOKEN: undefined,
+    DATABASE_URL: 'sqlite:data/workforce.sqlite',
+    DEMO_DATA: true,
+    LOG_LEVEL: 'info',
+    METRICS_PORT: undefined,
+    POOL_SIZE: 10,
+    POOL_WAIT_MS: 3000,
+    POOL_IDLE_MS: 30_000,
+    CACHE_MB: 32,
+    READ_TIMEOUT_MS: 10_000,
+    DRAIN_TIMEOUT_MS: 10_000,
+    WORKERS: 1,
+  })
+  assert.is(readSettings({ API_TOKEN: ' \t' }).API_TOKEN, undefined)
+  assert.is(readSettings({ API_TOKEN: ' secret ' }).API_TOKEN, 'secret')
+})
+
+test('all invalid settings are reported at once, with the accepted values', () => {
+  const wrong = {
+    PORT: '65536',
+    DATABASE_URL: 'mysql://user:pass@host',
+    DEMO_DATA: 'yes',
+    LOG_LEVEL: 'loud',
+    WORKERS: '0',
+  }
+  try {
+    readSettings(wrong)
+    assert.unreachable()
+  } catch (error) {
+    const lines = (error as Error).message.split('\n')
+    assert.equal(
+      lines.map((line) => line.split(' ')[0]),
+      Object.keys(wrong),
+    )
+    assert.match(lines[0] as string, /"65536".*0.*65535/)
+    assert.not.match((error as Error).message, /pass@/)
+  }
+  assert.throws(() => readSettings({ DATABASE_URL: 'sqlite::memory:', WORKERS: '2' }), /WORKERS/)
+})
 
 const typos: Readonly<Record<string, string>> = {
   API_TOKN: 'API_TOKEN',
