@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { jsonErrorPlace } from '../engine/http/jsonError.js'
+import { jsonErrorPlace } from '../engine/jsonError.js'
 import { startService, token } from './support/service.js'
 
 const { send, address } = await startService()
