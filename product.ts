@@ -22,4 +22,8 @@ const rootAbove = (folder: string): string =>
   existsSync(join(folder, 'package.json')) ? folder : rootAbove(dirname(folder))
 const root = rootAbove(here)
 
-export const folders: Folders = { resources: join(here, 'resources'), seeds: join(root, 'seeds') }
+export const folders: Folders = {
+  resources: join(here, 'resources'),
+  sources: join(root, 'resources'),
+  seeds: join(root, 'seeds'),
+}

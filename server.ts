@@ -63,7 +63,7 @@ const serveInWorkers = async (registry: Registry, settings: Settings): Promise<s
 
 const start = async (): Promise<void> => {
   const settings = readSettings(process.env)
-  const registry = await loadRegistry(folders)
+  const registry = await loadRegistry(folders, (message) => cluster.isPrimary && notices.warn(message))
   if (cluster.isPrimary) for (const warning of settingWarnings(process.env)) notices.warn(warning)
   const serveAll = cluster.isPrimary && settings.WORKERS > 1 ? serveInWorkers : serve
   const address = await serveAll(registry, settings)

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 import { rejectArguments } from './rejectArguments.mjs'
 
 const root = dirname(import.meta.dirname)
@@ -16,7 +17,10 @@ const currentFile = join(dist, 'current')
 const minAge = 3_600_000
 
 /** An error to show to the user without its stack. */
-export class BuildError extends Error {}
+export class BuildError extends Error {
+  /** The syntax errors: file, line, column and message. */
+  problems = []
+}
 
 /** The content of `dist/server.js`, which starts the last build. */
 const entry = `// Written by scripts/build.mjs: starts the last build.
@@ -65,16 +69,27 @@ const compilerPath = () => {
   }
 }
 
+/** The error for what the compiler printed: each error with its source line, and a count. */
+const buildError = (output) => {
+  const plain = stripVTControlCharacters(output)
+  const error = new BuildError(`The build failed:\n\n${process.stderr.isTTY ? output : plain}`.trimEnd())
+  error.problems = [...plain.matchAll(/^(\S+):(\d+):(\d+) - error TS\d+: (.*)$/gm)].map(
+    ([, file, line, column, message]) => ({ file, line: Number(line), column: Number(column), message }),
+  )
+  return error
+}
+
 /** Compiles into a new folder and renames it, so that no process sees an incomplete build or files of deleted sources. */
 const compile = (compiler, digest) => {
   mkdirSync(dist, { recursive: true })
   const unfinished = join(dist, `unfinished-${process.pid}`)
   rmSync(unfinished, { recursive: true, force: true })
-  const args = [compiler, '--noCheck', '-p', root, '--outDir', unfinished]
+  // Each file is compiled by itself, so imports need not be resolved: 0.5 s instead of 0.9 s.
+  const args = [compiler, '--noCheck', '--noResolve', '--pretty', '-p', root, '--outDir', unfinished]
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
   if (status !== 0) {
     rmSync(unfinished, { recursive: true, force: true })
-    throw new BuildError(`The build failed:\n${stdout}${stderr}`.trimEnd())
+    throw buildError(`${stdout}${stderr}`)
   }
   try {
     renameSync(unfinished, join(dist, digest))

@@ -10,7 +10,10 @@ try {
   process.argv.splice(1, 2, join(folder, `${name}.js`))
 } catch (error) {
   if (!(error instanceof BuildError)) throw error
-  console.error(error.message)
+  // The errors of `npm run check -- --json` are an array, syntax errors too.
+  const isArray = name === 'cli/check' && args.includes('--json') && error.problems.length > 0
+  if (isArray) console.log(JSON.stringify(error.problems, null, 2))
+  else console.error(error.message)
   process.exit(1)
 }
 await import(pathToFileURL(process.argv[1]).href)

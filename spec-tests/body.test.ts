@@ -6,7 +6,7 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { inexactKeys } from '../engine/contract/exactNumbers.js'
-import { jsonErrorPlace } from '../engine/http/jsonError.js'
+import { jsonErrorPlace } from '../engine/jsonError.js'
 import { startService, token } from './support/service.js'
 
 const { send, address } = await startService()

@@ -157,7 +157,7 @@ test('a compile error stops the start with the compiler’s message, and the las
   const { code, stdout, stderr } = await run()
   assert.is(code, 1)
   assert.is(stdout, '')
-  assert.match(stderr, /^Building …\nThe build failed:\nparts\/second\.ts\(1,\d+\): error /)
+  assert.match(stderr, /^Building …\nThe build failed:\n\nparts\/second\.ts:1:\d+ - error /)
   assert.equal(builds(), [previous])
   assert.is(readFileSync(join(path, 'dist/current'), 'utf8'), previous)
 })

@@ -1,16 +1,12 @@
 /** The verification of descriptors and demo rows: every message, word for word. */
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { verifyDemo } from '../engine/descriptor/demo.js'
+import { demoIds, verifyRows } from '../engine/descriptor/demo.js'
 import { defineResource, integer, now, number, text, today } from '../engine/descriptor/index.js'
-import { loadRegistry } from '../engine/descriptor/load.js'
 import { didYouMean, nearest } from '../engine/descriptor/nearest.js'
 import { type Registry, resourceFrom } from '../engine/descriptor/registry.js'
-import type { Report } from '../engine/descriptor/registryError.js'
+import { type Problem, reportIn } from '../engine/descriptor/registryError.js'
 import { verify } from '../engine/descriptor/verify.js'
-import { temporaryFolder } from '../support/cleanup.js'
 
 const valid = {
   name: 'Thing',
@@ -20,24 +16,27 @@ const valid = {
   required: ['title'],
   create: true,
 }
-const owner = { ...valid, name: 'Owner', table: 'owners' }
+const owner = { ...valid, name: 'Owner', table: 'owner_rows' }
 
-const reportsOf = (check: (report: Report) => void): string[] => {
-  const problems: string[] = []
-  check((message) => void problems.push(message))
-  return problems
+const lines = (problems: readonly Problem[]): string[] => problems.map(({ file, message }) => `${file}: ${message}`)
+
+/** The problems of some descriptors, by path. */
+const problemsIn = (exported: Record<string, unknown>): string[] => {
+  const problems: Problem[] = []
+  const modules = Object.entries(exported).map(([path, value]) => ({
+    file: `resources/${path}.ts`,
+    path,
+    module: { default: value },
+  }))
+  verify(modules, problems)
+  return lines(problems)
 }
 
 /** The problems of a descriptor in `resources/things.ts`, next to the valid `resources/owners.ts`. */
-const problemsOf = (exported: unknown, path = 'things'): string[] => {
-  const modules = [
-    { file: 'resources/owners.ts', path: 'owners', exported: owner },
-    { file: `resources/${path}.ts`, path, exported },
-  ]
-  return reportsOf((report) => verify(modules, report))
-}
+const problemsOf = (exported: unknown, path = 'things'): string[] => problemsIn({ owners: owner, [path]: exported })
 const withFields = (fields: object, rest: object = {}) => ({ ...valid, fields: { title: text(), ...fields }, ...rest })
 const untyped = (value: unknown) => value as never
+const bounds = '-9007199254740991 and 9007199254740991'
 const tableNames =
   'lower-case letters, digits and underscores, such as "leave_requests", and must not begin with sqlite_ or registry_'
 
@@ -200,6 +199,71 @@ const cases: [name: string, exported: unknown, ...messages: string[]][] = [
     `table is "sqlite_things", but it must be ${tableNames}`,
   ],
   [
+    'a misspelt mandatory property, which is not missing too',
+    { ...valid, required: undefined, requird: ['title'] },
+    'unknown property "requird". Did you mean "required"?',
+  ],
+  [
+    'required on a field',
+    withFields({ size: integer(untyped({ required: true })) }),
+    `field "size": unknown option "required" of integer(); add the field to the list of the resource instead: required: ['size', …]`,
+  ],
+  [
+    'a field without parentheses',
+    withFields({ size: integer }),
+    'field "size": is a function, but it must be integer(), number() or text(), with parentheses',
+  ],
+  [
+    'a reference to a table',
+    withFields({ owner_id: integer({ references: 'owner_rows' }) }),
+    'field "owner_id": references the unknown resource "owner_rows"; that is a table, and its path is "owners"',
+  ],
+  [
+    'a unique field with a constant default',
+    withFields({ slug: text({ unique: true, default: 'x' }) }),
+    'field "slug": unique and a constant default contradict each other: a second row with the default would be refused; remove one of the two',
+  ],
+  [
+    'a unique field whose managed function returns the same value again',
+    withFields({ slug: text({ unique: true, managed: () => 'x' }) }),
+    'field "slug": unique, but the function managed returns the same value again: a second row would be refused; remove one of the two',
+  ],
+  [
+    'an async managed function',
+    withFields({ slug: text({ managed: untyped(async () => Promise.reject(new Error('boom'))) }) }),
+    'field "slug": the function managed is async, but it must return its value at once: a string without NUL and lone surrogates',
+  ],
+  [
+    'a managed function that throws no error object',
+    withFields({
+      slug: text({
+        managed: () => {
+          throw untyped('boom')
+        },
+      }),
+    }),
+    'field "slug": the function managed throws an error: "boom"',
+  ],
+  [
+    'a default that is no id',
+    withFields({ owner_id: integer({ references: 'owners', default: 0 }) }),
+    'field "owner_id": default is 0, but ids begin at 1',
+  ],
+  [
+    'an integer past 2^53',
+    withFields({ size: integer({ default: 2 ** 53 }) }),
+    `field "size": default is 9007199254740992, but it must be an integer between ${bounds}`,
+  ],
+  [
+    'two rules of the name, and three of unique',
+    withFields({ Limit: text({ unique: ['Limit', 'titl', 'secret'] }), secret: text({ redacted: true }) }),
+    'field "Limit": the name is a query parameter of every list; choose another',
+    'field "Limit": the name must be lower-case letters, digits and underscores, such as "from_date"',
+    'field "Limit": unique names the field itself; name other fields, or write true',
+    'field "Limit": unique names the unknown field "titl". Did you mean "title"?',
+    'field "Limit": unique names the redacted field "secret", and would reveal its values',
+  ],
+  [
     'no default export',
     undefined,
     'the default export is not a descriptor; write "export default defineResource({ … })"',
@@ -222,11 +286,11 @@ for (const [name, exported, ...messages] of cases) {
 }
 
 test('two resources with the same table or name are reported with both files', () => {
-  assert.equal(problemsOf({ ...valid, table: 'owners' }), [
-    'resources/owners.ts and resources/things.ts: both have the table "owners"; each resource needs its own table',
+  assert.equal(problemsOf({ ...valid, table: 'owner_rows' }), [
+    'resources/things.ts: table "owner_rows" is also that of resources/owners.ts; each resource needs its own table',
   ])
   assert.equal(problemsOf({ ...valid, name: 'Owner' }), [
-    'resources/owners.ts and resources/things.ts: both have the name "Owner"; schemas and operations are named after it, so it must be unique',
+    'resources/things.ts: name "Owner" is also that of resources/owners.ts; schemas and operations are named after it, so it must be unique',
   ])
 })
 
@@ -263,17 +327,20 @@ test('syntax errors and broken rules are reported at once', () => {
 })
 
 test('problems in several files are reported at once', () => {
-  const modules = [
-    { file: 'resources/a.ts', path: 'a', exported: { ...valid, required: ['x'] } },
-    { file: 'resources/b.ts', path: 'b', exported: { ...owner, fields: {}, required: [] } },
-  ]
+  const problems = problemsIn({ a: { ...valid, required: ['x'] }, b: { ...owner, fields: {}, required: [] } })
   assert.equal(
-    reportsOf((report) => verify(modules, report)).map((problem) => problem.slice(0, problem.indexOf(':'))),
+    problems.map((problem) => problem.slice(0, problem.indexOf(':'))),
     ['resources/b.ts', 'resources/a.ts'],
   )
 })
 
-const demoProblems = (...registry: Registry) => reportsOf((report) => verifyDemo(registry, report))
+const demoProblems = (...registry: Registry): string[] => {
+  const problems: Problem[] = []
+  for (const resource of registry) {
+    verifyRows(resource, demoIds(registry), reportIn(problems, `seeds/${resource.path}.json`))
+  }
+  return lines(problems)
+}
 
 test('demo rows are checked against the descriptor', () => {
   const descriptor = defineResource({ ...valid, fields: { title: text(), size: number() }, required: ['title'] })
@@ -281,11 +348,14 @@ test('demo rows are checked against the descriptor', () => {
     { id: 1, title: 'a' },
     { id: 1, title: 'b', size: 'x' },
     { id: 2, titel: 'c' },
+    { id: 0 },
+    { id: -3, title: 'd' },
   ])
   assert.equal(demoProblems(resourceFrom('things', descriptor, rows)), [
     'seeds/things.json: row 3: field "titel": is not a field of this resource. Did you mean "title"?',
     'seeds/things.json: row 2: field "id": must be unique, but an earlier row has [1] too',
-    'seeds/things.json: row 3: field "title": is required',
+    'seeds/things.json: row 4, and 1 more row: field "id": is 0, but ids begin at 1',
+    'seeds/things.json: row 4: field "title": is required',
     'seeds/things.json: row 2: field "size": is "x", but it must be a finite number',
   ])
 })
@@ -304,24 +374,104 @@ test('demo rows are checked against each other', () => {
   ])
 })
 
-test('loading reports files that cannot be imported, seed files that cannot be read, and those without a resource', async () => {
-  const { path: folder, remove } = temporaryFolder('descriptors')
-  try {
-    writeFileSync(join(folder, 'broken.js'), 'export default {')
-    writeFileSync(join(folder, 'orphans.json'), '["row"]')
-    await loadRegistry({ resources: folder, seeds: folder })
-    assert.unreachable()
-  } catch (error) {
-    const [first, broken, ...orphans] = (error as Error).message.split('\n')
-    assert.is(first, 'The resources have 3 errors:')
-    assert.match(broken as string, /^ {2}resources\/broken\.ts: cannot be loaded: /)
-    assert.equal(orphans, [
-      '  seeds/orphans.json: there is no resource "orphans"',
-      '  seeds/orphans.json: cannot be loaded: it must be an array of objects',
-    ])
-  } finally {
-    remove()
-  }
+test('a problem of many rows is reported once', () => {
+  const rows = Array.from({ length: 240 }, (_, n) => ({ id: n + 1 }))
+  assert.equal(demoProblems(resourceFrom('things', valid, rows)), [
+    'seeds/things.json: row 1, and 239 more rows: field "title": is required',
+  ])
+})
+
+test('a value that breaks two rules has both reported', () => {
+  const fields = { owner_id: integer({ references: 'owners', unique: true }) }
+  const things = resourceFrom('things', { ...valid, fields, required: [] }, [
+    { id: 1, owner_id: 'x' },
+    { id: 2, owner_id: 'x' },
+  ])
+  assert.equal(demoProblems(resourceFrom('owners', owner, []), things), [
+    `seeds/things.json: row 1, and 1 more row: field "owner_id": is "x", but it must be an integer between ${bounds}`,
+    'seeds/things.json: row 1, and 1 more row: field "owner_id": references row "x", which is not in seeds/owners.json',
+    'seeds/things.json: row 2: field "owner_id": must be unique, but an earlier row has ["x"] too',
+  ])
+})
+
+const link = (name: string, references: string, more: object = {}) => ({
+  ...valid,
+  name,
+  table: name.toLowerCase(),
+  fields: { other_id: integer({ references }) },
+  required: ['other_id'],
+  ...more,
+})
+
+test('a cycle of required references is reported once, in its first resource', () => {
+  assert.equal(problemsIn({ a: link('A', 'a') }), [
+    'resources/a.ts: field "other_id": is required and references its own resource, so no first row can ever be created; remove it from required',
+  ])
+  assert.equal(problemsIn({ a: link('A', 'b'), b: link('B', 'c'), c: link('C', 'b'), d: link('D', 'c') }), [
+    'resources/b.ts: field "other_id": is required and references a resource that requires one of this (b.other_id → c.other_id), so no first row can ever be created; remove it from required',
+  ])
+})
+
+test('a cycle that an optional reference or rows from elsewhere can begin is valid', () => {
+  assert.equal(problemsIn({ a: link('A', 'b'), b: link('B', 'a', { required: [] }) }), [])
+  assert.equal(problemsIn({ a: link('A', 'b'), b: link('B', 'a', { create: false }) }), [])
+})
+
+for (const [name, other, message] of [
+  [
+    'leave Request',
+    {},
+    'name "leave Request" makes the schema LeaveRequest, which resources/a.ts makes too; choose another name',
+  ],
+  [
+    'Leave request create',
+    {},
+    'name "Leave request create" makes the schema LeaveRequestCreate, which resources/a.ts makes too; choose another name',
+  ],
+  [
+    'Leave requests',
+    {},
+    'name "Leave requests" is the plural of resources/a.ts, and getLeaveRequests would look like its list; choose another name',
+  ],
+  [
+    'Absence',
+    { plural: 'Leave-requests' },
+    'plural "Leave-requests" makes the operation listLeaveRequests, which resources/a.ts makes too; choose another plural',
+  ],
+  [
+    'Absence',
+    { plural: 'Leave request' },
+    'plural "Leave request" is the name of resources/a.ts; choose another plural',
+  ],
+  [
+    'Pagination meta',
+    {},
+    'name "Pagination meta" makes the schema PaginationMeta, which every service has; choose another name',
+  ],
+  [
+    'Größe',
+    {},
+    'name is "Größe", but schemas and operations are named after it, and OpenAPI allows only A–Z, a–z and 0–9 there; replace "öß"',
+  ],
+  [
+    'Size',
+    { plural: '尺寸' },
+    'plural is "尺寸", but schemas and operations are named after it, and OpenAPI allows only A–Z, a–z and 0–9 there; replace "尺寸"',
+  ],
+  [
+    '?!',
+    {},
+    'name is "?!", but schemas and operations are named after it; it must have a letter or digit (A–Z, a–z, 0–9)',
+  ],
+] as const) {
+  test(`the name ${name} ${JSON.stringify(other)} is reported beside Leave request`, () => {
+    const first = { ...valid, name: 'Leave request', table: 'leave_requests' }
+    assert.equal(problemsIn({ a: first, b: { ...valid, name, ...other } }), [`resources/b.ts: ${message}`])
+  })
+}
+
+test('the singular can be the plural', () => {
+  assert.equal(problemsOf({ ...valid, name: 'Attendance', plural: 'Attendance' }), [])
 })
 
 test('a similar name is suggested, and none if none is similar', () => {

@@ -6,8 +6,11 @@ import { oas } from '@stoplight/spectral-rulesets'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { errorCodes } from '../engine/contract/errors.js'
-import { pascal } from '../engine/contract/schemas.js'
+import { text } from '../engine/descriptor/index.js'
+import { schemaNames } from '../engine/descriptor/names.js'
 import { writableFields } from '../engine/descriptor/registry.js'
+import type { Problem } from '../engine/descriptor/registryError.js'
+import { verify } from '../engine/descriptor/verify.js'
 import { registry, startService } from './support/service.js'
 
 const { get, send, address } = await startService()
@@ -67,6 +70,18 @@ test('both validate against the official schemas', async () => {
     const result = await validator.validate(structuredClone(document))
     assert.ok(result.valid, JSON.stringify(result.errors, null, 1))
     assert.is(validator.version, version)
+  }
+})
+
+test('no resource can take the name of a schema that every service has', () => {
+  const derived = registry.flatMap((resource) => Object.values(schemaNames(resource)))
+  const shared = Object.keys(openapi.components.schemas).filter((name) => !derived.includes(name))
+  assert.ok(shared.length > 0)
+  for (const name of shared) {
+    const problems: Problem[] = []
+    const descriptor = { name, area: 'A', table: 't', fields: { a: text() }, required: [], create: true }
+    verify([{ file: 'resources/things.ts', path: 'things', module: { default: descriptor } }], problems)
+    assert.match(problems[0]?.message ?? '', `makes the schema ${name}, which every service has`)
   }
 })
 
@@ -200,7 +215,7 @@ for (const [where, statement] of statements) {
 
 test('defaults, references and uniqueness are stated wherever a descriptor has them', () => {
   for (const resource of registry.filter(({ create }) => create)) {
-    const schema = `${pascal(resource.name)}Create`
+    const schema = schemaNames(resource).create
     for (const field of writableFields(resource)) {
       const description = descriptionOf(schema, field.name)
       assert.is(description.includes('Default: '), field.default !== undefined, `${schema}.${field.name}`)

@@ -5,7 +5,6 @@ import { dirname, join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { folders } from '../product.js'
-import { registry } from './support/service.js'
 
 const root = dirname(folders.seeds)
 
@@ -27,7 +26,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Helpers that every folder may import. */
-const universal = ['engine/batchPerTick.ts']
+const universal = ['engine/batchPerTick.ts', 'engine/jsonError.ts']
 
 const filesIn = (folder: string): string[] =>
   readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
@@ -92,8 +91,8 @@ test('a resource imports only engine/descriptor/index.ts', () => {
 })
 
 test('the engine names no resource', () => {
-  const tables = registry.map(({ table }) => table).filter((table) => table !== 'applications')
-  const named = new RegExp(`['"\`](${tables.join('|')})['"\`]`)
+  // Not every table of the registry: one that a user adds may be a word that the engine uses too, such as "rows".
+  const named = /['"`](attendance|candidates|career_sites|departments|employees|jobs|leave_requests|organizations)['"`]/
   for (const file of sources.filter((one) => one.startsWith('engine/'))) {
     const code = readFileSync(join(root, file), 'utf8').replaceAll(/\/\*\*.*?\*\/|'[^'\n]*such as[^'\n]*'/gs, '')
     assert.not.match(code, named, file)

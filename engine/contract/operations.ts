@@ -1,5 +1,6 @@
 /** Every operation of the interface, as one list: the router serves it and the documents describe it. */
 import type { z } from 'zod'
+import { operationNames } from '../descriptor/names.js'
 import { filterFields, type Registry, type Resource, searchedFields } from '../descriptor/registry.js'
 import { bodyLimit, createBodyReader } from './createBody.js'
 import { bodyInvalid, parametersInvalid, payloadTooLarge, rowNotFound, tokenMissing, writesDisabled } from './errors.js'
@@ -15,7 +16,7 @@ import {
   readResponses,
 } from './operation.js'
 import { idNotText, itemIdSchema, listQuerySchema, notInteger } from './parameters.js'
-import { collectionSchema, createSchema, pascal, rowSchema, withArticle } from './schemas.js'
+import { collectionSchema, createSchema, rowSchema, withArticle } from './schemas.js'
 import { healthSchema, indexSchema } from './sharedSchemas.js'
 
 const index: Operation = {
@@ -73,7 +74,7 @@ const list = (resource: Resource, row: z.ZodType): Operation => {
     kind: 'list',
     resource,
     route: {
-      operationId: `list${pascal(resource.plural)}`,
+      operationId: operationNames(resource).list,
       method: 'get',
       path: `/v1/${resource.path}`,
       tags: [resource.area],
@@ -97,7 +98,7 @@ const get = (resource: Resource, row: z.ZodType): Operation => {
     kind: 'get',
     resource,
     route: {
-      operationId: `get${pascal(resource.name)}`,
+      operationId: operationNames(resource).get,
       method: 'get',
       path: `/v1/${resource.path}/{item_id}`,
       tags: [resource.area],
@@ -124,7 +125,7 @@ const create = (resource: Resource, row: z.ZodType): Operation => {
     kind: 'create',
     resource,
     route: {
-      operationId: `create${pascal(resource.name)}`,
+      operationId: operationNames(resource).create,
       method: 'post',
       path: `/v1/${resource.path}`,
       tags: [resource.area],

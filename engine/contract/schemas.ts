@@ -1,14 +1,8 @@
 /** The zod schemas that follow from a descriptor: the row, the page and the create body. */
 import { z } from 'zod'
 import { now, today } from '../descriptor/clock.js'
+import { schemaNames } from '../descriptor/names.js'
 import { type Field, isMandatory, type Resource, writableFields } from '../descriptor/registry.js'
-
-/** `Leave request` as a name for schemas and operations: `LeaveRequest`. */
-export const pascal = (words: string): string =>
-  words
-    .split(/[^\p{L}\p{N}]+/u)
-    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
-    .join('')
 
 /** A noun with its indefinite article. */
 export const withArticle = (noun: string): string => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`
@@ -81,12 +75,12 @@ const shapeOf = (fields: readonly Field[], isBody: boolean) =>
 export const rowSchema = (resource: Resource) =>
   z
     .object(shapeOf(resource.fields, false))
-    .meta({ id: pascal(resource.name), ...(resource.about && { description: resource.about }) })
+    .meta({ id: schemaNames(resource).row, ...(resource.about && { description: resource.about }) })
 
 /** The body of a create: every field that a client may set, and nothing else. */
 export const createSchema = (resource: Resource) =>
   z.strictObject(shapeOf(writableFields(resource), true)).meta({
-    id: `${pascal(resource.name)}Create`,
+    id: schemaNames(resource).create,
     description: `Request body for creating ${withArticle(resource.name.toLowerCase())}.`,
   })
 
@@ -100,4 +94,4 @@ const paginationMeta = z
 
 /** A page of rows. */
 export const collectionSchema = (resource: Resource, row: z.ZodType) =>
-  z.object({ data: z.array(row), meta: paginationMeta }).meta({ id: `${pascal(resource.name)}Collection` })
+  z.object({ data: z.array(row), meta: paginationMeta }).meta({ id: schemaNames(resource).collection })

@@ -1,46 +1,111 @@
 /** Verifies the demo rows against their descriptors and against each other. */
 import { kinds } from './fields.js'
-import { didYouMean } from './nearest.js'
-import type { Field, Registry, RowValues } from './registry.js'
+import { didYouMean, nearest } from './nearest.js'
+import type { Field, Registry, Resource, RowValues } from './registry.js'
 import { formatValue, type Report, reportAt } from './registryError.js'
+import { type SourceFile, textAt } from './sourceFile.js'
 
+/** The ids of the demo rows by path, without the resources whose seed file cannot be read. */
 type Ids = ReadonlyMap<string, ReadonlySet<unknown>>
 
-/** Checks the field of every row: its type, and whether it is required, unique or a reference. */
-const verifyField = (field: Field, rows: readonly RowValues[], ids: Ids, report: Report): void => {
-  const { name, kind, required, references, unique = name === 'id' ? [] : undefined } = field
+/** Reports a problem that many rows have once: for the first of them, with the number of the others. */
+const reportRows = (report: Report, name: string) => {
+  const found = new Map<string, { message: string; index: number; count: number }>()
+  return {
+    add(kind: string, index: number, message: string): void {
+      found.set(kind, { message, index, ...found.get(kind), count: (found.get(kind)?.count ?? 0) + 1 })
+    },
+    flush(): void {
+      for (const { message, index, count } of found.values()) {
+        const others = count > 2 ? `, and ${count - 1} more rows` : count === 2 ? ', and 1 more row' : ''
+        report(`row ${index + 1}${others}: field "${name}": ${message}`, index, name)
+      }
+    },
+  }
+}
+
+/** What is wrong with a value of a field, besides what other rows have. */
+const valueFault = ({ name, kind }: Field, value: unknown, written: () => string | undefined): string | undefined => {
   const { isValid, expected } = kinds[kind]
+  if (!isValid(value)) return `is ${formatValue(value)}, but it must be ${expected}`
+  if (name === 'id' && Number(value) < 1) return `is ${value}, but ids begin at 1`
+  if (typeof value !== 'number' || Math.abs(value) <= Number.MAX_SAFE_INTEGER) return undefined
+  const digits = written() ?? ''
+  if (!/^-?\d+$/.test(digits) || BigInt(digits) === BigInt(value)) return undefined
+  return `is ${digits}, which would be rounded: integers are exact between -9007199254740991 and 9007199254740991`
+}
+
+/** Checks the field in every row: its type, and whether it is required, unique or a reference. */
+const verifyField = (
+  field: Field,
+  rows: readonly RowValues[],
+  ids: Ids,
+  isMisspelt: (row: RowValues) => boolean,
+  report: Report,
+  source?: SourceFile,
+): void => {
+  const { name, required, references, unique = name === 'id' ? [] : undefined } = field
   const keys = new Set<string>()
+  const { add, flush } = reportRows(report, name)
   for (const [index, row] of rows.entries()) {
-    const reportField = reportAt(report, `row ${index + 1}: field "${name}"`)
     const value = row[name] ?? null
     if (value === null) {
-      if (required || name === 'id') reportField('is required')
+      // A misspelt property is reported once, not as missing too.
+      if ((required || name === 'id') && !isMisspelt(row)) add('required', index, 'is required')
       continue
     }
-    if (!isValid(value)) reportField(`is ${formatValue(value)}, but it must be ${expected}`)
-    else if (references && !ids.get(references)?.has(value)) {
-      reportField(`references row ${value}, which is not in seeds/${references}.json`)
+    const fault = valueFault(field, value, () => source && textAt(source, [index, name]))
+    if (fault) add('value', index, fault)
+    const targets = references === undefined ? undefined : ids.get(references)
+    if (targets && !targets.has(value)) {
+      add('reference', index, `references row ${formatValue(value)}, which is not in seeds/${references}.json`)
     }
     if (!unique || unique.some((other) => (row[other] ?? null) === null)) continue
     const key = JSON.stringify([...unique.map((other) => row[other]), value])
-    if (keys.has(key)) reportField(`must be unique, but an earlier row has ${key} too`)
+    if (keys.has(key)) add('unique', index, `must be unique, but an earlier row has ${key} too`)
     keys.add(key)
+  }
+  flush()
+}
+
+/** Reports the properties that are not fields; returns each with the field that its author probably meant. */
+const verifyProperties = (fields: readonly Field[], rows: readonly RowValues[], report: Report) => {
+  const names = fields.map(({ name }) => name)
+  const unknown = new Set(rows.flatMap((row) => Object.keys(row).filter((given) => !names.includes(given))))
+  for (const name of unknown) {
+    const { add, flush } = reportRows(report, name)
+    for (const [index, row] of rows.entries()) {
+      if (name in row) add('unknown', index, `is not a field of this resource${didYouMean(name, names)}`)
+    }
+    flush()
+  }
+  return [...unknown].map((name) => ({ name, meant: nearest(name, names) }))
+}
+
+/** Reports the problems of the demo rows of a resource. */
+export const verifyRows = ({ fields, demo }: Resource, ids: Ids, report: Report, source?: SourceFile): void => {
+  const unknown = verifyProperties(fields, demo, report)
+  for (const field of fields) {
+    const isMisspelt = (row: RowValues) => unknown.some(({ name, meant }) => meant === field.name && name in row)
+    verifyField(field, demo, ids, isMisspelt, report, source)
   }
 }
 
-/** Reports every problem of the demo rows. */
-export const verifyDemo = (registry: Registry, report: Report): void => {
-  const ids: Ids = new Map(registry.map(({ path, demo }) => [path, new Set(demo.map((row) => row['id']))]))
-  for (const { path, fields, demo } of registry) {
-    const reportFile = reportAt(report, `seeds/${path}.json`)
-    const names = fields.map(({ name }) => name)
-    for (const [index, row] of demo.entries()) {
-      for (const name of Object.keys(row).filter((given) => !names.includes(given))) {
-        const hint = didYouMean(name, names)
-        reportFile(`row ${index + 1}: field "${name}": is not a field of this resource${hint}`)
-      }
+/** Reports the values in a descriptor that reference a row which the demo data does not have. */
+export const verifyConstants = ({ fields }: Resource, ids: Ids, report: Report): void => {
+  for (const { name, references = '', ...options } of fields) {
+    const targets = ids.get(references)
+    if (!targets || targets.size === 0) continue
+    for (const option of ['default', 'managed', 'example'] as const) {
+      const given = options[option]
+      const value = typeof given === 'function' ? given() : given
+      if (value === undefined || value === true || targets.has(value)) continue
+      const message = `${option} is ${value}, but seeds/${references}.json has no row with this id`
+      reportAt(report, `field "${name}"`, 'fields', name)(message, option)
     }
-    for (const field of fields) verifyField(field, demo, ids, reportFile)
   }
 }
+
+/** The ids of the demo rows of every resource. */
+export const demoIds = (registry: Registry): Map<string, ReadonlySet<unknown>> =>
+  new Map(registry.map(({ path, demo }) => [path, new Set(demo.map((row) => row['id']))]))

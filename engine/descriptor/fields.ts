@@ -65,14 +65,23 @@ export interface FieldSpec<K extends Kind = Kind, O = OptionsOf[K]> {
   readonly options: O
 }
 
-/** TypeScript does not check generic parameters for unknown properties, so unknown options get the type `never`. */
-type Exactly<O, Allowed> = O & Record<Exclude<keyof O, keyof Allowed>, never>
+/** The options of a kind. Only these two are inferred: TypeScript does not name unknown properties of an inferred type. */
+type GivenOptions<K extends Kind, D, M> = Omit<OptionsOf[K], 'default' | 'managed'> & { default?: D; managed?: M }
+
+/** The inferred options, which decide what a create body may have; NoInfer, because `defineResource` gives a context. */
+type InferredOptions<D, M> = ([D] extends [undefined] ? object : { default: NoInfer<D> }) &
+  ([M] extends [undefined] ? object : { managed: NoInfer<M> })
 
 const fieldOf =
   <K extends Kind>(kind: K) =>
-  <const O extends OptionsOf[K] = Record<never, never>>(options?: Exactly<O, OptionsOf[K]>): FieldSpec<K, O> => ({
+  <
+    const D extends OptionsOf[K]['default'] | undefined = undefined,
+    const M extends OptionsOf[K]['managed'] | undefined = undefined,
+  >(
+    options?: GivenOptions<K, D, M>,
+  ): FieldSpec<K, InferredOptions<D, M>> => ({
     kind,
-    options: options ?? ({} as O),
+    options: (options ?? {}) as InferredOptions<D, M>,
   })
 
 /** An integer between −(2^53−1) and 2^53−1. */

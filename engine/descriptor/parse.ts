@@ -1,7 +1,7 @@
 /** Parses the default export of a resource file into a descriptor and reports every syntax error. */
 import type { Descriptor, Fields } from './define.js'
 import { type FieldSpec, type Kind, kinds, type Options, type Shape } from './fields.js'
-import { didYouMean } from './nearest.js'
+import { didYouMean, nearest } from './nearest.js'
 import { formatValue, type Report, reportAt } from './registryError.js'
 
 type Values = Readonly<Record<string, unknown>>
@@ -53,16 +53,24 @@ const optionsOf = (kind: Kind): Shapes => {
   return Object.fromEntries(options.map((name) => [name, shapes[name]]))
 }
 
+/** What the message about an unknown name says: `unknown option "filtre" of number()`, and what to write instead. */
+interface Unknown {
+  readonly words: (name: string) => string
+  readonly advice?: (name: string) => string | undefined
+}
+
 /** Returns the valid values and reports the invalid ones, and those with an unknown name. */
-const parseValues = (values: Values, shapes: Shapes, describe: (name: string) => string, report: Report): Values => {
+const parseValues = (values: Values, shapes: Shapes, { words, advice }: Unknown, report: Report): Values => {
   const names = Object.keys(shapes)
   const valid: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(values)) {
     const shape = Object.hasOwn(shapes, name) ? shapes[name] : undefined
+    if (shape && value === undefined) continue
     if (!shape) {
-      report(`unknown ${describe(name)}${didYouMean(name, names) || `; it must be one of ${names.join(', ')}`}`)
-    } else if (value === undefined || shape.isValid(value)) valid[name] = value
-    else report(`${name} is ${formatValue(value)}, but it must be ${shape.expected}`)
+      const hint = advice?.(name) ?? (didYouMean(name, names) || `; it must be one of ${names.join(', ')}`)
+      report(`unknown ${words(name)}${hint}`, name)
+    } else if (shape.isValid(value)) valid[name] = value
+    else report(`${name} is ${formatValue(value)}, but it must be ${shape.expected}`, name)
   }
   return valid
 }
@@ -70,13 +78,21 @@ const parseValues = (values: Values, shapes: Shapes, describe: (name: string) =>
 const isSpec = (spec: unknown): spec is { kind: Kind; options: Values } =>
   isObject(spec) && Object.hasOwn(kinds, String(spec['kind'])) && isObject(spec['options'])
 
-const parseField = (spec: unknown, report: Report): FieldSpec => {
+const parseField = (field: string, spec: unknown, report: Report): FieldSpec => {
   if (!isSpec(spec)) {
-    report(`is ${formatValue(spec)}, but it must be integer(), number() or text()`)
+    const hint = typeof spec === 'function' ? ', with parentheses' : ''
+    report(`is ${formatValue(spec)}, but it must be integer(), number() or text()${hint}`)
     return { kind: 'text', options: {} }
   }
   const { kind, options } = spec
-  return { kind, options: parseValues(options, optionsOf(kind), (name) => `option "${name}" of ${kind}()`, report) }
+  const unknown: Unknown = {
+    words: (name) => `option "${name}" of ${kind}()`,
+    advice: (name) =>
+      name === 'required'
+        ? `; add the field to the list of the resource instead: required: ['${field}', …]`
+        : undefined,
+  }
+  return { kind, options: parseValues(options, optionsOf(kind), unknown, report) }
 }
 
 /** Replaces invalid properties, so that the rest of the descriptor can be verified in the same run. */
@@ -88,14 +104,21 @@ export const parseDescriptor = (exported: unknown, report: Report): Descriptor |
     report('the default export is not a descriptor; write "export default defineResource({ … })"')
     return undefined
   }
+  const known = Object.keys(properties)
+  const unknown = Object.keys(exported).filter((name) => !known.includes(name))
+  // A misspelt property is reported once, not as missing too.
+  const misspelt = unknown.map((name) => nearest(name, known))
   for (const [name, { expected }] of Object.entries(mandatory)) {
-    if (exported[name] === undefined) report(`${name} is missing; it must be ${expected}`)
+    if (exported[name] === undefined && !misspelt.includes(name)) report(`${name} is missing; it must be ${expected}`)
   }
-  const valid = parseValues(exported, properties, (name) => `property "${name}"`, report)
+  const valid = parseValues(exported, properties, { words: (name) => `property "${name}"` }, report)
   const parsed: Descriptor = { ...placeholder, ...valid }
   const names = Object.keys(parsed.fields)
   const fields: Fields = Object.fromEntries(
-    names.map((name) => [name, parseField(parsed.fields[name], reportAt(report, `field "${name}"`))]),
+    names.map((name) => [
+      name,
+      parseField(name, parsed.fields[name], reportAt(report, `field "${name}"`, 'fields', name)),
+    ]),
   )
   // Without fields, every name in required would be reported as a second error.
   return { ...parsed, fields, required: names.length > 0 ? parsed.required : [] }

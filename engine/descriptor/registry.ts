@@ -2,6 +2,8 @@
 import { now, today } from './clock.js'
 import type { Descriptor } from './define.js'
 import type { FieldSpec, Kind, Options, TextFormat } from './fields.js'
+import { pluralOf } from './names.js'
+import type { Problem } from './registryError.js'
 
 export type Value = string | number | null
 export type RowValues = Record<string, Value>
@@ -24,17 +26,14 @@ export interface Resource extends Omit<Descriptor, 'fields' | 'required'> {
   readonly fields: readonly Field[]
   /** The demo rows; empty if `seeds/` has no file for the resource. */
   readonly demo: readonly RowValues[]
+  /** Why the demo rows of `seeds/` are not in `demo`; an empty database cannot be filled then. */
+  readonly demoProblems?: readonly Problem[]
 }
 
 export type Registry = readonly Resource[]
 
 /** Every resource has the same `id`, so no descriptor declares it. */
 const idSpec: FieldSpec = { kind: 'integer', options: { managed: true, about: 'Assigned by the service.' } }
-
-const pluralOf = (name: string): string => {
-  if (/[^aeiou]y$/i.test(name)) return `${name.slice(0, -1)}ies`
-  return /(s|x|z|ch|sh)$/i.test(name) ? `${name}es` : `${name}s`
-}
 
 const clockFormats = new Map<unknown, TextFormat>([
   [today, 'date'],
@@ -61,7 +60,7 @@ export const resourceFrom = (
 ): Resource => ({
   ...rest,
   path,
-  plural: rest.plural ?? pluralOf(rest.name),
+  plural: pluralOf(rest),
   fields: [
     fieldOf('id', idSpec, false),
     ...Object.entries(fields).map(([name, spec]) => fieldOf(name, spec, required.includes(name))),

@@ -1,20 +1,43 @@
-/** Reports the problems of resource and seed files: all at once, each with its file, row and field. */
+/** The problems of resource and seed files: all at once, each with its file, its place in the file and what to do. */
+import { type Place, type Position, placePosition, type SourceFile } from './sourceFile.js'
 
-export type Report = (message: string) => void
+export interface Problem {
+  /** Relative to the folder of package.json: `resources/leave.ts`. */
+  readonly file: string
+  readonly message: string
+  /** Undefined if the source is not there, or is not a literal. */
+  readonly position: Position | undefined
+}
 
-/** Puts the place before each message: `resources/leave.ts: field "days": unknown option "filtre" of number()`. */
+/** Reports a problem; the place is the way to a property in the literal of the file. */
+export type Report = (message: string, ...place: Place) => void
+
+/** Adds the problems of one file to a list. */
+export const reportIn =
+  (problems: Problem[], file: string, source?: SourceFile): Report =>
+  (message, ...place) =>
+    void problems.push({ file, message, position: source && placePosition(source, place) })
+
+/** Puts words before each message, and the beginning of the way before each place: `field "days": unknown option …`. */
 export const reportAt =
-  (report: Report, place: string): Report =>
-  (message) =>
-    report(`${place}: ${message}`)
+  (report: Report, words: string, ...start: Place): Report =>
+  (message, ...place) =>
+    report(`${words}: ${message}`, ...start, ...place)
 
-/** Lists all problems; the service does not start with any. */
+/** One line: `resources/leave.ts:13: field "days": unknown option "filtre" of number()`. */
+export const problemLine = ({ file, position, message }: Problem): string =>
+  `${file}${position ? `:${position.line}` : ''}: ${message}`
+
+/** Lists all problems; the service does not start with any in its descriptors. */
 export class RegistryError extends Error {
   override readonly name = 'RegistryError'
 
-  constructor(problems: readonly string[]) {
+  readonly problems: readonly Problem[]
+
+  constructor(problems: readonly Problem[]) {
     const count = problems.length === 1 ? 'an error' : `${problems.length} errors`
-    super([`The resources have ${count}:`, ...problems].join('\n  '))
+    super([`The resources have ${count}:`, ...problems.map(problemLine)].join('\n  '))
+    this.problems = problems
   }
 }
 

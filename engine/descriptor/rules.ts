@@ -1,36 +1,93 @@
-/** The rules for descriptors beyond their syntax: names, references, and options that contradict each other. */
+/** The rules for the fields of a descriptor beyond their syntax: names, references, and options that contradict each other. */
 import type { Descriptor } from './define.js'
 import { type FieldSpec, type Kind, kinds, type Options } from './fields.js'
 import { didYouMean } from './nearest.js'
 import { formatValue, type Report, reportAt } from './registryError.js'
 
+/** A resource that others can reference. */
+export interface Target {
+  readonly path: string
+  /** Undefined if its file has no valid table. */
+  readonly table: string | undefined
+}
+
+/** What to write instead of a path that no resource has: the path of the table with this name, or a similar path. */
+export const pathHint = (name: string, targets: readonly Target[]): string => {
+  const paths = targets.map(({ path }) => path)
+  const owner = targets.find(({ table }) => table === name)
+  if (owner) return `; that is a table, and its path is "${owner.path}"`
+  if (paths.length === 0) return ''
+  return didYouMean(name, paths) || `; the resources are ${paths.join(', ')}`
+}
+
 /** The query parameters of every list; a filter cannot have the same name. */
 const listParameters = ['limit', 'offset', 'q']
 
 const checkName = (name: string, report: Report): void => {
-  if (name === 'id') report('every resource has an id without declaring it; remove the field')
-  else if (name === 'constructor') report('the name is reserved by JavaScript; choose another')
-  else if (listParameters.includes(name)) report('the name is a query parameter of every list; choose another')
-  else if (!/^[a-z][a-z0-9_]{0,59}$/.test(name)) {
+  const lower = name.toLowerCase()
+  if (lower === 'id') report('every resource has an id without declaring it; remove the field')
+  if (name === 'constructor') report('the name is reserved by JavaScript; choose another')
+  if (listParameters.includes(lower)) report('the name is a query parameter of every list; choose another')
+  if (!/^[a-z][a-z0-9_]{0,59}$/.test(name)) {
     report('the name must be lower-case letters, digits and underscores, such as "from_date"')
   }
 }
 
-const checkUnique = (name: string, unique: readonly string[], fields: readonly string[], report: Report): void => {
-  const unknown = unique.find((other) => !fields.includes(other))
-  if (unique.length === 0) report('unique is an empty list; write true if it is unique in the whole table')
-  else if (unique.includes(name)) report('unique names the field itself; name other fields, or write true')
-  else if (unknown !== undefined) report(`unique names the unknown field "${unknown}"${didYouMean(unknown, fields)}`)
+const checkScope = (name: string, scope: readonly string[], { fields }: Descriptor, report: Report): void => {
+  const names = Object.keys(fields)
+  if (scope.length === 0) report('unique is an empty list; write true if it is unique in the whole table', 'unique')
+  for (const [index, other] of scope.entries()) {
+    const say = (message: string) => report(message, 'unique', index)
+    const { redacted } = (fields[other]?.options ?? {}) as Options<unknown>
+    if (other === name) say('unique names the field itself; name other fields, or write true')
+    else if (!names.includes(other)) say(`unique names the unknown field "${other}"${didYouMean(other, names)}`)
+    else if (redacted) say(`unique names the redacted field "${other}", and would reveal its values`)
+    if (scope.indexOf(other) < index) say(`unique names "${other}" twice`)
+  }
 }
 
-const checkFunction = (option: string, compute: () => unknown, kind: Kind, report: Report): void => {
+/** Returns what the function returns, and reports it if it is not a value of the kind. */
+const checkFunction = (option: string, compute: () => unknown, kind: Kind, report: Report): unknown => {
   const { isValid, expected } = kinds[kind]
   try {
     const value = compute()
-    if (isValid(value)) return
-    report(`the function ${option} returns ${formatValue(value)}, but it must return ${expected}`)
+    if (value instanceof Promise) {
+      value.catch(() => {})
+      report(`the function ${option} is async, but it must return its value at once: ${expected}`, option)
+    } else if (!isValid(value)) {
+      report(`the function ${option} returns ${formatValue(value)}, but it must return ${expected}`, option)
+    }
+    return value
   } catch (error) {
-    report(`the function ${option} throws an error: ${(error as Error).message}`)
+    const reason = error instanceof Error ? error.message : formatValue(error)
+    report(`the function ${option} throws an error: ${reason}`, option)
+    return undefined
+  }
+}
+
+/** The rules for a value that the service sets: a default or a managed function. */
+const checkSource = (
+  option: 'default' | 'managed',
+  kind: Kind,
+  options: Options<string | number>,
+  report: Report,
+): void => {
+  const { [option]: source, unique, references } = options
+  const value = typeof source === 'function' ? checkFunction(option, source, kind, report) : source
+  if (references !== undefined && typeof value === 'number' && value < 1) {
+    report(`${option} is ${value}, but ids begin at 1`, option)
+  }
+  if (unique !== true || source === undefined || source === true) return
+  if (typeof source !== 'function') {
+    report(
+      'unique and a constant default contradict each other: a second row with the default would be refused; remove one of the two',
+      option,
+    )
+  } else if (option === 'managed' && value !== undefined && value === checkFunction(option, source, kind, () => {})) {
+    report(
+      'unique, but the function managed returns the same value again: a second row would be refused; remove one of the two',
+      option,
+    )
   }
 }
 
@@ -38,45 +95,46 @@ const checkField = (
   name: string,
   { kind, options: given }: FieldSpec,
   descriptor: Descriptor,
-  paths: readonly string[],
+  targets: readonly Target[],
   report: Report,
 ): void => {
   const options: Options<string | number> = given
   const { references, unique, managed, redacted, default: preset } = options
   const isRequired = descriptor.required.includes(name)
   checkName(name, report)
-  if (references !== undefined && !paths.includes(references)) {
-    const hint = didYouMean(references, paths) || `; the resources are ${paths.join(', ')}`
-    report(`references the unknown resource "${references}"${hint}`)
+  if (references !== undefined && !targets.some(({ path }) => path === references)) {
+    report(`references the unknown resource "${references}"${pathHint(references, targets)}`, 'references')
   }
-  if (Array.isArray(unique)) checkUnique(name, unique, Object.keys(descriptor.fields), report)
-  if (managed && preset !== undefined) report('a managed field cannot have a default; remove one of the two')
+  if (Array.isArray(unique)) checkScope(name, unique, descriptor, report)
+  if (managed && preset !== undefined) report('a managed field cannot have a default; remove one of the two', 'default')
   if (managed === true && isRequired && descriptor.create) {
-    report('a required managed field needs a function that returns its value, such as managed: now')
+    report('a required managed field needs a function that returns its value, such as managed: now', 'managed')
   }
-  if (redacted && isRequired) report('a redacted field is always null for clients, so it cannot be required')
+  if (redacted && isRequired)
+    report('a redacted field is always null for clients, so it cannot be required', 'redacted')
   for (const option of ['filter', 'example', 'unique'] as const) {
     if (redacted && options[option] !== undefined) {
-      report(`a redacted field cannot have the option ${option}, which would reveal its values`)
+      report(`a redacted field cannot have the option ${option}, which would reveal its values`, option)
     }
   }
-  if (typeof preset === 'function') checkFunction('default', preset, kind, report)
-  if (typeof managed === 'function') checkFunction('managed', managed, kind, report)
+  checkSource('default', kind, options, report)
+  checkSource('managed', kind, options, report)
 }
 
 const checkRequired = ({ fields, required }: Descriptor, report: Report): void => {
   const names = Object.keys(fields)
   for (const [index, name] of required.entries()) {
-    if (name === 'id') report('required names "id", which every row has; remove it')
-    else if (!names.includes(name)) report(`required names the unknown field "${name}"${didYouMean(name, names)}`)
-    else if (required.indexOf(name) < index) report(`required names "${name}" twice`)
+    const say = (message: string) => report(message, 'required', index)
+    if (name === 'id') say('required names "id", which every row has; remove it')
+    else if (!names.includes(name)) say(`required names the unknown field "${name}"${didYouMean(name, names)}`)
+    if (required.indexOf(name) < index) say(`required names "${name}" twice`)
   }
 }
 
-/** Reports every rule that a descriptor breaks; `paths` are the paths of all resources. */
-export const checkDescriptor = (descriptor: Descriptor, paths: readonly string[], report: Report): void => {
+/** Reports every rule that a descriptor breaks; `targets` are all resources. */
+export const checkDescriptor = (descriptor: Descriptor, targets: readonly Target[], report: Report): void => {
   checkRequired(descriptor, report)
   for (const [name, spec] of Object.entries(descriptor.fields)) {
-    checkField(name, spec, descriptor, paths, reportAt(report, `field "${name}"`))
+    checkField(name, spec, descriptor, targets, reportAt(report, `field "${name}"`, 'fields', name))
   }
 }

@@ -1,18 +1,22 @@
 /** Verifies all descriptors before the service starts. */
-import type { Descriptor } from './define.js'
+import { checkCycles, type Linked } from './cycles.js'
+import { checkNames } from './names.js'
 import { parseDescriptor } from './parse.js'
-import { type Report, reportAt } from './registryError.js'
+import { type Problem, type Report, reportIn } from './registryError.js'
 import { checkDescriptor } from './rules.js'
+import { duplicatesIn, type SourceFile } from './sourceFile.js'
 
-/** A file of `resources/`, loaded but not yet verified. */
+/** A file of `resources/`, not yet verified. */
 export interface ResourceModule {
   readonly file: string
   readonly path: string
-  readonly exported: unknown
+  readonly source?: SourceFile | undefined
+  /** Undefined if the file could not be imported. */
+  readonly module: { readonly default?: unknown } | undefined
 }
 
-interface ParsedResource extends Omit<ResourceModule, 'exported'> {
-  readonly descriptor: Descriptor
+interface ParsedResource extends Linked {
+  readonly file: string
 }
 
 /** Paths that the service itself serves. */
@@ -25,31 +29,44 @@ const checkPath = (path: string, report: Report): void => {
   }
 }
 
-/** Names both files, because only their author knows which one is wrong. */
-const checkDistinct = (
-  all: readonly ParsedResource[],
-  property: 'table' | 'name',
-  reason: string,
-  report: Report,
-): void => {
-  for (const [index, { file, descriptor }] of all.entries()) {
-    const value = descriptor[property]
-    const first = all.slice(0, index).find((other) => other.descriptor[property] === value)
-    if (first && value !== '') report(`${first.file} and ${file}: both have the ${property} "${value}"; ${reason}`)
+/** JavaScript keeps the last of two properties with the same name, without a word. */
+const checkDuplicates = (source: SourceFile, report: Report): void => {
+  for (const { place, firstLine } of duplicatesIn(source)) {
+    const what = place.length === 2 && place[0] === 'fields' ? 'field' : 'property'
+    report(`${what} "${place.at(-1)}" is declared twice, first in line ${firstLine}; remove one of the two`, ...place)
   }
 }
 
-/** Returns the descriptors, with placeholders for what is invalid, and reports every problem. */
-export const verify = (modules: readonly ResourceModule[], report: Report): ParsedResource[] => {
-  for (const { file, path } of modules) checkPath(path, reportAt(report, file))
-  const parsed = modules.flatMap(({ file, path, exported }) => {
-    const descriptor = parseDescriptor(exported, reportAt(report, file))
-    return descriptor ? [{ file, path, descriptor }] : []
-  })
+/** Names both files, because only their author knows which one is wrong. */
+const checkTable = ({ report, descriptor: { table } }: ParsedResource, earlier: readonly ParsedResource[]): void => {
+  const other = earlier.find(({ descriptor }) => descriptor.table === table)
+  if (other && table !== '') {
+    report(`table "${table}" is also that of ${other.file}; each resource needs its own table`, 'table')
+  }
+}
+
+/** Returns the descriptors, with placeholders for what is invalid, and adds every problem to the list. */
+export const verify = (modules: readonly ResourceModule[], problems: Problem[]): ParsedResource[] => {
+  const parsed: ParsedResource[] = []
+  for (const { file, path, source, module } of modules) {
+    const report = reportIn(problems, file, source)
+    checkPath(path, report)
+    if (!module) continue
+    if (source) checkDuplicates(source, report)
+    const descriptor = parseDescriptor(module.default, report)
+    if (descriptor) parsed.push({ file, path, descriptor, report })
+  }
   // References to a resource whose own file has errors are valid: each mistake is reported once.
-  const paths = modules.map(({ path }) => path)
-  for (const { file, descriptor } of parsed) checkDescriptor(descriptor, paths, reportAt(report, file))
-  checkDistinct(parsed, 'table', 'each resource needs its own table', report)
-  checkDistinct(parsed, 'name', 'schemas and operations are named after it, so it must be unique', report)
+  const targets = modules.map(({ path }) => {
+    const { table } = parsed.find((one) => one.path === path)?.descriptor ?? {}
+    return { path, table }
+  })
+  for (const [index, resource] of parsed.entries()) {
+    const earlier = parsed.slice(0, index)
+    checkDescriptor(resource.descriptor, targets, resource.report)
+    checkTable(resource, earlier)
+    checkNames(resource.descriptor, earlier, resource.report)
+  }
+  checkCycles(parsed)
   return parsed
 }

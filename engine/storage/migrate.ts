@@ -1,6 +1,7 @@
 /** What the registry wants and the database lacks, as a list of steps, and carrying them out. */
 import type { Knex } from 'knex'
 import type { Field, Registry, Resource } from '../descriptor/registry.js'
+import { problemLine } from '../descriptor/registryError.js'
 import type { Column, MigrationDialect, Step } from './migrationDialect.js'
 import type { Progress } from './options.js'
 import { addColumns, addForeignKeys, createTable, type DerivedObject, statesTable } from './schema.js'
@@ -159,6 +160,11 @@ const isEmpty = async (database: MigrationDialect, registry: Registry): Promise<
 export const loadDemo = async (database: MigrationDialect, registry: Registry): Promise<boolean> => {
   let isLoaded = false
   if (!(await isEmpty(database, registry))) return isLoaded
+  const problems = registry.flatMap(({ demoProblems = [] }) => demoProblems)
+  if (problems.length > 0) {
+    const reason = 'it is empty, and the demo rows for it have errors; correct them, or set DEMO_DATA=false'
+    throw new StorageError([`${reason}:`, ...problems.map(problemLine)].join('\n  '))
+  }
   await database.transaction(async () => {
     // Another process may have loaded them meanwhile.
     if (!(await isEmpty(database, registry))) return

@@ -6,7 +6,7 @@ const scalar = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
 const string = /"(?:[ !#-[\]-\u{10ffff}]+|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*("?)/uy
 
 /** The index of the first syntax error. */
-const errorIndex = (text: string): number => {
+export const jsonErrorIndex = (text: string): number => {
   // The closing brackets of everything that is open; not recursion, because nesting may be deeper than the call stack.
   const closers: ('}' | ']')[] = []
   let expects: 'value' | 'key' | 'colon' | 'separator' = 'value'
@@ -47,7 +47,7 @@ const errorIndex = (text: string): number => {
 
 /** Where a text that JSON.parse refused stops being JSON, in words: `unexpected character at line 2, column 7`. */
 export const jsonErrorPlace = (text: string): string => {
-  const at = errorIndex(text)
+  const at = jsonErrorIndex(text)
   const before = text.slice(0, at).split('\n')
   const what = at >= text.length ? 'unexpected end' : 'unexpected character'
   return `${what} at line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`

@@ -1,0 +1,66 @@
+/** Checks the descriptors and demo rows without starting the service: `npm run check`. */
+import { inspectFolders } from '../engine/descriptor/load.js'
+import type { Problem } from '../engine/descriptor/registryError.js'
+import type { Position } from '../engine/descriptor/sourceFile.js'
+import { folders } from '../product.js'
+import { flag, runCommand } from '../support/options.js'
+
+const command = {
+  name: 'npm run check',
+  about: 'Checks the descriptors in resources/ and the demo rows in seeds/, and shows every error in its line.',
+  options: {
+    json: flag('prints an array of errors, each with file, line, column and message'),
+  },
+  notes: 'Exits with 0 if there are no errors, and with 1 if there are.',
+  example: 'npm run check -- --json',
+}
+
+/** The most characters of a source line that are shown; demo rows are long. */
+const shownLength = 110
+
+/** The source line, cut around the position, and a caret line below it. */
+const excerpt = ({ text, column, length }: Position): string => {
+  const start = column + length > shownLength ? Math.max(0, column - shownLength / 2) : 0
+  const shown = text.slice(start, start + shownLength)
+  const line = `${start > 0 ? '…' : ''}${shown}${start + shownLength < text.length ? '…' : ''}`
+  const before = line.slice(0, column - 1 - start + (start > 0 ? 1 : 0))
+  const carets = '^'.repeat(Math.min(length, shownLength - (column - 1 - start)))
+  return `    ${line}\n    ${before.replaceAll(/[^\t]/g, ' ')}${carets}`
+}
+
+const formatted = ({ file, message, position }: Problem): string => {
+  if (!position) return `${file}: ${message}`
+  return `${file}:${position.line}:${position.column}: ${message}\n${excerpt(position)}`
+}
+
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
+
+const printForPeople = (problems: readonly Problem[], resources: number): void => {
+  for (const problem of problems) console.log(`${formatted(problem)}\n`)
+  const files = new Set(problems.map(({ file }) => file)).size
+  const isGood = problems.length === 0
+  const summary = isGood
+    ? `${counted(resources, 'resource')} and their demo rows have no errors.`
+    : `${counted(problems.length, 'error')} in ${counted(files, 'file')}.`
+  console.log(summary)
+}
+
+const printForMachines = (problems: readonly Problem[]): void => {
+  const rows = problems.map(({ file, message, position }) => ({
+    file,
+    line: position?.line ?? null,
+    column: position?.column ?? null,
+    message,
+  }))
+  console.log(JSON.stringify(rows, null, 2))
+}
+
+await runCommand(command, async ({ json }) => {
+  const inspection = await inspectFolders(folders)
+  const problems = [...inspection.problems, ...inspection.seedProblems].sort(
+    (a, b) => a.file.localeCompare(b.file, 'en') || (a.position?.line ?? 0) - (b.position?.line ?? 0),
+  )
+  if (json) printForMachines(problems)
+  else printForPeople(problems, inspection.registry.length)
+  process.exitCode = problems.length > 0 ? 1 : 0
+})

@@ -1,0 +1,71 @@
+/** Explains why a resource file cannot be imported. */
+import * as descriptorModule from './index.js'
+import { wordsOf } from './literal.js'
+import { didYouMean } from './nearest.js'
+import type { Problem } from './registryError.js'
+import { type Position, positionBetween, type SourceFile } from './sourceFile.js'
+
+const index = '../engine/descriptor/index.js'
+const exported = Object.keys(descriptorModule)
+
+/** The first line of the message, without the absolute paths of this machine. */
+const messageOf = (error: unknown): string => {
+  const message = error instanceof Error ? error.message : String(error)
+  return (message.split('\n')[0] ?? '').replaceAll(/(?:file:\/\/)?\/\S*\/(?=(?:engine|resources)\/)/g, '')
+}
+
+const wordPosition = (source: SourceFile, name: string): Position | undefined => {
+  for (const { word, start } of wordsOf(source.text)) {
+    if (word === name) return positionBetween(source, start, start + word.length)
+  }
+  return undefined
+}
+
+/** The position of the import whose module is at the path. */
+const importPosition = (source: SourceFile, path: string): Position | undefined => {
+  for (const { 0: match, 1: specifier = '', index: start } of source.text.matchAll(
+    /(?:\bfrom|\bimport)\s*['"](.*?)['"]/g,
+  )) {
+    const end = start + match.length - 1
+    if (path.endsWith(specifier.replace(/^(?:\.\.?\/)+/, '')))
+      return positionBetween(source, end - specifier.length, end)
+  }
+  return undefined
+}
+
+/** Where the stack says that the file failed. Stacks name TypeScript files only with --enable-source-maps. */
+const stackPosition = (source: SourceFile, { stack = '' }: Error, file: string): Position | undefined => {
+  const [, line, column] = new RegExp(`${file.replace('.', '\\.')}:(\\d+):(\\d+)`).exec(stack) ?? []
+  if (line === undefined) return undefined
+  const before = source.text.split('\n').slice(0, Number(line) - 1)
+  const start = before.reduce((sum, { length }) => sum + length + 1, 0) + Number(column) - 1
+  return positionBetween(source, start, start + 1)
+}
+
+/** What is wrong, and where. */
+const explain = (error: unknown, file: string, source: SourceFile): [message: string, Position | undefined] => {
+  const message = messageOf(error)
+  const [, module, missing] = /module '(.+)' does not provide an export named '(.+)'/.exec(message) ?? []
+  if (missing !== undefined) {
+    const hint = module === index ? didYouMean(missing, exported) || `; it exports ${exported.join(', ')}` : ''
+    return [`${module} does not export "${missing}"${hint}`, wordPosition(source, missing)]
+  }
+  const [, unknown] = /^(\S+) is not defined$/.exec(message) ?? []
+  if (unknown !== undefined) {
+    const hint = exported.includes(unknown) ? `; import it from '${index}'` : didYouMean(unknown, exported)
+    return [`"${unknown}" is not defined${hint}`, wordPosition(source, unknown)]
+  }
+  const [, path] = /^(?:Cannot find (?:module|package)|Directory import) '(.+?)'/.exec(message) ?? []
+  const position = path === undefined ? undefined : importPosition(source, path)
+  if (position) {
+    const specifier = position.text.slice(position.column - 1, position.column - 1 + position.length)
+    return [`"${specifier}" does not exist; a resource file imports from '${index}'`, position]
+  }
+  return [message, error instanceof Error ? stackPosition(source, error, file) : undefined]
+}
+
+/** The problem of a file whose import failed. */
+export const importProblem = (error: unknown, file: string, source: SourceFile | undefined): Problem => {
+  const [message, position] = source ? explain(error, file, source) : [messageOf(error), undefined]
+  return { file, message: `cannot be loaded: ${message}`, position }
+}

@@ -1,0 +1,103 @@
+/** The names in the API documents that are derived from the name of a resource, and the rules that keep them distinct. */
+import type { Descriptor } from './define.js'
+import type { Report } from './registryError.js'
+
+/** `Leave request` as a name for schemas and operations: `LeaveRequest`. */
+const pascal = (words: string): string =>
+  words
+    .split(/[^\p{L}\p{N}]+/u)
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('')
+
+export const pluralOf = ({ name, plural }: Pick<Descriptor, 'name' | 'plural'>): string => {
+  if (plural !== undefined) return plural
+  if (/[^aeiou]y$/i.test(name)) return `${name.slice(0, -1)}ies`
+  return /(s|x|z|ch|sh)$/i.test(name) ? `${name}es` : `${name}s`
+}
+
+export const schemaNames = ({ name }: Pick<Descriptor, 'name'>) => {
+  const row = pascal(name)
+  return { row, create: `${row}Create`, collection: `${row}Collection` }
+}
+
+export const operationNames = (named: Pick<Descriptor, 'name' | 'plural'>) => ({
+  list: `list${pascal(pluralOf(named))}`,
+  get: `get${pascal(named.name)}`,
+  create: `create${pascal(named.name)}`,
+})
+
+/** The schemas that every service has. */
+const ownSchemas = [
+  'ErrorEnvelope',
+  'Health',
+  'Index',
+  'PaginationMeta',
+  'ParameterIssue',
+  'ValidationError',
+  'ValidationIssue',
+]
+
+/** OpenAPI allows no other letters and digits in the names of schemas. */
+const checkCharacters = (property: 'name' | 'plural', value: string, report: Report): void => {
+  const forbidden = [...new Set(pascal(value).match(/[^A-Za-z0-9]/gu))].join('')
+  const reason = `${property} is "${value}", but schemas and operations are named after it`
+  if (forbidden !== '')
+    report(`${reason}, and OpenAPI allows only A–Z, a–z and 0–9 there; replace "${forbidden}"`, property)
+  else if (pascal(value) === '') report(`${reason}; it must have a letter or digit (A–Z, a–z, 0–9)`, property)
+}
+
+const firstCommon = (names: object, others: object): string | undefined =>
+  Object.values(names).find((name) => Object.values(others).includes(name))
+
+/** Which derived name a resource shares with another one, in words. */
+const collision = (
+  own: Descriptor,
+  other: Descriptor,
+  where: string,
+): [property: 'name' | 'plural', string] | undefined => {
+  const { name } = own
+  if (name === other.name) {
+    return [
+      'name',
+      `name "${name}" is also that of ${where}; schemas and operations are named after it, so it must be unique`,
+    ]
+  }
+  const schema = firstCommon(schemaNames(own), schemaNames(other))
+  if (schema)
+    return ['name', `name "${name}" makes the schema ${schema}, which ${where} makes too; choose another name`]
+  const [{ list, ...rest }, others] = [operationNames(own), operationNames(other)]
+  if (pascal(name) === pascal(pluralOf(other))) {
+    return [
+      'name',
+      `name "${name}" is the plural of ${where}, and ${rest.get} would look like its list; choose another name`,
+    ]
+  }
+  if (pascal(other.name) === pascal(pluralOf(own))) {
+    return ['plural', `plural "${pluralOf(own)}" is the name of ${where}; choose another plural`]
+  }
+  const operation = firstCommon({ list, ...rest }, others)
+  return operation
+    ? [
+        'plural',
+        `plural "${pluralOf(own)}" makes the operation ${operation}, which ${where} makes too; choose another plural`,
+      ]
+    : undefined
+}
+
+/** Reports the names of a resource that OpenAPI does not allow, or that the service or an earlier resource uses. */
+export const checkNames = (
+  own: Descriptor,
+  earlier: readonly { readonly file: string; readonly descriptor: Descriptor }[],
+  report: Report,
+): void => {
+  const { name, plural } = own
+  if (name === '') return
+  checkCharacters('name', name, report)
+  if (plural !== undefined) checkCharacters('plural', plural, report)
+  const taken = firstCommon(schemaNames(own), ownSchemas)
+  if (taken) report(`name "${name}" makes the schema ${taken}, which every service has; choose another name`, 'name')
+  for (const { file, descriptor } of earlier) {
+    const found = descriptor.name === '' ? undefined : collision(own, descriptor, file)
+    if (found) report(found[1], found[0])
+  }
+}

@@ -1,0 +1,86 @@
+/** Reads the demo rows from the files in `seeds/`. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { jsonErrorIndex } from '../jsonError.js'
+import type { RowValues } from './registry.js'
+import { type Problem, reportIn } from './registryError.js'
+import { pathHint, type Target } from './rules.js'
+import { duplicatesIn, positionBetween, type SourceFile, seedSource } from './sourceFile.js'
+
+export interface SeedFile {
+  readonly file: string
+  readonly source: SourceFile
+  /** Undefined if the file cannot be read. */
+  readonly rows: RowValues[] | undefined
+}
+
+const isRow = (row: unknown): row is RowValues => typeof row === 'object' && row !== null && !Array.isArray(row)
+
+/** The syntax error of a text that JSON.parse refused. */
+const jsonProblem = (file: string, text: string): Problem => {
+  const at = jsonErrorIndex(text)
+  const sign = text[at] ?? ''
+  const hint = /,\s*$/.test(text.slice(0, at)) && /[\]}]/.test(sign) ? '; remove the comma before it' : ''
+  const what = sign === '' ? 'it ends too early' : `unexpected ${JSON.stringify(sign)}${hint}`
+  // The end of the file is shown behind its last line.
+  const start = sign === '' ? text.trimEnd().length : at
+  const position = positionBetween({ text, literal: undefined }, start, start + 1)
+  return { file, message: `is not valid JSON: ${what}`, position }
+}
+
+const decode = (bytes: Buffer): string | undefined => {
+  try {
+    // Without its byte order mark, which some editors write.
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+const readSeedFile = (file: string, bytes: Buffer, problems: Problem[]): SeedFile => {
+  const text = decode(bytes)
+  const source = seedSource(text ?? '')
+  const report = reportIn(problems, file, source)
+  if (text === undefined) {
+    report('is not UTF-8; save it with that encoding')
+    return { file, source, rows: undefined }
+  }
+  let rows: unknown
+  try {
+    rows = JSON.parse(text)
+  } catch {
+    problems.push(jsonProblem(file, text))
+    return { file, source, rows: undefined }
+  }
+  const misfit = Array.isArray(rows) ? rows.findIndex((row) => !isRow(row)) : 0
+  if (!Array.isArray(rows)) report('must be an array of objects, such as [{"id": 1}]')
+  else if (misfit >= 0) report(`row ${misfit + 1} must be an object, such as {"id": 1}`, misfit)
+  for (const { place, firstLine } of duplicatesIn(source)) {
+    report(
+      `row ${Number(place[0]) + 1} has "${place.at(-1)}" twice, first in line ${firstLine}; remove one of the two`,
+      ...place,
+    )
+  }
+  return { file, source, rows: Array.isArray(rows) && misfit < 0 ? rows : undefined }
+}
+
+/** Reads the seed file of each resource, by path, and adds the problems to the list. */
+export const readSeedFiles = (
+  folder: string,
+  targets: readonly Target[],
+  problems: Problem[],
+): Map<string, SeedFile> => {
+  const files = new Map<string, SeedFile>()
+  for (const entry of existsSync(folder) ? readdirSync(folder, { withFileTypes: true }) : []) {
+    const { name } = entry
+    const file = `seeds/${name}`
+    const path = name.replace(/\.json$/, '')
+    if (entry.isDirectory())
+      reportIn(problems, `${file}/`)('is a folder, which is not read; move its files into seeds/')
+    else if (!name.endsWith('.json')) continue
+    else if (targets.some((target) => target.path === path)) {
+      files.set(path, readSeedFile(file, readFileSync(join(folder, name)), problems))
+    } else if (targets.length > 0) reportIn(problems, file)(`there is no resource "${path}"${pathHint(path, targets)}`)
+  }
+  return files
+}
