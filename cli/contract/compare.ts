@@ -19,8 +19,11 @@ const compareFrame = (before: Json, after: Json, emit: Emit): void => {
     emit(rule, 'request', { subject, before: before[key], after: after[key] })
   }
   changed('servers', 'base-path-changed', 'the service')
-  for (const key of ['info', 'tags']) {
-    if (!isSame(before[key], after[key])) emit('description-changed', 'request', { subject: `${key} of the document` })
+  for (const [key, subject] of [
+    ['info', 'the service'],
+    ['tags', 'the list of groups'],
+  ] as const) {
+    if (!isSame(before[key], after[key])) emit('description-changed', 'request', { subject })
   }
   const [old, now] = [asObject(before['components']), asObject(after['components'])]
   const [scheme, newScheme] = [old['securitySchemes'], now['securitySchemes']]

@@ -8,6 +8,8 @@ const places = ({ operations, subject }: Difference): string => {
 
 const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`
 
+const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
+
 /** A heading and its lines; nothing without lines. */
 const section = (heading: string, lines: readonly string[]): string[] =>
   lines.length === 0 ? [] : [[heading, ...lines.map((line) => `  ${line}`)].join('\n')]
@@ -20,7 +22,7 @@ export const reportOf = (differences: readonly Difference[], isAccepted: boolean
     breaking.flatMap((one) =>
       one.breaks
         .filter((broken) => broken.audience === audience)
-        .map(({ reason }) => `${one.message}${places(one)}: ${reason}.`),
+        .map(({ reason }) => sentence(`${one.message}${places(one)}: ${reason}`)),
     )
   const advice = isAccepted
     ? 'Recorded in docs/openapi.json; commit it with your change.'
@@ -31,7 +33,7 @@ export const reportOf = (differences: readonly Difference[], isAccepted: boolean
     ...section('Breaking for generated clients:', linesFor('generated clients')),
     ...section(
       'Not breaking:',
-      harmless.map((one) => `${one.message}${places(one)}.`),
+      harmless.map((one) => sentence(`${one.message}${places(one)}`)),
     ),
     advice,
   ].join('\n\n')
