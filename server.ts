@@ -9,7 +9,7 @@ import { listen } from './engine/http/listen.js'
 import { explainListenError } from './engine/listenError.js'
 import { createLogger, notices } from './engine/log.js'
 import { readSettings, type Settings, settingHint, settingsHelp, settingWarnings } from './engine/settings.js'
-import { reportIndexing, reportOpened } from './engine/startReports.js'
+import { reportIndexing, reportOpened, reportUnfilled } from './engine/startReports.js'
 import { onStopSignal } from './engine/stopSignals.js'
 import { openStorage } from './engine/storage/open.js'
 import type { Storage } from './engine/storage/storage.js'
@@ -17,8 +17,8 @@ import { supervise } from './engine/supervise.js'
 import { folders, middleware, product } from './product.js'
 import { runCommand } from './support/options.js'
 
-const openDatabase = (registry: Registry, settings: Settings): Promise<Storage> =>
-  openStorage(registry, settings.DATABASE_URL, {
+const openDatabase = async (registry: Registry, settings: Settings): Promise<Storage> => {
+  const storage = await openStorage(registry, settings.DATABASE_URL, {
     demo: settings.DEMO_DATA,
     cacheBytes: settings.CACHE_MB * 1024 * 1024,
     readTimeoutMs: settings.READ_TIMEOUT_MS,
@@ -33,6 +33,9 @@ const openDatabase = (registry: Registry, settings: Settings): Promise<Storage> 
     // The supervisor has opened the database before its workers, and reported it.
     opened: (event) => cluster.isPrimary && reportOpened(settings.DATABASE_URL, event),
   })
+  if (cluster.isPrimary && settings.DEMO_DATA) reportUnfilled(await storage.counts())
+  return storage
+}
 
 /** Loaded only if METRICS_PORT is set. */
 const loadMetrics = () => import('./engine/http/metrics.js')

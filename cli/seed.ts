@@ -1,47 +1,54 @@
-/** Adds rows to a table of the database in DATABASE_URL: `npm run seed -- --rows 1000000 --resource employees`. */
+/** Adds rows to the database in DATABASE_URL: `npm run seed -- --rows 1000 --resource jobs` or `--demo contracts`. */
 import { loadRegistry } from '../engine/descriptor/load.js'
 import { nearest } from '../engine/descriptor/nearest.js'
-import type { RowValues } from '../engine/descriptor/registry.js'
+import type { Registry, Resource, RowValues } from '../engine/descriptor/registry.js'
 import { readSettings } from '../engine/settings.js'
 import { openStorage } from '../engine/storage/open.js'
+import type { Storage } from '../engine/storage/storage.js'
 import { folders } from '../product.js'
-import { CommandError, integer, runCommand, text, UsageError } from '../support/options.js'
+import { CommandError, integer, optionalText, runCommand, UsageError } from '../support/options.js'
 import { progressBar } from '../support/progress.js'
 import { bulkRow, withSampleRows } from '../support/samples.js'
+import { loadDemoRows } from './seed/loadDemoRows.js'
 
 const batchSize = 5_000
 
+/** The defaults of --rows and --resource, which are left out with --demo. */
+const defaults = { rows: 1_000_000, resource: 'employees' }
+
 const command = {
   name: 'npm run seed',
-  about: 'Adds variations of the demo rows to a table of the database in DATABASE_URL.',
+  about:
+    'Adds rows to tables of the database in DATABASE_URL: variations of the demo rows, or the demo rows themselves.',
   options: {
-    rows: integer('how many rows to add', 1_000_000, { max: 1_000_000_000 }),
-    resource: text('path of the resource to add them to', 'PATH', 'employees'),
+    rows: integer('how many variations of the demo rows to add', 0, {
+      max: 1_000_000_000,
+      shownDefault: String(defaults.rows),
+    }),
+    resource: optionalText('path of the resource to add them to', 'PATH', defaults.resource),
+    demo: optionalText('load the demo rows of these resources, joined by commas, into their empty tables', 'PATHS'),
   },
   example: 'DATABASE_URL=sqlite:data/large.sqlite npm run seed -- --rows 100000 --resource jobs',
 }
 
-await runCommand(command, async ({ rows: total, resource: path }) => {
-  const settings = readSettings(process.env)
-  const registry = withSampleRows(await loadRegistry(folders))
+const findResource = (registry: Registry, option: string, path: string): Resource => {
   const resource = registry.find((one) => one.path === path)
-  if (!resource) {
-    const paths = registry.map((one) => one.path)
-    const near = nearest(path, paths)
-    const advice = near ? `Did you mean ${near}?` : `The resources are ${paths.join(', ')}.`
-    throw new UsageError(`--resource is "${path}", which is not a resource. ${advice}`)
-  }
-  if (settings.DATABASE_URL === 'sqlite::memory:') {
-    throw new CommandError('DATABASE_URL is sqlite::memory:, which is lost when the command ends; use a file.')
-  }
-  const storage = await openStorage(registry, settings.DATABASE_URL, {
-    demo: true,
-    cacheBytes: 0,
-    readTimeoutMs: settings.READ_TIMEOUT_MS,
-    pool: { size: 1, waitMs: settings.POOL_WAIT_MS, idleMs: settings.POOL_IDLE_MS, statementMs: 600_000 },
-    progress: () => {},
-    warn: console.warn,
-  })
+  if (resource) return resource
+  const paths = registry.map((one) => one.path)
+  const near = nearest(path, paths)
+  const advice = near ? `Did you mean ${near}?` : `The resources are ${paths.join(', ')}.`
+  throw new UsageError(`--${option} is "${path}", which is not a resource. ${advice}`)
+}
+
+/** The resources of --demo, all of which have demo rows. */
+const demoResources = (registry: Registry, paths: string): Resource[] => {
+  const resources = new Set(paths.split(',').map((path) => findResource(registry, 'demo', path.trim())))
+  const empty = [...resources].find(({ demo }) => demo.length === 0)
+  if (empty) throw new CommandError(`seeds/${empty.path}.json has no demo rows; write some first.`)
+  return [...resources]
+}
+
+const addVariations = async (storage: Storage, resource: Resource, total: number): Promise<void> => {
   const report = progressBar(resource.table, total, 'rows')
   report(0)
   for (let done = 0; done < total; done += batchSize) {
@@ -52,5 +59,37 @@ await runCommand(command, async ({ rows: total, resource: path }) => {
     })
     report(done + count)
   }
-  await storage.close()
+}
+
+await runCommand(command, async ({ rows, resource: path, demo }) => {
+  const settings = readSettings(process.env)
+  if (demo !== undefined && (rows > 0 || path !== undefined)) {
+    throw new UsageError('--demo loads the demo rows as they are; leave out --rows and --resource.')
+  }
+  const loaded = await loadRegistry(folders)
+  const registry = demo === undefined ? withSampleRows(loaded) : loaded
+  const resource = findResource(registry, 'resource', path ?? defaults.resource)
+  const chosen = demo === undefined ? [] : demoResources(registry, demo)
+  if (settings.DATABASE_URL === 'sqlite::memory:') {
+    throw new CommandError('DATABASE_URL is sqlite::memory:, which is lost when the command ends; use a file.')
+  }
+  let isFilled = false
+  const storage = await openStorage(registry, settings.DATABASE_URL, {
+    demo: true,
+    cacheBytes: 0,
+    readTimeoutMs: settings.READ_TIMEOUT_MS,
+    pool: { size: 1, waitMs: settings.POOL_WAIT_MS, idleMs: settings.POOL_IDLE_MS, statementMs: 600_000 },
+    progress: () => {},
+    warn: console.warn,
+    opened(event) {
+      isFilled = event.demo
+    },
+  })
+  try {
+    if (demo === undefined) await addVariations(storage, resource, rows || defaults.rows)
+    else if (isFilled) console.log('The database was empty: loaded the demo rows of every resource.')
+    else await loadDemoRows(storage, chosen)
+  } finally {
+    await storage.close()
+  }
 })

@@ -1,4 +1,5 @@
 /** Reports what happens to the database while the service starts. */
+import type { Resource } from './descriptor/registry.js'
 import { notices } from './log.js'
 import { publicDatabaseUrl } from './settings.js'
 
@@ -10,6 +11,17 @@ export const reportOpened = (url: string, { created, demo }: { created: boolean;
     ? `Created ${what}, ${demo ? 'with the demo data' : 'without demo data'}.`
     : `Opened the database ${database}${demo ? ', which was empty, and loaded the demo data' : ''}.`
   notices.info({ database, created, demo }, message)
+}
+
+/** Reports the resources whose table is empty although there are demo rows, which only a database without rows gets. */
+export const reportUnfilled = (counts: ReadonlyMap<Resource, number>): void => {
+  const unfilled = [...counts].filter(([{ demo }, rows]) => rows === 0 && demo.length > 0)
+  if (unfilled.length === 0) return
+  const paths = unfilled.map(([{ path }]) => path)
+  notices.info(
+    { unfilled: paths },
+    `Demo rows were not loaded for ${paths.join(', ')}, because other tables have rows. To load them: npm run seed -- --demo ${paths.join(',')}`,
+  )
 }
 
 let lastReport = 0

@@ -22,10 +22,12 @@ test('values are parsed, and omitted options have their defaults', () => {
   assert.equal(parseCommand(command, []), {
     values: { rows: 10, resource: 'employees', postgres: false },
     argument: undefined,
+    more: [],
   })
   assert.equal(parseCommand(command, ['--rows', '5', '--postgres', 'file', '--resource=jobs']), {
     values: { rows: 5, resource: 'jobs', postgres: true },
     argument: 'file',
+    more: [],
   })
 })
 

@@ -62,7 +62,7 @@ for (const resource of affected) {
   })
 
   test(`${path}: lists, pages and rows show null`, async () => {
-    for (const query of ['limit=200', 'limit=7&offset=13', 'q=a&limit=200', 'q=an&offset=1']) {
+    for (const query of ['limit=200', 'limit=7&offset=3', 'q=a&limit=200', 'q=an&offset=1']) {
       const { body } = await get(`${path}?${query}`)
       assert.ok(body.data.length > 0, query)
       for (const row of body.data) for (const { name } of fields) assert.is(row[name], null)

@@ -22,7 +22,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   cli: ['engine', 'product.ts', 'support'],
   stress: ['engine', 'product.ts', 'support'],
   bench: ['engine', 'product.ts', 'support'],
-  'spec-tests': ['engine', 'product.ts', 'support', 'stress', 'resources'],
+  'spec-tests': ['engine', 'product.ts', 'support', 'stress', 'resources', 'cli'],
 }
 
 /** Helpers that every folder may import. */

@@ -52,6 +52,17 @@ export const text = (about: string, placeholder: string, preset?: string): Optio
   parse: (given) => given || undefined,
 })
 
+/** An option with a text value that has no default and may be left out. */
+export const optionalText = (
+  about: string,
+  placeholder: string,
+  shownDefault?: string,
+): Option<string | undefined> => ({
+  ...text(about, placeholder),
+  default: undefined,
+  shownDefault,
+})
+
 /** An option without a value. */
 export const flag = (about: string): Option<boolean> => ({
   about,
@@ -67,8 +78,10 @@ export interface Command<O extends Options> {
   /** How it is called: `npm run seed`. */
   readonly name: string
   readonly about: string
-  /** The one argument that is not an option. */
+  /** The first argument that is not an option. */
   readonly argument?: { readonly name: string; readonly about: string; readonly required: boolean }
+  /** The arguments after the first, any number of them. */
+  readonly moreArguments?: { readonly name: string; readonly about: string }
   readonly options: O
   /** More text for the help. */
   readonly notes?: string
@@ -88,7 +101,7 @@ export class CommandError extends Error {
 }
 
 /** The text that `--help` prints. */
-export const helpOf = ({ name, about, argument, options, notes, example }: Command<Options>): string => {
+export const helpOf = ({ name, about, argument, moreArguments, options, notes, example }: Command<Options>): string => {
   const optionLines = Object.entries(options).map(
     ([option, { placeholder, about: what, shownDefault }]): [string, string] => [
       `--${option}${placeholder ? ` ${placeholder}` : ''}`,
@@ -96,14 +109,15 @@ export const helpOf = ({ name, about, argument, options, notes, example }: Comma
     ],
   )
   const lines: [string, string][] = [
-    ...(argument ? [[argument.name, argument.about] as [string, string]] : []),
+    ...[argument, moreArguments].flatMap((one) => (one ? [[one.name, one.about] as [string, string]] : [])),
     ...optionLines,
     ['--help', 'show this help'],
   ]
   const width = Math.max(...lines.map(([left]) => left.length))
   const isEmpty = optionLines.length === 0
   const shape = argument && (argument.required ? argument.name : `[${argument.name}]`)
-  const call = [name, '--', shape, !isEmpty && '[options]'].filter(Boolean).join(' ')
+  const more = moreArguments && `[${moreArguments.name} …]`
+  const call = [name, '--', shape, more, !isEmpty && '[options]'].filter(Boolean).join(' ')
   return [
     `Usage: ${isEmpty && !argument ? name : call}`,
     about,
@@ -121,23 +135,24 @@ const wantsHelp = (args: readonly string[]): boolean => {
 
 /** Returns the values of a command line, or undefined if it asks for help; throws a UsageError if it is invalid. */
 export const parseCommand = <O extends Options>(
-  { argument, options, hint }: Command<O>,
+  { argument, moreArguments, options, hint }: Command<O>,
   args: readonly string[],
-): { values: Values<O>; argument: string | undefined } | undefined => {
+): { values: Values<O>; argument: string | undefined; more: string[] } | undefined => {
   if (wantsHelp(args)) return undefined
   const types = Object.fromEntries(
     Object.entries(options).map(([name, { placeholder }]) => [name, { type: placeholder ? 'string' : 'boolean' }]),
   ) as Record<string, { type: 'string' | 'boolean' }>
   const { tokens } = parseArgs({ args: [...args], options: types, strict: false, allowPositionals: true, tokens: true })
   const values: Record<string, unknown> = {}
-  let given: string | undefined
+  const given: string[] = []
   for (const token of tokens) {
     if (token.kind === 'positional') {
-      if (!argument || given !== undefined) throw new UsageError(`Unexpected argument "${token.value}". See --help.`)
+      const expected = given.length === 0 ? argument : moreArguments
+      if (!expected) throw new UsageError(`Unexpected argument "${token.value}". See --help.`)
       if (token.value.startsWith('-')) {
-        throw new UsageError(`${argument.name} is "${token.value}", but it must not begin with "-".`)
+        throw new UsageError(`${expected.name} is "${token.value}", but it must not begin with "-".`)
       }
-      given = token.value
+      given.push(token.value)
     }
     if (token.kind !== 'option') continue
     const option = Object.hasOwn(options, token.name) ? options[token.name] : undefined
@@ -154,12 +169,13 @@ export const parseCommand = <O extends Options>(
     if (parsed === undefined) throw new UsageError(`--${token.name} is "${value}", but it must be ${option.expected}.`)
     values[token.name] = parsed
   }
-  if (argument?.required && !given) throw new UsageError(`${argument.name} is missing. See --help.`)
+  const [first, ...more] = given
+  if (argument?.required && !first) throw new UsageError(`${argument.name} is missing. See --help.`)
   for (const [name, option] of Object.entries(options)) {
     values[name] ??= option.default
     if (option.placeholder && values[name] === '') throw new UsageError(`--${name} is missing. See --help.`)
   }
-  return { values: values as Values<O>, argument: given }
+  return { values: values as Values<O>, argument: first, more }
 }
 
 const isExpected = (error: unknown): error is Error =>
@@ -168,11 +184,11 @@ const isExpected = (error: unknown): error is Error =>
 /** Parses the command line and runs the command; prints the help if asked, and expected errors without their stack. */
 export const runCommand = async <O extends Options>(
   command: Command<O>,
-  run: (values: Values<O>, argument: string | undefined) => Promise<void>,
+  run: (values: Values<O>, argument: string | undefined, more: readonly string[]) => Promise<void>,
 ): Promise<void> => {
   try {
     const parsed = parseCommand(command, process.argv.slice(2))
-    if (parsed) await run(parsed.values, parsed.argument)
+    if (parsed) await run(parsed.values, parsed.argument, parsed.more)
     else console.log(helpOf(command))
   } catch (error) {
     if (isInterrupted()) return

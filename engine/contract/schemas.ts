@@ -44,6 +44,20 @@ const sentences = (field: Field, isBody: boolean): string => {
     .join(' ')
 }
 
+/** The default for programs: a value, or what the clock or another function gives. */
+const defaultName = ({ default: source }: Field): unknown => {
+  if (typeof source !== 'function') return source
+  return source === today ? { computed: 'today' } : { computed: source === now ? 'now' : 'by the service' }
+}
+
+/** What the sentences promise and no keyword of JSON Schema expresses; undefined where they promise nothing. */
+const promises = (field: Field, isBody: boolean) => ({
+  'x-references': field.references && `/v1/${field.references}`,
+  'x-unique': field.unique,
+  'x-redacted': isBody ? undefined : field.redacted,
+  'x-default': isBody ? defaultName(field) : undefined,
+})
+
 /** A string that every database stores unchanged. */
 export const storableText = () =>
   z
@@ -66,8 +80,9 @@ const shapeOf = (fields: readonly Field[], isBody: boolean) =>
       const value = (isBody ? bodyKinds : rowKinds)[field.kind]()
       const isRequired = isBody ? isMandatory(field) : field.required
       const schema = isRequired ? value : value.nullable().optional()
-      const description = sentences(field, isBody)
-      return [field.name, description === '' ? schema : schema.meta({ description })]
+      const meta = { description: sentences(field, isBody) || undefined, ...promises(field, isBody) }
+      const given = Object.entries(meta).filter(([, value]) => value !== undefined)
+      return [field.name, given.length === 0 ? schema : schema.meta(Object.fromEntries(given))]
     }),
   )
 

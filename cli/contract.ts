@@ -1,0 +1,76 @@
+/** Compares the API that the descriptors make with the recorded one: `npm run contract`. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { documentsOf } from '../engine/contract/documents.js'
+import { operationsOf } from '../engine/contract/operations.js'
+import { loadRegistry } from '../engine/descriptor/load.js'
+import { RegistryError } from '../engine/descriptor/registryError.js'
+import { folders, product } from '../product.js'
+import { CommandError, flag, runCommand } from '../support/options.js'
+import { compareDocuments } from './contract/compare.js'
+import { isObject, type Json } from './contract/json.js'
+import { reportOf } from './contract/report.js'
+
+const name = 'docs/openapi.json'
+const file = join(dirname(folders.seeds), name)
+
+const command = {
+  name: 'npm run contract',
+  about: `Compares the API that the descriptors make with the one recorded in ${name}, and names who a difference breaks.`,
+  options: {
+    accept: flag(`record the API in ${name}`),
+    check: flag('fail on every difference, not only on breaking ones; for CI'),
+    json: flag('print the differences as JSON'),
+  },
+  notes: 'Exit code: 0 if nothing breaks clients or the differences are accepted, 1 otherwise.',
+  example: 'npm run contract -- --accept',
+}
+
+const readRecorded = (): Json => {
+  const advice = 'record the API with: npm run contract -- --accept'
+  if (!existsSync(file)) throw new CommandError(`${name} does not exist; ${advice}`)
+  try {
+    const recorded: unknown = JSON.parse(readFileSync(file, 'utf8'))
+    if (isObject(recorded) && isObject(recorded['paths'])) return recorded
+  } catch (error) {
+    throw new CommandError(`${name} is not valid JSON (${(error as Error).message}); restore it, or ${advice}`)
+  }
+  throw new CommandError(`${name} is not an OpenAPI document; restore it, or ${advice}`)
+}
+
+interface Current {
+  readonly document: Json
+  /** Why the document lacks the examples, which come from the demo rows. */
+  readonly seedsError?: RegistryError
+}
+
+const documentFrom = async (seeds: string): Promise<Json> => {
+  const registry = await loadRegistry({ ...folders, seeds })
+  return JSON.parse(documentsOf(product, operationsOf(registry)).openapi.toString()) as Json
+}
+
+/** The document of the descriptors. Seeds that do not fit a changed descriptor yet do not prevent the comparison. */
+const readCurrent = async (): Promise<Current> => {
+  try {
+    return { document: await documentFrom(folders.seeds) }
+  } catch (seedsError) {
+    if (!(seedsError instanceof RegistryError)) throw seedsError
+    // Throws if the descriptors have errors, too.
+    return { document: await documentFrom(join(folders.seeds, 'none')), seedsError }
+  }
+}
+
+await runCommand(command, async ({ accept, check, json }) => {
+  const { document, seedsError } = await readCurrent()
+  if (accept && seedsError) throw new CommandError(`The examples come from the demo rows. ${seedsError.message}`)
+  const isNew = accept && !existsSync(file)
+  const all = isNew ? [] : compareDocuments(readRecorded(), document)
+  const differences = seedsError ? all.filter(({ rule }) => rule !== 'example-changed') : all
+  if (accept) writeFileSync(file, `${JSON.stringify(document, null, 2)}\n`)
+
+  const isBreaking = differences.some(({ breaks }) => breaks.length > 0)
+  if (json) console.log(JSON.stringify({ accepted: accept, breaking: isBreaking, differences }, null, 2))
+  else console.log(isNew ? `Recorded the API in ${name}.` : reportOf(differences, accept))
+  if (seedsError) console.error('The demo rows do not fit the descriptors, so examples were not compared.')
+  if (!accept && (isBreaking || (check && differences.length > 0))) process.exitCode = 1
+})

@@ -1,0 +1,58 @@
+/** Collects the differences between two documents: the same difference of several operations is one. */
+import { type Detail, type RuleName, ruleOf, type Side } from './rules.js'
+
+type Audience = 'readers' | 'writers' | 'generated clients'
+
+export interface Difference {
+  readonly rule: RuleName
+  readonly subject: string
+  /** The operations concerned; none if it concerns the document. */
+  readonly operations: readonly string[]
+  readonly message: string
+  /** Who breaks, and why. */
+  readonly breaks: readonly { readonly audience: Audience; readonly reason: string }[]
+}
+
+/** Reports a difference of the current operation. */
+export type Emit = (rule: RuleName, side: Side, detail: Detail) => void
+
+/** Readers send GET requests. A row that both get and create return is reported for readers. */
+const audienceOf = (operations: readonly string[]): Audience[] => {
+  const isRead = (operation: string) => operation.startsWith('GET ')
+  if (operations.length === 0) return ['readers', 'writers']
+  return operations.some(isRead) ? ['readers'] : ['writers']
+}
+
+const differenceOf = (rule: RuleName, side: Side, detail: Detail, operations: readonly string[]): Difference => {
+  const { text, breaks = {}, breaksGenerated } = ruleOf(rule)
+  const reason = breaks[side]
+  return {
+    rule,
+    subject: detail.subject,
+    operations,
+    message: text(detail, side),
+    breaks: [
+      ...(reason === undefined ? [] : audienceOf(operations).map((audience) => ({ audience, reason }))),
+      ...(breaksGenerated === undefined ? [] : [{ audience: 'generated clients' as const, reason: breaksGenerated }]),
+    ],
+  }
+}
+
+export const differenceList = () => {
+  const found = new Map<string, { rule: RuleName; side: Side; detail: Detail; operations: Set<string> }>()
+  return {
+    /** The function that reports the differences of an operation, or those of the whole document. */
+    emitFor:
+      (operation?: string): Emit =>
+      (rule, side, detail) => {
+        const key = JSON.stringify([rule, side, detail.subject, detail.before, detail.after])
+        const entry = found.get(key) ?? { rule, side, detail, operations: new Set<string>() }
+        if (operation !== undefined) entry.operations.add(operation)
+        found.set(key, entry)
+      },
+    all: (): Difference[] =>
+      [...found.values()].map(({ rule, side, detail, operations }) =>
+        differenceOf(rule, side, detail, [...operations]),
+      ),
+  }
+}

@@ -1,0 +1,40 @@
+/** The differences in plain sentences: the breaking ones first, by audience. */
+import type { Difference } from './differences.js'
+
+const places = ({ operations, subject }: Difference): string => {
+  const named = operations.filter((operation) => operation !== subject)
+  return named.length === 0 ? '' : ` (${named.join(', ')})`
+}
+
+const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`
+
+const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
+
+/** A heading and its lines; nothing without lines. */
+const section = (heading: string, lines: readonly string[]): string[] =>
+  lines.length === 0 ? [] : [[heading, ...lines.map((line) => `  ${line}`)].join('\n')]
+
+export const reportOf = (differences: readonly Difference[], isAccepted: boolean): string => {
+  if (differences.length === 0) return 'The API is the one recorded in docs/openapi.json.'
+  const breaking = differences.filter(({ breaks }) => breaks.length > 0)
+  const harmless = differences.filter(({ breaks }) => breaks.length === 0)
+  const linesFor = (audience: string) =>
+    breaking.flatMap((one) =>
+      one.breaks
+        .filter((broken) => broken.audience === audience)
+        .map(({ reason }) => sentence(`${one.message}${places(one)}: ${reason}`)),
+    )
+  const advice = isAccepted
+    ? 'Recorded in docs/openapi.json; commit it with your change.'
+    : `${breaking.length === 0 ? 'Nothing breaks clients.' : `${count(breaking.length, 'difference')} break${breaking.length === 1 ? 's' : ''} clients.`} To record the API as it is now: npm run contract -- --accept`
+  return [
+    ...section('Breaking for readers:', linesFor('readers')),
+    ...section('Breaking for writers:', linesFor('writers')),
+    ...section('Breaking for generated clients:', linesFor('generated clients')),
+    ...section(
+      'Not breaking:',
+      harmless.map((one) => sentence(`${one.message}${places(one)}`)),
+    ),
+    advice,
+  ].join('\n\n')
+}

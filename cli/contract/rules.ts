@@ -1,0 +1,135 @@
+/** The kinds of difference between two OpenAPI documents, as data: what each says, and which clients it breaks and why. */
+
+/** A request is what clients send, a response what they receive. */
+export type Side = 'request' | 'response'
+
+export interface Detail {
+  readonly subject: string
+  readonly before?: unknown
+  readonly after?: unknown
+}
+
+interface Rule {
+  readonly text: (detail: Detail, side: Side) => string
+  /** Why it breaks clients, by the side on which it happens; a side that is not listed breaks nobody. */
+  readonly breaks?: Partial<Readonly<Record<Side, string>>>
+  /** Why it breaks code that was generated from the document. */
+  readonly breaksGenerated?: string
+}
+
+const show = (value: unknown): string => (value === undefined ? 'none' : JSON.stringify(value))
+const changes = ({ subject, before, after }: Detail): string =>
+  `${subject} changes from ${show(before)} to ${show(after)}`
+const changed =
+  (what: string) =>
+  ({ subject, ...values }: Detail): string =>
+    changes({ subject: `${subject}: the ${what}`, ...values })
+const is =
+  (what: string) =>
+  ({ subject }: Detail): string =>
+    `${subject} ${what}`
+/** Says one thing of what clients send, another of what they receive. */
+const either =
+  (request: string, response: string) =>
+  ({ subject }: Detail, side: Side): string =>
+    `${subject} ${side === 'request' ? request : response}`
+
+const refused = 'requests that were valid are refused'
+const unexpected = 'clients receive values that they did not expect'
+
+export const rules = {
+  'operation-added': { text: is('is new') },
+  'operation-removed': { text: is('is gone'), breaks: { request: 'requests to it get 404 or 405' } },
+  'operation-renamed': { text: changed('operation id'), breaksGenerated: 'its function has another name' },
+  'schema-renamed': { text: changed('name'), breaksGenerated: 'its type has another name' },
+  'base-path-changed': { text: changed('base path'), breaks: { request: 'requests go to the former path' } },
+  'token-required': { text: is('requires the write token'), breaks: { request: 'requests without it get 401' } },
+  'token-not-required': { text: is('no longer requires the write token') },
+  'token-scheme-changed': { text: changed('form of the token'), breaks: { request: 'requests without it get 401' } },
+
+  'parameter-added': { text: is('is new') },
+  'required-parameter-added': {
+    text: is('is new and required'),
+    breaks: { request: 'requests without it are refused' },
+  },
+  'parameter-removed': { text: is('is gone'), breaks: { request: 'the service ignores it' } },
+
+  'body-added': { text: is('is new'), breaks: { request: 'requests without it are refused' } },
+  'body-removed': { text: is('is gone'), breaks: { request: 'the service ignores it' } },
+  'media-type-added': { text: is('is new') },
+  'media-type-removed': {
+    text: is('is gone'),
+    breaks: { request: 'requests that send it are refused', response: 'clients that ask for it get another' },
+  },
+  'status-added': { text: is('is new') },
+  'success-removed': { text: is('is gone'), breaks: { response: 'clients that expect it get another' } },
+  'error-removed': { text: is('is gone') },
+  'header-added': { text: is('is new') },
+  'header-removed': { text: is('is gone'), breaks: { response: 'clients that read it find nothing' } },
+
+  'field-added': { text: is('is new') },
+  'required-field-added': { text: is('is new and required'), breaks: { request: 'bodies without it are refused' } },
+  'field-removed': {
+    text: is('is gone'),
+    breaks: { request: 'bodies that send it are refused', response: 'clients that read it find nothing' },
+  },
+  'became-required': {
+    text: either('becomes required', 'is always present'),
+    breaks: { request: 'requests without it are refused' },
+  },
+  'became-optional': {
+    text: either('is no longer required', 'may be null or missing'),
+    breaks: { response: 'clients that rely on it find nothing' },
+  },
+  'null-added': {
+    text: either('accepts null', 'may be null'),
+    breaks: { response: 'clients that rely on its value find null' },
+  },
+  'null-removed': {
+    text: either('no longer accepts null', 'is never null'),
+    breaks: { request: 'requests with null are refused' },
+  },
+  'type-changed': { text: changed('type'), breaks: { request: refused, response: unexpected } },
+  'type-widened': { text: changed('type'), breaks: { response: unexpected } },
+  'type-narrowed': { text: changed('type'), breaks: { request: refused } },
+  'value-added': { text: ({ subject, after }) => `${subject} may be ${show(after)}`, breaks: { response: unexpected } },
+  'value-removed': {
+    text: ({ subject, before }) => `${subject} is no longer ${show(before)}`,
+    breaks: { request: refused },
+  },
+  'bound-tightened': { text: changes, breaks: { request: refused } },
+  'bound-loosened': {
+    text: changes,
+    breaks: { response: unexpected },
+  },
+  'pattern-changed': { text: changed('pattern'), breaks: { request: refused, response: unexpected } },
+  closed: { text: is('accepts no unknown properties'), breaks: { request: refused } },
+  opened: { text: is('accepts unknown properties') },
+  'default-changed': { text: changed('default'), breaks: { request: 'the same request has another result' } },
+  'unique-tightened': { text: is('must be unique'), breaks: { request: refused } },
+  'unique-loosened': { text: is('is no longer unique'), breaks: { response: 'several rows may share a value' } },
+  'reference-added': { text: is('must reference an existing row'), breaks: { request: refused } },
+  'reference-removed': {
+    text: is('no longer references a row'),
+    breaks: { response: 'the row that it names may not exist' },
+  },
+  'reference-changed': {
+    text: changed('referenced resource'),
+    breaks: { request: refused, response: 'it names a row of another resource' },
+  },
+  redacted: { text: is('is always null'), breaks: { response: 'clients that read its value find null' } },
+  revealed: { text: is('is no longer redacted: every client sees its values') },
+  'keyword-changed': {
+    text: changes,
+    breaks: { request: 'unknown effect on requests', response: 'unknown effect on responses' },
+  },
+
+  'tag-changed': { text: changed('group') },
+  'description-changed': { text: is('is described differently') },
+  'example-changed': { text: is('has another example') },
+  'order-changed': { text: is('has its parts in another order') },
+} as const satisfies Record<string, Rule>
+
+export type RuleName = keyof typeof rules
+
+export const ruleOf = (name: RuleName): Rule => rules[name]

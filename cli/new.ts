@@ -1,0 +1,109 @@
+/** Writes the descriptor and the demo rows of a new resource: `npm run new -- training-courses title:text! --create`. */
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { basePath } from '../engine/contract/service.js'
+import { loadRegistry } from '../engine/descriptor/load.js'
+import type { Registry } from '../engine/descriptor/registry.js'
+import { RegistryError } from '../engine/descriptor/registryError.js'
+import { folders } from '../product.js'
+import { CommandError, flag, integer, optionalText, runCommand, UsageError } from '../support/options.js'
+import { demoRows, seedsText } from './new/demoRows.js'
+import { descriptorText } from './new/descriptorText.js'
+import { fieldSyntax, parseFields } from './new/fieldArgument.js'
+import { checkPath, defaultArea, namesOf, tableOf } from './new/names.js'
+import type { NewResource } from './new/plan.js'
+import { askMissing, type Given } from './new/questions.js'
+import { verifyFiles } from './new/verifyFiles.js'
+
+const root = dirname(folders.seeds)
+
+const command = {
+  name: 'npm run new',
+  about: 'Writes the descriptor and the demo rows of a new resource. In a terminal it asks for what is missing.',
+  argument: { name: 'PATH', about: 'its path, lower-case words joined by "-"', required: false },
+  moreArguments: { name: 'FIELD', about: 'its fields; see below' },
+  options: {
+    create: flag('clients with the write token may create rows'),
+    name: optionalText('singular name', 'TEXT', 'derived from PATH'),
+    plural: optionalText('plural name', 'TEXT', 'derived from the name'),
+    area: optionalText('group in the documents', 'TEXT', 'that of the first referenced resource'),
+    about: optionalText('one sentence for the documents', 'TEXT'),
+    table: optionalText('database table', 'NAME', 'derived from PATH'),
+    rows: integer('number of demo rows', 12, { min: 0, max: 1_000 }),
+  },
+  notes: fieldSyntax,
+  example:
+    'npm run new -- training-courses title:text! hours:number organization_id:organizations status:text=Planned --create',
+}
+
+/** The command line, completed by questions where there is a terminal. */
+const complete = async (given: Given, registry: Registry): Promise<Given & { path: string }> => {
+  if (given.path !== undefined) checkPath(given.path, registry)
+  const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true
+  const { stdin: input, stdout: output } = process
+  const { path, ...rest } = isTerminal ? await askMissing(given, registry, { input, output }) : given
+  if (path === undefined) throw new UsageError('PATH is missing. See --help.')
+  if (rest.fields.length === 0) throw new UsageError('FIELD is missing: name at least one, such as title:text!')
+  return { path, ...rest }
+}
+
+/** Writes all files, or none. An existing file is never overwritten, even if it was created just now. */
+const writeNew = (files: readonly (readonly [name: string, text: string])[]): void => {
+  const written: string[] = []
+  try {
+    for (const [name, text] of files) {
+      const file = join(root, name)
+      mkdirSync(dirname(file), { recursive: true })
+      writeFileSync(file, text, { flag: 'wx' })
+      written.push(file)
+    }
+  } catch (error) {
+    for (const file of written) rmSync(file)
+    throw new CommandError(`Nothing was written: ${(error as Error).message}`)
+  }
+}
+
+const nextSteps = (path: string, hasRows: boolean): string => {
+  const steps = [
+    ['npm test', 'tests it like every other resource'],
+    ['npm start', `serves it at ${basePath}/v1/${path}`],
+    ...(hasRows ? [[`npm run seed -- --demo ${path}`, 'loads its demo rows into a database that has other rows']] : []),
+    ['npm run contract -- --accept', 'records its operations in docs/openapi.json'],
+  ]
+  const width = Math.max(...steps.map(([step = '']) => step.length))
+  return ['Next:', ...steps.map(([step = '', about]) => `  ${step.padEnd(width)}  ${about}`)].join('\n')
+}
+
+await runCommand(command, async ({ create, area, about, rows: wanted, ...names }, path, fields) => {
+  const registry = await loadRegistry(folders)
+  const given = await complete({ path, fields, area, about, create }, registry)
+  const derived = namesOf(given.path)
+  const resource: NewResource = {
+    path: given.path,
+    name: names.name ?? derived.name,
+    plural: names.plural ?? (names.name === undefined ? derived.plural : undefined),
+    area: given.area ?? defaultArea(given.fields, registry),
+    about: given.about,
+    table: names.table ?? tableOf(given.path),
+    fields: parseFields(given.fields, registry, given.path),
+    create: given.create,
+  }
+  const files = { descriptor: `resources/${resource.path}.ts`, seeds: `seeds/${resource.path}.json` }
+  for (const name of Object.values(files)) {
+    if (existsSync(join(root, name))) throw new CommandError(`${name} exists already; nothing was written.`)
+  }
+
+  const rows = demoRows(resource, registry, wanted)
+  const descriptor = descriptorText(resource)
+  const seeds = rows.length > 0 ? seedsText(rows) : undefined
+  await verifyFiles(resource.path, descriptor, seeds).catch((error: Error) => {
+    throw error instanceof RegistryError ? new CommandError(`Nothing was written. ${error.message}`) : error
+  })
+  writeNew([[files.descriptor, descriptor], ...(seeds === undefined ? [] : [[files.seeds, seeds] as const])])
+
+  const count = `${rows.length} row${rows.length === 1 ? '' : 's'}`
+  console.log(`Wrote ${files.descriptor}${seeds === undefined ? '' : ` and ${files.seeds} (${count})`}.`)
+  if (rows.length < wanted)
+    console.log('There are fewer demo rows than asked for, because a reference has too few rows.')
+  console.log(`\n${nextSteps(resource.path, seeds !== undefined)}`)
+})

@@ -1,0 +1,99 @@
+/** Demo rows for a new resource: they satisfy its references and unique fields, and look like rows of its kind. */
+import type { Registry, RowValues, Value } from '../../engine/descriptor/registry.js'
+import type { NewField, NewResource } from './plan.js'
+
+/** Lists that small choices are taken from, by the end of the field's name. */
+const choices: Readonly<Record<string, readonly string[]>> = {
+  country: ['GB', 'DE', 'FR', 'IN'],
+  locale: ['en', 'de', 'fr'],
+  language: ['en', 'de', 'fr'],
+  currency: ['EUR', 'GBP', 'USD'],
+  color: ['#1d4ed8', '#f59e0b', '#15803d'],
+  city: ['London', 'Berlin', 'Lyon', 'Pune'],
+}
+
+const day = 86_400_000
+const firstDay = Date.UTC(2026, 0, 5)
+
+/** A week later in each row, and a day later in each later field, so that a start precedes its end. */
+const dateOf = (n: number, index: number): Date => new Date(firstDay + ((n - 1) * 7 + index) * day + 9 * 3_600_000)
+
+const words = (name: string): string => {
+  const spaced = name.replaceAll('_', ' ')
+  return spaced.charAt(0).toUpperCase() + spaced.slice(1)
+}
+
+const textOf = (field: NewField, { path, name: resource }: NewResource, n: number): string => {
+  const last = field.name.slice(field.name.lastIndexOf('_') + 1)
+  const slug = `${resource.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}-${n}`
+  const initials = path
+    .split('-')
+    .map((word) => word.charAt(0).toUpperCase())
+    .join('')
+  if (last === 'json') return JSON.stringify({ [path]: n })
+  if (last === 'email') return `${slug}@example.com`
+  if (last === 'url' || last === 'link' || last === 'website') return `https://www.example.com/${path}/${n}`
+  if (last === 'slug') return slug
+  if (last === 'code' || last === 'reference') return `${initials}-${String(n).padStart(4, '0')}`
+  if (last === 'title' || last === 'name') return `${resource} ${n}`
+  const list = field.isUnique || !Object.hasOwn(choices, last) ? undefined : choices[last]
+  return list?.[(n - 1) % list.length] ?? `${words(field.name)} ${n}`
+}
+
+const referenceOf = (field: NewField, { path }: NewResource, ids: readonly number[], n: number): Value => {
+  if (field.references !== path) return (field.isUnique ? ids[n - 1] : ids[(n - 1) % ids.length]) ?? null
+  // A row of its own resource: the first row is the root, which references itself only if it must.
+  if (field.isUnique) return field.isRequired ? n : n > 1 ? n - 1 : null
+  return n > 1 || field.isRequired ? 1 : null
+}
+
+const fieldValue = (
+  field: NewField,
+  resource: NewResource,
+  ids: readonly number[],
+  n: number,
+  index: number,
+): Value => {
+  const { kind, default: preset, managed, format, isUnique } = field
+  if (field.references) return referenceOf(field, resource, ids, n)
+  const isClock = typeof preset === 'object' && preset !== null
+  if (preset !== undefined && !isClock && !isUnique) return preset
+  if (kind === 'number') return n + 0.5
+  if (kind === 'integer') return isUnique ? 1_000 + n : /^(is|has)_/.test(field.name) ? n % 2 : n
+  if (format === 'timestamp' || managed === 'now') return `${dateOf(n, index).toISOString().slice(0, 19)}Z`
+  if (format === 'date' || managed === 'today') return dateOf(n, index).toISOString().slice(0, 10)
+  return textOf(field, resource, n)
+}
+
+/** As many rows as asked for; fewer if a unique reference has fewer rows to reference, none if a required one has none. */
+export const demoRows = (resource: NewResource, registry: Registry, wanted: number): RowValues[] => {
+  const isOther = ({ references }: NewField) => references !== undefined && references !== resource.path
+  /** The ids that a reference may take; half of those of a unique one stay free, so that more rows can be created. */
+  const idsOf = (field: NewField): number[] => {
+    const rows = registry.find(({ path }) => path === field.references)?.demo ?? []
+    const ids = rows.map((row) => Number(row['id']))
+    return field.isUnique ? ids.slice(0, Math.floor(ids.length / 2)) : ids
+  }
+  const fields = resource.fields.filter(({ isRedacted }) => !isRedacted).map((field) => ({ field, ids: idsOf(field) }))
+  const limits = fields
+    .filter(({ field }) => field.isRequired && isOther(field))
+    .map(({ field, ids }) => (field.isUnique || ids.length === 0 ? ids.length : wanted))
+  return Array.from({ length: Math.min(wanted, ...limits) }, (_, row) => {
+    const n = row + 1
+    const values = fields.map(({ field, ids }, index): [string, Value] => {
+      // Some rows lack what they may lack, but not the first, which is the example in the documents.
+      const isLeftOut = !field.isRequired && field.default === undefined && n % 4 === 0
+      return [field.name, isLeftOut ? null : fieldValue(field, resource, ids, n, index)]
+    })
+    return { id: n, ...Object.fromEntries(values.filter(([, value]) => value !== null)) }
+  })
+}
+
+/** The text of a seeds file: a row per line. */
+export const seedsText = (rows: readonly RowValues[]): string => {
+  const lines = rows.map((row) => {
+    const values = Object.entries(row).map(([name, value]) => `${JSON.stringify(name)}: ${JSON.stringify(value)}`)
+    return `  {${values.join(', ')}}`
+  })
+  return `[\n${lines.join(',\n')}\n]\n`
+}

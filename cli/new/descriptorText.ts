@@ -1,0 +1,85 @@
+/** The text of a descriptor file, formatted as `npm run lint` expects it. */
+import type { NewField, NewResource } from './plan.js'
+
+/** The longest line. */
+const lineWidth = 120
+
+const wide =
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u
+const widthOf = (line: string): number => [...line].reduce((sum, sign) => sum + (wide.test(sign) ? 2 : 1), 0)
+const fits = (line: string): boolean => widthOf(line) <= lineWidth
+
+/** A string in the quotes that need fewer escapes, single ones if it does not matter. */
+const quoted = (text: string): string => {
+  const count = (sign: string) => text.split(sign).length - 1
+  const quote = count("'") > count('"') ? '"' : "'"
+  const escaped = JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll(quote, `\\${quote}`)
+  return `${quote}${escaped}${quote}`
+}
+
+const literal = (value: unknown): string =>
+  typeof value === 'string' ? quoted(value) : String(value).replace('e+', 'e')
+
+/** `key: value,`, with the value on a line of its own if it is too long. */
+const property = (indent: string, key: string, value: string): string => {
+  const line = `${indent}${key}: ${value},`
+  return fits(line) ? line : `${indent}${key}:\n${indent}  ${value},`
+}
+
+const optionsOf = ({ references, default: preset, managed, format, ...field }: NewField): [string, string][] => {
+  const isClock = typeof preset === 'object' && preset !== null
+  const options = {
+    references: references && quoted(references),
+    default: isClock ? preset.clock : preset !== undefined && literal(preset),
+    managed,
+    // A clock implies the format.
+    format: format && !isClock && quoted(format),
+    filter: field.isFilter && 'true',
+    unique: field.isUnique && 'true',
+    redacted: field.isRedacted && 'true',
+  }
+  return Object.entries(options).filter((option): option is [string, string] => Boolean(option[1]))
+}
+
+const fieldText = (field: NewField): string => {
+  const options = optionsOf(field)
+  if (options.length === 0) return `    ${field.name}: ${field.kind}(),`
+  const inside = options.map(([key, value]) => `${key}: ${value}`).join(', ')
+  const line = `    ${field.name}: ${field.kind}({ ${inside} }),`
+  if (fits(line)) return line
+  const lines = options.map(([key, value]) => property('      ', key, value))
+  return [`    ${field.name}: ${field.kind}({`, ...lines, '    }),'].join('\n')
+}
+
+const requiredText = (fields: readonly NewField[]): string => {
+  const names = fields.filter(({ isRequired }) => isRequired).map(({ name }) => quoted(name))
+  const line = `  required: [${names.join(', ')}],`
+  return fits(line) ? line : ['  required: [', ...names.map((name) => `    ${name},`), '  ],'].join('\n')
+}
+
+const importsOf = (fields: readonly NewField[]): string => {
+  const clocks = fields.flatMap(({ default: preset, managed }) => [
+    ...(managed ? [managed] : []),
+    ...(typeof preset === 'object' && preset !== null ? [preset.clock] : []),
+  ])
+  return [...new Set(['defineResource', ...fields.map(({ kind }) => kind), ...clocks])].sort().join(', ')
+}
+
+export const descriptorText = ({ name, plural, area, about, table, fields, create }: NewResource): string =>
+  [
+    `import { ${importsOf(fields)} } from '../engine/descriptor/index.js'`,
+    '',
+    'export default defineResource({',
+    property('  ', 'name', quoted(name)),
+    ...(plural === undefined ? [] : [property('  ', 'plural', quoted(plural))]),
+    property('  ', 'area', quoted(area)),
+    ...(about === undefined ? [] : [property('  ', 'about', quoted(about))]),
+    property('  ', 'table', quoted(table)),
+    '  fields: {',
+    ...fields.map(fieldText),
+    '  },',
+    requiredText(fields),
+    `  create: ${create},`,
+    '})',
+    '',
+  ].join('\n')

@@ -1,0 +1,53 @@
+/** The names of a new resource: its path, and what is derived from it. */
+import { type Registry, resourceFrom } from '../../engine/descriptor/registry.js'
+import { UsageError } from '../../support/options.js'
+
+/** Throws a UsageError if the path has another form, or is taken. */
+export const checkPath = (path: string, registry: Registry): void => {
+  if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(path)) {
+    const words = path.toLowerCase().match(/[a-z0-9]+/g) ?? []
+    const suggestion = words.join('-').replace(/^[0-9-]+/, '')
+    const advice = suggestion === '' ? ', such as training-courses' : `. Did you mean "${suggestion}"?`
+    throw new UsageError(`PATH is "${path}", but it must be lower-case words joined by "-"${advice}`)
+  }
+  if (registry.some((resource) => resource.path === path)) {
+    throw new UsageError(`resources/${path}.ts exists already; choose another path, or change that file.`)
+  }
+}
+
+/** The last word in the singular. */
+const singularOf = (words: string): string => {
+  if (/[^aeiou]ies$/.test(words)) return `${words.slice(0, -3)}y`
+  if (/(ss|[^aeo]us|x|zz|ch|sh)es$/.test(words)) return words.slice(0, -2)
+  return /[^sui]s$/.test(words) ? words.slice(0, -1) : words
+}
+
+const capitalised = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1)
+
+/** The plural that the engine derives from a name. */
+const derivedPlural = (name: string): string =>
+  resourceFrom('', { name, area: '', table: '', fields: {}, required: [], create: false }, []).plural
+
+/** The singular and, if the engine does not derive it, the plural name: `training-courses` is `Training course`. */
+export const namesOf = (path: string): { name: string; plural: string | undefined } => {
+  const words = path.replaceAll('-', ' ')
+  const name = capitalised(singularOf(words))
+  const plural = capitalised(words)
+  return { name, plural: derivedPlural(name) === plural ? undefined : plural }
+}
+
+/** The table of a path; throws a UsageError if the name would be too long. */
+export const tableOf = (path: string): string => {
+  const table = path.replaceAll('-', '_')
+  if (table.length <= 60) return table
+  throw new UsageError(
+    `The table "${table}" would have ${table.length} characters; name one of at most 60 with --table.`,
+  )
+}
+
+/** The area of the first resource that a field references; without a reference, the first area. */
+export const defaultArea = (fields: readonly string[], registry: Registry): string => {
+  const types = fields.map((field) => field.split(/[:!,=]/)[1])
+  const referenced = types.flatMap((type) => registry.filter(({ path }) => path === type))[0]
+  return referenced?.area ?? registry[0]?.area ?? 'General'
+}

@@ -1,0 +1,31 @@
+/** What a new resource is to be: the data that its files are written from. */
+import type { Kind } from '../../engine/descriptor/fields.js'
+import type { Value } from '../../engine/descriptor/registry.js'
+
+/** A function of the clock, which a descriptor names without quotes. */
+export type Clock = 'today' | 'now'
+
+export interface NewField {
+  readonly name: string
+  readonly kind: Kind
+  readonly isRequired: boolean
+  readonly references?: string
+  readonly default?: Value | { readonly clock: Clock }
+  readonly managed?: Clock
+  readonly format?: 'date' | 'timestamp'
+  readonly isFilter: boolean
+  readonly isUnique: boolean
+  readonly isRedacted: boolean
+}
+
+export interface NewResource {
+  readonly path: string
+  readonly name: string
+  /** Only if it is not derived correctly from the name. */
+  readonly plural: string | undefined
+  readonly area: string
+  readonly about: string | undefined
+  readonly table: string
+  readonly fields: readonly NewField[]
+  readonly create: boolean
+}

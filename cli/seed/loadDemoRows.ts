@@ -1,0 +1,52 @@
+/** Loads the demo rows of some resources into a database that has rows of others. */
+import type { Registry, Resource, RowValues } from '../../engine/descriptor/registry.js'
+import type { Storage } from '../../engine/storage/storage.js'
+import { CommandError } from '../../support/options.js'
+
+/** The most problems to list. */
+const mostListed = 5
+
+/** The row without references to rows that are loaded with it. */
+const withoutLoaded = ({ fields }: Resource, row: RowValues, loaded: readonly Resource[]): RowValues => {
+  const isLoaded = (path: string | undefined, id: unknown) =>
+    loaded.some((resource) => resource.path === path && resource.demo.some((other) => other['id'] === id))
+  const kept = fields.filter(({ name, references }) => !isLoaded(references, row[name]))
+  return Object.fromEntries(kept.map(({ name }) => [name, row[name] ?? null]))
+}
+
+/** The references of the demo rows that name no row, neither in the database nor among the rows to load. */
+const missingReferences = async (storage: Storage, loaded: readonly Resource[]): Promise<string[]> => {
+  const problems: string[] = []
+  for (const resource of loaded) {
+    for (const [index, row] of resource.demo.entries()) {
+      for (const { field: name } of await storage.table(resource).conflicts(withoutLoaded(resource, row, loaded))) {
+        const target = resource.fields.find((field) => field.name === name)?.references
+        problems.push(
+          `seeds/${resource.path}.json, row ${index + 1}: ${name} references row ${row[name]} of ${target}, which is not in the database.`,
+        )
+      }
+    }
+  }
+  return problems
+}
+
+const refuse = (problems: readonly string[]): never => {
+  const more = problems.length - mostListed
+  const rest = more > 0 ? [`… and ${more} more.`] : []
+  throw new CommandError(['Nothing was loaded:', ...problems.slice(0, mostListed), ...rest].join('\n  '))
+}
+
+/** Loads the demo rows of all the resources in one transaction, or none. */
+export const loadDemoRows = async (storage: Storage, resources: Registry): Promise<void> => {
+  const counts = await storage.counts()
+  const occupied = resources.filter((resource) => (counts.get(resource) ?? 0) > 0)
+  if (occupied.length > 0) {
+    refuse(occupied.map((one) => `${one.path} has ${counts.get(one)} rows already; demo rows are for empty tables.`))
+  }
+  const missing = await missingReferences(storage, resources)
+  if (missing.length > 0) refuse(missing)
+  await storage.fill(resources.map((resource) => ({ resource, rows: resource.demo }))).catch((error: Error) => {
+    throw new CommandError(`Nothing was loaded: ${error.message}`)
+  })
+  for (const { path, demo } of resources) console.log(`${path}: loaded ${demo.length} demo rows.`)
+}
