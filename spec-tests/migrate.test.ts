@@ -87,7 +87,7 @@ test('the demo data is not loaded beside rows that are not counted', async () =>
   const database = await sharedDatabase()
   await openAndClose(database.url, firstVersion, false)
   await database.run('insert into members (name) values (?)', 'Zoe')
-  await database.run('update registry_tables set rows = 0')
+  await database.run(`update ${server ? 'registry_states' : 'registry_tables'} set rows = 0`)
   await openAndClose(database.url, firstVersion)
   assert.equal(await database.run('select name from members'), [{ name: 'Zoe' }])
   assert.equal(await database.run('select name from teams'), [])

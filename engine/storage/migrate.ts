@@ -4,7 +4,7 @@ import type { Field, Registry, Resource } from '../descriptor/registry.js'
 import { problemLine } from '../descriptor/registryError.js'
 import type { Column, MigrationDialect, Step } from './migrationDialect.js'
 import type { Progress } from './options.js'
-import { addColumns, addForeignKeys, createTable, type DerivedObject, statesTable } from './schema.js'
+import { addColumns, addForeignKeys, createTable, type DerivedObject } from './schema.js'
 import { StorageError } from './storage.js'
 
 const exists = async (database: MigrationDialect, table: string): Promise<boolean> =>
@@ -87,10 +87,7 @@ const derivedSteps = async (database: MigrationDialect, resource: Resource): Pro
   const { names, isCurrent } = await database.existingObjects(resource)
   const obsolete = names.filter(({ type, name }) => !wanted.some((one) => one.type === type && one.name === name))
   const stale = staleObjects([...columns, ...indexes], isCurrent)
-  const isCounted =
-    bookkeeping.every(isCurrent) &&
-    (await exists(database, statesTable)) &&
-    (await finds(database, database.knex(statesTable).where('name', table)))
+  const isCounted = bookkeeping.every(isCurrent) && (await database.isCounted(resource))
 
   const steps: Step[] = obsolete.map((object) => ({ table, sql: [database.drop(resource, object)] }))
   if (stale.length === 0 && isCounted) return steps

@@ -49,6 +49,8 @@ export interface MigrationDialect extends SchemaDialect {
   existingObjects(resource: Resource): Promise<ExistingObjects>
   drop(resource: Resource, object: ObjectName): string
   create(resource: Resource, object: DerivedObject): string[]
+  /** Whether the bookkeeping has counted the rows of the table. */
+  isCounted(resource: Resource): Promise<boolean>
   /** Rebuilds the bookkeeping from the rows of the table; `rows` is their number. */
   recount(resource: Resource, rows: number): Promise<string[]>
   isUniqueViolation(error: unknown): boolean

@@ -67,14 +67,37 @@ const tags = mutantsOf(
   'postgres',
 )
 
-const functions = mutantsOf(
-  'engine/storage/postgres/functions.js',
+const changeLog = mutantsOf(
+  'engine/storage/postgres/changeLog.js',
   ['conditional'],
   {
     'postgres-etag-version': {
       rule: 'The version of a table changes with every change.',
       find: '(random() * 9223372036854775807)::bigint',
       replace: '0',
+    },
+  },
+  'postgres',
+)
+
+const changeSums = mutantsOf(
+  'engine/storage/postgres/changeSums.js',
+  ['changeLog'],
+  {
+    'postgres-log-running': {
+      rule: 'A transaction that runs during a compaction is counted when it ends.',
+      find: ' union all select one, one from unnest(last.ended) as one',
+      replace: '',
+    },
+    'postgres-log-restored': {
+      rule: 'A state that another server wrote is not used.',
+      find: 'xmin = xid::xid',
+      replace: 'true',
+    },
+    'postgres-log-plans': {
+      rule: 'Reads do not go through changes that have been compacted.',
+      find: 'set enable_seqscan = off set enable_bitmapscan = off',
+      replace: '',
     },
   },
   'postgres',
@@ -91,8 +114,8 @@ const statements = mutantsOf(
     },
     'postgres-filters-or': {
       rule: 'Filters are combined with AND.',
-      find: 'matches.where(name, named(name))',
-      replace: 'matches.orWhere(name, named(name))',
+      find: 'matches.where(name, named(name, integerType(field)))',
+      replace: 'matches.orWhere(name, named(name, integerType(field)))',
     },
     'postgres-total': {
       rule: 'total counts all matches, not those of the page.',
@@ -171,7 +194,8 @@ export const postgres = [
   ...search,
   ...queries,
   ...tags,
-  ...functions,
+  ...changeLog,
+  ...changeSums,
   ...statements,
   ...changes,
   ...conflicts,

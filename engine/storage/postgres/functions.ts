@@ -1,17 +1,8 @@
-/** The functions the service creates on PostgreSQL: case folding, index keys, and the trigger that records changes. */
+/** The functions the service creates on PostgreSQL: case folding, index keys, and the change log. */
 import { fold } from '../caseFold.js'
-import { statesTable } from '../schema.js'
-
-/** A function, and the SQL that creates it. */
-interface SqlFunction {
-  /** With its argument types, as the server names it. */
-  readonly name: string
-  readonly sql: string
-}
-
-/** How many rows of each table have ids in each block, from which the start of a page is computed in a table with gaps. */
-export const blocksTable = 'registry_blocks'
-export const blockBits = 11
+import { changedFunction } from './changeLog.js'
+import { sumFunctions } from './changeSums.js'
+import type { SqlFunction } from './sqlFunction.js'
 
 /** The longest text that an index stores in full, in bytes; an index entry holds some 2,700 for all columns. */
 export const longestKey = 600
@@ -50,39 +41,6 @@ begin
 end $$`
 }
 
-/**
- * Records a change to a table: the change of its row count, and a random version. Each change inserts a row, because updating
- * one row would make writers wait for each other's commits, or deadlock. Runs with its owner's rights, so that other writers
- * of the table need none here.
- */
-const changedFunction = `create or replace function registry_changed() returns trigger
-language plpgsql security definer set search_path from current as $$
-declare
-  change bigint := 0;
-  last bigint;
-  sequence text;
-begin
-  if tg_level = 'ROW' then
-    insert into ${blocksTable} values (tg_argv[0], old.id >> ${blockBits}, -1), (tg_argv[0], new.id >> ${blockBits}, 1);
-    return null;
-  end if;
-  if tg_op = 'INSERT' then
-    select count(*), max(id) into change, last from added;
-    insert into ${blocksTable} select tg_argv[0], id >> ${blockBits}, count(*) from added group by 2;
-    -- A row was inserted with its own id: the sequence continues after it.
-    sequence := pg_get_serial_sequence(tg_relid::regclass::text, 'id');
-    if last > coalesce(pg_sequence_last_value(sequence::regclass), 0) then perform setval(sequence, last); end if;
-  elsif tg_op = 'DELETE' then
-    select -count(*) into change from removed;
-    insert into ${blocksTable} select tg_argv[0], id >> ${blockBits}, -count(*) from removed group by 2;
-  elsif tg_op = 'TRUNCATE' then
-    select -coalesce(sum(rows), 0) into change from ${statesTable} where name = tg_argv[0];
-    insert into ${blocksTable} select name, block, -sum(rows) from ${blocksTable} where name = tg_argv[0] group by name, block;
-  end if;
-  insert into ${statesTable} values (tg_argv[0], change, (random() * 9223372036854775807)::bigint);
-  return null;
-end $$`
-
 /** Functions that compute columns and indexes: when one changes, these are rebuilt. */
 export const valueFunctions = (): SqlFunction[] => [
   { name: 'registry_key(text)', sql: keyFunction },
@@ -90,7 +48,4 @@ export const valueFunctions = (): SqlFunction[] => [
 ]
 
 /** Every function. */
-export const sqlFunctions = (): SqlFunction[] => [
-  ...valueFunctions(),
-  { name: 'registry_changed()', sql: changedFunction },
-]
+export const sqlFunctions = (): SqlFunction[] => [...valueFunctions(), changedFunction, ...sumFunctions]

@@ -3,10 +3,10 @@ import type { Registry, Resource } from '../../descriptor/registry.js'
 import type { StorageOptions } from '../options.js'
 import { perResource } from '../perResource.js'
 import { ResponseCache } from '../responseCache.js'
-import { statesTable } from '../schema.js'
 import { type Storage, StorageError } from '../storage.js'
 import { resourceTable } from '../table.js'
 import { shownAddress } from './address.js'
+import { countsOf } from './changes.js'
 import { connectionsTo } from './connections.js'
 import { knex, prepared } from './prepared.js'
 import { deferReferences, insertRows, readRows } from './rows.js'
@@ -14,7 +14,6 @@ import { setUp } from './setUp.js'
 import { postgresTable } from './table.js'
 
 const ping = prepared(knex.raw('select 1'))
-const counts = prepared(knex(statesTable).select('name').sum('rows').groupBy('name'))
 
 /** Opens the database, creates what is missing, and loads the demo data into an empty one where that is wanted. */
 export const openPostgres = async (registry: Registry, url: string, options: StorageOptions): Promise<Storage> => {
@@ -24,6 +23,7 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
     throw new StorageError(`The database ${shownAddress(url)} cannot be used: ${error.message}`)
   })
   const connections = connectionsTo(url, options.pool)
+  const counts = countsOf(registry)
   const cache = new ResponseCache(options.cacheBytes)
   return {
     table: perResource(registry, (resource) =>

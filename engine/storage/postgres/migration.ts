@@ -4,10 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, DatabaseError } from 'pg'
 import type { Resource } from '../../descriptor/registry.js'
 import type { Column, Execute, MigrationDialect } from '../migrationDialect.js'
-import { type DerivedObject, type ObjectName, quoted, statesTable } from '../schema.js'
+import { type DerivedObject, type ObjectName, quoted } from '../schema.js'
 import { StorageError } from '../storage.js'
+import { oldTables, replaceOldTables, statesTable } from './changeLog.js'
+import { validState } from './changeSums.js'
 import { runOn } from './connections.js'
-import { blockBits, blocksTable, sqlFunctions, valueFunctions } from './functions.js'
+import { sqlFunctions, valueFunctions } from './functions.js'
 import { knex } from './prepared.js'
 import { insertRows } from './rows.js'
 import { derivedObjects, ownTables, schemaDialect } from './schema.js'
@@ -63,12 +65,9 @@ end $$`
 /** Counts the rows. */
 const recount = async (resource: Resource): Promise<string[]> => {
   const table = quoted(resource.table)
-  const name = `'${resource.table}'`
   const sequence = `pg_get_serial_sequence('${table}', 'id')`
   return [
-    ...[statesTable, blocksTable].map((own) => `delete from ${own} where name = ${name}`),
-    `insert into ${blocksTable} select ${name}, id >> ${blockBits}, count(*) from ${table} group by 2`,
-    `insert into ${statesTable} select ${name}, count(*), (random() * 9223372036854775807)::bigint from ${table}`,
+    `select registry_recount('${resource.table}')`,
     ensureSequence(table),
     `select setval(${sequence}, max(id)) from ${table} having max(id) > coalesce(pg_sequence_last_value(${sequence}::regclass), 0)`,
   ]
@@ -109,9 +108,11 @@ export const migrationDialect = (
         [wanted.map(({ name }) => name)],
       )
       const digests = new Map(made.map((row) => [row.name, digestIn(row.comment)]))
-      return wanted
+      const steps = wanted
         .filter(({ name, sql }) => digests.get(name) !== digestOf(sql))
         .map(({ name, sql }) => ({ table: name, sql: [sql, comment(`function ${name}`, digestOf(sql))] }))
+      const hasOldTables = (await execute(oldTables)).length > 0
+      return [...steps, ...(hasOldTables ? [{ table: statesTable, sql: replaceOldTables }] : [])]
     },
     derivedObjects: (resource) => derivedObjects(dialect, resource, trigrams),
     async existingObjects({ table }) {
@@ -126,6 +127,10 @@ export const migrationDialect = (
     drop,
     create: (resource, object) => [object.sql, comment(commented(resource, object), digest(object))],
     recount,
+    async isCounted({ table }) {
+      const [found] = await execute<{ states: string | null }>('select to_regclass($1) as states', [statesTable])
+      return found?.states !== null && (await execute(validState, [table])).length > 0
+    },
     isUniqueViolation: (error) => error instanceof DatabaseError && error.code === '23505',
     insertRows: (resource, rows) => insertRows(runOn(client), resource, rows),
     async transaction(work) {

@@ -6,17 +6,9 @@ import type { Knex } from 'knex'
 import { type Field, type Resource, searchedFields } from '../../descriptor/registry.js'
 import { createKeysTable, keysTable } from '../keys.js'
 import type { DerivedObjects } from '../migrationDialect.js'
-import {
-  type DerivedObject,
-  indexesOf,
-  indexOf,
-  objectName,
-  quoted,
-  type SchemaDialect,
-  sqlOf,
-  statesTable,
-} from '../schema.js'
-import { blocksTable, longestKey } from './functions.js'
+import { type DerivedObject, indexesOf, indexOf, objectName, quoted, type SchemaDialect } from '../schema.js'
+import { changeLogTables } from './changeLog.js'
+import { longestKey } from './functions.js'
 
 /** Case is folded once, when a row is written, so that a search only compares. */
 export const searchedColumn = 'registry_searched'
@@ -47,21 +39,10 @@ export const schemaDialect = (knex: Knex): SchemaDialect => ({
 })
 
 /** The tables that all resources share. */
-export const ownTables = (dialect: SchemaDialect): Readonly<Record<string, string[]>> => {
-  const { knex } = dialect
-  const states = knex.schema.createTable(statesTable, (table) => {
-    table.text('name').notNullable().index(`${statesTable}_name`)
-    table.bigInteger('rows').notNullable()
-    table.bigInteger('state').notNullable()
-  })
-  const blocks = knex.schema.createTable(blocksTable, (table) => {
-    table.text('name').notNullable()
-    table.bigInteger('block').notNullable()
-    table.bigInteger('rows').notNullable()
-    table.index(['name', 'block'], `${blocksTable}_name`)
-  })
-  return { [statesTable]: sqlOf(states), [blocksTable]: sqlOf(blocks), [keysTable]: createKeysTable(dialect) }
-}
+export const ownTables = (dialect: SchemaDialect): Readonly<Record<string, readonly string[]>> => ({
+  ...changeLogTables,
+  [keysTable]: createKeysTable(dialect),
+})
 
 /**
  * A field in the row's JSON, of the descriptor's type: another program may have made a text column jsonb, or padded with spaces.

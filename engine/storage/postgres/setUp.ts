@@ -4,9 +4,10 @@ import type { Registry } from '../../descriptor/registry.js'
 import { loadDemo, migrate } from '../migrate.js'
 import type { Execute } from '../migrationDialect.js'
 import type { StorageOptions } from '../options.js'
-import { quoted, statesTable } from '../schema.js'
+import { quoted } from '../schema.js'
 import { StorageError } from '../storage.js'
 import { configOf } from './address.js'
+import { statesTable } from './changeLog.js'
 import { executeOn, migrationDialect } from './migration.js'
 
 /** What searches can use: whether there is a trigram index, and whether it knows non-ASCII letters. */

@@ -5,7 +5,7 @@ import { integerType } from '../bindings.js'
 import { largePage, pageHead } from '../largePage.js'
 import type { Plan } from '../plan.js'
 import { fieldOf } from '../schema.js'
-import { pageStart, stateOf } from './changes.js'
+import { pageStart, stateOf, totalOf } from './changes.js'
 import { longestKey } from './functions.js'
 import { bounded, knex, named, type Prepared, prepared, type Query } from './prepared.js'
 import { isIndexed, rowJson, searchedColumn } from './schema.js'
@@ -49,9 +49,9 @@ export const statementsOf = (resource: Resource) => {
   const jsonOf = (rows: Knex.QueryBuilder) =>
     knex.select(knex.raw(`string_agg(${rowJson(resource)}, ',' order by id)`)).from(rows.clone().as('_rows'))
 
-  /** Selects the version of the table and the size of its log. Its parts are common table expressions; no table has such names. */
+  /** Selects the version of the table and whether its log has become long. Its parts are common table expressions; no table has such names. */
   const withParts = (parts: Parts = {}): Knex.QueryBuilder => {
-    const query = knex.select('tag', 'changes')
+    const query = knex.select('tag', 'is_long')
     for (const [name, part] of Object.entries({ _state: stateOf(resource), ...parts }))
       query.withMaterialized(name, part)
     return query
@@ -78,7 +78,7 @@ export const statementsOf = (resource: Resource) => {
   }
   const built = new Map<string, Prepared>()
 
-  const total = knex.raw('total')
+  const total = totalOf(resource)
   const start = pageStart(resource)
   const fromStart = ids.clone().whereRaw('id >= (select first from _start)')
 

@@ -45,11 +45,11 @@ export const postgresTable = (
   const { conflicts, create } = creator(connections, registry, resource)
   const log = compactor(connections, resource)
 
-  /** Runs a statement that returns the version, the size of the change log, and more. */
+  /** Runs a statement that returns the version, whether the change log has become long, and more. */
   const read = async (statement: Prepared, values?: Readonly<Record<string, unknown>>) => {
     const [row] = await connections.read(statement, values)
-    const [version, changes, body = null, sizes = null, tail = null] = row as Row
-    log.onRead(Number(changes))
+    const [version, isLong, body = null, sizes = null, tail = null] = row as Row
+    if (isLong === 't') log.compact()
     return { version: String(version), body, sizes, tail }
   }
   const readRows = async (ids: readonly bigint[]): Promise<Uint8Array> => {

@@ -87,6 +87,10 @@ export const migrationDialect = (database: Database, knex: Knex): MigrationDiale
     },
     drop: (_, { type, name }) => `drop ${type} if exists ${name}`,
     create: (_, { sql }) => [sql],
+    async isCounted({ table }) {
+      const isThere = database.prepare('select 1 from sqlite_schema where name = ?').get(statesTable) !== undefined
+      return isThere && database.prepare(`select 1 from ${statesTable} where name = ?`).get(table) !== undefined
+    },
     recount: async (resource, rows) => recount(database, knex, resource, rows),
     isUniqueViolation: (error) => codeOf(error) === 'SQLITE_CONSTRAINT_UNIQUE',
     async insertRows(resource, rows) {

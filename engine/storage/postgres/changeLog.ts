@@ -1,0 +1,80 @@
+/**
+ * The change log on PostgreSQL: its tables, and the trigger that records changes. Every change is a row, because writers that
+ * update one row would wait for each other. The functions in changeSums.ts read the log and compact it.
+ */
+import { pinned } from './sqlFunction.js'
+
+/** A row for each change: its transaction, a block of ids, and by how much the number of rows in the block has changed. */
+export const changesTable = 'registry_changes'
+/** The sums of older changes: a table's row count, its version, and the number of rows in each block of ids. */
+export const statesTable = 'registry_states'
+
+/** Rows are counted by blocks of 2^11 ids, from which the start of a page is computed in a table with gaps. */
+export const blockBits = 11
+
+/** The tables, by name. If they are published for logical replication, only rows with an identity can be deleted. */
+export const changeLogTables: Readonly<Record<string, string[]>> = {
+  [changesTable]: [
+    `create table ${changesTable} (name text not null, xid xid8 not null default pg_current_xact_id(),
+      block bigint, rows bigint not null, state bigint not null)`,
+    `create index ${changesTable}_xid on ${changesTable} (name, xid)`,
+    `alter table ${changesTable} replica identity full`,
+  ],
+  // A state includes the transactions before its bound, except those that were running. The newest has the highest bound.
+  [statesTable]: [
+    `create table ${statesTable} (name text not null, xid xid8 not null default pg_current_xact_id(),
+      bound xid8 not null, running xid8[] not null,
+      rows bigint not null, state bigint not null, blocks bigint[] not null, counts bigint[] not null)`,
+    `create index ${statesTable}_bound on ${statesTable} (name, bound desc)`,
+    `alter table ${statesTable} replica identity full`,
+  ],
+}
+
+export const maxXid = '18446744073709551615'
+/** A version is random, so that a restored backup never gives an old one to new rows. */
+export const randomState = '(random() * 9223372036854775807)::bigint'
+
+/**
+ * Records a change to a table. TRUNCATE removes even rows that its snapshot does not see, so it adds a state that is not valid:
+ * the next compaction counts the rows. Runs with its owner's rights, so that other writers of the table need none here.
+ */
+const changedSql = `create or replace function registry_changed() returns trigger
+language plpgsql security definer as $$
+declare
+  last bigint;
+  sequence text;
+begin
+  if tg_level = 'ROW' then
+    insert into ${changesTable} (name, block, rows, state)
+      values (tg_argv[0], old.id >> ${blockBits}, -1, 0), (tg_argv[0], new.id >> ${blockBits}, 1, 0);
+  elsif tg_op = 'INSERT' then
+    insert into ${changesTable} (name, block, rows, state)
+      select tg_argv[0], id >> ${blockBits}, count(*), ${randomState} from added group by 2;
+    -- A row was inserted with its own id: the sequence continues after it.
+    select max(id) into last from added;
+    sequence := pg_get_serial_sequence(tg_relid::regclass::text, 'id');
+    if last > coalesce(pg_sequence_last_value(sequence::regclass), 0) then perform setval(sequence, last); end if;
+  elsif tg_op = 'DELETE' then
+    insert into ${changesTable} (name, block, rows, state)
+      select tg_argv[0], id >> ${blockBits}, -count(*), ${randomState} from removed group by 2;
+  elsif tg_op = 'UPDATE' then
+    insert into ${changesTable} (name, rows, state) values (tg_argv[0], 0, ${randomState});
+  else
+    insert into ${statesTable} values (tg_argv[0], '0', '${maxXid}', '{}', 0, 0, '{}', '{}');
+  end if;
+  return null;
+end $$`
+
+export const changedFunction = pinned('registry_changed()', changedSql)
+
+/** The tables of the version before, if they are there. */
+export const oldTables = `select 1 from pg_class where oid = to_regclass('registry_tables') and relkind = 'r'`
+
+/** Replaces them by views, so that processes of that version read the same counts and versions until they are stopped. */
+export const replaceOldTables = [
+  'drop table registry_tables, registry_blocks',
+  `create view registry_tables as select name, total as rows, state.state
+    from (select distinct name from ${statesTable}) as counted, registry_state(name) as state`,
+  `create view registry_blocks as select name, block, rows
+    from (select distinct name from ${statesTable}) as counted, registry_block_rows(name)`,
+]
