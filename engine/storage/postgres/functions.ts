@@ -1,6 +1,8 @@
-/** The functions the service creates on PostgreSQL: case folding, index keys, and the trigger that records changes. */
+/** The functions the service creates on PostgreSQL: case folding, index keys, the trigger that records changes, and what creates need. */
 import { fold } from '../caseFold.js'
+import { keyQueries } from '../keys.js'
 import { statesTable } from '../schema.js'
+import { knex } from './prepared.js'
 
 /** A function, and the SQL that creates it. */
 interface SqlFunction {
@@ -15,6 +17,15 @@ export const blockBits = 11
 
 /** The longest text that an index stores in full, in bytes; an index entry holds some 2,700 for all columns. */
 export const longestKey = 600
+
+/** The server's clock in milliseconds, the same for every process. */
+export const clock = '(extract(epoch from now()) * 1000)::bigint'
+
+/**
+ * Other programs' ids from here on do not move the sequence: the ids after 2^53 cannot be represented exactly as numbers in
+ * JavaScript, and the distance leaves room for as many creates as there will ever be.
+ */
+export const reservedIds = 2 ** 52
 
 /** The index key of a text: the text itself, or the beginning and the hash of one that is too long. */
 const keyFunction = `create or replace function registry_key(text) returns text
@@ -67,7 +78,7 @@ begin
     return null;
   end if;
   if tg_op = 'INSERT' then
-    select count(*), max(id) into change, last from added;
+    select count(*), max(id) filter (where id < ${reservedIds}) into change, last from added;
     insert into ${blocksTable} select tg_argv[0], id >> ${blockBits}, count(*) from added group by 2;
     -- A row was inserted with its own id: the sequence continues after it.
     sequence := pg_get_serial_sequence(tg_relid::regclass::text, 'id');
@@ -83,6 +94,28 @@ begin
   return null;
 end $$`
 
+/** Runs with its owner's rights, so that a service that may only insert can move the sequence past ids that others inserted. */
+const advanceFunction = `create or replace function registry_advance_sequence(regclass) returns void
+language plpgsql security definer set search_path from current as $$
+declare
+  sequence regclass := pg_get_serial_sequence($1::text, 'id');
+  last bigint;
+begin
+  execute format('select max(id) from %s where id < ${reservedIds}', $1) into last;
+  if last > coalesce(pg_sequence_last_value(sequence), 0) then perform setval(sequence, last); end if;
+end $$`
+
+/** Deletes the idempotency keys that have expired, except those that another process deletes now; with its owner's rights. */
+const forgetFunction = (): string => {
+  const { expired } = keyQueries(knex, clock)
+  const keys = expired.clone().select('key').forUpdate().skipLocked()
+  return `create or replace function registry_forget_keys() returns void
+language plpgsql security definer set search_path from current as $$
+begin
+  ${expired.clone().whereRaw('key = any(array?)', [keys]).delete()};
+end $$`
+}
+
 /** Functions that compute columns and indexes: when one changes, these are rebuilt. */
 export const valueFunctions = (): SqlFunction[] => [
   { name: 'registry_key(text)', sql: keyFunction },
@@ -93,4 +126,6 @@ export const valueFunctions = (): SqlFunction[] => [
 export const sqlFunctions = (): SqlFunction[] => [
   ...valueFunctions(),
   { name: 'registry_changed()', sql: changedFunction },
+  { name: 'registry_advance_sequence(regclass)', sql: advanceFunction },
+  { name: 'registry_forget_keys()', sql: forgetFunction() },
 ]

@@ -64,13 +64,12 @@ end $$`
 const recount = async (resource: Resource): Promise<string[]> => {
   const table = quoted(resource.table)
   const name = `'${resource.table}'`
-  const sequence = `pg_get_serial_sequence('${table}', 'id')`
   return [
     ...[statesTable, blocksTable].map((own) => `delete from ${own} where name = ${name}`),
     `insert into ${blocksTable} select ${name}, id >> ${blockBits}, count(*) from ${table} group by 2`,
     `insert into ${statesTable} select ${name}, count(*), (random() * 9223372036854775807)::bigint from ${table}`,
     ensureSequence(table),
-    `select setval(${sequence}, max(id)) from ${table} having max(id) > coalesce(pg_sequence_last_value(${sequence}::regclass), 0)`,
+    `select registry_advance_sequence('${table}')`,
   ]
 }
 
