@@ -62,7 +62,7 @@ const list = ({ storage }: Service, { resource, route }: OperationOf<'list'>): H
   return async (ctx) => {
     const query = parseQuery(ctx.querystring)
     ctx.state.parsed = performance.now()
-    const page = await table.list(query, () => ctx.res.closed)
+    const page = await table.list(query, ctx.res)
     ctx.state.queried = performance.now()
     if ('tag' in page) await sendTagged(ctx, page)
     else sendStreamed(ctx, page)
@@ -76,7 +76,7 @@ const get = ({ storage }: Service, { resource, route }: OperationOf<'get'>): Han
     // Not ctx.params: the router's decoding hides which segments are not valid.
     const { id, text } = parseItemId(ctx.path.slice(ctx.path.lastIndexOf('/') + 1))
     ctx.state.parsed = performance.now()
-    const row = id === undefined ? undefined : await table.get(id)
+    const row = id === undefined ? undefined : await table.get(id, ctx.res)
     ctx.state.queried = performance.now()
     if (!row) throw rowNotFound(resource.name, text)
     await sendTagged(ctx, row)

@@ -1,6 +1,6 @@
 /** The seam between the shared storage code and a database: what a dialect provides for the table of one resource. */
 import type { Plan } from './plan.js'
-import type { IsAbandoned, Table } from './storage.js'
+import type { Caller, Table } from './storage.js'
 
 /** A body, and the version of the table that it was read from. */
 export interface VersionedBody {
@@ -16,7 +16,7 @@ export interface TableDialect extends Pick<Table, 'conflicts' | 'create'> {
   /** Whether the search index can find a text, whose case is folded. */
   isIndexed(text: string): boolean
   /** The page of a plan; never one that finds nothing. */
-  page(plan: Plan, isAbandoned?: IsAbandoned): Promise<VersionedBody | { readonly body: AsyncIterable<Uint8Array> }>
+  page(plan: Plan, caller?: Caller): Promise<VersionedBody | { readonly body: AsyncIterable<Uint8Array> }>
   /** The row with this id, if there is one. */
-  row(id: number): Promise<VersionedBody | undefined>
+  row(id: number, caller?: Caller): Promise<VersionedBody | undefined>
 }

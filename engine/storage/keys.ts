@@ -36,14 +36,16 @@ export const replayOf = <Body>({ digest, id, body }: StoredKey<Body>, retry: Ret
 export const keyQueries = (knex: Knex, now: string) => {
   const expiry = knex.raw(`${now} - ${lifetime}`)
   return {
-    /** The create that was stored with the parameter `key`, unless the key has expired. */
-    find: knex(keysTable).select('digest', 'id', 'body').where('key', parameter(knex, 'key')).where('at', '>', expiry),
+    /** The create that was stored with the parameter `retryKey`, unless the key has expired. */
+    find: knex(keysTable)
+      .select('digest', 'id', 'body')
+      .where('key', parameter(knex, 'retryKey'))
+      .where('at', '>', expiry),
     expired: knex(keysTable).where('at', '<=', expiry),
-    /** Stores the keys `key`, `digest`, `id` and `body` that a query selects; replaces one that has expired. */
+    /** Stores the keys `key`, `digest`, `id` and `body` that a query selects; expired ones must have been deleted. */
     store: (source: Knex.QueryBuilder) =>
-      knex(knex.raw('?? (??)', [keysTable, ['key', 'digest', 'id', 'body', 'at']]))
-        .insert(source.select(knex.raw(now)))
-        .onConflict('key')
-        .merge(['digest', 'id', 'body', 'at']),
+      knex(knex.raw('?? (??)', [keysTable, ['key', 'digest', 'id', 'body', 'at']])).insert(
+        source.select(knex.raw(now)),
+      ),
   }
 }

@@ -23,8 +23,12 @@ export interface StreamedBody {
   readonly body: AsyncIterable<Uint8Array>
 }
 
-/** Whether the client has gone; a read that still waits for its turn is then dropped. */
-export type IsAbandoned = () => boolean
+/** The client of a read, such as an HTTP response. Once it has closed, a read that waits is dropped, and one that runs is cancelled. */
+export interface Caller {
+  readonly closed: boolean
+  once(event: 'close', listener: () => void): unknown
+  off(event: 'close', listener: () => void): unknown
+}
 
 /** Why a row cannot be stored: its reference names no row, or its unique value is taken. */
 export interface Conflict {
@@ -50,9 +54,9 @@ export interface Table {
   /** Changes with every change to the table, whoever made it; the same in every process. */
   tag(): Promise<string>
   /** The page, as JSON with its meta. */
-  list(query: ListQuery, isAbandoned?: IsAbandoned): Promise<CachedBody | StreamedBody>
+  list(query: ListQuery, caller?: Caller): Promise<CachedBody | StreamedBody>
   /** The row with this id, where there is one. */
-  get(id: number): Promise<CachedBody | undefined>
+  get(id: number, caller?: Caller): Promise<CachedBody | undefined>
   /** The conflicts that storing the row would meet; missing fields are not checked. */
   conflicts(row: RowValues): Promise<readonly Conflict[]>
   /** Stores the row durably, with its idempotency key, or returns why not. */

@@ -24,20 +24,20 @@ export const resourceTable = (resource: Resource, dialect: TableDialect, cache: 
 
   return {
     tag,
-    async list(query, isAbandoned) {
+    async list(query, caller) {
       const key = cacheKey(resource, query)
       const entry = await cached(key)
       if (entry) return entry
       const plan = planOf(query, dialect.isIndexed)
       if (plan.by === 'nothing') return { tag: await tag(), body: emptyPage(query) }
-      const page = await dialect.page(plan, isAbandoned)
+      const page = await dialect.page(plan, caller)
       return 'version' in page ? offer(key, page) : page
     },
-    async get(id) {
+    async get(id, caller) {
       const key = `${resource.path}/${id}`
       const entry = await cached(key)
       if (entry) return entry
-      const row = await dialect.row(id)
+      const row = await dialect.row(id, caller)
       return row && offer(key, row)
     },
     conflicts: dialect.conflicts,

@@ -179,10 +179,10 @@ const creates = mutantsOf(
   'engine/storage/postgres/create.js',
   ['idempotency'],
   {
-    'postgres-idempotency-lock': {
+    'postgres-idempotency-concurrent': {
       rule: 'One key sent many times at once makes one row.',
-      find: 'select pg_advisory_xact_lock(723811690, hashtext(?))',
-      replace: 'select hashtext(?)',
+      find: 'keys.store(key)',
+      replace: "keys.store(key).onConflict('key').ignore()",
     },
   },
   'postgres',

@@ -2,6 +2,7 @@
  * The change log on PostgreSQL: its tables, and the trigger that records changes. Every change is a row, because writers that
  * update one row would wait for each other. The functions in changeSums.ts read the log and compact it.
  */
+import { reservedIds } from './sequence.js'
 import { pinned } from './sqlFunction.js'
 
 /** A row for each change: its transaction, a block of ids, and by how much the number of rows in the block has changed. */
@@ -51,7 +52,7 @@ begin
     insert into ${changesTable} (name, block, rows, state)
       select tg_argv[0], id >> ${blockBits}, count(*), ${randomState} from added group by 2;
     -- A row was inserted with its own id: the sequence continues after it.
-    select max(id) into last from added;
+    select max(id) into last from added where id < ${reservedIds};
     sequence := pg_get_serial_sequence(tg_relid::regclass::text, 'id');
     if last > coalesce(pg_sequence_last_value(sequence::regclass), 0) then perform setval(sequence, last); end if;
   elsif tg_op = 'DELETE' then

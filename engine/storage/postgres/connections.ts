@@ -1,59 +1,45 @@
-/** The connection pool, its timeouts and retries, and the classification of its errors. */
-import { type ClientBase, DatabaseError, Pool, type PoolClient } from 'pg'
+/** The connection pools, their time limits and their retries. */
+import { type ClientBase, Pool, type PoolClient, type PoolConfig } from 'pg'
 import { bind } from '../bindings.js'
 import type { PoolOptions } from '../options.js'
-import { OutcomeUnknown, TimedOut, Unavailable } from '../storage.js'
+import { type Caller, TimedOut } from '../storage.js'
 import { configOf } from './address.js'
+import { cancelStatement } from './cancel.js'
+import { committing, connectError, isBroken, isRetryableRead, isRetryableWrite, wasCancelled } from './errors.js'
 import type { Prepared } from './prepared.js'
+import { retrying } from './retries.js'
+import { Preempted, slotsOf } from './slots.js'
+import { within } from './within.js'
 
 /** A row in text format. */
 export type Row = readonly (string | null)[]
 
-/** Runs a statement; values are bound by name, and a missing one is null. */
-export type Run = (statement: Prepared, values?: Readonly<Record<string, unknown>>) => Promise<Row[]>
+type Values = Readonly<Record<string, unknown>>
 
-export interface Connections {
-  /** Runs a read; it is retried on another connection if its own breaks. */
-  readonly read: Run
-  /** Runs a write of one statement, which is its own transaction. */
-  readonly write: Run
-  transaction<T>(work: (run: Run) => Promise<T>): Promise<T>
-  close(): Promise<void>
+/** Runs a statement; values are bound by name, and a missing one is null. */
+export type Run = (statement: Prepared, values?: Values) => Promise<Row[]>
+
+/** Whom a statement is for. */
+interface Purpose {
+  /** The table that it reads or writes. */
+  readonly table?: string
+  readonly caller?: Caller | undefined
+  /** How long the statement may take, in milliseconds, if that is less than others may. */
+  readonly limitMs?: number | undefined
 }
 
-/** SQLSTATEs of a server that is unreachable, full, stopping, read-only or too slow. */
-const transient = /^(?:08|28|3D|53|57|58)|^(?:25006|40001|40P01|55P03)$/
-/** A serialization failure or deadlock; the server has rolled this transaction back. */
-const rolledBack = /^(?:40001|40P01)$/
+/** Runs a statement when a connection is free. */
+export type RunFor = (statement: Prepared, values?: Values, purpose?: Purpose) => Promise<Row[]>
 
-const codeOf = (error: unknown): string => (error instanceof DatabaseError ? (error.code ?? '') : '')
-
-/** Whether the connection is unusable: it was lost, or its server is stopping or read-only. */
-const isBroken = (error: unknown): boolean =>
-  error instanceof DatabaseError ? /^(?:08|57P|25006)/.test(codeOf(error)) : true
-
-/** A timeout is not retried. */
-const isTimeout = (error: unknown): boolean => /timeout/.test((error as Error).message)
-
-/**
- * Whether the connection was lost, which leaves it unknown whether the server carried out the statement. A TypeError is a bug;
- * everything else that the driver throws is about the connection.
- */
-const isLost = (error: unknown): boolean =>
-  error instanceof Error && !(error instanceof DatabaseError) && !(error instanceof TypeError)
-
-/** Runs the statement that commits; if its connection is lost meanwhile, the outcome is unknown. */
-const committing = async <T>(work: Promise<T>): Promise<T> =>
-  work.catch((error: Error) => {
-    throw isLost(error) ? new OutcomeUnknown(error.message, { cause: error }) : error
-  })
-
-/** The error in the storage's own terms. */
-const storageError = (error: unknown): unknown => {
-  if (error instanceof OutcomeUnknown || error instanceof Unavailable) return error
-  if (codeOf(error) === '57014') return new TimedOut((error as Error).message)
-  if (error instanceof DatabaseError) return transient.test(codeOf(error)) ? new Unavailable(error.message) : error
-  return isLost(error) ? new Unavailable((error as Error).message) : error
+export interface Connections {
+  /** Runs a short read that other requests wait for, on a connection of its own. */
+  readonly check: Run
+  /** Runs a read; it is retried on another connection if its own breaks. */
+  readonly read: RunFor
+  /** Runs a write of one statement, which is its own transaction. */
+  readonly write: RunFor
+  transaction<T>(work: (run: Run) => Promise<T>): Promise<T>
+  close(): Promise<void>
 }
 
 /** Values stay in text format; the caller knows their types. */
@@ -71,10 +57,20 @@ export const runOn =
 /** Added to the server's own statement timeout on this side, in milliseconds, in case the network fails silently. */
 const grace = 1_000
 
-/** Creates the pool; connections are opened on demand. */
+const poolOf = (config: PoolConfig): Pool => {
+  const pool = new Pool(config)
+  // The pool drops a connection that breaks; a statement that runs on it fails by itself.
+  pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
+  return pool
+}
+
+/** Creates the pools; connections are opened on demand. */
 export const connectionsTo = (url: string, { size, waitMs, idleMs, statementMs }: PoolOptions): Connections => {
   const settings = {
     statement_timeout: String(statementMs),
+    // A statement that waits for a lock does not keep its connection from others for long.
+    lock_timeout: String(Math.min(waitMs, statementMs)),
     idle_in_transaction_session_timeout: String(statementMs),
     default_transaction_isolation: 'read committed',
     // One plan serves all values of a statement; planning again would cost more than most of them take.
@@ -83,54 +79,95 @@ export const connectionsTo = (url: string, { size, waitMs, idleMs, statementMs }
     // Numbers are printed so that they read back as the same number.
     extra_float_digits: '1',
   }
-  const pool = new Pool({
-    ...configOf(url, settings),
-    max: size,
-    connectionTimeoutMillis: waitMs,
-    idleTimeoutMillis: idleMs,
-    query_timeout: statementMs + grace,
-  })
-  // The pool drops a connection that breaks; a statement that runs on it fails by itself.
-  pool.on('error', () => {})
-  pool.on('connect', (client) => client.on('error', () => {}))
+  const config = { ...configOf(url, settings), connectionTimeoutMillis: waitMs, idleTimeoutMillis: idleMs }
+  const most = Math.max(1, size - 1)
+  const checks = poolOf({ ...config, max: 1, query_timeout: waitMs })
+  const pool = poolOf({ ...config, max: most, query_timeout: statementMs + grace })
+  const slots = slotsOf(most)
+  const withRetries = retrying(waitMs, most)
 
-  /** Retries at most once for each connection of the pool, since all of them may have broken unnoticed. */
-  const withRetries = async <T>(work: (client: PoolClient) => Promise<T>, isRetryable: (error: unknown) => boolean) => {
-    for (let left = size; ; left--) {
-      const client = await pool.connect().catch((error: Error) => {
-        throw new Unavailable(error.message)
-      })
-      try {
-        const result = await work(client)
-        client.release()
-        return result
-      } catch (error) {
-        client.release(isBroken(error))
-        if (left === 0 || !isRetryable(error)) throw storageError(error)
-      }
+  const connect = async (from: Pool, until: number): Promise<PoolClient> => {
+    const connecting = from.connect()
+    try {
+      return await within(Math.max(0, until - performance.now()), connecting)
+    } catch (error) {
+      connecting.then((late) => late.release()).catch(() => {})
+      throw connectError(error as Error)
     }
   }
-  const wasRolledBack = (error: unknown) => rolledBack.test(codeOf(error))
+
+  /** Runs a statement on a connection that is free again afterwards. */
+  const onConnection = async <T>(client: PoolClient, work: (client: PoolClient) => Promise<T>): Promise<T> => {
+    try {
+      const result = await work(client)
+      client.release()
+      return result
+    } catch (error) {
+      client.release(isBroken(error))
+      throw error
+    }
+  }
+
+  /** Runs a statement in a slot; it is cancelled if a quick one needs the slot, or if its caller leaves. */
+  const inSlot = async (statement: Prepared, values: Values | undefined, purpose: Purpose, until: number) => {
+    const { table = '', caller, limitMs } = purpose
+    let client: PoolClient | undefined
+    let cancelled: Promise<boolean> | undefined
+    const cancel = () => {
+      if (client) cancelled ??= cancelStatement(client)
+    }
+    const wait = until - performance.now()
+    const slot = await slots.take({ name: statement.name, table, preempt: cancel }, wait, caller)
+    let isUsable = true
+    try {
+      client = await connect(pool, until)
+      caller?.once('close', cancel)
+      if (caller?.closed) cancel()
+      slot.start()
+      const running = runOn(client)(statement, values)
+      return await (limitMs === undefined ? running : within(limitMs, running))
+    } catch (error) {
+      isUsable = !isBroken(error)
+      if (!cancelled || !wasCancelled(error)) throw error
+      throw caller?.closed
+        ? new TimedOut('the client has gone')
+        : new Preempted('a quick statement needed the connection')
+    } finally {
+      caller?.off('close', cancel)
+      if (cancelled) isUsable = (await cancelled) && isUsable
+      client?.release(!isUsable)
+      slot.release()
+    }
+  }
 
   return {
-    read: (statement, values) =>
+    check: (statement, values) =>
       withRetries(
-        (client) => runOn(client)(statement, values),
-        (error) => wasRolledBack(error) || (isBroken(error) && !isTimeout(error)),
+        async (until) => onConnection(await connect(checks, until), (client) => runOn(client)(statement, values)),
+        isRetryableRead,
       ),
-    write: (statement, values) => withRetries((client) => committing(runOn(client)(statement, values)), wasRolledBack),
+    read: (statement, values, purpose = {}) =>
+      withRetries((until) => inSlot(statement, values, purpose, until), isRetryableRead),
+    write: (statement, values, purpose = {}) =>
+      withRetries((until) => committing(inSlot(statement, values, purpose, until)), isRetryableWrite),
     transaction: (work) =>
-      withRetries(async (client) => {
-        await client.query('begin')
-        try {
-          const result = await work(runOn(client))
-          await committing(client.query('commit'))
-          return result
-        } catch (error) {
-          if (!isBroken(error)) await client.query('rollback')
-          throw error
-        }
-      }, wasRolledBack),
-    close: () => pool.end(),
+      withRetries(
+        async (until) =>
+          onConnection(await connect(pool, until), async (client) => {
+            await client.query('begin')
+            try {
+              const result = await work(runOn(client))
+              await committing(client.query('commit'))
+              return result
+            } catch (error) {
+              if (!isBroken(error)) await client.query('rollback')
+              throw error
+            }
+          }),
+        isRetryableWrite,
+      ),
+    async close() {
+      await Promise.all([checks.end(), pool.end()])
+    },
   }
 }

@@ -1,20 +1,19 @@
 /** Creates on PostgreSQL: one statement checks the row and stores it; constraints catch what others stored meanwhile. */
+import { setTimeout } from 'node:timers/promises'
+import type { Knex } from 'knex'
 import { DatabaseError } from 'pg'
 import type { Registry, Resource, RowValues } from '../../descriptor/registry.js'
 import { conflictsQuery, parseConflicts } from '../conflicts.js'
-import { keyQueries, replayOf } from '../keys.js'
+import { keyQueries, keysTable, replayOf } from '../keys.js'
 import { quoted } from '../schema.js'
-import type { Creation, Retry, Table } from '../storage.js'
-import type { Connections, Row, Run } from './connections.js'
+import { type Creation, OutcomeUnknown, type Retry, type Table, Unavailable } from '../storage.js'
+import type { Connections, Row } from './connections.js'
+import { Dropped } from './errors.js'
+import { clock } from './functions.js'
 import { insertFrom, knex, named, prepared } from './prepared.js'
 import { columnTypes, keyOf, rowJson } from './schema.js'
 
-/** The server's clock in milliseconds, the same for every process. */
-const keys = keyQueries(knex, '(extract(epoch from now()) * 1000)::bigint')
-const findKey = prepared(keys.find)
-
-/** Locks a key until the transaction ends: a second request with the same key waits, and then finds the first one's result. */
-const lockKey = prepared(knex.raw('select pg_advisory_xact_lock(723811690, hashtext(?))', [named('key')]))
+const keys = keyQueries(knex, clock)
 
 /** The statements that create rows of a resource. */
 export const createStatements = (registry: Registry, resource: Resource) => {
@@ -24,27 +23,36 @@ export const createStatements = (registry: Registry, resource: Resource) => {
   const values = fields.map(({ name, kind }) => named(name, columnTypes[kind]))
   const conflicts = conflictsQuery(knex, registry, resource, keyOf)
   const row = knex.select(values).from('_found').whereRaw(`conflicts = ''`)
-  const create = () =>
-    knex
-      .withMaterialized('_found', conflicts)
-      .with('_made', insertFrom(table, columns, row).returning(['id', knex.raw(`${rowJson(resource)} as body`)]))
-      .select('conflicts', 'id', 'body')
-      .from('_found')
-      .leftJoin('_made', knex.raw('true'))
-  const key = knex.select(named('retryKey', 'text'), named('retryDigest', 'text'), 'id', 'body').from('_made')
-  // Except those that another process has locked, and the one that is stored now.
-  const expired = keys.expired.clone().select('key').whereNot('key', named('retryKey')).forUpdate().skipLocked()
-  const prune = keys.expired.clone().whereRaw('key = any(array?)', [expired]).delete()
-  const sequence = `pg_get_serial_sequence('${quoted(table)}', 'id')`
-  const isBehind = `max(id) > coalesce(pg_sequence_last_value(${sequence}::regclass), 0)`
+  const insert = (source: Knex.QueryBuilder) =>
+    insertFrom(table, columns, source).returning(['id', knex.raw(`${rowJson(resource)} as body`)])
+  const created = knex
+    .withMaterialized('_found', conflicts)
+    .select('conflicts', '_made.id', '_made.body')
+    .from('_found')
+    .leftJoin('_made', knex.raw('true'))
+  const key = knex
+    .select(named('retryKey', 'text'), named('retryDigest', 'text'), 'id', 'body')
+    // Expired keys are deleted first; this one may be among them.
+    .fromRaw('_made, registry_forget_keys()')
   return {
     conflicts: prepared(conflicts),
     /** Returns the conflicts, or the id and the JSON of the stored row. */
-    create: prepared(create()),
-    /** The same, and stores the idempotency key. */
-    createWithKey: prepared(create().with('_stored_key', keys.store(key)).with('_pruned_keys', prune)),
+    create: prepared(created.clone().with('_made', insert(row))),
+    /**
+     * Returns the create that the key was stored with: its digest, id and body. If there is none, does the same as above, and stores
+     * the key. Another statement with the same key waits for this one to commit, and then violates the key's unique index.
+     */
+    createWithKey: prepared(
+      created
+        .clone()
+        .withMaterialized('_stored', keys.find)
+        .with('_made', insert(row.clone().whereRaw('not exists (select from _stored)')))
+        .with('_key', keys.store(key))
+        .select('_stored.digest', '_stored.id', '_stored.body')
+        .leftJoin('_stored', knex.raw('true')),
+    ),
     /** Moves the sequence past the last id, for rows that were inserted with ids of their own. */
-    advanceSequence: prepared(knex.raw(`select setval(${sequence}, max(id)) from ?? having ${isBehind}`, [table])),
+    advanceSequence: prepared(knex.raw(`select registry_advance_sequence('${quoted(table)}')`)),
   }
 }
 
@@ -52,49 +60,70 @@ export const createStatements = (registry: Registry, resource: Resource) => {
 const maxRetries = 2
 
 /** A foreign key or unique violation. */
-const isViolation = (error: unknown): boolean =>
+const isViolation = (error: unknown): error is DatabaseError =>
   error instanceof DatabaseError && (error.code === '23503' || error.code === '23505')
 
-/** Makes the part of a table that creates rows. */
+/** The first pause before a create is repeated, in milliseconds; each pause is twice as long, up to the longest. */
+const [firstPause, longestPause] = [20, 1_000]
+
+/** The outcome of a create, from what its statement returned. */
+const creationFrom = ([row]: readonly Row[], retry: Retry | undefined): Creation => {
+  const [conflicts, id, body, storedDigest, storedId, storedBody] = row as Row
+  if (retry && storedDigest) {
+    return replayOf({ digest: storedDigest, id: Number(storedId), body: Buffer.from(String(storedBody)) }, retry)
+  }
+  if (conflicts) return { conflicts: parseConflicts(conflicts) }
+  return { id: Number(id), body: Buffer.from(String(body)), replayed: false }
+}
+
+/** Makes the part of a table that creates rows; a create with a key is repeated for up to `limitMs` if its outcome is unknown. */
 export const creator = (
   connections: Connections,
   registry: Registry,
   resource: Resource,
+  limitMs: number,
 ): Pick<Table, 'conflicts' | 'create'> => {
   const statements = createStatements(registry, resource)
+  const purpose = { table: resource.table }
 
-  const creationFrom = ([row]: readonly Row[]): Creation => {
-    const [conflicts, id, body] = row as Row
-    if (conflicts) return { conflicts: parseConflicts(conflicts) }
-    return { id: Number(id), body: Buffer.from(String(body)), replayed: false }
+  const store = async (row: RowValues, retry: Retry | undefined): Promise<Creation> => {
+    const statement = retry ? statements.createWithKey : statements.create
+    const values = { ...row, retryKey: retry?.key, retryDigest: retry?.digest }
+    for (let left = maxRetries; ; left--) {
+      try {
+        return creationFrom(await connections.write(statement, values, purpose), retry)
+      } catch (error) {
+        if (left === 0 || !isViolation(error)) throw error
+        // Another client has just stored the key, or has stored or deleted what the row conflicts with: the next attempt finds it.
+        if (error.table === keysTable) continue
+        // Or the id is taken.
+        await connections.write(statements.advanceSequence, {}, purpose)
+      }
+    }
   }
 
-  const createWithKey = async (run: Run, row: RowValues, retry: Retry): Promise<Creation> => {
-    const { key, digest } = retry
-    await run(lockKey, { key })
-    const [stored] = await run(findKey, { key })
-    if (!stored)
-      return creationFrom(await run(statements.createWithKey, { ...row, retryKey: key, retryDigest: digest }))
-    const [storedDigest, id, body] = stored
-    return replayOf({ digest: String(storedDigest), id: Number(id), body: Buffer.from(String(body)) }, retry)
+  /** Repeats a create whose connection broke: if an attempt has stored the row, the next one finds the key. */
+  const storeOnce = async (row: RowValues, retry: Retry): Promise<Creation> => {
+    const until = performance.now() + limitMs
+    let unknown: unknown
+    for (let pause = firstPause; ; pause = Math.min(2 * pause, longestPause)) {
+      try {
+        const creation = await store(row, retry)
+        return unknown && 'replayed' in creation ? { ...creation, replayed: false } : creation
+      } catch (error) {
+        if (error instanceof OutcomeUnknown) unknown ??= error
+        const isBroken = error instanceof Dropped || (unknown && (error instanceof Unavailable || error === unknown))
+        if (!isBroken || performance.now() + pause > until) throw unknown ?? error
+      }
+      await setTimeout(pause)
+    }
   }
 
   return {
     async conflicts(row) {
-      const [found] = await connections.read(statements.conflicts, row)
+      const [found] = await connections.read(statements.conflicts, row, purpose)
       return parseConflicts(found?.[0] ?? '')
     },
-    async create(row, retry) {
-      for (let left = maxRetries; ; left--) {
-        try {
-          if (retry) return await connections.transaction((run) => createWithKey(run, row, retry))
-          return creationFrom(await connections.write(statements.create, row))
-        } catch (error) {
-          if (left === 0 || !isViolation(error)) throw error
-          // The id is taken, or another client has just stored or deleted what the row conflicts with: the next attempt finds it.
-          await connections.write(statements.advanceSequence)
-        }
-      }
-    },
+    create: (row, retry) => (retry ? storeOnce(row, retry) : store(row, undefined)),
   }
 }

@@ -1,11 +1,17 @@
-/** The functions the service creates on PostgreSQL: case folding, index keys, and the change log. */
+/** The functions the service creates on PostgreSQL: case folding, index keys, the change log, and what creates need. */
 import { fold } from '../caseFold.js'
+import { keyQueries } from '../keys.js'
 import { changedFunction } from './changeLog.js'
 import { sumFunctions } from './changeSums.js'
-import type { SqlFunction } from './sqlFunction.js'
+import { knex } from './prepared.js'
+import { advanceFunction } from './sequence.js'
+import { pinned, type SqlFunction } from './sqlFunction.js'
 
 /** The longest text that an index stores in full, in bytes; an index entry holds some 2,700 for all columns. */
 export const longestKey = 600
+
+/** The server's clock in milliseconds, the same for every process. */
+export const clock = '(extract(epoch from now()) * 1000)::bigint'
 
 /** The index key of a text: the text itself, or the beginning and the hash of one that is too long. */
 const keyFunction = `create or replace function registry_key(text) returns text
@@ -41,6 +47,18 @@ begin
 end $$`
 }
 
+/** Deletes the idempotency keys that have expired, except those that another process deletes now; with its owner's rights. */
+const forgetFunction = (): SqlFunction => {
+  const { expired } = keyQueries(knex, clock)
+  const keys = expired.clone().select('key').forUpdate().skipLocked()
+  const sql = `create or replace function registry_forget_keys() returns void
+language plpgsql security definer as $$
+begin
+  ${expired.clone().whereRaw('key = any(array?)', [keys]).delete()};
+end $$`
+  return pinned('registry_forget_keys()', sql)
+}
+
 /** Functions that compute columns and indexes: when one changes, these are rebuilt. */
 export const valueFunctions = (): SqlFunction[] => [
   { name: 'registry_key(text)', sql: keyFunction },
@@ -48,4 +66,10 @@ export const valueFunctions = (): SqlFunction[] => [
 ]
 
 /** Every function. */
-export const sqlFunctions = (): SqlFunction[] => [...valueFunctions(), changedFunction, ...sumFunctions]
+export const sqlFunctions = (): SqlFunction[] => [
+  ...valueFunctions(),
+  changedFunction,
+  ...sumFunctions,
+  advanceFunction,
+  forgetFunction(),
+]

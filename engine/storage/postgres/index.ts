@@ -12,6 +12,7 @@ import { knex, prepared } from './prepared.js'
 import { deferReferences, insertRows, readRows } from './rows.js'
 import { setUp } from './setUp.js'
 import { postgresTable } from './table.js'
+import { within } from './within.js'
 
 const ping = prepared(knex.raw('select 1'))
 
@@ -27,10 +28,10 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
   const cache = new ResponseCache(options.cacheBytes)
   return {
     table: perResource(registry, (resource) =>
-      resourceTable(resource, postgresTable(registry, resource, connections, searchIndex), cache),
+      resourceTable(resource, postgresTable(registry, resource, connections, searchIndex, options.pool), cache),
     ),
     async counts() {
-      const rows = new Map((await connections.read(counts)).map(([name, count]) => [name, Number(count)]))
+      const rows = new Map((await connections.check(counts)).map(([name, count]) => [name, Number(count)]))
       return new Map(registry.map((resource): [Resource, number] => [resource, rows.get(resource.table) ?? 0]))
     },
     rows: (resource, after, count) => readRows(connections.read, resource, after, count),
@@ -40,7 +41,7 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
         for await (const { resource, rows } of batches) await insertRows(ask, resource, rows)
       }),
     async ping() {
-      await connections.read(ping)
+      await within(options.pool.waitMs, connections.check(ping))
     },
     close: connections.close,
   }

@@ -65,11 +65,10 @@ end $$`
 /** Counts the rows. */
 const recount = async (resource: Resource): Promise<string[]> => {
   const table = quoted(resource.table)
-  const sequence = `pg_get_serial_sequence('${table}', 'id')`
   return [
     `select registry_recount('${resource.table}')`,
     ensureSequence(table),
-    `select setval(${sequence}, max(id)) from ${table} having max(id) > coalesce(pg_sequence_last_value(${sequence}::regclass), 0)`,
+    `select registry_advance_sequence('${table}')`,
   ]
 }
 

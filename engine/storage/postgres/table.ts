@@ -2,7 +2,9 @@
 import type { Registry, Resource } from '../../descriptor/registry.js'
 import type { TableDialect } from '../dialect.js'
 import { largePageBody, type SizedRow } from '../largePage.js'
+import type { PoolOptions } from '../options.js'
 import type { Plan } from '../plan.js'
+import type { Caller } from '../storage.js'
 import { compactor } from './changes.js'
 import type { Connections, Row } from './connections.js'
 import { creator } from './create.js'
@@ -11,18 +13,23 @@ import { rowJson } from './schema.js'
 import { indexedFrom, searchValues } from './search.js'
 import type { SearchIndex } from './setUp.js'
 import { statementsOf } from './statements.js'
+import { within } from './within.js'
 
-/** Runs a query once at a time: all callers that arrive meanwhile share the next run, which begins after them. */
-const shared = <T>(ask: () => Promise<T>): (() => Promise<T>) => {
+/**
+ * Runs a query once at a time: all callers that arrive meanwhile share the next run, which begins after them. They wait for both runs
+ * together no longer than `waitMs`.
+ */
+const shared = <T>(waitMs: number, ask: () => Promise<T>): (() => Promise<T>) => {
   let current: Promise<unknown> = Promise.resolve()
   let next: Promise<T> | undefined
+  const run = (): Promise<T> => {
+    next = undefined
+    const asked = ask()
+    current = asked.catch(() => {})
+    return asked
+  }
   return () => {
-    next ??= current.then(() => {
-      next = undefined
-      const asked = ask()
-      current = asked.catch(() => {})
-      return asked
-    })
+    next ??= within(waitMs, current.then(run))
     return next
   }
 }
@@ -40,20 +47,26 @@ export const postgresTable = (
   resource: Resource,
   connections: Connections,
   searchIndex: SearchIndex,
+  { waitMs, statementMs }: PoolOptions,
 ): TableDialect => {
+  const { table } = resource
   const statements = statementsOf(resource)
-  const { conflicts, create } = creator(connections, registry, resource)
+  const { conflicts, create } = creator(connections, registry, resource, statementMs)
   const log = compactor(connections, resource)
 
-  /** Runs a statement that returns the version, whether the change log has become long, and more. */
-  const read = async (statement: Prepared, values?: Readonly<Record<string, unknown>>) => {
-    const [row] = await connections.read(statement, values)
+  /** The result of a statement that returns the version, whether the change log has become long, and more. */
+  const parse = ([row]: readonly Row[]) => {
     const [version, isLong, body = null, sizes = null, tail = null] = row as Row
     if (isLong === 't') log.compact()
     return { version: String(version), body, sizes, tail }
   }
+  const read = async (
+    statement: Prepared,
+    values: Readonly<Record<string, unknown>>,
+    purpose: { caller: Caller | undefined; limitMs?: number | undefined },
+  ) => parse(await connections.read(statement, values, { table, ...purpose }))
   const readRows = async (ids: readonly bigint[]): Promise<Uint8Array> => {
-    const [row] = await connections.read(statements.rows, { ids: ids.join() })
+    const [row] = await connections.read(statements.rows, { ids: ids.join() }, { table })
     return Buffer.from(row?.[0] ?? '')
   }
   const statementFor = (plan: Plan): Prepared => {
@@ -63,17 +76,18 @@ export const postgresTable = (
 
   return {
     shape: rowJson(resource),
-    version: shared(async () => (await read(statements.version)).version),
+    version: shared(waitMs, async () => parse(await connections.check(statements.version)).version),
     isIndexed: (text) => indexedFrom(searchIndex, text) !== -1,
-    async page(plan) {
+    async page(plan, caller) {
       const { q, filters, limit, offset, skip } = plan
       const values = { ...filters, ...(q && searchValues(searchIndex, q)), limit, offset, skipRows: skip }
-      const { version, body, sizes, tail } = await read(statementFor(plan), values)
+      const limitMs = plan.by === 'all' ? waitMs : undefined
+      const { version, body, sizes, tail } = await read(statementFor(plan), values, { caller, limitMs })
       if (sizes === null) return { version, body: Buffer.from(String(body)) }
       return { body: largePageBody({ rows: sizedRows(sizes), tail: String(tail) }, readRows) }
     },
-    async row(id) {
-      const { version, body } = await read(statements.get, { id })
+    async row(id, caller) {
+      const { version, body } = await read(statements.get, { id }, { caller, limitMs: waitMs })
       return body === null ? undefined : { version, body: Buffer.from(body) }
     },
     conflicts,

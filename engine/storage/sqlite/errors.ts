@@ -24,8 +24,8 @@ const rethrow = (error: Error): never => {
 /** A table whose errors are in the storage's own terms; the table may change between calls. */
 export const withStorageErrors = (table: () => Table): Table => ({
   tag: () => table().tag().catch(rethrow),
-  list: (query, isAbandoned) => table().list(query, isAbandoned).catch(rethrow),
-  get: (id) => table().get(id).catch(rethrow),
+  list: (query, caller) => table().list(query, caller).catch(rethrow),
+  get: (id, caller) => table().get(id, caller).catch(rethrow),
   conflicts: (row) => table().conflicts(row).catch(rethrow),
   create: (row, retry) => table().create(row, retry).catch(rethrow),
 })

@@ -1,12 +1,12 @@
 /** Reads lists in two executors, one for quick reads and one for slow ones. */
 import type { Plan } from '../plan.js'
-import type { IsAbandoned } from '../storage.js'
+import type { Caller } from '../storage.js'
 import type { ListPage, ListTask } from './lists.js'
 import { DeadlineExceeded } from './search.js'
 import type { Executor } from './worker.js'
 
 export interface Readers {
-  page(resource: string, query: Plan, isAbandoned?: IsAbandoned): Promise<ListPage>
+  page(resource: string, query: Plan, caller?: Caller): Promise<ListPage>
   /** The JSON of some rows, joined by commas. */
   rows(resource: string, ids: readonly bigint[]): Promise<Uint8Array>
   close(): Promise<unknown>
@@ -16,10 +16,10 @@ export interface Readers {
 const quickMs = 15
 
 export const readersOf = (quick: Executor, slow: Executor, timeoutMs: number): Readers => ({
-  async page(resource, query, isAbandoned) {
+  async page(resource, query, caller) {
     const started = performance.now()
     const task: ListTask = { resource, query }
-    const options = { group: resource, isAbandoned }
+    const options = { group: resource, isAbandoned: () => caller?.closed === true }
     try {
       return await quick.run({ ...task, maxMs: quickMs }, { ...options, timeoutMs })
     } catch (error) {

@@ -77,10 +77,10 @@ export const sqliteTable = (resource: Resource, statements: Statements, shared: 
       return state.current().version
     },
     isIndexed,
-    async page(plan, isAbandoned) {
+    async page(plan, caller) {
       const now = state.current()
       if (plan.by === 'all' && !now.hasLongRows) return pageOfAll(plan, now)
-      const page = await readers.page(resource.path, plan, isAbandoned)
+      const page = await readers.page(resource.path, plan, caller)
       if ('bytes' in page) return { version: page.version, body: asBuffer(page.bytes) }
       return { body: largePageBody(page, (ids) => readers.rows(resource.path, ids)) }
     },

@@ -1,0 +1,73 @@
+/** Classifies the errors of the server and its driver: what may be repeated, what is known of the outcome, and what it means for a request. */
+import { DatabaseError } from 'pg'
+import { OutcomeUnknown, TimedOut, Unavailable } from '../storage.js'
+
+/** SQLSTATEs of a server that is unreachable, full, stopping, read-only or too slow. */
+const transient = /^(?:08|28|3D|53|57|58)|^(?:25006|40001|40P01|55P03)$/
+
+/** A serialization failure, a deadlock, or a session that the server has ended: it has rolled the statement back. */
+const rolledBack = /^(?:40001|40P01|57P01|57P05)$/
+
+const codeOf = (error: unknown): string => (error instanceof DatabaseError ? (error.code ?? '') : '')
+
+/** Whether nothing was done; the driver sends no statement on a connection that has broken already. */
+const hadNoEffect = (error: unknown): boolean =>
+  error instanceof DatabaseError
+    ? rolledBack.test(codeOf(error))
+    : error instanceof Error && error.message.endsWith('is not queryable')
+
+/** No connection could be opened. */
+export class NoConnection extends Unavailable {}
+
+/** The server has ended the session, and has done nothing of what was asked. */
+export class Dropped extends Unavailable {}
+
+/** Why a connection could not be opened. */
+export const connectError = (error: Error): Unavailable => {
+  const isAccepted = hadNoEffect(error) || error.message === 'Connection terminated unexpectedly'
+  return new (isAccepted ? Dropped : NoConnection)(messageOf(error), { cause: error })
+}
+
+/** Whether the server has ended the statement because of its time limit or a cancel request. */
+export const wasCancelled = (error: unknown): boolean => codeOf(error) === '57014'
+
+/** Whether the connection is unusable: it was lost, or its server is stopping or read-only. */
+export const isBroken = (error: unknown): boolean =>
+  error instanceof DatabaseError ? /^(?:08|57P|25006)/.test(codeOf(error)) : true
+
+/**
+ * Whether the connection was lost, which leaves it unknown whether the server carried out the statement. A TypeError is a bug;
+ * everything else that the driver throws is about the connection.
+ */
+const isLost = (error: unknown): boolean =>
+  error instanceof Error &&
+  !(error instanceof DatabaseError || error instanceof TypeError || error instanceof Unavailable)
+
+/** Whether a read may succeed on another connection. The driver's own time limit is not retried. */
+export const isRetryableRead = (error: unknown): boolean =>
+  isRetryableWrite(error) ||
+  (error instanceof DatabaseError ? isBroken(error) : isLost(error) && !/timeout/.test((error as Error).message))
+
+/** Whether nothing was done because of a conflict between transactions, or because the connection was dropped. */
+export const isRetryableWrite = (error: unknown): boolean => hadNoEffect(error) || error instanceof Dropped
+
+/** Runs the statement that commits; if its connection is lost meanwhile, the outcome is unknown. */
+export const committing = async <T>(work: Promise<T>): Promise<T> =>
+  work.catch((error: Error) => {
+    throw isLost(error) && !hadNoEffect(error) ? new OutcomeUnknown(error.message, { cause: error }) : error
+  })
+
+/** The error in the storage's own terms. */
+export const storageError = (error: unknown): unknown => {
+  if (error instanceof OutcomeUnknown || error instanceof Unavailable) return error
+  if (wasCancelled(error)) return new TimedOut((error as Error).message)
+  if (hadNoEffect(error)) return new Dropped(messageOf(error as Error), { cause: error })
+  const isTransient = error instanceof DatabaseError ? transient.test(codeOf(error)) : isLost(error)
+  return isTransient ? new Unavailable(messageOf(error as Error), { cause: error }) : error
+}
+
+/** The driver reports an attempt of several addresses as one error without a message. */
+export const messageOf = (error: Error): string =>
+  error instanceof AggregateError && error.message === ''
+    ? error.errors.map(({ message }: Error) => message).join(', ')
+    : error.message

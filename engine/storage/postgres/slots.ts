@@ -1,0 +1,151 @@
+/**
+ * Shares the connections of a pool between statements. A statement that takes long is slow; slow statements take at most half of the
+ * slots, and those of one table fewer, so that slow searches or a locked table leave room for the other requests.
+ */
+import { type Caller, TimedOut, Unavailable } from '../storage.js'
+
+/** A statement that takes longer than this, in milliseconds, is slow. */
+const quickMs = 250
+
+/** How long a statement is expected to be slow again, in milliseconds. */
+const slowForMs = 5_000
+
+/** A statement that needs a slot. */
+interface Need {
+  /** The name of the statement: its other runs tell whether it is slow. */
+  readonly name: string
+  readonly table: string
+  /** Asks the statement to end, because a quick one waits for its slot. */
+  preempt(): void
+}
+
+/** The statement was cancelled for a quick one, and has done nothing. */
+export class Preempted extends Unavailable {}
+
+export interface Slot {
+  /** Whether the statement was asked to end; it runs again when there is a slot for a slow one. */
+  readonly isPreempted: boolean
+  /** The statement starts now. */
+  start(): void
+  release(): void
+}
+
+interface Held extends Need {
+  isSlow: boolean
+  isLate: boolean
+  isPreempted: boolean
+}
+
+interface Waiting extends Need {
+  grant(slot: Slot): void
+}
+
+export interface Slots {
+  /** Waits for a slot; rejects after `waitMs`, or when the caller has gone. */
+  take(need: Need, waitMs: number, caller: Caller | undefined): Promise<Slot>
+}
+
+export const slotsOf = (size: number): Slots => {
+  const mostSlow = Math.max(1, Math.floor(size / 2))
+  const mostSlowOfTable = Math.max(1, mostSlow - 1)
+  const held = new Set<Held>()
+  /** By statement, because all that wait for one are slow or none is. */
+  const queues = new Map<string, Set<Waiting>>()
+  const slowUntil = new Map<string, number>()
+
+  const isSlow = ({ name }: Need): boolean => (slowUntil.get(name) ?? 0) > performance.now()
+  const heldBy = (table: string): number => [...held].filter((one) => one.table === table).length
+  const hasSlowSlot = (table: string): boolean => {
+    const slow = [...held].filter((one) => one.isSlow)
+    return slow.length < mostSlow && slow.filter((one) => one.table === table).length < mostSlowOfTable
+  }
+
+  /** The next statement to run: one of the table that has the fewest slots. */
+  const next = (): Waiting | undefined => {
+    let found: Waiting | undefined
+    let fewest = Number.POSITIVE_INFINITY
+    for (const [first] of queues.values()) {
+      if (!first || (isSlow(first) && !hasSlowSlot(first.table))) continue
+      const count = heldBy(first.table)
+      if (count < fewest) [found, fewest] = [first, count]
+    }
+    return found
+  }
+  const hold = ({ name, table, preempt, grant }: Waiting): void => {
+    const slot: Held = { name, table, preempt, isSlow: false, isLate: false, isPreempted: false }
+    slot.isSlow = isSlow(slot)
+    held.add(slot)
+    let timer: NodeJS.Timeout | undefined
+    const onLate = () => {
+      slot.isLate = true
+      slowUntil.set(name, performance.now() + slowForMs)
+      arrange()
+    }
+    grant({
+      get isPreempted() {
+        return slot.isPreempted
+      },
+      start() {
+        timer = setTimeout(onLate, quickMs)
+      },
+      release() {
+        clearTimeout(timer)
+        held.delete(slot)
+        arrange()
+      },
+    })
+  }
+  const arrange = (): void => {
+    const late = () => [...held].filter((one) => one.isLate && !one.isSlow)
+    for (const one of late()) if (!one.isPreempted) one.isSlow = hasSlowSlot(one.table)
+    while (held.size < size) {
+      const waiting = next()
+      if (!waiting) return
+      hold(waiting)
+    }
+    // A late statement that found no slot for slow ones ends for each quick one that waits.
+    let wanted = 0
+    for (const queue of queues.values())
+      for (const one of queue) {
+        if (isSlow(one)) break
+        wanted++
+      }
+    for (const one of late()) {
+      if (wanted-- <= 0) return
+      if (one.isPreempted) continue
+      one.isPreempted = true
+      one.preempt()
+    }
+  }
+
+  return {
+    take: (need, waitMs, caller) =>
+      new Promise((resolve, reject) => {
+        const queue = queues.get(need.name) ?? new Set()
+        queues.set(need.name, queue)
+        let timer: NodeJS.Timeout | undefined
+        const leave = () => {
+          queue.delete(waiting)
+          clearTimeout(timer)
+          caller?.off('close', onClose)
+        }
+        const giveUp = (error: Error) => {
+          leave()
+          reject(error)
+        }
+        const onClose = () => giveUp(new TimedOut('the client has gone'))
+        const onTimeout = () => giveUp(new Unavailable(`no connection was free within ${Math.round(waitMs)} ms`))
+        const grant = (slot: Slot) => {
+          leave()
+          resolve(slot)
+        }
+        const waiting: Waiting = { ...need, grant }
+        queue.add(waiting)
+        arrange()
+        if (!queue.has(waiting)) return
+        if (caller?.closed) return onClose()
+        timer = setTimeout(onTimeout, waitMs)
+        caller?.once('close', onClose)
+      }),
+  }
+}
