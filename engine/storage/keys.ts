@@ -19,7 +19,7 @@ export const createKeysTable = ({ knex, columnTypes, jsonType }: SchemaDialect):
   )
 
 /** How long a key is valid, in milliseconds. */
-const lifetime = 24 * 60 * 60 * 1000
+export const keyLifetime = 24 * 60 * 60 * 1000
 
 /** The create that a key was stored with. */
 export interface StoredKey<Body> {
@@ -34,16 +34,15 @@ export const replayOf = <Body>({ digest, id, body }: StoredKey<Body>, retry: Ret
 
 /** The queries of the table of keys; `now` is the database's clock in milliseconds, so that all processes share it. */
 export const keyQueries = (knex: Knex, now: string) => {
-  const expiry = knex.raw(`${now} - ${lifetime}`)
+  const expiry = knex.raw(`${now} - ${keyLifetime}`)
   return {
     /** The create that was stored with the parameter `key`, unless the key has expired. */
     find: knex(keysTable).select('digest', 'id', 'body').where('key', parameter(knex, 'key')).where('at', '>', expiry),
     expired: knex(keysTable).where('at', '<=', expiry),
-    /** Stores the keys `key`, `digest`, `id` and `body` that a query selects; replaces one that has expired. */
+    /** Stores the keys `key`, `digest`, `id` and `body` that a query selects. */
     store: (source: Knex.QueryBuilder) =>
-      knex(knex.raw('?? (??)', [keysTable, ['key', 'digest', 'id', 'body', 'at']]))
-        .insert(source.select(knex.raw(now)))
-        .onConflict('key')
-        .merge(['digest', 'id', 'body', 'at']),
+      knex(knex.raw('?? (??)', [keysTable, ['key', 'digest', 'id', 'body', 'at']])).insert(
+        source.select(knex.raw(now)),
+      ),
   }
 }

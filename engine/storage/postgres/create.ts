@@ -6,15 +6,20 @@ import { keyQueries, replayOf } from '../keys.js'
 import { quoted } from '../schema.js'
 import type { Creation, Retry, Table } from '../storage.js'
 import type { Connections, Row, Run } from './connections.js'
+import { now } from './functions.js'
 import { insertFrom, knex, named, prepared } from './prepared.js'
 import { columnTypes, keyOf, rowJson } from './schema.js'
 
-/** The server's clock in milliseconds, the same for every process. */
-const keys = keyQueries(knex, '(extract(epoch from now()) * 1000)::bigint')
+const keys = keyQueries(knex, now)
 const findKey = prepared(keys.find)
 
-/** Locks a key until the transaction ends: a second request with the same key waits, and then finds the first one's result. */
-const lockKey = prepared(knex.raw('select pg_advisory_xact_lock(723811690, hashtext(?))', [named('key')]))
+/**
+ * Locks a key until the transaction ends: a second request with the same key waits, and then finds the first one's result. Expired
+ * keys are deleted, so that this one can be stored.
+ */
+const lockKey = prepared(
+  knex.raw('select pg_advisory_xact_lock(723811690, hashtext(?)), registry_prune_keys()', [named('key')]),
+)
 
 /** The statements that create rows of a resource. */
 export const createStatements = (registry: Registry, resource: Resource) => {
@@ -32,19 +37,14 @@ export const createStatements = (registry: Registry, resource: Resource) => {
       .from('_found')
       .leftJoin('_made', knex.raw('true'))
   const key = knex.select(named('retryKey', 'text'), named('retryDigest', 'text'), 'id', 'body').from('_made')
-  // Except those that another process has locked, and the one that is stored now.
-  const expired = keys.expired.clone().select('key').whereNot('key', named('retryKey')).forUpdate().skipLocked()
-  const prune = keys.expired.clone().whereRaw('key = any(array?)', [expired]).delete()
-  const sequence = `pg_get_serial_sequence('${quoted(table)}', 'id')`
-  const isBehind = `max(id) > coalesce(pg_sequence_last_value(${sequence}::regclass), 0)`
   return {
     conflicts: prepared(conflicts),
     /** Returns the conflicts, or the id and the JSON of the stored row. */
     create: prepared(create()),
     /** The same, and stores the idempotency key. */
-    createWithKey: prepared(create().with('_stored_key', keys.store(key)).with('_pruned_keys', prune)),
+    createWithKey: prepared(create().with('_stored_key', keys.store(key))),
     /** Moves the sequence past the last id, for rows that were inserted with ids of their own. */
-    advanceSequence: prepared(knex.raw(`select setval(${sequence}, max(id)) from ?? having ${isBehind}`, [table])),
+    advanceSequence: prepared(knex.raw(`select registry_advance_sequence('${quoted(table)}')`)),
   }
 }
 

@@ -1,5 +1,6 @@
 /** The functions the service creates on PostgreSQL: case folding, index keys, and the trigger that records changes. */
 import { fold } from '../caseFold.js'
+import { keyLifetime, keysTable } from '../keys.js'
 import { statesTable } from '../schema.js'
 
 /** A function, and the SQL that creates it. */
@@ -12,6 +13,9 @@ interface SqlFunction {
 /** How many rows of each table have ids in each block, from which the start of a page is computed in a table with gaps. */
 export const blocksTable = 'registry_blocks'
 export const blockBits = 11
+
+/** The server's clock in milliseconds, the same for every process. */
+export const now = '(extract(epoch from now()) * 1000)::bigint'
 
 /** The longest text that an index stores in full, in bytes; an index entry holds some 2,700 for all columns. */
 export const longestKey = 600
@@ -83,6 +87,31 @@ begin
   return null;
 end $$`
 
+/**
+ * Moves the sequence of a table past its last id, for rows that were inserted with ids of their own while triggers were
+ * disabled. Runs with its owner's rights, because setval() needs more than creates do, and so only on its owner's tables: another
+ * one's could run code of their own.
+ */
+const advanceSequenceFunction = `create or replace function registry_advance_sequence(regclass) returns void
+language plpgsql security definer set search_path from current as $$
+declare
+  sequence regclass := pg_get_serial_sequence($1::text, 'id');
+  last bigint;
+begin
+  if (select relowner from pg_class where oid = $1) <> current_user::regrole then
+    raise insufficient_privilege using message = format('%s is not a table of %I', $1, current_user);
+  end if;
+  execute format('select max(id) from %s', $1) into last;
+  if last > coalesce(pg_sequence_last_value(sequence), 0) then perform setval(sequence, last); end if;
+end $$`
+
+/** Deletes expired idempotency keys. Runs with its owner's rights, so that creates need none to delete. */
+const pruneKeysFunction = `create or replace function registry_prune_keys() returns void
+language sql security definer set search_path from current as $$
+  delete from ${keysTable} where key = any(array(
+    select key from ${keysTable} where at <= ${now} - ${keyLifetime} for update skip locked))
+$$`
+
 /** Functions that compute columns and indexes: when one changes, these are rebuilt. */
 export const valueFunctions = (): SqlFunction[] => [
   { name: 'registry_key(text)', sql: keyFunction },
@@ -93,4 +122,6 @@ export const valueFunctions = (): SqlFunction[] => [
 export const sqlFunctions = (): SqlFunction[] => [
   ...valueFunctions(),
   { name: 'registry_changed()', sql: changedFunction },
+  { name: 'registry_advance_sequence(regclass)', sql: advanceSequenceFunction },
+  { name: 'registry_prune_keys()', sql: pruneKeysFunction },
 ]

@@ -1,0 +1,25 @@
+/** Loads the demo rows into a database without rows. */
+import type { Registry } from '../descriptor/registry.js'
+import { finds } from './migrate.js'
+import type { MigrationDialect } from './migrationDialect.js'
+
+/** Asks the tables themselves: the stored counts may be wrong after a restore. */
+const isEmpty = async (database: MigrationDialect, registry: Registry): Promise<boolean> => {
+  for (const { table } of registry) if (await finds(database, database.knex(table))) return false
+  return true
+}
+
+/** Loads the demo rows unless any table has a row; returns whether it did. */
+export const loadDemo = async (database: MigrationDialect, registry: Registry): Promise<boolean> => {
+  let isLoaded = false
+  if (!(await isEmpty(database, registry))) return isLoaded
+  await database.transaction(async () => {
+    // Another process may have loaded them meanwhile.
+    if (!(await isEmpty(database, registry))) return
+    // Rows refer to one another in both directions.
+    await database.execute(database.deferForeignKeys)
+    for (const resource of registry) await database.insertRows(resource, resource.demo)
+    isLoaded = true
+  })
+  return isLoaded
+}
