@@ -8,11 +8,12 @@ import { connect } from '../engine/storage/sqlite/connection.js'
 import { listReader } from '../engine/storage/sqlite/lists.js'
 import { insertRows, migrationDialect } from '../engine/storage/sqlite/migration.js'
 import { statementsOf } from '../engine/storage/sqlite/statements.js'
+import { storageOptions } from '../support/storageOptions.js'
 import { registry } from './support/service.js'
 
 const knex = createKnex({ client: 'better-sqlite3', useNullAsDefault: true })
 const database = connect(':memory:', { timeout: 0 })
-await migrate(migrationDialect(database, knex), registry, () => {})
+await migrate(migrationDialect(database, knex), registry, storageOptions)
 database.pragma('foreign_keys = OFF')
 for (const resource of registry) insertRows(database, knex, resource, resource.demo)
 const statements = new Map(registry.map((resource) => [resource.path, statementsOf(knex, registry, resource)]))

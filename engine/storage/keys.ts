@@ -19,7 +19,7 @@ export const createKeysTable = ({ knex, columnTypes, jsonType }: SchemaDialect):
   )
 
 /** How long a key is valid, in milliseconds. */
-const lifetime = 24 * 60 * 60 * 1000
+export const keyLifetime = 24 * 60 * 60 * 1000
 
 /** The create that a key was stored with. */
 export interface StoredKey<Body> {
@@ -34,7 +34,7 @@ export const replayOf = <Body>({ digest, id, body }: StoredKey<Body>, retry: Ret
 
 /** The queries of the table of keys; `now` is the database's clock in milliseconds, so that all processes share it. */
 export const keyQueries = (knex: Knex, now: string) => {
-  const expiry = knex.raw(`${now} - ${lifetime}`)
+  const expiry = knex.raw(`${now} - ${keyLifetime}`)
   return {
     /** The create that was stored with the parameter `retryKey`, unless the key has expired. */
     find: knex(keysTable)

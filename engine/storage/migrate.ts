@@ -1,17 +1,13 @@
 /** What the registry wants and the database lacks, as a list of steps, and carrying them out. */
 import type { Knex } from 'knex'
 import type { Field, Registry, Resource } from '../descriptor/registry.js'
-import { problemLine } from '../descriptor/registryError.js'
 import type { Column, MigrationDialect, Step } from './migrationDialect.js'
 import type { Progress } from './options.js'
-import { addColumns, addForeignKeys, createTable, type DerivedObject } from './schema.js'
+import { addColumns, addForeignKeys, createTable } from './schema.js'
 import { StorageError } from './storage.js'
 
-const exists = async (database: MigrationDialect, table: string): Promise<boolean> =>
-  (await database.columns(table)).length > 0
-
 /** Whether a query has a result. */
-const finds = async ({ execute }: MigrationDialect, query: Knex.QueryBuilder): Promise<boolean> =>
+export const finds = async ({ execute }: MigrationDialect, query: Knex.QueryBuilder): Promise<boolean> =>
   (await execute(query.select(1).limit(1).toString())).length > 0
 
 /** Throws if the table has rows or columns that contradict the descriptor. */
@@ -40,93 +36,105 @@ const refuseMismatch = async (
     refuse(`column "${missing.name}" does not exist, and a required column cannot be added to existing rows.`)
 }
 
-/** The steps for the tables themselves: foreign keys come last, when all tables exist. */
-const tableSteps = async (database: MigrationDialect, registry: Registry): Promise<Step[]> => {
+const named = (fields: readonly Field[]): string => fields.map(({ name }) => name).join(', ')
+
+const ownTableSteps = async (database: MigrationDialect): Promise<Step[]> => {
   const steps: Step[] = []
-  const foreignKeys: Step[] = []
-  for (const resource of registry) {
-    const { table, fields } = resource
+  for (const [table, { create, upgrade }] of Object.entries(database.ownTables)) {
     const columns = await database.columns(table)
-    const isMissing = ({ name }: Field) => !columns.some((column) => column.name === name)
-    const added = fields.filter(isMissing)
-    if (columns.length === 0) steps.push({ table, sql: createTable(database, registry, resource) })
-    else {
-      await refuseMismatch(database, resource, columns)
-      if (added.length > 0) steps.push({ table, sql: addColumns(database, registry, resource, added) })
-    }
-    const sql = addForeignKeys(database, registry, resource, added)
-    if (sql.length > 0) foreignKeys.push({ table, sql })
+    if (columns.length === 0) steps.push({ table, about: `create the table ${table}`, sql: create })
+    else if (columns.some(({ name }) => name === upgrade?.column))
+      steps.push({ table, about: `upgrade the table ${table}`, sql: upgrade?.sql ?? [] })
   }
-  return [...steps, ...foreignKeys]
+  return steps
 }
 
-/** The objects that are missing or were created by other SQL, with those that are built on them. */
-const staleObjects = (wanted: readonly DerivedObject[], isCurrent: (object: DerivedObject) => boolean) => {
-  const stale = new Set(wanted.filter((object) => !isCurrent(object)).map(({ name }) => name))
-  return wanted.filter(({ name, needs = '' }) => stale.has(name) || stale.has(needs))
-}
-
-const countOf = async (database: MigrationDialect, { table }: Resource): Promise<number> => {
-  if (!(await exists(database, table))) return 0
-  const [counted] = await database.execute<{ rows: string | number }>(
-    database.knex(table).count({ rows: '*' }).toString(),
-  )
+const countOf = async ({ execute, knex }: MigrationDialect, { table }: Resource): Promise<number> => {
+  const [counted] = await execute<{ rows: string | number }>(knex(table).count({ rows: '*' }).toString())
   return Number(counted?.rows)
 }
 
-const recreate = (database: MigrationDialect, resource: Resource, objects: readonly DerivedObject[]): string[] => [
-  ...objects.toReversed().map((object) => database.drop(resource, object)),
-  ...objects.flatMap((object) => database.create(resource, object)),
-]
+/** The steps that create the bookkeeping of a table again and compute it from the rows. */
+export const recountSteps = async (database: MigrationDialect, resource: Resource, isNew = false): Promise<Step[]> => {
+  const rows = isNew ? 0 : await countOf(database, resource)
+  const steps = await database.bookkeepingSteps(resource, rows)
+  return steps.map((step) => ({ table: resource.table, rows, ...step }))
+}
 
 /** The steps for the derived objects of a resource whose table exists or is created first. */
-const derivedSteps = async (database: MigrationDialect, resource: Resource): Promise<Step[]> => {
+const derivedSteps = async (database: MigrationDialect, resource: Resource, isNew: boolean): Promise<Step[]> => {
   const { table } = resource
-  const { columns = [], indexes, bookkeeping } = database.derivedObjects(resource)
-  const wanted = [...columns, ...indexes, ...bookkeeping]
+  const { indexes, bookkeeping } = database.derivedObjects(resource)
+  const wanted = [...indexes, ...bookkeeping]
   const { names, isCurrent } = await database.existingObjects(resource)
   const obsolete = names.filter(({ type, name }) => !wanted.some((one) => one.type === type && one.name === name))
-  const stale = staleObjects([...columns, ...indexes], isCurrent)
+  const stale = indexes.filter((index) => !isCurrent(index))
   const isCounted = bookkeeping.every(isCurrent) && (await database.isCounted(resource))
 
-  const steps: Step[] = obsolete.map((object) => ({ table, sql: [database.drop(resource, object)] }))
-  if (stale.length === 0 && isCounted) return steps
-  const rows = await countOf(database, resource)
-  for (const object of stale) {
-    steps.push({ table, rows, unique: object.unique, sql: recreate(database, resource, [object]) })
-  }
-  if (!isCounted) {
-    const recount = await database.recount(resource, rows)
-    steps.push({ table, rows, sql: [...recreate(database, resource, bookkeeping), ...recount] })
-  }
+  const steps: Step[] = obsolete.map((object) => {
+    const about = `drop the ${object.type} ${object.name}`
+    return { table, about, sql: [database.drop(resource, object)] }
+  })
+  if (!isCounted) steps.push(...(await recountSteps(database, resource, isNew)))
+  const rows = isNew || stale.length === 0 ? 0 : await countOf(database, resource)
+  for (const index of stale) steps.push({ table, rows, ...database.indexStep(resource, index, isNew) })
   return steps
+}
+
+/** The steps for a table and what is derived from it, and for its foreign keys, which need all tables. */
+const resourceSteps = async (database: MigrationDialect, registry: Registry, resource: Resource) => {
+  const { table, fields } = resource
+  const columns = await database.columns(table)
+  const added = fields.filter(({ name }) => !columns.some((column) => column.name === name))
+  const isNew = columns.length === 0
+  if (!isNew) await refuseMismatch(database, resource, columns)
+  const derived = await derivedSteps(database, resource, isNew)
+  const keys = addForeignKeys(database, registry, resource, added)
+  const about = `add foreign keys to ${table}: ${named(added.filter(({ references }) => references !== undefined))}`
+  const foreignKeys = keys.length > 0 ? [{ table, about, sql: keys, isInParts: true }] : []
+  if (isNew) {
+    // One transaction, because nobody else can use the table yet.
+    const sql = [...createTable(database, registry, resource), ...derived.flatMap((step) => step.sql)]
+    return { steps: [{ table, about: `create the table ${table}`, sql }], foreignKeys }
+  }
+  const sql = addColumns(database, registry, resource, added)
+  const columnSteps: Step[] = added.length > 0 ? [{ table, about: `add to ${table}: ${named(added)}`, sql }] : []
+  return { steps: [...columnSteps, ...derived], foreignKeys }
 }
 
 /** Every step that the database needs; none if it is up to date. Throws a StorageError if the registry cannot use it. */
 const planMigration = async (database: MigrationDialect, registry: Registry): Promise<Step[]> => {
-  const steps: Step[] = []
-  for (const [table, sql] of Object.entries(database.ownTables)) {
-    if (!(await exists(database, table))) steps.push({ table, sql })
-  }
-  steps.push(...((await database.functionSteps?.()) ?? []), ...(await tableSteps(database, registry)))
-  for (const resource of registry) steps.push(...(await derivedSteps(database, resource)))
-  return steps
+  const own = [...(await ownTableSteps(database)), ...((await database.functionSteps?.()) ?? [])]
+  const planned = []
+  for (const resource of registry) planned.push(await resourceSteps(database, registry, resource))
+  return [...own, ...planned.flatMap(({ steps }) => steps), ...planned.flatMap(({ foreignKeys }) => foreignKeys)]
 }
 
-const applyStep = async (
-  { execute, isUniqueViolation }: MigrationDialect,
-  { table, sql, rows = 0, unique = [] }: Step,
-  progress: Progress,
+/** The error of a step that failed, with what it concerns and what to do. */
+const stepError = (database: MigrationDialect, { table, about, unique }: Step, error: unknown): unknown => {
+  if (unique && database.isUniqueViolation(error)) {
+    const fields = unique.join(', ')
+    return new StorageError(`rows of "${table}" share values of (${fields}), which its descriptor says are unique`)
+  }
+  const advice = database.adviceFor(error)
+  if (advice === undefined) return error
+  return new StorageError(`cannot ${about} (table "${table}"): ${(error as Error).message}. ${advice}`.trim())
+}
+
+/** Carries out steps; what the service can do without is skipped with a warning if it fails. */
+export const applySteps = async (
+  database: MigrationDialect,
+  steps: readonly Step[],
+  { progress, warn }: { progress: Progress; warn: (message: string) => void },
 ): Promise<void> => {
-  for (const [done, statement] of sql.entries()) {
-    progress(table, Math.floor((rows * done) / sql.length), rows)
+  for (const step of steps) {
+    const { table, rows = 0, isOptional } = step
     try {
-      await execute(statement)
+      await database.apply(step, (part) => progress(table, Math.floor(rows * part), rows))
     } catch (error) {
-      if (!isUniqueViolation(error)) throw error
-      throw new StorageError(
-        `rows of "${table}" share values of (${unique.join(', ')}), which its descriptor says are unique`,
-      )
+      const explained = stepError(database, step, error)
+      if (!isOptional || !(explained instanceof StorageError)) throw explained
+      warn(`${explained.message} Until then, searches of "${table}" read the whole table.`)
     }
   }
 }
@@ -135,40 +143,14 @@ const applyStep = async (
 export const migrate = async (
   database: MigrationDialect,
   registry: Registry,
-  progress: Progress,
+  reports: { progress: Progress; warn: (message: string) => void },
 ): Promise<readonly Step[]> => {
   let steps = await planMigration(database, registry)
   if (steps.length === 0) return steps
-  await database.transaction(async () => {
+  await database.exclusively(async () => {
     // Another process may have migrated meanwhile.
     steps = await planMigration(database, registry)
-    for (const step of steps) await applyStep(database, step, progress)
+    await applySteps(database, steps, reports)
   })
   return steps
-}
-
-/** Asks the tables themselves: the engine's own counts may be wrong after a restore. */
-const isEmpty = async (database: MigrationDialect, registry: Registry): Promise<boolean> => {
-  for (const { table } of registry) if (await finds(database, database.knex(table))) return false
-  return true
-}
-
-/** Loads the demo rows unless any table has a row; returns whether it did. */
-export const loadDemo = async (database: MigrationDialect, registry: Registry): Promise<boolean> => {
-  let isLoaded = false
-  if (!(await isEmpty(database, registry))) return isLoaded
-  const problems = registry.flatMap(({ demoProblems = [] }) => demoProblems)
-  if (problems.length > 0) {
-    const reason = 'it is empty, and the demo rows for it have errors; correct them, or set DEMO_DATA=false'
-    throw new StorageError([`${reason}:`, ...problems.map(problemLine)].join('\n  '))
-  }
-  await database.transaction(async () => {
-    // Another process may have loaded them meanwhile.
-    if (!(await isEmpty(database, registry))) return
-    // Rows refer to one another in both directions.
-    await database.execute(database.deferForeignKeys)
-    for (const resource of registry) await database.insertRows(resource, resource.demo)
-    isLoaded = true
-  })
-  return isLoaded
 }

@@ -5,8 +5,14 @@ import type { DerivedObject, ObjectName, SchemaDialect } from './schema.js'
 /** One change to the database. */
 export interface Step {
   readonly table: string
+  /** What it does; completes the sentence "It will …". */
+  readonly about: string
   readonly sql: readonly string[]
-  /** How many rows it reads or rewrites, for reports of its progress. */
+  /** Whether each statement is committed by itself, so that no lock is held for long; otherwise they are one transaction. */
+  readonly isInParts?: boolean
+  /** Whether the service can do without it, only more slowly. */
+  readonly isOptional?: boolean
+  /** How many rows it reads or changes, for reports of its progress. */
   readonly rows?: number
   /** The fields whose values must be distinct. */
   readonly unique?: readonly string[] | undefined
@@ -20,19 +26,35 @@ export interface Column {
 
 export type Execute = <T = unknown>(sql: string, values?: readonly unknown[]) => Promise<T[]>
 
+/** The engine's own table: how it is created, and how one with a column that it no longer has is brought up to date. */
+export interface OwnTable {
+  readonly create: readonly string[]
+  readonly upgrade?: { readonly column: string; readonly sql: readonly string[] }
+}
+
 /** The objects derived from a table, in the order in which they are created. */
 export interface DerivedObjects {
-  readonly columns?: readonly DerivedObject[]
   readonly indexes: readonly DerivedObject[]
-  /** What maintains the row count and the version; recreated together, and then the rows are counted. */
+  /** What maintains the row count, the version and the searched text; recreated together, and then computed from the rows. */
   readonly bookkeeping: readonly DerivedObject[]
 }
 
 /** The objects that the engine has created for a table. */
-interface ExistingObjects {
+export interface ExistingObjects {
   readonly names: readonly ObjectName[]
-  /** Whether an object exists and was created by the same SQL. */
+  /** Whether an object exists, is in use, and was created by the same SQL. */
   isCurrent(object: DerivedObject): boolean
+}
+
+/** SQL of what the bookkeeping has stored about a table, to compare it with the rows. */
+export interface StoredCounts {
+  /** A query of the row count. */
+  readonly total: string
+  /** A query of the blocks of ids (`block`) and their `rows`. */
+  readonly blocks: string
+  readonly blockBits: number
+  /** A condition: some row has no searched text. */
+  readonly isTextMissing: string
 }
 
 /** What a database provides so that it can be migrated. */
@@ -41,22 +63,30 @@ export interface MigrationDialect extends SchemaDialect {
   /** The columns of a table; none if it does not exist. */
   columns(table: string): Promise<readonly Column[]>
   /** The engine's own tables, by name. */
-  readonly ownTables: Readonly<Record<string, readonly string[]>>
+  readonly ownTables: Readonly<Record<string, OwnTable>>
   /** The steps for the engine's own functions, if the database has any. */
   functionSteps?(): Promise<Step[]>
   derivedObjects(resource: Resource): DerivedObjects
   /** Reads the catalogue of a table. */
   existingObjects(resource: Resource): Promise<ExistingObjects>
   drop(resource: Resource, object: ObjectName): string
-  create(resource: Resource, object: DerivedObject): string[]
   /** Whether the bookkeeping has counted the rows of the table. */
   isCounted(resource: Resource): Promise<boolean>
-  /** Rebuilds the bookkeeping from the rows of the table; `rows` is their number. */
-  recount(resource: Resource, rows: number): Promise<string[]>
+  /** Creates an index, or replaces it; `isNew` if nobody else can use the table yet. */
+  indexStep(resource: Resource, index: DerivedObject, isNew: boolean): Omit<Step, 'table' | 'rows'>
+  /** Recreates the bookkeeping and computes it from the rows of the table. */
+  bookkeepingSteps(resource: Resource, rows: number): Promise<Omit<Step, 'table' | 'rows'>[]>
+  storedCounts(resource: Resource): StoredCounts
   isUniqueViolation(error: unknown): boolean
+  /** What an operator can do about an error, if that is known. */
+  adviceFor(error: unknown): string | undefined
   /** Makes the transaction check foreign keys at its end. */
   readonly deferForeignKeys: string
   insertRows(resource: Resource, rows: readonly RowValues[]): Promise<void>
-  /** Runs work in a transaction; one migration at a time. */
+  /** Runs a migration; one at a time. */
+  exclusively(work: () => Promise<void>): Promise<void>
+  /** Carries out a step; `onDone` is called with the part that is done, from 0 to 1. */
+  apply(step: Step, onDone: (part: number) => void): Promise<void>
+  /** Runs work in a transaction; not beside a migration. */
   transaction(work: () => Promise<void>): Promise<void>
 }

@@ -1,21 +1,35 @@
-/** Opens the database that DATABASE_URL names. A dialect is a folder beside this file and a line here. */
+/** Opens or migrates the database that DATABASE_URL names. A dialect is a folder beside this file and a line here. */
 import type { Registry } from '../descriptor/registry.js'
-import type { StorageOptions } from './options.js'
+import type { Migrated, MigrateOptions, StorageOptions } from './options.js'
 import { type Storage, StorageError } from './storage.js'
 
-type Open = (registry: Registry, url: string, options: StorageOptions) => Promise<Storage>
+interface Dialect {
+  open(registry: Registry, url: string, options: StorageOptions): Promise<Storage>
+  migrate(registry: Registry, url: string, options: MigrateOptions): Promise<Migrated>
+}
+
+const sqlite = async (): Promise<Dialect> => ({
+  open: (await import('./sqlite/index.js')).openSqlite,
+  migrate: (await import('./sqlite/setUp.js')).migrateSqlite,
+})
+const postgres = async (): Promise<Dialect> => ({
+  open: (await import('./postgres/index.js')).openPostgres,
+  migrate: (await import('./postgres/setUp.js')).migratePostgres,
+})
 
 /** Loaded on demand: a start on one database does not load the driver of the other. */
-const dialects: Readonly<Record<string, () => Promise<Open>>> = {
-  sqlite: async () => (await import('./sqlite/index.js')).openSqlite,
-  postgres: async () => (await import('./postgres/index.js')).openPostgres,
-  postgresql: async () => (await import('./postgres/index.js')).openPostgres,
+const dialects: Readonly<Record<string, () => Promise<Dialect>>> = { sqlite, postgres, postgresql: postgres }
+
+const dialectOf = (url: string): Promise<Dialect> => {
+  const load = dialects[url.slice(0, url.indexOf(':'))]
+  if (!load) throw new StorageError(`DATABASE_URL must begin with one of ${Object.keys(dialects).join(', ')}.`)
+  return load()
 }
 
 /** Opens the storage at a URL such as `sqlite:PATH`, `sqlite::memory:` or `postgres://USER@HOST/NAME`. */
-export const openStorage: Open = async (registry, url, options) => {
-  const load = dialects[url.slice(0, url.indexOf(':'))]
-  if (!load) throw new StorageError(`DATABASE_URL must begin with one of ${Object.keys(dialects).join(', ')}.`)
-  const open = await load()
-  return open(registry, url, options)
-}
+export const openStorage: Dialect['open'] = async (registry, url, options) =>
+  (await dialectOf(url)).open(registry, url, options)
+
+/** Brings the database at a URL up to date without serving it, and checks its counts. */
+export const migrateStorage: Dialect['migrate'] = async (registry, url, options) =>
+  (await dialectOf(url)).migrate(registry, url, options)

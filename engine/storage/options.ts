@@ -1,4 +1,5 @@
-/** The options that every database is opened with. */
+/** The options that every database is opened and migrated with. */
+import type { Resource } from '../descriptor/registry.js'
 
 /** Called now and then while existing rows are indexed. */
 export type Progress = (table: string, done: number, total: number) => void
@@ -18,6 +19,22 @@ export interface PoolOptions {
 export interface Opened {
   readonly created: boolean
   readonly demo: boolean
+}
+
+/** The options of a migration without serving. */
+export interface MigrateOptions {
+  readonly progress: Progress
+  readonly warn: (message: string) => void
+  /** How long to wait for a connection, in milliseconds. */
+  readonly waitMs: number
+  /** Whether counts that differ from the rows are computed again. */
+  readonly isRecounting?: boolean
+}
+
+/** What a migration did: its steps, and the resources whose counts differed from their rows. */
+export interface Migrated {
+  readonly steps: readonly { readonly about: string }[]
+  readonly drifted: readonly Resource[]
 }
 
 export interface StorageOptions {

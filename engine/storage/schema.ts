@@ -29,8 +29,6 @@ export interface ObjectName {
 /** An object that the database maintains for a table, and the SQL that creates it: a changed descriptor gives other SQL. */
 export interface DerivedObject extends ObjectName {
   readonly sql: string
-  /** The object it is built on: if that is recreated, so is this one. */
-  readonly needs?: string
   /** The fields whose values must be distinct to create it. */
   readonly unique?: readonly string[]
 }
@@ -42,8 +40,8 @@ export const quoted = (name: string): string => `"${name}"`
 const maxNameLength = 63
 
 /** The name of a derived object. No descriptor's table may begin with registry_, so it is never the name of a table. */
-export const objectName = ({ table }: Resource, what: string): string => {
-  const name = `registry_${table}_${what}`
+export const objectName = ({ table }: Resource, what: string, prefix = 'registry'): string => {
+  const name = `${prefix}_${table}_${what}`
   if (name.length <= maxNameLength) return name
   const hash = createHash('sha256').update(name).digest('hex').slice(0, 12)
   return `${name.slice(0, maxNameLength - hash.length - 1)}_${hash}`
@@ -99,7 +97,10 @@ export const addColumns = (
   fields: readonly Field[],
 ): string[] => sqlOf(dialect.knex.schema.alterTable(table, addFields(dialect, registry, fields)))
 
-/** Adds foreign keys. They are deferrable, because rows that are loaded together may refer to each other. */
+/**
+ * Adds foreign keys. They are deferrable, because rows that are loaded together may refer to each other. Existing rows are
+ * checked by a second statement, which does not lock the table.
+ */
 export const addForeignKeys = (
   { knex, hasInlineForeignKeys }: SchemaDialect,
   registry: Registry,
@@ -108,15 +109,20 @@ export const addForeignKeys = (
 ): string[] =>
   fields.flatMap(({ name, references }) => {
     if (hasInlineForeignKeys || references === undefined) return []
-    return sqlOf(
+    const constraint = objectName(resource, `references_${name}`)
+    const added = sqlOf(
       knex.schema.alterTable(resource.table, (table) => {
         table
-          .foreign(name, objectName(resource, `references_${name}`))
+          .foreign(name, constraint)
           .references('id')
           .inTable(tableNameOf(registry, references))
           .deferrable('immediate')
       }),
     )
+    return [
+      ...added.map((sql) => `${sql} not valid`),
+      `alter table ${quoted(resource.table)} validate constraint ${quoted(constraint)}`,
+    ]
   })
 
 /** An index that knex writes. */

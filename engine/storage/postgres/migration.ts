@@ -1,18 +1,18 @@
 /** A PostgreSQL database as the migration reads and changes it. Each object has the digest of its SQL as its comment. */
 import { createHash } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, DatabaseError } from 'pg'
 import type { Resource } from '../../descriptor/registry.js'
-import type { Column, Execute, MigrationDialect } from '../migrationDialect.js'
+import { batchesOf } from '../batches.js'
+import type { Column, MigrationDialect } from '../migrationDialect.js'
 import { type DerivedObject, type ObjectName, quoted } from '../schema.js'
-import { StorageError } from '../storage.js'
-import { oldTables, replaceOldTables, statesTable } from './changeLog.js'
+import { blockBits, oldTables, replaceOldTables, statesTable } from './changeLog.js'
 import { validState } from './changeSums.js'
 import { runOn } from './connections.js'
 import { sqlFunctions, valueFunctions } from './functions.js'
 import { knex } from './prepared.js'
 import { insertRows } from './rows.js'
-import { derivedObjects, ownTables, schemaDialect } from './schema.js'
+import { derivedObjects, fillSearched, ownTables, schemaDialect, searchedColumn } from './schema.js'
+import { type Connect, concurrently, executeOn, stepRunner } from './steps.js'
 
 const digestOf = (...sql: readonly string[]): string => createHash('sha256').update(sql.join('\n')).digest('hex')
 
@@ -20,28 +20,20 @@ const comment = (on: string, digest: string): string => `comment on ${on} is 'Ma
 const digestIn = (comment: string | null | undefined): string =>
   /^Made by the service: (\w{64})$/.exec(comment ?? '')?.[1] ?? ''
 
-/** How long a migration waits for a lock, in milliseconds: other programs' statements wait behind it. It also pauses that long. */
-const lockTimeoutMs = 500
-
-/** A lock timeout or a deadlock. */
-const isLocked = /^(?:55P03|40P01)$/
-
-/** Held during a migration: another process waits, and then finds everything created. */
-const lock = 'select pg_advisory_xact_lock(7238116901)'
-
-/** The columns, indexes and triggers of a table, with their comments. */
-const objectsSql = `select 'column' as type, attname as name, col_description(attrelid, attnum) as comment
+/**
+ * The columns, indexes and triggers of a table, with their comments, and whether they are in use. Triggers must fire whatever
+ * the session_replication_role; a restore that disables and enables them again leaves them otherwise.
+ */
+const objectsSql = `select 'column' as type, attname as name, col_description(attrelid, attnum) as comment, attgenerated = '' as "isUsed"
     from pg_attribute where attrelid = to_regclass($1) and attnum > 0 and not attisdropped
-  union all select 'index', relname, obj_description(indexrelid, 'pg_class')
+  union all select 'index', relname, obj_description(indexrelid, 'pg_class'), indisvalid
     from pg_index join pg_class on pg_class.oid = indexrelid where indrelid = to_regclass($1)
-  union all select 'trigger', tgname, obj_description(oid, 'pg_trigger')
+  union all select 'trigger', tgname, obj_description(oid, 'pg_trigger'), tgenabled = 'A'
     from pg_trigger where tgrelid = to_regclass($1)`
-
-/** The SQLSTATE of a drop that a view or another object prevents. */
-const dependentObjects = '2BP01'
 
 interface Commented extends ObjectName {
   readonly comment: string | null
+  readonly isUsed: boolean
 }
 
 const drop = ({ table }: Resource, { type, name }: ObjectName): string => {
@@ -62,36 +54,35 @@ const ensureSequence = (table: string): string => `do $$ begin
   end if;
 end $$`
 
-/** Counts the rows. */
-const recount = async (resource: Resource): Promise<string[]> => {
-  const table = quoted(resource.table)
-  return [
-    `select registry_recount('${resource.table}')`,
-    ensureSequence(table),
-    `select registry_advance_sequence('${table}')`,
-  ]
-}
+/** How many rows get their searched text in one transaction. */
+const fillBatch = 1_000
 
-/** Runs SQL on a connection. */
-export const executeOn =
-  (client: Client): Execute =>
-  async (sql, values) =>
-    (await client.query(sql, values && [...values])).rows
+/** What to do about the errors that operators meet, by SQLSTATE. */
+const advice: Readonly<Record<string, string>> = {
+  '2BP01': 'Drop what depends on it, start, and create it again.',
+  '25006': 'The database is read-only: run npm run migrate on the primary server first.',
+  '42501': 'This role may not change the database: run npm run migrate as the owner of the tables first.',
+}
 
 /** A connection as the migration uses it; `trigrams` is the operator class for searches, if the extension is installed. */
 export const migrationDialect = (
   client: Client,
+  connect: Connect,
   trigrams: string | undefined,
   warn: (message: string) => void,
 ): MigrationDialect => {
   const dialect = schemaDialect(knex)
   const execute = executeOn(client)
+  const { apply, exclusively, inTransaction, lock } = stepRunner(client, connect, warn)
   const functionsDigest = digestOf(...valueFunctions().map(({ sql }) => sql))
   const digest = ({ type, sql }: DerivedObject) => digestOf(sql, type === 'trigger' ? '' : functionsDigest)
+  const remember = (resource: Resource, object: DerivedObject) => comment(commented(resource, object), digest(object))
 
   return {
     ...dialect,
     execute,
+    apply,
+    exclusively,
     deferForeignKeys: 'set constraints all deferred',
     ownTables: ownTables(dialect),
     columns: (table) =>
@@ -109,48 +100,92 @@ export const migrationDialect = (
       const digests = new Map(made.map((row) => [row.name, digestIn(row.comment)]))
       const steps = wanted
         .filter(({ name, sql }) => digests.get(name) !== digestOf(sql))
-        .map(({ name, sql }) => ({ table: name, sql: [sql, comment(`function ${name}`, digestOf(sql))] }))
+        .map(({ name, sql }) => {
+          const remembered = comment(`function ${name}`, digestOf(sql))
+          return { table: name, about: `create the function ${name}`, sql: [sql, remembered] }
+        })
       const hasOldTables = (await execute(oldTables)).length > 0
-      return [...steps, ...(hasOldTables ? [{ table: statesTable, sql: replaceOldTables }] : [])]
+      const replaced = {
+        table: statesTable,
+        about: 'replace the change log of the version before',
+        sql: replaceOldTables,
+      }
+      return [...steps, ...(hasOldTables ? [replaced] : [])]
     },
     derivedObjects: (resource) => derivedObjects(dialect, resource, trigrams),
     async existingObjects({ table }) {
       const objects = await execute<Commented>(objectsSql, [quoted(table)])
       const own = objects.filter((object) => digestIn(object.comment) !== '')
-      const digests = new Map(own.map((object) => [`${object.type} ${object.name}`, digestIn(object.comment)]))
+      const used = own.filter(({ isUsed }) => isUsed)
+      const digests = new Map(used.map((object) => [`${object.type} ${object.name}`, digestIn(object.comment)]))
       return {
         names: own,
         isCurrent: (object) => digests.get(`${object.type} ${object.name}`) === digest(object),
       }
     },
     drop,
-    create: (resource, object) => [object.sql, comment(commented(resource, object), digest(object))],
-    recount,
     async isCounted({ table }) {
       const [found] = await execute<{ states: string | null }>('select to_regclass($1) as states', [statesTable])
       return found?.states !== null && (await execute(validState, [table])).length > 0
     },
-    isUniqueViolation: (error) => error instanceof DatabaseError && error.code === '23505',
-    insertRows: (resource, rows) => insertRows(runOn(client), resource, rows),
-    async transaction(work) {
-      for (;;) {
-        await execute('begin')
-        try {
-          await execute(`set local lock_timeout = ${lockTimeoutMs}`)
-          await execute(lock)
-          await work()
-          await execute('commit')
-          return
-        } catch (error) {
-          await execute('rollback').catch(() => {})
-          const { code = '', message, detail } = error as DatabaseError
-          if (code === dependentObjects)
-            throw new StorageError(`${message}: ${detail}. Drop what depends on it, start, and create it again.`)
-          if (!isLocked.test(code)) throw error
-          warn('Another transaction has locked what the migration changes; trying again.')
-        }
-        await sleep(lockTimeoutMs)
+    indexStep(resource, index, isNew) {
+      const { name, sql, unique } = index
+      const remembered = remember(resource, index)
+      return {
+        about: `create the index ${name}`,
+        sql: isNew ? [sql, remembered] : concurrently(name, sql, remembered),
+        isInParts: !isNew,
+        isOptional: sql.includes(searchedColumn),
+        unique,
       }
     },
+    async bookkeepingSteps(resource, rows) {
+      const [table, { bookkeeping }] = [quoted(resource.table), derivedObjects(dialect, resource, trigrams)]
+      const triggers = bookkeeping.filter(({ type }) => type === 'trigger')
+      const batches = await batchesOf(execute, table, fillBatch, rows)
+      return [
+        {
+          about: `create the triggers of ${resource.table}`,
+          sql: [
+            ...bookkeeping.map(({ sql }) => sql),
+            // An earlier version made it a generated column.
+            `alter table ${table} alter column ${searchedColumn} drop expression if exists`,
+            ...triggers.map(({ name }) => `alter table ${table} enable always trigger ${name}`),
+            ensureSequence(table),
+          ],
+        },
+        {
+          about: `compute the searched text of ${resource.table}`,
+          sql: batches.map((range) => fillSearched(resource, range)),
+          isInParts: true,
+        },
+        // The triggers are remembered last, so that an interrupted migration is repeated.
+        {
+          about: `count the rows of ${resource.table}`,
+          sql: [
+            `select registry_recount('${resource.table}')`,
+            `select registry_advance_sequence('${table}')`,
+            ...bookkeeping.map((object) => remember(resource, object)),
+          ],
+        },
+      ]
+    },
+    storedCounts: ({ table }) => ({
+      total: `select total from registry_state('${table}')`,
+      blocks: `select block, rows from registry_block_rows('${table}')`,
+      blockBits,
+      isTextMissing: `exists (select 1 from ${quoted(table)} where ${searchedColumn} is null)`,
+    }),
+    isUniqueViolation: (error) => error instanceof DatabaseError && error.code === '23505',
+    adviceFor(error) {
+      if (!(error instanceof DatabaseError)) return undefined
+      return [error.detail, advice[error.code ?? '']].filter(Boolean).join('. ')
+    },
+    insertRows: (resource, rows) => insertRows(runOn(client), resource, rows),
+    transaction: (work) =>
+      inTransaction('the database', async () => {
+        await lock()
+        await work()
+      }),
   }
 }

@@ -1,11 +1,11 @@
 /**
- * The tables on PostgreSQL and the objects derived from them, which the server maintains whichever program writes: a generated
- * column with the searched text, the indexes, and the triggers that record every change.
+ * The tables on PostgreSQL and the objects derived from them, which the server maintains whichever program writes: a column
+ * with the searched text, the indexes, and the triggers that compute the text and record every change.
  */
 import type { Knex } from 'knex'
 import { type Field, type Resource, searchedFields } from '../../descriptor/registry.js'
 import { createKeysTable, keysTable } from '../keys.js'
-import type { DerivedObjects } from '../migrationDialect.js'
+import type { DerivedObjects, OwnTable } from '../migrationDialect.js'
 import { type DerivedObject, indexesOf, indexOf, objectName, quoted, type SchemaDialect } from '../schema.js'
 import { changeLogTables } from './changeLog.js'
 import { longestKey } from './functions.js'
@@ -38,10 +38,18 @@ export const schemaDialect = (knex: Knex): SchemaDialect => ({
   },
 })
 
+/** Brings the table of idempotency keys up to date that the first version made: it stored the time as a timestamp. */
+const keysFromTimestamps = [
+  `alter table ${keysTable} add column at bigint`,
+  `update ${keysTable} set at = (extract(epoch from made) * 1000)::bigint`,
+  `alter table ${keysTable} alter column at set not null, drop column made`,
+  `create index ${keysTable}_at on ${keysTable} (at)`,
+]
+
 /** The tables that all resources share. */
-export const ownTables = (dialect: SchemaDialect): Readonly<Record<string, readonly string[]>> => ({
-  ...changeLogTables,
-  [keysTable]: createKeysTable(dialect),
+export const ownTables = (dialect: SchemaDialect): Readonly<Record<string, OwnTable>> => ({
+  ...Object.fromEntries(Object.entries(changeLogTables).map(([name, create]) => [name, { create }])),
+  [keysTable]: { create: createKeysTable(dialect), upgrade: { column: 'made', sql: keysFromTimestamps } },
 })
 
 /**
@@ -60,12 +68,37 @@ const jsonValue = ({ name, kind, redacted }: Field): string => {
 export const rowJson = ({ fields }: Resource): string =>
   `row_to_json((select _row from (select ${fields.map(jsonValue).join(', ')}) as _row))::text`
 
-/** The generated column with the searched text. */
-const searchedText = (resource: Resource): DerivedObject => {
-  const texts = searchedFields(resource).map(({ name }) => quoted(name))
-  const expression = `registry_searched(array[${texts.join(', ')}]::text[])`
-  const sql = `alter table ${quoted(resource.table)} add column ${searchedColumn} text generated always as (${expression}) stored`
-  return { type: 'column', name: searchedColumn, sql }
+/** The expression of the searched text of a row; `of` is a prefix of its columns. */
+const searchedText = (resource: Resource, of = ''): string =>
+  `registry_searched(array[${searchedFields(resource).map(({ name }) => `${of}${quoted(name)}`)}]::text[])`
+
+/** Computes the searched text of the existing rows in a range of ids. */
+export const fillSearched = (resource: Resource, range: string): string => {
+  const text = searchedText(resource)
+  return `update ${quoted(resource.table)} set ${searchedColumn} = ${text}
+    where ${range} and ${searchedColumn} is distinct from ${text}`
+}
+
+/**
+ * The column with the searched text and the trigger that computes it. It is not a generated column, because adding one rewrites
+ * the table while nobody can read it. The trigger is named to run after others, which may change the text.
+ */
+const searchedObjects = (resource: Resource): DerivedObject[] => {
+  const [table, name] = [quoted(resource.table), objectName(resource, 'searched', 'zz_registry')]
+  const compute = `create or replace function ${name}() returns trigger language plpgsql as $$
+    begin new.${searchedColumn} := ${searchedText(resource, 'new.')}; return new; end $$`
+  // The condition, which always holds, prevents that the column is dropped without the trigger: inserts would fail.
+  const condition = `new.${searchedColumn} is null or new.${searchedColumn} is not null`
+  const trigger = `create or replace trigger ${name} before insert or update on ${table}
+    for each row when (${condition}) execute function ${name}()`
+  return [
+    {
+      type: 'column',
+      name: searchedColumn,
+      sql: `alter table ${table} add column if not exists ${searchedColumn} text`,
+    },
+    { type: 'trigger', name, sql: `${compute}; ${trigger}` },
+  ]
 }
 
 /** knex writes any type of index; its types know two. */
@@ -77,15 +110,14 @@ const allIndexes = (dialect: SchemaDialect, resource: Resource, trigrams: string
   if (trigrams === undefined) return own
   const name = objectName(resource, 'search')
   const column = dialect.knex.raw(`${searchedColumn} ${trigrams}`) as unknown as string
-  const search = indexOf(dialect, resource, name, (table) => table.index([column], name, gin))
-  return [...own, { ...search, needs: searchedColumn }]
+  return [...own, indexOf(dialect, resource, name, (table) => table.index([column], name, gin))]
 }
 
 /** The triggers of a resource. */
 const triggersOf = (resource: Resource): DerivedObject[] => {
   const trigger = (what: string, when: string, rest: string): DerivedObject => {
     const name = objectName(resource, what)
-    const sql = `create trigger ${name} after ${when} on ${quoted(resource.table)} ${rest}
+    const sql = `create or replace trigger ${name} after ${when} on ${quoted(resource.table)} ${rest}
       execute function registry_changed('${resource.table}')`
     return { type: 'trigger', name, sql }
   }
@@ -106,7 +138,6 @@ export const derivedObjects = (
   resource: Resource,
   trigrams: string | undefined,
 ): DerivedObjects => ({
-  columns: [searchedText(resource)],
   indexes: allIndexes(dialect, resource, trigrams),
-  bookkeeping: triggersOf(resource),
+  bookkeeping: [...searchedObjects(resource), ...triggersOf(resource)],
 })

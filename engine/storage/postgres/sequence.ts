@@ -7,13 +7,20 @@ import { pinned } from './sqlFunction.js'
  */
 export const reservedIds = 2 ** 52
 
-/** Runs with its owner's rights, so that a service that may only insert can move the sequence past ids that others inserted. */
+/**
+ * Moves the sequence past the last id, for rows that were inserted with ids of their own while triggers were disabled. Runs with its
+ * owner's rights, because setval() needs more than creates do, and so only on its owner's tables: another one's could run code of
+ * their own.
+ */
 const advanceSql = `create or replace function registry_advance_sequence(regclass) returns void
 language plpgsql security definer as $$
 declare
   sequence regclass := pg_get_serial_sequence($1::text, 'id');
   last bigint;
 begin
+  if (select relowner from pg_class where oid = $1) <> current_user::regrole then
+    raise insufficient_privilege using message = format('%s is not a table of %I', $1, current_user);
+  end if;
   execute format('select max(id) from %s where id < ${reservedIds}', $1) into last;
   if last > coalesce(pg_sequence_last_value(sequence), 0) then perform setval(sequence, last); end if;
 end $$`

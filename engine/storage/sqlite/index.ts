@@ -1,60 +1,24 @@
 /** SQLite: one file, a connection of the main thread for short reads, and worker threads for writes and long reads. */
-import { mkdirSync } from 'node:fs'
-import { dirname } from 'node:path'
 import type { Database } from 'better-sqlite3'
-import createKnex from 'knex'
 import type { Registry, RowValues } from '../../descriptor/registry.js'
-import { loadDemo, migrate } from '../migrate.js'
 import type { StorageOptions } from '../options.js'
 import { perResource } from '../perResource.js'
 import { ResponseCache } from '../responseCache.js'
 import { quoted, statesTable } from '../schema.js'
-import { type Storage, StorageError } from '../storage.js'
+import type { Storage } from '../storage.js'
 import { resourceTable } from '../table.js'
 import { commitCounter } from './commitCounter.js'
-import { connect } from './connection.js'
-import { fileGuard, inMemory, isNew, refuseUnsound, refuseUnusable } from './file.js'
+import { fileGuard, inMemory } from './file.js'
 import { type ListSql, listReader } from './lists.js'
-import { insertRows, migrationDialect } from './migration.js'
+import { insertRows } from './migration.js'
 import { readersOf } from './readers.js'
 import { reopenOnReplace } from './reopenOnReplace.js'
+import { knex, readLockTimeout, setUp, startTimeout } from './setUp.js'
 import { type Statements, statementsOf } from './statements.js'
 import { type Shared, sqliteTable } from './table.js'
 import { type Executor, inPlace, workerThread } from './worker.js'
 import { writeQueue } from './writeQueue.js'
 import { writer } from './writes.js'
-
-/** Builds SQL and never connects: statements run on better-sqlite3 directly. */
-const knex = createKnex({ client: 'better-sqlite3', useNullAsDefault: true })
-
-/** How long a start, and how long a read, waits for another process's lock, in milliseconds. */
-const startTimeout = 5_000
-const readLockTimeout = 50
-
-/** Opens the file and creates what the registry needs and the file lacks. */
-const prepared = async (registry: Registry, path: string, options: StorageOptions): Promise<Database> => {
-  const { demo, progress, warn, opened } = options
-  let database: Database | undefined
-  try {
-    if (path !== inMemory) {
-      refuseUnusable(path, warn)
-      mkdirSync(dirname(path), { recursive: true })
-    }
-    const created = path === inMemory || isNew(path)
-    if (!created) refuseUnsound(path, registry)
-    database = connect(path, { timeout: startTimeout })
-    const dialect = migrationDialect(database, knex)
-    await migrate(dialect, registry, progress)
-    const isLoaded = demo && (await loadDemo(dialect, registry))
-    opened?.({ created, demo: isLoaded })
-    // From here on, waiting for a lock would block every request of this process.
-    database.pragma(`busy_timeout = ${readLockTimeout}`)
-    return database
-  } catch (error) {
-    database?.close()
-    throw new StorageError(`The database ${path} cannot be used: ${(error as Error).message}`)
-  }
-}
 
 /** What runs quick reads, slow reads and writes: worker threads, or this thread where no other can see the database. */
 const executorsOf = (
@@ -77,7 +41,7 @@ const executorsOf = (
 
 /** The storage in one file. */
 const openFile = async (registry: Registry, path: string, options: StorageOptions): Promise<Storage> => {
-  const database = await prepared(registry, path, options)
+  const database = await setUp(registry, path, options)
   const commits = commitCounter(database)
   const statements = new Map(registry.map((resource) => [resource.path, statementsOf(knex, registry, resource)]))
   const lists = new Map([...statements].map(([resource, sql]) => [resource, sql.lists]))

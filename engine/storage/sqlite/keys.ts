@@ -11,7 +11,8 @@ export const keySql = (knex: Knex) => {
   const values = ['key', 'digest', 'id', 'body'].map((name) => parameter(knex, name))
   return {
     find: compile(find).sql,
-    store: compile(store(knex.select(values))).sql,
+    // Replaces a key that has expired.
+    store: compile(store(knex.select(values)).onConflict('key').merge(['digest', 'id', 'body', 'at'])).sql,
     prune: compile(expired.delete()).sql,
   }
 }

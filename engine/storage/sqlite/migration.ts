@@ -2,8 +2,9 @@
 import type { Database } from 'better-sqlite3'
 import type { Knex } from 'knex'
 import type { Resource, RowValues } from '../../descriptor/registry.js'
+import { batchesOf } from '../batches.js'
 import { compile, parameter } from '../bindings.js'
-import type { MigrationDialect } from '../migrationDialect.js'
+import type { Execute, MigrationDialect } from '../migrationDialect.js'
 import { type ObjectName, quoted, statesTable } from '../schema.js'
 import { StorageError } from '../storage.js'
 import { blockBits } from './blocks.js'
@@ -31,20 +32,12 @@ export const insertRows = (database: Database, knex: Knex, resource: Resource, r
 /** Rows are added to the search index in batches of this size, so that progress can be reported. */
 const batch = 10_000
 
-/** The ranges of ids of the batches, as conditions. */
-const batchesOf = (database: Database, table: string): string[] => {
-  const numbered = `select id, row_number() over (order by id) as n from ${table}`
-  const last = database.prepare(`select cast(id as text) from (${numbered}) where n % ${batch} = 0`).pluck()
-  const ends = last.all() as string[]
-  return [...ends.map((end, n) => `id <= ${end} and ${n > 0 ? `id > ${ends[n - 1]}` : 'true'}`), `id > ${ends.at(-1)}`]
-}
-
 /** Adds the existing rows to the search index and the blocks, and counts them. */
-const recount = (database: Database, knex: Knex, resource: Resource, rows: number): string[] => {
+const fill = async (execute: Execute, knex: Knex, resource: Resource, rows: number): Promise<string[]> => {
   const [table, search] = [quoted(resource.table), searchTable(resource)]
-  const fill = `insert into ${search} (rowid, text) select id, ${searchedText(knex, resource)} from ${table}`
+  const add = `insert into ${search} (rowid, text) select id, ${searchedText(knex, resource)} from ${table}`
   return [
-    ...(rows > batch ? batchesOf(database, table).map((range) => `${fill} where ${range}`) : [fill]),
+    ...(await batchesOf(execute, table, batch, rows)).map((range) => `${add} where ${range}`),
     // Two segments of one size are merged while there is time: see mergeSegments.ts.
     `insert into ${search} (${search}, rank) values ('usermerge', 2)`,
     // One segment is searched several times as fast as the many that a long fill leaves.
@@ -59,13 +52,35 @@ const codeOf = (error: unknown): unknown => (error as { code?: string }).code
 /** A connection as the migration uses it. */
 export const migrationDialect = (database: Database, knex: Knex): MigrationDialect => {
   const dialect = schemaDialect(knex)
+  const execute: Execute = async (sql, values = []) => {
+    const statement = database.prepare(sql)
+    if (statement.reader) return statement.all(values) as never
+    statement.run(values)
+    return []
+  }
+  const drop = ({ type, name }: ObjectName): string => `drop ${type} if exists ${name}`
+  const transaction = async (work: () => Promise<void>): Promise<void> => {
+    try {
+      database.exec('begin immediate')
+      await work()
+      database.exec('commit')
+    } catch (error) {
+      if (codeOf(error) !== 'SQLITE_READONLY') throw error
+      throw new StorageError('the file is read-only and lacks what the descriptors ask for; make it writable')
+    } finally {
+      if (database.inTransaction) database.exec('rollback')
+    }
+  }
   return {
     ...dialect,
-    async execute(sql, values = []) {
-      const statement = database.prepare(sql)
-      if (statement.reader) return statement.all(values) as never
-      statement.run(values)
-      return []
+    execute,
+    transaction,
+    exclusively: transaction,
+    async apply({ sql }, onDone) {
+      for (const [done, statement] of sql.entries()) {
+        onDone(done / sql.length)
+        await execute(statement)
+      }
     },
     deferForeignKeys: 'pragma defer_foreign_keys = ON',
     ownTables: ownTables(dialect),
@@ -85,28 +100,32 @@ export const migrationDialect = (database: Database, knex: Knex): MigrationDiale
         isCurrent: ({ name, sql }) => normalised(stored.get(name) ?? '') === normalised(sql),
       }
     },
-    drop: (_, { type, name }) => `drop ${type} if exists ${name}`,
-    create: (_, { sql }) => [sql],
     async isCounted({ table }) {
       const isThere = database.prepare('select 1 from sqlite_schema where name = ?').get(statesTable) !== undefined
       return isThere && database.prepare(`select 1 from ${statesTable} where name = ?`).get(table) !== undefined
     },
-    recount: async (resource, rows) => recount(database, knex, resource, rows),
+    drop: (_, object) => drop(object),
+    indexStep: (_, index) => ({
+      about: `create the index ${index.name}`,
+      sql: [drop(index), index.sql],
+      unique: index.unique,
+    }),
+    async bookkeepingSteps(resource, rows) {
+      const objects = bookkeepingOf(dialect, resource)
+      const filled = await fill(execute, knex, resource, rows)
+      const sql = [...objects.toReversed().map(drop), ...objects.map((object) => object.sql), ...filled]
+      return [{ about: `index and count the rows of ${resource.table}`, sql }]
+    },
+    storedCounts: (resource) => ({
+      total: `select rows from ${statesTable} where name = '${resource.table}'`,
+      blocks: `select block, rows from ${blocksTable(resource)}`,
+      blockBits: Number(blockBits),
+      isTextMissing: `(select count(*) from ${quoted(resource.table)}) <> (select count(*) from ${searchTable(resource)}_docsize)`,
+    }),
     isUniqueViolation: (error) => codeOf(error) === 'SQLITE_CONSTRAINT_UNIQUE',
+    adviceFor: (error) => (/^SQLITE_(?:ERROR|CONSTRAINT)/.test(String(codeOf(error))) ? '' : undefined),
     async insertRows(resource, rows) {
       insertRows(database, knex, resource, rows)
-    },
-    async transaction(work) {
-      try {
-        database.exec('begin immediate')
-        await work()
-        database.exec('commit')
-      } catch (error) {
-        if (codeOf(error) !== 'SQLITE_READONLY') throw error
-        throw new StorageError('the file is read-only and lacks what the descriptors ask for; make it writable')
-      } finally {
-        if (database.inTransaction) database.exec('rollback')
-      }
     },
   }
 }

@@ -5,6 +5,7 @@
 import type { Knex } from 'knex'
 import { type Resource, searchedFields } from '../../descriptor/registry.js'
 import { createKeysTable, keysTable } from '../keys.js'
+import type { OwnTable } from '../migrationDialect.js'
 import {
   type DerivedObject,
   indexesOf,
@@ -35,15 +36,17 @@ export const schemaDialect = (knex: Knex): SchemaDialect => ({
 })
 
 /** The tables that all resources share. */
-export const ownTables = (dialect: SchemaDialect): Readonly<Record<string, string[]>> => ({
-  [statesTable]: sqlOf(
-    dialect.knex.schema.createTable(statesTable, (table) => {
-      table.text('name').primary()
-      table.integer('rows').notNullable()
-      table.text('state').notNullable()
-    }),
-  ),
-  [keysTable]: createKeysTable(dialect),
+export const ownTables = (dialect: SchemaDialect): Readonly<Record<string, OwnTable>> => ({
+  [statesTable]: {
+    create: sqlOf(
+      dialect.knex.schema.createTable(statesTable, (table) => {
+        table.text('name').primary()
+        table.integer('rows').notNullable()
+        table.text('state').notNullable()
+      }),
+    ),
+  },
+  [keysTable]: { create: createKeysTable(dialect) },
 })
 
 const written = (knex: Knex, sql: string, bindings: readonly unknown[]): string =>

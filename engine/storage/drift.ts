@@ -1,0 +1,71 @@
+/** Compares the stored counts with the rows: they differ after changes that did not fire the triggers. */
+import type { Registry, Resource } from '../descriptor/registry.js'
+import { applySteps, recountSteps } from './migrate.js'
+import type { MigrationDialect } from './migrationDialect.js'
+import type { Progress } from './options.js'
+import { quoted } from './schema.js'
+
+/** How much to compare: some blocks, which takes milliseconds at any size, or every row. */
+export type Thoroughness = 'sample' | 'all'
+
+/** How many blocks are compared at random, beside the first and the last. */
+const sampledBlocks = 8
+
+/** A query that returns a row if the stored counts differ from the rows. It is one statement, so that it sees one state. */
+const driftQuery = (database: MigrationDialect, resource: Resource, thoroughness: Thoroughness): string => {
+  const table = quoted(resource.table)
+  const { total, blocks, blockBits, isTextMissing } = database.storedCounts(resource)
+  const stored = `with stored as (${blocks}), total as (select coalesce((${total}), 0) as rows)`
+  const isWrongSum = '(select rows from total) <> (select coalesce(sum(rows), 0) from stored)'
+  if (thoroughness === 'all') {
+    const counted = `counted as (select id >> ${blockBits} as block, count(*) as rows from ${table} group by 1)`
+    const sides = ['select block, rows from counted', 'select block, rows from stored where rows <> 0']
+    const differing = [sides, sides.toReversed()].map((two) => `select * from (${two.join(' except ')}) as extra`)
+    const isWrongTotal = `(select rows from total) <> (select coalesce(sum(rows), 0) from counted)`
+    return `${stored}, ${counted} select 1 where ${isWrongSum} or ${isWrongTotal} or ${isTextMissing}
+      or exists (${differing.join(' union all ')})`
+  }
+  const some = `select block from (select block from stored where rows <> 0 order by random() limit ${sampledBlocks}) as chosen`
+  const ends = ['min', 'max'].map(
+    (end) => `select id >> ${blockBits} from (select ${end}(id) as id from ${table}) as ${end}_id`,
+  )
+  const inBlock = `id >= sampled.block << ${blockBits} and id <= (sampled.block << ${blockBits}) + ${2 ** blockBits - 1}`
+  return `${stored}, sampled as (${[some, ...ends].join(' union ')})
+    select 1 where ${isWrongSum} or exists (select 1 from sampled
+      where block is not null and (select count(*) from ${table} where ${inBlock})
+        <> coalesce((select rows from stored where stored.block = sampled.block), 0))`
+}
+
+/** The resources whose stored counts differ from their rows. */
+export const driftedResources = async (
+  database: MigrationDialect,
+  registry: Registry,
+  thoroughness: Thoroughness,
+): Promise<Resource[]> => {
+  const drifted: Resource[] = []
+  for (const resource of registry) {
+    if ((await database.execute(driftQuery(database, resource, thoroughness))).length > 0) drifted.push(resource)
+  }
+  return drifted
+}
+
+/** Warns of the tables whose stored counts differ from their rows, as far as a sample shows. */
+export const reportDrift = async (
+  database: MigrationDialect,
+  registry: Registry,
+  warn: (message: string) => void,
+): Promise<void> => {
+  for (const { table } of await driftedResources(database, registry, 'sample')) {
+    warn(`The stored counts of the table "${table}" differ from its rows: run npm run migrate -- --recount.`)
+  }
+}
+
+/** Computes the bookkeeping of some resources again from their rows. */
+export const recount = (
+  database: MigrationDialect,
+  resources: readonly Resource[],
+  reports: { progress: Progress; warn: (message: string) => void },
+): Promise<void> =>
+  database.exclusively(async () => {
+    for (const resource of resources) await applySteps(database, await recountSteps(database, resource), reports)
+  })

@@ -1,0 +1,32 @@
+/** Loads the demo rows into a database without rows. */
+import type { Registry } from '../descriptor/registry.js'
+import { problemLine } from '../descriptor/registryError.js'
+import { finds } from './migrate.js'
+import type { MigrationDialect } from './migrationDialect.js'
+import { StorageError } from './storage.js'
+
+/** Asks the tables themselves: the stored counts may be wrong after a restore. */
+const isEmpty = async (database: MigrationDialect, registry: Registry): Promise<boolean> => {
+  for (const { table } of registry) if (await finds(database, database.knex(table))) return false
+  return true
+}
+
+/** Loads the demo rows unless any table has a row; returns whether it did. */
+export const loadDemo = async (database: MigrationDialect, registry: Registry): Promise<boolean> => {
+  let isLoaded = false
+  if (!(await isEmpty(database, registry))) return isLoaded
+  const problems = registry.flatMap(({ demoProblems = [] }) => demoProblems)
+  if (problems.length > 0) {
+    const reason = 'it is empty, and the demo rows for it have errors; correct them, or set DEMO_DATA=false'
+    throw new StorageError([`${reason}:`, ...problems.map(problemLine)].join('\n  '))
+  }
+  await database.transaction(async () => {
+    // Another process may have loaded them meanwhile.
+    if (!(await isEmpty(database, registry))) return
+    // Rows refer to one another in both directions.
+    await database.execute(database.deferForeignKeys)
+    for (const resource of registry) await database.insertRows(resource, resource.demo)
+    isLoaded = true
+  })
+  return isLoaded
+}

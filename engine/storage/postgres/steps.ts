@@ -1,0 +1,161 @@
+/**
+ * Carries out the steps of a migration beside other programs: in short transactions that wait for locks only briefly and are
+ * retried, so that no create waits for long.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Client, DatabaseError } from 'pg'
+import type { Execute, Step } from '../migrationDialect.js'
+
+/** How long a step waits for a lock, in milliseconds: creates of other programs queue behind it. */
+const lockTimeoutMs = 200
+/** How long it pauses before it tries again. */
+const pauseMs = 500
+
+/** A lock timeout or a deadlock. */
+const isLocked = (error: unknown): boolean => /^(?:55P03|40P01)$/.test((error as DatabaseError).code ?? '')
+
+/** The advisory lock of migrations. */
+const lockId = '7238116901'
+
+/**
+ * The settings of a step's transaction. Functions that run with their owner's rights keep this search path: with temporary
+ * tables last, no caller can put a table of their own in the place of ours.
+ */
+const settings = `select set_config('lock_timeout', '${lockTimeoutMs}', true), set_config('search_path',
+  (select string_agg(quote_ident(name), ', ') from unnest(current_schemas(false)) as name) || ', pg_temp', true)`
+
+/** The name of an index while it is built; one that exists before is left from a build that was interrupted. */
+export const unfinishedIndex = 'registry_unfinished'
+const dropUnfinished = `drop index concurrently if exists ${unfinishedIndex}`
+
+const isConcurrent = (sql: string): boolean => /^(?:create|drop) (?:unique )?index concurrently /.test(sql)
+
+/**
+ * The progress of the index that a process builds, and the process it waits for. Without parameters: a statement with parameters
+ * would keep its snapshot in the watcher's transaction, and the build would wait for that.
+ */
+const buildProgress = (pid: number): string => `select nullif(current_locker_pid, 0) as blocker,
+  coalesce(tuples_done::float8 / nullif(tuples_total, 0), blocks_done::float8 / nullif(blocks_total, 0), 0) as part
+  from pg_stat_progress_create_index where pid = ${pid}`
+
+/** Runs SQL on a connection. */
+export const executeOn =
+  (client: Client): Execute =>
+  async (sql, values) =>
+    (await client.query(sql, values && [...values])).rows
+
+export type Connect = () => Promise<Client>
+
+/** What migrations run on: `client` changes the database, and a second connection holds the lock and watches. */
+export const stepRunner = (client: Client, connect: Connect, warn: (message: string) => void) => {
+  const execute = executeOn(client)
+  let watcher: Client | undefined
+
+  /** Warns once of each cause. */
+  const warned = new Set<string>()
+  const warnOnce = (message: string): void => {
+    if (!warned.has(message)) warn(message)
+    warned.add(message)
+  }
+
+  /** Runs work in one transaction, as often as a lock prevents it. */
+  const inTransaction = async <T>(what: string, work: () => Promise<T>): Promise<T> => {
+    for (;;) {
+      await execute('begin')
+      try {
+        await execute(settings)
+        const result = await work()
+        await execute('commit')
+        return result
+      } catch (error) {
+        await execute('rollback').catch(() => {})
+        if (!isLocked(error)) throw error
+        warnOnce(`Another transaction has locked ${what}; trying again until it ends.`)
+      }
+      await sleep(pauseMs)
+    }
+  }
+
+  const runAll = (what: string, statements: readonly string[]) =>
+    inTransaction(what, async () => {
+      for (const sql of statements) await execute(sql)
+    })
+
+  /** Builds an index without locking its table, and reports how far it is. */
+  const build = async (sql: string, what: string, onDone: (part: number) => void): Promise<void> => {
+    const { processID } = client as Client & { processID: number }
+    const watch = async () => {
+      const found = await watcher?.query<{ part: number; blocker: number | null }>(buildProgress(processID))
+      const [now] = found?.rows ?? []
+      if (now?.blocker) warnOnce(`The index of ${what} waits until the transaction of process ${now.blocker} ends.`)
+      if (now) onDone(now.part)
+    }
+    const timer = setInterval(() => void watch().catch(() => {}), 1_000)
+    try {
+      await execute(sql)
+    } finally {
+      clearInterval(timer)
+    }
+  }
+
+  /** Runs one statement by itself; returns whether the step must begin again, because an unfinished index is left. */
+  const runPart = async (sql: string, what: string, onDone: (part: number) => void): Promise<boolean> => {
+    if (!isConcurrent(sql)) {
+      await runAll(what, [sql])
+      return false
+    }
+    try {
+      await build(sql, what, onDone)
+      return false
+    } catch (error) {
+      if (isLocked(error)) return true
+      await execute(dropUnfinished).catch(() => {})
+      throw error
+    }
+  }
+
+  return {
+    inTransaction,
+    async apply({ table, sql, isInParts }: Step, onDone: (part: number) => void): Promise<void> {
+      // Fails if the lock is lost with its connection: another process may migrate now.
+      await watcher?.query('select 1')
+      onDone(0)
+      if (!isInParts) return runAll(table, sql)
+      for (let n = 0; n < sql.length; ) {
+        const isRestart = await runPart(sql[n] as string, table, onDone)
+        n = isRestart ? 0 : n + 1
+        if (!isConcurrent(sql[n - 1] ?? '')) onDone(n / sql.length)
+      }
+    },
+    /**
+     * Runs work while no other process migrates. The lock belongs to an open transaction, not to a session, so that a pooler
+     * cannot separate it from its connection. It is polled: a statement that waits would hold up index builds.
+     */
+    async exclusively(work: () => Promise<void>): Promise<void> {
+      watcher = await connect()
+      try {
+        for (;;) {
+          await watcher.query('begin; set local idle_in_transaction_session_timeout = 0')
+          const { rows } = await watcher.query(`select pg_try_advisory_xact_lock(${lockId}) as taken`)
+          if (rows[0]?.taken) break
+          await watcher.query('rollback')
+          warnOnce('Another process migrates the database; waiting for it.')
+          await sleep(pauseMs)
+        }
+        await work()
+      } finally {
+        await watcher.end()
+        watcher = undefined
+      }
+    },
+    /** Takes the lock for a transaction of its own. */
+    lock: () => execute(`select pg_advisory_xact_lock(${lockId})`),
+  }
+}
+
+/** The statements that build an index while others write, and then put it in the place of the one before. */
+export const concurrently = (name: string, sql: string, commentSql: string): string[] => [
+  dropUnfinished,
+  sql.replace(/^create (unique )?index "?\w+"?/, `create $1index concurrently ${unfinishedIndex}`),
+  `drop index if exists ${name}; alter index ${unfinishedIndex} rename to ${name}; ${commentSql}`,
+]

@@ -1,0 +1,74 @@
+/** Prepares an SQLite file at start: checks it, migrates it, and loads the demo data into an empty one. */
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { Database } from 'better-sqlite3'
+import createKnex from 'knex'
+import type { Registry } from '../../descriptor/registry.js'
+import { driftedResources, recount, reportDrift } from '../drift.js'
+import { loadDemo } from '../loadDemo.js'
+import { migrate } from '../migrate.js'
+import type { MigrationDialect, Step } from '../migrationDialect.js'
+import type { Migrated, MigrateOptions, StorageOptions } from '../options.js'
+import { StorageError } from '../storage.js'
+import { connect } from './connection.js'
+import { inMemory, isNew, refuseUnsound, refuseUnusable } from './file.js'
+import { migrationDialect } from './migration.js'
+
+/** Builds SQL and never connects: statements run on better-sqlite3 directly. */
+export const knex = createKnex({ client: 'better-sqlite3', useNullAsDefault: true })
+
+/** How long a start, and how long a read, waits for another process's lock, in milliseconds. */
+export const startTimeout = 5_000
+export const readLockTimeout = 50
+
+interface Prepared {
+  readonly database: Database
+  readonly dialect: MigrationDialect
+  readonly steps: readonly Step[]
+  readonly isCreated: boolean
+}
+
+/** Opens the file, creates what the registry needs and the file lacks, and runs `work`; closes the file if that fails. */
+const withMigrated = async <T>(
+  registry: Registry,
+  path: string,
+  options: Pick<MigrateOptions, 'progress' | 'warn'>,
+  work: (prepared: Prepared) => Promise<T>,
+): Promise<T> => {
+  let database: Database | undefined
+  try {
+    if (path !== inMemory) {
+      refuseUnusable(path, options.warn)
+      mkdirSync(dirname(path), { recursive: true })
+    }
+    const isCreated = path === inMemory || isNew(path)
+    if (!isCreated) refuseUnsound(path, registry)
+    database = connect(path, { timeout: startTimeout })
+    const dialect = migrationDialect(database, knex)
+    const steps = await migrate(dialect, registry, options)
+    return await work({ database, dialect, steps, isCreated })
+  } catch (error) {
+    database?.close()
+    throw new StorageError(`The database ${path} cannot be used: ${(error as Error).message}`)
+  }
+}
+
+/** Prepares the file to be served, and returns a connection to it. */
+export const setUp = (registry: Registry, path: string, options: StorageOptions): Promise<Database> =>
+  withMigrated(registry, path, options, async ({ database, dialect, isCreated }) => {
+    const isLoaded = options.demo && (await loadDemo(dialect, registry))
+    await reportDrift(dialect, registry, options.warn)
+    options.opened?.({ created: isCreated, demo: isLoaded })
+    // From here on, waiting for a lock would block every request of this process.
+    database.pragma(`busy_timeout = ${readLockTimeout}`)
+    return database
+  })
+
+/** Brings the file up to date without serving it, and compares the stored counts with all rows. */
+export const migrateSqlite = (registry: Registry, url: string, options: MigrateOptions): Promise<Migrated> =>
+  withMigrated(registry, url.slice('sqlite:'.length), options, async ({ database, dialect, steps }) => {
+    const drifted = await driftedResources(dialect, registry, 'all')
+    if (options.isRecounting && drifted.length > 0) await recount(dialect, drifted, options)
+    database.close()
+    return { steps, drifted }
+  })
