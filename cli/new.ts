@@ -1,6 +1,6 @@
 /** Writes the descriptor and the demo rows of a new resource: `npm run new -- training-courses title:text! --create`. */
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { basePath } from '../engine/contract/service.js'
 import { loadRegistry } from '../engine/descriptor/load.js'
 import type { Registry } from '../engine/descriptor/registry.js'
@@ -14,8 +14,7 @@ import { checkPath, defaultArea, namesOf, tableOf } from './new/names.js'
 import type { NewResource } from './new/plan.js'
 import { askMissing, type Given } from './new/questions.js'
 import { verifyFiles } from './new/verifyFiles.js'
-
-const root = dirname(folders.seeds)
+import { root, writeNew } from './new/writeNew.js'
 
 const command = {
   name: 'npm run new',
@@ -45,22 +44,6 @@ const complete = async (given: Given, registry: Registry): Promise<Given & { pat
   if (path === undefined) throw new UsageError('PATH is missing. See --help.')
   if (rest.fields.length === 0) throw new UsageError('FIELD is missing: name at least one, such as title:text!')
   return { path, ...rest }
-}
-
-/** Writes all files, or none. An existing file is never overwritten, even if it was created just now. */
-const writeNew = (files: readonly (readonly [name: string, text: string])[]): void => {
-  const written: string[] = []
-  try {
-    for (const [name, text] of files) {
-      const file = join(root, name)
-      mkdirSync(dirname(file), { recursive: true })
-      writeFileSync(file, text, { flag: 'wx' })
-      written.push(file)
-    }
-  } catch (error) {
-    for (const file of written) rmSync(file)
-    throw new CommandError(`Nothing was written: ${(error as Error).message}`)
-  }
 }
 
 const nextSteps = (path: string, hasRows: boolean): string => {

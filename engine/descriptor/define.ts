@@ -15,6 +15,8 @@ export interface Descriptor<F extends Fields = Fields, R extends string = string
   readonly about?: string
   /** The database table. */
   readonly table: string
+  /** The former name of the table, which `npm run migrate` renames. */
+  readonly renamedFromTable?: string
   /** Every field except `id`, in the order clients see them. */
   readonly fields: F
   /** The fields that are never null. */

@@ -18,6 +18,8 @@ export interface Options<V> {
   unique?: true | readonly string[]
   /** The documented format; any string is accepted. Implied if the default or the managed value is `today` or `now`. */
   format?: TextFormat
+  /** The former name of the field, whose column `npm run migrate` renames. */
+  renamedFrom?: string
   /** The path of the resource that the value references by `id`. */
   references?: string
 }
@@ -31,7 +33,7 @@ export interface Shape {
   readonly expected: string
 }
 
-const commonOptions = ['about', 'example', 'default', 'managed', 'redacted'] as const
+const commonOptions = ['about', 'example', 'default', 'managed', 'redacted', 'renamedFrom'] as const
 
 /** The values of each kind, in descriptors and demo rows, and its options. */
 export const kinds = {

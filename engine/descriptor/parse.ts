@@ -35,6 +35,7 @@ const properties: Shapes = {
   ...mandatory,
   plural: shape('a string such as "Leave requests"', isText),
   about: shape('a sentence', isText),
+  renamedFromTable: shape('the former name of the table', isText),
 }
 
 const optionsOf = (kind: Kind): Shapes => {
@@ -48,6 +49,7 @@ const optionsOf = (kind: Kind): Shapes => {
     filter: shape('true or omitted', isTrue),
     unique: shape('true or a list of field names', (value) => isTrue(value) || isNames(value)),
     format: shape('"date" or "timestamp"', (value) => value === 'date' || value === 'timestamp'),
+    renamedFrom: shape('the former name of the field, such as "kind"', isText),
     references: shape('the path of a resource, such as "employees"', isText),
   }
   return Object.fromEntries(options.map((name) => [name, shapes[name]]))

@@ -28,6 +28,7 @@ const checkName = (name: string, report: Report): void => {
   if (lower === 'id') report('every resource has an id without declaring it; remove the field')
   if (name === 'constructor') report('the name is reserved by JavaScript; choose another')
   if (listParameters.includes(lower)) report('the name is a query parameter of every list; choose another')
+  if (name.startsWith('registry_')) report('the service has columns that begin with registry_; choose another name')
   if (!/^[a-z][a-z0-9_]{0,59}$/.test(name)) {
     report('the name must be lower-case letters, digits and underscores, such as "from_date"')
   }
@@ -99,13 +100,16 @@ const checkField = (
   report: Report,
 ): void => {
   const options: Options<string | number> = given
-  const { references, unique, managed, redacted, default: preset } = options
+  const { references, unique, managed, redacted, renamedFrom, default: preset } = options
   const isRequired = descriptor.required.includes(name)
   checkName(name, report)
   if (references !== undefined && !targets.some(({ path }) => path === references)) {
     report(`references the unknown resource "${references}"${pathHint(references, targets)}`, 'references')
   }
   if (Array.isArray(unique)) checkScope(name, unique, descriptor, report)
+  if (renamedFrom !== undefined && Object.hasOwn(descriptor.fields, renamedFrom)) {
+    report(`renamedFrom names "${renamedFrom}", which is still a field; remove one of the two`, 'renamedFrom')
+  }
   if (managed && preset !== undefined) report('a managed field cannot have a default; remove one of the two', 'default')
   if (managed === true && isRequired && descriptor.create) {
     report('a required managed field needs a function that returns its value, such as managed: now', 'managed')

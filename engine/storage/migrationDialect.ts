@@ -1,5 +1,6 @@
 /** What a database provides so that it can be migrated: reading its catalogue, and the SQL of each change. */
 import type { Resource, RowValues } from '../descriptor/registry.js'
+import type { CatalogueTable, TableShape } from './catalogue.js'
 import type { DerivedObject, ObjectName, SchemaDialect } from './schema.js'
 
 /** One change to the database. */
@@ -10,18 +11,14 @@ export interface Step {
   readonly sql: readonly string[]
   /** Whether each statement is committed by itself, so that no lock is held for long; otherwise they are one transaction. */
   readonly isInParts?: boolean
+  /** Whether everything derived from the table must be created again afterwards. */
+  readonly isRebuilding?: boolean
   /** Whether the service can do without it, only more slowly. */
   readonly isOptional?: boolean
   /** How many rows it reads or changes, for reports of its progress. */
   readonly rows?: number
   /** The fields whose values must be distinct. */
   readonly unique?: readonly string[] | undefined
-}
-
-/** A column of an existing table. */
-export interface Column {
-  readonly name: string
-  readonly isNotNull: boolean
 }
 
 export type Execute = <T = unknown>(sql: string, values?: readonly unknown[]) => Promise<T[]>
@@ -60,8 +57,18 @@ export interface StoredCounts {
 /** What a database provides so that it can be migrated. */
 export interface MigrationDialect extends SchemaDialect {
   readonly execute: Execute
-  /** The columns of a table; none if it does not exist. */
-  columns(table: string): Promise<readonly Column[]>
+  /** The tables of the database, without those of the engine. */
+  tableNames(): Promise<string[]>
+  /** A table; undefined if it does not exist. */
+  catalogue(table: string): Promise<CatalogueTable | undefined>
+  /** Whether a new shape means that everything derived from the table must be created again. */
+  rebuilds(current: CatalogueTable, shape: TableShape): boolean
+  /** Gives a table another shape. */
+  reshape(current: CatalogueTable, shape: TableShape): string[]
+  /** The tables whose rows the engine counts. */
+  countedTables(): Promise<string[]>
+  /** Deletes what the engine's own tables hold about a table. */
+  forget(table: string): string[]
   /** The engine's own tables, by name. */
   readonly ownTables: Readonly<Record<string, OwnTable>>
   /** The steps for the engine's own functions, if the database has any. */
@@ -83,8 +90,8 @@ export interface MigrationDialect extends SchemaDialect {
   /** Makes the transaction check foreign keys at its end. */
   readonly deferForeignKeys: string
   insertRows(resource: Resource, rows: readonly RowValues[]): Promise<void>
-  /** Runs a migration; one at a time. */
-  exclusively(work: () => Promise<void>): Promise<void>
+  /** Runs a migration; one at a time. Rebuilding a table may need other settings. */
+  exclusively(work: () => Promise<void>, isRebuilding?: boolean): Promise<void>
   /** Carries out a step; `onDone` is called with the part that is done, from 0 to 1. */
   apply(step: Step, onDone: (part: number) => void): Promise<void>
   /** Runs work in a transaction; not beside a migration. */

@@ -1,20 +1,28 @@
 /** Opens or migrates the database that DATABASE_URL names. A dialect is a folder beside this file and a line here. */
 import type { Registry } from '../descriptor/registry.js'
+import type { CatalogueTable } from './catalogue.js'
+import { Words } from './difference.js'
+import type { MigrationDialect } from './migrationDialect.js'
+import { type MigrationPlan, planMigration } from './migrationPlan.js'
 import type { Migrated, MigrateOptions, StorageOptions } from './options.js'
 import { type Storage, StorageError } from './storage.js'
 
 interface Dialect {
   open(registry: Registry, url: string, options: StorageOptions): Promise<Storage>
   migrate(registry: Registry, url: string, options: MigrateOptions): Promise<Migrated>
+  /** Runs work on a connection that only reads. */
+  inspect<T>(url: string, waitMs: number, work: (database: MigrationDialect) => Promise<T>): Promise<T>
 }
 
 const sqlite = async (): Promise<Dialect> => ({
   open: (await import('./sqlite/index.js')).openSqlite,
   migrate: (await import('./sqlite/setUp.js')).migrateSqlite,
+  inspect: (await import('./sqlite/setUp.js')).inspectSqlite,
 })
 const postgres = async (): Promise<Dialect> => ({
   open: (await import('./postgres/index.js')).openPostgres,
   migrate: (await import('./postgres/setUp.js')).migratePostgres,
+  inspect: (await import('./postgres/setUp.js')).inspectPostgres,
 })
 
 /** Loaded on demand: a start on one database does not load the driver of the other. */
@@ -33,3 +41,15 @@ export const openStorage: Dialect['open'] = async (registry, url, options) =>
 /** Brings the database at a URL up to date without serving it, and checks its counts. */
 export const migrateStorage: Dialect['migrate'] = async (registry, url, options) =>
   (await dialectOf(url)).migrate(registry, url, options)
+
+/** What a migration would do, and what it would ask for; changes nothing. */
+export const planStorage = async (registry: Registry, url: string, waitMs: number): Promise<MigrationPlan> =>
+  (await dialectOf(url)).inspect(url, waitMs, (database) => planMigration(database, registry, new Words([])))
+
+/** Every table of a database, without those of the engine. */
+export const storageTables = async (url: string, waitMs: number): Promise<CatalogueTable[]> =>
+  (await dialectOf(url)).inspect(url, waitMs, async (database) => {
+    const tables = []
+    for (const name of await database.tableNames()) tables.push((await database.catalogue(name)) as CatalogueTable)
+    return tables
+  })

@@ -1,5 +1,6 @@
 /** The options that every database is opened and migrated with. */
 import type { Resource } from '../descriptor/registry.js'
+import type { MigrationPlan } from './migrationPlan.js'
 
 /** Called now and then while existing rows are indexed. */
 export type Progress = (table: string, done: number, total: number) => void
@@ -27,13 +28,14 @@ export interface MigrateOptions {
   readonly warn: (message: string) => void
   /** How long to wait for a connection, in milliseconds. */
   readonly waitMs: number
+  /** What a start does not do by itself and is allowed here. */
+  readonly words?: readonly string[]
   /** Whether counts that differ from the rows are computed again. */
   readonly isRecounting?: boolean
 }
 
-/** What a migration did: its steps, and the resources whose counts differed from their rows. */
-export interface Migrated {
-  readonly steps: readonly { readonly about: string }[]
+/** What a migration did: its steps, the differences that remain, and the resources whose counts differed from their rows. */
+export interface Migrated extends MigrationPlan {
   readonly drifted: readonly Resource[]
 }
 

@@ -40,7 +40,7 @@ export const quoted = (name: string): string => `"${name}"`
 const maxNameLength = 63
 
 /** The name of a derived object. No descriptor's table may begin with registry_, so it is never the name of a table. */
-export const objectName = ({ table }: Resource, what: string, prefix = 'registry'): string => {
+export const objectName = ({ table }: Pick<Resource, 'table'>, what: string, prefix = 'registry'): string => {
   const name = `${prefix}_${table}_${what}`
   if (name.length <= maxNameLength) return name
   const hash = createHash('sha256').update(name).digest('hex').slice(0, 12)
@@ -63,16 +63,43 @@ export const sqlOf = (schema: Knex.SchemaBuilder): string[] => schema.toSQL().ma
 /** The row count and version of every table: an exact total without counting, and a version that changes with any row. */
 export const statesTable = 'registry_tables'
 
+/** Who created each table: the engine, or another program whose table was adopted. */
+export const originsTable = 'registry_origins'
+
+export const createOriginsTable = ({ knex }: SchemaDialect): string[] =>
+  sqlOf(
+    knex.schema.createTable(originsTable, (table) => {
+      table.text('name').primary()
+      table.text('origin').notNullable()
+    }),
+  )
+
+/** Records who created a table. */
+export const recordOrigin = ({ knex }: SchemaDialect, name: string, origin: 'engine' | 'adopted'): string =>
+  knex(originsTable).insert({ name, origin }).onConflict('name').merge().toString()
+
+/** The default for existing rows; undefined if it is computed for each row. */
+export const constantDefault = ({ default: value }: Field): string | number | undefined =>
+  typeof value === 'function' ? undefined : value
+
 /** Adds the columns of some fields to a table that is created or altered. */
 const addFields =
-  ({ columnTypes, hasInlineForeignKeys }: SchemaDialect, registry: Registry, fields: readonly Field[]) =>
+  (
+    { columnTypes, hasInlineForeignKeys }: SchemaDialect,
+    registry: Registry,
+    fields: readonly Field[],
+    isFilled: boolean,
+  ) =>
   (table: Knex.TableBuilder): void => {
-    for (const { name, kind, required, references } of fields) {
+    for (const field of fields) {
+      const { name, kind, required, references } = field
       const target = hasInlineForeignKeys && references ? tableNameOf(registry, references) : undefined
       // knex cannot add a column with its foreign key to an existing table of SQLite.
       const foreignKey = target ? ` references ${quoted(target)} (${quoted('id')})` : ''
       const column = table.specificType(name, `${columnTypes[kind]}${foreignKey}`)
       if (required) column.notNullable()
+      const value = constantDefault(field)
+      if (required && isFilled && value !== undefined) column.defaultTo(value)
     }
   }
 
@@ -85,17 +112,18 @@ export const createTable = (dialect: SchemaDialect, registry: Registry, { table,
         dialect,
         registry,
         fields.filter(({ name }) => name !== 'id'),
+        false,
       )(builder)
     }),
   )
 
-/** Adds the columns that a descriptor has gained. */
+/** Adds the columns that a descriptor has gained; a required one gets its default in every row. */
 export const addColumns = (
   dialect: SchemaDialect,
   registry: Registry,
   { table }: Resource,
   fields: readonly Field[],
-): string[] => sqlOf(dialect.knex.schema.alterTable(table, addFields(dialect, registry, fields)))
+): string[] => sqlOf(dialect.knex.schema.alterTable(table, addFields(dialect, registry, fields, true)))
 
 /**
  * Adds foreign keys. They are deferrable, because rows that are loaded together may refer to each other. Existing rows are

@@ -3,15 +3,23 @@ import { createHash } from 'node:crypto'
 import { type Client, DatabaseError } from 'pg'
 import type { Resource } from '../../descriptor/registry.js'
 import { batchesOf } from '../batches.js'
-import type { Column, MigrationDialect } from '../migrationDialect.js'
+import type { MigrationDialect } from '../migrationDialect.js'
 import { type DerivedObject, type ObjectName, quoted } from '../schema.js'
-import { blockBits, oldTables, replaceOldTables, statesTable } from './changeLog.js'
+import { alter, catalogueOf, changesColumns, tableNames } from './catalogue.js'
+import { blockBits, changesTable, oldTables, replaceOldTables, statesTable } from './changeLog.js'
 import { validState } from './changeSums.js'
 import { runOn } from './connections.js'
 import { sqlFunctions, valueFunctions } from './functions.js'
 import { knex } from './prepared.js'
 import { insertRows } from './rows.js'
-import { derivedObjects, fillSearched, ownTables, schemaDialect, searchedColumn } from './schema.js'
+import {
+  derivedObjects,
+  fillSearched,
+  ownTables,
+  schemaDialect,
+  searchedColumn,
+  searchedFunctionName,
+} from './schema.js'
 import { type Connect, concurrently, executeOn, stepRunner } from './steps.js'
 
 const digestOf = (...sql: readonly string[]): string => createHash('sha256').update(sql.join('\n')).digest('hex')
@@ -85,12 +93,19 @@ export const migrationDialect = (
     exclusively,
     deferForeignKeys: 'set constraints all deferred',
     ownTables: ownTables(dialect),
-    columns: (table) =>
-      execute<Column>(
-        `select attname as name, attnotnull as "isNotNull" from pg_attribute
-          where attrelid = to_regclass($1) and attnum > 0 and not attisdropped`,
-        [quoted(table)],
-      ),
+    tableNames: () => tableNames(execute),
+    catalogue: (table) => catalogueOf(execute, table),
+    rebuilds: changesColumns,
+    reshape: alter,
+    async countedTables() {
+      if (!(await catalogueOf(execute, statesTable))) return []
+      const rows = await execute<{ name: string }>(`select distinct name from ${statesTable}`)
+      return rows.map(({ name }) => name)
+    },
+    forget: (table) => [
+      ...[changesTable, statesTable].map((own) => `delete from ${own} where name = '${table}'`),
+      `drop function if exists ${searchedFunctionName({ table })}()`,
+    ],
     async functionSteps() {
       const wanted = sqlFunctions()
       const made = await execute<{ name: string; comment: string | null }>(

@@ -6,7 +6,16 @@ import type { Knex } from 'knex'
 import { type Field, type Resource, searchedFields } from '../../descriptor/registry.js'
 import { createKeysTable, keysTable } from '../keys.js'
 import type { DerivedObjects, OwnTable } from '../migrationDialect.js'
-import { type DerivedObject, indexesOf, indexOf, objectName, quoted, type SchemaDialect } from '../schema.js'
+import {
+  createOriginsTable,
+  type DerivedObject,
+  indexesOf,
+  indexOf,
+  objectName,
+  originsTable,
+  quoted,
+  type SchemaDialect,
+} from '../schema.js'
 import { changeLogTables } from './changeLog.js'
 import { longestKey } from './functions.js'
 
@@ -50,6 +59,7 @@ const keysFromTimestamps = [
 export const ownTables = (dialect: SchemaDialect): Readonly<Record<string, OwnTable>> => ({
   ...Object.fromEntries(Object.entries(changeLogTables).map(([name, create]) => [name, { create }])),
   [keysTable]: { create: createKeysTable(dialect), upgrade: { column: 'made', sql: keysFromTimestamps } },
+  [originsTable]: { create: createOriginsTable(dialect) },
 })
 
 /**
@@ -79,12 +89,16 @@ export const fillSearched = (resource: Resource, range: string): string => {
     where ${range} and ${searchedColumn} is distinct from ${text}`
 }
 
+/** The function that computes the searched text, and its trigger. */
+export const searchedFunctionName = (resource: Pick<Resource, 'table'>): string =>
+  objectName(resource, 'searched', 'zz_registry')
+
 /**
  * The column with the searched text and the trigger that computes it. It is not a generated column, because adding one rewrites
  * the table while nobody can read it. The trigger is named to run after others, which may change the text.
  */
 const searchedObjects = (resource: Resource): DerivedObject[] => {
-  const [table, name] = [quoted(resource.table), objectName(resource, 'searched', 'zz_registry')]
+  const [table, name] = [quoted(resource.table), searchedFunctionName(resource)]
   const compute = `create or replace function ${name}() returns trigger language plpgsql as $$
     begin new.${searchedColumn} := ${searchedText(resource, 'new.')}; return new; end $$`
   // The condition, which always holds, prevents that the column is dropped without the trigger: inserts would fail.

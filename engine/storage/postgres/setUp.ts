@@ -1,10 +1,12 @@
 /** Prepares a PostgreSQL database at start: checks it, migrates it, and loads the demo data into an empty one. */
 import { Client } from 'pg'
 import type { Registry } from '../../descriptor/registry.js'
-import { driftedResources, recount, reportDrift } from '../drift.js'
+import { driftedResources, recount, reportDrift } from '../countDrift.js'
+import { describeDifference } from '../difference.js'
 import { loadDemo } from '../loadDemo.js'
 import { migrate } from '../migrate.js'
 import type { Execute, MigrationDialect, Step } from '../migrationDialect.js'
+import type { MigrationPlan } from '../migrationPlan.js'
 import type { Migrated, MigrateOptions, StorageOptions } from '../options.js'
 import { quoted } from '../schema.js'
 import { StorageError } from '../storage.js'
@@ -90,7 +92,15 @@ interface Prepared {
   readonly execute: Execute
   readonly dialect: MigrationDialect
   readonly trigrams: string | undefined
-  readonly steps: readonly Step[]
+  readonly plan: MigrationPlan
+}
+
+const connectorTo = (url: string, waitMs: number) => async (): Promise<Client> => {
+  const config = configOf(url, { statement_timeout: '0', lock_timeout: '0' })
+  const client = new Client({ ...config, connectionTimeoutMillis: waitMs })
+  client.on('error', () => {})
+  await client.connect()
+  return client
 }
 
 /** Migrates on separate connections without timeouts, and runs `work` before they are closed. */
@@ -101,22 +111,17 @@ const withMigrated = async <T>(
   work: (prepared: Prepared) => Promise<T>,
 ): Promise<T> => {
   const { warn, waitMs } = options
-  const connect = async (): Promise<Client> => {
-    const config = configOf(url, { statement_timeout: '0', lock_timeout: '0' })
-    const client = new Client({ ...config, connectionTimeoutMillis: waitMs })
-    client.on('error', () => {})
-    await client.connect()
-    return client
-  }
+  const connect = connectorTo(url, waitMs)
   const client = await connect()
   try {
     const execute = executeOn(client)
     await refuseEncoding(execute)
     const trigrams = await trigramsOf(execute, warn)
     const dialect = migrationDialect(client, connect, trigrams, warn)
-    const steps = await migrate(dialect, registry, options)
-    await vacuum(execute, steps, warn)
-    return await work({ execute, dialect, trigrams, steps })
+    const plan = await migrate(dialect, registry, options, options.words)
+    for (const difference of plan.differences) warn(describeDifference(difference))
+    await vacuum(execute, plan.steps, warn)
+    return await work({ execute, dialect, trigrams, plan })
   } finally {
     await client.end()
   }
@@ -128,19 +133,19 @@ export const setUp = (url: string, registry: Registry, options: StorageOptions):
     url,
     registry,
     { ...options, waitMs: options.pool.waitMs },
-    async ({ execute, dialect, trigrams, steps }) => {
+    async ({ execute, dialect, trigrams, plan }) => {
       const isReader = await isReadOnly(execute)
       if (isReader) options.warn('The database is read-only: reads work, and creates get 503.')
       const isLoaded = options.demo && !isReader && (await loadDemo(dialect, registry))
       await reportDrift(dialect, registry, options.warn)
-      options.opened?.({ created: steps.some(({ table }) => table === statesTable), demo: isLoaded })
+      options.opened?.({ created: plan.steps.some(({ table }) => table === statesTable), demo: isLoaded })
       return searchIndexOf(execute, trigrams)
     },
   )
 
 /** Brings the database up to date without serving it, and compares the stored counts with all rows. */
 export const migratePostgres = async (registry: Registry, url: string, options: MigrateOptions): Promise<Migrated> =>
-  withMigrated(url, registry, options, async ({ execute, dialect, steps }) => {
+  withMigrated(url, registry, options, async ({ execute, dialect, plan }) => {
     const drifted = await driftedResources(dialect, registry, 'all')
     if (options.isRecounting && drifted.length > 0) {
       await recount(dialect, drifted, options)
@@ -150,7 +155,26 @@ export const migratePostgres = async (registry: Registry, url: string, options: 
         options.warn,
       )
     }
-    return { steps, drifted }
+    return { ...plan, drifted }
   }).catch((error: Error) => {
     throw new StorageError(`The database ${shownAddress(url)} cannot be used: ${error.message}`)
   })
+
+/** Runs work on a connection that only reads. */
+export const inspectPostgres = async <T>(
+  url: string,
+  waitMs: number,
+  work: (database: MigrationDialect) => Promise<T>,
+): Promise<T> => {
+  const connect = connectorTo(url, waitMs)
+  const client = await connect().catch((error: Error) => {
+    throw new StorageError(`The database ${shownAddress(url)} cannot be read: ${error.message}`)
+  })
+  try {
+    const execute = executeOn(client)
+    await execute('set default_transaction_read_only = on')
+    return await work(migrationDialect(client, connect, await operatorClass(execute), () => {}))
+  } finally {
+    await client.end()
+  }
+}

@@ -8,6 +8,7 @@ import type { Execute, MigrationDialect } from '../migrationDialect.js'
 import { type ObjectName, quoted, statesTable } from '../schema.js'
 import { StorageError } from '../storage.js'
 import { blockBits } from './blocks.js'
+import { catalogueOf, rebuild, tableNames } from './catalogue.js'
 import {
   allIndexes,
   blocksTable,
@@ -47,6 +48,13 @@ const fill = async (execute: Execute, knex: Knex, resource: Resource, rows: numb
   ]
 }
 
+const refuseBrokenReferences = (database: Database): void => {
+  const [broken] = database.pragma('foreign_key_check') as { table: string; rowid: number; parent: string }[]
+  if (!broken) return
+  const { table, rowid, parent } = broken
+  throw new StorageError(`row ${rowid} of "${table}" references a row of "${parent}" that does not exist`)
+}
+
 const codeOf = (error: unknown): unknown => (error as { code?: string }).code
 
 /** A connection as the migration uses it. */
@@ -59,16 +67,20 @@ export const migrationDialect = (database: Database, knex: Knex): MigrationDiale
     return []
   }
   const drop = ({ type, name }: ObjectName): string => `drop ${type} if exists ${name}`
-  const transaction = async (work: () => Promise<void>): Promise<void> => {
+  const transaction = async (work: () => Promise<void>, isRebuilding = false): Promise<void> => {
     try {
+      // Otherwise dropping a table deletes its rows one by one, and fails where others refer to them.
+      if (isRebuilding) database.pragma('foreign_keys = OFF')
       database.exec('begin immediate')
       await work()
+      if (isRebuilding) refuseBrokenReferences(database)
       database.exec('commit')
     } catch (error) {
       if (codeOf(error) !== 'SQLITE_READONLY') throw error
       throw new StorageError('the file is read-only and lacks what the descriptors ask for; make it writable')
     } finally {
       if (database.inTransaction) database.exec('rollback')
+      database.pragma('foreign_keys = ON')
     }
   }
   return {
@@ -84,10 +96,15 @@ export const migrationDialect = (database: Database, knex: Knex): MigrationDiale
     },
     deferForeignKeys: 'pragma defer_foreign_keys = ON',
     ownTables: ownTables(dialect),
-    async columns(table) {
-      const found = database.pragma(`table_info(${quoted(table)})`) as { name: string; notnull: 0 | 1 }[]
-      return found.map(({ name, notnull }) => ({ name, isNotNull: notnull === 1 }))
+    tableNames: async () => tableNames(database),
+    catalogue: async (table) => catalogueOf(database, table),
+    rebuilds: () => true,
+    reshape: (current, shape) => rebuild(database, current, shape),
+    async countedTables() {
+      if (!catalogueOf(database, statesTable)) return []
+      return database.prepare(`select name from ${statesTable}`).pluck().all() as string[]
     },
+    forget: (table) => [`delete from ${statesTable} where name = '${table}'`],
     derivedObjects: (resource) => ({
       indexes: allIndexes(dialect, resource),
       bookkeeping: bookkeepingOf(dialect, resource),

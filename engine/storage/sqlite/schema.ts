@@ -7,10 +7,12 @@ import { type Resource, searchedFields } from '../../descriptor/registry.js'
 import { createKeysTable, keysTable } from '../keys.js'
 import type { OwnTable } from '../migrationDialect.js'
 import {
+  createOriginsTable,
   type DerivedObject,
   indexesOf,
   indexOf,
   objectName,
+  originsTable,
   quoted,
   type SchemaDialect,
   sqlOf,
@@ -47,6 +49,7 @@ export const ownTables = (dialect: SchemaDialect): Readonly<Record<string, OwnTa
     ),
   },
   [keysTable]: { create: createKeysTable(dialect) },
+  [originsTable]: { create: createOriginsTable(dialect) },
 })
 
 const written = (knex: Knex, sql: string, bindings: readonly unknown[]): string =>

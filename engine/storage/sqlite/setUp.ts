@@ -1,13 +1,15 @@
 /** Prepares an SQLite file at start: checks it, migrates it, and loads the demo data into an empty one. */
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
-import type { Database } from 'better-sqlite3'
+import Database from 'better-sqlite3'
 import createKnex from 'knex'
 import type { Registry } from '../../descriptor/registry.js'
-import { driftedResources, recount, reportDrift } from '../drift.js'
+import { driftedResources, recount, reportDrift } from '../countDrift.js'
+import { describeDifference } from '../difference.js'
 import { loadDemo } from '../loadDemo.js'
 import { migrate } from '../migrate.js'
-import type { MigrationDialect, Step } from '../migrationDialect.js'
+import type { MigrationDialect } from '../migrationDialect.js'
+import type { MigrationPlan } from '../migrationPlan.js'
 import type { Migrated, MigrateOptions, StorageOptions } from '../options.js'
 import { StorageError } from '../storage.js'
 import { connect } from './connection.js'
@@ -22,9 +24,9 @@ export const startTimeout = 5_000
 export const readLockTimeout = 50
 
 interface Prepared {
-  readonly database: Database
+  readonly database: Database.Database
   readonly dialect: MigrationDialect
-  readonly steps: readonly Step[]
+  readonly plan: MigrationPlan
   readonly isCreated: boolean
 }
 
@@ -32,10 +34,10 @@ interface Prepared {
 const withMigrated = async <T>(
   registry: Registry,
   path: string,
-  options: Pick<MigrateOptions, 'progress' | 'warn'>,
+  options: Pick<MigrateOptions, 'progress' | 'warn' | 'words'>,
   work: (prepared: Prepared) => Promise<T>,
 ): Promise<T> => {
-  let database: Database | undefined
+  let database: Database.Database | undefined
   try {
     if (path !== inMemory) {
       refuseUnusable(path, options.warn)
@@ -45,8 +47,9 @@ const withMigrated = async <T>(
     if (!isCreated) refuseUnsound(path, registry)
     database = connect(path, { timeout: startTimeout })
     const dialect = migrationDialect(database, knex)
-    const steps = await migrate(dialect, registry, options)
-    return await work({ database, dialect, steps, isCreated })
+    const plan = await migrate(dialect, registry, options, options.words)
+    for (const difference of plan.differences) options.warn(describeDifference(difference))
+    return await work({ database, dialect, plan, isCreated })
   } catch (error) {
     database?.close()
     throw new StorageError(`The database ${path} cannot be used: ${(error as Error).message}`)
@@ -54,7 +57,7 @@ const withMigrated = async <T>(
 }
 
 /** Prepares the file to be served, and returns a connection to it. */
-export const setUp = (registry: Registry, path: string, options: StorageOptions): Promise<Database> =>
+export const setUp = (registry: Registry, path: string, options: StorageOptions): Promise<Database.Database> =>
   withMigrated(registry, path, options, async ({ database, dialect, isCreated }) => {
     const isLoaded = options.demo && (await loadDemo(dialect, registry))
     await reportDrift(dialect, registry, options.warn)
@@ -66,9 +69,27 @@ export const setUp = (registry: Registry, path: string, options: StorageOptions)
 
 /** Brings the file up to date without serving it, and compares the stored counts with all rows. */
 export const migrateSqlite = (registry: Registry, url: string, options: MigrateOptions): Promise<Migrated> =>
-  withMigrated(registry, url.slice('sqlite:'.length), options, async ({ database, dialect, steps }) => {
+  withMigrated(registry, url.slice('sqlite:'.length), options, async ({ database, dialect, plan }) => {
     const drifted = await driftedResources(dialect, registry, 'all')
     if (options.isRecounting && drifted.length > 0) await recount(dialect, drifted, options)
     database.close()
-    return { steps, drifted }
+    return { ...plan, drifted }
   })
+
+/** Runs work on a connection that only reads; a file that does not exist is an empty database. */
+export const inspectSqlite = async <T>(
+  url: string,
+  _waitMs: number,
+  work: (database: MigrationDialect) => Promise<T>,
+): Promise<T> => {
+  const path = url.slice('sqlite:'.length)
+  const isThere = path !== inMemory && !isNew(path)
+  const database = new Database(isThere ? path : inMemory, { readonly: isThere, timeout: startTimeout })
+  try {
+    return await work(migrationDialect(database, knex))
+  } catch (error) {
+    throw new StorageError(`The database ${path} cannot be read: ${(error as Error).message}`)
+  } finally {
+    database.close()
+  }
+}

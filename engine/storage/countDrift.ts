@@ -1,6 +1,7 @@
 /** Compares the stored counts with the rows: they differ after changes that did not fire the triggers. */
 import type { Registry, Resource } from '../descriptor/registry.js'
-import { applySteps, recountSteps } from './migrate.js'
+import { recountSteps } from './derivedSteps.js'
+import { applySteps } from './migrate.js'
 import type { MigrationDialect } from './migrationDialect.js'
 import type { Progress } from './options.js'
 import { quoted } from './schema.js'

@@ -1,0 +1,51 @@
+/** Writes descriptors for the tables of a database that another program created: `npm run introspect -- DATABASE_URL`. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { nearest } from '../engine/descriptor/nearest.js'
+import { readSettings } from '../engine/settings.js'
+import { storageTables } from '../engine/storage/open.js'
+import { folders } from '../product.js'
+import { CommandError, optionalText, runCommand, text } from '../support/options.js'
+import { describeTable } from './introspect/describe.js'
+import { descriptorText } from './new/descriptorText.js'
+import { writeNew } from './new/writeNew.js'
+
+const command = {
+  name: 'npm run introspect',
+  about:
+    'Writes a descriptor for each table of a database that another program has created. It only reads the database.',
+  argument: {
+    name: 'DATABASE_URL',
+    about: 'the database, such as postgres://USER@HOST/NAME or sqlite:PATH',
+    required: true,
+  },
+  options: {
+    table: optionalText('only this table', 'NAME', 'every table without a descriptor'),
+    area: text('group in the documents', 'TEXT', 'General'),
+  },
+  example: 'npm run introspect -- sqlite:data/inventory.sqlite --table warehouses',
+}
+
+await runCommand(command, async ({ table: only, area }, url) => {
+  const tables = await storageTables(url as string, readSettings(process.env).POOL_WAIT_MS)
+  const names = tables.map(({ name }) => name)
+  if (only !== undefined && !names.includes(only)) {
+    const near = nearest(only, names)
+    const advice = near ? `Did you mean ${near}?` : `The tables are ${names.join(', ') || 'none'}.`
+    throw new CommandError(`There is no table "${only}". ${advice}`)
+  }
+  const wanted = tables.filter(({ name }) => only === undefined || name === only)
+  const described = wanted.map((table) => describeTable(table, names, area))
+  const files = described.flatMap(({ resource }) =>
+    resource ? [[`resources/${resource.path}.ts`, descriptorText(resource)] as const] : [],
+  )
+  const [old, fresh] = [true, false].map((isThere) =>
+    files.filter(([name]) => existsSync(join(folders.resources, '..', name)) === isThere),
+  ) as [typeof files, typeof files]
+  writeNew(fresh)
+  for (const [name] of fresh) console.log(`Wrote ${name}.`)
+  for (const [name] of old) console.log(`${name} exists already and was left as it is.`)
+  for (const note of described.flatMap(({ notes }) => notes)) console.log(note)
+  if (fresh.length > 0)
+    console.log('\nNext: read them, remove what clients should not see, then run: npm run migrate -- --adopt')
+})

@@ -1,0 +1,64 @@
+/** Shows what a start would change in the database of DATABASE_URL, and what it would ask for: `npm run plan`. */
+import { loadRegistry } from '../engine/descriptor/load.js'
+import { publicDatabaseUrl, readSettings } from '../engine/settings.js'
+import { describeDifference } from '../engine/storage/difference.js'
+import type { MigrationPlan } from '../engine/storage/migrationPlan.js'
+import { planStorage } from '../engine/storage/open.js'
+import { folders } from '../product.js'
+import { flag, runCommand } from '../support/options.js'
+
+const command = {
+  name: 'npm run plan',
+  about: 'Compares the descriptors with the database of DATABASE_URL, and changes nothing.',
+  options: {
+    sql: flag('show the statements as well'),
+    json: flag('print JSON'),
+    check: flag('exit with 1 if a start would change something or be refused'),
+  },
+  example: 'DATABASE_URL=sqlite:data/workforce.sqlite npm run plan -- --sql',
+}
+
+const section = (title: string, lines: readonly string[]): string[] =>
+  lines.length > 0 ? [`${title}\n${lines.map((line) => `  - ${line}`).join('\n')}`] : []
+
+/** The plan in sentences. */
+const described = ({ steps, differences }: MigrationPlan, withSql: boolean): string => {
+  const done = steps.map(({ about, sql }) =>
+    withSql ? [about, ...sql.map((line) => `      ${line};`)].join('\n') : about,
+  )
+  const sentences = (isWanted: (difference: MigrationPlan['differences'][number]) => boolean) =>
+    differences.filter(isWanted).map(describeDifference)
+  return [
+    ...section('A start does this by itself:', done),
+    ...section(
+      'A start is refused until you have decided:',
+      sentences(({ word, isBlocking }) => isBlocking && word !== undefined),
+    ),
+    ...section(
+      'A start is refused until this is corrected:',
+      sentences(({ word, isBlocking }) => isBlocking && word === undefined),
+    ),
+    ...section(
+      'You can also decide:',
+      sentences(({ isBlocking }) => !isBlocking),
+    ),
+  ].join('\n\n')
+}
+
+await runCommand(command, async ({ sql, json, check }) => {
+  const { DATABASE_URL, POOL_WAIT_MS } = readSettings(process.env)
+  const registry = await loadRegistry(folders)
+  const plan = await planStorage(registry, DATABASE_URL, POOL_WAIT_MS)
+  const isUpToDate = plan.steps.length === 0 && plan.differences.every(({ isBlocking }) => !isBlocking)
+  if (json) console.log(JSON.stringify(plan, undefined, 2))
+  else {
+    const text = described(plan, sql)
+    console.log(
+      [
+        ...(isUpToDate ? [`The database ${publicDatabaseUrl(DATABASE_URL)} is up to date.`] : []),
+        ...(text ? [text] : []),
+      ].join('\n\n'),
+    )
+  }
+  if (check && !isUpToDate) process.exitCode = 1
+})

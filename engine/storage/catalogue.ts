@@ -1,0 +1,70 @@
+/** A table as the database describes it, in a form that is the same for every database. */
+import type { Kind } from '../descriptor/fields.js'
+
+export interface CatalogueColumn {
+  readonly name: string
+  /** As the database names it: `text`, `character varying(20)`. */
+  readonly type: string
+  /** The kind of field whose values it stores; undefined if there is none. */
+  readonly kind: Kind | undefined
+  readonly isNotNull: boolean
+  /** Whether an insert may omit it although it is NOT NULL. */
+  readonly hasDefault: boolean
+}
+
+export interface ForeignKey {
+  /** Empty where the database gives constraints no names. */
+  readonly name: string
+  readonly column: string
+  readonly target: string
+}
+
+/** Without the columns that the engine has added. */
+export interface CatalogueTable {
+  readonly name: string
+  /** Who created it. The engine never alters a table of another program; it serves one that was adopted. */
+  readonly origin: 'engine' | 'adopted' | 'unknown'
+  readonly columns: readonly CatalogueColumn[]
+  /** Whether `id` is an integer that identifies a row. */
+  readonly hasId: boolean
+  readonly foreignKeys: readonly ForeignKey[]
+  /** The columns of each unique index, without that of `id`. */
+  readonly unique: readonly (readonly string[])[]
+}
+
+/** A column of a table as it should be, and where its values come from. */
+export interface ColumnShape {
+  readonly name: string
+  readonly type: string
+  readonly isNotNull: boolean
+  /** The table that it references by `id`. */
+  readonly target?: string | undefined
+  /** The column that has its values now. */
+  readonly from: string
+  /** The kind to which its values are converted. */
+  readonly convertTo?: Kind | undefined
+}
+
+/** A table as it should be: existing columns that are renamed, retyped, constrained or left out. */
+export interface TableShape {
+  readonly name: string
+  readonly columns: readonly ColumnShape[]
+}
+
+export const columnOf = ({ columns }: CatalogueTable, name: string): CatalogueColumn | undefined =>
+  columns.find((column) => column.name === name)
+
+export const foreignKeyOf = ({ foreignKeys }: CatalogueTable, name: string): ForeignKey | undefined =>
+  foreignKeys.find(({ column }) => column === name)
+
+/** The shape that a table has now. */
+export const shapeOf = (table: CatalogueTable): TableShape => ({
+  name: table.name,
+  columns: table.columns.map(({ name, type, isNotNull }) => ({
+    name,
+    type,
+    isNotNull,
+    target: foreignKeyOf(table, name)?.target,
+    from: name,
+  })),
+})

@@ -1,0 +1,116 @@
+/** Compares a field with its column: the type, NOT NULL and the foreign key. */
+import type { Field, Registry, Resource } from '../descriptor/registry.js'
+import type { CatalogueColumn, CatalogueTable, ColumnShape } from './catalogue.js'
+import { convertible, converts } from './conversions.js'
+import { applyCommand, type Difference, type Words } from './difference.js'
+import type { MigrationDialect } from './migrationDialect.js'
+import { exampleRows, idsOf, valuesOf } from './rowChecks.js'
+import { tableNameOf } from './schema.js'
+
+/** What a table is compared with, and what was allowed. */
+export interface Comparison {
+  readonly database: MigrationDialect
+  readonly registry: Registry
+  readonly resource: Resource
+  readonly current: CatalogueTable
+  readonly words: Words
+}
+
+export interface ColumnDrift {
+  /** The column as it should be. */
+  readonly shape: ColumnShape
+  readonly differences: readonly Difference[]
+}
+
+/** A difference that only other rows or another descriptor can resolve. */
+export const blocked = ({ resource }: Comparison, column: string, message: string, advice: string): Difference => ({
+  table: resource.table,
+  column,
+  message,
+  advice,
+  isBlocking: true,
+})
+
+const rowsOf = ({ database, current }: Comparison) => ({ database, table: current.name })
+
+const maxExamples = 3
+
+/** Compares the type of a column whose values are of another kind. */
+const compareKind = async (
+  comparison: Comparison,
+  { name, kind }: Field,
+  column: CatalogueColumn,
+  shape: ColumnShape,
+): Promise<ColumnDrift> => {
+  const { database, resource, words } = comparison
+  const what = `the field is of kind ${kind}, but the column is of type ${column.type}`
+  const values = await valuesOf(rowsOf(comparison), column.name)
+  const wrong = values.filter(({ value }) => !converts(value, kind))
+  if (wrong.length > 0) {
+    const shown = wrong.slice(0, maxExamples).map(({ id, value }) => `${JSON.stringify(value.slice(0, 40))} (id ${id})`)
+    const more = wrong.length > maxExamples ? ', …' : ''
+    const message = `${what}, and ${wrong.length} of ${values.length} values do not convert: ${shown.join(', ')}${more}.`
+    const advice = `Correct them (${convertible[kind]} convert), or make the field ${column.kind}() again.`
+    return { shape, differences: [blocked(comparison, name, message, advice)] }
+  }
+  const word = `retype:${resource.table}.${name}`
+  if (words.has(word)) {
+    return { shape: { ...shape, type: database.columnTypes[kind], convertTo: kind }, differences: [] }
+  }
+  const message = `${what}; all ${values.length} values convert.`
+  const advice = `To convert them, run: ${applyCommand(word)}`
+  return { shape, differences: [{ ...blocked(comparison, name, message, advice), word }] }
+}
+
+/** Finds rows that contradict what the descriptor newly requires of a column. */
+const compareRows = async (
+  comparison: Comparison,
+  { name, required, references }: Field,
+  column: CatalogueColumn,
+  target: string | undefined,
+): Promise<Difference[]> => {
+  const { database, resource } = comparison
+  const differences: Difference[] = []
+  if (required && !column.isNotNull) {
+    const empty = await exampleRows(rowsOf(comparison), (query) => query.whereNull(column.name))
+    const message = `the descriptor requires a value, but ${idsOf(empty)} none.`
+    const advice = `Set their values: update "${resource.table}" set "${name}" = … where "${name}" is null`
+    if (empty.count > 0) differences.push(blocked(comparison, name, message, advice))
+  }
+  if (target !== undefined) {
+    const known = database.knex(target).select('id')
+    const lost = await exampleRows(rowsOf(comparison), (query) =>
+      query.whereNotNull(column.name).whereNotIn(column.name, known),
+    )
+    const message = `the field references ${references}, but ${idsOf(lost)} a value that is no id of "${target}".`
+    const advice = 'Correct these values or set them to null, or remove references from the field.'
+    if (lost.count > 0) differences.push(blocked(comparison, name, message, advice))
+  }
+  return differences
+}
+
+/** Compares a field with the column that has its values. */
+export const compareColumn = async (
+  comparison: Comparison,
+  field: Field,
+  column: CatalogueColumn,
+  shape: ColumnShape,
+): Promise<ColumnDrift> => {
+  const { registry, current } = comparison
+  const { required, references } = field
+  if (column.kind === undefined) {
+    const message = `the column is of type ${column.type || 'none'}, which no kind of field stores.`
+    const advice = 'Change the type of the column, or remove the field.'
+    return { shape, differences: [blocked(comparison, field.name, message, advice)] }
+  }
+  const typed =
+    column.kind === field.kind ? { shape, differences: [] } : await compareKind(comparison, field, column, shape)
+  const target = references === undefined ? undefined : tableNameOf(registry, references)
+  // Foreign keys are only added to tables of the engine.
+  const isNewTarget = target !== shape.target && current.origin === 'engine'
+  const differences = await compareRows(comparison, field, column, isNewTarget ? target : undefined)
+  return {
+    shape: { ...typed.shape, isNotNull: required, target },
+    differences: [...typed.differences, ...differences],
+  }
+}

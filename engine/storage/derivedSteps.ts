@@ -1,0 +1,38 @@
+/** The steps for the objects that are derived from a table: its bookkeeping and its indexes. */
+import type { Resource } from '../descriptor/registry.js'
+import type { MigrationDialect, Step } from './migrationDialect.js'
+import { rowCount } from './rowChecks.js'
+
+/** Drops everything that is derived from a table. */
+export const dropDerived = (database: MigrationDialect, resource: Resource): string[] => {
+  const { indexes, bookkeeping } = database.derivedObjects(resource)
+  const objects = [...indexes, ...bookkeeping].toReversed()
+  return [...objects.map((object) => database.drop(resource, object)), ...database.forget(resource.table)]
+}
+
+/** The steps that create the bookkeeping of a table again and compute it from the rows. */
+export const recountSteps = async (database: MigrationDialect, resource: Resource, isNew = false): Promise<Step[]> => {
+  const rows = isNew ? 0 : await rowCount({ database, table: resource.table })
+  const steps = await database.bookkeepingSteps(resource, rows)
+  return steps.map((step) => ({ table: resource.table, rows, ...step }))
+}
+
+/** The steps for the derived objects of a resource whose table exists or, if `isNew`, is created first. */
+export const derivedSteps = async (database: MigrationDialect, resource: Resource, isNew: boolean): Promise<Step[]> => {
+  const { table } = resource
+  const { indexes, bookkeeping } = database.derivedObjects(resource)
+  const wanted = [...indexes, ...bookkeeping]
+  const { names, isCurrent } = await database.existingObjects(resource)
+  const obsolete = names.filter(({ type, name }) => !wanted.some((one) => one.type === type && one.name === name))
+  const stale = indexes.filter((index) => !isCurrent(index))
+  const isCounted = bookkeeping.every(isCurrent) && (await database.isCounted(resource))
+
+  const steps: Step[] = obsolete.map((object) => {
+    const about = `drop the ${object.type} ${object.name}`
+    return { table, about, sql: [database.drop(resource, object)] }
+  })
+  if (!isCounted) steps.push(...(await recountSteps(database, resource, isNew)))
+  const rows = isNew || stale.length === 0 ? 0 : await rowCount({ database, table })
+  for (const index of stale) steps.push({ table, rows, ...database.indexStep(resource, index, isNew) })
+  return steps
+}

@@ -1,0 +1,185 @@
+/** What the registry wants and the database lacks, as a list of steps and of differences that a start does not settle by itself. */
+import type { Registry, Resource } from '../descriptor/registry.js'
+import { type CatalogueTable, columnOf, shapeOf } from './catalogue.js'
+import { derivedSteps, dropDerived } from './derivedSteps.js'
+import { applyCommand, type Difference, type Words } from './difference.js'
+import type { MigrationDialect, Step } from './migrationDialect.js'
+import { duplicatesOf, rowCount } from './rowChecks.js'
+import { addColumns, addForeignKeys, createTable, indexesOf, recordOrigin } from './schema.js'
+import { compare } from './tableDrift.js'
+
+export interface MigrationPlan {
+  readonly steps: readonly Step[]
+  readonly differences: readonly Difference[]
+}
+
+interface ResourcePlan extends MigrationPlan {
+  /** Those that need all tables. */
+  readonly foreignKeys: readonly Step[]
+}
+
+const ownTableSteps = async (database: MigrationDialect): Promise<Step[]> => {
+  const steps: Step[] = []
+  for (const [table, { create, upgrade }] of Object.entries(database.ownTables)) {
+    const current = await database.catalogue(table)
+    if (!current) steps.push({ table, about: `create the table ${table}`, sql: create })
+    else if (upgrade && columnOf(current, upgrade.column))
+      steps.push({ table, about: `upgrade the table ${table}`, sql: upgrade.sql })
+  }
+  return steps
+}
+
+/** Adds the foreign keys of fields whose columns are new. */
+const foreignKeySteps = (
+  database: MigrationDialect,
+  registry: Registry,
+  resource: Resource,
+  added: Resource['fields'],
+): Step[] => {
+  const { table } = resource
+  const sql = addForeignKeys(database, registry, resource, added)
+  const names = added.filter(({ references }) => references !== undefined).map(({ name }) => name)
+  return sql.length > 0
+    ? [{ table, about: `add foreign keys to ${table}: ${names.join(', ')}`, sql, isInParts: true }]
+    : []
+}
+
+/** The unique indexes that cannot be created, because rows share values. */
+const duplicates = async (database: MigrationDialect, resource: Resource, current: CatalogueTable) => {
+  const { isCurrent } = await database.existingObjects(resource)
+  const differences: Difference[] = []
+  for (const index of indexesOf(database, resource).filter((one) => one.unique && !isCurrent(one))) {
+    const { unique = [] } = index
+    // A column that is added or renamed first has no values yet, or the index is checked when it is created.
+    if (!unique.every((name) => columnOf(current, name))) continue
+    const shared = await duplicatesOf({ database, table: current.name }, unique)
+    const message = `the descriptor says that (${unique.join(', ')}) is unique, but ${shared}.`
+    const advice = 'Change the rows, or remove unique from the field.'
+    if (shared) differences.push({ table: resource.table, message, advice, isBlocking: true })
+  }
+  return differences
+}
+
+/** Plans a table that does not exist yet. */
+const planNew = async (
+  database: MigrationDialect,
+  registry: Registry,
+  resource: Resource,
+  differences: readonly Difference[],
+): Promise<ResourcePlan> => {
+  const { table, fields } = resource
+  const derived = await derivedSteps(database, resource, true)
+  // One transaction, because nobody else can use the table yet.
+  const sql = [
+    ...createTable(database, registry, resource),
+    recordOrigin(database, table, 'engine'),
+    ...derived.flatMap((step) => step.sql),
+  ]
+  const steps = [{ table, about: `create the table ${table}`, sql }]
+  return { steps, foreignKeys: foreignKeySteps(database, registry, resource, fields), differences }
+}
+
+/** Plans a table that exists, perhaps under its former name. */
+const planExisting = async (
+  database: MigrationDialect,
+  registry: Registry,
+  resource: Resource,
+  current: CatalogueTable,
+  words: Words,
+): Promise<ResourcePlan> => {
+  const { table } = resource
+  const isRenamed = current.name !== table
+  const { shape, added, differences } = await compare({ database, registry, resource, current, words })
+  const before = { ...current, name: table }
+  const isReshaped = JSON.stringify(shape.columns) !== JSON.stringify(shapeOf(current).columns)
+  const isRebuilt = isRenamed || (isReshaped && database.rebuilds(before, shape))
+  const foreignKeys = foreignKeySteps(database, registry, resource, added)
+  const steps: Step[] = []
+  if (isRenamed || isReshaped) {
+    const sql = [
+      recordOrigin(database, table, 'engine'),
+      ...(isRebuilt ? dropDerived(database, { ...resource, table: current.name }) : []),
+      ...(isRenamed ? [`alter table "${current.name}" rename to "${table}"`] : []),
+      ...(isReshaped ? database.reshape(before, shape) : []),
+    ]
+    const rows = await rowCount({ database, table: current.name })
+    const about = isRenamed ? `rename the table ${current.name} to ${table}` : `alter the table ${table}`
+    steps.push({ table, about, rows, sql, isRebuilding: isRebuilt, isInParts: !isRebuilt })
+  }
+  if (added.length > 0) {
+    const about = `add to ${table}: ${added.map(({ name }) => name).join(', ')}`
+    steps.push({ table, about, sql: addColumns(database, registry, resource, added) })
+  }
+  // What is derived from a table that is rebuilt is planned when that is done.
+  if (isRebuilt) return { steps, foreignKeys, differences }
+  if (current.origin === 'unknown') {
+    steps.push({ table, about: `adopt the table ${table}`, sql: [recordOrigin(database, table, 'adopted')] })
+  }
+  const isServable = differences.every(({ isBlocking }) => !isBlocking)
+  const shared = isServable || current.origin !== 'unknown' ? await duplicates(database, resource, current) : []
+  const derived = isServable ? await derivedSteps(database, resource, false) : []
+  return { steps: [...steps, ...derived], foreignKeys, differences: [...differences, ...shared] }
+}
+
+/** The tables that the engine counts and that no resource uses any more. */
+const unusedTables = async (database: MigrationDialect, registry: Registry): Promise<CatalogueTable[]> => {
+  const names = (await database.countedTables()).filter((name) => !registry.some(({ table }) => table === name))
+  const tables = await Promise.all(names.map((name) => database.catalogue(name)))
+  return tables.filter((table) => table !== undefined)
+}
+
+/** Whether a table has most of the columns of a resource. */
+const isSimilar = ({ fields }: Resource, table: CatalogueTable): boolean =>
+  fields.filter(({ name }) => columnOf(table, name)).length > fields.length / 2
+
+/** Plans the table of a resource. */
+const planResource = async (
+  database: MigrationDialect,
+  registry: Registry,
+  resource: Resource,
+  words: Words,
+  unused: readonly CatalogueTable[],
+): Promise<ResourcePlan> => {
+  const { table, renamedFromTable } = resource
+  const undecided = (word: string, message: string, advice: string): ResourcePlan => ({
+    steps: [],
+    foreignKeys: [],
+    differences: [{ table, message, advice, word, isBlocking: true }],
+  })
+  const current = await database.catalogue(table)
+  if (current) return planExisting(database, registry, resource, current, words)
+  const former = renamedFromTable === undefined ? undefined : await database.catalogue(renamedFromTable)
+  const rename = `rename:${renamedFromTable}`
+  if (former && words.has(rename)) return planExisting(database, registry, resource, former, words)
+  if (former) {
+    return undecided(
+      rename,
+      `the table was renamed from "${former.name}".`,
+      `To rename it, run: ${applyCommand(rename)}`,
+    )
+  }
+  const similar = unused.find((one) => isSimilar(resource, one))
+  const create = `create:${table}`
+  if (similar && !words.has(create)) {
+    const message = `the table does not exist, and no resource uses "${similar.name}", which has similar columns.`
+    const advice = `If it was renamed, give the descriptor renamedFromTable. If it is new, run: ${applyCommand(create)}`
+    return undecided(create, message, advice)
+  }
+  return planNew(database, registry, resource, [])
+}
+
+/** Plans the migration of a database; one that is up to date has no steps and no blocking differences. */
+export const planMigration = async (
+  database: MigrationDialect,
+  registry: Registry,
+  words: Words,
+): Promise<MigrationPlan> => {
+  const own = [...(await ownTableSteps(database)), ...((await database.functionSteps?.()) ?? [])]
+  const unused = await unusedTables(database, registry)
+  const plans: ResourcePlan[] = []
+  for (const resource of registry) plans.push(await planResource(database, registry, resource, words, unused))
+  return {
+    steps: [...own, ...plans.flatMap(({ steps }) => steps), ...plans.flatMap(({ foreignKeys }) => foreignKeys)],
+    differences: plans.flatMap(({ differences }) => differences),
+  }
+}

@@ -1,0 +1,113 @@
+/** Reads the catalogue of PostgreSQL, and alters a table whose shape changes. */
+import type { Kind } from '../../descriptor/fields.js'
+import { type CatalogueTable, type ColumnShape, columnOf, foreignKeyOf, type TableShape } from '../catalogue.js'
+import type { Execute } from '../migrationDialect.js'
+import { objectName, originsTable, quoted } from '../schema.js'
+import { columnTypes } from './schema.js'
+
+/** Columns of these types are served; the texts of jsonb and uuid are what the server prints. */
+const kindsByType: Readonly<Record<string, Kind>> = {
+  smallint: 'integer',
+  integer: 'integer',
+  bigint: 'integer',
+  real: 'number',
+  'double precision': 'number',
+  numeric: 'number',
+  text: 'text',
+  'character varying': 'text',
+  character: 'text',
+  jsonb: 'text',
+  json: 'text',
+  uuid: 'text',
+}
+
+/** The type without its length or precision. */
+const plainType = (type: string): string => type.replace(/\(.*\)/, '')
+
+const columnsSql = `select attname as name, format_type(atttypid, atttypmod) as type, attnotnull as "isNotNull",
+    atthasdef or attidentity <> '' as "hasDefault"
+  from pg_attribute where attrelid = to_regclass($1) and attnum > 0 and not attisdropped and attname not like 'registry\\_%'
+  order by attnum`
+
+const hasIdSql = `select 1 from pg_index join pg_attribute on attrelid = indrelid and attnum = indkey[0]
+  where indrelid = to_regclass($1) and indisunique and indnkeyatts = 1 and indpred is null
+    and attname = 'id' and attnotnull and atttypid in ('int2'::regtype, 'int4'::regtype, 'int8'::regtype)`
+
+const foreignKeysSql = `select conname as name, attname as column, relname as target
+  from pg_constraint join pg_attribute on attrelid = conrelid and attnum = conkey[1] join pg_class on pg_class.oid = confrelid
+  where contype = 'f' and conrelid = to_regclass($1) and cardinality(conkey) = 1`
+
+/** The tables of earlier versions are known by their triggers. */
+const hasTriggerSql = 'select 1 from pg_trigger where tgrelid = to_regclass($1) and tgname = $2'
+
+const originOf = async (execute: Execute, table: string): Promise<CatalogueTable['origin']> => {
+  const [origins] = await execute<{ table: string | null }>('select to_regclass($1) as table', [originsTable])
+  const [recorded] = origins?.table
+    ? await execute<Pick<CatalogueTable, 'origin'>>(`select origin from ${originsTable} where name = $1`, [table])
+    : []
+  if (recorded) return recorded.origin
+  const triggers = await execute(hasTriggerSql, [quoted(table), objectName({ table }, 'insert')])
+  return triggers.length > 0 ? 'engine' : 'unknown'
+}
+
+const uniqueSql = `select array(select attname::text from unnest(indkey) with ordinality as key (attnum, n)
+      join pg_attribute on attrelid = indrelid and pg_attribute.attnum = key.attnum order by n) as columns
+  from pg_index where indrelid = to_regclass($1) and indisunique and not indisprimary and indpred is null and indexprs is null`
+
+/** The tables of the schema, without those of the engine. */
+export const tableNames = async (execute: Execute): Promise<string[]> => {
+  const names = await execute<{ name: string }>(
+    `select relname as name from pg_class where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p')
+      and relname not like 'registry\\_%' order by 1`,
+  )
+  return names.map(({ name }) => name)
+}
+
+/** A table; undefined if it does not exist. */
+export const catalogueOf = async (execute: Execute, table: string): Promise<CatalogueTable | undefined> => {
+  const named = [quoted(table)]
+  const columns = await execute<Omit<CatalogueTable['columns'][number], 'kind'>>(columnsSql, named)
+  if (columns.length === 0) return undefined
+  return {
+    name: table,
+    origin: await originOf(execute, table),
+    columns: columns.map((column) => ({ ...column, kind: kindsByType[plainType(column.type)] })),
+    unique: (await execute<{ columns: string[] }>(uniqueSql, named)).map((index) => index.columns),
+    hasId: (await execute(hasIdSql, named)).length > 0,
+    foreignKeys: await execute<CatalogueTable['foreignKeys'][number]>(foreignKeysSql, named),
+  }
+}
+
+/** Whether a shape renames, retypes or drops a column, which others are derived from. */
+export const changesColumns = (current: CatalogueTable, shape: TableShape): boolean =>
+  shape.columns.length < current.columns.length ||
+  shape.columns.some(({ name, from, convertTo }) => name !== from || convertTo !== undefined)
+
+/** The statements that turn the present table into the wanted one. */
+export const alter = (current: CatalogueTable, shape: TableShape): string[] => {
+  const table = `alter table ${quoted(current.name)}`
+  const altered = (column: ColumnShape): string[] => {
+    const { name, type, isNotNull, target, from, convertTo } = column
+    const before = columnOf(current, from)
+    const key = foreignKeyOf(current, from)
+    const own = objectName({ table: current.name }, `references_${name}`)
+    return [
+      ...(key && key.target !== target ? [`${table} drop constraint ${quoted(key.name)}`] : []),
+      ...(from === name ? [] : [`${table} rename column ${quoted(from)} to ${quoted(name)}`]),
+      ...(convertTo === undefined
+        ? []
+        : [`${table} alter column ${quoted(name)} type ${type} using ${quoted(name)}::${columnTypes[convertTo]}`]),
+      ...(before?.isNotNull === isNotNull
+        ? []
+        : [`${table} alter column ${quoted(name)} ${isNotNull ? 'set' : 'drop'} not null`]),
+      ...(target === undefined || key?.target === target
+        ? []
+        : [
+            `${table} add constraint ${own} foreign key (${quoted(name)}) references ${quoted(target)} ("id") deferrable initially immediate not valid`,
+            `${table} validate constraint ${own}`,
+          ]),
+    ]
+  }
+  const left = current.columns.filter(({ name }) => !shape.columns.some(({ from }) => from === name))
+  return [...left.map(({ name }) => `${table} drop column ${quoted(name)}`), ...shape.columns.flatMap(altered)]
+}

@@ -1,0 +1,118 @@
+/** Reads the catalogue of SQLite, and rebuilds a table whose shape changes. */
+import type { Database } from 'better-sqlite3'
+import type { Kind } from '../../descriptor/fields.js'
+import type { CatalogueTable, ColumnShape, TableShape } from '../catalogue.js'
+import { objectName, originsTable, quoted } from '../schema.js'
+
+/** A declared type gives its column an affinity, by the first of these rules that applies; a column without a type has none. */
+const affinities: readonly (readonly [pattern: RegExp, kind: Kind | undefined])[] = [
+  [/int/i, 'integer'],
+  [/char|clob|text/i, 'text'],
+  [/blob|^$/i, undefined],
+  [/^/, 'number'],
+]
+
+const kindOf = (type: string): Kind | undefined => affinities.find(([pattern]) => pattern.test(type))?.[1]
+
+interface TableInfo {
+  readonly name: string
+  readonly type: string
+  readonly notnull: 0 | 1
+  readonly dflt_value: string | null
+  readonly pk: number
+}
+
+const originOf = (database: Database, table: string): CatalogueTable['origin'] => {
+  const exists = database.prepare('select 1 from sqlite_schema where name = ?').pluck()
+  const recorded = exists.get(originsTable)
+    ? database.prepare(`select origin from ${originsTable} where name = ?`).pluck().get(table)
+    : undefined
+  // The tables of earlier versions are known by their triggers.
+  const known = recorded ?? (exists.get(objectName({ table }, 'insert')) ? 'engine' : 'unknown')
+  return known as CatalogueTable['origin']
+}
+
+/** The tables of the file, without those of SQLite and of the engine. */
+export const tableNames = (database: Database): string[] =>
+  database
+    .prepare(
+      "select name from pragma_table_list where schema = 'main' and type = 'table' and name not glob 'sqlite_*' and name not glob 'registry_*' order by name",
+    )
+    .pluck()
+    .all() as string[]
+
+const uniqueOf = (database: Database, table: string): string[][] => {
+  const indexes = `select name from pragma_index_list(?) where "unique" and not partial and origin <> 'pk'`
+  const columns = database.prepare('select name from pragma_index_info(?) order by seqno').pluck()
+  const found = (database.prepare(indexes).pluck().all(table) as string[]).map(
+    (index) => columns.all(index) as string[],
+  )
+  // A column without a name is an expression.
+  return found.filter((names) => names.every((name) => name !== null))
+}
+
+/** A table; undefined if it does not exist. */
+export const catalogueOf = (database: Database, name: string): CatalogueTable | undefined => {
+  const columns = database.pragma(`table_info(${quoted(name)})`) as TableInfo[]
+  if (columns.length === 0) return undefined
+  const keys = database.pragma(`foreign_key_list(${quoted(name)})`) as { from: string; table: string }[]
+  const primaryKey = columns.filter(({ pk }) => pk > 0)
+  return {
+    name,
+    origin: originOf(database, name),
+    columns: columns.map(({ name: column, type, notnull, dflt_value }) => ({
+      name: column,
+      type: type.toLowerCase(),
+      kind: kindOf(type),
+      isNotNull: notnull === 1,
+      hasDefault: dflt_value !== null,
+    })),
+    // Only a column of exactly this type is assigned ids.
+    hasId: primaryKey.length === 1 && primaryKey[0]?.name === 'id' && /^integer$/i.test(primaryKey[0].type),
+    unique: uniqueOf(database, name),
+    foreignKeys: keys.map(({ from, table }) => ({ name: '', column: from, target: table })),
+  }
+}
+
+/** No descriptor's table may begin with registry_. */
+const rebuilt = 'registry_rebuilt'
+
+const definition = ({ name, type, isNotNull, target }: ColumnShape): string => {
+  if (name === 'id') return `${quoted(name)} integer not null primary key autoincrement`
+  const references = target === undefined ? '' : ` references ${quoted(target)} ("id")`
+  return `${quoted(name)} ${type}${isNotNull ? ' not null' : ''}${references}`
+}
+
+/**
+ * SQLite cannot change a column, so the rows are copied into a new table (see "Making Other Kinds Of Table Schema Changes" in its
+ * documentation). The indexes and triggers of other programs are created again; the engine's own follow in the migration.
+ */
+export const rebuild = (database: Database, current: CatalogueTable, shape: TableShape): string[] => {
+  const { name: table } = current
+  const others = `select sql from sqlite_schema
+    where tbl_name = ? and type in ('index', 'trigger') and name not glob 'registry_*' and sql is not null`
+  const values = shape.columns.map(({ from, convertTo, type }) =>
+    convertTo === undefined ? quoted(from) : `cast(${quoted(from)} as ${type})`,
+  )
+  const sequence = (name: string) => `select seq from sqlite_sequence where name = '${name}'`
+  const hasSequence =
+    database.prepare("select 1 from sqlite_schema where name = 'sqlite_sequence'").get() !== undefined &&
+    database.prepare(sequence(table)).get() !== undefined
+  return [
+    `drop table if exists ${rebuilt}`,
+    `create table ${rebuilt} (${shape.columns.map(definition).join(', ')})`,
+    `insert into ${rebuilt} select ${values.join(', ')} from ${quoted(table)}`,
+    ...(hasSequence
+      ? [
+          `delete from sqlite_sequence where name = '${rebuilt}'`,
+          `insert into sqlite_sequence select '${rebuilt}', seq from (${sequence(table)})`,
+        ]
+      : []),
+    `drop table ${quoted(table)}`,
+    // Otherwise SQLite refuses to rename while a view or trigger refers to the dropped table.
+    'pragma legacy_alter_table = ON',
+    `alter table ${rebuilt} rename to ${quoted(table)}`,
+    'pragma legacy_alter_table = OFF',
+    ...(database.prepare(others).pluck().all(table) as string[]),
+  ]
+}

@@ -1,0 +1,148 @@
+/** Compares a descriptor with its table: what the table must become, and what has to be decided or corrected first. */
+import type { Field } from '../descriptor/registry.js'
+import { type CatalogueColumn, type ColumnShape, columnOf, shapeOf, type TableShape } from './catalogue.js'
+import { blocked, type Comparison, compareColumn } from './columnDrift.js'
+import { applyCommand, type Difference } from './difference.js'
+import { exampleRows, rowCount } from './rowChecks.js'
+import { constantDefault } from './schema.js'
+
+export interface Drift {
+  readonly differences: readonly Difference[]
+  /** The table as it should be, without the fields that it lacks. */
+  readonly shape: TableShape
+  /** The fields that it lacks. */
+  readonly added: readonly Field[]
+}
+
+/** The columns that no field uses. */
+const unusedColumns = ({ resource, current }: Comparison): CatalogueColumn[] =>
+  current.columns.filter(({ name }) => !resource.fields.some((field) => field.name === name))
+
+/** Why a missing column cannot just be added; undefined if it can. */
+const compareMissing = async (comparison: Comparison, field: Field): Promise<Difference | undefined> => {
+  const { database, resource, current, words } = comparison
+  const { name, kind, required } = field
+  const rows = await rowCount({ database, table: current.name })
+  if (rows === 0) return undefined
+  const word = `add:${resource.table}.${name}`
+  const similar = unusedColumns(comparison).filter((column) => column.kind === kind)
+  if (similar.length > 0 && !words.has(word)) {
+    const message = `the column does not exist, and no field uses "${similar.map((column) => column.name).join('", "')}".`
+    const advice = `If the field was renamed, give it renamedFrom. If it is new, run: ${applyCommand(word)}`
+    return { ...blocked(comparison, name, message, advice), word }
+  }
+  if (!required || constantDefault(field) !== undefined) return undefined
+  const message = `the column does not exist, and the descriptor requires a value in each of the ${rows} rows.`
+  const advice = 'Give the field a constant default, or leave it out of required until every row has a value.'
+  return blocked(comparison, name, message, advice)
+}
+
+/** A column that no field uses. */
+const compareUnused = async (
+  comparison: Comparison,
+  { name, isNotNull, hasDefault }: CatalogueColumn,
+): Promise<Difference> => {
+  const { database, resource, current } = comparison
+  const word = `drop:${resource.table}.${name}`
+  const { count } = await exampleRows({ database, table: current.name }, (query) => query.whereNotNull(name))
+  const drop = `drop it with its ${count} values: ${applyCommand(word)}`
+  if (resource.create && isNotNull && !hasDefault) {
+    const message = 'no field uses the column, but it is NOT NULL, so no row could be created.'
+    return { ...blocked(comparison, name, message, `Add the field again, or ${drop}`), word }
+  }
+  const message = `no field uses the column, so its ${count} values are not served.`
+  return { ...blocked(comparison, name, message, `To remove the column, ${drop}`), word, isBlocking: false }
+}
+
+/** The drift of a table that may be altered. */
+const compareFields = async (comparison: Comparison): Promise<Drift> => {
+  const { resource, current, words } = comparison
+  const shapes = new Map<string, ColumnShape>(shapeOf(current).columns.map((shape) => [shape.name, shape]))
+  const differences: Difference[] = []
+  const added: Field[] = []
+  for (const field of resource.fields.filter(({ name }) => name !== 'id')) {
+    const former = field.renamedFrom === undefined ? undefined : columnOf(current, field.renamedFrom)
+    const column = columnOf(current, field.name)
+    const rename = `rename:${resource.table}.${former?.name}`
+    if (!column && former && !words.has(rename)) {
+      const message = `the field was renamed from "${former.name}".`
+      differences.push({
+        ...blocked(comparison, field.name, message, `To rename the column, run: ${applyCommand(rename)}`),
+        word: rename,
+      })
+    } else if (!column && !former) {
+      const difference = await compareMissing(comparison, field)
+      if (difference) differences.push(difference)
+      else added.push(field)
+    } else {
+      const used = (column ?? former) as CatalogueColumn
+      const drift = await compareColumn(comparison, field, used, shapes.get(used.name) as ColumnShape)
+      shapes.set(used.name, { ...drift.shape, name: field.name })
+      differences.push(...drift.differences)
+    }
+  }
+  const isRenamed = ({ name }: CatalogueColumn) =>
+    resource.fields.some((field) => field.renamedFrom === name && !columnOf(current, field.name))
+  for (const column of unusedColumns(comparison).filter((one) => !isRenamed(one))) {
+    if (words.has(`drop:${resource.table}.${column.name}`)) shapes.delete(column.name)
+    else differences.push(await compareUnused(comparison, column))
+  }
+  return { differences, shape: { name: resource.table, columns: [...shapes.values()] }, added }
+}
+
+/** The same for a table of another program, which is never altered. */
+const leaveAlone = (comparison: Comparison, { differences, shape, added }: Drift): Drift => {
+  const { database, resource, current } = comparison
+  const { table, create } = resource
+  const missing = added.map(({ name, kind }) =>
+    blocked(
+      comparison,
+      name,
+      'the column does not exist, and a table of another program is not altered.',
+      `Remove the field, or add the column: alter table "${table}" add column "${name}" ${database.columnTypes[kind]}`,
+    ),
+  )
+  const isTooStrict = ({ from, isNotNull }: ColumnShape) => {
+    const column = columnOf(current, from)
+    return create && !isNotNull && column?.isNotNull && !column.hasDefault
+  }
+  const strict = shape.columns
+    .filter(isTooStrict)
+    .map(({ name }) =>
+      blocked(
+        comparison,
+        name,
+        'the column is NOT NULL, but the descriptor does not require it.',
+        `Add "${name}" to required.`,
+      ),
+    )
+  const own = differences
+    .filter(({ isBlocking }) => isBlocking)
+    .map(({ word, ...difference }) =>
+      word
+        ? { ...difference, advice: 'A table of another program is not altered: change the descriptor.' }
+        : difference,
+    )
+  return { differences: [...own, ...missing, ...strict], shape: shapeOf(current), added: [] }
+}
+
+/** Compares the descriptor of a resource with its table. */
+export const compare = async (comparison: Comparison): Promise<Drift> => {
+  const { resource, current, words } = comparison
+  const unchanged = { shape: shapeOf(current), added: [] }
+  const word = `adopt:${resource.table}`
+  if (current.origin === 'unknown' && !words.has(word)) {
+    const message = 'another program has created the table.'
+    const advice = `To serve it, run: npm run migrate -- --adopt ${resource.table}`
+    return { ...unchanged, differences: [{ table: resource.table, message, advice, word, isBlocking: true }] }
+  }
+  if (!current.hasId) {
+    const message = 'the table has no integer primary key of that name.'
+    return {
+      ...unchanged,
+      differences: [blocked(comparison, 'id', message, 'Add one, or serve a table that has one.')],
+    }
+  }
+  const drift = await compareFields(comparison)
+  return current.origin === 'engine' ? drift : leaveAlone(comparison, drift)
+}

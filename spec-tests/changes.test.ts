@@ -1,0 +1,430 @@
+/** Every change of a descriptor whose table has rows, on both databases: what a start does, what it asks for, what it refuses. */
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Descriptor } from '../engine/descriptor/define.js'
+import { defineResource, integer, number, text, today } from '../engine/descriptor/index.js'
+import { newRow, type Registry, type Resource, type RowValues, resourceFrom } from '../engine/descriptor/registry.js'
+import { migrateStorage, openStorage, planStorage } from '../engine/storage/open.js'
+import type { Storage } from '../engine/storage/storage.js'
+import { storageOptions } from '../support/storageOptions.js'
+import { freshUrl } from './support/database.js'
+
+type Fields = Descriptor['fields']
+
+interface Version {
+  readonly fields: Fields
+  readonly required?: readonly string[]
+  readonly table?: string
+  readonly renamedFromTable?: string
+}
+
+const team = resourceFrom(
+  'teams',
+  defineResource({ name: 'Team', area: 'Test', table: 'teams', required: [], create: true, fields: { name: text() } }),
+  [],
+)
+
+const memberIn = ({ fields, required = [], table = 'members', ...rest }: Version): Resource =>
+  resourceFrom('members', { name: 'Member', area: 'Test', table, required, create: true, fields, ...rest }, [])
+
+const registryOf = (version: Version): Registry => [team, memberIn(version)]
+
+interface Change {
+  readonly name: string
+  readonly before: Version
+  /** The rows of members; team 1 exists. */
+  readonly rows: readonly RowValues[]
+  readonly after: Version
+  /** What the start is refused with; undefined if it is not. */
+  readonly refused?: RegExp
+  /** What is then given to `--apply`. */
+  readonly words?: readonly string[]
+  /** The rows afterwards, as clients see them, without their ids; undefined if nothing may change. */
+  readonly served?: readonly RowValues[]
+  /** A create that must succeed afterwards. */
+  readonly created?: RowValues
+}
+
+const changes: readonly Change[] = [
+  {
+    name: 'add a field',
+    before: { fields: { name: text() } },
+    rows: [{ name: 'Ana' }],
+    after: { fields: { name: text(), note: text({ filter: true }) } },
+    served: [{ name: 'Ana', note: null }],
+    created: { name: 'Bo', note: 'x' },
+  },
+  {
+    name: 'add a required field with a default',
+    before: { fields: { name: text() } },
+    rows: [{ name: 'Ana' }, { name: 'Bo' }],
+    after: { fields: { name: text(), status: text({ default: "it's new" }) }, required: ['status'] },
+    served: [
+      { name: 'Ana', status: "it's new" },
+      { name: 'Bo', status: "it's new" },
+    ],
+    created: { name: 'Cy', status: 'x' },
+  },
+  {
+    name: 'add a required field without a default',
+    before: { fields: { name: text() } },
+    rows: [{ name: 'Ana' }, { name: 'Bo' }],
+    after: { fields: { name: text(), status: text() }, required: ['status'] },
+    refused:
+      /column "status": the column does not exist, and the descriptor requires a value in each of the 2 rows\. Give the field a constant default/,
+  },
+  {
+    name: 'add a required field whose default is computed',
+    before: { fields: { name: text() } },
+    rows: [{ name: 'Ana' }],
+    after: { fields: { name: text(), since: text({ default: today }) }, required: ['since'] },
+    refused: /column "since": .* 1 rows?\. Give the field a constant default/,
+  },
+  {
+    name: 'add a required field to an empty table',
+    before: { fields: { name: text() } },
+    rows: [],
+    after: { fields: { name: text(), status: text() }, required: ['status'] },
+    served: [],
+    created: { name: 'Cy', status: 'x' },
+  },
+  {
+    name: 'remove a field',
+    before: { fields: { name: text(), note: text({ filter: true }) } },
+    rows: [{ name: 'Ana', note: 'x' }],
+    after: { fields: { name: text() } },
+    served: [{ name: 'Ana' }],
+    created: { name: 'Bo' },
+  },
+  {
+    name: 'drop the column of a removed field',
+    before: { fields: { name: text(), note: text({ filter: true, unique: true }) } },
+    rows: [{ name: 'Ana', note: 'x' }],
+    after: { fields: { name: text() } },
+    words: ['drop:members.note'],
+    served: [{ name: 'Ana' }],
+    created: { name: 'Bo' },
+  },
+  {
+    name: 'remove a required field',
+    before: { fields: { name: text(), note: text() }, required: ['note'] },
+    rows: [{ name: 'Ana', note: 'x' }],
+    after: { fields: { name: text() } },
+    refused:
+      /column "note": no field uses the column, but it is NOT NULL, so no row could be created\. .*--apply drop:members\.note/,
+    words: ['drop:members.note'],
+    served: [{ name: 'Ana' }],
+    created: { name: 'Bo' },
+  },
+  {
+    name: 'rename a field without saying so',
+    before: { fields: { name: text(), kind: text() } },
+    rows: [{ name: 'Ana', kind: 'x' }],
+    after: { fields: { name: text(), type: text() } },
+    refused:
+      /column "type": the column does not exist, and no field uses "kind"\. If the field was renamed, give it renamedFrom\..*--apply add:members\.type/,
+    words: ['add:members.type'],
+    served: [{ name: 'Ana', type: null }],
+    created: { name: 'Bo', type: 'y' },
+  },
+  {
+    name: 'rename a field',
+    before: { fields: { name: text(), kind: text({ filter: true, unique: true }) }, required: ['kind'] },
+    rows: [{ name: 'Ana', kind: 'x' }],
+    after: {
+      fields: { name: text(), type: text({ filter: true, unique: true, renamedFrom: 'kind' }) },
+      required: ['type'],
+    },
+    refused: /column "type": the field was renamed from "kind"\. .*--apply rename:members\.kind/,
+    words: ['rename:members.kind'],
+    served: [{ name: 'Ana', type: 'x' }],
+    created: { name: 'Bo', type: 'y' },
+  },
+  {
+    name: 'retype from text to integer, where every value converts',
+    before: { fields: { name: text(), size: text() } },
+    rows: [
+      { name: 'Ana', size: '7' },
+      { name: 'Bo', size: '-12' },
+      { name: 'Cy', size: null },
+    ],
+    after: { fields: { name: text(), size: integer({ filter: true }) } },
+    refused:
+      /column "size": the field is of kind integer, but the column is of type text; all 2 values convert\. .*--apply retype:members\.size/,
+    words: ['retype:members.size'],
+    served: [
+      { name: 'Ana', size: 7 },
+      { name: 'Bo', size: -12 },
+      { name: 'Cy', size: null },
+    ],
+    created: { name: 'Di', size: 8 },
+  },
+  {
+    name: 'retype from text to integer, where a value does not convert',
+    before: { fields: { name: text(), size: text() } },
+    rows: [
+      { name: 'Ana', size: '7' },
+      { name: 'Bo', size: '007' },
+    ],
+    after: { fields: { name: text(), size: integer() } },
+    refused:
+      /column "size": .* 1 of 2 values do not convert: "007" \(id 2\)\. Correct them .*make the field text\(\) again/,
+  },
+  {
+    name: 'retype from number to text',
+    before: { fields: { name: text(), size: number() } },
+    rows: [
+      { name: 'Ana', size: 7 },
+      { name: 'Bo', size: 0.5 },
+    ],
+    after: { fields: { name: text(), size: text() } },
+    refused: /the field is of kind text, but the column is of type/,
+    words: ['retype:members.size'],
+    served: [
+      { name: 'Ana', size: '7' },
+      { name: 'Bo', size: '0.5' },
+    ],
+    created: { name: 'Cy', size: '007' },
+  },
+  {
+    name: 'retype from integer to number',
+    before: { fields: { name: text(), size: integer() } },
+    rows: [{ name: 'Ana', size: 7 }],
+    after: { fields: { name: text(), size: number() } },
+    refused: /the field is of kind number, but the column is of type/,
+    words: ['retype:members.size'],
+    served: [{ name: 'Ana', size: 7 }],
+    created: { name: 'Cy', size: 1.5 },
+  },
+  {
+    name: 'retype from number to integer, where a value does not convert',
+    before: { fields: { name: text(), size: number() } },
+    rows: [
+      { name: 'Ana', size: 7 },
+      { name: 'Bo', size: 1.5 },
+    ],
+    after: { fields: { name: text(), size: integer() } },
+    refused: /1 of 2 values do not convert: "1\.5" \(id 2\)/,
+  },
+  {
+    name: 'require a field that every row has',
+    before: { fields: { name: text() } },
+    rows: [{ name: 'Ana' }],
+    after: { fields: { name: text() }, required: ['name'] },
+    served: [{ name: 'Ana' }],
+    created: { name: 'Bo' },
+  },
+  {
+    name: 'require a field that a row lacks',
+    before: { fields: { name: text() } },
+    rows: [{ name: 'Ana' }, { name: null }],
+    after: { fields: { name: text() }, required: ['name'] },
+    refused:
+      /column "name": the descriptor requires a value, but 1 row \(id 2\) has none\. Set their values: update "members"/,
+  },
+  {
+    name: 'no longer require a field',
+    before: { fields: { name: text(), note: text() }, required: ['note'] },
+    rows: [{ name: 'Ana', note: 'x' }],
+    after: { fields: { name: text(), note: text() } },
+    served: [{ name: 'Ana', note: 'x' }],
+    created: { name: 'Bo', note: null },
+  },
+  {
+    name: 'make a field unique whose values are',
+    before: { fields: { name: text() } },
+    rows: [{ name: 'Ana' }, { name: 'Bo' }, { name: null }, { name: null }],
+    after: { fields: { name: text({ unique: true }) } },
+    served: [{ name: 'Ana' }, { name: 'Bo' }, { name: null }, { name: null }],
+    created: { name: 'Cy' },
+  },
+  {
+    name: 'make a field unique whose values are not',
+    before: { fields: { name: text() } },
+    rows: [{ name: 'Ana' }, { name: 'Bo' }, { name: 'Ana' }],
+    after: { fields: { name: text({ unique: true }) } },
+    refused:
+      /table "members": the descriptor says that \(name\) is unique, but .* id 1\. Change the rows, or remove unique/,
+  },
+  {
+    name: 'no longer make a field unique',
+    before: { fields: { name: text({ unique: true }) } },
+    rows: [{ name: 'Ana' }],
+    after: { fields: { name: text() } },
+    served: [{ name: 'Ana' }],
+    created: { name: 'Ana' },
+  },
+  {
+    name: 'add a filter',
+    before: { fields: { name: text() } },
+    rows: [{ name: 'Ana' }],
+    after: { fields: { name: text({ filter: true }) } },
+    served: [{ name: 'Ana' }],
+    created: { name: 'Bo' },
+  },
+  {
+    name: 'add a reference that every row satisfies',
+    before: { fields: { name: text(), team_id: integer() } },
+    rows: [
+      { name: 'Ana', team_id: 1 },
+      { name: 'Bo', team_id: null },
+    ],
+    after: { fields: { name: text(), team_id: integer({ references: 'teams', filter: true }) } },
+    served: [
+      { name: 'Ana', team_id: 1 },
+      { name: 'Bo', team_id: null },
+    ],
+    created: { name: 'Cy', team_id: 1 },
+  },
+  {
+    name: 'add a reference that a row does not satisfy',
+    before: { fields: { name: text(), team_id: integer() } },
+    rows: [
+      { name: 'Ana', team_id: 1 },
+      { name: 'Bo', team_id: 9 },
+    ],
+    after: { fields: { name: text(), team_id: integer({ references: 'teams' }) } },
+    refused: /column "team_id": the field references teams, but 1 row \(id 2\) has a value that is no id of "teams"/,
+  },
+  {
+    name: 'remove a reference',
+    before: { fields: { name: text(), team_id: integer({ references: 'teams' }) } },
+    rows: [{ name: 'Ana', team_id: 1 }],
+    after: { fields: { name: text(), team_id: integer() } },
+    served: [{ name: 'Ana', team_id: 1 }],
+    created: { name: 'Bo', team_id: 99 },
+  },
+  {
+    name: 'redact a field',
+    before: { fields: { name: text(), pin: text() } },
+    rows: [{ name: 'Ana', pin: '1234' }],
+    after: { fields: { name: text(), pin: text({ redacted: true }) } },
+    served: [{ name: 'Ana', pin: null }],
+    created: { name: 'Bo', pin: '5' },
+  },
+  {
+    name: 'no longer redact a field',
+    before: { fields: { name: text(), pin: text({ redacted: true }) } },
+    rows: [{ name: 'Ana', pin: '1234' }],
+    after: { fields: { name: text(), pin: text() } },
+    served: [{ name: 'Ana', pin: '1234' }],
+    created: { name: 'Bo', pin: '5' },
+  },
+  {
+    name: 'reorder fields',
+    before: { fields: { name: text(), note: text() } },
+    rows: [{ name: 'Ana', note: 'x' }],
+    after: { fields: { note: text(), name: text() } },
+    served: [{ note: 'x', name: 'Ana' }],
+    created: { name: 'Bo', note: 'y' },
+  },
+  {
+    name: 'rename the table',
+    before: { fields: { name: text({ unique: true }), team_id: integer({ references: 'teams' }) }, required: ['name'] },
+    rows: [{ name: 'Ana', team_id: 1 }],
+    after: {
+      fields: { name: text({ unique: true }), team_id: integer({ references: 'teams' }) },
+      required: ['name'],
+      table: 'people',
+      renamedFromTable: 'members',
+    },
+    refused: /table "people": the table was renamed from "members"\. .*--apply rename:members/,
+    words: ['rename:members'],
+    served: [{ name: 'Ana', team_id: 1 }],
+    created: { name: 'Bo', team_id: 1 },
+  },
+  {
+    name: 'rename the table without saying so',
+    before: { fields: { name: text(), note: text() } },
+    rows: [{ name: 'Ana', note: 'x' }],
+    after: { fields: { name: text(), note: text() }, table: 'people' },
+    refused:
+      /table "people": the table does not exist, and no resource uses "members", which has similar columns.*renamedFromTable.*--apply create:people/,
+    words: ['create:people'],
+    served: [],
+    created: { name: 'Bo', note: 'y' },
+  },
+  {
+    name: 'rename, retype and require at once',
+    before: { fields: { name: text(), kind: text() } },
+    rows: [{ name: 'Ana', kind: '3' }],
+    after: { fields: { name: text(), level: integer({ renamedFrom: 'kind', filter: true }) }, required: ['level'] },
+    refused: /the field was renamed from "kind"/,
+    words: ['rename:members.kind', 'retype:members.level'],
+    served: [{ name: 'Ana', level: 3 }],
+    created: { name: 'Bo', level: 4 },
+  },
+]
+
+const everything = { limit: 200, offset: 0n, q: '', filters: {} }
+
+/** The rows as clients see them, without their ids. */
+const servedRows = async (storage: Storage, resource: Resource): Promise<RowValues[]> => {
+  const page = await storage.table(resource).list(everything)
+  assert.ok('tag' in page)
+  const { data, meta } = JSON.parse(String(page.body)) as { data: RowValues[]; meta: { total: number } }
+  assert.is(meta.total, data.length)
+  return data.map(({ id, ...values }) => values)
+}
+
+const open = (registry: Registry, url: string) => openStorage(registry, url, { ...storageOptions, demo: false })
+
+const test = suite('changes of descriptors')
+
+for (const { name, before, rows, after, refused, words = [], served, created } of changes) {
+  test(name, async () => {
+    const url = await freshUrl()
+    const [old, changed] = [registryOf(before), registryOf(after)]
+    const first = await open(old, url)
+    await first.fill([
+      { resource: team, rows: [{ name: 'Red' }] },
+      { resource: old[1] as Resource, rows },
+    ])
+    await first.close()
+
+    if (refused) {
+      try {
+        await (await open(changed, url)).close()
+        assert.unreachable('the start was not refused')
+      } catch (error) {
+        assert.match((error as Error).message, refused)
+      }
+      // The service as it was still runs: nothing has been altered.
+      const unchanged = await open(old, url)
+      assert.equal(await servedRows(unchanged, old[1] as Resource), rows)
+      await unchanged.close()
+    }
+    if (!served) return assert.ok(refused)
+
+    await migrateStorage(changed, url, { ...storageOptions, waitMs: 5_000, words })
+    assert.equal((await planStorage(changed, url, 5_000)).steps, [], 'a second migration has nothing to do')
+    const storage = await open(changed, url)
+    const resource = changed[1] as Resource
+    assert.equal(await servedRows(storage, resource), served)
+    const creation = await storage.table(resource).create(newRow(resource, created ?? {}), undefined)
+    assert.ok('id' in creation, JSON.stringify(creation))
+    assert.is((await servedRows(storage, resource)).length, served.length + 1)
+    await storage.close()
+  })
+}
+
+test('everything that prevents a start is reported at once', async () => {
+  const url = await freshUrl()
+  const before = registryOf({ fields: { name: text(), size: text(), team_id: integer() } })
+  const first = await open(before, url)
+  await first.fill([{ resource: before[1] as Resource, rows: [{ name: null, size: 'x', team_id: 5 }] }])
+  await first.close()
+  const after = registryOf({
+    fields: { name: text(), size: integer(), team_id: integer({ references: 'teams' }), status: text() },
+    required: ['name', 'status'],
+  })
+  try {
+    await open(after, url)
+    assert.unreachable()
+  } catch (error) {
+    const { message } = error as Error
+    for (const column of ['name', 'size', 'team_id', 'status']) assert.match(message, `column "${column}"`)
+  }
+})
+
+test.run()
