@@ -1,18 +1,26 @@
 /** Brings the database of DATABASE_URL up to date without serving it, and checks its counts: `npm run migrate`. */
+import { existsSync } from 'node:fs'
 import { loadRegistry } from '../engine/descriptor/load.js'
+import type { Registry } from '../engine/descriptor/registry.js'
 import { readSettings } from '../engine/settings.js'
-import { migrateStorage } from '../engine/storage/open.js'
+import { migrateStorage, planStorage, releaseStorage } from '../engine/storage/open.js'
+import type { MigrateOptions } from '../engine/storage/options.js'
 import { folders } from '../product.js'
-import { CommandError, flag, runCommand } from '../support/options.js'
+import { CommandError, flag, optionalText, runCommand, UsageError } from '../support/options.js'
 import { progressBar } from '../support/progress.js'
+import { copyDatabase } from './backup/copyDatabase.js'
 
 const command = {
   name: 'npm run migrate',
   about: 'Creates what the database of DATABASE_URL lacks, without serving it, and compares its counts with its rows.',
   options: {
+    apply: optionalText('do what a start does not do by itself, as npm run plan names it', 'WORD,…'),
+    adopt: flag('serve the tables that another program has created'),
+    release: flag('take everything away again that was added to adopted tables'),
     recount: flag('count the rows again where the stored counts differ from them'),
   },
-  example: 'DATABASE_URL=postgres://owner:secret@localhost:5432/workforce npm run migrate',
+  notes: 'Before --apply, an SQLite file is copied next to itself.',
+  example: 'DATABASE_URL=sqlite:data/workforce.sqlite npm run migrate -- --apply rename:contracts.kind',
 }
 
 /** Tables with fewer rows than this are done before a bar could be read. */
@@ -30,23 +38,55 @@ const reporter = () => {
   }
 }
 
-await runCommand(command, async ({ recount }) => {
+/** Copies an SQLite file before something is applied that may lose data. */
+const backUp = async (url: string): Promise<void> => {
+  const path = url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : ''
+  if (!existsSync(path)) return
+  const copy = `${path}.before-${new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '')}`
+  await copyDatabase(path, copy)
+  console.log(`Saved the database in ${copy}.`)
+}
+
+/** The words that adopt every table that needs it. */
+const adoptions = async (registry: Registry, url: string, waitMs: number): Promise<string[]> => {
+  const { differences } = await planStorage(registry, url, waitMs)
+  const words = differences.flatMap(({ word }) => (word?.startsWith('adopt:') ? [word] : []))
+  if (words.length === 0) throw new CommandError('There is no table to adopt: the service has created all of them.')
+  return words
+}
+
+const adoptionCost = `Each of their writers now also maintains the service's counts and indexes, through triggers: writes take longer, and
+programs that use SQLite need version 3.44 or newer. npm run migrate -- --release takes all of it away again.`
+
+const migrate = async (registry: Registry, url: string, options: MigrateOptions): Promise<void> => {
+  const { steps, drifted } = await migrateStorage(registry, url, options)
+  for (const { about } of steps) console.log(`Done: ${about}.`)
+  if (steps.length === 0) console.log('The database is up to date.')
+  for (const { table } of drifted) {
+    const done = options.isRecounting ? '; counted again' : ''
+    console.log(`The stored counts of the table "${table}" differed from its rows${done}.`)
+  }
+  if (drifted.length === 0) console.log(`The stored counts of all ${registry.length} tables match their rows.`)
+  else if (!options.isRecounting) throw new CommandError('Some counts are wrong: run npm run migrate -- --recount.')
+}
+
+await runCommand(command, async ({ apply, adopt, release, recount }) => {
   const { DATABASE_URL: url, POOL_WAIT_MS: waitMs } = readSettings(process.env)
   if (url === 'sqlite::memory:') {
     throw new CommandError('DATABASE_URL is sqlite::memory:, which is lost when the command ends; use a file.')
   }
+  if (release && (adopt || apply !== undefined || recount)) throw new UsageError('--release takes no other option.')
   const registry = await loadRegistry(folders)
-  const { steps, drifted } = await migrateStorage(registry, url, {
-    waitMs,
-    isRecounting: recount,
-    progress: reporter(),
-    warn: console.warn,
-  })
-  for (const { about } of steps) console.log(`Done: ${about}.`)
-  if (steps.length === 0) console.log('The database is up to date.')
-  for (const { table } of drifted) {
-    console.log(`The stored counts of the table "${table}" differed from its rows${recount ? '; counted again' : ''}.`)
+  const options = { waitMs, isRecounting: recount, progress: reporter(), warn: console.warn }
+  if (release) {
+    const steps = await releaseStorage(registry, url, options)
+    for (const { about } of steps) console.log(`Done: ${about}.`)
+    if (steps.length === 0) console.log('No table was adopted.')
+    return
   }
-  if (drifted.length === 0) console.log(`The stored counts of all ${registry.length} tables match their rows.`)
-  else if (!recount) throw new CommandError('Some counts are wrong: run npm run migrate -- --recount.')
+  const given = apply?.split(',').map((word) => word.trim()) ?? []
+  const words = [...given, ...(adopt ? await adoptions(registry, url, waitMs) : [])]
+  if (given.length > 0) await backUp(url)
+  await migrate(registry, url, { ...options, words })
+  if (adopt) console.log(adoptionCost)
 })

@@ -27,6 +27,8 @@ export interface CatalogueTable {
   readonly columns: readonly CatalogueColumn[]
   /** Whether `id` is an integer that identifies a row. */
   readonly hasId: boolean
+  /** Whether the database gives an id to a row that is inserted without one. */
+  readonly assignsIds: boolean
   readonly foreignKeys: readonly ForeignKey[]
   /** The columns of each unique index, without that of `id`. */
   readonly unique: readonly (readonly string[])[]

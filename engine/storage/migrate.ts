@@ -47,7 +47,7 @@ export const applySteps = async (
   }
 }
 
-interface Reports {
+export interface Reports {
   readonly progress: Progress
   readonly warn: (message: string) => void
 }
@@ -62,12 +62,14 @@ export const migrate = async (
   reports: Reports,
   given: readonly string[] = [],
 ): Promise<MigrationPlan> => {
+  const words = new Words(given)
   const planAll = async (): Promise<MigrationPlan> => {
-    const plan = await planMigration(database, registry, new Words(given))
+    const plan = await planMigration(database, registry, words)
     refuseBlocking(plan)
     return plan
   }
   const first = await planAll()
+  if (words.unused.length > 0) throw new StorageError(`there is nothing to do for ${words.unused.join(', ')}`)
   if (first.steps.length === 0) return first
   const done: Step[] = []
   let { differences } = first

@@ -4,25 +4,26 @@ import type { CatalogueTable } from './catalogue.js'
 import { Words } from './difference.js'
 import type { MigrationDialect } from './migrationDialect.js'
 import { type MigrationPlan, planMigration } from './migrationPlan.js'
-import type { Migrated, MigrateOptions, StorageOptions } from './options.js'
+import type { ConnectOptions, Migrated, MigrateOptions, StorageOptions } from './options.js'
+import { release } from './release.js'
 import { type Storage, StorageError } from './storage.js'
 
 interface Dialect {
   open(registry: Registry, url: string, options: StorageOptions): Promise<Storage>
   migrate(registry: Registry, url: string, options: MigrateOptions): Promise<Migrated>
-  /** Runs work on a connection that only reads. */
-  inspect<T>(url: string, waitMs: number, work: (database: MigrationDialect) => Promise<T>): Promise<T>
+  /** Runs work on a connection of its own. */
+  use<T>(url: string, options: ConnectOptions, work: (database: MigrationDialect) => Promise<T>): Promise<T>
 }
 
 const sqlite = async (): Promise<Dialect> => ({
   open: (await import('./sqlite/index.js')).openSqlite,
   migrate: (await import('./sqlite/setUp.js')).migrateSqlite,
-  inspect: (await import('./sqlite/setUp.js')).inspectSqlite,
+  use: (await import('./sqlite/setUp.js')).useSqlite,
 })
 const postgres = async (): Promise<Dialect> => ({
   open: (await import('./postgres/index.js')).openPostgres,
   migrate: (await import('./postgres/setUp.js')).migratePostgres,
-  inspect: (await import('./postgres/setUp.js')).inspectPostgres,
+  use: (await import('./postgres/setUp.js')).usePostgres,
 })
 
 /** Loaded on demand: a start on one database does not load the driver of the other. */
@@ -44,12 +45,20 @@ export const migrateStorage: Dialect['migrate'] = async (registry, url, options)
 
 /** What a migration would do, and what it would ask for; changes nothing. */
 export const planStorage = async (registry: Registry, url: string, waitMs: number): Promise<MigrationPlan> =>
-  (await dialectOf(url)).inspect(url, waitMs, (database) => planMigration(database, registry, new Words([])))
+  (await dialectOf(url)).use(url, { waitMs, isReadOnly: true }, (database) =>
+    planMigration(database, registry, new Words([])),
+  )
 
 /** Every table of a database, without those of the engine. */
 export const storageTables = async (url: string, waitMs: number): Promise<CatalogueTable[]> =>
-  (await dialectOf(url)).inspect(url, waitMs, async (database) => {
+  (await dialectOf(url)).use(url, { waitMs, isReadOnly: true }, async (database) => {
     const tables = []
     for (const name of await database.tableNames()) tables.push((await database.catalogue(name)) as CatalogueTable)
     return tables
   })
+
+/** Takes the engine's objects away from the tables of other programs. */
+export const releaseStorage = async (registry: Registry, url: string, options: MigrateOptions) =>
+  (await dialectOf(url)).use(url, { waitMs: options.waitMs, isReadOnly: false }, (database) =>
+    release(database, registry, options),
+  )

@@ -22,6 +22,13 @@ export interface Opened {
   readonly demo: boolean
 }
 
+/** How to open a connection that does not serve. */
+export interface ConnectOptions {
+  /** How long to wait for it, in milliseconds. */
+  readonly waitMs: number
+  readonly isReadOnly: boolean
+}
+
 /** The options of a migration without serving. */
 export interface MigrateOptions {
   readonly progress: Progress

@@ -123,7 +123,18 @@ const leaveAlone = (comparison: Comparison, { differences, shape, added }: Drift
         ? { ...difference, advice: 'A table of another program is not altered: change the descriptor.' }
         : difference,
     )
-  return { differences: [...own, ...missing, ...strict], shape: shapeOf(current), added: [] }
+  const ids =
+    current.assignsIds || !create
+      ? []
+      : [
+          blocked(
+            comparison,
+            'id',
+            'the database assigns no ids in this table.',
+            'Set create to false, or give the column a default.',
+          ),
+        ]
+  return { differences: [...own, ...missing, ...strict, ...ids], shape: shapeOf(current), added: [] }
 }
 
 /** Compares the descriptor of a resource with its table. */
@@ -133,7 +144,7 @@ export const compare = async (comparison: Comparison): Promise<Drift> => {
   const word = `adopt:${resource.table}`
   if (current.origin === 'unknown' && !words.has(word)) {
     const message = 'another program has created the table.'
-    const advice = `To serve it, run: npm run migrate -- --adopt ${resource.table}`
+    const advice = 'To serve it, run: npm run migrate -- --adopt'
     return { ...unchanged, differences: [{ table: resource.table, message, advice, word, isBlocking: true }] }
   }
   if (!current.hasId) {

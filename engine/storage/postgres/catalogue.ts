@@ -73,6 +73,7 @@ export const catalogueOf = async (execute: Execute, table: string): Promise<Cata
     origin: await originOf(execute, table),
     columns: columns.map((column) => ({ ...column, kind: kindsByType[plainType(column.type)] })),
     unique: (await execute<{ columns: string[] }>(uniqueSql, named)).map((index) => index.columns),
+    assignsIds: columns.some(({ name, hasDefault }) => name === 'id' && hasDefault),
     hasId: (await execute(hasIdSql, named)).length > 0,
     foreignKeys: await execute<CatalogueTable['foreignKeys'][number]>(foreignKeysSql, named),
   }

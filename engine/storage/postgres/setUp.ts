@@ -7,7 +7,7 @@ import { loadDemo } from '../loadDemo.js'
 import { migrate } from '../migrate.js'
 import type { Execute, MigrationDialect, Step } from '../migrationDialect.js'
 import type { MigrationPlan } from '../migrationPlan.js'
-import type { Migrated, MigrateOptions, StorageOptions } from '../options.js'
+import type { ConnectOptions, Migrated, MigrateOptions, StorageOptions } from '../options.js'
 import { quoted } from '../schema.js'
 import { StorageError } from '../storage.js'
 import { configOf, shownAddress } from './address.js'
@@ -160,21 +160,22 @@ export const migratePostgres = async (registry: Registry, url: string, options: 
     throw new StorageError(`The database ${shownAddress(url)} cannot be used: ${error.message}`)
   })
 
-/** Runs work on a connection that only reads. */
-export const inspectPostgres = async <T>(
+/** Runs work on a connection of its own. */
+export const usePostgres = async <T>(
   url: string,
-  waitMs: number,
+  { waitMs, isReadOnly: isReader }: ConnectOptions,
   work: (database: MigrationDialect) => Promise<T>,
 ): Promise<T> => {
-  const connect = connectorTo(url, waitMs)
-  const client = await connect().catch((error: Error) => {
-    throw new StorageError(`The database ${shownAddress(url)} cannot be read: ${error.message}`)
-  })
+  let client: Client | undefined
   try {
+    const connect = connectorTo(url, waitMs)
+    client = await connect()
     const execute = executeOn(client)
-    await execute('set default_transaction_read_only = on')
+    if (isReader) await execute('set default_transaction_read_only = on')
     return await work(migrationDialect(client, connect, await operatorClass(execute), () => {}))
+  } catch (error) {
+    throw new StorageError(`The database ${shownAddress(url)} cannot be used: ${(error as Error).message}`)
   } finally {
-    await client.end()
+    await client?.end()
   }
 }

@@ -70,6 +70,7 @@ export const catalogueOf = (database: Database, name: string): CatalogueTable | 
     // Only a column of exactly this type is assigned ids.
     hasId: primaryKey.length === 1 && primaryKey[0]?.name === 'id' && /^integer$/i.test(primaryKey[0].type),
     unique: uniqueOf(database, name),
+    assignsIds: true,
     foreignKeys: keys.map(({ from, table }) => ({ name: '', column: from, target: table })),
   }
 }

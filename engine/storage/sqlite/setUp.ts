@@ -10,7 +10,7 @@ import { loadDemo } from '../loadDemo.js'
 import { migrate } from '../migrate.js'
 import type { MigrationDialect } from '../migrationDialect.js'
 import type { MigrationPlan } from '../migrationPlan.js'
-import type { Migrated, MigrateOptions, StorageOptions } from '../options.js'
+import type { ConnectOptions, Migrated, MigrateOptions, StorageOptions } from '../options.js'
 import { StorageError } from '../storage.js'
 import { connect } from './connection.js'
 import { inMemory, isNew, refuseUnsound, refuseUnusable } from './file.js'
@@ -76,20 +76,25 @@ export const migrateSqlite = (registry: Registry, url: string, options: MigrateO
     return { ...plan, drifted }
   })
 
-/** Runs work on a connection that only reads; a file that does not exist is an empty database. */
-export const inspectSqlite = async <T>(
+/** Runs work on a connection of its own; a file that does not exist is an empty database. */
+export const useSqlite = async <T>(
   url: string,
-  _waitMs: number,
+  { isReadOnly }: ConnectOptions,
   work: (database: MigrationDialect) => Promise<T>,
 ): Promise<T> => {
   const path = url.slice('sqlite:'.length)
   const isThere = path !== inMemory && !isNew(path)
-  const database = new Database(isThere ? path : inMemory, { readonly: isThere, timeout: startTimeout })
+  const open = () =>
+    isThere && isReadOnly
+      ? new Database(path, { readonly: true, timeout: startTimeout })
+      : connect(isThere ? path : inMemory, { timeout: startTimeout })
+  let database: Database.Database | undefined
   try {
+    database = open()
     return await work(migrationDialect(database, knex))
   } catch (error) {
-    throw new StorageError(`The database ${path} cannot be read: ${(error as Error).message}`)
+    throw new StorageError(`The database ${path} cannot be used: ${(error as Error).message}`)
   } finally {
-    database.close()
+    database?.close()
   }
 }
