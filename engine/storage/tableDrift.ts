@@ -22,6 +22,7 @@ const unusedColumns = ({ resource, current }: Comparison): CatalogueColumn[] =>
 const compareMissing = async (comparison: Comparison, field: Field): Promise<Difference | undefined> => {
   const { database, resource, current, words } = comparison
   const { name, kind, required } = field
+  if (current.origin !== 'engine') return undefined
   const rows = await rowCount({ database, table: current.name })
   if (rows === 0) return undefined
   const word = `add:${resource.table}.${name}`

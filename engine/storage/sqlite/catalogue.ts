@@ -4,15 +4,17 @@ import type { Kind } from '../../descriptor/fields.js'
 import type { CatalogueTable, ColumnShape, TableShape } from '../catalogue.js'
 import { objectName, originsTable, quoted } from '../schema.js'
 
-/** A declared type gives its column an affinity, by the first of these rules that applies; a column without a type has none. */
-const affinities: readonly (readonly [pattern: RegExp, kind: Kind | undefined])[] = [
+/**
+ * The kind of a declared type, by the first of these rules that applies. The first two give a column its affinity in SQLite. Other
+ * types, such as date or boolean, have numeric affinity but usually hold texts.
+ */
+const kindsByType: readonly (readonly [pattern: RegExp, kind: Kind])[] = [
   [/int/i, 'integer'],
   [/char|clob|text/i, 'text'],
-  [/blob|^$/i, undefined],
-  [/^/, 'number'],
+  [/real|floa|doub|numeric|decimal/i, 'number'],
 ]
 
-const kindOf = (type: string): Kind | undefined => affinities.find(([pattern]) => pattern.test(type))?.[1]
+const kindOf = (type: string): Kind | undefined => kindsByType.find(([pattern]) => pattern.test(type))?.[1]
 
 interface TableInfo {
   readonly name: string

@@ -1,0 +1,155 @@
+/** Tables that another program has created, on both databases: served only when adopted, never altered, released without a trace. */
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Descriptor } from '../engine/descriptor/define.js'
+import { integer, number, text } from '../engine/descriptor/index.js'
+import { newRow, type Registry, type Resource, resourceFrom } from '../engine/descriptor/registry.js'
+import { migrateStorage, openStorage, planStorage, releaseStorage, storageTables } from '../engine/storage/open.js'
+import { storageOptions } from '../support/storageOptions.js'
+import { type SharedDatabase, server, sharedDatabase } from './support/database.js'
+
+const options = { ...storageOptions, demo: false, waitMs: 5_000 }
+
+const warehouseWith = (fields: Descriptor['fields'], rest: Partial<Descriptor> = {}): Resource =>
+  resourceFrom(
+    'warehouses',
+    { name: 'Warehouse', area: 'Test', table: 'warehouses', required: [], create: true, fields, ...rest },
+    [],
+  )
+
+const fields = { name: text(), size: integer() }
+const registry: Registry = [warehouseWith(fields)]
+
+/** A database of another program, with two rows. */
+const otherDatabase = async (): Promise<SharedDatabase> => {
+  const database = await sharedDatabase()
+  const id = server ? 'id serial primary key' : 'id integer primary key'
+  await database.run(`create table warehouses (${id}, name varchar(40), size integer, remark text)`)
+  await database.run("insert into warehouses (name, remark) values ('North', 'a'), ('South', null)")
+  return database
+}
+
+/** The table as its own program sees it: columns and rows. */
+const tableOf = async (database: SharedDatabase) => {
+  const columns = server
+    ? "select column_name, data_type, is_nullable, column_default from information_schema.columns where table_name = 'warehouses' order by 1"
+    : "select sql from sqlite_schema where name = 'warehouses'"
+  return [await database.run(columns), await database.run('select id, name, size, remark from warehouses order by id')]
+}
+
+const refusal = async (resources: Registry, database: SharedDatabase): Promise<string> => {
+  try {
+    await (await openStorage(resources, database.url, options)).close()
+  } catch (error) {
+    return (error as Error).message
+  }
+  return assert.unreachable('the start was not refused') as never
+}
+
+const test = suite('tables of other programs')
+
+test('they are served only when adopted, and are the same after their release', async () => {
+  const database = await otherDatabase()
+  const before = await tableOf(database)
+  assert.match(
+    await refusal(registry, database),
+    /table "warehouses": another program has created the table\. .*--adopt/,
+  )
+  assert.equal(await tableOf(database), before)
+
+  await migrateStorage(registry, database.url, { ...options, words: ['adopt:warehouses'] })
+  assert.equal((await planStorage(registry, database.url, 5_000)).steps, [])
+  const storage = await openStorage(registry, database.url, options)
+  const resource = registry[0] as Resource
+  const created = await storage.table(resource).create(newRow(resource, { name: 'East' }), undefined)
+  assert.ok('id' in created && created.id === 3)
+  // The other program writes on.
+  await database.run("insert into warehouses (name) values ('West')")
+  const page = await storage.table(resource).list({ limit: 10, offset: 0n, q: 'west', filters: {} })
+  assert.match(String('tag' in page && page.body), '"total":1')
+  await storage.close()
+
+  await database.run('delete from warehouses where id > 2')
+  await releaseStorage(registry, database.url, options)
+  assert.equal(await tableOf(database), before)
+  const left = server
+    ? "select tgname as name from pg_trigger where tgrelid = 'warehouses'::regclass and not tgisinternal"
+    : "select name from sqlite_schema where tbl_name = 'warehouses' and type in ('trigger', 'index')"
+  assert.equal(await database.run(left), [])
+  database.close()
+})
+
+const refused: Readonly<Record<string, [resource: Resource, message: RegExp]>> = {
+  'a field without a column': [
+    warehouseWith({ ...fields, town: text() }),
+    /column "town": the column does not exist, and a table of another program is not altered\. .*alter table "warehouses" add column "town" text/,
+  ],
+  'a field of another kind': [
+    warehouseWith({ name: number() }),
+    /column "name": the field is of kind number, but the column is of type .* 2 of 2 values do not convert: "North"/,
+  ],
+  'a renamed field': [warehouseWith({ label: text({ renamedFrom: 'name' }) }), /column "label": .*not altered/],
+  'a required field that some rows lack': [
+    warehouseWith({ remark: text() }, { required: ['remark'] }),
+    /column "remark": the descriptor requires a value, but 1 row \(id 2\) has none/,
+  ],
+}
+for (const [what, [resource, message]] of Object.entries(refused)) {
+  test(`${what} is refused, and the table is not altered`, async () => {
+    const database = await otherDatabase()
+    const before = await tableOf(database)
+    const words = ['adopt:warehouses']
+    try {
+      await migrateStorage([resource], database.url, { ...options, words })
+      assert.unreachable()
+    } catch (error) {
+      assert.match((error as Error).message, message)
+    }
+    assert.equal(await tableOf(database), before)
+    database.close()
+  })
+}
+
+test('a type that no kind of field stores is named', async () => {
+  const database = await sharedDatabase()
+  await database.run('create table warehouses (id integer primary key, name date, size integer)')
+  try {
+    await migrateStorage(registry, database.url, { ...options, words: ['adopt:warehouses'] })
+    assert.unreachable()
+  } catch (error) {
+    assert.match((error as Error).message, 'column "name": the column is of type date, which no kind of field stores.')
+  }
+  database.close()
+})
+
+test('a table without an integer key is refused', async () => {
+  const database = await sharedDatabase()
+  await database.run('create table warehouses (name text, size integer)')
+  try {
+    await migrateStorage(registry, database.url, { ...options, words: ['adopt:warehouses'] })
+    assert.unreachable()
+  } catch (error) {
+    assert.match((error as Error).message, 'column "id": the table has no integer primary key of that name.')
+  }
+  database.close()
+})
+
+test('the catalogue shows every table with its types, references and unique values', async () => {
+  const database = await otherDatabase()
+  await database.run('create unique index by_name on warehouses (name, size)')
+  const [table] = await storageTables(database.url, 5_000)
+  assert.is(table?.origin, 'unknown')
+  assert.equal(
+    table?.columns.map(({ name, kind }) => [name, kind]),
+    [
+      ['id', 'integer'],
+      ['name', 'text'],
+      ['size', 'integer'],
+      ['remark', 'text'],
+    ],
+  )
+  assert.equal(table?.unique, [['name', 'size']])
+  database.close()
+})
+
+test.run()
