@@ -88,7 +88,7 @@ await runCommand(command, async ({ rows, resource: path, demo }) => {
   try {
     if (demo === undefined) await addVariations(storage, resource, rows || defaults.rows)
     else if (isFilled) console.log('The database was empty: loaded the demo rows of every resource.')
-    else await loadDemoRows(storage, chosen)
+    else await loadDemoRows(storage, chosen, console.log)
   } finally {
     await storage.close()
   }

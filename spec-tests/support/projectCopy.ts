@@ -1,5 +1,5 @@
 /** A copy of the project in a temporary folder, in which tests may add and change files and run its commands. */
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -36,8 +36,6 @@ export const projectCopy = (): ProjectCopy => {
   }
   mkdirSync(join(path, 'data'))
   symlinkSync(join(root, 'node_modules'), join(path, 'node_modules'), 'junction')
-  // Biome reads .gitignore only inside a repository.
-  execFileSync('git', ['init', '--quiet', path])
   return {
     path,
     async run(command, environment = {}) {
