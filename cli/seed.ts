@@ -44,7 +44,7 @@ const findResource = (registry: Registry, option: string, path: string): Resourc
 const demoResources = (registry: Registry, paths: string): Resource[] => {
   const resources = new Set(paths.split(',').map((path) => findResource(registry, 'demo', path.trim())))
   const empty = [...resources].find(({ demo }) => demo.length === 0)
-  if (empty) throw new CommandError(`seeds/${empty.path}.json has no demo rows; write some first.`)
+  if (empty) throw new CommandError(`seeds/${empty.path}.json has no demo rows that can be loaded.`)
   return [...resources]
 }
 
