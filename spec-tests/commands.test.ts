@@ -52,6 +52,11 @@ const [missing, empty, target] = ['missing', 'empty', 'target'].map((name) => jo
 ]
 const rejected: [name: string, args: string, status: number, message: string][] = [
   ['seed', '--resource employes', 2, '--resource is "employes", which is not a resource. Did you mean employees?'],
+  ['seed', '--demo employes', 2, '--demo is "employes", which is not a resource. Did you mean employees?'],
+  ['seed', '--demo employees --rows 5', 2, '--demo loads the demo rows as they are; leave out --rows and --resource.'],
+  ['new', '', 2, 'PATH is missing. See --help.'],
+  ['new', 'employees name:text', 2, 'resources/employees.ts exists already; choose another path, or change that file.'],
+  ['contract', 'docs', 2, 'Unexpected argument "docs". See --help.'],
   ['test', 'serch', 2, 'No test file has "serch" in its name. Did you mean search?'],
   ['test:postgres', 'serch', 2, 'No test file has "serch" in its name. Did you mean search?'],
   ['start', '--prot 4000', 2, 'Unknown option --prot. Settings are environment variables: PORT=… npm start'],
