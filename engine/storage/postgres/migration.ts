@@ -6,7 +6,8 @@ import type { Resource } from '../../descriptor/registry.js'
 import type { Column, Execute, MigrationDialect } from '../migrationDialect.js'
 import { type DerivedObject, type ObjectName, quoted } from '../schema.js'
 import { StorageError } from '../storage.js'
-import { oldTables, replaceOldTables, statesTable } from './changeLog.js'
+import { statesTable } from './changeLog.js'
+import { oldState, oldTables, upgradeChangeLog } from './changeLogUpgrade.js'
 import { validState } from './changeSums.js'
 import { runOn } from './connections.js'
 import { sqlFunctions, valueFunctions } from './functions.js'
@@ -112,7 +113,7 @@ export const migrationDialect = (
         .filter(({ name, sql }) => digests.get(name) !== digestOf(sql))
         .map(({ name, sql }) => ({ table: name, sql: [sql, comment(`function ${name}`, digestOf(sql))] }))
       const hasOldTables = (await execute(oldTables)).length > 0
-      return [...steps, ...(hasOldTables ? [{ table: statesTable, sql: replaceOldTables }] : [])]
+      return [...(hasOldTables ? [{ table: 'registry_tables', sql: upgradeChangeLog }] : []), ...steps]
     },
     derivedObjects: (resource) => derivedObjects(dialect, resource, trigrams),
     async existingObjects({ table }) {
@@ -128,6 +129,7 @@ export const migrationDialect = (
     create: (resource, object) => [object.sql, comment(commented(resource, object), digest(object))],
     recount,
     async isCounted({ table }) {
+      if ((await execute(oldTables)).length > 0) return (await execute(oldState, [table])).length > 0
       const [found] = await execute<{ states: string | null }>('select to_regclass($1) as states', [statesTable])
       return found?.states !== null && (await execute(validState, [table])).length > 0
     },

@@ -1,13 +1,13 @@
 /** Prepares a PostgreSQL database at start: checks it, migrates it, and loads the demo data into an empty one. */
 import { Client } from 'pg'
 import type { Registry } from '../../descriptor/registry.js'
+import { keysTable } from '../keys.js'
 import { loadDemo, migrate } from '../migrate.js'
 import type { Execute } from '../migrationDialect.js'
 import type { StorageOptions } from '../options.js'
 import { quoted } from '../schema.js'
 import { StorageError } from '../storage.js'
 import { configOf } from './address.js'
-import { statesTable } from './changeLog.js'
 import { executeOn, migrationDialect } from './migration.js'
 
 /** What searches can use: whether there is a trigram index, and whether it knows non-ASCII letters. */
@@ -70,7 +70,7 @@ export const setUp = async (
     // Without a vacuum, a rewritten table has no visibility map, and index-only counts would read every row.
     const rewritten = new Set(steps.filter(({ rows = 0 }) => rows > 0).map(({ table }) => table))
     for (const table of rewritten) await execute(`vacuum analyze ${quoted(table)}`)
-    opened?.({ created: steps.some(({ table }) => table === statesTable), demo: isLoaded })
+    opened?.({ created: steps.some(({ table }) => table === keysTable), demo: isLoaded })
     return await searchIndexOf(execute, trigrams)
   } finally {
     await client.end()
