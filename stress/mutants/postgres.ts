@@ -34,8 +34,13 @@ const search = mutantsOf(
   {
     'postgres-q-like': {
       rule: '% and _ are ordinary characters.',
-      find: String.raw`text.replaceAll(/[\\%_]/g, String.raw ${'`'}\$&${'`'})`,
-      replace: 'text',
+      find: String.raw`word.replaceAll(/[\\%_]/g, String.raw ${'`'}\$&${'`'})`,
+      replace: 'word',
+    },
+    'postgres-q-words': {
+      rule: 'What is between the words of a search counts.',
+      find: '!isLongSearch(q) && Object.values(betweenWords).every((separator) => !separator.test(fold(q)))',
+      replace: '!isLongSearch(q)',
     },
   },
   'postgres',

@@ -5,7 +5,8 @@ import type { Resource } from '../../descriptor/registry.js'
 import { batchesOf } from '../batches.js'
 import type { Column, MigrationDialect } from '../migrationDialect.js'
 import { type DerivedObject, type ObjectName, quoted } from '../schema.js'
-import { blockBits, oldTables, replaceOldTables, statesTable } from './changeLog.js'
+import { blockBits, statesTable } from './changeLog.js'
+import { oldState, oldTables, upgradeChangeLog } from './changeLogUpgrade.js'
 import { validState } from './changeSums.js'
 import { runOn } from './connections.js'
 import { sqlFunctions, valueFunctions } from './functions.js'
@@ -105,12 +106,8 @@ export const migrationDialect = (
           return { table: name, about: `create the function ${name}`, sql: [sql, remembered] }
         })
       const hasOldTables = (await execute(oldTables)).length > 0
-      const replaced = {
-        table: statesTable,
-        about: 'replace the change log of the version before',
-        sql: replaceOldTables,
-      }
-      return [...steps, ...(hasOldTables ? [replaced] : [])]
+      const upgrade = { table: 'registry_tables', about: 'convert the change log', sql: upgradeChangeLog }
+      return [...(hasOldTables ? [upgrade] : []), ...steps]
     },
     derivedObjects: (resource) => derivedObjects(dialect, resource, trigrams),
     async existingObjects({ table }) {
@@ -125,6 +122,7 @@ export const migrationDialect = (
     },
     drop,
     async isCounted({ table }) {
+      if ((await execute(oldTables)).length > 0) return (await execute(oldState, [table])).length > 0
       const [found] = await execute<{ states: string | null }>('select to_regclass($1) as states', [statesTable])
       return found?.states !== null && (await execute(validState, [table])).length > 0
     },

@@ -2,6 +2,7 @@
 import { Client } from 'pg'
 import type { Registry } from '../../descriptor/registry.js'
 import { driftedResources, recount, reportDrift } from '../drift.js'
+import { keysTable } from '../keys.js'
 import { loadDemo } from '../loadDemo.js'
 import { migrate } from '../migrate.js'
 import type { Execute, MigrationDialect, Step } from '../migrationDialect.js'
@@ -9,7 +10,6 @@ import type { Migrated, MigrateOptions, StorageOptions } from '../options.js'
 import { quoted } from '../schema.js'
 import { StorageError } from '../storage.js'
 import { configOf, shownAddress } from './address.js'
-import { statesTable } from './changeLog.js'
 import { migrationDialect } from './migration.js'
 import { executeOn } from './steps.js'
 
@@ -133,7 +133,7 @@ export const setUp = (url: string, registry: Registry, options: StorageOptions):
       if (isReader) options.warn('The database is read-only: reads work, and creates get 503.')
       const isLoaded = options.demo && !isReader && (await loadDemo(dialect, registry))
       await reportDrift(dialect, registry, options.warn)
-      options.opened?.({ created: steps.some(({ table }) => table === statesTable), demo: isLoaded })
+      options.opened?.({ created: steps.some(({ table }) => table === keysTable), demo: isLoaded })
       return searchIndexOf(execute, trigrams)
     },
   )
