@@ -13,7 +13,7 @@ import { deferReferences, insertRows, readRows } from './rows.js'
 import { setUp } from './setUp.js'
 import { postgresTable } from './table.js'
 
-const ping = prepared(knex.raw('select 1'))
+const ping = prepared(knex.raw(`select current_setting('transaction_read_only')`))
 const counts = prepared(knex(statesTable).select('name').sum('rows').groupBy('name'))
 
 /** Opens the database, creates what is missing, and loads the demo data into an empty one where that is wanted. */
@@ -40,7 +40,8 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
         for await (const { resource, rows } of batches) await insertRows(ask, resource, rows)
       }),
     async ping() {
-      await connections.read(ping)
+      const [row] = await connections.read(ping)
+      return { isReadOnly: row?.[0] === 'on' }
     },
     close: connections.close,
   }

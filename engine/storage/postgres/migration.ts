@@ -149,8 +149,6 @@ export const migrationDialect = (
           about: `create the triggers of ${resource.table}`,
           sql: [
             ...bookkeeping.map(({ sql }) => sql),
-            // An earlier version made it a generated column.
-            `alter table ${table} alter column ${searchedColumn} drop expression if exists`,
             ...triggers.map(({ name }) => `alter table ${table} enable always trigger ${name}`),
             ensureSequence(table),
           ],
