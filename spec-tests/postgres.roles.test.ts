@@ -72,7 +72,9 @@ test('a role with SELECT, INSERT and the sequences starts, loads the demo data a
   const retry = { key: 'key', digest: 'digest' }
   const keyed = await table.create(newRow(things, { name: 'Fifth' }), retry)
   assert.equal(await table.create(newRow(things, { name: 'Fifth' }), retry), { ...keyed, replayed: true })
-  assert.equal(await table.create(newRow(things, { name: 'Fifth' })), { conflicts: [{ type: 'unique', field: 'name' }] })
+  assert.equal(await table.create(newRow(things, { name: 'Fifth' })), {
+    conflicts: [{ type: 'unique', field: 'name' }],
+  })
 
   await runOn(url, `update registry_keys set at = 0`)
   const renewed = await table.create(newRow(things, { name: 'Sixth' }), retry)

@@ -7,10 +7,10 @@ import type { Column, MigrationDialect } from '../migrationDialect.js'
 import { type DerivedObject, type ObjectName, quoted, statesTable } from '../schema.js'
 import { runOn } from './connections.js'
 import { blockBits, blocksTable, sqlFunctions, valueFunctions } from './functions.js'
+import { type Connect, concurrently, executeOn, stepRunner } from './migrationSteps.js'
 import { knex } from './prepared.js'
 import { insertRows } from './rows.js'
 import { derivedObjects, fillSearched, ownTables, schemaDialect, searchedColumn } from './schema.js'
-import { type Connect, concurrently, executeOn, stepRunner } from './steps.js'
 
 const digestOf = (...sql: readonly string[]): string => createHash('sha256').update(sql.join('\n')).digest('hex')
 
