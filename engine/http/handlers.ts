@@ -44,12 +44,12 @@ const index = ({ product, registry }: Service): Handler => {
 const health =
   ({ product, storage, token }: Service): Handler =>
   async (ctx) => {
-    await storage.ping().catch(() => {
+    const { isReadOnly } = await storage.ping().catch(() => {
       throw unavailable()
     })
     ctx.set('Cache-Control', 'no-store')
     ctx.body = {
-      status: 'ok',
+      status: isReadOnly ? 'read-only' : 'ok',
       product: product.name,
       version: product.version,
       writes_enabled: token !== undefined,

@@ -77,8 +77,8 @@ export interface Storage {
   rows(resource: Resource, after: number, count: number): Promise<RowValues[]>
   /** Stores whole, valid rows of any resources in one transaction; references are checked at its end. */
   fill(batches: Iterable<Batch> | AsyncIterable<Batch>): Promise<void>
-  /** Resolves when the database responds. */
-  ping(): Promise<void>
+  /** Resolves when the database responds, with whether it can be written. */
+  ping(): Promise<{ readonly isReadOnly: boolean }>
   close(): Promise<void>
 }
 

@@ -14,7 +14,7 @@ import { setUp } from './setUp.js'
 import { postgresTable } from './table.js'
 import { within } from './within.js'
 
-const ping = prepared(knex.raw('select 1'))
+const ping = prepared(knex.raw(`select current_setting('transaction_read_only')`))
 
 /** Opens the database, creates what is missing, and loads the demo data into an empty one where that is wanted. */
 export const openPostgres = async (registry: Registry, url: string, options: StorageOptions): Promise<Storage> => {
@@ -41,7 +41,8 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
         for await (const { resource, rows } of batches) await insertRows(ask, resource, rows)
       }),
     async ping() {
-      await within(options.pool.waitMs, connections.check(ping))
+      const [row] = await within(options.pool.waitMs, connections.check(ping))
+      return { isReadOnly: row?.[0] === 'on' }
     },
     close: connections.close,
   }

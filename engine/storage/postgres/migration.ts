@@ -10,10 +10,10 @@ import { oldState, oldTables, upgradeChangeLog } from './changeLogUpgrade.js'
 import { validState } from './changeSums.js'
 import { runOn } from './connections.js'
 import { sqlFunctions, valueFunctions } from './functions.js'
+import { type Connect, concurrently, executeOn, stepRunner } from './migrationSteps.js'
 import { knex } from './prepared.js'
 import { insertRows } from './rows.js'
 import { derivedObjects, fillSearched, ownTables, schemaDialect, searchedColumn } from './schema.js'
-import { type Connect, concurrently, executeOn, stepRunner } from './steps.js'
 
 const digestOf = (...sql: readonly string[]): string => createHash('sha256').update(sql.join('\n')).digest('hex')
 
@@ -146,8 +146,6 @@ export const migrationDialect = (
           about: `create the triggers of ${resource.table}`,
           sql: [
             ...bookkeeping.map(({ sql }) => sql),
-            // An earlier version made it a generated column.
-            `alter table ${table} alter column ${searchedColumn} drop expression if exists`,
             ...triggers.map(({ name }) => `alter table ${table} enable always trigger ${name}`),
             ensureSequence(table),
           ],

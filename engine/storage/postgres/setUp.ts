@@ -11,7 +11,7 @@ import { quoted } from '../schema.js'
 import { StorageError } from '../storage.js'
 import { configOf, shownAddress } from './address.js'
 import { migrationDialect } from './migration.js'
-import { executeOn } from './steps.js'
+import { executeOn } from './migrationSteps.js'
 
 /** What searches can use: whether there is a trigram index, and whether it knows non-ASCII letters. */
 export interface SearchIndex {

@@ -82,6 +82,7 @@ const openFile = async (registry: Registry, path: string, options: StorageOption
     async ping() {
       checkFile()
       anyQuery.get()
+      return { isReadOnly: database.readonly }
     },
     async close() {
       await Promise.all([writes.close(), readers.close()])

@@ -85,10 +85,12 @@ export const stepRunner = (client: Client, connect: Connect, warn: (message: str
   const build = async (sql: string, what: string, onDone: (part: number) => void): Promise<void> => {
     const { processID } = client as Client & { processID: number }
     const watch = async () => {
+      // Otherwise the transaction would see the same progress again and again.
+      await watcher?.query('select pg_stat_clear_snapshot()')
       const found = await watcher?.query<{ part: number; blocker: number | null }>(buildProgress(processID))
       const [now] = found?.rows ?? []
       if (now?.blocker) warnOnce(`The index of ${what} waits until the transaction of process ${now.blocker} ends.`)
-      if (now) onDone(now.part)
+      if (now) onDone(Math.min(1, now.part))
     }
     const timer = setInterval(() => void watch().catch(() => {}), 1_000)
     try {
