@@ -8,10 +8,12 @@ import { type Storage, StorageError } from '../storage.js'
 import { resourceTable } from '../table.js'
 import { shownAddress } from './address.js'
 import { connectionsTo } from './connections.js'
+import { messageOf } from './errors.js'
 import { knex, prepared } from './prepared.js'
 import { deferReferences, insertRows, readRows } from './rows.js'
 import { setUp } from './setUp.js'
 import { postgresTable } from './table.js'
+import { waitForServer } from './waitForServer.js'
 import { within } from './within.js'
 
 const ping = prepared(knex.raw('select 1'))
@@ -21,8 +23,12 @@ const counts = prepared(knex(statesTable).select('name').sum('rows').groupBy('na
 export const openPostgres = async (registry: Registry, url: string, options: StorageOptions): Promise<Storage> => {
   if (!URL.canParse(url))
     throw new StorageError('DATABASE_URL is not a valid URL; it must look like postgres://USER@HOST:5432/NAME.')
-  const searchIndex = await setUp(url, registry, options).catch((error: Error) => {
-    throw new StorageError(`The database ${shownAddress(url)} cannot be used: ${error.message}`)
+  const start = async () => {
+    await waitForServer(url, options)
+    return setUp(url, registry, options)
+  }
+  const searchIndex = await start().catch((error: Error) => {
+    throw new StorageError(`The database ${shownAddress(url)} cannot be used: ${messageOf(error)}`)
   })
   const connections = connectionsTo(url, options.pool)
   const cache = new ResponseCache(options.cacheBytes)
