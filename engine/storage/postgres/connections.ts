@@ -5,6 +5,7 @@ import type { PoolOptions } from '../options.js'
 import { type Caller, TimedOut } from '../storage.js'
 import { configOf } from './address.js'
 import { cancelStatement } from './cancel.js'
+import { nameTable } from './errorPlace.js'
 import { committing, connectError, isBroken, isRetryableRead, isRetryableWrite, wasCancelled } from './errors.js'
 import type { Prepared } from './prepared.js'
 import { retrying } from './retries.js'
@@ -130,6 +131,7 @@ export const connectionsTo = (url: string, { size, waitMs, idleMs, statementMs }
       return await (limitMs === undefined ? running : within(limitMs, running))
     } catch (error) {
       isUsable = running === undefined || !isBroken(error)
+      nameTable(error, table)
       if (!cancelled || !wasCancelled(error)) throw error
       throw caller?.closed ? gone() : new Preempted('a quick statement needed the connection')
     } finally {
