@@ -6,6 +6,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { newRow, type Resource } from '../engine/descriptor/registry.js'
 import { openStorage } from '../engine/storage/open.js'
+import { slotsOf } from '../engine/storage/postgres/slots.js'
 import { storageOptions } from '../support/storageOptions.js'
 import { runOn, sharedDatabase } from './support/database.js'
 import { flakyNetwork } from './support/flakyNetwork.js'
@@ -72,6 +73,48 @@ test('while a table is locked and many clients ask for it, reads of other tables
     }
   })
   for (const { status } of (await locked) ?? []) assert.is(status, 200)
+})
+
+test('slow statements take half of the slots, those of one table one fewer, and give way to quick ones', async () => {
+  const slots = slotsOf(6)
+  const preempted: string[] = []
+  const take = async (name: string, table: string, waitMs = minute) => {
+    const slot = await slots.take({ name, table, preempt: () => preempted.push(name) }, waitMs, undefined)
+    slot.start()
+    return slot
+  }
+  const held = await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => take(name, 'locked')))
+  // They are late by now, and two of them have become slow.
+  await setTimeout(1_000)
+  assert.equal(preempted, [])
+  const quick = take('quick', 'other')
+  assert.equal(preempted, ['c'])
+  held[2]?.release()
+  ;(await quick).release()
+  // One that is known to be slow has to wait, although there is a free slot.
+  await take('a', 'locked', 50).then(
+    () => assert.unreachable(),
+    ({ message }) => assert.match(message, /no connection was free within 50 ms/),
+  )
+  for (const n of [0, 3, 4, 5]) held[n]?.release()
+  ;(await take('a', 'locked')).release()
+  assert.equal(preempted, ['c'])
+})
+
+test('of the statements that wait, those of the table with the fewest slots go first', async () => {
+  const slots = slotsOf(2)
+  const order: string[] = []
+  const take = async (name: string, table: string) => {
+    const slot = await slots.take({ name, table, preempt: () => {} }, minute, undefined)
+    order.push(name)
+    return slot
+  }
+  const held = await Promise.all([take('first', 'busy'), take('second', 'busy')])
+  const waiting = [take('third', 'busy'), take('fourth', 'busy'), take('other', 'idle')]
+  held[0]?.release()
+  ;(await waiting[2])?.release()
+  await waiting[0]
+  assert.equal(order, ['first', 'second', 'other', 'third'])
 })
 
 test('a request for a locked table gets 503 after POOL_WAIT_MS', async () => {

@@ -114,7 +114,7 @@ export const creator = (
         return unknown && 'replayed' in creation ? { ...creation, replayed: false } : creation
       } catch (error) {
         if (error instanceof OutcomeUnknown) unknown ??= error
-        const isBroken = error instanceof Dropped || (unknown && (error instanceof Unavailable || error === unknown))
+        const isBroken = error instanceof OutcomeUnknown || error instanceof (unknown ? Unavailable : Dropped)
         if (!isBroken || performance.now() + pause > until) throw unknown ?? error
       }
       await setTimeout(pause)
