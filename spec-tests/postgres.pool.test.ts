@@ -118,7 +118,7 @@ test('of the statements that wait, those of the table with the fewest slots go f
 })
 
 test('a request for a locked table gets 503 after POOL_WAIT_MS', async () => {
-  const service = await startService({ url: database.url, pool: { ...never, waitMs: 300 } })
+  const service = await startService({ url: database.url, pool: { ...never, waitMs: 300, statementMs: 5_000 } })
   await whileLocked('leave_requests', async () => {
     const requests = [
       service.get('/v1/leave/1'),
@@ -129,6 +129,8 @@ test('a request for a locked table gets 503 after POOL_WAIT_MS', async () => {
       assert.is(status, 503)
       assert.is(headers['retry-after'], '1')
       assert.is(body.error.code, 'unavailable')
+      // The statement has not reached its own time limit.
+      assert.match(body.error.message, /^The database is not available/)
     }
   })
   assert.is((await service.create('leave', { leave_type: 'x' })).status, 201)

@@ -154,7 +154,7 @@ const keys = mutantsOf(
 
 const creates = mutantsOf(
   'engine/storage/postgres/create.js',
-  ['idempotency'],
+  ['postgres.pool'],
   {
     'postgres-idempotency-concurrent': {
       rule: 'One key sent many times at once makes one row.',
