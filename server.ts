@@ -28,6 +28,7 @@ const openDatabase = async (registry: Registry, settings: Settings): Promise<Sto
       idleMs: settings.POOL_IDLE_MS,
       statementMs: settings.READ_TIMEOUT_MS,
     },
+    startWaitMs: settings.DATABASE_WAIT_MS,
     progress: reportIndexing,
     warn: (message) => notices.warn(message),
     // The supervisor has opened the database before its workers, and reported it.

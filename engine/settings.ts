@@ -36,7 +36,7 @@ const amount = (unit: string, min: number, max: number) => ({
   schema: integer(min, max),
   expected: `a number of ${unit} from ${min} to ${max}`,
 })
-const milliseconds = (max: number) => amount('milliseconds', 1, max)
+const milliseconds = (max: number, min = 1) => amount('milliseconds', min, max)
 
 /** `alias` is a former name, which still works. */
 const variable = <T>(about: string, preset: string, type: ValueType<T>, alias?: string) => ({
@@ -51,6 +51,11 @@ const variables = {
   HOST: variable('address to listen on', '127.0.0.1', host),
   API_TOKEN: variable('write token; without one writes are disabled', '', token),
   DATABASE_URL: variable('database to use', 'sqlite:data/workforce.sqlite', databaseUrl),
+  DATABASE_WAIT_MS: variable(
+    'PostgreSQL: longest wait at start for a server that is down',
+    '60000',
+    milliseconds(86_400_000, 0),
+  ),
   DEMO_DATA: variable('whether to load the demo data into an empty database', 'true', boolean),
   LOG_LEVEL: variable('lowest level that is logged', 'info', logLevel),
   METRICS_PORT: variable('port of the Prometheus metrics', '', optionalPort),

@@ -11,6 +11,7 @@ test('settings have their defaults', () => {
     HOST: '127.0.0.1',
     API_TOKEN: undefined,
     DATABASE_URL: 'sqlite:data/workforce.sqlite',
+    DATABASE_WAIT_MS: 60_000,
     DEMO_DATA: true,
     LOG_LEVEL: 'info',
     METRICS_PORT: undefined,

@@ -5,6 +5,7 @@ import type { PoolOptions } from '../options.js'
 import { type Caller, TimedOut } from '../storage.js'
 import { configOf } from './address.js'
 import { cancelStatement } from './cancel.js'
+import { nameTable } from './errorPlace.js'
 import { committing, connectError, isBroken, isRetryableRead, isRetryableWrite, wasCancelled } from './errors.js'
 import type { Prepared } from './prepared.js'
 import { retrying } from './retries.js'
@@ -112,26 +113,27 @@ export const connectionsTo = (url: string, { size, waitMs, idleMs, statementMs }
   const inSlot = async (statement: Prepared, values: Values | undefined, purpose: Purpose, until: number) => {
     const { table = '', caller, limitMs } = purpose
     let client: PoolClient | undefined
+    let running: Promise<Row[]> | undefined
     let cancelled: Promise<boolean> | undefined
     const cancel = () => {
-      if (client) cancelled ??= cancelStatement(client)
+      if (client && running) cancelled ??= cancelStatement(client, running)
     }
+    const gone = () => new TimedOut('the client has gone')
     const wait = until - performance.now()
     const slot = await slots.take({ name: statement.name, table, preempt: cancel }, wait, caller)
     let isUsable = true
     try {
       client = await connect(pool, until)
+      if (caller?.closed) throw gone()
       caller?.once('close', cancel)
-      if (caller?.closed) cancel()
       slot.start()
-      const running = runOn(client)(statement, values)
+      running = runOn(client)(statement, values)
       return await (limitMs === undefined ? running : within(limitMs, running))
     } catch (error) {
-      isUsable = !isBroken(error)
+      isUsable = running === undefined || !isBroken(error)
+      nameTable(error, table)
       if (!cancelled || !wasCancelled(error)) throw error
-      throw caller?.closed
-        ? new TimedOut('the client has gone')
-        : new Preempted('a quick statement needed the connection')
+      throw caller?.closed ? gone() : new Preempted('a quick statement needed the connection')
     } finally {
       caller?.off('close', cancel)
       if (cancelled) isUsable = (await cancelled) && isUsable

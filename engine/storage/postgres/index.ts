@@ -8,10 +8,12 @@ import { resourceTable } from '../table.js'
 import { shownAddress } from './address.js'
 import { countsOf } from './changes.js'
 import { connectionsTo } from './connections.js'
+import { messageOf } from './errors.js'
 import { knex, prepared } from './prepared.js'
 import { deferReferences, insertRows, readRows } from './rows.js'
 import { setUp } from './setUp.js'
 import { postgresTable } from './table.js'
+import { waitForServer } from './waitForServer.js'
 import { within } from './within.js'
 
 const ping = prepared(knex.raw(`select current_setting('transaction_read_only')`))
@@ -20,8 +22,12 @@ const ping = prepared(knex.raw(`select current_setting('transaction_read_only')`
 export const openPostgres = async (registry: Registry, url: string, options: StorageOptions): Promise<Storage> => {
   if (!URL.canParse(url))
     throw new StorageError('DATABASE_URL is not a valid URL; it must look like postgres://USER@HOST:5432/NAME.')
-  const searchIndex = await setUp(url, registry, options).catch((error: Error) => {
-    throw new StorageError(`The database ${shownAddress(url)} cannot be used: ${error.message}`)
+  const start = async () => {
+    await waitForServer(url, options)
+    return setUp(url, registry, options)
+  }
+  const searchIndex = await start().catch((error: Error) => {
+    throw new StorageError(`The database ${shownAddress(url)} cannot be used: ${messageOf(error)}`)
   })
   const connections = connectionsTo(url, options.pool)
   const counts = countsOf(registry)
