@@ -27,6 +27,7 @@ const openDatabase = (registry: Registry, settings: Settings): Promise<Storage> 
       waitMs: settings.POOL_WAIT_MS,
       idleMs: settings.POOL_IDLE_MS,
       statementMs: settings.READ_TIMEOUT_MS,
+      preparedStatements: settings.PREPARED_STATEMENTS,
     },
     progress: reportIndexing,
     warn: (message) => notices.warn(message),

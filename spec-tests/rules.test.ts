@@ -285,6 +285,7 @@ test('settings have their defaults', () => {
     POOL_SIZE: 10,
     POOL_WAIT_MS: 3000,
     POOL_IDLE_MS: 30_000,
+    PREPARED_STATEMENTS: 'auto',
     CACHE_MB: 32,
     READ_TIMEOUT_MS: 10_000,
     DRAIN_TIMEOUT_MS: 10_000,

@@ -1,7 +1,8 @@
 /** Settings: former names, warnings about misspelt names, and secrets in messages. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { publicDatabaseUrl, readSettings, SettingsError, settingWarnings } from '../engine/settings.js'
+import { publicDatabaseUrl } from '../engine/databaseUrl.js'
+import { readSettings, SettingsError, settingWarnings } from '../engine/settings.js'
 
 const test = suite('settings')
 

@@ -3,8 +3,9 @@ import { type ClientBase, DatabaseError, Pool, type PoolClient } from 'pg'
 import { bind } from '../bindings.js'
 import type { PoolOptions } from '../options.js'
 import { OutcomeUnknown, TimedOut, Unavailable } from '../storage.js'
-import { configOf } from './address.js'
+import { localSettings, queryWithSettings } from './localSettings.js'
 import type { Prepared } from './prepared.js'
+import type { Server } from './server.js'
 
 /** A row in text format. */
 export type Row = readonly (string | null)[]
@@ -59,12 +60,27 @@ const storageError = (error: unknown): unknown => {
 /** Values stay in text format; the caller knows their types. */
 const types = { getTypeParser: () => String }
 
+/** How statements run on a connection. */
+interface RunOptions {
+  /** Whether the connection keeps prepared statements. */
+  readonly isPrepared: boolean
+  /** SQL that applies the settings to a single statement, if the connection does not keep them. */
+  readonly settings?: string | undefined
+}
+
 /** Runs statements on one connection. */
 export const runOn =
-  (client: ClientBase): Run =>
+  (client: ClientBase, { isPrepared, settings }: RunOptions): Run =>
   async (statement, values = {}) => {
     const { name, sql: text } = statement
-    const { rows } = await client.query({ name, text, values: bind(statement, values), rowMode: 'array', types })
+    const query = {
+      ...(isPrepared && { name }),
+      text,
+      values: bind(statement, values),
+      rowMode: 'array',
+      types,
+    } as const
+    const { rows } = await (settings ? queryWithSettings(client, settings, query) : client.query(query))
     return rows as Row[]
   }
 
@@ -72,7 +88,7 @@ export const runOn =
 const grace = 1_000
 
 /** Creates the pool; connections are opened on demand. */
-export const connectionsTo = (url: string, { size, waitMs, idleMs, statementMs }: PoolOptions): Connections => {
+export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementMs }: PoolOptions): Connections => {
   const settings = {
     statement_timeout: String(statementMs),
     idle_in_transaction_session_timeout: String(statementMs),
@@ -84,7 +100,7 @@ export const connectionsTo = (url: string, { size, waitMs, idleMs, statementMs }
     extra_float_digits: '1',
   }
   const pool = new Pool({
-    ...configOf(url, settings),
+    ...server.config(settings),
     max: size,
     connectionTimeoutMillis: waitMs,
     idleTimeoutMillis: idleMs,
@@ -93,6 +109,11 @@ export const connectionsTo = (url: string, { size, waitMs, idleMs, statementMs }
   // The pool drops a connection that breaks; a statement that runs on it fails by itself.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
+
+  const isPrepared = server.keepsStatements
+  const local = server.isDirect ? undefined : localSettings(settings)
+  const single = (client: PoolClient): Run => runOn(client, { isPrepared, settings: local })
+  const begin = local ? `begin isolation level read committed; ${local}` : 'begin'
 
   /** Retries at most once for each connection of the pool, since all of them may have broken unnoticed. */
   const withRetries = async <T>(work: (client: PoolClient) => Promise<T>, isRetryable: (error: unknown) => boolean) => {
@@ -115,15 +136,15 @@ export const connectionsTo = (url: string, { size, waitMs, idleMs, statementMs }
   return {
     read: (statement, values) =>
       withRetries(
-        (client) => runOn(client)(statement, values),
+        (client) => single(client)(statement, values),
         (error) => wasRolledBack(error) || (isBroken(error) && !isTimeout(error)),
       ),
-    write: (statement, values) => withRetries((client) => committing(runOn(client)(statement, values)), wasRolledBack),
+    write: (statement, values) => withRetries((client) => committing(single(client)(statement, values)), wasRolledBack),
     transaction: (work) =>
       withRetries(async (client) => {
-        await client.query('begin')
+        await client.query(begin)
         try {
-          const result = await work(runOn(client))
+          const result = await work(runOn(client, { isPrepared }))
           await committing(client.query('commit'))
           return result
         } catch (error) {

@@ -1,4 +1,5 @@
 /** PostgreSQL: a server that several processes share, reached through a connection pool. */
+import { publicDatabaseUrl } from '../../databaseUrl.js'
 import type { Registry, Resource } from '../../descriptor/registry.js'
 import type { StorageOptions } from '../options.js'
 import { perResource } from '../perResource.js'
@@ -6,10 +7,10 @@ import { ResponseCache } from '../responseCache.js'
 import { statesTable } from '../schema.js'
 import { type Storage, StorageError } from '../storage.js'
 import { resourceTable } from '../table.js'
-import { shownAddress } from './address.js'
 import { connectionsTo } from './connections.js'
 import { knex, prepared } from './prepared.js'
 import { deferReferences, insertRows, readRows } from './rows.js'
+import { reachServer } from './server.js'
 import { setUp } from './setUp.js'
 import { postgresTable } from './table.js'
 
@@ -18,12 +19,12 @@ const counts = prepared(knex(statesTable).select('name').sum('rows').groupBy('na
 
 /** Opens the database, creates what is missing, and loads the demo data into an empty one where that is wanted. */
 export const openPostgres = async (registry: Registry, url: string, options: StorageOptions): Promise<Storage> => {
-  if (!URL.canParse(url))
-    throw new StorageError('DATABASE_URL is not a valid URL; it must look like postgres://USER@HOST:5432/NAME.')
-  const searchIndex = await setUp(url, registry, options).catch((error: Error) => {
-    throw new StorageError(`The database ${shownAddress(url)} cannot be used: ${error.message}`)
-  })
-  const connections = connectionsTo(url, options.pool)
+  const explain = (error: Error): never => {
+    throw new StorageError(`The database ${publicDatabaseUrl(url)} cannot be used: ${error.message}`)
+  }
+  const server = await reachServer(url, options).catch(explain)
+  const searchIndex = await setUp(server, registry, options).catch(explain)
+  const connections = connectionsTo(server, options.pool)
   const cache = new ResponseCache(options.cacheBytes)
   return {
     table: perResource(registry, (resource) =>

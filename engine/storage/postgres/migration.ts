@@ -127,7 +127,7 @@ export const migrationDialect = (
     create: (resource, object) => [object.sql, comment(commented(resource, object), digest(object))],
     recount,
     isUniqueViolation: (error) => error instanceof DatabaseError && error.code === '23505',
-    insertRows: (resource, rows) => insertRows(runOn(client), resource, rows),
+    insertRows: (resource, rows) => insertRows(runOn(client, { isPrepared: false }), resource, rows),
     async transaction(work) {
       for (;;) {
         await execute('begin')

@@ -6,8 +6,8 @@ import type { Execute } from '../migrationDialect.js'
 import type { StorageOptions } from '../options.js'
 import { quoted, statesTable } from '../schema.js'
 import { StorageError } from '../storage.js'
-import { configOf } from './address.js'
 import { executeOn, migrationDialect } from './migration.js'
+import type { Server } from './server.js'
 
 /** What searches can use: whether there is a trigram index, and whether it knows non-ASCII letters. */
 export interface SearchIndex {
@@ -52,11 +52,11 @@ const searchIndexOf = async (execute: Execute, trigrams: string | undefined): Pr
 
 /** Prepares the database on a separate connection without a statement timeout. */
 export const setUp = async (
-  url: string,
+  server: Server,
   registry: Registry,
   { demo, progress, warn, opened, pool }: StorageOptions,
 ): Promise<SearchIndex> => {
-  const client = new Client({ ...configOf(url, { statement_timeout: '0' }), connectionTimeoutMillis: pool.waitMs })
+  const client = new Client({ ...server.config({ statement_timeout: '0' }), connectionTimeoutMillis: pool.waitMs })
   client.on('error', () => {})
   const execute = executeOn(client)
   try {
