@@ -5,10 +5,11 @@ import type { Resource } from '../engine/descriptor/registry.js'
 import { openStorage } from '../engine/storage/open.js'
 import type { PoolOptions } from '../engine/storage/options.js'
 import { reachServer } from '../engine/storage/postgres/server.js'
-import { type Storage, StorageError, TimedOut } from '../engine/storage/storage.js'
+import { OutcomeUnknown, type Storage, StorageError, TimedOut } from '../engine/storage/storage.js'
 import { storageOptions } from '../support/storageOptions.js'
 import { freshUrl, runOn, server } from './support/database.js'
-import { type Pooler, pgbouncer, startPgbouncer } from './support/pgbouncer.js'
+import { type FlakyNetwork, flakyNetwork } from './support/flakyNetwork.js'
+import { pgbouncer, startPgbouncer } from './support/pgbouncer.js'
 import { registry, startService, token } from './support/service.js'
 
 const leave = registry.find(({ path }) => path === 'leave') as Resource
@@ -16,6 +17,11 @@ const { pool } = storageOptions
 
 /** What each mode of PgBouncer keeps. Version 1.18 keeps prepared statements only in session mode. */
 const modes = { transaction: false, session: true } as const
+
+/** Makes a create take three seconds. */
+const slowFunction = `create function slow() returns trigger language plpgsql as $$
+  begin perform pg_sleep(3); return new; end $$`
+const slowTrigger = 'create trigger slow before insert on leave_requests for each row execute function slow()'
 
 const test = suite('poolers')
 
@@ -45,12 +51,15 @@ test('without prepared statements everything works on a direct connection', asyn
 if (!pgbouncer) console.log('PgBouncer is not installed; its tests are skipped.')
 const withPgbouncer = pgbouncer ? test : test.skip
 
+type Work = (url: string, direct: string, network: FlakyNetwork) => Promise<void>
+
 /** Runs work with a pooler of its own before a new database. */
-const behind = async (settings: Record<string, string>, work: (url: string, direct: string) => Promise<void>) => {
-  const pooler: Pooler = await startPgbouncer(String(server), settings)
+const behind = async (settings: Record<string, string>, work: Work) => {
+  const network = await flakyNetwork(String(server))
+  const pooler = await startPgbouncer(network.url, settings)
   const direct = await freshUrl()
   try {
-    await work(pooler.through(direct), direct)
+    await work(pooler.through(direct), direct, network)
   } finally {
     pooler.stop()
   }
@@ -127,13 +136,8 @@ for (const [pool_mode, keepsStatements] of Object.entries(modes)) {
         assert.match(String((await table.get(77_777))?.body), /"days":0\.30000000000000004/)
         const [row] = await storage.rows(leave, 77_776, 1)
         assert.is(row?.['days'], days)
-        // A statement that ends by itself after three seconds.
-        await runOn(
-          direct,
-          `create function slow() returns trigger language plpgsql as $$
-          begin perform pg_sleep(3); return new; end $$`,
-        )
-        await runOn(direct, 'create trigger slow before insert on leave_requests for each row execute function slow()')
+        await runOn(direct, slowFunction)
+        await runOn(direct, slowTrigger)
         for (const retry of [undefined, { key: 'slow', digest: 'slow' }]) {
           const error = await table
             .create({ leave_type: 'Slow', status: 'Slow' }, retry)
@@ -162,6 +166,24 @@ withPgbouncer('a statement that fails does not break later ones', () =>
       )
       await runOn(direct, 'alter table away rename to leave_requests')
       assert.is(String((await table.get(1))?.body), before)
+    })
+  }),
+)
+
+withPgbouncer('a create whose server connection is lost behind the pooler has an unknown outcome', () =>
+  behind({ pool_mode: 'transaction' }, async (url, direct, network) => {
+    await opened(url, {}, async (storage) => {
+      const waiting = `select 1 from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()`
+      await runOn(direct, slowFunction)
+      await runOn(direct, slowTrigger)
+      const created = storage
+        .table(leave)
+        .create({ leave_type: 'Lost', status: 'Lost' })
+        .catch((error: Error) => error)
+      while ((await runOn(direct, waiting)).length === 0);
+      network.cut()
+      assert.instance(await created, OutcomeUnknown)
+      network.restore()
     })
   }),
 )

@@ -37,11 +37,13 @@ const isBroken = (error: unknown): boolean =>
 const isTimeout = (error: unknown): boolean => /timeout/.test((error as Error).message)
 
 /**
- * Whether the connection was lost, which leaves it unknown whether the server carried out the statement. A TypeError is a bug;
- * everything else that the driver throws is about the connection.
+ * Whether the connection was lost, which leaves it unknown whether the server carried out the statement. A pooler reports that with
+ * a connection exception. A TypeError is a bug; everything else that the driver throws is about the connection.
  */
 const isLost = (error: unknown): boolean =>
-  error instanceof Error && !(error instanceof DatabaseError) && !(error instanceof TypeError)
+  error instanceof DatabaseError
+    ? codeOf(error).startsWith('08')
+    : error instanceof Error && !(error instanceof TypeError)
 
 /** Runs the statement that commits; if its connection is lost meanwhile, the outcome is unknown. */
 const committing = async <T>(work: Promise<T>): Promise<T> =>
