@@ -34,7 +34,7 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
       const rows = new Map((await connections.read(counts)).map(([name, count]) => [name, Number(count)]))
       return new Map(registry.map((resource): [Resource, number] => [resource, rows.get(resource.table) ?? 0]))
     },
-    rows: (resource, after, count) => readRows(connections.read, resource, after, count),
+    rows: (table, after, count) => readRows(connections.read, table, after, count),
     fill: (batches) =>
       connections.transaction(async (ask) => {
         await ask(deferReferences)

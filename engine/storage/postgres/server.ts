@@ -13,6 +13,8 @@ export interface Server {
   readonly keepsStatements: boolean
 }
 
+type ServerOptions = Pick<StorageOptions, 'pool' | 'warn'>
+
 const codeOf = (error: unknown): string => (error instanceof DatabaseError ? (error.code ?? '') : '')
 
 /** A pooler refuses session settings with a protocol violation. */
@@ -109,7 +111,7 @@ const probePooler = (config: ClientConfig): Promise<boolean> =>
 const throughPooler = async (
   address: Address,
   tls: Tls,
-  { pool: { waitMs, preparedStatements = 'auto' }, warn }: StorageOptions,
+  { pool: { waitMs, preparedStatements = 'auto' }, warn }: ServerOptions,
 ): Promise<Server> => {
   if (address.options) {
     throw new Error('a pooler is in between, and does not keep the "options" in the URL. Use ALTER ROLE … SET instead.')
@@ -127,7 +129,7 @@ const throughPooler = async (
 }
 
 /** Connects to the server and finds out how; an error's message completes the sentence "The database … cannot be used: …". */
-export const reachServer = async (url: string, options: StorageOptions): Promise<Server> => {
+export const reachServer = async (url: string, options: ServerOptions): Promise<Server> => {
   const address = addressOf(url)
   const { tls, isDirect } = await choose(address, options.pool.waitMs)
   if (!isDirect) return throughPooler(address, tls, options)

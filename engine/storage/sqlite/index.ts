@@ -3,21 +3,22 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Database } from 'better-sqlite3'
 import createKnex from 'knex'
-import type { Registry, RowValues } from '../../descriptor/registry.js'
+import type { Registry } from '../../descriptor/registry.js'
 import { loadDemo, migrate } from '../migrate.js'
 import type { StorageOptions } from '../options.js'
 import { perResource } from '../perResource.js'
 import { ResponseCache } from '../responseCache.js'
-import { quoted, statesTable } from '../schema.js'
+import { statesTable } from '../schema.js'
 import { type Storage, StorageError } from '../storage.js'
 import { resourceTable } from '../table.js'
 import { commitCounter } from './commitCounter.js'
 import { connect } from './connection.js'
 import { fileGuard, inMemory, isNew, refuseUnsound, refuseUnusable } from './file.js'
 import { type ListSql, listReader } from './lists.js'
-import { insertRows, migrationDialect } from './migration.js'
+import { migrationDialect } from './migration.js'
 import { readersOf } from './readers.js'
 import { reopenOnReplace } from './reopenOnReplace.js'
+import { insertRows, readRows } from './rows.js'
 import { type Statements, statementsOf } from './statements.js'
 import { type Shared, sqliteTable } from './table.js'
 import { type Executor, inPlace, workerThread } from './worker.js'
@@ -97,11 +98,7 @@ const openFile = async (registry: Registry, path: string, options: StorageOption
       const rows = new Map(counted.all() as [string, number][])
       return new Map(registry.map((resource) => [resource, rows.get(resource.table) ?? 0]))
     },
-    async rows({ table, fields }, after, count) {
-      const columns = fields.map(({ name }) => quoted(name)).join(', ')
-      const some = database.prepare(`select ${columns} from ${quoted(table)} where id > ? order by id limit ?`)
-      return some.all(after, count) as RowValues[]
-    },
+    rows: async (table, after, count) => readRows(database, table, after, count),
     async fill(batches) {
       database.pragma(`busy_timeout = ${startTimeout}`)
       try {
