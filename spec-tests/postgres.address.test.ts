@@ -7,7 +7,7 @@ import { openStorage } from '../engine/storage/open.js'
 import { temporaryFolder } from '../support/cleanup.js'
 import { startAndFail } from '../support/process.js'
 import { storageOptions } from '../support/storageOptions.js'
-import { freshUrl, server } from './support/database.js'
+import { freshUrl, runOn, server } from './support/database.js'
 import { registry } from './support/service.js'
 import { startTlsProxy } from './support/tlsProxy.js'
 
@@ -78,6 +78,18 @@ if (!proxy) console.log('openssl is not installed; the tests of TLS are skipped.
     assert.match(await through('127.0.0.1', `sslmode=verify-full${root}`), /does not match certificate/)
   },
 )
+
+test('databases that only speak the protocol are named', async () => {
+  for (const [version, name] of [
+    ['CockroachDB CCL v25.1.0 (x86_64-pc-linux-gnu)', 'CockroachDB'],
+    ['PostgreSQL 15.2-YB-2.25.0.0-b0 on x86_64', 'YugabyteDB'],
+  ]) {
+    const url = await freshUrl()
+    await runOn(url, `create function version() returns text language sql return '${version}'`)
+    await runOn(url, `alter database ${new URL(url).pathname.slice(1)} set search_path = public, pg_catalog`)
+    assert.match(await open(url), new RegExp(`cannot be used: it is ${name}, which has no statement triggers`))
+  }
+})
 
 test('a start prints no part of a password, whatever is wrong with the URL', async () => {
   for (const url of [

@@ -43,14 +43,26 @@ const pidSql = 'select pg_backend_pid() as pid'
 const pidOf = async (client: Client, name?: string): Promise<number> =>
   (await client.query({ ...(name && { name }), text: pidSql })).rows[0].pid
 
+/** Databases that speak PostgreSQL's protocol, but lack what the triggers use. */
+const refuseOthers = async (client: Client): Promise<void> => {
+  const { version } = (await client.query('select version() as version')).rows[0]
+  const [name] = /CockroachDB|-YB-/.exec(version) ?? []
+  if (!name) return
+  const product = name === '-YB-' ? 'YugabyteDB' : name
+  throw new Error(
+    `it is ${product}, which has no statement triggers with transition tables. Use PostgreSQL 15 or newer.`,
+  )
+}
+
 /** Whether the process that the client was told of is the one that runs its statements: a pooler tells a number of its own. */
 const isDirect = (config: ClientConfig): Promise<boolean> =>
-  connected(config, async (client) => (await pidOf(client)) === (client as { processID?: number }).processID).catch(
-    (error) => {
-      if (refusesSettings(error)) return false
-      throw error
-    },
-  )
+  connected(config, async (client) => {
+    await refuseOthers(client)
+    return (await pidOf(client)) === (client as { processID?: number }).processID
+  }).catch((error) => {
+    if (refusesSettings(error)) return false
+    throw error
+  })
 
 /** The first of the TLS options that the server accepts, and whether it is reached directly. */
 const choose = async (address: Address, waitMs: number): Promise<{ tls: Tls; isDirect: boolean }> => {
@@ -94,6 +106,7 @@ const keepsStatements = async (client: Client, other: Client): Promise<boolean> 
 const probePooler = (config: ClientConfig): Promise<boolean> =>
   connected(config, (client) =>
     connected(config, async (other) => {
+      await refuseOthers(other)
       await other.query('begin')
       await other.query('commit')
       return keepsStatements(client, other).catch((error: Error) => {
