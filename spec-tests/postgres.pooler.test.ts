@@ -9,14 +9,28 @@ import { OutcomeUnknown, type Storage, StorageError, TimedOut } from '../engine/
 import { storageOptions } from '../support/storageOptions.js'
 import { freshUrl, runOn, server } from './support/database.js'
 import { type FlakyNetwork, flakyNetwork } from './support/flakyNetwork.js'
-import { pgbouncer, startPgbouncer } from './support/pgbouncer.js'
+import { canKeepStatements, pgbouncer, startPgbouncer } from './support/pgbouncer.js'
 import { registry, startService, token } from './support/service.js'
 
 const leave = registry.find(({ path }) => path === 'leave') as Resource
 const { pool } = storageOptions
 
-/** What each mode of PgBouncer keeps. Version 1.18 keeps prepared statements only in session mode. */
-const modes = { transaction: false, session: true } as const
+/** The modes of PgBouncer, and whether they keep prepared statements. */
+const modes: [name: string, settings: Record<string, string>, keepsStatements: boolean][] =
+  pgbouncer && canKeepStatements()
+    ? [
+        ['transaction mode', { pool_mode: 'transaction', max_prepared_statements: '0' }, false],
+        [
+          'transaction mode with prepared statements',
+          { pool_mode: 'transaction', max_prepared_statements: '100' },
+          true,
+        ],
+        ['session mode', { pool_mode: 'session' }, true],
+      ]
+    : [
+        ['transaction mode', { pool_mode: 'transaction' }, false],
+        ['session mode', { pool_mode: 'session' }, true],
+      ]
 
 /** Makes a create take three seconds. */
 const slowFunction = `create function slow() returns trigger language plpgsql as $$
@@ -80,11 +94,11 @@ const opened = async (
   }
 }
 
-for (const [pool_mode, keepsStatements] of Object.entries(modes)) {
+for (const [mode, given, keepsStatements] of modes) {
   // More clients than server connections, so that transactions of one client run in several sessions.
-  const settings = { pool_mode, ...(pool_mode === 'transaction' && { default_pool_size: '3' }) }
+  const settings = { ...given, ...(given['pool_mode'] === 'transaction' && { default_pool_size: '3' }) }
 
-  withPgbouncer(`in ${pool_mode} mode, requests succeed as they do without a pooler`, () =>
+  withPgbouncer(`in ${mode}, requests succeed as they do without a pooler`, () =>
     behind(settings, async (url, direct) => {
       const [one, other] = [await startService({ url }), await startService({ url })]
       const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
@@ -105,7 +119,7 @@ for (const [pool_mode, keepsStatements] of Object.entries(modes)) {
     }),
   )
 
-  withPgbouncer(`in ${pool_mode} mode, the start finds out whether statements are kept`, () =>
+  withPgbouncer(`in ${mode}, the start finds out whether statements are kept`, () =>
     behind(settings, async (url) => {
       for (const preparedStatements of ['auto', 'off'] as const) {
         const warnings: string[] = []
@@ -126,8 +140,8 @@ for (const [pool_mode, keepsStatements] of Object.entries(modes)) {
     }),
   )
 
-  withPgbouncer(`in ${pool_mode} mode, statement timeout and number format are in force, for this service only`, () =>
-    behind({ ...settings, default_pool_size: '3' }, async (url, direct) => {
+  withPgbouncer(`in ${mode}, statement timeout and number format are in force, for this service only`, () =>
+    behind(settings, async (url, direct) => {
       await runOn(direct, `alter database ${new URL(direct).pathname.slice(1)} set extra_float_digits = 0`)
       const days = 0.1 + 0.2
       await opened(url, { statementMs: 300 }, async (storage) => {
@@ -192,7 +206,6 @@ withPgbouncer('a pooler that ignores the settings is recognised', () =>
   behind({ pool_mode: 'transaction', ignore_startup_parameters: 'options' }, async (url) => {
     const found = await reachServer(url, storageOptions)
     assert.is(found.isDirect, false)
-    assert.is(found.keepsStatements, false)
   }),
 )
 

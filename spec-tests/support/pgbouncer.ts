@@ -1,14 +1,21 @@
 /** Starts a PgBouncer before the PostgreSQL server of the tests. */
+import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../../engine/supervise.js'
 import { spawnChild, temporaryFolder } from '../../support/cleanup.js'
 
-/** Where Debian's package and others install it. */
-export const pgbouncer = ['/usr/sbin/pgbouncer', '/usr/bin/pgbouncer', '/usr/local/bin/pgbouncer'].find((path) =>
+/** Its own build, or where Debian's package and others install it. */
+export const pgbouncer = ['/usr/local/bin/pgbouncer', '/usr/sbin/pgbouncer', '/usr/bin/pgbouncer'].find((path) =>
   existsSync(path),
 )
+
+/** Whether it can keep prepared statements in transaction mode, from version 1.21 on. */
+export const canKeepStatements = (): boolean => {
+  const [, major, minor] = /(\d+)\.(\d+)/.exec(String(execFileSync(pgbouncer as string, ['--version']))) ?? []
+  return Number(major) > 1 || Number(minor) >= 21
+}
 
 export interface Pooler {
   /** The URL of a database of the server, through the pooler. */
