@@ -46,6 +46,17 @@ const asOptions = (settings: SessionSettings): string =>
     .map(([name, value]) => `-c ${name}=${value.replaceAll(/[\\ ]/g, String.raw`\$&`)}`)
     .join(' ')
 
+/** Parameters of the URL that the driver knows by the same name. Others are libpq's or other programs'. */
+const passedOn = [
+  'application_name',
+  'fallback_application_name',
+  'client_encoding',
+  'sslnegotiation',
+  'statement_timeout',
+  'lock_timeout',
+  'idle_in_transaction_session_timeout',
+]
+
 export interface Address {
   /** The session options in the URL. */
   readonly options: string
@@ -58,7 +69,8 @@ export interface Address {
 /** Parses the URL; throws an error whose message completes the sentence "The database … cannot be used: …". */
 export const addressOf = (url: string): Address => {
   const { parameters, port, ...target } = parsePostgresUrl(url)
-  const { sslmode, sslrootcert, sslcert, sslkey, ssl, options = '', ...others } = parameters
+  const { options = '' } = parameters
+  const others = Object.fromEntries(Object.entries(parameters).filter(([name]) => passedOn.includes(name)))
   return {
     options,
     tls: tlsChoices(target.host, parameters),

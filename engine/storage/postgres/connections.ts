@@ -1,17 +1,11 @@
 /** The connection pool, its timeouts and retries, and the classification of its errors. */
-import { type ClientBase, DatabaseError, Pool, type PoolClient } from 'pg'
-import { bind } from '../bindings.js'
+import { DatabaseError, Pool, type PoolClient } from 'pg'
 import type { PoolOptions } from '../options.js'
 import { OutcomeUnknown, TimedOut, Unavailable } from '../storage.js'
-import { localSettings, queryWithSettings } from './localSettings.js'
-import type { Prepared } from './prepared.js'
+import { type Row, type Run, runnerFor } from './run.js'
 import type { Server } from './server.js'
 
-/** A row in text format. */
-export type Row = readonly (string | null)[]
-
-/** Runs a statement; values are bound by name, and a missing one is null. */
-export type Run = (statement: Prepared, values?: Readonly<Record<string, unknown>>) => Promise<Row[]>
+export type { Row, Run }
 
 export interface Connections {
   /** Runs a read; it is retried on another connection if its own breaks. */
@@ -59,33 +53,6 @@ const storageError = (error: unknown): unknown => {
   return isLost(error) ? new Unavailable((error as Error).message) : error
 }
 
-/** Values stay in text format; the caller knows their types. */
-const types = { getTypeParser: () => String }
-
-/** How statements run on a connection. */
-interface RunOptions {
-  /** Whether the connection keeps prepared statements. */
-  readonly isPrepared: boolean
-  /** SQL that applies the settings to a single statement, if the connection does not keep them. */
-  readonly settings?: string | undefined
-}
-
-/** Runs statements on one connection. */
-export const runOn =
-  (client: ClientBase, { isPrepared, settings }: RunOptions): Run =>
-  async (statement, values = {}) => {
-    const { name, sql: text } = statement
-    const query = {
-      ...(isPrepared && { name }),
-      text,
-      values: bind(statement, values),
-      rowMode: 'array',
-      types,
-    } as const
-    const { rows } = await (settings ? queryWithSettings(client, settings, query) : client.query(query))
-    return rows as Row[]
-  }
-
 /** Added to the server's own statement timeout on this side, in milliseconds, in case the network fails silently. */
 const grace = 1_000
 
@@ -112,10 +79,7 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
 
-  const isPrepared = server.keepsStatements
-  const local = server.isDirect ? undefined : localSettings(settings)
-  const single = (client: PoolClient): Run => runOn(client, { isPrepared, settings: local })
-  const begin = local ? `begin isolation level read committed; ${local}` : 'begin'
+  const { single, begin, inTransaction } = runnerFor(server, settings)
 
   /** Retries at most once for each connection of the pool, since all of them may have broken unnoticed. */
   const withRetries = async <T>(work: (client: PoolClient) => Promise<T>, isRetryable: (error: unknown) => boolean) => {
@@ -146,7 +110,7 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
       withRetries(async (client) => {
         await client.query(begin)
         try {
-          const result = await work(runOn(client, { isPrepared }))
+          const result = await work(inTransaction(client))
           await committing(client.query('commit'))
           return result
         } catch (error) {

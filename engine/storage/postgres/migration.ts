@@ -6,10 +6,10 @@ import type { Resource } from '../../descriptor/registry.js'
 import type { Column, Execute, MigrationDialect } from '../migrationDialect.js'
 import { type DerivedObject, type ObjectName, quoted, statesTable } from '../schema.js'
 import { StorageError } from '../storage.js'
-import { runOn } from './connections.js'
 import { blockBits, blocksTable, sqlFunctions, valueFunctions } from './functions.js'
 import { knex } from './prepared.js'
 import { insertRows } from './rows.js'
+import { runUnprepared } from './run.js'
 import { derivedObjects, ownTables, schemaDialect } from './schema.js'
 
 const digestOf = (...sql: readonly string[]): string => createHash('sha256').update(sql.join('\n')).digest('hex')
@@ -127,7 +127,7 @@ export const migrationDialect = (
     create: (resource, object) => [object.sql, comment(commented(resource, object), digest(object))],
     recount,
     isUniqueViolation: (error) => error instanceof DatabaseError && error.code === '23505',
-    insertRows: (resource, rows) => insertRows(runOn(client, { isPrepared: false }), resource, rows),
+    insertRows: (resource, rows) => insertRows(runUnprepared(client), resource, rows),
     async transaction(work) {
       for (;;) {
         await execute('begin')
