@@ -94,8 +94,8 @@ const digest = async (storage: Storage, table: CopiedTable): Promise<string> => 
   for await (const { rows } of readBatches(storage, table)) {
     for (const row of rows) {
       const values = JSON.stringify(table.fields.map(({ name }) => distinct(row[name])))
-      for (const [n, byte] of createHash('sha256').update(values).digest().entries())
-        combined[n] = (combined[n] as number) ^ byte
+      const hash = createHash('sha256').update(values).digest()
+      for (let n = 0; n < combined.length; n++) combined[n] = Number(combined[n]) ^ Number(hash[n])
     }
     count += rows.length
   }

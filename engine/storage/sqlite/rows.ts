@@ -11,8 +11,9 @@ type Kind = CopiedTable['fields'][number]['kind']
 const toSqlite = (kind: Kind, value: StoredRow[string] = null): unknown =>
   kind === 'json' && typeof value === 'string' ? Buffer.from(value) : value
 
-const fromSqlite = (value: unknown): StoredRow[string] => {
-  if (typeof value !== 'bigint') return Buffer.isBuffer(value) ? value.toString() : (value as StoredRow[string])
+const fromSqlite = (kind: Kind, value: unknown): StoredRow[string] => {
+  if (kind === 'json') return String(value)
+  if (typeof value !== 'bigint') return value as StoredRow[string]
   const number = Number(value)
   return Number.isSafeInteger(number) ? number : value
 }
@@ -37,5 +38,5 @@ export const readRows = (
   const condition = after === undefined ? '' : `where ${quoted(cursor)} > @after`
   const sql = `select ${columns} from ${quoted(table)} ${condition} order by ${quoted(cursor)} limit @count`
   const rows = database.prepare(sql).raw().safeIntegers().all({ after, count }) as unknown[][]
-  return rows.map((row) => Object.fromEntries(fields.map(({ name }, n) => [name, fromSqlite(row[n])])))
+  return rows.map((row) => Object.fromEntries(fields.map(({ name, kind }, n) => [name, fromSqlite(kind, row[n])])))
 }
