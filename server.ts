@@ -27,6 +27,7 @@ const openDatabase = async (registry: Registry, settings: Settings): Promise<Sto
       waitMs: settings.POOL_WAIT_MS,
       idleMs: settings.POOL_IDLE_MS,
       statementMs: settings.READ_TIMEOUT_MS,
+      preparedStatements: settings.PREPARED_STATEMENTS,
     },
     startWaitMs: settings.DATABASE_WAIT_MS,
     progress: reportIndexing,

@@ -78,7 +78,13 @@ await runCommand(command, async ({ rows, resource: path, demo }) => {
     demo: true,
     cacheBytes: 0,
     readTimeoutMs: settings.READ_TIMEOUT_MS,
-    pool: { size: 1, waitMs: settings.POOL_WAIT_MS, idleMs: settings.POOL_IDLE_MS, statementMs: 600_000 },
+    pool: {
+      size: 1,
+      waitMs: settings.POOL_WAIT_MS,
+      idleMs: settings.POOL_IDLE_MS,
+      statementMs: 600_000,
+      preparedStatements: settings.PREPARED_STATEMENTS,
+    },
     progress: () => {},
     warn: console.warn,
     opened(event) {

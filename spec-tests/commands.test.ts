@@ -37,7 +37,7 @@ for (const [name] of own) {
   test(`${name} supports --help and rejects an unknown option, without doing anything else`, async () => {
     const [help, typo] = await Promise.all([run(name, '--help'), run(name, '--hepl')])
     assert.is(help.status, 0, help.stderr)
-    assert.match(help.stdout, /^Usage: npm /)
+    assert.match(help.stdout, new RegExp(`^Usage: npm (?:run )?${name}\\b`))
     assert.match(help.stdout, /\nExample: \S/)
     assert.is(help.stderr, '')
     assert.equal(typo, { status: 2, stdout: '', stderr: 'Unknown option --hepl. Did you mean --help?\n' })
@@ -63,6 +63,7 @@ const rejected: [name: string, args: string, status: number, message: string][] 
   ['mutants', '--only limit-mots', 2, 'No mutant has "limit-mots" in its name. Did you mean limit-most?'],
   ['backup', '', 2, 'FILE is missing. See --help.'],
   ['backup', '-- -x', 2, 'FILE is "-x", but it must not begin with "-".'],
+  ['copy', '--from sqlite:a --to sqlite:-y', 2, '--to is sqlite:-y, but a path must not begin with "-".'],
   ['copy', '--from sqlite:a --to sqlite:./a', 2, '--from and --to are the same database.'],
   [
     'copy',

@@ -1,7 +1,8 @@
 /** Settings: defaults, invalid values, former names, warnings about misspelt names, and secrets in messages. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { publicDatabaseUrl, readSettings, SettingsError, settingWarnings } from '../engine/settings.js'
+import { publicDatabaseUrl } from '../engine/databaseUrl.js'
+import { readSettings, SettingsError, settingWarnings } from '../engine/settings.js'
 
 const test = suite('settings')
 
@@ -18,6 +19,7 @@ test('settings have their defaults', () => {
     POOL_SIZE: 10,
     POOL_WAIT_MS: 3000,
     POOL_IDLE_MS: 30_000,
+    PREPARED_STATEMENTS: 'auto',
     CACHE_MB: 32,
     READ_TIMEOUT_MS: 10_000,
     DRAIN_TIMEOUT_MS: 10_000,

@@ -14,6 +14,8 @@ export interface PoolOptions {
   readonly idleMs: number
   /** How long a statement may take. */
   readonly statementMs: number
+  /** Whether statements are prepared; by default they are, unless a pooler cannot keep them. */
+  readonly preparedStatements?: 'auto' | 'on' | 'off'
 }
 
 export interface Opened {

@@ -8,11 +8,11 @@ import { type DerivedObject, type ObjectName, quoted } from '../schema.js'
 import { blockBits, statesTable } from './changeLog.js'
 import { oldState, oldTables, upgradeChangeLog } from './changeLogUpgrade.js'
 import { validState } from './changeSums.js'
-import { runOn } from './connections.js'
 import { sqlFunctions, valueFunctions } from './functions.js'
 import { type Connect, concurrently, executeOn, stepRunner } from './migrationSteps.js'
 import { knex } from './prepared.js'
 import { insertRows } from './rows.js'
+import { runUnprepared } from './run.js'
 import { derivedObjects, fillSearched, ownTables, schemaDialect, searchedColumn } from './schema.js'
 
 const digestOf = (...sql: readonly string[]): string => createHash('sha256').update(sql.join('\n')).digest('hex')
@@ -177,7 +177,7 @@ export const migrationDialect = (
       if (!(error instanceof DatabaseError)) return undefined
       return [error.detail, advice[error.code ?? '']].filter(Boolean).join('. ')
     },
-    insertRows: (resource, rows) => insertRows(runOn(client), resource, rows),
+    insertRows: (resource, rows) => insertRows(runUnprepared(client), resource, rows),
     transaction: (work) =>
       inTransaction('the database', async () => {
         await lock()

@@ -1,5 +1,6 @@
 /** Prepares a PostgreSQL database at start: checks it, migrates it, and loads the demo data into an empty one. */
 import { Client } from 'pg'
+import { publicDatabaseUrl } from '../../databaseUrl.js'
 import type { Registry } from '../../descriptor/registry.js'
 import { driftedResources, recount, reportDrift } from '../drift.js'
 import { keysTable } from '../keys.js'
@@ -9,9 +10,10 @@ import type { Execute, MigrationDialect, Step } from '../migrationDialect.js'
 import type { Migrated, MigrateOptions, StorageOptions } from '../options.js'
 import { quoted } from '../schema.js'
 import { StorageError } from '../storage.js'
-import { configOf, shownAddress } from './address.js'
+import { messageOf } from './errors.js'
 import { migrationDialect } from './migration.js'
 import { executeOn } from './migrationSteps.js'
+import { reachServer, type Server } from './server.js'
 
 /** What searches can use: whether there is a trigram index, and whether it knows non-ASCII letters. */
 export interface SearchIndex {
@@ -95,14 +97,14 @@ interface Prepared {
 
 /** Migrates on separate connections without timeouts, and runs `work` before they are closed. */
 const withMigrated = async <T>(
-  url: string,
+  server: Server,
   registry: Registry,
   options: MigrateOptions,
   work: (prepared: Prepared) => Promise<T>,
 ): Promise<T> => {
   const { warn, waitMs } = options
   const connect = async (): Promise<Client> => {
-    const config = configOf(url, { statement_timeout: '0', lock_timeout: '0' })
+    const config = server.config({ statement_timeout: '0', lock_timeout: '0' })
     const client = new Client({ ...config, connectionTimeoutMillis: waitMs })
     client.on('error', () => {})
     await client.connect()
@@ -123,9 +125,9 @@ const withMigrated = async <T>(
 }
 
 /** Prepares the database to be served. */
-export const setUp = (url: string, registry: Registry, options: StorageOptions): Promise<SearchIndex> =>
+export const setUp = (server: Server, registry: Registry, options: StorageOptions): Promise<SearchIndex> =>
   withMigrated(
-    url,
+    server,
     registry,
     { ...options, waitMs: options.pool.waitMs },
     async ({ execute, dialect, trigrams, steps }) => {
@@ -139,8 +141,8 @@ export const setUp = (url: string, registry: Registry, options: StorageOptions):
   )
 
 /** Brings the database up to date without serving it, and compares the stored counts with all rows. */
-export const migratePostgres = async (registry: Registry, url: string, options: MigrateOptions): Promise<Migrated> =>
-  withMigrated(url, registry, options, async ({ execute, dialect, steps }) => {
+export const migratePostgres = async (registry: Registry, url: string, options: MigrateOptions): Promise<Migrated> => {
+  const check = async ({ execute, dialect, steps }: Prepared): Promise<Migrated> => {
     const drifted = await driftedResources(dialect, registry, 'all')
     if (options.isRecounting && drifted.length > 0) {
       await recount(dialect, drifted, options)
@@ -151,6 +153,12 @@ export const migratePostgres = async (registry: Registry, url: string, options: 
       )
     }
     return { steps, drifted }
-  }).catch((error: Error) => {
-    throw new StorageError(`The database ${shownAddress(url)} cannot be used: ${error.message}`)
-  })
+  }
+  try {
+    const { waitMs, warn } = options
+    const server = await reachServer(url, { pool: { waitMs, preparedStatements: 'off' }, warn })
+    return await withMigrated(server, registry, options, check)
+  } catch (error) {
+    throw new StorageError(`The database ${publicDatabaseUrl(url)} cannot be used: ${messageOf(error as Error)}`)
+  }
+}

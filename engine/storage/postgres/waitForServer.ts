@@ -1,9 +1,10 @@
 /** Waits at start for a server that does not accept connections yet. */
 import { setTimeout } from 'node:timers/promises'
-import { Client, DatabaseError } from 'pg'
+import { DatabaseError } from 'pg'
+import { publicDatabaseUrl } from '../../databaseUrl.js'
 import type { StorageOptions } from '../options.js'
-import { configOf, shownAddress } from './address.js'
 import { messageOf } from './errors.js'
+import { reachServer, type Server } from './server.js'
 
 /** The first pause between attempts, in milliseconds; each is twice as long as the one before, up to the longest. */
 const [firstPause, longestPause] = [100, 2_000]
@@ -23,24 +24,21 @@ const mayPass = (error: Error & { code?: string }): boolean => {
   return absent.test(code) || /^(?:timeout expired|Connection terminated)/.test(message)
 }
 
-/** Resolves once the server accepts a connection; rejects with the reason if it does not within `startWaitMs`. */
-export const waitForServer = async (url: string, { pool, startWaitMs = 0, warn }: StorageOptions): Promise<void> => {
+/** Resolves with how the server is reached, once it accepts a connection; rejects with the reason if it does not within `startWaitMs`. */
+export const waitForServer = async (url: string, options: StorageOptions): Promise<Server> => {
+  const { startWaitMs = 0, warn } = options
   const until = performance.now() + startWaitMs
   let reportAt = 0
   for (let pause = firstPause; ; pause = Math.min(2 * pause, longestPause)) {
-    const client = new Client({ ...configOf(url, {}), connectionTimeoutMillis: pool.waitMs })
-    client.on('error', () => {})
     try {
-      await client.connect()
-      await client.end()
-      return
+      return await reachServer(url, options)
     } catch (error) {
       const left = until - performance.now()
       if (!mayPass(error as Error) || left <= 0) throw error
       if (performance.now() >= reportAt) {
         const seconds = Math.ceil(left / 1000)
         const reason = messageOf(error as Error)
-        warn(`Waiting up to ${seconds} s (DATABASE_WAIT_MS) for the database ${shownAddress(url)}: ${reason}`)
+        warn(`Waiting up to ${seconds} s (DATABASE_WAIT_MS) for the database ${publicDatabaseUrl(url)}: ${reason}`)
         reportAt = performance.now() + reportMs
       }
       await setTimeout(Math.min(pause, left))
