@@ -27,7 +27,9 @@ const openDatabase = async (registry: Registry, settings: Settings): Promise<Sto
       waitMs: settings.POOL_WAIT_MS,
       idleMs: settings.POOL_IDLE_MS,
       statementMs: settings.READ_TIMEOUT_MS,
+      preparedStatements: settings.PREPARED_STATEMENTS,
     },
+    startWaitMs: settings.DATABASE_WAIT_MS,
     progress: reportIndexing,
     warn: (message) => notices.warn(message),
     // The supervisor has opened the database before its workers, and reported it.

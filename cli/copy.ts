@@ -1,15 +1,17 @@
 /** Copies every row to another database: `npm run copy -- --from sqlite:PATH --to postgres://USER@HOST/NAME`. */
 import { createHash } from 'node:crypto'
-import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { loadRegistry } from '../engine/descriptor/load.js'
-import type { Registry, Resource } from '../engine/descriptor/registry.js'
-import { readSettings, SettingsError } from '../engine/settings.js'
+import type { Registry } from '../engine/descriptor/registry.js'
+import { readSettings, type Settings, SettingsError } from '../engine/settings.js'
+import { copiedKeys } from '../engine/storage/keys.js'
 import { openStorage } from '../engine/storage/open.js'
-import type { Batch, Storage } from '../engine/storage/storage.js'
+import type { StorageOptions } from '../engine/storage/options.js'
+import type { Batch, CopiedTable, Storage, StoredRow } from '../engine/storage/storage.js'
 import { folders } from '../product.js'
 import { CommandError, runCommand, text, UsageError } from '../support/options.js'
 import { progressBar } from '../support/progress.js'
+import { checkSource } from './copySource.js'
 
 const batchSize = 5_000
 
@@ -20,11 +22,14 @@ const command = {
     from: text('the database to read: sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/NAME', 'DATABASE'),
     to: text('the database to write; an SQLite file and its folder are created', 'DATABASE'),
   },
-  example: 'npm run copy -- --from sqlite:data/workforce.sqlite --to postgres://me:secret@localhost:5432/workforce',
+  notes: 'npm prints the command line: rather than in the URL, give the password of PostgreSQL in PGPASSWORD.',
+  example:
+    'PGPASSWORD=secret npm run copy -- --from sqlite:data/workforce.sqlite --to postgres://me@localhost:5432/workforce',
 }
 
 /** Validates the database URL of an option and returns the settings with it. */
-const settingsFor = (option: string, url: string) => {
+const settingsFor = (option: string, url: string): Settings => {
+  if (url.startsWith('sqlite:-')) throw new UsageError(`--${option} is ${url}, but a path must not begin with "-".`)
   try {
     const settings = readSettings({ ...process.env, DATABASE_URL: url })
     if (url !== 'sqlite::memory:') return settings
@@ -35,92 +40,99 @@ const settingsFor = (option: string, url: string) => {
   throw new UsageError(`--${option} is sqlite::memory:, which is empty before and after the copy; use a file.`)
 }
 
-/** Throws if the file is missing or empty: opening it would create a database. */
-const checkSource = (url: string): void => {
-  const path = url.slice('sqlite:'.length)
-  if (!url.startsWith('sqlite:')) return
-  const found = statSync(path, { throwIfNoEntry: false })
-  if (!found) throw new CommandError(`--from is ${url}, but there is no such file.`)
-  if (found.isFile() && found.size === 0) throw new CommandError(`--from is ${url}, but that file is empty.`)
-}
+/** All rows are copied in one transaction, which waits for the other database to read them. */
+const longest = 3_600_000
 
-const open = (registry: Registry, option: string, url: string): Promise<Storage> => {
-  const settings = settingsFor(option, url)
-  return openStorage(registry, url, {
-    demo: false,
-    cacheBytes: 0,
-    readTimeoutMs: 3_600_000,
-    // All rows are copied in one transaction, which waits for the other database to read them.
-    pool: { size: 2, waitMs: settings.POOL_WAIT_MS, idleMs: settings.POOL_IDLE_MS, statementMs: 3_600_000 },
-    progress: () => {},
-    warn: console.warn,
-  })
-}
+const optionsFrom = (settings: Settings): StorageOptions => ({
+  demo: false,
+  cacheBytes: 0,
+  readTimeoutMs: longest,
+  pool: {
+    size: 2,
+    waitMs: settings.POOL_WAIT_MS,
+    idleMs: settings.POOL_IDLE_MS,
+    statementMs: longest,
+    preparedStatements: settings.PREPARED_STATEMENTS,
+  },
+  progress: () => {},
+  warn: console.warn,
+})
 
-/** Reads the rows of one resource in batches. */
-const readBatches = async function* (storage: Storage, resource: Resource): AsyncGenerator<Batch> {
-  let after = Number.MIN_SAFE_INTEGER
+/** Reads the rows of one table in batches. */
+const readBatches = async function* (storage: Storage, table: CopiedTable): AsyncGenerator<Batch> {
+  let after: StoredRow[string] | undefined
   for (;;) {
-    const rows = await storage.rows(resource, after, batchSize)
+    const rows = await storage.rows(table, after, batchSize)
     if (rows.length === 0) return
-    yield { resource, rows }
-    after = Number(rows.at(-1)?.['id'])
+    yield { resource: table, rows }
+    after = rows.at(-1)?.[table.cursor ?? 'id']
   }
 }
 
-const readAll = async function* (storage: Storage, registry: Registry, total: number): AsyncGenerator<Batch> {
+const readAll = async function* (storage: Storage, tables: readonly CopiedTable[]): AsyncGenerator<Batch> {
+  const total = [...(await storage.counts()).values()].reduce((sum, rows) => sum + rows, 0)
   const report = progressBar('copy', total, 'rows')
   let done = 0
   report(done)
-  for (const resource of registry) {
-    for await (const batch of readBatches(storage, resource)) {
+  for (const table of tables) {
+    for await (const batch of readBatches(storage, table)) {
       yield batch
       done += batch.rows.length
-      report(done)
+      report(Math.min(done, total))
     }
   }
 }
 
-/** The number of rows, and a hash of all their values. */
-const digest = async (storage: Storage, resource: Resource): Promise<string> => {
-  const hash = createHash('sha256')
+/** A value in a form that differs for different values: JSON has neither bigints nor NaN and infinities. SQLite has no -0. */
+const distinct = (value: StoredRow[string] = null): unknown =>
+  typeof value === 'number' || typeof value === 'bigint' ? [String(value)] : value
+
+/** The number of rows, and a hash of all their values. The databases may sort texts differently, so rows are hashed one by one. */
+const digest = async (storage: Storage, table: CopiedTable): Promise<string> => {
+  const combined = Buffer.alloc(32)
   let count = 0
-  for await (const { rows } of readBatches(storage, resource)) {
-    for (const row of rows) hash.update(`${JSON.stringify(resource.fields.map(({ name }) => row[name] ?? null))}\n`)
+  for await (const { rows } of readBatches(storage, table)) {
+    for (const row of rows) {
+      const values = JSON.stringify(table.fields.map(({ name }) => distinct(row[name])))
+      const hash = createHash('sha256').update(values).digest()
+      for (let n = 0; n < combined.length; n++) combined[n] = Number(combined[n]) ^ Number(hash[n])
+    }
     count += rows.length
   }
-  return `${count} rows ${hash.digest('hex').slice(0, 16)}`
+  return `${count} rows ${combined.toString('hex', 0, 8)}`
 }
 
-const totalOf = async (storage: Storage): Promise<number> =>
-  [...(await storage.counts()).values()].reduce((sum, rows) => sum + rows, 0)
+/** Asks the tables themselves: stored counts may be wrong after a restore. */
+const hasRows = async (storage: Storage, tables: readonly CopiedTable[]): Promise<boolean> => {
+  for (const table of tables) if ((await storage.rows(table, undefined, 1)).length > 0) return true
+  return false
+}
 
-const copy = async (registry: Registry, from: Storage, to: Storage, total: number): Promise<void> => {
-  if ((await totalOf(to)) > 0) throw new CommandError('--to already has rows; use an empty database.')
-  await to.fill(readAll(from, registry, total))
-  for (const resource of registry) {
-    const [source, target] = [await digest(from, resource), await digest(to, resource)]
+const copy = async (registry: Registry, from: Storage, to: Storage): Promise<void> => {
+  const tables: readonly CopiedTable[] = [...registry, copiedKeys]
+  if (await hasRows(to, tables)) throw new CommandError('--to already has rows; use an empty database.')
+  await to.fill(readAll(from, tables))
+  for (const table of tables) {
+    const [source, target] = [await digest(from, table), await digest(to, table)]
     if (source !== target) {
-      throw new CommandError(`${resource.path} differs: ${source} in --from, ${target} in --to; do not use the copy.`)
+      throw new CommandError(`${table.path} differs: ${source} in --from, ${target} in --to; do not use the copy.`)
     }
-    console.log(`${resource.path}: ${target}, the same in both`)
+    console.log(`${table.path}: ${target}, the same in both`)
   }
 }
 
 await runCommand(command, async ({ from: source, to: target }) => {
-  settingsFor('from', source)
+  const options = optionsFrom(settingsFor('from', source))
   settingsFor('to', target)
   const identity = (url: string) => (url.startsWith('sqlite:') ? resolve(url.slice('sqlite:'.length)) : url)
   if (identity(source) === identity(target)) throw new UsageError('--from and --to are the same database.')
-  checkSource(source)
   const registry = await loadRegistry(folders)
-  const from = await open(registry, 'from', source)
+  // Before anything is opened, which would create tables in both databases.
+  await checkSource(registry, source, options)
+  const from = await openStorage(registry, source, options)
   try {
-    // Checked before the target is opened, which would create it.
-    const total = await totalOf(from)
-    if (total === 0) throw new CommandError('--from has no rows; there is nothing to copy.')
-    const to = await open(registry, 'to', target)
-    await copy(registry, from, to, total)
+    const to = await openStorage(registry, target, options)
+    await copy(registry, from, to)
       .catch((error: Error) => {
         throw error instanceof CommandError ? error : new CommandError(`The copy failed: ${error.message}`)
       })

@@ -79,7 +79,7 @@ await runCommand(command, async ({ create, area, about, rows: wanted, ...names }
   const rows = demoRows(resource, registry, wanted)
   const descriptor = descriptorText(resource)
   const seeds = rows.length > 0 ? seedsText(rows) : undefined
-  await verifyFiles(resource.path, descriptor, seeds).catch((error: Error) => {
+  await verifyFiles(resource.path, descriptor, seeds, rows.length).catch((error: Error) => {
     throw error instanceof RegistryError ? new CommandError(`Nothing was written. ${error.message}`) : error
   })
   writeNew([[files.descriptor, descriptor], ...(seeds === undefined ? [] : [[files.seeds, seeds] as const])])

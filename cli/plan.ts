@@ -1,6 +1,7 @@
 /** Shows what a start would change in the database of DATABASE_URL, and what it would ask for: `npm run plan`. */
+import { publicDatabaseUrl } from '../engine/databaseUrl.js'
 import { loadRegistry } from '../engine/descriptor/load.js'
-import { publicDatabaseUrl, readSettings } from '../engine/settings.js'
+import { readSettings } from '../engine/settings.js'
 import { describeDifference } from '../engine/storage/difference.js'
 import type { MigrationPlan } from '../engine/storage/migrationPlan.js'
 import { planStorage } from '../engine/storage/open.js'

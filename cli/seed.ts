@@ -44,7 +44,7 @@ const findResource = (registry: Registry, option: string, path: string): Resourc
 const demoResources = (registry: Registry, paths: string): Resource[] => {
   const resources = new Set(paths.split(',').map((path) => findResource(registry, 'demo', path.trim())))
   const empty = [...resources].find(({ demo }) => demo.length === 0)
-  if (empty) throw new CommandError(`seeds/${empty.path}.json has no demo rows; write some first.`)
+  if (empty) throw new CommandError(`seeds/${empty.path}.json has no demo rows that can be loaded.`)
   return [...resources]
 }
 
@@ -78,7 +78,13 @@ await runCommand(command, async ({ rows, resource: path, demo }) => {
     demo: true,
     cacheBytes: 0,
     readTimeoutMs: settings.READ_TIMEOUT_MS,
-    pool: { size: 1, waitMs: settings.POOL_WAIT_MS, idleMs: settings.POOL_IDLE_MS, statementMs: 600_000 },
+    pool: {
+      size: 1,
+      waitMs: settings.POOL_WAIT_MS,
+      idleMs: settings.POOL_IDLE_MS,
+      statementMs: 600_000,
+      preparedStatements: settings.PREPARED_STATEMENTS,
+    },
     progress: () => {},
     warn: console.warn,
     opened(event) {
@@ -88,7 +94,7 @@ await runCommand(command, async ({ rows, resource: path, demo }) => {
   try {
     if (demo === undefined) await addVariations(storage, resource, rows || defaults.rows)
     else if (isFilled) console.log('The database was empty: loaded the demo rows of every resource.')
-    else await loadDemoRows(storage, chosen)
+    else await loadDemoRows(storage, chosen, console.log)
   } finally {
     await storage.close()
   }

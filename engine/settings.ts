@@ -1,5 +1,6 @@
 /** The settings of a deployment, read once from the environment; every wrong value is reported at once. */
 import { z } from 'zod'
+import { publicDatabaseUrl } from './databaseUrl.js'
 import { editDistance, nearest } from './descriptor/nearest.js'
 
 interface ValueType<T> {
@@ -30,13 +31,17 @@ const boolean = {
   schema: z.enum(['true', 'false']).transform((word) => word === 'true'),
   expected: 'true or false',
 }
+const preparedStatements = {
+  schema: z.enum(['auto', 'on', 'off']),
+  expected: 'auto (unless a pooler cannot keep them), on or off',
+}
 const levels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 const logLevel = { schema: z.enum(levels), expected: `one of ${levels.join(', ')}` }
 const amount = (unit: string, min: number, max: number) => ({
   schema: integer(min, max),
   expected: `a number of ${unit} from ${min} to ${max}`,
 })
-const milliseconds = (max: number) => amount('milliseconds', 1, max)
+const milliseconds = (max: number, min = 1) => amount('milliseconds', min, max)
 
 /** `alias` is a former name, which still works. */
 const variable = <T>(about: string, preset: string, type: ValueType<T>, alias?: string) => ({
@@ -51,12 +56,18 @@ const variables = {
   HOST: variable('address to listen on', '127.0.0.1', host),
   API_TOKEN: variable('write token; without one writes are disabled', '', token),
   DATABASE_URL: variable('database to use', 'sqlite:data/workforce.sqlite', databaseUrl),
+  DATABASE_WAIT_MS: variable(
+    'PostgreSQL: longest wait at start for a server that is down',
+    '60000',
+    milliseconds(86_400_000, 0),
+  ),
   DEMO_DATA: variable('whether to load the demo data into an empty database', 'true', boolean),
   LOG_LEVEL: variable('lowest level that is logged', 'info', logLevel),
   METRICS_PORT: variable('port of the Prometheus metrics', '', optionalPort),
   POOL_SIZE: variable('PostgreSQL: connections per process', '10', amount('connections', 1, 1_000)),
   POOL_WAIT_MS: variable('PostgreSQL: longest wait for a connection', '3000', milliseconds(600_000)),
   POOL_IDLE_MS: variable('PostgreSQL: how long an idle connection stays open', '30000', milliseconds(86_400_000)),
+  PREPARED_STATEMENTS: variable('PostgreSQL: whether statements are prepared', 'auto', preparedStatements),
   CACHE_MB: variable('memory per process for cached responses', '32', amount('megabytes', 0, 65_536), 'READY_MB'),
   READ_TIMEOUT_MS: variable('time limit of a read', '10000', milliseconds(3_600_000), 'STATEMENT_TIMEOUT_MS'),
   DRAIN_TIMEOUT_MS: variable('time limit for finishing requests when stopping', '10000', milliseconds(3_600_000)),
@@ -75,14 +86,6 @@ export const settingNames: readonly string[] = Object.keys(variables)
 /** Lists every invalid setting, one per line. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError'
-}
-
-/** A database URL without its user, password and parameters, safe to print. */
-export const publicDatabaseUrl = (url: string): string => {
-  if (url.startsWith('sqlite:')) return url
-  if (!URL.canParse(url)) return url.replace(/\/\/.*@/s, '//').replace(/\?.*$/s, '')
-  const { protocol, host, pathname } = new URL(url)
-  return `${protocol}//${host}${pathname}`
 }
 
 const publicValue = (name: string, value: string): string =>

@@ -1,7 +1,7 @@
 /** Reports what happens to the database while the service starts. */
+import { publicDatabaseUrl } from './databaseUrl.js'
 import type { Resource } from './descriptor/registry.js'
 import { notices } from './log.js'
-import { publicDatabaseUrl } from './settings.js'
 
 /** Reports that the database was created or opened. */
 export const reportOpened = (url: string, { created, demo }: { created: boolean; demo: boolean }): void => {

@@ -37,7 +37,7 @@ for (const [name] of own) {
   test(`${name} supports --help and rejects an unknown option, without doing anything else`, async () => {
     const [help, typo] = await Promise.all([run(name, '--help'), run(name, '--hepl')])
     assert.is(help.status, 0, help.stderr)
-    assert.match(help.stdout, /^Usage: npm /)
+    assert.match(help.stdout, new RegExp(`^Usage: npm (?:run )?${name}\\b`))
     assert.match(help.stdout, /\nExample: \S/)
     assert.is(help.stderr, '')
     assert.equal(typo, { status: 2, stdout: '', stderr: 'Unknown option --hepl. Did you mean --help?\n' })
@@ -52,12 +52,18 @@ const [missing, empty, target] = ['missing', 'empty', 'target'].map((name) => jo
 ]
 const rejected: [name: string, args: string, status: number, message: string][] = [
   ['seed', '--resource employes', 2, '--resource is "employes", which is not a resource. Did you mean employees?'],
+  ['seed', '--demo employes', 2, '--demo is "employes", which is not a resource. Did you mean employees?'],
+  ['seed', '--demo employees --rows 5', 2, '--demo loads the demo rows as they are; leave out --rows and --resource.'],
+  ['new', '', 2, 'PATH is missing. See --help.'],
+  ['new', 'employees name:text', 2, 'resources/employees.ts exists already; choose another path, or change that file.'],
+  ['contract', 'docs', 2, 'Unexpected argument "docs". See --help.'],
   ['test', 'serch', 2, 'No test file has "serch" in its name. Did you mean search?'],
   ['test:postgres', 'serch', 2, 'No test file has "serch" in its name. Did you mean search?'],
   ['start', '--prot 4000', 2, 'Unknown option --prot. Settings are environment variables: PORT=… npm start'],
   ['mutants', '--only limit-mots', 2, 'No mutant has "limit-mots" in its name. Did you mean limit-most?'],
   ['backup', '', 2, 'FILE is missing. See --help.'],
   ['backup', '-- -x', 2, 'FILE is "-x", but it must not begin with "-".'],
+  ['copy', '--from sqlite:a --to sqlite:-y', 2, '--to is sqlite:-y, but a path must not begin with "-".'],
   ['copy', '--from sqlite:a --to sqlite:./a', 2, '--from and --to are the same database.'],
   [
     'copy',

@@ -31,10 +31,10 @@ const anchorsOf = (path: string): string[] =>
       .replaceAll(' ', '-'),
   )
 
-/** The source files that a text names, without the example of a resource that a reader may add. */
+/** The source files that a text names, without the examples of resources that a reader may add. */
 const filesIn = (text: string): string[] =>
   allOf(text, /`((?:engine|resources|seeds|cli|bench|stress|support|scripts|spec-tests|docs)\/[\w./-]+\.\w+)`/g).filter(
-    (path) => !/\/contracts\.\w+$/.test(path),
+    (path) => !/\/(?:contracts|training-courses)\.\w+$/.test(path),
   )
 
 const test = suite('docs')

@@ -1,7 +1,17 @@
 /** Parsing of command lines: values, defaults, errors and help. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type Command, flag, helpOf, integer, type Option, parseCommand, text, UsageError } from '../support/options.js'
+import {
+  type Command,
+  flag,
+  helpOf,
+  integer,
+  type Option,
+  optionalText,
+  parseCommand,
+  text,
+  UsageError,
+} from '../support/options.js'
 
 const command = {
   name: 'npm run x',
@@ -29,6 +39,24 @@ test('values are parsed, and omitted options have their defaults', () => {
     argument: 'file',
     more: [],
   })
+})
+
+test('more arguments follow the first, and an optional text may be left out', () => {
+  const several = {
+    ...command,
+    moreArguments: { name: 'FIELD', about: 'its fields' },
+    options: { table: optionalText('which table', 'NAME', 'derived from FILE') },
+  }
+  assert.equal(parseCommand(several, ['file', 'a:text!', '--table', 'x', 'b:number=-1']), {
+    values: { table: 'x' },
+    argument: 'file',
+    more: ['a:text!', 'b:number=-1'],
+  })
+  assert.equal(parseCommand(several, []), { values: { table: undefined }, argument: undefined, more: [] })
+  assert.throws(() => parseCommand(several, ['file', '--', '-b']), /^FIELD is "-b", but it must not begin with "-"\.$/)
+  const help = helpOf(several)
+  assert.match(help, /^Usage: npm run x -- \[FILE\] \[FIELD …\] \[options\]\n/)
+  assert.match(help, /\n {2}--table NAME {2}which table \(default: derived from FILE\)\n/)
 })
 
 test('--help works anywhere before --', () => {

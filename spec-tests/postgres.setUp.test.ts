@@ -221,7 +221,9 @@ test('an unusable server or database stops the start, without printing the passw
   for (const [change, message] of wrong) {
     const address = new URL(url)
     change(address)
-    const { code, output } = await startAndFail({ DATABASE_URL: address.href })
+    // Only a server that is down is waited for.
+    const wait = address.port === '1' ? { DATABASE_WAIT_MS: '0' } : {}
+    const { code, output } = await startAndFail({ DATABASE_URL: address.href, ...wait })
     assert.is(code, 1)
     assert.match(output, /^The database postgres:\/\/[^@\s]+ cannot be used: .*\n$/)
     assert.match(output, message)

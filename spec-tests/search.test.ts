@@ -174,6 +174,9 @@ for (const [name, stored, finds, misses] of [
   ['letters whose case no index knows', 'ᲗᲑᲘᲚᲘᲡᲘ', 'თბილისი', 'თბილისა'],
   ['signs that are letters in another case', '7 \u212aelvin wei\u017f', '7 kelvin WEIS', '7 kelvin weiz'],
   ['quotes and operators among letters', 'say "OR" NOT x*', '"or" not X*', '"or" not X(*)'],
+  ['signs between words', 'doc-0049-300048 north', 'DOC-0049-300048 N', 'doc 0049-300048 n'],
+  ['short words before long ones', 'the great wall', 'THE great wall', 'tha great wall'],
+  ['words in ASCII around other letters', 'groß-mann straße', 'GROß-mann str', 'groß mann str'],
   ['percent signs and underscores among letters', 'rate_100% net', 'RATE_100%', 'rate_1%0%'],
 ] as const) {
   unusual(`${name} are found exactly`, async () => {

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { publicDatabaseUrl } from '../engine/settings.js'
+import { publicDatabaseUrl } from '../engine/databaseUrl.js'
 import { startAndFail, startProcess } from '../support/process.js'
 import { freshUrl, sharedDatabase } from './support/database.js'
 

@@ -1,7 +1,8 @@
 /** Settings: defaults, invalid values, former names, warnings about misspelt names, and secrets in messages. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { publicDatabaseUrl, readSettings, SettingsError, settingWarnings } from '../engine/settings.js'
+import { publicDatabaseUrl } from '../engine/databaseUrl.js'
+import { readSettings, SettingsError, settingWarnings } from '../engine/settings.js'
 
 const test = suite('settings')
 
@@ -11,12 +12,14 @@ test('settings have their defaults', () => {
     HOST: '127.0.0.1',
     API_TOKEN: undefined,
     DATABASE_URL: 'sqlite:data/workforce.sqlite',
+    DATABASE_WAIT_MS: 60_000,
     DEMO_DATA: true,
     LOG_LEVEL: 'info',
     METRICS_PORT: undefined,
     POOL_SIZE: 10,
     POOL_WAIT_MS: 3000,
     POOL_IDLE_MS: 30_000,
+    PREPARED_STATEMENTS: 'auto',
     CACHE_MB: 32,
     READ_TIMEOUT_MS: 10_000,
     DRAIN_TIMEOUT_MS: 10_000,

@@ -26,7 +26,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Helpers that every folder may import. */
-const universal = ['engine/batchPerTick.ts', 'engine/jsonError.ts']
+const universal = ['engine/batchPerTick.ts', 'engine/databaseUrl.ts', 'engine/jsonError.ts']
 
 const filesIn = (folder: string): string[] =>
   readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {

@@ -11,13 +11,6 @@ import {
 const targetOf = (registry: Registry, field: Field): Resource | undefined =>
   registry.find((resource) => resource.path === field.references)
 
-/** A row that no demo row references yet; the last ones first, because the documents' example takes the first. */
-const freeReference = (registry: Registry, { demo }: Resource, field: Field, n: number): Value => {
-  const taken = new Set(demo.map((row) => row[field.name]))
-  const free = (targetOf(registry, field)?.demo ?? []).map((row) => row['id'] ?? null).filter((id) => !taken.has(id))
-  return free.at(-1 - (n % free.length)) ?? null
-}
-
 /** A valid value for the field, distinct for each n if the field is unique. */
 const sampleValue = (registry: Registry, field: Field, n: number): Value => {
   if (field.references) {
@@ -31,12 +24,7 @@ const sampleValue = (registry: Registry, field: Field, n: number): Value => {
 
 /** The nth create body, with every field that a client may set. */
 export const sampleBody = (registry: Registry, resource: Resource, n: number): RowValues =>
-  Object.fromEntries(
-    writableFields(resource).map((field) => {
-      const isFree = field.references && field.unique?.length === 0
-      return [field.name, isFree ? freeReference(registry, resource, field, n) : sampleValue(registry, field, n)]
-    }),
-  )
+  Object.fromEntries(writableFields(resource).map((field) => [field.name, sampleValue(registry, field, n)]))
 
 const sampleRow = (registry: Registry, resource: Resource, id: number): RowValues =>
   Object.fromEntries(

@@ -50,9 +50,14 @@ export const differenceList = () => {
         if (operation !== undefined) entry.operations.add(operation)
         found.set(key, entry)
       },
-    all: (): Difference[] =>
-      [...found.values()].map(({ rule, side, detail, operations }) =>
+    /** All differences; that something is described differently is worth saying only if nothing else is. */
+    all: (): Difference[] => {
+      const all = [...found.values()].map(({ rule, side, detail, operations }) =>
         differenceOf(rule, side, detail, [...operations]),
-      ),
+      )
+      const isImplied = ({ rule, subject }: Difference) =>
+        rule === 'description-changed' && all.some((other) => other.rule !== rule && other.subject === subject)
+      return all.filter((one) => !isImplied(one))
+    },
   }
 }

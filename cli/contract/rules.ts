@@ -106,9 +106,12 @@ export const rules = {
   closed: { text: is('accepts no unknown properties'), breaks: { request: refused } },
   opened: { text: is('accepts unknown properties') },
   'default-changed': { text: changed('default'), breaks: { request: 'the same request has another result' } },
-  'unique-tightened': { text: is('must be unique'), breaks: { request: refused } },
+  'unique-tightened': { text: either('must be unique', 'is unique'), breaks: { request: refused } },
   'unique-loosened': { text: is('is no longer unique'), breaks: { response: 'several rows may share a value' } },
-  'reference-added': { text: is('must reference an existing row'), breaks: { request: refused } },
+  'reference-added': {
+    text: either('must reference an existing row', 'references a row'),
+    breaks: { request: refused },
+  },
   'reference-removed': {
     text: is('no longer references a row'),
     breaks: { response: 'the row that it names may not exist' },

@@ -42,9 +42,9 @@ const textOf = (field: NewField, { path, name: resource }: NewResource, n: numbe
 
 const referenceOf = (field: NewField, { path }: NewResource, ids: readonly number[], n: number): Value => {
   if (field.references !== path) return (field.isUnique ? ids[n - 1] : ids[(n - 1) % ids.length]) ?? null
-  // A row of its own resource: the first row is the root, which references itself only if it must.
-  if (field.isUnique) return field.isRequired ? n : n > 1 ? n - 1 : null
-  return n > 1 || field.isRequired ? 1 : null
+  // A row of its own resource: the first row is the root.
+  if (n === 1) return null
+  return field.isUnique ? n - 1 : 1
 }
 
 const fieldValue = (

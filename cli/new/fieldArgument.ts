@@ -128,7 +128,7 @@ const parse = (argument: string, registry: Registry, ownPath: string): NewField 
 }
 
 /** Parses one field; throws a UsageError that quotes it. */
-export const parseField = (argument: string, registry: Registry, ownPath: string): NewField => {
+const parseField = (argument: string, registry: Registry, ownPath: string): NewField => {
   try {
     return parse(argument, registry, ownPath)
   } catch (error) {

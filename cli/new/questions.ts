@@ -2,7 +2,7 @@
 import { createInterface } from 'node:readline/promises'
 import type { Registry } from '../../engine/descriptor/registry.js'
 import { CommandError, UsageError } from '../../support/options.js'
-import { parseField } from './fieldArgument.js'
+import { parseFields } from './fieldArgument.js'
 import { checkPath, defaultArea } from './names.js'
 
 /** What the command line may lack. */
@@ -49,10 +49,10 @@ export const askMissing = async (given: Given, registry: Registry, terminal: Ter
     checkPath(path, registry)
     return path
   }
-  const askField = async (path: string, count: number): Promise<string> => {
-    const answer = await ask(`Field ${count + 1}, such as title:text!${count > 0 ? ' (Enter to finish)' : ''}: `)
-    if (answer === '' && count > 0) return answer
-    parseField(answer, registry, path)
+  const askField = async (path: string, before: readonly string[]): Promise<string> => {
+    const hint = before.length > 0 ? ' (Enter to finish)' : ''
+    const answer = await ask(`Field ${before.length + 1}, such as title:text!${hint}: `)
+    if (answer !== '' || before.length === 0) parseFields([...before, answer], registry, path)
     return answer
   }
 
@@ -61,7 +61,7 @@ export const askMissing = async (given: Given, registry: Registry, terminal: Ter
     const path = given.path ?? (await repeatedly(askPath, say))
     const fields = [...given.fields]
     while (given.fields.length === 0) {
-      const answer = await repeatedly(() => askField(path, fields.length), say)
+      const answer = await repeatedly(() => askField(path, fields), say)
       if (answer === '') break
       fields.push(answer)
     }

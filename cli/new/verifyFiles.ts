@@ -4,9 +4,15 @@ import { dirname, join } from 'node:path'
 import { loadRegistry } from '../../engine/descriptor/load.js'
 import { folders } from '../../product.js'
 import { temporaryFolder } from '../../support/cleanup.js'
+import { CommandError } from '../../support/options.js'
 
-/** Throws a RegistryError if the resources would have errors with the new descriptor and its demo rows. */
-export const verifyFiles = async (path: string, descriptor: string, seeds: string | undefined): Promise<void> => {
+/** Throws an error if the resources would have errors with the new descriptor and its demo rows. */
+export const verifyFiles = async (
+  path: string,
+  descriptor: string,
+  seeds: string | undefined,
+  count: number,
+): Promise<void> => {
   const copy = temporaryFolder('new-resource')
   try {
     const [resources, rows] = [join(copy.path, 'resources'), join(copy.path, 'seeds')]
@@ -19,7 +25,9 @@ export const verifyFiles = async (path: string, descriptor: string, seeds: strin
     // A descriptor has no types, so that it is valid JavaScript as well.
     writeFileSync(join(resources, `${path}.js`), descriptor)
     if (seeds !== undefined) writeFileSync(join(rows, `${path}.json`), seeds)
-    await loadRegistry({ resources, seeds: rows })
+    const registry = await loadRegistry({ resources, seeds: rows })
+    const loaded = registry.find((resource) => resource.path === path)?.demo.length
+    if (loaded !== count) throw new CommandError(`The demo rows of ${path} would not be valid; try --rows 0.`)
   } finally {
     copy.remove()
   }

@@ -6,6 +6,8 @@ import { CommandError } from '../../support/options.js'
 /** The most problems to list. */
 const mostListed = 5
 
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
+
 /** The row without references to rows that are loaded with it. */
 const withoutLoaded = ({ fields }: Resource, row: RowValues, loaded: readonly Resource[]): RowValues => {
   const isLoaded = (path: string | undefined, id: unknown) =>
@@ -37,16 +39,24 @@ const refuse = (problems: readonly string[]): never => {
 }
 
 /** Loads the demo rows of all the resources in one transaction, or none. */
-export const loadDemoRows = async (storage: Storage, resources: Registry): Promise<void> => {
+export const loadDemoRows = async (
+  storage: Storage,
+  resources: Registry,
+  say: (message: string) => void,
+): Promise<void> => {
   const counts = await storage.counts()
   const occupied = resources.filter((resource) => (counts.get(resource) ?? 0) > 0)
   if (occupied.length > 0) {
-    refuse(occupied.map((one) => `${one.path} has ${counts.get(one)} rows already; demo rows are for empty tables.`))
+    refuse(
+      occupied.map(
+        (one) => `${one.path} has ${counted(counts.get(one) ?? 0, 'row')} already; demo rows are for empty tables.`,
+      ),
+    )
   }
   const missing = await missingReferences(storage, resources)
   if (missing.length > 0) refuse(missing)
   await storage.fill(resources.map((resource) => ({ resource, rows: resource.demo }))).catch((error: Error) => {
     throw new CommandError(`Nothing was loaded: ${error.message}`)
   })
-  for (const { path, demo } of resources) console.log(`${path}: loaded ${demo.length} demo rows.`)
+  for (const { path, demo } of resources) say(`${path}: loaded ${counted(demo.length, 'demo row')}.`)
 }

@@ -24,7 +24,7 @@ export const indexSchema = z
 
 export const healthSchema = z
   .object({
-    status: z.string(),
+    status: z.string().meta({ description: '`ok`, or `read-only` if the database cannot be written.' }),
     product: z.string(),
     version: z.string(),
     writes_enabled: z.boolean().meta({ description: 'Whether a write token is configured.' }),

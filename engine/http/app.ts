@@ -6,6 +6,7 @@ import { operationsOf } from '../contract/operations.js'
 import { setCommonHeaders } from './commonHeaders.js'
 import { errorEnvelope } from './errorEnvelope.js'
 import type { Service } from './handlers.js'
+import { outageLog } from './outageLog.js'
 import { logRequests, type OnRequest, requestLogger, type State } from './requestLog.js'
 import { routesOf } from './router.js'
 
@@ -21,12 +22,13 @@ export const createApp = (service: Service, logger: Logger, onRequest?: OnReques
   const app = new Koa<State>()
   app.on('error', (error: Error) => logger.error({ err: error }, 'a response failed'))
   app.use(logRequests(logRequest))
-  app.use(errorEnvelope(logger))
+  const outages = outageLog(logger)
+  app.use(errorEnvelope(logger, outages))
   app.use(setCommonHeaders)
   if (service.middleware?.length) {
     for (const middleware of service.middleware) app.use(middleware)
     // A second time inside, so that this middleware sees the status of a failed request instead of an exception.
-    app.use(errorEnvelope(logger))
+    app.use(errorEnvelope(logger, outages))
   }
   app.use(routesOf(service, operationsOf(service.registry)))
   return { handle: app.callback(), logRequest }

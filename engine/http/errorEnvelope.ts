@@ -1,5 +1,5 @@
-/** Turns everything that middleware and handlers throw into an error response, and logs what was unexpected. */
-import type { Middleware } from 'koa'
+/** Turns everything that middleware and handlers throw into an error response, and logs what is not the client's fault. */
+import type { Context, Middleware } from 'koa'
 import type { Logger } from 'pino'
 import {
   HttpError,
@@ -11,6 +11,8 @@ import {
   unavailable,
 } from '../contract/errors.js'
 import { OutcomeUnknown, TimedOut, Unavailable } from '../storage/storage.js'
+import { type OutageLog, outageLog } from './outageLog.js'
+import type { State } from './requestLog.js'
 
 /** What `ctx.throw(429, 'Slow down')` throws. */
 interface KoaError extends Error {
@@ -33,17 +35,25 @@ const httpErrorOf = (error: unknown): HttpError => {
 const isExpected = (error: unknown): boolean =>
   error instanceof HttpError || (error as KoaError | null)?.expose === true
 
+/** Logs an error that is not the client's fault. */
+const logError = (ctx: Context, error: unknown, logger: Logger, outages: OutageLog): void => {
+  const id = ctx.response.get('X-Request-Id')
+  if (error instanceof TimedOut) {
+    // A read that was dropped because its client has gone is not a failure.
+    if (!ctx.res.closed) logger.warn({ id, reason: error.message }, 'a read exceeded its time limit')
+  } else if (error instanceof Unavailable || error instanceof OutcomeUnknown) outages.failed(id, error)
+  else logger.error({ id, err: error }, 'a request failed')
+}
+
 export const errorEnvelope =
-  (logger: Logger): Middleware =>
+  (logger: Logger, outages: OutageLog = outageLog(logger)): Middleware<State> =>
   async (ctx, next) => {
     try {
       await next()
       if (ctx.status === 404 && ctx.body === undefined) throw pathNotFound()
+      if (ctx.state.usedDatabase) outages.succeeded()
     } catch (error) {
-      // A read that was dropped because its client has gone is not a failure.
-      const isDropped = error instanceof TimedOut && ctx.res.closed
-      if (!isExpected(error) && !isDropped)
-        logger.error({ id: ctx.response.get('X-Request-Id'), err: error }, 'a request failed')
+      if (!isExpected(error)) logError(ctx, error, logger, outages)
       const { status, body, headers } = httpErrorOf(error)
       ctx.set(headers)
       ctx.status = status

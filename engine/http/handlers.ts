@@ -1,13 +1,13 @@
 /** The handler of each kind of operation: parse the request, query the storage, set the response. */
 import type { Middleware } from 'koa'
 import { conflictIssue, createBodyReader } from '../contract/createBody.js'
-import { bodyInvalid, rowNotFound, unavailable } from '../contract/errors.js'
+import { bodyInvalid, rowNotFound } from '../contract/errors.js'
 import { keyReused, replayedHeader } from '../contract/idempotency.js'
 import type { Operation, OperationOf } from '../contract/operation.js'
 import { itemIdParser, listQueryParser } from '../contract/parameters.js'
 import { basePath, type Product } from '../contract/service.js'
 import type { Registry } from '../descriptor/registry.js'
-import type { Storage } from '../storage/storage.js'
+import { type Storage, Unavailable } from '../storage/storage.js'
 import { writeGuard } from './auth.js'
 import { readJson, readRetry } from './body.js'
 import { jsonType, sendStreamed, sendTagged } from './conditional.js'
@@ -44,12 +44,13 @@ const index = ({ product, registry }: Service): Handler => {
 const health =
   ({ product, storage, token }: Service): Handler =>
   async (ctx) => {
-    await storage.ping().catch(() => {
-      throw unavailable()
+    const { isReadOnly } = await storage.ping().catch((error: Error) => {
+      throw new Unavailable(error.message, { cause: error })
     })
+    ctx.state.usedDatabase = true
     ctx.set('Cache-Control', 'no-store')
     ctx.body = {
-      status: 'ok',
+      status: isReadOnly ? 'read-only' : 'ok',
       product: product.name,
       version: product.version,
       writes_enabled: token !== undefined,
@@ -64,6 +65,7 @@ const list = ({ storage }: Service, { resource, route }: OperationOf<'list'>): H
     ctx.state.parsed = performance.now()
     const page = await table.list(query, ctx.res)
     ctx.state.queried = performance.now()
+    ctx.state.usedDatabase = true
     if ('tag' in page) await sendTagged(ctx, page)
     else sendStreamed(ctx, page)
   }
@@ -78,6 +80,7 @@ const get = ({ storage }: Service, { resource, route }: OperationOf<'get'>): Han
     ctx.state.parsed = performance.now()
     const row = id === undefined ? undefined : await table.get(id, ctx.res)
     ctx.state.queried = performance.now()
+    ctx.state.usedDatabase = id !== undefined
     if (!row) throw rowNotFound(resource.name, text)
     await sendTagged(ctx, row)
   }
@@ -94,6 +97,7 @@ const create = ({ registry, storage, token }: Service, { resource, route }: Oper
     const retry = readRetry(ctx, source, issues)
     // An invalid body is still checked against the database, so that the client learns of everything at once.
     const outcome = issues.length > 0 ? { conflicts: await table.conflicts(row) } : await table.create(row, retry)
+    ctx.state.usedDatabase = true
     if ('mismatch' in outcome) throw bodyInvalid([keyReused()])
     if ('conflicts' in outcome) {
       const found = outcome.conflicts.map(({ type, field }) => conflictIssue(registry, resource, type, field, row))

@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream'
 import { batchPerTick } from '../batchPerTick.js'
 import { methodNotAllowed } from '../contract/errors.js'
 import type { App } from './app.js'
+import { probeClient } from './departedClients.js'
 import { type ParserError, parserFault, refusalSender, requestFault } from './refusals.js'
 
 interface Listening {
@@ -81,6 +82,12 @@ const serverOf = ({ handle, logRequest }: App, isStopping: () => boolean): Serve
   server.on('checkContinue', onRequest)
   server.on('checkExpectation', onRequest)
   server.on('clientError', onClientError)
+  server.on('connection', (socket: Duplex) =>
+    socket.once('end', () => {
+      const response = newest.get(socket)
+      if (response) void probeClient(response)
+    }),
+  )
   server.on('connect', (request, socket) => {
     // A tunnel is not a resource of the service.
     const fault = methodNotAllowed('CONNECT', 'GET, HEAD, OPTIONS, POST')

@@ -3,11 +3,44 @@ import cluster from 'node:cluster'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, register } from 'prom-client'
 import type { Storage } from '../storage/storage.js'
 import type { OnRequest } from './requestLog.js'
 
 const buckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
+
+/** How long the metrics wait for the row counts, in milliseconds. */
+const patience = 100
+/** How old counts may be, in milliseconds, while the database does not respond: then there is no sample. */
+const maxAge = 60_000
+
+type Counts = Awaited<ReturnType<Storage['counts']>>
+
+/** The row counts, or the last known ones if the database does not respond at once. */
+const promptCounts = (storage: Storage): (() => Promise<Counts>) => {
+  let counts: Counts = new Map()
+  let countedAt = Number.NEGATIVE_INFINITY
+  let running: Promise<void> | undefined
+  const count = async (): Promise<void> => {
+    try {
+      counts = await storage.counts()
+      countedAt = performance.now()
+    } catch {
+      // The database is not available.
+    } finally {
+      running = undefined
+    }
+  }
+  return async () => {
+    // A query that runs since the last scrape is not waited for again.
+    if (!running) {
+      running = count()
+      await Promise.race([running, setTimeout(patience, undefined, { ref: false })])
+    }
+    return performance.now() - countedAt < maxAge ? counts : new Map()
+  }
+}
 
 /** Registers the metrics of this process; the returned function counts a request. */
 export const requestMetrics = (storage: Storage): OnRequest => {
@@ -30,16 +63,15 @@ export const requestMetrics = (storage: Storage): OnRequest => {
     help: 'Rows created, by operation.',
     labelNames: ['operation'],
   })
+  const counts = promptCounts(storage)
   new Gauge({
     name: 'resource_rows',
     help: 'Rows, by resource.',
     labelNames: ['resource'],
     aggregator: 'first',
     async collect() {
-      // If the database does not respond, there is no sample instead of an outdated one.
       this.reset()
-      const counts = await storage.counts().catch(() => new Map())
-      for (const [{ path }, rows] of counts) this.set({ resource: path }, rows)
+      for (const [{ path }, rows] of await counts()) this.set({ resource: path }, rows)
     },
   })
   return ({ operation, status, duration, replayed }) => {

@@ -7,10 +7,12 @@ import { batchPerTick } from '../batchPerTick.js'
 import { requestId } from '../contract/headers.js'
 import { replayedHeader } from '../contract/idempotency.js'
 
-/** The times at which a read was parsed and its query finished, in milliseconds, for Server-Timing. */
 export interface State {
+  /** The times at which a read was parsed and its query finished, in milliseconds, for Server-Timing. */
   parsed?: number
   queried?: number
+  /** Whether the database has responded. */
+  usedDatabase?: boolean
 }
 
 export type AppContext = ParameterizedContext<State>

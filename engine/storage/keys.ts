@@ -2,9 +2,23 @@
 import type { Knex } from 'knex'
 import { parameter } from './bindings.js'
 import { type SchemaDialect, sqlOf } from './schema.js'
-import type { Retry } from './storage.js'
+import type { CopiedTable, Retry } from './storage.js'
 
 export const keysTable = 'registry_keys'
+
+/** The table of keys, for copies. */
+export const copiedKeys: CopiedTable = {
+  path: 'idempotency keys',
+  table: keysTable,
+  fields: [
+    { name: 'key', kind: 'text' },
+    { name: 'digest', kind: 'text' },
+    { name: 'id', kind: 'integer' },
+    { name: 'body', kind: 'json' },
+    { name: 'at', kind: 'integer' },
+  ],
+  cursor: 'key',
+}
 
 export const createKeysTable = ({ knex, columnTypes, jsonType }: SchemaDialect): string[] =>
   sqlOf(

@@ -15,6 +15,8 @@ export interface PoolOptions {
   readonly idleMs: number
   /** How long a statement may take. */
   readonly statementMs: number
+  /** Whether statements are prepared; by default they are, unless a pooler cannot keep them. */
+  readonly preparedStatements?: 'auto' | 'on' | 'off'
 }
 
 export interface Opened {
@@ -54,6 +56,8 @@ export interface StorageOptions {
   /** How long a read may take, in milliseconds. */
   readonly readTimeoutMs: number
   readonly pool: PoolOptions
+  /** How long to wait for a database server that is down, in milliseconds; not at all if missing. */
+  readonly startWaitMs?: number
   readonly progress: Progress
   /** Called with what works less well than it could, and how to fix it. */
   readonly warn: (message: string) => void

@@ -1,4 +1,5 @@
 /** The storage interface that the rest of the engine uses, the same for every database. */
+import type { Kind } from '../descriptor/fields.js'
 import type { Resource, RowValues } from '../descriptor/registry.js'
 
 /** The parameters of a list request. */
@@ -63,22 +64,38 @@ export interface Table {
   create(row: RowValues, retry?: Retry): Promise<Creation>
 }
 
-/** Some rows of one resource. */
+/** A table whose rows are copied: that of a resource, or that of the idempotency keys. */
+export interface CopiedTable {
+  /** What it has, for messages. */
+  readonly path: string
+  readonly table: string
+  readonly fields: readonly { readonly name: string; readonly kind: Kind | 'json' }[]
+  /** The column by which its rows are read in turn; `id` if it has none. */
+  readonly cursor?: string
+}
+
+/** A whole row; integers that a number cannot hold exactly are bigints. */
+export type StoredRow = Readonly<Record<string, RowValues[string] | bigint>>
+
+/** Some rows of one table. */
 export interface Batch {
-  readonly resource: Resource
-  readonly rows: readonly RowValues[]
+  readonly resource: CopiedTable
+  readonly rows: readonly StoredRow[]
 }
 
 export interface Storage {
   table(resource: Resource): Table
   /** How many rows each resource has. */
   counts(): Promise<ReadonlyMap<Resource, number>>
-  /** Whole rows after an id, in order of id, redacted fields included: for copies, never for responses. */
-  rows(resource: Resource, after: number, count: number): Promise<RowValues[]>
-  /** Stores whole, valid rows of any resources in one transaction; references are checked at its end. */
+  /**
+   * Whole rows, redacted fields included: for copies, never for responses. In order of the table's cursor, after the value that the
+   * cursor had in the last row read.
+   */
+  rows(table: CopiedTable, after: StoredRow[string] | undefined, count: number): Promise<StoredRow[]>
+  /** Stores whole, valid rows of any tables in one transaction; references are checked at its end. */
   fill(batches: Iterable<Batch> | AsyncIterable<Batch>): Promise<void>
-  /** Resolves when the database responds. */
-  ping(): Promise<void>
+  /** Resolves when the database responds, with whether it can be written. */
+  ping(): Promise<{ readonly isReadOnly: boolean }>
   close(): Promise<void>
 }
 

@@ -34,8 +34,13 @@ const search = mutantsOf(
   {
     'postgres-q-like': {
       rule: '% and _ are ordinary characters.',
-      find: String.raw`text.replaceAll(/[\\%_]/g, String.raw ${'`'}\$&${'`'})`,
-      replace: 'text',
+      find: String.raw`word.replaceAll(/[\\%_]/g, String.raw ${'`'}\$&${'`'})`,
+      replace: 'word',
+    },
+    'postgres-q-words': {
+      rule: 'What is between the words of a search counts.',
+      find: '!isLongSearch(q) && Object.values(betweenWords).every((separator) => !separator.test(fold(q)))',
+      replace: '!isLongSearch(q)',
     },
   },
   'postgres',
@@ -177,12 +182,56 @@ const keys = mutantsOf(
 
 const creates = mutantsOf(
   'engine/storage/postgres/create.js',
-  ['idempotency'],
+  ['postgres.pool'],
   {
     'postgres-idempotency-concurrent': {
       rule: 'One key sent many times at once makes one row.',
       find: 'keys.store(key)',
       replace: "keys.store(key).onConflict('key').ignore()",
+    },
+  },
+  'postgres',
+)
+
+const slots = mutantsOf(
+  'engine/storage/postgres/slots.js',
+  ['postgres.pool'],
+  {
+    'postgres-pool-preempt': {
+      rule: 'A locked table does not take all connections.',
+      find: 'one.preempt();',
+      replace: '',
+    },
+  },
+  'postgres',
+)
+
+const connections = mutantsOf(
+  'engine/storage/postgres/connections.js',
+  ['postgres.pool'],
+  {
+    'postgres-pool-lock-timeout': {
+      rule: 'A request for a locked table gets 503 after POOL_WAIT_MS.',
+      find: 'String(Math.min(waitMs, statementMs))',
+      replace: "'0'",
+    },
+    'postgres-pool-leavers': {
+      rule: 'A client that leaves cancels its statement.',
+      find: "caller?.once('close', cancel);",
+      replace: '',
+    },
+  },
+  'postgres',
+)
+
+const errors = mutantsOf(
+  'engine/storage/postgres/errors.js',
+  ['postgres.pool'],
+  {
+    'postgres-pool-idle-session': {
+      rule: 'A session that the server ended because it was idle is replaced.',
+      find: '57P01|57P05)$/',
+      replace: '57P01)$/',
     },
   },
   'postgres',
@@ -201,4 +250,7 @@ export const postgres = [
   ...conflicts,
   ...keys,
   ...creates,
+  ...slots,
+  ...connections,
+  ...errors,
 ]

@@ -1,4 +1,5 @@
 /** Cancels the statement that a connection runs, by a cancel request on another connection, which poolers support too. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Connection, type PoolClient } from 'pg'
 
 /** What the driver knows of a connection; its types leave this out. */
@@ -16,14 +17,14 @@ interface Wire extends Connection {
   cancel(processID: number, secretKey: number): void
 }
 
-/** How long the request may take, in milliseconds. */
+/** How long a request may take, in milliseconds. */
 const limit = 1_000
 
-/**
- * Resolves once the server has delivered the request, with whether it has: it closes the connection only afterwards. Until then the
- * connection must not run another statement, which the request would cancel.
- */
-export const cancelStatement = (client: PoolClient): Promise<boolean> =>
+/** The pause before another request, in milliseconds: one that arrives before its statement has no effect. */
+const pause = 50
+
+/** Resolves once the server has delivered the request, with whether it has: it closes the connection only afterwards. */
+const requestCancel = (client: PoolClient): Promise<boolean> =>
   new Promise((resolve) => {
     const { host, port, ssl, processID, secretKey } = client as unknown as Session
     const wire = new Connection({ ssl } as never) as Wire
@@ -37,7 +38,7 @@ export const cancelStatement = (client: PoolClient): Promise<boolean> =>
       wire.stream.destroy()
       resolve(isDelivered)
     }
-    const timer = setTimeout(finish, limit, false)
+    const timer = setTimeout(() => finish(false), limit)
     wire.on('connect', () => (ssl ? wire.requestSsl() : send()))
     wire.on('sslconnect', send)
     wire.on('error', () => finish(false))
@@ -45,3 +46,21 @@ export const cancelStatement = (client: PoolClient): Promise<boolean> =>
     if (host.startsWith('/')) wire.connect(`${host}/.s.PGSQL.${port}`)
     else wire.connect(port, host)
   })
+
+/**
+ * Cancels a statement. Resolves when it has ended, with whether its connection may run another one: a request that is not delivered yet
+ * would cancel that.
+ */
+export const cancelStatement = async (client: PoolClient, running: Promise<unknown>): Promise<boolean> => {
+  let hasEnded = false
+  const ended = running
+    .catch(() => {})
+    .then(() => {
+      hasEnded = true
+    })
+  while (!hasEnded) {
+    if (!(await requestCancel(client))) return false
+    await Promise.race([ended, sleep(pause)])
+  }
+  return true
+}

@@ -67,15 +67,3 @@ begin
 end $$`
 
 export const changedFunction = pinned('registry_changed()', changedSql)
-
-/** The tables of the version before, if they are there. */
-export const oldTables = `select 1 from pg_class where oid = to_regclass('registry_tables') and relkind = 'r'`
-
-/** Replaces them by views, so that processes of that version read the same counts and versions until they are stopped. */
-export const replaceOldTables = [
-  'drop table registry_tables, registry_blocks',
-  `create view registry_tables as select name, total as rows, state.state
-    from (select distinct name from ${statesTable}) as counted, registry_state(name) as state`,
-  `create view registry_blocks as select name, block, rows
-    from (select distinct name from ${statesTable}) as counted, registry_block_rows(name)`,
-]

@@ -1,23 +1,20 @@
 /** The connection pools, their time limits and their retries. */
-import { type ClientBase, Pool, type PoolClient, type PoolConfig } from 'pg'
-import { bind } from '../bindings.js'
+import { Pool, type PoolClient, type PoolConfig } from 'pg'
 import type { PoolOptions } from '../options.js'
 import { type Caller, TimedOut } from '../storage.js'
-import { configOf } from './address.js'
 import { cancelStatement } from './cancel.js'
+import { nameTable } from './errorPlace.js'
 import { committing, connectError, isBroken, isRetryableRead, isRetryableWrite, wasCancelled } from './errors.js'
 import type { Prepared } from './prepared.js'
 import { retrying } from './retries.js'
+import { type Row, type Run, runnerFor } from './run.js'
+import type { Server } from './server.js'
 import { Preempted, slotsOf } from './slots.js'
 import { within } from './within.js'
 
-/** A row in text format. */
-export type Row = readonly (string | null)[]
+export type { Row, Run }
 
 type Values = Readonly<Record<string, unknown>>
-
-/** Runs a statement; values are bound by name, and a missing one is null. */
-export type Run = (statement: Prepared, values?: Values) => Promise<Row[]>
 
 /** Whom a statement is for. */
 interface Purpose {
@@ -42,18 +39,6 @@ export interface Connections {
   close(): Promise<void>
 }
 
-/** Values stay in text format; the caller knows their types. */
-const types = { getTypeParser: () => String }
-
-/** Runs statements on one connection. */
-export const runOn =
-  (client: ClientBase): Run =>
-  async (statement, values = {}) => {
-    const { name, sql: text } = statement
-    const { rows } = await client.query({ name, text, values: bind(statement, values), rowMode: 'array', types })
-    return rows as Row[]
-  }
-
 /** Added to the server's own statement timeout on this side, in milliseconds, in case the network fails silently. */
 const grace = 1_000
 
@@ -66,7 +51,7 @@ const poolOf = (config: PoolConfig): Pool => {
 }
 
 /** Creates the pools; connections are opened on demand. */
-export const connectionsTo = (url: string, { size, waitMs, idleMs, statementMs }: PoolOptions): Connections => {
+export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementMs }: PoolOptions): Connections => {
   const settings = {
     statement_timeout: String(statementMs),
     // A statement that waits for a lock does not keep its connection from others for long.
@@ -79,10 +64,11 @@ export const connectionsTo = (url: string, { size, waitMs, idleMs, statementMs }
     // Numbers are printed so that they read back as the same number.
     extra_float_digits: '1',
   }
-  const config = { ...configOf(url, settings), connectionTimeoutMillis: waitMs, idleTimeoutMillis: idleMs }
+  const config = { ...server.config(settings), connectionTimeoutMillis: waitMs, idleTimeoutMillis: idleMs }
   const most = Math.max(1, size - 1)
   const checks = poolOf({ ...config, max: 1, query_timeout: waitMs })
   const pool = poolOf({ ...config, max: most, query_timeout: statementMs + grace })
+  const { single, begin, inTransaction } = runnerFor(server, settings)
   const slots = slotsOf(most)
   const withRetries = retrying(waitMs, most)
 
@@ -112,26 +98,27 @@ export const connectionsTo = (url: string, { size, waitMs, idleMs, statementMs }
   const inSlot = async (statement: Prepared, values: Values | undefined, purpose: Purpose, until: number) => {
     const { table = '', caller, limitMs } = purpose
     let client: PoolClient | undefined
+    let running: Promise<Row[]> | undefined
     let cancelled: Promise<boolean> | undefined
     const cancel = () => {
-      if (client) cancelled ??= cancelStatement(client)
+      if (client && running) cancelled ??= cancelStatement(client, running)
     }
+    const gone = () => new TimedOut('the client has gone')
     const wait = until - performance.now()
     const slot = await slots.take({ name: statement.name, table, preempt: cancel }, wait, caller)
     let isUsable = true
     try {
       client = await connect(pool, until)
+      if (caller?.closed) throw gone()
       caller?.once('close', cancel)
-      if (caller?.closed) cancel()
       slot.start()
-      const running = runOn(client)(statement, values)
+      running = single(client)(statement, values)
       return await (limitMs === undefined ? running : within(limitMs, running))
     } catch (error) {
-      isUsable = !isBroken(error)
+      isUsable = running === undefined || !isBroken(error)
+      nameTable(error, table)
       if (!cancelled || !wasCancelled(error)) throw error
-      throw caller?.closed
-        ? new TimedOut('the client has gone')
-        : new Preempted('a quick statement needed the connection')
+      throw caller?.closed ? gone() : new Preempted('a quick statement needed the connection')
     } finally {
       caller?.off('close', cancel)
       if (cancelled) isUsable = (await cancelled) && isUsable
@@ -143,7 +130,7 @@ export const connectionsTo = (url: string, { size, waitMs, idleMs, statementMs }
   return {
     check: (statement, values) =>
       withRetries(
-        async (until) => onConnection(await connect(checks, until), (client) => runOn(client)(statement, values)),
+        async (until) => onConnection(await connect(checks, until), (client) => single(client)(statement, values)),
         isRetryableRead,
       ),
     read: (statement, values, purpose = {}) =>
@@ -154,9 +141,9 @@ export const connectionsTo = (url: string, { size, waitMs, idleMs, statementMs }
       withRetries(
         async (until) =>
           onConnection(await connect(pool, until), async (client) => {
-            await client.query('begin')
+            await client.query(begin)
             try {
-              const result = await work(runOn(client))
+              const result = await work(inTransaction(client))
               await committing(client.query('commit'))
               return result
             } catch (error) {

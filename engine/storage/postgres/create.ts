@@ -8,6 +8,7 @@ import { keyQueries, keysTable, replayOf } from '../keys.js'
 import { quoted } from '../schema.js'
 import { type Creation, OutcomeUnknown, type Retry, type Table, Unavailable } from '../storage.js'
 import type { Connections, Row } from './connections.js'
+import { nameColumns } from './errorPlace.js'
 import { Dropped } from './errors.js'
 import { clock } from './functions.js'
 import { insertFrom, knex, named, prepared } from './prepared.js'
@@ -93,6 +94,7 @@ export const creator = (
       try {
         return creationFrom(await connections.write(statement, values, purpose), retry)
       } catch (error) {
+        await nameColumns(error, resource.table, connections.read)
         if (left === 0 || !isViolation(error)) throw error
         // Another client has just stored the key, or has stored or deleted what the row conflicts with: the next attempt finds it.
         if (error.table === keysTable) continue
@@ -112,7 +114,7 @@ export const creator = (
         return unknown && 'replayed' in creation ? { ...creation, replayed: false } : creation
       } catch (error) {
         if (error instanceof OutcomeUnknown) unknown ??= error
-        const isBroken = error instanceof Dropped || (unknown && (error instanceof Unavailable || error === unknown))
+        const isBroken = error instanceof OutcomeUnknown || error instanceof (unknown ? Unavailable : Dropped)
         if (!isBroken || performance.now() + pause > until) throw unknown ?? error
       }
       await setTimeout(pause)

@@ -36,12 +36,13 @@ export const isBroken = (error: unknown): boolean =>
   error instanceof DatabaseError ? /^(?:08|57P|25006)/.test(codeOf(error)) : true
 
 /**
- * Whether the connection was lost, which leaves it unknown whether the server carried out the statement. A TypeError is a bug;
- * everything else that the driver throws is about the connection.
+ * Whether the connection was lost, which leaves it unknown whether the server carried out the statement. A pooler reports that with
+ * a connection exception. A TypeError is a bug; everything else that the driver throws is about the connection.
  */
 const isLost = (error: unknown): boolean =>
-  error instanceof Error &&
-  !(error instanceof DatabaseError || error instanceof TypeError || error instanceof Unavailable)
+  error instanceof DatabaseError
+    ? codeOf(error).startsWith('08')
+    : error instanceof Error && !(error instanceof TypeError || error instanceof Unavailable)
 
 /** Whether a read may succeed on another connection. The driver's own time limit is not retried. */
 export const isRetryableRead = (error: unknown): boolean =>

@@ -1,29 +1,31 @@
 /** PostgreSQL: a server that several processes share, reached through a connection pool. */
+import { publicDatabaseUrl } from '../../databaseUrl.js'
 import type { Registry, Resource } from '../../descriptor/registry.js'
 import type { StorageOptions } from '../options.js'
 import { perResource } from '../perResource.js'
 import { ResponseCache } from '../responseCache.js'
 import { type Storage, StorageError } from '../storage.js'
 import { resourceTable } from '../table.js'
-import { shownAddress } from './address.js'
 import { countsOf } from './changes.js'
 import { connectionsTo } from './connections.js'
+import { messageOf } from './errors.js'
 import { knex, prepared } from './prepared.js'
 import { deferReferences, insertRows, readRows } from './rows.js'
 import { setUp } from './setUp.js'
 import { postgresTable } from './table.js'
+import { waitForServer } from './waitForServer.js'
 import { within } from './within.js'
 
-const ping = prepared(knex.raw('select 1'))
+const ping = prepared(knex.raw(`select current_setting('transaction_read_only')`))
 
 /** Opens the database, creates what is missing, and loads the demo data into an empty one where that is wanted. */
 export const openPostgres = async (registry: Registry, url: string, options: StorageOptions): Promise<Storage> => {
-  if (!URL.canParse(url))
-    throw new StorageError('DATABASE_URL is not a valid URL; it must look like postgres://USER@HOST:5432/NAME.')
-  const searchIndex = await setUp(url, registry, options).catch((error: Error) => {
-    throw new StorageError(`The database ${shownAddress(url)} cannot be used: ${error.message}`)
-  })
-  const connections = connectionsTo(url, options.pool)
+  const explain = (error: Error): never => {
+    throw new StorageError(`The database ${publicDatabaseUrl(url)} cannot be used: ${messageOf(error)}`)
+  }
+  const server = await waitForServer(url, options).catch(explain)
+  const searchIndex = await setUp(server, registry, options).catch(explain)
+  const connections = connectionsTo(server, options.pool)
   const counts = countsOf(registry)
   const cache = new ResponseCache(options.cacheBytes)
   return {
@@ -34,14 +36,15 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
       const rows = new Map((await connections.check(counts)).map(([name, count]) => [name, Number(count)]))
       return new Map(registry.map((resource): [Resource, number] => [resource, rows.get(resource.table) ?? 0]))
     },
-    rows: (resource, after, count) => readRows(connections.read, resource, after, count),
+    rows: (table, after, count) => readRows(connections.read, table, after, count),
     fill: (batches) =>
       connections.transaction(async (ask) => {
         await ask(deferReferences)
         for await (const { resource, rows } of batches) await insertRows(ask, resource, rows)
       }),
     async ping() {
-      await within(options.pool.waitMs, connections.check(ping))
+      const [row] = await within(options.pool.waitMs, connections.check(ping))
+      return { isReadOnly: row?.[0] === 'on' }
     },
     close: connections.close,
   }

@@ -1,17 +1,19 @@
-/** A PostgreSQL database as the migration reads and changes it. Each object has the digest of its SQL as its comment. */
-import { createHash } from 'node:crypto'
+/** A PostgreSQL database as the migration reads and changes it. */
 import { type Client, DatabaseError } from 'pg'
 import type { Resource } from '../../descriptor/registry.js'
 import { batchesOf } from '../batches.js'
 import type { MigrationDialect } from '../migrationDialect.js'
-import { type DerivedObject, type ObjectName, originsTable, quoted } from '../schema.js'
+import { type DerivedObject, originsTable, quoted } from '../schema.js'
 import { alter, catalogueOf, changesColumns, tableNames } from './catalogue.js'
-import { blockBits, changesTable, oldTables, replaceOldTables, statesTable } from './changeLog.js'
+import { blockBits, changesTable, statesTable } from './changeLog.js'
+import { oldState, oldTables, upgradeChangeLog } from './changeLogUpgrade.js'
 import { validState } from './changeSums.js'
-import { runOn } from './connections.js'
 import { sqlFunctions, valueFunctions } from './functions.js'
+import { type Connect, concurrently, executeOn, stepRunner } from './migrationSteps.js'
+import { type Commented, comment, commented, digestIn, digestOf, drop, objectsSql } from './ownObjects.js'
 import { knex } from './prepared.js'
 import { insertRows } from './rows.js'
+import { runUnprepared } from './run.js'
 import {
   derivedObjects,
   fillSearched,
@@ -20,40 +22,6 @@ import {
   searchedColumn,
   searchedFunctionName,
 } from './schema.js'
-import { type Connect, concurrently, executeOn, stepRunner } from './steps.js'
-
-const digestOf = (...sql: readonly string[]): string => createHash('sha256').update(sql.join('\n')).digest('hex')
-
-const comment = (on: string, digest: string): string => `comment on ${on} is 'Made by the service: ${digest}'`
-const digestIn = (comment: string | null | undefined): string =>
-  /^Made by the service: (\w{64})$/.exec(comment ?? '')?.[1] ?? ''
-
-/**
- * The columns, indexes and triggers of a table, with their comments, and whether they are in use. Triggers must fire whatever
- * the session_replication_role; a restore that disables and enables them again leaves them otherwise.
- */
-const objectsSql = `select 'column' as type, attname as name, col_description(attrelid, attnum) as comment, attgenerated = '' as "isUsed"
-    from pg_attribute where attrelid = to_regclass($1) and attnum > 0 and not attisdropped
-  union all select 'index', relname, obj_description(indexrelid, 'pg_class'), indisvalid
-    from pg_index join pg_class on pg_class.oid = indexrelid where indrelid = to_regclass($1)
-  union all select 'trigger', tgname, obj_description(oid, 'pg_trigger'), tgenabled = 'A'
-    from pg_trigger where tgrelid = to_regclass($1)`
-
-interface Commented extends ObjectName {
-  readonly comment: string | null
-  readonly isUsed: boolean
-}
-
-const drop = ({ table }: Resource, { type, name }: ObjectName): string => {
-  if (type === 'column') return `alter table ${quoted(table)} drop column if exists ${name}`
-  return `drop ${type} if exists ${name}${type === 'trigger' ? ` on ${quoted(table)}` : ''}`
-}
-
-/** An object as COMMENT ON names it. */
-const commented = ({ table }: Resource, { type, name }: ObjectName): string => {
-  if (type === 'column') return `column ${quoted(table)}.${name}`
-  return `${type} ${name}${type === 'trigger' ? ` on ${quoted(table)}` : ''}`
-}
 
 /** Gives ids to a table of the engine that has no sequence, because an earlier version took it over from another program. */
 const ensureSequence = (table: string): string => `do $$ begin
@@ -121,12 +89,8 @@ export const migrationDialect = (
           return { table: name, about: `create the function ${name}`, sql: [sql, remembered] }
         })
       const hasOldTables = (await execute(oldTables)).length > 0
-      const replaced = {
-        table: statesTable,
-        about: 'replace the change log of the version before',
-        sql: replaceOldTables,
-      }
-      return [...steps, ...(hasOldTables ? [replaced] : [])]
+      const upgrade = { table: 'registry_tables', about: 'convert the change log', sql: upgradeChangeLog }
+      return [...(hasOldTables ? [upgrade] : []), ...steps]
     },
     derivedObjects: (resource) => derivedObjects(dialect, resource, trigrams),
     async existingObjects({ table }) {
@@ -141,6 +105,7 @@ export const migrationDialect = (
     },
     drop,
     async isCounted({ table }) {
+      if ((await execute(oldTables)).length > 0) return (await execute(oldState, [table])).length > 0
       const [found] = await execute<{ states: string | null }>('select to_regclass($1) as states', [statesTable])
       return found?.states !== null && (await execute(validState, [table])).length > 0
     },
@@ -164,8 +129,6 @@ export const migrationDialect = (
           about: `create the triggers of ${resource.table}`,
           sql: [
             ...bookkeeping.map(({ sql }) => sql),
-            // An earlier version made it a generated column.
-            `alter table ${table} alter column ${searchedColumn} drop expression if exists`,
             ...triggers.map(({ name }) => `alter table ${table} enable always trigger ${name}`),
             ensureSequence(table),
           ],
@@ -197,7 +160,7 @@ export const migrationDialect = (
       if (!(error instanceof DatabaseError)) return undefined
       return [error.detail, advice[error.code ?? '']].filter(Boolean).join('. ')
     },
-    insertRows: (resource, rows) => insertRows(runOn(client), resource, rows),
+    insertRows: (resource, rows) => insertRows(runUnprepared(client), resource, rows),
     transaction: (work) =>
       inTransaction('the database', async () => {
         await lock()

@@ -1,24 +1,35 @@
 /** Reads and stores whole rows on PostgreSQL in batches, each one JSON document. */
-import type { Resource, RowValues } from '../../descriptor/registry.js'
+import type { CopiedTable, StoredRow } from '../storage.js'
 import type { Run } from './connections.js'
-import { bounded, insertFrom, knex, named, prepared } from './prepared.js'
+import { insertFrom, knex, named, prepared } from './prepared.js'
 
 const batch = 5_000
 
 /** Checks references at the end of the transaction. */
 export const deferReferences = prepared(knex.raw('set constraints all deferred'))
 
+/** JSON has no notation for these numbers; the server reads them from strings. */
+const asJson = (_: string, value: unknown): unknown => {
+  if (typeof value === 'bigint') return String(value)
+  if (typeof value !== 'number') return value
+  return Object.is(value, -0) ? '-0' : Number.isFinite(value) ? value : String(value)
+}
+
 /** Stores whole rows; those without an id get the next ones, after all that have one. */
-export const insertRows = async (run: Run, { table, fields }: Resource, rows: Iterable<RowValues>): Promise<void> => {
+export const insertRows = async (
+  run: Run,
+  { table, fields }: CopiedTable,
+  rows: Iterable<StoredRow>,
+): Promise<void> => {
   const given = [...rows]
-  const insert = async (some: readonly RowValues[], columns: string[]) => {
+  const insert = async (some: readonly StoredRow[], columns: string[]) => {
     const source = knex.select(columns).fromRaw('json_populate_recordset(null::??, ?)', [table, named('json')] as never)
     const statement = prepared(insertFrom(table, columns, source))
     for (let from = 0; from < some.length; from += batch) {
-      await run(statement, { json: JSON.stringify(some.slice(from, from + batch)) })
+      await run(statement, { json: JSON.stringify(some.slice(from, from + batch), asJson) })
     }
   }
-  const hasId = (row: RowValues) => (row['id'] ?? null) !== null
+  const hasId = (row: StoredRow) => (row['id'] ?? null) !== null
   const columns = fields.map(({ name }) => name)
   await insert(given.filter(hasId), columns)
   await insert(
@@ -27,17 +38,23 @@ export const insertRows = async (run: Run, { table, fields }: Resource, rows: It
   )
 }
 
-/** Whole rows after an id, in order of id. */
-export const readRows = async (run: Run, { table, fields }: Resource, after: number, count: number) => {
-  const query = knex(table)
-    .select(fields.map(({ name }) => name))
-    .where('id', '>', named('after'))
-  const rows = await run(prepared(bounded(query)), { after, limit: count, skipRows: 0 })
-  return rows.map((row): RowValues => {
-    const values = fields.map(({ name, kind }, n) => {
-      const text = row[n] ?? null
-      return [name, text === null || kind === 'text' ? text : Number(text)]
-    })
-    return Object.fromEntries(values)
-  })
+/** The value of a column in text format. */
+const parsed = (kind: CopiedTable['fields'][number]['kind'], text: string | null): StoredRow[string] => {
+  if (text === null || kind === 'text' || kind === 'json') return text
+  const value = Number(text)
+  return kind === 'integer' && Number.isInteger(value) && !Number.isSafeInteger(value) ? BigInt(text) : value
+}
+
+/** Whole rows after a value of the cursor, in its order. */
+export const readRows = async (
+  run: Run,
+  { table, fields, cursor = 'id' }: CopiedTable,
+  after: StoredRow[string] | undefined,
+  count: number,
+): Promise<StoredRow[]> => {
+  const query = knex(table).select(fields.map(({ name }) => name))
+  if (after !== undefined) query.where(cursor, '>', named('after', cursor === 'id' ? 'bigint' : 'text'))
+  const page = knex.raw('? order by ?? limit ?', [query, cursor, named('limit')])
+  const rows = await run(prepared(page), { after, limit: count })
+  return rows.map((row) => Object.fromEntries(fields.map(({ name, kind }, n) => [name, parsed(kind, row[n] ?? null)])))
 }

@@ -105,12 +105,11 @@ const searchedObjects = (resource: Resource): DerivedObject[] => {
   const condition = `new.${searchedColumn} is null or new.${searchedColumn} is not null`
   const trigger = `create or replace trigger ${name} before insert or update on ${table}
     for each row when (${condition}) execute function ${name}()`
+  // An earlier version made it a generated column.
+  const column = `alter table ${table} add column if not exists ${searchedColumn} text;
+    alter table ${table} alter column ${searchedColumn} drop expression if exists`
   return [
-    {
-      type: 'column',
-      name: searchedColumn,
-      sql: `alter table ${table} add column if not exists ${searchedColumn} text`,
-    },
+    { type: 'column', name: searchedColumn, sql: column },
     { type: 'trigger', name, sql: `${compute}; ${trigger}` },
   ]
 }

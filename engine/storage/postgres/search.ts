@@ -2,10 +2,14 @@
 import type { Knex } from 'knex'
 import { fold } from '../caseFold.js'
 import { knex, named } from './prepared.js'
-import type { SearchIndex } from './setUp.js'
+import type { SearchIndex } from './trigrams.js'
 
-/** The index finds texts by three letters or digits in a row. */
+/** The index finds texts by three letters or digits in a row; some servers know only ASCII ones. */
 const threeLetters = { any: /[\p{L}\p{N}]{3}/u, ascii: /[a-z0-9]{3}/ }
+const betweenWords = {
+  any: /(?<=[\p{L}\p{N}]{3})[^\p{L}\p{N}]+(?=[\p{L}\p{N}]{3})/u,
+  ascii: /(?<=[a-z0-9]{3})[^a-z0-9]+(?=[a-z0-9]{3})/,
+}
 
 /** Where the part of a folded text begins that the index can find; -1 if there is none. */
 export const indexedFrom = (index: SearchIndex, text: string): number =>
@@ -15,9 +19,6 @@ export const indexedFrom = (index: SearchIndex, text: string): number =>
 const shortLength = 32
 
 export const isLongSearch = (q: string): boolean => fold(q).length > shortLength
-
-/** A text as a pattern that matches it anywhere. */
-const anywhere = (text: string): string => `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`
 
 /** A short part of a text that begins at an index. */
 const partAt = (text: string, at: number): string =>
@@ -33,11 +34,29 @@ const rarePart = (text: string): string => {
   return partAt(text, text.indexOf(rarest[0]))
 }
 
+/**
+ * The words of a text, without what is between them and without the shortest: the index takes longest for what most rows have,
+ * such as `emp-` in a code (16 ms of 17 among 1,000,000 rows).
+ */
+const wordsOf = (index: SearchIndex, text: string): string[] => {
+  const words = text.split(index.isAscii ? betweenWords.ascii : betweenWords.any)
+  const long = words.filter((word) => word.length > 3)
+  return long.length > 1 ? long : words
+}
+
+/** Whether the pattern matches only texts that contain the searched one. */
+export const isExactSearch = (q: string): boolean =>
+  !isLongSearch(q) && Object.values(betweenWords).every((separator) => !separator.test(fold(q)))
+
+/** The words as a pattern that matches them anywhere, in order. */
+const anywhere = (words: readonly string[]): string =>
+  `%${words.map((word) => word.replaceAll(/[\\%_]/g, String.raw`\$&`)).join('%')}%`
+
 /** The parameters of a search. */
 export const searchValues = (index: SearchIndex, q: string) => {
   const text = fold(q)
   const indexed = isLongSearch(q) ? partAt(text, Math.max(0, indexedFrom(index, text))) : text
-  return { searchText: text, searchRare: rarePart(text), searchPattern: anywhere(indexed) }
+  return { searchText: text, searchRare: rarePart(text), searchPattern: anywhere(wordsOf(index, indexed)) }
 }
 
 /**

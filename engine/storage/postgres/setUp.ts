@@ -1,8 +1,10 @@
 /** Prepares a PostgreSQL database at start: checks it, migrates it, and loads the demo data into an empty one. */
 import { Client } from 'pg'
+import { publicDatabaseUrl } from '../../databaseUrl.js'
 import type { Registry } from '../../descriptor/registry.js'
 import { driftedResources, recount, reportDrift } from '../countDrift.js'
 import { describeDifference } from '../difference.js'
+import { keysTable } from '../keys.js'
 import { loadDemo } from '../loadDemo.js'
 import { migrate } from '../migrate.js'
 import type { Execute, MigrationDialect, Step } from '../migrationDialect.js'
@@ -10,16 +12,11 @@ import type { MigrationPlan } from '../migrationPlan.js'
 import type { ConnectOptions, Migrated, MigrateOptions, StorageOptions } from '../options.js'
 import { quoted } from '../schema.js'
 import { StorageError } from '../storage.js'
-import { configOf, shownAddress } from './address.js'
-import { statesTable } from './changeLog.js'
+import { messageOf } from './errors.js'
 import { migrationDialect } from './migration.js'
-import { executeOn } from './steps.js'
-
-/** What searches can use: whether there is a trigram index, and whether it knows non-ASCII letters. */
-export interface SearchIndex {
-  readonly isThere: boolean
-  readonly isAscii: boolean
-}
+import { executeOn } from './migrationSteps.js'
+import { reachServer, type Server } from './server.js'
+import { operatorClass, type SearchIndex, searchIndexOf, trigramsOf } from './trigrams.js'
 
 type Warn = (message: string) => void
 
@@ -33,50 +30,6 @@ const refuseEncoding = async (execute: Execute): Promise<void> => {
 const isReadOnly = async (execute: Execute): Promise<boolean> => {
   const [found] = await execute<{ is: boolean }>(`select current_setting('transaction_read_only')::boolean as is`)
   return found?.is === true
-}
-
-/** The operator class, if this role may use it or an index already does: an index is read without rights on the schema. */
-const operatorClass = async (execute: Execute): Promise<string | undefined> => {
-  const [found] = await execute<{ name: string }>(
-    `select quote_ident(nspname) || '.gin_trgm_ops' as name
-      from pg_opclass join pg_namespace on pg_namespace.oid = opcnamespace
-      where opcname = 'gin_trgm_ops' and (has_schema_privilege(opcnamespace, 'usage')
-        or exists (select 1 from pg_index where pg_opclass.oid = any(indclass)))`,
-  )
-  return found?.name
-}
-
-const scans = 'Searches scan whole tables because pg_trgm is not available'
-
-/** The operator class of the trigram index, if the extension is installed or can be. */
-const trigramsOf = async (execute: Execute, warn: Warn): Promise<string | undefined> => {
-  const installed = await operatorClass(execute)
-  if (installed) return installed
-  const [extension] = await execute<{ schema: string }>(
-    `select nspname as schema from pg_extension join pg_namespace on pg_namespace.oid = extnamespace where extname = 'pg_trgm'`,
-  )
-  if (extension) {
-    warn(
-      `${scans}: this role may not use the schema "${extension.schema}" that it is in. Grant USAGE on it and restart.`,
-    )
-    return undefined
-  }
-  try {
-    await execute('create extension if not exists pg_trgm')
-  } catch (error) {
-    warn(`${scans}: ${(error as Error).message}. Create the extension in this database and restart.`)
-  }
-  return operatorClass(execute)
-}
-
-const searchIndexOf = async (execute: Execute, trigrams: string | undefined): Promise<SearchIndex> => {
-  if (!trigrams) return { isThere: false, isAscii: true }
-  const schema = trigrams.slice(0, trigrams.lastIndexOf('.'))
-  // A role that may not use the schema searches only ASCII letters by the index.
-  const shown = await execute<{ count: number }>(`select cardinality(${schema}.show_trgm('éüß')) as count`).catch(
-    () => [],
-  )
-  return { isThere: true, isAscii: (shown[0]?.count ?? 0) === 0 }
 }
 
 /** Without a vacuum, changed rows are not in the visibility map, and index-only counts would read every row. */
@@ -95,8 +48,8 @@ interface Prepared {
   readonly plan: MigrationPlan
 }
 
-const connectorTo = (url: string, waitMs: number) => async (): Promise<Client> => {
-  const config = configOf(url, { statement_timeout: '0', lock_timeout: '0' })
+const connectorTo = (server: Server, waitMs: number) => async (): Promise<Client> => {
+  const config = server.config({ statement_timeout: '0', lock_timeout: '0' })
   const client = new Client({ ...config, connectionTimeoutMillis: waitMs })
   client.on('error', () => {})
   await client.connect()
@@ -105,13 +58,13 @@ const connectorTo = (url: string, waitMs: number) => async (): Promise<Client> =
 
 /** Migrates on separate connections without timeouts, and runs `work` before they are closed. */
 const withMigrated = async <T>(
-  url: string,
+  server: Server,
   registry: Registry,
   options: MigrateOptions,
   work: (prepared: Prepared) => Promise<T>,
 ): Promise<T> => {
   const { warn, waitMs } = options
-  const connect = connectorTo(url, waitMs)
+  const connect = connectorTo(server, waitMs)
   const client = await connect()
   try {
     const execute = executeOn(client)
@@ -128,9 +81,9 @@ const withMigrated = async <T>(
 }
 
 /** Prepares the database to be served. */
-export const setUp = (url: string, registry: Registry, options: StorageOptions): Promise<SearchIndex> =>
+export const setUp = (server: Server, registry: Registry, options: StorageOptions): Promise<SearchIndex> =>
   withMigrated(
-    url,
+    server,
     registry,
     { ...options, waitMs: options.pool.waitMs },
     async ({ execute, dialect, trigrams, plan }) => {
@@ -138,14 +91,26 @@ export const setUp = (url: string, registry: Registry, options: StorageOptions):
       if (isReader) options.warn('The database is read-only: reads work, and creates get 503.')
       const isLoaded = options.demo && !isReader && (await loadDemo(dialect, registry))
       await reportDrift(dialect, registry, options.warn)
-      options.opened?.({ created: plan.steps.some(({ table }) => table === statesTable), demo: isLoaded })
+      options.opened?.({ created: plan.steps.some(({ table }) => table === keysTable), demo: isLoaded })
       return searchIndexOf(execute, trigrams)
     },
   )
 
+/** Runs work; an error names the database. */
+const explaining = async <T>(url: string, work: () => Promise<T>): Promise<T> => {
+  try {
+    return await work()
+  } catch (error) {
+    throw new StorageError(`The database ${publicDatabaseUrl(url)} cannot be used: ${messageOf(error as Error)}`)
+  }
+}
+
+const reachToMigrate = (url: string, { waitMs, warn }: Pick<MigrateOptions, 'waitMs' | 'warn'>): Promise<Server> =>
+  reachServer(url, { pool: { waitMs, preparedStatements: 'off' }, warn })
+
 /** Brings the database up to date without serving it, and compares the stored counts with all rows. */
-export const migratePostgres = async (registry: Registry, url: string, options: MigrateOptions): Promise<Migrated> =>
-  withMigrated(url, registry, options, async ({ execute, dialect, plan }) => {
+export const migratePostgres = async (registry: Registry, url: string, options: MigrateOptions): Promise<Migrated> => {
+  const check = async ({ execute, dialect, plan }: Prepared): Promise<Migrated> => {
     const drifted = await driftedResources(dialect, registry, 'all')
     if (options.isRecounting && drifted.length > 0) {
       await recount(dialect, drifted, options)
@@ -156,26 +121,27 @@ export const migratePostgres = async (registry: Registry, url: string, options: 
       )
     }
     return { ...plan, drifted }
-  }).catch((error: Error) => {
-    throw new StorageError(`The database ${shownAddress(url)} cannot be used: ${error.message}`)
+  }
+  return explaining(url, async () => {
+    const server = await reachToMigrate(url, options)
+    return withMigrated(server, registry, options, check)
   })
+}
 
 /** Runs work on a connection of its own. */
-export const usePostgres = async <T>(
+export const usePostgres = <T>(
   url: string,
   { waitMs, isReadOnly: isReader }: ConnectOptions,
   work: (database: MigrationDialect) => Promise<T>,
-): Promise<T> => {
-  let client: Client | undefined
-  try {
-    const connect = connectorTo(url, waitMs)
-    client = await connect()
-    const execute = executeOn(client)
-    if (isReader) await execute('set default_transaction_read_only = on')
-    return await work(migrationDialect(client, connect, await operatorClass(execute), () => {}))
-  } catch (error) {
-    throw new StorageError(`The database ${shownAddress(url)} cannot be used: ${(error as Error).message}`)
-  } finally {
-    await client?.end()
-  }
-}
+): Promise<T> =>
+  explaining(url, async () => {
+    const connect = connectorTo(await reachToMigrate(url, { waitMs, warn: () => {} }), waitMs)
+    const client = await connect()
+    try {
+      const execute = executeOn(client)
+      if (isReader) await execute('begin read only')
+      return await work(migrationDialect(client, connect, await operatorClass(execute), () => {}))
+    } finally {
+      await client.end()
+    }
+  })

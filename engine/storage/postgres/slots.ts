@@ -23,8 +23,6 @@ interface Need {
 export class Preempted extends Unavailable {}
 
 export interface Slot {
-  /** Whether the statement was asked to end; it runs again when there is a slot for a slow one. */
-  readonly isPreempted: boolean
   /** The statement starts now. */
   start(): void
   release(): void
@@ -37,6 +35,7 @@ interface Held extends Need {
 }
 
 interface Waiting extends Need {
+  readonly since: number
   grant(slot: Slot): void
 }
 
@@ -53,21 +52,21 @@ export const slotsOf = (size: number): Slots => {
   const queues = new Map<string, Set<Waiting>>()
   const slowUntil = new Map<string, number>()
 
-  const isSlow = ({ name }: Need): boolean => (slowUntil.get(name) ?? 0) > performance.now()
+  const isSlow = ({ name }: Pick<Need, 'name'>): boolean => (slowUntil.get(name) ?? 0) > performance.now()
   const heldBy = (table: string): number => [...held].filter((one) => one.table === table).length
   const hasSlowSlot = (table: string): boolean => {
     const slow = [...held].filter((one) => one.isSlow)
     return slow.length < mostSlow && slow.filter((one) => one.table === table).length < mostSlowOfTable
   }
 
-  /** The next statement to run: one of the table that has the fewest slots. */
+  /** The next statement to run: of the table that has the fewest slots, the one that has waited longest. */
   const next = (): Waiting | undefined => {
     let found: Waiting | undefined
-    let fewest = Number.POSITIVE_INFINITY
+    let fewest = 0
     for (const [first] of queues.values()) {
       if (!first || (isSlow(first) && !hasSlowSlot(first.table))) continue
       const count = heldBy(first.table)
-      if (count < fewest) [found, fewest] = [first, count]
+      if (!found || count < fewest || (count === fewest && first.since < found.since)) [found, fewest] = [first, count]
     }
     return found
   }
@@ -82,9 +81,6 @@ export const slotsOf = (size: number): Slots => {
       arrange()
     }
     grant({
-      get isPreempted() {
-        return slot.isPreempted
-      },
       start() {
         timer = setTimeout(onLate, quickMs)
       },
@@ -105,11 +101,7 @@ export const slotsOf = (size: number): Slots => {
     }
     // A late statement that found no slot for slow ones ends for each quick one that waits.
     let wanted = 0
-    for (const queue of queues.values())
-      for (const one of queue) {
-        if (isSlow(one)) break
-        wanted++
-      }
+    for (const [name, queue] of queues) if (!isSlow({ name })) wanted += queue.size
     for (const one of late()) {
       if (wanted-- <= 0) return
       if (one.isPreempted) continue
@@ -139,7 +131,7 @@ export const slotsOf = (size: number): Slots => {
           leave()
           resolve(slot)
         }
-        const waiting: Waiting = { ...need, grant }
+        const waiting: Waiting = { ...need, since: performance.now(), grant }
         queue.add(waiting)
         arrange()
         if (!queue.has(waiting)) return

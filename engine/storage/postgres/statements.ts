@@ -9,7 +9,7 @@ import { pageStart, stateOf, totalOf } from './changes.js'
 import { longestKey } from './functions.js'
 import { bounded, knex, named, type Prepared, prepared, type Query } from './prepared.js'
 import { isIndexed, rowJson, searchedColumn } from './schema.js'
-import { contains, isLongSearch } from './search.js'
+import { contains, isExactSearch, isLongSearch } from './search.js'
 
 type Parts = Readonly<Record<string, Query>>
 
@@ -72,7 +72,7 @@ export const statementsOf = (resource: Resource) => {
     }
     if (by === 'filter') return pageOf({ _found: bounded(matches) }, matches.clone().clear('select').count())
     if (by === 'search') matches.where(searchedColumn, 'like', named('searchPattern'))
-    if (by === 'scan' || isLongSearch(q)) matches.where(contains(searchedColumn, isLongSearch(q)))
+    if (by === 'scan' || !isExactSearch(q)) matches.where(contains(searchedColumn, isLongSearch(q)))
     // The count needs all matches, so the page is taken from them.
     return pageOf({ _matches: matches, _found: bounded(knex('_matches').select('id')) }, knex('_matches').count())
   }
@@ -97,7 +97,7 @@ export const statementsOf = (resource: Resource) => {
     /** The page of a plan that searches or filters; built on first use. */
     matching(plan: Plan): Prepared {
       const isLong = Object.entries(plan.filters).map(([name, value]) => [name, isLongText(value)])
-      const key = JSON.stringify([plan.by, isLongSearch(plan.q), isLong])
+      const key = JSON.stringify([plan.by, isExactSearch(plan.q), isLongSearch(plan.q), isLong])
       const statement = built.get(key) ?? matching(plan)
       built.set(key, statement)
       return statement

@@ -11,8 +11,8 @@ import { creator } from './create.js'
 import type { Prepared } from './prepared.js'
 import { rowJson } from './schema.js'
 import { indexedFrom, searchValues } from './search.js'
-import type { SearchIndex } from './setUp.js'
 import { statementsOf } from './statements.js'
+import type { SearchIndex } from './trigrams.js'
 import { within } from './within.js'
 
 /**

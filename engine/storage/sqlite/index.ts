@@ -1,18 +1,18 @@
 /** SQLite: one file, a connection of the main thread for short reads, and worker threads for writes and long reads. */
 import type { Database } from 'better-sqlite3'
-import type { Registry, RowValues } from '../../descriptor/registry.js'
+import type { Registry } from '../../descriptor/registry.js'
 import type { StorageOptions } from '../options.js'
 import { perResource } from '../perResource.js'
 import { ResponseCache } from '../responseCache.js'
-import { quoted, statesTable } from '../schema.js'
+import { statesTable } from '../schema.js'
 import type { Storage } from '../storage.js'
 import { resourceTable } from '../table.js'
 import { commitCounter } from './commitCounter.js'
 import { fileGuard, inMemory } from './file.js'
 import { type ListSql, listReader } from './lists.js'
-import { insertRows } from './migration.js'
 import { readersOf } from './readers.js'
 import { reopenOnReplace } from './reopenOnReplace.js'
+import { insertRows, readRows } from './rows.js'
 import { knex, readLockTimeout, setUp, startTimeout } from './setUp.js'
 import { type Statements, statementsOf } from './statements.js'
 import { type Shared, sqliteTable } from './table.js'
@@ -61,11 +61,7 @@ const openFile = async (registry: Registry, path: string, options: StorageOption
       const rows = new Map(counted.all() as [string, number][])
       return new Map(registry.map((resource) => [resource, rows.get(resource.table) ?? 0]))
     },
-    async rows({ table, fields }, after, count) {
-      const columns = fields.map(({ name }) => quoted(name)).join(', ')
-      const some = database.prepare(`select ${columns} from ${quoted(table)} where id > ? order by id limit ?`)
-      return some.all(after, count) as RowValues[]
-    },
+    rows: async (table, after, count) => readRows(database, table, after, count),
     async fill(batches) {
       database.pragma(`busy_timeout = ${startTimeout}`)
       try {
@@ -82,6 +78,7 @@ const openFile = async (registry: Registry, path: string, options: StorageOption
     async ping() {
       checkFile()
       anyQuery.get()
+      return { isReadOnly: database.readonly }
     },
     async close() {
       await Promise.all([writes.close(), readers.close()])

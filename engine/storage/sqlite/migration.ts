@@ -1,14 +1,14 @@
 /** A SQLite database as the migration reads and changes it. SQLite stores the SQL of each object, which is compared with the wanted one. */
 import type { Database } from 'better-sqlite3'
 import type { Knex } from 'knex'
-import type { Resource, RowValues } from '../../descriptor/registry.js'
+import type { Resource } from '../../descriptor/registry.js'
 import { batchesOf } from '../batches.js'
-import { compile, parameter } from '../bindings.js'
 import type { Execute, MigrationDialect } from '../migrationDialect.js'
 import { type ObjectName, quoted, statesTable } from '../schema.js'
 import { StorageError } from '../storage.js'
 import { blockBits } from './blocks.js'
 import { catalogueOf, rebuild, tableNames } from './catalogue.js'
+import { insertRows } from './rows.js'
 import {
   allIndexes,
   blocksTable,
@@ -21,14 +21,6 @@ import {
 
 /** SQL without what makes no difference: SQLite writes the first words of stored SQL in capitals, and names may be quoted. */
 const normalised = (sql: string): string => sql.toLowerCase().replaceAll(/[`"]/g, '')
-
-/** Stores whole rows; a row without an id gets the next one. */
-export const insertRows = (database: Database, knex: Knex, resource: Resource, rows: Iterable<RowValues>): void => {
-  const row = Object.fromEntries(resource.fields.map(({ name }) => [name, parameter(knex, name)]))
-  const { sql, parameters } = compile(knex(resource.table).insert(row))
-  const insert = database.prepare(sql)
-  for (const values of rows) insert.run(parameters.map((name) => values[name] ?? null))
-}
 
 /** Rows are added to the search index in batches of this size, so that progress can be reported. */
 const batch = 10_000

@@ -34,7 +34,7 @@ export const reopenOnReplace = async (
   return {
     table: (resource) => withStorageErrors(() => current.table(resource)),
     counts: () => current.counts(),
-    rows: (resource, after, count) => current.rows(resource, after, count),
+    rows: (table, after, count) => current.rows(table, after, count),
     fill: (batches) => current.fill(batches),
     ping: () => current.ping(),
     close() {

@@ -20,9 +20,9 @@ export const statementsOf = (knex: Knex, registry: Registry, resource: Resource)
   // Without INDEXED BY, SQLite computes the JSON again for a handful of rows.
   const rows = `select id, ${rowJson(knex, resource)} as row from ${table} indexed by ${jsonIndex(resource)}`
   const columns = resource.fields.map((field) => field.name).filter((name) => name !== 'id')
-  // Without text, the condition is constant, and SQLite cannot use the index.
   const longRows = `select 1 from ${table} indexed by ${longRowsIndex(resource)} where ${isLong(knex, resource)}`
-  const hasLongRows = searchedFields(resource).length === 0 ? 'false' : `exists (${longRows})`
+  // Without text the condition is constant, and SQLite cannot use the index.
+  const hasLongRows = searchedFields(resource).length > 0 ? `exists (${longRows})` : '0'
   return {
     get: compile(
       knex.raw(`select ${version}, (select cast(row as blob) from (${rows} where id = ?))`, parameters('id')),

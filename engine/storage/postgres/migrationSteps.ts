@@ -21,7 +21,7 @@ const lockId = '7238116901'
  * The settings of a step's transaction. Functions that run with their owner's rights keep this search path: with temporary
  * tables last, no caller can put a table of their own in the place of ours.
  */
-const settings = `select set_config('lock_timeout', '${lockTimeoutMs}', true), set_config('search_path',
+const settings = `select set_config('lock_timeout', '${lockTimeoutMs}', true), set_config('statement_timeout', '0', true), set_config('search_path',
   (select string_agg(quote_ident(name), ', ') from unnest(current_schemas(false)) as name) || ', pg_temp', true)`
 
 /** The name of an index while it is built; one that exists before is left from a build that was interrupted. */
@@ -85,10 +85,12 @@ export const stepRunner = (client: Client, connect: Connect, warn: (message: str
   const build = async (sql: string, what: string, onDone: (part: number) => void): Promise<void> => {
     const { processID } = client as Client & { processID: number }
     const watch = async () => {
+      // Otherwise the transaction would see the same progress again and again.
+      await watcher?.query('select pg_stat_clear_snapshot()')
       const found = await watcher?.query<{ part: number; blocker: number | null }>(buildProgress(processID))
       const [now] = found?.rows ?? []
       if (now?.blocker) warnOnce(`The index of ${what} waits until the transaction of process ${now.blocker} ends.`)
-      if (now) onDone(now.part)
+      if (now) onDone(Math.min(1, now.part))
     }
     const timer = setInterval(() => void watch().catch(() => {}), 1_000)
     try {

@@ -1,0 +1,81 @@
+/** Database URLs: those of PostgreSQL are parsed as libpq does, and all are shown without user, password and parameters. */
+
+/** The parts of a PostgreSQL URL, decoded; the driver has a default for each missing one. */
+export interface PostgresUrl {
+  readonly user: string
+  readonly password: string
+  /** A host name, an IP address, or the folder of a Unix socket. */
+  readonly host: string
+  readonly port: string
+  readonly database: string
+  readonly parameters: Readonly<Record<string, string>>
+}
+
+/** The "@" before the host is the last one, so that a password may have others. */
+const urlParts = /^postgres(?:ql)?:\/\/(?:([^/?#]*)@)?([^/?#@]*)(?:\/([^?#@]*))?(?:\?([^#]*))?$/s
+const hostParts = /^(?:\[([^\]]*)\]|([^:]*))(?::(.*))?$/s
+
+/** A parameter with "@" is probably the rest of a password with "?", unless it is one that may have it. */
+const isParameter = (pair: string): boolean => /^(?:user|password)=|^[\w.-]+(?:=[^@]*)?$/.test(pair)
+
+/** None of these messages has a part of the URL: what looks like a host may be a part of the password. */
+const encodingAdvice =
+  'In a user name or password, write "@" as %40, "/" as %2F, "?" as %3F, "#" as %23, ":" as %3A and "%" as %25.'
+
+/** Decodes what is percent-encoded and leaves any other "%" as it is. */
+const decoded = (text = ''): string =>
+  text.replaceAll(/(?:%[\da-f]{2})+/gi, (encoded) => {
+    try {
+      return decodeURIComponent(encoded)
+    } catch {
+      return encoded
+    }
+  })
+
+/** Parses the URL; throws an error whose message completes the sentence "The database … cannot be used: …". */
+export const parsePostgresUrl = (url: string): PostgresUrl => {
+  const parts = urlParts.exec(url.trim())
+  const [, login = '', hosts = '', database, query = ''] = parts ?? []
+  if (!parts || !query.split('&').filter(Boolean).every(isParameter)) {
+    throw new Error(`its URL does not look like postgres://USER:PASSWORD@HOST:5432/NAME. ${encodingAdvice}`)
+  }
+  const { host, port, user, password, dbname, ...parameters } = Object.fromEntries(new URLSearchParams(query))
+  if (`${host ?? hosts}${port ?? ''}`.includes(',')) {
+    throw new Error(
+      'its URL names several hosts. Name one, such as a DNS name or a proxy that always leads to the primary.',
+    )
+  }
+  const [, address, name, givenPort = ''] = hostParts.exec(hosts) ?? []
+  const usedPort = port ?? givenPort
+  if (usedPort !== '' && !(/^\d{1,5}$/.test(usedPort) && Number(usedPort) > 0 && Number(usedPort) < 65_536)) {
+    throw new Error(`the port in its URL is not a number from 1 to 65535. ${encodingAdvice}`)
+  }
+  const colon = login.includes(':') ? login.indexOf(':') : login.length
+  return {
+    user: user ?? decoded(login.slice(0, colon)),
+    password: password ?? decoded(login.slice(colon + 1)),
+    host: host ?? address ?? decoded(name),
+    port: usedPort,
+    database: dbname ?? decoded(database),
+    parameters,
+  }
+}
+
+const publicPostgresUrl = (url: string): string => {
+  try {
+    const { host, port, database } = parsePostgresUrl(url)
+    const isSocket = host.startsWith('/')
+    const shownHost = isSocket ? '' : host.includes(':') ? `[${host}]` : host
+    const scheme = url.slice(0, url.indexOf(':'))
+    return `${scheme}://${shownHost}${port && `:${port}`}/${database}${isSocket ? `?host=${host}` : ''}`
+  } catch {
+    return 'postgres://…'
+  }
+}
+
+/** A database URL that is safe to print; what is not understood is shown only if it cannot have a password. */
+export const publicDatabaseUrl = (url: string): string => {
+  if (url.startsWith('sqlite:')) return url
+  if (/^postgres(?:ql)?:/i.test(url)) return publicPostgresUrl(url)
+  return /^(?:\w+:\/\/)?[\w./\\-]*$/.test(url) ? url : '…'
+}

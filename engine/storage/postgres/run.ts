@@ -1,0 +1,53 @@
+/** Runs statements on a connection: prepared if it keeps them, and with settings if it does not keep those. */
+import type { ClientBase } from 'pg'
+import { bind } from '../bindings.js'
+import type { SessionSettings } from './address.js'
+import { localSettings, queryWithSettings } from './localSettings.js'
+import type { Prepared } from './prepared.js'
+import type { Server } from './server.js'
+
+/** A row in text format. */
+export type Row = readonly (string | null)[]
+
+/** Runs a statement; values are bound by name, and a missing one is null. */
+export type Run = (statement: Prepared, values?: Readonly<Record<string, unknown>>) => Promise<Row[]>
+
+/** Values stay in text format; the caller knows their types. */
+const types = { getTypeParser: () => String }
+
+/** `settings` is the SQL that precedes each statement. */
+const runOn =
+  (client: ClientBase, isPrepared: boolean, settings?: string): Run =>
+  async (statement, values = {}) => {
+    const { name, sql: text } = statement
+    const query = {
+      ...(isPrepared && { name }),
+      text,
+      values: bind(statement, values),
+      rowMode: 'array',
+      types,
+    } as const
+    const { rows } = await (settings ? queryWithSettings(client, settings, query) : client.query(query))
+    return rows as Row[]
+  }
+
+/** Runs statements whose connection may keep nothing of them. */
+export const runUnprepared = (client: ClientBase): Run => runOn(client, false)
+
+export interface Runner {
+  /** Runs statements that are transactions of their own. */
+  single(client: ClientBase): Run
+  /** The SQL that begins a transaction, and what runs its statements. */
+  readonly begin: string
+  inTransaction(client: ClientBase): Run
+}
+
+/** Runs statements with these settings on connections to a server that were configured with them. */
+export const runnerFor = ({ isDirect, keepsStatements }: Server, settings: SessionSettings): Runner => {
+  const local = isDirect ? undefined : localSettings(settings)
+  return {
+    single: (client) => runOn(client, keepsStatements, local),
+    begin: local ? `begin isolation level read committed; ${local}` : 'begin',
+    inTransaction: (client) => runOn(client, keepsStatements),
+  }
+}

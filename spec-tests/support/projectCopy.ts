@@ -1,0 +1,53 @@
+/** A copy of the project in a temporary folder, in which tests may add and change files and run its commands. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { folders } from '../../product.js'
+import { temporaryFolder } from '../../support/cleanup.js'
+
+const root = dirname(folders.seeds)
+
+export interface ProjectCopy {
+  readonly path: string
+  /** Runs a shell command, and scripts of package.json as npm does, without what npm prints itself. */
+  run(command: string, environment?: Record<string, string>): Promise<{ status: number | null; output: string }>
+}
+
+const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
+
+/** Starting npm takes longer than most of the scripts. */
+const withoutNpm = (command: string): string =>
+  command.replaceAll(/\bnpm (?:run )?([\w:]+)(?: --(?= |$))?/g, (call, name: string) => {
+    const script = scripts[name]
+    return script === undefined ? call : script.replace(/^exec /, '')
+  })
+
+export const projectCopy = (): ProjectCopy => {
+  const { path } = temporaryFolder('project')
+  const names = ['server.ts', 'product.ts', 'package.json', 'tsconfig.json', 'biome.json', '.gitignore', 'docs']
+  const sources = ['engine', 'resources', 'seeds', 'cli', 'support', 'scripts', 'spec-tests', 'stress', 'bench']
+  for (const name of [...names, ...sources]) {
+    cpSync(join(root, name), join(path, name), {
+      recursive: true,
+      filter: (file) => !/\/(?:node_modules|data)(?:\/|$)/.test(file.slice(root.length)),
+    })
+  }
+  mkdirSync(join(path, 'data'))
+  symlinkSync(join(root, 'node_modules'), join(path, 'node_modules'), 'junction')
+  return {
+    path,
+    async run(command, environment = {}) {
+      const { PATH, HOME } = process.env
+      const env = { PATH: `${join(path, 'node_modules', '.bin')}:${PATH}`, HOME, ...environment }
+      const child = spawn('sh', ['-c', `exec 2>&1; ${withoutNpm(command)}`], {
+        cwd: path,
+        env,
+        stdio: ['ignore', 'pipe', 'ignore'],
+      })
+      const [ended, output] = await Promise.all([once(child, 'close'), text(child.stdout)])
+      return { status: ended[0] as number | null, output: output.replaceAll('Building …\n', '') }
+    },
+  }
+}
