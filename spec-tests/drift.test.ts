@@ -98,6 +98,13 @@ if (server) {
     await heals(database, 1, [])
   })
 
+  test('a data-only restore of the engine’s own tables beside counted rows', async () => {
+    const database = await filled()
+    for (const own of ['registry_tables', 'registry_blocks'])
+      await database.run(`insert into ${own} select * from ${own} where name = 'things'`)
+    await heals(database, 3, [2, 3])
+  })
+
   test('triggers fire whatever the session_replication_role', async () => {
     const database = await filled()
     const before = await start(database)
