@@ -5,6 +5,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileS
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
+import Database from 'better-sqlite3'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { folders } from '../product.js'
@@ -95,6 +96,30 @@ test('copy creates a missing folder', async () => {
   const { status, stderr } = await run('copy', `--from ${source} --to sqlite:${copy}`)
   assert.is(status, 0, stderr)
   assert.ok(existsSync(copy))
+})
+
+test('migrate sets a database up, does nothing the second time, and counts again on request', async () => {
+  const file = join(folder, 'migrated.sqlite')
+  const database = { DATABASE_URL: `sqlite:${file}` }
+  const [match, upToDate] = [/^The stored counts of all 12 tables match/m, /^The database is up to date\.$/m]
+  const first = await run('migrate', '', database)
+  assert.equal([first.status, first.stderr], [0, ''])
+  assert.match(first.stdout, /^Done: create the table employees\.$/m)
+  assert.match(first.stdout, match)
+  const second = await run('migrate', '', database)
+  assert.match(second.stdout, upToDate)
+  const other = new Database(file)
+  other.exec(`update registry_tables set rows = 7 where name = 'employees'`)
+  other.close()
+  const drifted = await run('migrate', '', database)
+  assert.is(drifted.status, 1)
+  assert.match(drifted.stdout, /^The stored counts of the table "employees" differed from its rows\.$/m)
+  assert.is(drifted.stderr, 'Some counts are wrong: run npm run migrate -- --recount.\n')
+  const counted = await run('migrate', '--recount', database)
+  assert.is(counted.status, 0)
+  assert.match(counted.stdout, /differed from its rows; counted again\.$/m)
+  assert.match((await run('migrate', '', database)).stdout, match)
+  assert.is((await run('migrate', '', { DATABASE_URL: 'sqlite::memory:' })).status, 1)
 })
 
 /** Starts a script with its own temporary folder, interrupts it once it has files there, and returns the remaining files. */

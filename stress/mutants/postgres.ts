@@ -237,7 +237,54 @@ const errors = mutantsOf(
   'postgres',
 )
 
+const migration = mutantsOf(
+  'engine/storage/postgres/migration.js',
+  ['drift'],
+  {
+    'postgres-migration-triggers': {
+      rule: 'Changes are counted whatever the session_replication_role.',
+      find: 'enable always trigger',
+      replace: 'enable trigger',
+    },
+    'postgres-migration-counts': {
+      rule: 'Counts are corrected by their difference from the rows.',
+      find: '- coalesce(stored.rows, 0)',
+      replace: '',
+    },
+  },
+  'postgres',
+)
+
+const migrationSteps = mutantsOf(
+  'engine/storage/postgres/migrationSteps.js',
+  ['upgrade'],
+  {
+    'postgres-migration-leftover': {
+      rule: 'An index build that was interrupted is repeated.',
+      find: '`drop index concurrently if exists ${unfinishedIndex}`',
+      replace: "'select 1'",
+    },
+  },
+  'postgres',
+)
+
+const drift = mutantsOf(
+  'engine/storage/drift.js',
+  ['drift'],
+  {
+    'postgres-drift-sample': {
+      rule: 'A start notices that stored counts differ from the rows.',
+      find: '<> coalesce((select rows from stored where stored.block = sampled.block), 0)',
+      replace: '< 0',
+    },
+  },
+  'postgres',
+)
+
 export const postgres = [
+  ...migration,
+  ...migrationSteps,
+  ...drift,
   ...schema,
   ...registry,
   ...search,
