@@ -81,11 +81,10 @@ export const connectionsTo = (url: string, { size, waitMs, idleMs, statementMs }
     extra_float_digits: '1',
   }
   const config = { ...configOf(url, settings), connectionTimeoutMillis: waitMs, idleTimeoutMillis: idleMs }
-  const most = Math.max(1, size - 1)
   const checks = poolOf({ ...config, max: 1, query_timeout: waitMs })
-  const pool = poolOf({ ...config, max: most, query_timeout: statementMs + grace })
-  const slots = slotsOf(most)
-  const withRetries = retrying(waitMs, most)
+  const pool = poolOf({ ...config, max: size, query_timeout: statementMs + grace })
+  const slots = slotsOf(size)
+  const withRetries = retrying(waitMs, size)
 
   const connect = async (from: Pool, until: number): Promise<PoolClient> => {
     const connecting = from.connect()
