@@ -103,7 +103,7 @@ test('a start prints no part of a password, whatever is wrong with the URL', asy
     'me:SECRET@host/name',
     'host=localhost password=SECRET',
   ]) {
-    const { code, output } = await startAndFail({ DATABASE_URL: url })
+    const { code, output } = await startAndFail({ DATABASE_URL: url, DATABASE_WAIT_MS: '0' })
     assert.is(code, 1, url)
     assert.match(output, /^(?:The database postgres:\S+ cannot be used: |DATABASE_URL is ".*", but it must be )/)
     assert.not.match(output, /SEC|RET/)

@@ -113,8 +113,10 @@ test('of the statements that wait, those of the table with the fewest slots go f
   const waiting = [take('third', 'busy'), take('fourth', 'busy'), take('other', 'idle')]
   held[0]?.release()
   ;(await waiting[2])?.release()
-  await waiting[0]
+  const third = await waiting[0]
   assert.equal(order, ['first', 'second', 'other', 'third'])
+  third?.release()
+  ;(await waiting[1])?.release()
 })
 
 test('a request for a locked table gets 503 after POOL_WAIT_MS', async () => {

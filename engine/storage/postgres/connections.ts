@@ -65,12 +65,11 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
     extra_float_digits: '1',
   }
   const config = { ...server.config(settings), connectionTimeoutMillis: waitMs, idleTimeoutMillis: idleMs }
-  const most = Math.max(1, size - 1)
   const checks = poolOf({ ...config, max: 1, query_timeout: waitMs })
-  const pool = poolOf({ ...config, max: most, query_timeout: statementMs + grace })
+  const pool = poolOf({ ...config, max: size, query_timeout: statementMs + grace })
   const { single, begin, inTransaction } = runnerFor(server, settings)
-  const slots = slotsOf(most)
-  const withRetries = retrying(waitMs, most)
+  const slots = slotsOf(size)
+  const withRetries = retrying(waitMs, size)
 
   const connect = async (from: Pool, until: number): Promise<PoolClient> => {
     const connecting = from.connect()

@@ -1,5 +1,5 @@
 /**
- * Shares the connections of a pool between statements. A statement that takes long is slow; slow statements take at most half of the
+ * Shares the connections of a pool between statements. A statement that takes long is slow; slow statements take about half of the
  * slots, and those of one table fewer, so that slow searches or a locked table leave room for the other requests.
  */
 import { type Caller, TimedOut, Unavailable } from '../storage.js'
@@ -45,8 +45,8 @@ export interface Slots {
 }
 
 export const slotsOf = (size: number): Slots => {
-  const mostSlow = Math.max(1, Math.floor(size / 2))
-  const mostSlowOfTable = Math.max(1, mostSlow - 1)
+  const mostSlow = Math.ceil(size / 2)
+  const mostSlowOfTable = mostSlow > 2 ? mostSlow - 1 : mostSlow
   const held = new Set<Held>()
   /** By statement, because all that wait for one are slow or none is. */
   const queues = new Map<string, Set<Waiting>>()
