@@ -481,9 +481,7 @@ const edit = (file: string, from: string, to: string): void => {
 }
 
 test('the command: a record that is missing or damaged is an error, and --accept writes it', async () => {
-  const original = readFileSync(recordedFile, 'utf8')
   const advice = 'record the API with: npm run contract -- --accept'
-  rmSync(recordedFile)
   assert.equal(await contract(), { status: 1, output: `docs/openapi.json does not exist; ${advice}\n` })
   writeFileSync(recordedFile, '{"paths":')
   const damaged = await contract('--check')
@@ -494,7 +492,7 @@ test('the command: a record that is missing or damaged is an error, and --accept
   assert.equal(await contract('--json'), { status: 1, output: expected })
   rmSync(recordedFile)
   assert.equal(await contract('--accept'), { status: 0, output: 'Recorded the API in docs/openapi.json.\n' })
-  assert.equal(Object.keys(JSON.parse(readFileSync(recordedFile, 'utf8'))), Object.keys(JSON.parse(original)))
+  assert.ok(JSON.parse(readFileSync(recordedFile, 'utf8')).paths['/v1/employees'])
   const isCurrent = 'The API is the one recorded in docs/openapi.json.\n'
   assert.equal(await contract('--check'), { status: 0, output: isCurrent })
 })
@@ -504,7 +502,7 @@ test('the command: an addition fails only with --check', async () => {
   edit('resources/departments.ts', '{ defineResource, text }', '{ defineResource, integer, text }')
   const { status, output } = await contract()
   assert.is(status, 0, output)
-  assert.match(output, /Department\.floor is new .+\n[\s\S]*Nothing breaks clients\./)
+  assert.match(output, /Department\.floor is new .+\n(?:.*\n)*Nothing breaks clients\./)
   assert.is((await contract('--check')).status, 1)
 })
 

@@ -62,14 +62,13 @@ for (const resource of affected) {
   })
 
   test(`${path}: lists, pages and rows show null`, async () => {
-    const [first] = (await get(`${path}?limit=1`)).body.data
-    const found = encodeURIComponent(String(Object.values(first).find((value) => typeof value === 'string') ?? ''))
-    for (const query of ['limit=200', 'limit=7&offset=1', `q=${found}&limit=200`]) {
+    for (const query of ['limit=200', 'limit=7&offset=13', 'q=a&limit=200', 'q=an&offset=1']) {
       const { body } = await get(`${path}?${query}`)
       assert.ok(body.data.length > 0, query)
       for (const row of body.data) for (const { name } of fields) assert.is(row[name], null)
     }
-    for (const { name } of fields) assert.is((await get(`${path}/${first.id}`)).body[name], null)
+    const [{ id }] = (await get(`${path}?limit=1`)).body.data
+    for (const { name } of fields) assert.is((await get(`${path}/${id}`)).body[name], null)
   })
 
   test(`${path}: no search finds it, in whole or in part`, async () => {

@@ -48,7 +48,8 @@ test('the page shows commands', () => {
   assert.ok(shown.length > 8)
 })
 
-test('a database with rows', async () => {
+test('a recorded API, and a database with rows', async () => {
+  assert.is((await project.run('npm run contract -- --accept')).status, 0)
   assert.match(await startOnce(), /^Created the database sqlite:data\/workforce\.sqlite, with the demo data\./)
 })
 

@@ -1,7 +1,7 @@
 /** A copy of the project in a temporary folder, in which tests may add and change files and run its commands. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { folders } from '../../product.js'
@@ -15,6 +15,12 @@ export interface ProjectCopy {
   run(command: string, environment?: Record<string, string>): Promise<{ status: number | null; output: string }>
 }
 
+/** Not all resources: those that a user adds, such as the examples of the documentation, must not change these tests. */
+const own = [
+  ...['applications', 'attendance', 'brands', 'candidates', 'career-sites', 'departments', 'employees'],
+  ...['job-distributions', 'jobs', 'leave', 'organization-teams', 'organizations'],
+]
+
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
 
 /** Starting npm takes longer than most of the scripts. */
@@ -26,15 +32,17 @@ const withoutNpm = (command: string): string =>
 
 export const projectCopy = (): ProjectCopy => {
   const { path } = temporaryFolder('project')
-  const names = ['server.ts', 'product.ts', 'package.json', 'tsconfig.json', 'biome.json', '.gitignore', 'docs']
-  const sources = ['engine', 'resources', 'seeds', 'cli', 'support', 'scripts', 'spec-tests', 'stress', 'bench']
-  for (const name of [...names, ...sources]) {
+  const names = ['server.ts', 'product.ts', 'package.json', 'tsconfig.json', 'biome.json', '.gitignore']
+  const sources = ['engine', 'cli', 'support', 'scripts', 'spec-tests', 'stress', 'bench']
+  const descriptors = own.flatMap((name) => [`resources/${name}.ts`, `seeds/${name}.json`])
+  for (const name of [...names, ...sources, ...descriptors.filter((file) => existsSync(join(root, file)))]) {
     cpSync(join(root, name), join(path, name), {
       recursive: true,
       filter: (file) => !/\/(?:node_modules|data)(?:\/|$)/.test(file.slice(root.length)),
     })
   }
   mkdirSync(join(path, 'data'))
+  mkdirSync(join(path, 'docs'))
   symlinkSync(join(root, 'node_modules'), join(path, 'node_modules'), 'junction')
   return {
     path,
