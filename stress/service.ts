@@ -6,7 +6,7 @@ import type { Resource, RowValues } from '../engine/descriptor/registry.js'
 import { openStorage } from '../engine/storage/open.js'
 import { folders } from '../product.js'
 import { type Header, RawConnection, type RawResponse, requestBytes } from '../support/rawHttp.js'
-import { bulkRow, withSampleRows } from '../support/samples.js'
+import { bulkRows, withSampleRows } from '../support/samples.js'
 import { storageOptions } from '../support/storageOptions.js'
 
 export const token = 'stress-test-write-token'
@@ -41,8 +41,9 @@ export const makeFile = async (path: string, extraRows: number): Promise<void> =
   const storage = await openStorage(registry, `sqlite:${path}`, { ...storageOptions, cacheBytes: 0 })
   for (const resource of extraRows > 0 ? registry.filter(isRepeatable) : []) {
     const last = Math.max(...resource.demo.map((row) => Number(row['id'])))
+    const bulkRow = bulkRows(resource)
     const rowAt = (_: unknown, n: number): RowValues => ({
-      ...bulkRow(resource, resource.demo.length + n),
+      ...bulkRow(resource.demo.length + n),
       id: last + (n + 1) * idStep,
     })
     const rows = Array.from({ length: extraRows }, rowAt)

@@ -1,6 +1,6 @@
 /** The SQL of a resource on SQLite, compiled when the registry is loaded. */
 import type { Knex } from 'knex'
-import { filterFields, type Registry, type Resource } from '../../descriptor/registry.js'
+import { filterFields, type Registry, type Resource, searchedFields } from '../../descriptor/registry.js'
 import { compile, parameter } from '../bindings.js'
 import { conflictsQuery } from '../conflicts.js'
 import { quoted, statesTable } from '../schema.js'
@@ -20,7 +20,9 @@ export const statementsOf = (knex: Knex, registry: Registry, resource: Resource)
   // Without INDEXED BY, SQLite computes the JSON again for a handful of rows.
   const rows = `select id, ${rowJson(knex, resource)} as row from ${table} indexed by ${jsonIndex(resource)}`
   const columns = resource.fields.map((field) => field.name).filter((name) => name !== 'id')
-  const hasLongRows = `exists (select 1 from ${table} indexed by ${longRowsIndex(resource)} where ${isLong(knex, resource)})`
+  const longRows = `select 1 from ${table} indexed by ${longRowsIndex(resource)} where ${isLong(knex, resource)}`
+  // Without text the condition is constant, and SQLite cannot use the index.
+  const hasLongRows = searchedFields(resource).length > 0 ? `exists (${longRows})` : '0'
   return {
     get: compile(
       knex.raw(`select ${version}, (select cast(row as blob) from (${rows} where id = ?))`, parameters('id')),
