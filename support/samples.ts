@@ -107,23 +107,3 @@ export const sampleBody = (registry: Registry, resource: Resource, n: number): R
 /** A demo row as clients see it: every field present, redacted ones null. */
 export const publicRow = (resource: Resource, row: RowValues): RowValues =>
   Object.fromEntries(resource.fields.map(({ name, redacted }) => [name, redacted ? null : (row[name] ?? null)]))
-
-/**
- * Makes the function that returns the nth row of a large table: the demo rows repeated, with distinct values in unique
- * fields and in one text field. Unique references are null.
- */
-export const bulkRows = ({ fields, demo }: Resource): ((n: number) => RowValues) => {
-  const distinct = fields.find((field) => field.kind === 'text' && !field.filter && !field.redacted)
-  const changed = fields.filter((field) => field.name !== 'id' && (field.unique || field === distinct))
-  const largest = new Map(
-    changed.map(({ name }) => [name, demo.reduce((most, row) => Math.max(most, Number(row[name]) || 0), 0)]),
-  )
-  return (n) => {
-    const row: RowValues = { ...demo[n % demo.length], id: null }
-    for (const { name, kind, references } of changed) {
-      if (references) row[name] = null
-      else row[name] = kind === 'text' ? `${row[name] ?? name}-${n}` : (largest.get(name) ?? 0) + n
-    }
-    return row
-  }
-}

@@ -7,7 +7,7 @@ import { verify } from '../../engine/descriptor/verify.js'
 const area = 'Kitchen sink'
 let count = 0
 
-export const descriptors = {
+const descriptors = {
   'sink-basins': defineResource({
     name: 'Sink basin',
     area,
