@@ -65,14 +65,25 @@ export const sampleRowOf = (registry: Registry, resource: Resource, n: number): 
   // Every fourth number makes optional fields null.
   sampleRow(resource, rowsOf(registry), n, 4 * n + 1)
 
+/** Whether rows of a resource require rows of one of these paths, directly or through others. */
+const requiresAny = (registry: Registry, resource: Resource, paths: readonly string[]): boolean =>
+  resource.fields.some(({ references, required }) => {
+    if (!required || references === undefined || references === resource.path) return false
+    const target = registry.find(({ path }) => path === references)
+    return (
+      paths.includes(references) || (target !== undefined && requiresAny(registry, target, [...paths, resource.path]))
+    )
+  })
+
 /** The registry, with generated rows for every resource without demo rows. */
 export const withSampleRows = (registry: Registry): Registry => {
   const rows = new Map(registry.flatMap(({ path, demo }) => (demo.length > 0 ? [[path, demo]] : [])))
   const generate = (resource: Resource, above: readonly string[]): void => {
     if (rows.has(resource.path) || above.includes(resource.path)) return
-    for (const { references } of resource.fields) {
+    const waiting = [...above, resource.path]
+    for (const { references, required } of resource.fields) {
       const target = registry.find(({ path }) => path === references)
-      if (target) generate(target, [...above, resource.path])
+      if (target && (required || !requiresAny(registry, target, waiting))) generate(target, waiting)
     }
     const isUnique = uniqueness(resource)
     const generated: RowValues[] = []

@@ -3,7 +3,7 @@ import type { Field, Registry, Resource, RowValues, Value } from '../../engine/d
 import { sampleBody, sampleRowOf } from '../../support/samples.js'
 import type { TestService } from './service.js'
 
-/** The first number of a body, and the first id of a row to reference: far from those of the demo rows. */
+/** The first number of a body: far from those of the demo rows. */
 const first = 100_000
 
 /** Makes the function that returns a new body of a resource, with every field that a client may set. */
@@ -14,7 +14,8 @@ export const freshBodies = ({ fill }: TestService, registry: Registry) => {
   /** Stores a row that no other row references, and the rows that it must reference itself; returns its id. */
   const newTarget = async (resource: Resource): Promise<Value> => {
     n++
-    const row: RowValues = { ...sampleRowOf(registry, resource, n), id: n }
+    // Creates in between get the ids that follow.
+    const row: RowValues = { ...sampleRowOf(registry, resource, n), id: n * 1000 }
     for (const field of resource.fields.filter(({ references, unique }) => references && unique)) {
       const isOwn = field.references === resource.path
       row[field.name] = field.required ? (isOwn ? (row['id'] ?? null) : await newTarget(targetOf(field))) : null
