@@ -1,17 +1,15 @@
 /** Adds rows to the database in DATABASE_URL: `npm run seed -- --rows 1000 --resource jobs` or `--demo contracts`. */
 import { loadRegistry } from '../engine/descriptor/load.js'
 import { nearest } from '../engine/descriptor/nearest.js'
-import type { Registry, Resource, RowValues } from '../engine/descriptor/registry.js'
+import type { Registry, Resource } from '../engine/descriptor/registry.js'
 import { readSettings } from '../engine/settings.js'
 import { openStorage } from '../engine/storage/open.js'
-import type { Storage } from '../engine/storage/storage.js'
 import { folders } from '../product.js'
+import { addBulkRows } from '../support/bulkRows.js'
 import { CommandError, integer, optionalText, runCommand, UsageError } from '../support/options.js'
 import { progressBar } from '../support/progress.js'
-import { bulkRow, withSampleRows } from '../support/samples.js'
+import { withSampleRows } from '../support/samples.js'
 import { loadDemoRows } from './seed/loadDemoRows.js'
-
-const batchSize = 5_000
 
 /** The defaults of --rows and --resource, which are left out with --demo. */
 const defaults = { rows: 1_000_000, resource: 'employees' }
@@ -48,19 +46,6 @@ const demoResources = (registry: Registry, paths: string): Resource[] => {
   return [...resources]
 }
 
-const addVariations = async (storage: Storage, resource: Resource, total: number): Promise<void> => {
-  const report = progressBar(resource.table, total, 'rows')
-  report(0)
-  for (let done = 0; done < total; done += batchSize) {
-    const count = Math.min(batchSize, total - done)
-    const rowAt = (_: unknown, n: number): RowValues => bulkRow(resource, resource.demo.length + done + n)
-    await storage.fill([{ resource, rows: Array.from({ length: count }, rowAt) }]).catch((error: Error) => {
-      throw new CommandError(`The rows could not be stored: ${error.message}`)
-    })
-    report(done + count)
-  }
-}
-
 await runCommand(command, async ({ rows, resource: path, demo }) => {
   const settings = readSettings(process.env)
   if (demo !== undefined && (rows > 0 || path !== undefined)) {
@@ -92,7 +77,9 @@ await runCommand(command, async ({ rows, resource: path, demo }) => {
     },
   })
   try {
-    if (demo === undefined) await addVariations(storage, resource, rows || defaults.rows)
+    const total = rows || defaults.rows
+    if (demo === undefined)
+      await addBulkRows(storage, registry, resource, total, progressBar(resource.table, total, 'rows'))
     else if (isFilled) console.log('The database was empty: loaded the demo rows of every resource.')
     else await loadDemoRows(storage, chosen, console.log)
   } finally {

@@ -61,7 +61,7 @@ const lastBuild = () => {
   return digest && existsSync(join(dist, digest)) ? digest : undefined
 }
 
-const compilerPath = () => {
+export const compilerPath = () => {
   try {
     return join(dirname(createRequire(join(root, 'package.json')).resolve('typescript/package.json')), 'bin', 'tsc')
   } catch {

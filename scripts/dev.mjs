@@ -1,56 +1,131 @@
-/** `npm run dev`: serves, and rebuilds and restarts when a source file changes. */
+/** `npm run dev`: serves, and rebuilds and restarts when a source file changes and has no errors. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, watch } from 'node:fs'
+import { existsSync, readdirSync, watch } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { BuildError, build } from './build.mjs'
+import { text } from 'node:stream/consumers'
+import { BuildError, build, compilerPath } from './build.mjs'
 import { rejectArguments } from './rejectArguments.mjs'
 
 rejectArguments(
-  'Usage: npm run dev\n\nServes, and rebuilds and restarts when a file changes. Settings are environment variables, as for npm start.\n\nExample: PORT=4000 npm run dev',
+  'Usage: npm run dev\n\nServes, and rebuilds and restarts when a file changes. With errors in a file, the last good version keeps running. Settings are environment variables, as for npm start.\n\nExample: PORT=4000 npm run dev',
 )
 process.chdir(dirname(import.meta.dirname))
 
-// One watcher per folder: recursive watching misses new files on some systems.
-const folders = readdirSync('engine', { recursive: true, withFileTypes: true }).filter((entry) => entry.isDirectory())
-const inside = folders.map((entry) => join(entry.parentPath ?? entry.path, entry.name))
-const watched = ['engine', ...inside, 'resources', 'seeds', 'server.ts', 'product.ts']
 /** Milliseconds to wait for more changes before a restart. */
 const settleMs = 150
 
-let server
+/** The running service: its process, the folder of its build, and whether it was told to stop. */
+let service
+/** The folder of the last build whose service was still running when a file changed. */
+let lastGood
+/** The running type check. */
+let typeCheck
 let timer
+let isUpdating = false
+let isOutdated = false
 
-const start = () => {
+const say = (message) => console.error(message)
+
+/** Runs a script to its end, and returns what it printed, or undefined if it succeeded. */
+const failureOf = async (child) => {
+  const [[code], stdout, stderr] = await Promise.all([once(child, 'close'), text(child.stdout), text(child.stderr)])
+  return code === 0 ? undefined : { stdout, stderr }
+}
+
+/** Prints the errors of the types, which a build does not find; a newer change ends the check. */
+const checkTypes = async () => {
+  typeCheck?.kill()
+  const compiler = compilerPath()
+  if (compiler === undefined) return
+  const options = ['--noEmit', '--incremental', '--tsBuildInfoFile', 'dist/types.tsbuildinfo']
+  const pretty = process.stderr.isTTY ? ['--pretty'] : []
+  const child = spawn(process.execPath, [compiler, ...options, ...pretty])
+  typeCheck = child
+  const failure = await failureOf(child)
+  if (failure && child.signalCode === null) say(`The types have errors:\n${failure.stdout.trimEnd()}`)
+}
+
+/** Returns the folder of a new build whose descriptors have no errors, or undefined; prints the errors. */
+const goodBuild = async () => {
+  let folder
   try {
-    const args = ['--enable-source-maps', join(build(), 'server.js')]
-    server = spawn(process.execPath, args, { stdio: 'inherit' })
+    folder = build()
   } catch (error) {
     if (!(error instanceof BuildError)) throw error
-    console.error(error.message)
+    say(error.message)
+    return undefined
   }
+  const failure = await failureOf(spawn(process.execPath, ['--enable-source-maps', join(folder, 'cli/check.js')]))
+  if (!failure) return folder
+  say(`${failure.stdout}${failure.stderr}`.trimEnd())
+  // A start that does not load the demo rows does not need them to be valid.
+  return /^(?!seeds\/)\S+?:/m.test(failure.stdout) ? undefined : folder
 }
 
-const restart = async () => {
-  const previous = server
-  server = undefined
-  if (previous && previous.exitCode === null) {
-    previous.kill('SIGTERM')
-    await once(previous, 'exit')
-  }
-  if (!server) start()
-}
+const sayWaiting = () =>
+  say(`${service ? 'The last good version keeps running' : 'The service does not run'}; waiting for a change.`)
 
-for (const path of watched) {
-  watch(path, () => {
-    clearTimeout(timer)
-    timer = setTimeout(restart, settleMs)
+const start = (folder) => {
+  const child = spawn(process.execPath, ['--enable-source-maps', join(folder, 'server.js')], { stdio: 'inherit' })
+  const own = { child, folder, isStopped: false }
+  service = own
+  child.on('exit', () => {
+    if (service === own) service = undefined
+    if (own.isStopped) return
+    if (lastGood !== undefined && lastGood !== folder) {
+      say('The new version ended; the last good version starts again.')
+      start(lastGood)
+    }
+    sayWaiting()
   })
 }
+
+const stop = async () => {
+  if (!service) return
+  const { child, folder } = service
+  lastGood = folder
+  service.isStopped = true
+  child.kill('SIGTERM')
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+}
+
+const update = async () => {
+  isOutdated = true
+  if (isUpdating) return
+  isUpdating = true
+  while (isOutdated) {
+    isOutdated = false
+    const folder = await goodBuild()
+    if (folder === undefined) sayWaiting()
+    else {
+      await stop()
+      start(folder)
+    }
+  }
+  isUpdating = false
+  await checkTypes()
+}
+
+const onChange = () => {
+  clearTimeout(timer)
+  timer = setTimeout(update, settleMs)
+}
+// One watcher per folder: recursive watching misses new files on some systems.
+for (const name of ['cli', 'engine', 'resources', 'seeds', 'support'].filter((folder) => existsSync(folder))) {
+  const inside = readdirSync(name, { recursive: true, withFileTypes: true }).filter((entry) => entry.isDirectory())
+  for (const folder of [name, ...inside.map((entry) => join(entry.parentPath ?? entry.path, entry.name))]) {
+    watch(folder, onChange)
+  }
+}
+watch('.', (_, name) => {
+  if (['product.ts', 'server.ts', 'tsconfig.json'].includes(name)) onChange()
+})
 for (const signal of ['SIGINT', 'SIGTERM']) {
   process.on(signal, () => {
-    server?.kill('SIGTERM')
+    service?.child.kill('SIGTERM')
+    typeCheck?.kill()
     process.exit(0)
   })
 }
-start()
+await update()

@@ -47,7 +47,7 @@ for (const resource of registry) {
       `${path}/1/`,
       `${path}/1/2`,
       `/v1/${resource.path}`,
-      `${path}s`,
+      `${path}-or-not`,
     ]) {
       const response = await open.send(other)
       assert.is(response.status, 404, other)

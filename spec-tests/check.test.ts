@@ -53,6 +53,17 @@ const mistakes: [name: string, files: Record<string, string | Buffer>, ...proble
     'resources/signs.ts:9:97: field "size": unknown option "filtr" of integer(). Did you mean "filter"?',
   ],
   [
+    'a clock that is called, and a name that JavaScript reserves',
+    {
+      'resources/calls.ts': descriptor('Call', 'day: text({ default: today() }),\n    __proto__: text(),').replace(
+        'text }',
+        'text, today }',
+      ),
+    },
+    'resources/calls.ts:9:17: field "day": default is the time of the start; write default: today, without ()',
+    'resources/calls.ts:10:5: field "__proto__": the name is reserved by JavaScript; choose another',
+  ],
+  [
     'an export that does not exist',
     { 'resources/exports.ts': descriptor('Export', '').replace('integer, number', 'integr, number') },
     'resources/exports.ts:1:26: cannot be loaded: ../engine/descriptor/index.js does not export "integr". Did you mean "integer"?',

@@ -2,18 +2,12 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Field, isMandatory, type Resource, type Value, writableFields } from '../engine/descriptor/registry.js'
-import { sampleBody } from '../support/samples.js'
+import { freshBodies } from './support/freshBodies.js'
 import { registry, startService, token } from './support/service.js'
 
-const { get, create, send } = await startService()
-
-/** Numbers the bodies, so that unique values differ from each other and from existing rows. */
-const nextNumber = new Map<Resource, number>()
-const freshBody = (resource: Resource) => {
-  const n = nextNumber.get(resource) ?? 100_000
-  nextNumber.set(resource, n + 1)
-  return sampleBody(registry, resource, n)
-}
+const service = await startService()
+const { get, create, send } = service
+const freshBody = freshBodies(service, registry)
 
 const totalOf = async (resource: Resource): Promise<number> =>
   (await get(`/v1/${resource.path}?limit=1`)).body.meta.total
@@ -55,8 +49,14 @@ const stored = async (resource: Resource, body: unknown) => {
   return response.body
 }
 
-/** Replaces all digits, so that timestamps of different moments are equal. */
-const withoutDigits = (value: unknown): string => String(value).replaceAll(/\d/g, '9')
+/** Replaces numbers, so that the values that a function returns at different moments are equal. */
+const withoutNumbers = (value: unknown): string => String(value).replaceAll(/\d+/g, '9')
+
+/** Compares a value with what the service sets: a constant, null, or what a function returns. */
+const assertPreset = (value: unknown, preset: Field['default'] | null, name: string): void => {
+  if (typeof preset === 'function') assert.is(withoutNumbers(value), withoutNumbers(preset()), name)
+  else assert.is(value, preset, name)
+}
 
 const wrongValues: Record<Field['kind'], readonly unknown[]> = {
   text: [5, true, [], {}, ['a']],
@@ -86,16 +86,20 @@ for (const resource of registry.filter((one) => one.create)) {
   const fields = writableFields(resource)
   const mandatory = fields.filter(isMandatory)
   const optional = fields.filter((field) => !isMandatory(field) && !field.unique && !field.redacted)
-  const minimal = () => {
-    const full = freshBody(resource)
+  const minimal = async () => {
+    const full = await freshBody(resource)
     // Unique fields are always sent: a default value could be used once only.
     const sent = fields.filter((field) => isMandatory(field) || field.unique)
     return Object.fromEntries(sent.map(({ name }) => [name, full[name] as Value]))
   }
+  /** Whether a demo row has the value of a unique field. */
+  const isTaken = (name: string, value: Value) =>
+    resource.fields.some((field) => field.name === name && field.unique) &&
+    resource.demo.some((row) => row[name] === value)
   const plain = fields.filter((field) => !field.references && !field.redacted)
 
   test('all fields of a full body are stored', async () => {
-    const body = freshBody(resource)
+    const body = await freshBody(resource)
     const before = await totalOf(resource)
     const row = await stored(resource, body)
     for (const { name, redacted } of fields) assert.is(row[name], redacted ? null : body[name], name)
@@ -107,38 +111,36 @@ for (const resource of registry.filter((one) => one.create)) {
   })
 
   test('a minimal body gets the defaults, and null for the rest', async () => {
-    const row = await stored(resource, minimal())
+    const row = await stored(resource, await minimal())
     for (const field of optional) {
-      const given = typeof field.default === 'function' ? field.default() : (field.default ?? null)
-      assert.is(row[field.name], given, field.name)
+      assertPreset(row[field.name], field.default ?? null, field.name)
     }
   })
 
   test('null becomes the default in a required field, and stays null in others', async () => {
     const row = await stored(resource, {
-      ...minimal(),
+      ...(await minimal()),
       ...Object.fromEntries(optional.map(({ name }) => [name, null])),
     })
-    for (const field of optional) assert.is(row[field.name], field.required ? field.default : null, field.name)
+    for (const field of optional) assertPreset(row[field.name], field.required ? field.default : null, field.name)
   })
 
   test('managed fields are set by the service', async () => {
-    const row = await stored(resource, minimal())
-    for (const { name, managed } of resource.fields.filter((field) => field.managed && field.name !== 'id')) {
-      if (managed === true) assert.is(row[name], null)
-      else if (managed) assert.is(withoutDigits(row[name]), withoutDigits(managed()), name)
+    const row = await stored(resource, await minimal())
+    for (const { name, managed, redacted } of resource.fields.filter((one) => one.managed && one.name !== 'id')) {
+      assertPreset(row[name], managed === true || redacted ? null : managed, name)
     }
   })
 
   for (const { name, required } of resource.fields.filter((field) => field.managed)) {
     test(`${name} cannot be sent`, async () => {
-      await onlyIssue(resource, { ...freshBody(resource), [name]: required ? 'x' : 1 }, name, 'extra_forbidden')
+      await onlyIssue(resource, { ...(await freshBody(resource)), [name]: required ? 'x' : 1 }, name, 'extra_forbidden')
     })
   }
 
   for (const { name } of mandatory) {
     test(`${name} must be sent`, async () => {
-      const { [name]: _, ...rest } = freshBody(resource)
+      const { [name]: _, ...rest } = await freshBody(resource)
       await onlyIssue(resource, rest, name, 'missing')
       await onlyIssue(resource, { ...rest, [name]: null }, name)
     })
@@ -147,20 +149,20 @@ for (const resource of registry.filter((one) => one.create)) {
   for (const { name, kind } of fields) {
     for (const value of wrongValues[kind]) {
       test(`${name} rejects ${JSON.stringify(value)}`, async () => {
-        await onlyIssue(resource, { ...freshBody(resource), [name]: value }, name)
+        await onlyIssue(resource, { ...(await freshBody(resource)), [name]: value }, name)
       })
     }
   }
 
   for (const { name } of plain.filter(({ kind }) => kind === 'text')) {
     test(`${name} stores strings unchanged`, async () => {
-      for (const text of exactStrings)
-        assert.is((await stored(resource, { ...freshBody(resource), [name]: text }))[name], text)
+      for (const text of exactStrings.filter((one) => !isTaken(name, one)))
+        assert.is((await stored(resource, { ...(await freshBody(resource)), [name]: text }))[name], text)
     })
 
     test(`${name} rejects a NUL and a lone surrogate`, async () => {
       for (const text of ['\0', 'a\0b', '\ud800', 'x\udfff']) {
-        await onlyIssue(resource, { ...freshBody(resource), [name]: text }, name, 'string_unicode')
+        await onlyIssue(resource, { ...(await freshBody(resource)), [name]: text }, name, 'string_unicode')
       }
     })
   }
@@ -168,8 +170,8 @@ for (const resource of registry.filter((one) => one.create)) {
   for (const { name, kind } of plain.filter((field) => field.kind !== 'text')) {
     test(`${name} stores numbers unchanged`, async () => {
       const numbers = kind === 'integer' ? exactNumbers.filter(Number.isSafeInteger) : exactNumbers
-      for (const value of numbers)
-        assert.is((await stored(resource, { ...freshBody(resource), [name]: value }))[name], value)
+      for (const value of numbers.filter((one) => !isTaken(name, one)))
+        assert.is((await stored(resource, { ...(await freshBody(resource)), [name]: value }))[name], value)
     })
 
     test(`${name} rejects a number that would be rounded`, async () => {
@@ -181,7 +183,7 @@ for (const resource of registry.filter((one) => one.create)) {
         '1e-400',
         '1.00000000000000000001',
       ]) {
-        const body = JSON.stringify({ ...freshBody(resource), [name]: 12345 }).replace('12345', literal)
+        const body = JSON.stringify({ ...(await freshBody(resource)), [name]: 12345 }).replace('12345', literal)
         const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
         const response = await send(`/api/v1/${resource.path}`, { method: 'POST', headers, body })
         assert.is(response.status, 422, literal)
@@ -195,7 +197,7 @@ for (const resource of registry.filter((one) => one.create)) {
 
   for (const { name } of fields.filter(({ kind, redacted }) => kind === 'integer' && !redacted)) {
     test(`${name} accepts an integer written with a zero fraction`, async () => {
-      const sent = freshBody(resource)
+      const sent = await freshBody(resource)
       const body = JSON.stringify(sent).replace(`"${name}":${sent[name]}`, `"${name}":${sent[name]}.0`)
       const headers = { authorization: `bearer ${token}`, 'content-type': 'application/json' }
       const response = await send(`/api/v1/${resource.path}`, { method: 'POST', headers, body })
@@ -209,21 +211,23 @@ for (const resource of registry.filter((one) => one.create)) {
   for (const { name } of fields.filter((field) => field.references)) {
     test(`${name} must reference an existing row`, async () => {
       for (const id of [987654321, 0, -1])
-        await onlyIssue(resource, { ...freshBody(resource), [name]: id }, name, 'reference')
+        await onlyIssue(resource, { ...(await freshBody(resource)), [name]: id }, name, 'reference')
     })
   }
 
-  for (const { name, unique } of fields.filter((field) => field.unique)) {
+  /** Two rows can be given the same values of the key; not if the service sets one of them. */
+  const isSettable = ({ unique }: Field) => unique?.every((name) => fields.some((field) => field.name === name))
+  for (const { name, unique } of fields.filter(isSettable)) {
     test(`${name} is unique${unique?.length ? ` within ${unique.join(' and ')}` : ''}`, async () => {
-      const first = freshBody(resource)
+      const first = await freshBody(resource)
       await stored(resource, first)
-      const again = () => ({ ...freshBody(resource), [name]: first[name] as Value })
+      const again = async () => ({ ...(await freshBody(resource)), [name]: first[name] as Value })
       const same = Object.fromEntries((unique ?? []).map((within) => [within, first[within] as Value]))
-      const issues = await rejected(resource, { ...again(), ...same })
+      const issues = await rejected(resource, { ...(await again()), ...same })
       assert.ok(issues.some(({ type, loc }) => type === 'unique' && loc[1] === name))
       const isOther = (body: Record<string, Value>) => unique?.some((within) => body[within] !== first[within])
-      const elsewhere = Array.from({ length: 5 }, again).find(isOther)
-      if (elsewhere) await stored(resource, elsewhere)
+      const elsewhere = await again()
+      if (isOther(elsewhere)) await stored(resource, elsewhere)
     })
   }
 
@@ -231,10 +235,15 @@ for (const resource of registry.filter((one) => one.create)) {
     const [field] = fields
     if (!field) return
     const { name } = field
-    const issue = await onlyIssue(resource, { ...freshBody(resource), [`${name}x`]: 1 }, `${name}x`, 'extra_forbidden')
+    const issue = await onlyIssue(
+      resource,
+      { ...(await freshBody(resource)), [`${name}x`]: 1 },
+      `${name}x`,
+      'extra_forbidden',
+    )
     assert.ok(issue.msg.includes(`"${name}"`), issue.msg)
     for (const key of ['__proto__', 'constructor', 'toString', '']) {
-      const body = `{${JSON.stringify(key)}:{"x":1},${JSON.stringify(freshBody(resource)).slice(1)}`
+      const body = `{${JSON.stringify(key)}:{"x":1},${JSON.stringify(await freshBody(resource)).slice(1)}`
       assert.equal(
         (await rejected(resource, JSON.parse(body))).map(({ loc }) => loc),
         [['body', key]],
@@ -251,7 +260,7 @@ for (const resource of registry.filter((one) => one.create)) {
   })
 
   test('a body that is not an object is rejected', async () => {
-    for (const body of [[], 'text', 5, true, null, [freshBody(resource)]]) {
+    for (const body of [[], 'text', 5, true, null, [await freshBody(resource)]]) {
       const [issue] = (await rejected(resource, body)) as [Issue]
       assert.equal(issue.loc, ['body'])
     }
@@ -260,7 +269,10 @@ for (const resource of registry.filter((one) => one.create)) {
   test('the documented example is a valid body', async () => {
     const document = (await get('/openapi.json')).body
     const { example } = document.paths[`/v1/${resource.path}`].post.requestBody.content['application/json']
-    await stored(resource, example)
+    // If the demo rows reference every row that there is, no create fits them.
+    if (!mandatory.some(({ name, references }) => references && isTaken(name, example[name]))) {
+      await stored(resource, example)
+    }
   })
 
   test.run()

@@ -11,7 +11,7 @@ import { openStorage } from '../engine/storage/open.js'
 import { temporaryFolder } from '../support/cleanup.js'
 import { storageOptions } from '../support/storageOptions.js'
 import { freshUrl, runOn } from './support/database.js'
-import { registry } from './support/service.js'
+import { deployed as registry } from './support/service.js'
 
 const { path: folder } = temporaryFolder('copy')
 const [first, last] = ['first', 'last'].map((name) => `sqlite:${join(folder, `${name}.sqlite`)}`) as [string, string]

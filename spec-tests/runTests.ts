@@ -9,7 +9,7 @@ declare global {
   var UVU_QUEUE: [string, ...Run[]][]
 }
 
-const timeoutMinutes = 10
+const timeoutMinutes = 20
 
 const run = async (files: readonly string[]): Promise<boolean> => {
   globalThis.UVU_DEFER = 1

@@ -85,21 +85,21 @@ export const invalidMembers = (resource: Resource, ids: Ids): fc.Arbitrary<Membe
     const without = (name: string) => valid.filter(([other]) => other !== name)
     const managed = resource.fields.filter((field) => field.managed).map(({ name }) => name)
     const unknown = [...unusualNames, ...managed].filter((name) => !fields.some((field) => field.name === name))
-    const wrongMember = fc.oneof(
-      fc
-        .constantFrom(...fields)
-        .chain(({ name, kind }) =>
-          fc
-            .constantFrom(...wrongLiterals[kind], nested(300))
-            .map((literal): Members => [...without(name), [name, literal]]),
-        ),
-      fc
-        .tuple(
-          fc.constantFrom(...unknown),
-          fc.constantFrom('1', 'null', '{"x":1}', nested(2_000), `[${'1,'.repeat(20_000)}1]`),
-        )
-        .map(([name, literal]): Members => [...valid, [name, literal]]),
-    )
+    const unknownMember = fc
+      .tuple(
+        fc.constantFrom(...unknown),
+        fc.constantFrom('1', 'null', '{"x":1}', nested(2_000), `[${'1,'.repeat(20_000)}1]`),
+      )
+      .map(([name, literal]): Members => [...valid, [name, literal]])
+    if (fields.length === 0) return unknownMember
+    const wrongValue = fc
+      .constantFrom(...fields)
+      .chain(({ name, kind }) =>
+        fc
+          .constantFrom(...wrongLiterals[kind], nested(300))
+          .map((literal): Members => [...without(name), [name, literal]]),
+      )
+    const wrongMember = fc.oneof(wrongValue, unknownMember)
     const mandatory = fields.filter(isMandatory)
     if (mandatory.length === 0) return wrongMember
     const missingMember = fc

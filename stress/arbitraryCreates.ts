@@ -140,9 +140,11 @@ export const createCase = (resource: Resource, ids: Ids): fc.Arbitrary<CreateCas
   const valid = fc
     .tuple(validMembers(resource, ids), fc.constantFrom('', ' ', '\n\t '))
     .map(([members, space]) => validCase(toJson(members, space)))
-  const duplicated = validMembers(resource, ids)
-    .filter((members) => members.length > 0)
-    .chain((members) => fc.constantFrom(...members).map(([name]) => toJson([[name, '1'], ...members])))
+  const duplicated = validMembers(resource, ids).chain((members) =>
+    members.length === 0
+      ? fc.constant(toJson(members))
+      : fc.constantFrom(...members).map(([name]) => toJson([[name, '1'], ...members])),
+  )
   return fc.oneof(
     { weight: 5, arbitrary: valid.chain(reframed) },
     {

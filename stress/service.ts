@@ -5,8 +5,9 @@ import { loadRegistry } from '../engine/descriptor/load.js'
 import type { Resource, RowValues } from '../engine/descriptor/registry.js'
 import { openStorage } from '../engine/storage/open.js'
 import { folders } from '../product.js'
+import { bulkRows } from '../support/bulkRows.js'
 import { type Header, RawConnection, type RawResponse, requestBytes } from '../support/rawHttp.js'
-import { bulkRow, withSampleRows } from '../support/samples.js'
+import { withSampleRows } from '../support/samples.js'
 import { storageOptions } from '../support/storageOptions.js'
 
 export const token = 'stress-test-write-token'
@@ -41,8 +42,9 @@ export const makeFile = async (path: string, extraRows: number): Promise<void> =
   const storage = await openStorage(registry, `sqlite:${path}`, { ...storageOptions, cacheBytes: 0 })
   for (const resource of extraRows > 0 ? registry.filter(isRepeatable) : []) {
     const last = Math.max(...resource.demo.map((row) => Number(row['id'])))
+    const bulkRow = bulkRows(resource)
     const rowAt = (_: unknown, n: number): RowValues => ({
-      ...bulkRow(resource, resource.demo.length + n),
+      ...bulkRow(resource.demo.length + n),
       id: last + (n + 1) * idStep,
     })
     const rows = Array.from({ length: extraRows }, rowAt)

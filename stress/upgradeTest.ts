@@ -2,9 +2,9 @@
 import { Client } from 'pg'
 import type { Resource } from '../engine/descriptor/registry.js'
 import { migrateStorage, openStorage } from '../engine/storage/open.js'
+import { bulkRows } from '../support/bulkRows.js'
 import { startPostgres } from '../support/postgresServer.js'
 import { progressBar } from '../support/progress.js'
-import { bulkRow } from '../support/samples.js'
 import { storageOptions } from '../support/storageOptions.js'
 import { registry } from './service.js'
 
@@ -48,10 +48,11 @@ const createUntil = async (url: string, { table, fields }: Resource, isDone: () 
 const fill = async (url: string, resource: Resource, rows: number): Promise<void> => {
   const storage = await openStorage(registry, url, storageOptions)
   const report = progressBar(resource.table, rows, 'rows')
+  const bulkRow = bulkRows(resource)
   for (let done = 0; done < rows; done += batchSize) {
     report(done)
     const count = Math.min(batchSize, rows - done)
-    await storage.fill([{ resource, rows: Array.from({ length: count }, (_, n) => bulkRow(resource, done + n)) }])
+    await storage.fill([{ resource, rows: Array.from({ length: count }, (_, n) => bulkRow(done + n)) }])
   }
   report(rows)
   await storage.close()

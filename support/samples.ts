@@ -8,62 +8,113 @@ import {
   writableFields,
 } from '../engine/descriptor/registry.js'
 
-const targetOf = (registry: Registry, field: Field): Resource | undefined =>
-  registry.find((resource) => resource.path === field.references)
+/** The demo rows by path. */
+type Rows = ReadonlyMap<string, readonly RowValues[]>
 
-/** A valid value for the field, distinct for each n if the field is unique. */
-const sampleValue = (registry: Registry, field: Field, n: number): Value => {
-  if (field.references) {
-    const rows = targetOf(registry, field)?.demo ?? []
-    return rows.length > 0 ? (rows[n % rows.length]?.['id'] ?? 1) : 1 + (n % generatedRows)
-  }
-  if (field.kind === 'integer') return n
-  if (field.kind === 'number') return n + 0.5
-  return field.filter ? `${field.name} ${n % 3}` : `${field.name}-${n} Ünïcode`
+const rowsOf = (registry: Registry): Rows => new Map(registry.map(({ path, demo }) => [path, demo]))
+
+const idsIn = (rows: Rows, path: string): Value[] => (rows.get(path) ?? []).map((row) => row['id'] ?? null)
+
+/** The nth value of a field that references nothing: distinct for each n if the field is unique. */
+const plainValue = ({ name, kind, filter, unique }: Field, n: number): Value => {
+  // Far from the numbers that tests store.
+  if (kind === 'integer') return 20_000 + n
+  if (kind === 'number') return n + 0.5
+  return filter && !unique ? `${name} ${n % 3}` : `${name}-${n} Ünïcode`
 }
 
-/** The nth create body, with every field that a client may set. */
-export const sampleBody = (registry: Registry, resource: Resource, n: number): RowValues =>
-  Object.fromEntries(writableFields(resource).map((field) => [field.name, sampleValue(registry, field, n)]))
+/** The fields of each key whose values no two rows share. */
+const uniqueKeys = ({ fields }: Resource): string[][] =>
+  fields.flatMap(({ name, unique }) => (unique ? [[...unique, name]] : []))
 
-const sampleRow = (registry: Registry, resource: Resource, id: number): RowValues =>
+/** Remembers the unique values of rows; returns false, and remembers nothing, if a row repeats one. */
+const uniqueness = (resource: Resource): ((row: RowValues) => boolean) => {
+  const keys = uniqueKeys(resource).map((names) => ({ names, taken: new Set<string>() }))
+  return (row) => {
+    const own = keys.flatMap(({ names, taken }) => {
+      const values = names.map((name) => row[name] ?? null)
+      return values.includes(null) ? [] : [{ taken, key: JSON.stringify(values) }]
+    })
+    if (own.some(({ taken, key }) => taken.has(key))) return false
+    for (const { taken, key } of own) taken.add(key)
+    return true
+  }
+}
+
+/** How many rows a table gets that has no demo rows, if its unique fields allow as many. */
+const generatedRows = 300
+
+const sampleRow = ({ path, fields }: Resource, rows: Rows, id: number, n: number): RowValues =>
   Object.fromEntries(
-    resource.fields.map((field): [string, Value] => {
-      if (field.name === 'id') return ['id', id]
-      if (field.references === resource.path) return [field.name, field.required || id > 1 ? 1 : null]
-      return [field.name, field.required || id % 4 !== 0 ? sampleValue(registry, field, id) : null]
+    fields.map((field): [string, Value] => {
+      const { name, required, references, unique } = field
+      if (name === 'id') return ['id', id]
+      if (!required && n % 4 === 0) return [name, null]
+      if (references === undefined) return [name, plainValue(field, n)]
+      // The rows of this table, and of one that references it back, do not exist yet: the row references itself.
+      if (references === path && !required) return [name, id > 1 ? (unique ? id - 1 : 1) : null]
+      const ids = idsIn(rows, references)
+      if (ids.length === 0) return [name, required ? id : null]
+      // Half of the rows stay without a unique reference, for creates.
+      return [name, ids[n % (unique ? Math.ceil(ids.length / 2) : ids.length)] ?? null]
     }),
   )
 
-/** Resources with a unique reference have fewer rows than the resources they reference, so that creates find unused ones. */
-const generatedRows = 300
-const rowCount = ({ fields }: Resource): number =>
-  fields.some((field) => field.references && field.unique) ? 25 : generatedRows
+/** The nth row of a resource, with a value in every field; its unique references may be taken. */
+export const sampleRowOf = (registry: Registry, resource: Resource, n: number): RowValues =>
+  // Every fourth number makes optional fields null.
+  sampleRow(resource, rowsOf(registry), n, 4 * n + 1)
+
+/** Whether rows of a resource require rows of one of these paths, directly or through others. */
+const requiresAny = (registry: Registry, resource: Resource, paths: readonly string[]): boolean =>
+  resource.fields.some(({ references, required }) => {
+    if (!required || references === undefined || references === resource.path) return false
+    const target = registry.find(({ path }) => path === references)
+    return (
+      paths.includes(references) || (target !== undefined && requiresAny(registry, target, [...paths, resource.path]))
+    )
+  })
 
 /** The registry, with generated rows for every resource without demo rows. */
-export const withSampleRows = (registry: Registry): Registry =>
-  registry.map((resource) =>
-    resource.demo.length > 0
-      ? resource
-      : {
-          ...resource,
-          demo: Array.from({ length: rowCount(resource) }, (_, n) => sampleRow(registry, resource, n + 1)),
-        },
+export const withSampleRows = (registry: Registry): Registry => {
+  const rows = new Map(registry.flatMap(({ path, demo }) => (demo.length > 0 ? [[path, demo]] : [])))
+  const generate = (resource: Resource, above: readonly string[]): void => {
+    if (rows.has(resource.path) || above.includes(resource.path)) return
+    const waiting = [...above, resource.path]
+    for (const { references, required } of resource.fields) {
+      const target = registry.find(({ path }) => path === references)
+      if (target && (required || !requiresAny(registry, target, waiting))) generate(target, waiting)
+    }
+    const isUnique = uniqueness(resource)
+    const generated: RowValues[] = []
+    for (let n = 1; n <= generatedRows; n++) {
+      const row = sampleRow(resource, rows, generated.length + 1, n)
+      if (isUnique(row)) generated.push(row)
+    }
+    rows.set(resource.path, generated)
+  }
+  for (const resource of registry) generate(resource, [])
+  return registry.map((resource) => ({ ...resource, demo: rows.get(resource.path) ?? [] }))
+}
+
+/**
+ * The nth create body, with every field that a client may set. A unique reference names a row that no demo row
+ * references, as long as there are any: so many bodies can be created.
+ */
+export const sampleBody = (registry: Registry, resource: Resource, n: number): RowValues => {
+  const rows = rowsOf(registry)
+  return Object.fromEntries(
+    writableFields(resource).map((field): [string, Value] => {
+      if (field.references === undefined) return [field.name, plainValue(field, n)]
+      const ids = idsIn(rows, field.references)
+      const taken = new Set(field.unique ? resource.demo.map((row) => row[field.name]) : [])
+      const free = ids.filter((id) => !taken.has(id ?? null))
+      const usable = free.length > 0 ? free : ids
+      return [field.name, usable[n % usable.length] ?? 1]
+    }),
   )
+}
 
 /** A demo row as clients see it: every field present, redacted ones null. */
 export const publicRow = (resource: Resource, row: RowValues): RowValues =>
   Object.fromEntries(resource.fields.map(({ name, redacted }) => [name, redacted ? null : (row[name] ?? null)]))
-
-/** The nth row of a large table: the demo rows repeated, with distinct values in unique fields and in one text field. */
-export const bulkRow = (resource: Resource, n: number): RowValues => {
-  const original = resource.demo[n % resource.demo.length] ?? {}
-  const distinct = resource.fields.find((field) => field.kind === 'text' && !field.filter && !field.redacted)
-  const changed = resource.fields
-    .filter((field) => field.name !== 'id' && (field.unique || field === distinct))
-    .map(({ name, kind, references }) => {
-      if (references) return [name, null]
-      return [name, kind === 'text' ? `${original[name] ?? name}-${n}` : n]
-    })
-  return { ...original, ...Object.fromEntries(changed), id: null }
-}

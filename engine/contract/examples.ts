@@ -3,13 +3,12 @@ import { now, today } from '../descriptor/clock.js'
 import {
   type Field,
   isMandatory,
+  type Registry,
   type Resource,
   type RowValues,
   type Value,
   writableFields,
 } from '../descriptor/registry.js'
-
-const kindSample = { integer: 1, number: 1.5, text: '' } as const
 
 /** Fixed times, so that a document is the same whenever it is made. */
 const clockSamples = new Map<unknown, Value>([
@@ -17,47 +16,70 @@ const clockSamples = new Map<unknown, Value>([
   [now, '2026-01-31T09:30:00Z'],
 ])
 
+const kindSample = ({ kind, name }: Field): Value => ({ integer: 1, number: 1.5, text: name })[kind]
+
+/** What the service sets if the client sends nothing: null, a constant, or a sample of what the function returns. */
+const presetExample = (field: Field): Value => {
+  const source = field.default ?? (field.managed === true ? undefined : field.managed)
+  if (typeof source === 'function') return clockSamples.get(source) ?? kindSample(field)
+  return source ?? null
+}
+
+/** A value of the field where no demo row has one. */
 const fieldExample = (field: Field): Value => {
-  const source = field.example ?? field.default ?? (field.managed === true ? null : field.managed)
-  if (typeof source === 'function') return clockSamples.get(source) ?? null
-  return source ?? (field.required ? kindSample[field.kind] || field.name : null)
+  if (field.name === 'id') return 1
+  if (field.redacted) return null
+  return field.example ?? presetExample(field) ?? (field.required ? kindSample(field) : null)
 }
 
 /** A row as a read returns it: the first demo row. */
-export const rowExample = (resource: Resource): RowValues => {
-  const [first] = resource.demo
-  if (!first) return { ...Object.fromEntries(resource.fields.map((field) => [field.name, fieldExample(field)])), id: 1 }
-  return Object.fromEntries(
-    resource.fields.map((field) => [field.name, field.redacted ? null : (first[field.name] ?? null)]),
+export const rowExample = ({ fields, demo: [first] }: Resource): RowValues =>
+  Object.fromEntries(
+    fields.map((field) => {
+      const value = first ? (first[field.name] ?? null) : fieldExample(field)
+      return [field.name, field.redacted ? null : value]
+    }),
   )
-}
 
-/** The value, changed where it must be unique so that no demo row has it. */
-const fresh = (resource: Resource, { name, unique }: Field, value: Value): Value => {
-  if (!unique || value === null) return value
+/** A value for a unique field that no demo row has: the given one, or one like it. Null if every reference is taken. */
+const freeValue = (registry: Registry, resource: Resource, { name, references }: Field, value: Value): Value => {
   const taken = new Set(resource.demo.map((row) => row[name]))
-  const nth = (n: number): Value => (typeof value === 'number' ? value + n : `${value}-${n}`)
+  if (value === null || !taken.has(value)) return value
+  if (references !== undefined) {
+    const rows = registry.find(({ path }) => path === references)?.demo ?? []
+    return rows.map((row) => row['id'] ?? null).find((id) => !taken.has(id ?? null)) ?? null
+  }
+  const nth = (n: number): Value => {
+    if (typeof value !== 'number') return `${value}-${n}`
+    return value > 0 ? value - n : value + n
+  }
   let n = 2
   while (taken.has(nth(n))) n++
   return nth(n)
 }
 
 /** A create body that the demo data accepts: the values of the example row, without conflicts. */
-export const createExample = (resource: Resource): RowValues => {
+export const createExample = (registry: Registry, resource: Resource): RowValues => {
   const row = rowExample(resource)
   return Object.fromEntries(
-    writableFields(resource)
-      .map((field) => ({ field, value: field.example ?? fresh(resource, field, row[field.name] ?? null) }))
-      .filter(({ field, value }) => value !== null || isMandatory(field))
-      .map(({ field, value }) => [field.name, value]),
+    writableFields(resource).flatMap((field) => {
+      const { name, example = row[name] ?? null, unique } = field
+      const value = unique ? freeValue(registry, resource, field, example) : example
+      if (value !== null) return [[name, value]]
+      return isMandatory(field) ? [[name, example]] : []
+    }),
   )
 }
 
 /** The row that this body creates in the demo data; the times differ. */
-export const createdExample = (resource: Resource): RowValues => {
+export const createdExample = (registry: Registry, resource: Resource): RowValues => {
+  const sent = createExample(registry, resource)
   const last = Math.max(0, ...resource.demo.map((row) => Number(row['id'])))
-  const unset = resource.fields.filter((field) => field.managed === true).map((field) => [field.name, null])
-  return { ...rowExample(resource), ...createExample(resource), ...Object.fromEntries(unset), id: last + 1 }
+  const created = resource.fields.map((field): [string, Value] => {
+    if (field.redacted) return [field.name, null]
+    return [field.name, sent[field.name] ?? presetExample(field)]
+  })
+  return { ...Object.fromEntries(created), id: last + 1 }
 }
 
 /** The page that `?limit=1` returns. */

@@ -116,9 +116,9 @@ const get = (resource: Resource, row: z.ZodType): Operation => {
   }
 }
 
-const create = (resource: Resource, row: z.ZodType): Operation => {
+const create = (registry: Registry, resource: Resource, row: z.ZodType): Operation => {
   const singular = resource.name.toLowerCase()
-  const example = createExample(resource)
+  const example = createExample(registry, resource)
   const schema = createSchema(resource)
   const { issues } = createBodyReader(resource, schema)({ ...example, not_a_field: 1 })
   return {
@@ -138,7 +138,7 @@ const create = (resource: Resource, row: z.ZodType): Operation => {
         201: {
           description: `The new ${singular}.`,
           headers: headers('Location', 'Idempotency-Replayed'),
-          content: json(row, createdExample(resource)),
+          content: json(row, createdExample(registry, resource)),
         },
         401: errorResponse('The write token is missing or wrong.', tokenMissing()),
         413: errorResponse('The body is too large.', payloadTooLarge(bodyLimit)),
@@ -161,6 +161,6 @@ export const operationsOf = (registry: Registry): readonly Operation[] => [
   health,
   ...registry.flatMap((resource) => {
     const row = rowSchema(resource)
-    return [list(resource, row), get(resource, row), ...(resource.create ? [create(resource, row)] : [])]
+    return [list(resource, row), get(resource, row), ...(resource.create ? [create(registry, resource, row)] : [])]
   }),
 ]

@@ -50,7 +50,8 @@ export const inspectFolders = async ({ resources, sources, seeds }: Folders): Pr
       seedProblems.push(...found)
       own.push(...found)
     }
-    return own.length > 0 ? { ...resource, demo: [], demoProblems: own } : resource
+    if (own.length > 0) return { ...resource, demo: [], demoProblems: own }
+    return { ...resource, demo: resource.demo.toSorted((a, b) => Number(a['id']) - Number(b['id'])) }
   })
   return { registry, problems, seedProblems }
 }

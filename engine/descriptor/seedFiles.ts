@@ -28,6 +28,14 @@ const jsonProblem = (file: string, text: string): Problem => {
   return { file, message: `is not valid JSON: ${what}`, position }
 }
 
+/** Whether rows have fewer properties than their text, because JSON.parse keeps only the last of two. */
+const hasDuplicates = (text: string, rows: readonly unknown[]): boolean => {
+  let written = 0
+  for (const [, colon] of text.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?/g)) if (colon !== undefined) written++
+  for (const row of rows) if (isRow(row)) written -= Object.keys(row).length
+  return written > 0
+}
+
 const decode = (bytes: Buffer): string | undefined => {
   try {
     // Without its byte order mark, which some editors write.
@@ -55,7 +63,7 @@ const readSeedFile = (file: string, bytes: Buffer, problems: Problem[]): SeedFil
   const misfit = Array.isArray(rows) ? rows.findIndex((row) => !isRow(row)) : 0
   if (!Array.isArray(rows)) report('must be an array of objects, such as [{"id": 1}]')
   else if (misfit >= 0) report(`row ${misfit + 1} must be an object, such as {"id": 1}`, misfit)
-  for (const { place, firstLine } of duplicatesIn(source)) {
+  for (const { place, firstLine } of Array.isArray(rows) && hasDuplicates(text, rows) ? duplicatesIn(source) : []) {
     report(
       `row ${Number(place[0]) + 1} has "${place.at(-1)}" twice, first in line ${firstLine}; remove one of the two`,
       ...place,

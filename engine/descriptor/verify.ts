@@ -4,7 +4,7 @@ import { checkNames } from './names.js'
 import { parseDescriptor } from './parse.js'
 import { type Problem, type Report, reportIn } from './registryError.js'
 import { checkDescriptor } from './rules.js'
-import { duplicatesIn, type SourceFile } from './sourceFile.js'
+import { duplicatesIn, type SourceFile, textAt } from './sourceFile.js'
 
 /** A file of `resources/`, not yet verified. */
 export interface ResourceModule {
@@ -37,6 +37,17 @@ const checkDuplicates = (source: SourceFile, report: Report): void => {
   }
 }
 
+/** Mistakes that the values do not show: a clock that was read once, when the file was loaded, and a name that sets a prototype. */
+const checkSource = (source: SourceFile, fields: readonly string[], report: Report): void => {
+  for (const name of fields) {
+    const [, clock] = /^(today|now)\s*\(\)$/.exec(textAt(source, ['fields', name, 'default']) ?? '') ?? []
+    const message = `field "${name}": default is the time of the start; write default: ${clock}, without ()`
+    if (clock !== undefined) report(message, 'fields', name, 'default')
+  }
+  const prototype = textAt(source, ['fields', '__proto__'])
+  if (prototype) report('field "__proto__": the name is reserved by JavaScript; choose another', 'fields', '__proto__')
+}
+
 /** Names both files, because only their author knows which one is wrong. */
 const checkTable = ({ report, descriptor: { table } }: ParsedResource, earlier: readonly ParsedResource[]): void => {
   const other = earlier.find(({ descriptor }) => descriptor.table === table)
@@ -54,6 +65,7 @@ export const verify = (modules: readonly ResourceModule[], problems: Problem[]):
     if (!module) continue
     if (source) checkDuplicates(source, report)
     const descriptor = parseDescriptor(module.default, report)
+    if (descriptor && source) checkSource(source, Object.keys(descriptor.fields), report)
     if (descriptor) parsed.push({ file, path, descriptor, report })
   }
   // References to a resource whose own file has errors are valid: each mistake is reported once.

@@ -11,16 +11,21 @@ import { listen } from '../../engine/http/listen.js'
 import type { OnRequest } from '../../engine/http/requestLog.js'
 import { openStorage } from '../../engine/storage/open.js'
 import type { PoolOptions } from '../../engine/storage/options.js'
+import type { Storage } from '../../engine/storage/storage.js'
 import { folders, product } from '../../product.js'
 import { conformance, type ReceivedResponse } from '../../support/conformance.js'
 import { withSampleRows } from '../../support/samples.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl } from './database.js'
+import { kitchenSink } from './kitchenSink.js'
 
 export const token = 'the-write-token-of-the-tests'
 
-/** The registry, with generated rows for resources without demo rows. */
-export const registry = withSampleRows(await loadRegistry(folders))
+/** The resources of this deployment. */
+export const deployed = withSampleRows(await loadRegistry(folders))
+
+/** These and the kitchen sink, with generated rows for resources without demo rows. */
+export const registry: Registry = withSampleRows([...deployed, ...kitchenSink])
 
 export interface TestResponse {
   readonly status: number
@@ -74,6 +79,8 @@ export interface TestService {
   get(path: string): Promise<TestResponse>
   /** A create with the token. */
   create(resource: string, body: unknown): Promise<TestResponse>
+  /** Stores whole rows, like another program. */
+  fill: Storage['fill']
 }
 
 /** Starts a service, which ends with the test run. */
@@ -124,6 +131,7 @@ export const startService = async (
     address,
     send,
     get: (path) => send(`${basePath}${path}`),
+    fill: (batches) => storage.fill(batches),
     create: (resource, body) =>
       send(`${basePath}/v1/${resource}`, {
         method: 'POST',

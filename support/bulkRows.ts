@@ -1,0 +1,96 @@
+/** Fills tables with many rows: variations of the demo rows that keep unique values distinct. */
+import type { Field, Registry, Resource, RowValues } from '../engine/descriptor/registry.js'
+import type { Storage, StoredRow } from '../engine/storage/storage.js'
+import { CommandError } from './options.js'
+
+const batchSize = 5_000
+
+/**
+ * Makes the function that returns the nth row of a large table: the demo rows repeated, with distinct values in unique
+ * fields and in one text field. Unique references are null.
+ */
+export const bulkRows = ({ fields, demo }: Resource): ((n: number) => RowValues) => {
+  const distinct = fields.find((field) => field.kind === 'text' && !field.filter && !field.redacted)
+  const changed = fields.filter((field) => field.name !== 'id' && (field.unique || field === distinct))
+  const largest = new Map(
+    changed.map(({ name }) => [name, demo.reduce((most, row) => Math.max(most, Number(row[name]) || 0), 0)]),
+  )
+  return (n) => {
+    const row: RowValues = { ...demo[n % demo.length], id: null }
+    for (const { name, kind, references } of changed) {
+      if (references) row[name] = null
+      else row[name] = kind === 'text' ? `${row[name] ?? name}-${n}` : (largest.get(name) ?? 0) + n
+    }
+    return row
+  }
+}
+
+/** The largest id, so that a second run continues with other values; found by bisection. */
+const lastId = async (storage: Storage, resource: Resource): Promise<number> => {
+  let [low, high] = [0, Number.MAX_SAFE_INTEGER]
+  while (low < high) {
+    const middle = low + Math.floor((high - low) / 2)
+    if ((await storage.rows(resource, middle, 1)).length > 0) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** Every row of a resource, in batches. */
+async function* rowsOf(storage: Storage, resource: Resource): AsyncGenerator<StoredRow> {
+  for (let after = 0; ; ) {
+    const rows = await storage.rows(resource, after, batchSize)
+    if (rows.length === 0) return
+    yield* rows
+    after = Number(rows.at(-1)?.['id'])
+  }
+}
+
+/** The ids of rows that no row references in this field, as many as are needed. */
+const unreferenced = async (
+  storage: Storage,
+  registry: Registry,
+  resource: Resource,
+  { name, references }: Field,
+  needed: number,
+): Promise<StoredRow[string][]> => {
+  const taken = new Set<unknown>()
+  for await (const row of rowsOf(storage, resource)) taken.add(row[name])
+  const free: StoredRow[string][] = []
+  for await (const { id = null } of rowsOf(storage, registry.find(({ path }) => path === references) as Resource)) {
+    if (free.length === needed) break
+    if (!taken.has(id)) free.push(id)
+  }
+  if (free.length === needed) return free
+  const reason = `each must reference a row of ${references} in ${name} that no other does`
+  throw new CommandError(`Only ${free.length} rows can be added: ${reason}. Add rows to ${references} first.`)
+}
+
+/** Adds rows to a table, and reports how many there are so far. */
+export const addBulkRows = async (
+  storage: Storage,
+  registry: Registry,
+  resource: Resource,
+  total: number,
+  report: (done: number) => void,
+): Promise<void> => {
+  const bulkRow = bulkRows(resource)
+  const first = Math.max(resource.demo.length, await lastId(storage, resource))
+  const mandatory = resource.fields.filter(({ references, unique, required }) => references && unique && required)
+  const references = new Map<string, StoredRow[string][]>()
+  for (const field of mandatory) {
+    references.set(field.name, await unreferenced(storage, registry, resource, field, total))
+  }
+  report(0)
+  for (let done = 0; done < total; done += batchSize) {
+    const count = Math.min(batchSize, total - done)
+    const rowAt = (_: unknown, n: number): StoredRow => ({
+      ...bulkRow(first + done + n),
+      ...Object.fromEntries([...references].map(([name, ids]) => [name, ids[done + n] ?? null])),
+    })
+    await storage.fill([{ resource, rows: Array.from({ length: count }, rowAt) }]).catch((error: Error) => {
+      throw new CommandError(`The rows could not be stored: ${error.message}`)
+    })
+    report(done + count)
+  }
+}
