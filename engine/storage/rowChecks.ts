@@ -55,8 +55,8 @@ export const duplicatesOf = async (rows: Rows, columns: readonly string[]): Prom
   )
   if (!first[0]) return undefined
   const groups = await ask(rows, shared.clone().select(columns))
-  const value = groups.length === 1 ? 'one value' : `${groups.length} values`
-  return `${value} occur more than once, first in the ${first[0].rows} rows that share that of id ${first[0].id}`
+  const value = groups.length === 1 ? 'one value occurs' : `${groups.length} values occur`
+  return `${value} more than once: ${first[0].rows} rows share that of id ${first[0].id}`
 }
 
 /** The values of a column that are not null, as text. */
