@@ -70,3 +70,19 @@ export const shapeOf = (table: CatalogueTable): TableShape => ({
     from: name,
   })),
 })
+
+/** What turns a table into a shape, in words: `rename "kind" to "type"`. */
+export const describeChanges = (table: CatalogueTable, shape: TableShape): string[] => {
+  const before = new Map(shapeOf(table).columns.map((column) => [column.name, column]))
+  const changes = shape.columns.flatMap(({ name, from, isNotNull, target, convertTo }) => {
+    const now = before.get(from)
+    before.delete(from)
+    return [
+      ...(from === name ? [] : [`rename "${from}" to "${name}"`]),
+      ...(convertTo === undefined ? [] : [`make "${name}" ${convertTo}`]),
+      ...(now?.isNotNull === isNotNull ? [] : [isNotNull ? `require "${name}"` : `allow null in "${name}"`]),
+      ...(now?.target === target ? [] : [`${target === undefined ? 'drop' : 'add'} the foreign key of "${name}"`]),
+    ]
+  })
+  return [...changes, ...[...before.keys()].map((name) => `drop "${name}"`)]
+}

@@ -48,8 +48,8 @@ const compareKind = async (
   const wrong = values.filter(({ value }) => !converts(value, kind))
   if (wrong.length > 0) {
     const shown = wrong.slice(0, maxExamples).map(({ id, value }) => `${JSON.stringify(value.slice(0, 40))} (id ${id})`)
-    const more = wrong.length > maxExamples ? ', …' : ''
-    const message = `${what}, and ${wrong.length} of ${values.length} values do not convert: ${shown.join(', ')}${more}.`
+    const which = `${wrong.length > maxExamples ? ', such as ' : ': '}${shown.join(', ')}`
+    const message = `${what}, and ${wrong.length} of ${values.length} values do not convert${which}.`
     const advice = `Correct them (${convertible[kind]} convert), or make the field ${column.kind}() again.`
     return { shape, differences: [blocked(comparison, name, message, advice)] }
   }

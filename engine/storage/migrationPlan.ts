@@ -1,12 +1,12 @@
 /** What the registry wants and the database lacks, as a list of steps and of differences that a start does not settle by itself. */
 import type { Registry, Resource } from '../descriptor/registry.js'
-import { type CatalogueTable, columnOf, shapeOf } from './catalogue.js'
+import { type CatalogueTable, columnOf, describeChanges } from './catalogue.js'
 import { derivedSteps, dropDerived } from './derivedSteps.js'
 import { applyCommand, type Difference, type Words } from './difference.js'
 import type { MigrationDialect, Step } from './migrationDialect.js'
 import { duplicatesOf, rowCount } from './rowChecks.js'
 import { addColumns, addForeignKeys, createTable, indexesOf, recordOrigin } from './schema.js'
-import { compare } from './tableDrift.js'
+import { adoptWord, compare } from './tableDrift.js'
 
 export interface MigrationPlan {
   readonly steps: readonly Step[]
@@ -90,35 +90,36 @@ const planExisting = async (
   const { table } = resource
   const isRenamed = current.name !== table
   const { shape, added, differences } = await compare({ database, registry, resource, current, words })
+  const isComparable = current.hasId && !differences.some(({ word }) => word === adoptWord(table))
+  const all = [...differences, ...(isComparable ? await duplicates(database, resource, current) : [])]
+  if (all.some(({ isBlocking }) => isBlocking)) return { steps: [], foreignKeys: [], differences: all }
+
   const before = { ...current, name: table }
-  const isReshaped = JSON.stringify(shape.columns) !== JSON.stringify(shapeOf(current).columns)
-  const isRebuilt = isRenamed || (isReshaped && database.rebuilds(before, shape))
-  const foreignKeys = foreignKeySteps(database, registry, resource, added)
+  const changes = describeChanges(current, shape)
+  const isRebuilt = isRenamed || (changes.length > 0 && database.rebuilds(before, shape))
   const steps: Step[] = []
-  if (isRenamed || isReshaped) {
+  if (isRenamed || changes.length > 0) {
     const sql = [
       recordOrigin(database, table, 'engine'),
       ...(isRebuilt ? dropDerived(database, { ...resource, table: current.name }) : []),
       ...(isRenamed ? [`alter table "${current.name}" rename to "${table}"`] : []),
-      ...(isReshaped ? database.reshape(before, shape) : []),
+      ...(changes.length > 0 ? database.reshape(before, shape) : []),
     ]
     const rows = await rowCount({ database, table: current.name })
     const about = isRenamed ? `rename the table ${current.name} to ${table}` : `alter the table ${table}`
-    steps.push({ table, about, rows, sql, isRebuilding: isRebuilt, isInParts: !isRebuilt })
+    const details = changes.length > 0 ? `: ${changes.join(', ')}` : ''
+    steps.push({ table, about: `${about}${details}`, rows, sql, isRebuilding: isRebuilt, isInParts: !isRebuilt })
   }
   if (added.length > 0) {
     const about = `add to ${table}: ${added.map(({ name }) => name).join(', ')}`
     steps.push({ table, about, sql: addColumns(database, registry, resource, added) })
   }
-  // What is derived from a table that is rebuilt is planned when that is done.
-  if (isRebuilt) return { steps, foreignKeys, differences }
   if (current.origin === 'unknown') {
     steps.push({ table, about: `adopt the table ${table}`, sql: [recordOrigin(database, table, 'adopted')] })
   }
-  const isServable = differences.every(({ isBlocking }) => !isBlocking)
-  const shared = isServable || current.origin !== 'unknown' ? await duplicates(database, resource, current) : []
-  const derived = isServable ? await derivedSteps(database, resource, false) : []
-  return { steps: [...steps, ...derived], foreignKeys, differences: [...differences, ...shared] }
+  // What is derived from a table that is rebuilt is planned when that is done.
+  if (!isRebuilt) steps.push(...(await derivedSteps(database, resource, false)))
+  return { steps, foreignKeys: foreignKeySteps(database, registry, resource, added), differences: all }
 }
 
 /** The tables that the engine counts and that no resource uses any more. */

@@ -138,11 +138,13 @@ const leaveAlone = (comparison: Comparison, { differences, shape, added }: Drift
   return { differences: [...own, ...missing, ...strict, ...ids], shape: shapeOf(current), added: [] }
 }
 
+export const adoptWord = (table: string): string => `adopt:${table}`
+
 /** Compares the descriptor of a resource with its table. */
 export const compare = async (comparison: Comparison): Promise<Drift> => {
   const { resource, current, words } = comparison
   const unchanged = { shape: shapeOf(current), added: [] }
-  const word = `adopt:${resource.table}`
+  const word = adoptWord(resource.table)
   if (current.origin === 'unknown' && !words.has(word)) {
     const message = 'another program has created the table.'
     const advice = 'To serve it, run: npm run migrate -- --adopt'
