@@ -1,26 +1,14 @@
 /** docs/resource-commands.md: every command is run in a copy of the project, and prints what the page shows. */
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type RuleName, ruleOf, rules } from '../cli/contract/rules.js'
-import { folders } from '../product.js'
 import { spawnChild } from '../support/cleanup.js'
+import { commandsIn, readPage } from './support/consolePage.js'
 import { projectCopy } from './support/projectCopy.js'
 
-const page = readFileSync(join(dirname(folders.seeds), 'docs', 'resource-commands.md'), 'utf8')
-
-/** The commands of the page, each with the output that follows it. */
-const shown = [...page.matchAll(/^```console\n(.*?)^```$/gms)].flatMap(([, block = '']) =>
-  block
-    .split(/^\$ /m)
-    .slice(1)
-    .map((part) => {
-      const end = part.indexOf('\n')
-      return { command: part.slice(0, end), output: part.slice(end + 1).trim() }
-    }),
-)
+const page = readPage('resource-commands.md')
+const shown = commandsIn(page)
 
 const project = projectCopy()
 

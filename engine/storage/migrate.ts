@@ -15,7 +15,7 @@ export const finds = async ({ execute }: MigrationDialect, query: Knex.QueryBuil
 const refuseBlocking = ({ differences }: MigrationPlan): void => {
   const blocking = differences.filter(({ isBlocking }) => isBlocking).map(describeDifference)
   if (blocking.length === 1) throw new StorageError(blocking[0])
-  if (blocking.length > 1) throw new StorageError(`${blocking.length} differences\n  ${blocking.join('\n  ')}`)
+  if (blocking.length > 1) throw new StorageError(`the descriptors and the tables differ:\n  ${blocking.join('\n  ')}`)
 }
 
 /** The error of a step that failed, with what it concerns and what to do. */

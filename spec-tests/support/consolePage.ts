@@ -1,0 +1,18 @@
+/** A page whose console blocks show commands and their output. */
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { folders } from '../../product.js'
+
+export const readPage = (name: string): string => readFileSync(join(dirname(folders.seeds), 'docs', name), 'utf8')
+
+/** The commands of a page, each with the output that follows it. */
+export const commandsIn = (page: string): { command: string; output: string }[] =>
+  [...page.matchAll(/^```console\n(.*?)^```$/gms)].flatMap(([, block = '']) =>
+    block
+      .split(/^\$ /m)
+      .slice(1)
+      .map((part) => {
+        const end = part.indexOf('\n')
+        return { command: part.slice(0, end), output: part.slice(end + 1).trim() }
+      }),
+  )
