@@ -1,7 +1,11 @@
 /** Checks the descriptors and demo rows without starting the service: `npm run check`. */
 import { inspectFolders } from '../engine/descriptor/load.js'
+import type { Registry } from '../engine/descriptor/registry.js'
 import type { Problem } from '../engine/descriptor/registryError.js'
 import type { Position } from '../engine/descriptor/sourceFile.js'
+import { readSettings } from '../engine/settings.js'
+import { describeDifference } from '../engine/storage/difference.js'
+import { planStorage } from '../engine/storage/open.js'
 import { folders } from '../product.js'
 import { flag, runCommand } from '../support/options.js'
 
@@ -9,6 +13,7 @@ const command = {
   name: 'npm run check',
   about: 'Checks the descriptors in resources/ and the demo rows in seeds/, and shows every error in its line.',
   options: {
+    database: flag('compares the descriptors with the database of DATABASE_URL as well'),
     json: flag('prints an array of errors, each with file, line, column and message'),
   },
   notes: 'Exits with 0 if there are no errors, and with 1 if there are.',
@@ -55,9 +60,23 @@ const printForMachines = (problems: readonly Problem[]): void => {
   console.log(JSON.stringify(rows, null, 2))
 }
 
-await runCommand(command, async ({ json }) => {
+/** What would prevent a start on the database of DATABASE_URL. */
+const databaseProblems = async (registry: Registry): Promise<Problem[]> => {
+  const { DATABASE_URL, POOL_WAIT_MS } = readSettings(process.env)
+  const { differences } = await planStorage(registry, DATABASE_URL, POOL_WAIT_MS)
+  return differences
+    .filter(({ isBlocking }) => isBlocking)
+    .map((difference) => {
+      const resource = registry.find(({ table }) => table === difference.table)
+      return { file: `resources/${resource?.path}.ts`, message: describeDifference(difference) }
+    })
+}
+
+await runCommand(command, async ({ json, database }) => {
   const inspection = await inspectFolders(folders)
-  const problems = [...inspection.problems, ...inspection.seedProblems].sort(
+  const isComparable = database && inspection.problems.length === 0
+  const differences = isComparable ? await databaseProblems(inspection.registry) : []
+  const problems = [...inspection.problems, ...inspection.seedProblems, ...differences].sort(
     (a, b) => a.file.localeCompare(b.file, 'en') || (a.position?.line ?? 0) - (b.position?.line ?? 0),
   )
   if (json) printForMachines(problems)

@@ -154,12 +154,22 @@ const cases: [name: string, exported: unknown, ...messages: string[]][] = [
   [
     'an option of another kind',
     withFields({ size: number(untyped({ filter: true })) }),
-    'field "size": unknown option "filter" of number(); it must be one of about, example, default, managed, redacted',
+    'field "size": unknown option "filter" of number(); it must be one of about, example, default, managed, redacted, renamedFrom',
   ],
   [
     'an option unlike any other',
     withFields({ size: integer(untyped({ constructor: 1 })) }),
-    'field "size": unknown option "constructor" of integer(); it must be one of about, example, default, managed, redacted, filter, unique, references',
+    'field "size": unknown option "constructor" of integer(); it must be one of about, example, default, managed, redacted, renamedFrom, filter, unique, references',
+  ],
+  [
+    'a former name that is still a field',
+    withFields({ kind: text(), type: text({ renamedFrom: 'kind' }) }),
+    'field "type": renamedFrom names "kind", which is still a field; remove one of the two',
+  ],
+  [
+    'a name of the service',
+    withFields({ registry_note: text() }),
+    'field "registry_note": the service has columns that begin with registry_; choose another name',
   ],
   [
     'an unknown format',
