@@ -68,7 +68,7 @@ const databaseProblems = async (registry: Registry): Promise<Problem[]> => {
     .filter(({ isBlocking }) => isBlocking)
     .map((difference) => {
       const resource = registry.find(({ table }) => table === difference.table)
-      return { file: `resources/${resource?.path}.ts`, message: describeDifference(difference) }
+      return { file: `resources/${resource?.path}.ts`, message: describeDifference(difference), position: undefined }
     })
 }
 

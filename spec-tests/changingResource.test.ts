@@ -25,4 +25,23 @@ for (const [index, { command, output }] of shown.entries()) {
   })
 }
 
+test('npm run check -- --database reports the same, and npm run plan as JSON and SQL', async () => {
+  const check = await project.run('npm run check -- --database --json')
+  assert.is(check.status, 1)
+  const messages = (JSON.parse(check.output) as { file: string; message: string }[])
+    .filter(({ file }) => file === 'resources/leave.ts')
+    .map(({ message }) => message)
+  assert.match(messages.join('\n'), /column "days": .*\n.*column "comment": .*\n.*\(from_date\) is unique/)
+  const plan = JSON.parse((await project.run('npm run plan -- --json')).output) as {
+    differences: { column?: string }[]
+  }
+  assert.equal(
+    plan.differences.map(({ column }) => column),
+    ['days', 'comment', undefined],
+  )
+  assert.is((await project.run('npm run plan -- --check')).status, 1)
+  assert.match((await project.run('DATABASE_URL=sqlite:data/new.sqlite npm run plan -- --sql')).output, /create table/)
+  assert.is((await project.run('npm run migrate -- --apply drop:leave_requests.nothing')).status, 1)
+})
+
 test.run()
