@@ -48,18 +48,18 @@ test('DEMO_DATA=false leaves a new database empty', async () => {
   assert.is(await running.end('SIGTERM'), 0)
 })
 
-test('a new field is added as a column to an existing table', async () => {
-  const older = await sharedDatabase()
-  await older.run('create table departments (id integer primary key, name text not null)')
-  await older.run(`insert into departments values (1, 'Only')`)
-  await older.run(
-    'create table leave_requests (id integer primary key, leave_type text not null, status text not null)',
+test('tables of another program stop the start, and are left as they are', async () => {
+  const other = await sharedDatabase()
+  await other.run('create table departments (id integer primary key, name text not null)')
+  await other.run(`insert into departments values (1, 'Only')`)
+  const { code, output } = await startAndFail({ DATABASE_URL: other.url })
+  assert.is(code, 1)
+  assert.match(
+    output,
+    'table "departments": another program has created the table. To serve it, run: npm run migrate -- --adopt\n',
   )
-  const running = await startProcess({ DATABASE_URL: older.url, API_TOKEN: 'a-token-of-some-length' })
-  assert.is(await totalOf(running.address, 'departments'), 1)
-  assert.is(await totalOf(running.address, 'leave'), 0)
-  assert.is(await running.end('SIGTERM'), 0)
-  older.close()
+  assert.equal(await other.run('select * from departments'), [{ id: 1, name: 'Only' }])
+  other.close()
 })
 
 const failures: [name: string, environment: Record<string, string>, message: RegExp][] = [
