@@ -7,7 +7,7 @@ import { newRow, type Registry, type Resource, type RowValues, resourceFrom } fr
 import { migrateStorage, openStorage, planStorage } from '../engine/storage/open.js'
 import type { Storage } from '../engine/storage/storage.js'
 import { storageOptions } from '../support/storageOptions.js'
-import { freshUrl } from './support/database.js'
+import { freshUrl, server, sharedDatabase } from './support/database.js'
 
 type Fields = Descriptor['fields']
 
@@ -334,6 +334,21 @@ const changes: readonly Change[] = [
     created: { name: 'Bo', team_id: 1 },
   },
   {
+    name: 'rename the table, a field and its kind at once',
+    before: { fields: { name: text({ unique: true }), kind: text() } },
+    rows: [{ name: 'Ana', kind: '3' }],
+    after: {
+      fields: { name: text({ unique: true }), level: integer({ renamedFrom: 'kind' }), note: text() },
+      required: ['level'],
+      table: 'people',
+      renamedFromTable: 'members',
+    },
+    refused: /table "people": the table was renamed from "members"/,
+    words: ['rename:members', 'rename:people.kind', 'retype:people.level', 'add:people.note'],
+    served: [{ name: 'Ana', level: 3, note: null }],
+    created: { name: 'Bo', level: 1, note: 'x' },
+  },
+  {
     name: 'rename the table without saying so',
     before: { fields: { name: text(), note: text() } },
     rows: [{ name: 'Ana', note: 'x' }],
@@ -405,6 +420,42 @@ for (const { name, before, rows, after, refused, words = [], served, created } o
     assert.ok('id' in creation, JSON.stringify(creation))
     assert.is((await servedRows(storage, resource)).length, served.length + 1)
     await storage.close()
+  })
+}
+
+if (!server) {
+  test('on SQLite, what another program added to a table is kept, or the table is not rebuilt', async () => {
+    const database = await sharedDatabase()
+    const before = registryOf({ fields: { name: text(), note: text() }, required: ['note'] })
+    await (await open(before, database.url)).close()
+    await database.run("alter table members add column grade text default 'A''s'")
+    await database.run('create index others_index on members (name)')
+    await database.run('create view names as select name from members')
+    await database.run("insert into members (id, name, note) values (7, 'Ana', 'x')")
+    await database.run('delete from members')
+    const after = registryOf({ fields: { name: text(), note: text() } })
+    await migrateStorage(after, database.url, { ...storageOptions, waitMs: 5_000 })
+    await database.run("insert into members (name) values ('Bo')")
+    // The id of a deleted row is not assigned again.
+    assert.equal(await database.run('select id, name, grade from members'), [{ id: 8, name: 'Bo', grade: "A's" }])
+    assert.is((await database.run("select 1 as one from sqlite_schema where name = 'others_index'")).length, 1)
+    assert.equal(await database.run('select * from names'), [{ name: 'Bo' }])
+
+    await database.run('alter table members add column size integer check (size > 0)')
+    try {
+      await migrateStorage(before, database.url, { ...storageOptions, waitMs: 5_000 })
+      assert.unreachable()
+    } catch (error) {
+      assert.match((error as Error).message, /1 row \(id 8\) has none/)
+    }
+    await database.run("update members set note = 'y'")
+    try {
+      await migrateStorage(before, database.url, { ...storageOptions, waitMs: 5_000 })
+      assert.unreachable()
+    } catch (error) {
+      assert.match((error as Error).message, 'table "members": its definition has CHECK, which would be lost')
+    }
+    database.close()
   })
 }
 

@@ -30,13 +30,13 @@ export const describeTable = (table: CatalogueTable, tables: readonly string[], 
   const note = (what: string) => void notes.push(`${table.name}: ${what}.`)
   const columns = table.columns.filter(({ name }) => name !== 'id')
   const fields = columns.flatMap((column): NewField[] => {
-    const { name, kind, isNotNull, hasDefault } = column
+    const { name, kind, isNotNull, default: value } = column
     const why = whyNot(column)
     if (why !== undefined || kind === undefined) {
       note(`${why}; it is left out`)
       return []
     }
-    if (isNotNull && hasDefault)
+    if (isNotNull && value !== null)
       note(`"${name}" has a default in the database, which a create does not use; give the field a default of its own`)
     const target = table.foreignKeys.find((key) => key.column === name)?.target
     const isReference = target !== undefined && kind === 'integer' && tables.includes(target)
@@ -58,7 +58,8 @@ export const describeTable = (table: CatalogueTable, tables: readonly string[], 
   }
   if (fields.length === 0) return refused('no column can be a field')
   const left = columns.filter(
-    ({ isNotNull, hasDefault, name }) => isNotNull && !hasDefault && !fields.some((field) => field.name === name),
+    ({ isNotNull, default: value, name }) =>
+      isNotNull && value === null && !fields.some((field) => field.name === name),
   )
   if (left.length > 0) note('create is false, because a column that is left out needs a value')
   const path = pathOf(table.name)

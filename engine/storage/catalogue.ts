@@ -8,8 +8,8 @@ export interface CatalogueColumn {
   /** The kind of field whose values it stores; undefined if there is none. */
   readonly kind: Kind | undefined
   readonly isNotNull: boolean
-  /** Whether an insert may omit it although it is NOT NULL. */
-  readonly hasDefault: boolean
+  /** The SQL of the value if an insert omits it. */
+  readonly default: string | null
 }
 
 export interface ForeignKey {
@@ -39,6 +39,7 @@ export interface ColumnShape {
   readonly name: string
   readonly type: string
   readonly isNotNull: boolean
+  readonly default: string | null
   /** The table that it references by `id`. */
   readonly target?: string | undefined
   /** The column that has its values now. */
@@ -62,10 +63,11 @@ export const foreignKeyOf = ({ foreignKeys }: CatalogueTable, name: string): For
 /** The shape that a table has now. */
 export const shapeOf = (table: CatalogueTable): TableShape => ({
   name: table.name,
-  columns: table.columns.map(({ name, type, isNotNull }) => ({
+  columns: table.columns.map(({ name, type, isNotNull, default: value }) => ({
     name,
     type,
     isNotNull,
+    default: value,
     target: foreignKeyOf(table, name)?.target,
     from: name,
   })),

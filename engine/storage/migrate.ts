@@ -82,7 +82,9 @@ export const migrate = async (
     return plan.steps.some(({ isRebuilding }) => isRebuilding)
   }
   const isRebuilding = first.steps.some((step) => step.isRebuilding)
-  // What is derived from a rebuilt table follows.
-  await database.exclusively(async () => void ((await apply()) && (await apply())), isRebuilding)
+  await database.exclusively(async () => {
+    // A table is renamed, then rebuilt, and then its derived objects follow.
+    for (let left = 3; left > 0 && (await apply()); left--);
+  }, isRebuilding)
   return { steps: done, differences }
 }

@@ -94,21 +94,23 @@ const planExisting = async (
   const all = [...differences, ...(isComparable ? await duplicates(database, resource, current) : [])]
   if (all.some(({ isBlocking }) => isBlocking)) return { steps: [], foreignKeys: [], differences: all }
 
-  const before = { ...current, name: table }
-  const changes = describeChanges(current, shape)
-  const isRebuilt = isRenamed || (changes.length > 0 && database.rebuilds(before, shape))
+  const derivedFrom = { ...resource, table: current.name }
+  if (isRenamed) {
+    const rename = `alter table "${current.name}" rename to "${table}"`
+    const sql = [recordOrigin(database, table, 'engine'), ...dropDerived(database, derivedFrom), rename]
+    const about = `rename the table ${current.name} to ${table}`
+    // The rest is planned when that is done.
+    return { steps: [{ table, about, sql, isRebuilding: true }], foreignKeys: [], differences: all }
+  }
   const steps: Step[] = []
-  if (isRenamed || changes.length > 0) {
-    const sql = [
-      recordOrigin(database, table, 'engine'),
-      ...(isRebuilt ? dropDerived(database, { ...resource, table: current.name }) : []),
-      ...(isRenamed ? [`alter table "${current.name}" rename to "${table}"`] : []),
-      ...(changes.length > 0 ? database.reshape(before, shape) : []),
-    ]
-    const rows = await rowCount({ database, table: current.name })
-    const about = isRenamed ? `rename the table ${current.name} to ${table}` : `alter the table ${table}`
-    const details = changes.length > 0 ? `: ${changes.join(', ')}` : ''
-    steps.push({ table, about: `${about}${details}`, rows, sql, isRebuilding: isRebuilt, isInParts: !isRebuilt })
+  const changes = describeChanges(current, shape)
+  const isRebuilt = changes.length > 0 && database.rebuilds(current, shape)
+  if (changes.length > 0) {
+    const dropped = isRebuilt ? dropDerived(database, derivedFrom) : []
+    const sql = [recordOrigin(database, table, 'engine'), ...dropped, ...database.reshape(current, shape)]
+    const about = `alter the table ${table}: ${changes.join(', ')}`
+    const rows = await rowCount({ database, table })
+    steps.push({ table, about, rows, sql, isRebuilding: isRebuilt, isInParts: !isRebuilt })
   }
   if (added.length > 0) {
     const about = `add to ${table}: ${added.map(({ name }) => name).join(', ')}`
@@ -117,7 +119,7 @@ const planExisting = async (
   if (current.origin === 'unknown') {
     steps.push({ table, about: `adopt the table ${table}`, sql: [recordOrigin(database, table, 'adopted')] })
   }
-  // What is derived from a table that is rebuilt is planned when that is done.
+  // What is derived from a rebuilt table is planned when that is done.
   if (!isRebuilt) steps.push(...(await derivedSteps(database, resource, false)))
   return { steps, foreignKeys: foreignKeySteps(database, registry, resource, added), differences: all }
 }

@@ -41,13 +41,13 @@ const compareMissing = async (comparison: Comparison, field: Field): Promise<Dif
 /** A column that no field uses. */
 const compareUnused = async (
   comparison: Comparison,
-  { name, isNotNull, hasDefault }: CatalogueColumn,
+  { name, isNotNull, default: value }: CatalogueColumn,
 ): Promise<Difference> => {
   const { database, resource, current } = comparison
   const word = `drop:${resource.table}.${name}`
   const { count } = await exampleRows({ database, table: current.name }, (query) => query.whereNotNull(name))
   const drop = `drop it with its ${count} values: ${applyCommand(word)}`
-  if (resource.create && isNotNull && !hasDefault) {
+  if (resource.create && isNotNull && value === null) {
     const message = 'no field uses the column, but it is NOT NULL, so no row could be created.'
     return { ...blocked(comparison, name, message, `Add the field again, or ${drop}`), word }
   }
@@ -105,7 +105,7 @@ const leaveAlone = (comparison: Comparison, { differences, shape, added }: Drift
   )
   const isTooStrict = ({ from, isNotNull }: ColumnShape) => {
     const column = columnOf(current, from)
-    return create && !isNotNull && column?.isNotNull && !column.hasDefault
+    return create && !isNotNull && column?.isNotNull && column.default === null
   }
   const strict = shape.columns
     .filter(isTooStrict)

@@ -25,8 +25,8 @@ const kindsByType: Readonly<Record<string, Kind>> = {
 const plainType = (type: string): string => type.replace(/\(.*\)/, '')
 
 const columnsSql = `select attname as name, format_type(atttypid, atttypmod) as type, attnotnull as "isNotNull",
-    atthasdef or attidentity <> '' as "hasDefault"
-  from pg_attribute where attrelid = to_regclass($1) and attnum > 0 and not attisdropped and attname not like 'registry\\_%'
+    case when attidentity <> '' then 'identity' else pg_get_expr(adbin, adrelid) end as default
+  from pg_attribute left join pg_attrdef on adrelid = attrelid and adnum = attnum where attrelid = to_regclass($1) and attnum > 0 and not attisdropped and attname not like 'registry\\_%'
   order by attnum`
 
 const hasIdSql = `select 1 from pg_index join pg_attribute on attrelid = indrelid and attnum = indkey[0]
@@ -73,7 +73,7 @@ export const catalogueOf = async (execute: Execute, table: string): Promise<Cata
     origin: await originOf(execute, table),
     columns: columns.map((column) => ({ ...column, kind: kindsByType[plainType(column.type)] })),
     unique: (await execute<{ columns: string[] }>(uniqueSql, named)).map((index) => index.columns),
-    assignsIds: columns.some(({ name, hasDefault }) => name === 'id' && hasDefault),
+    assignsIds: columns.some(({ name, default: value }) => name === 'id' && value !== null),
     hasId: (await execute(hasIdSql, named)).length > 0,
     foreignKeys: await execute<CatalogueTable['foreignKeys'][number]>(foreignKeysSql, named),
   }
@@ -97,7 +97,10 @@ export const alter = (current: CatalogueTable, shape: TableShape): string[] => {
       ...(from === name ? [] : [`${table} rename column ${quoted(from)} to ${quoted(name)}`]),
       ...(convertTo === undefined
         ? []
-        : [`${table} alter column ${quoted(name)} type ${type} using ${quoted(name)}::${columnTypes[convertTo]}`]),
+        : [
+            `${table} alter column ${quoted(name)} drop default`,
+            `${table} alter column ${quoted(name)} type ${type} using ${quoted(name)}::${columnTypes[convertTo]}`,
+          ]),
       ...(before?.isNotNull === isNotNull
         ? []
         : [`${table} alter column ${quoted(name)} ${isNotNull ? 'set' : 'drop'} not null`]),

@@ -3,6 +3,7 @@ import type { Database } from 'better-sqlite3'
 import type { Kind } from '../../descriptor/fields.js'
 import type { CatalogueTable, ColumnShape, TableShape } from '../catalogue.js'
 import { objectName, originsTable, quoted } from '../schema.js'
+import { StorageError } from '../storage.js'
 
 /**
  * The kind of a declared type, by the first of these rules that applies. The first two give a column its affinity in SQLite. Other
@@ -67,7 +68,7 @@ export const catalogueOf = (database: Database, name: string): CatalogueTable | 
       type: type.toLowerCase(),
       kind: kindOf(type),
       isNotNull: notnull === 1,
-      hasDefault: dflt_value !== null,
+      default: dflt_value,
     })),
     // Only a column of exactly this type is assigned ids.
     hasId: primaryKey.length === 1 && primaryKey[0]?.name === 'id' && /^integer$/i.test(primaryKey[0].type),
@@ -80,10 +81,27 @@ export const catalogueOf = (database: Database, name: string): CatalogueTable | 
 /** No descriptor's table may begin with registry_. */
 const rebuilt = 'registry_rebuilt'
 
-const definition = ({ name, type, isNotNull, target }: ColumnShape): string => {
+const definition = ({ name, type, isNotNull, target, default: value, convertTo }: ColumnShape): string => {
   if (name === 'id') return `${quoted(name)} integer not null primary key autoincrement`
-  const references = target === undefined ? '' : ` references ${quoted(target)} ("id")`
-  return `${quoted(name)} ${type}${isNotNull ? ' not null' : ''}${references}`
+  const parts = [
+    quoted(name),
+    type,
+    ...(isNotNull ? ['not null'] : []),
+    ...(value === null || convertTo !== undefined ? [] : [`default (${value})`]),
+    ...(target === undefined ? [] : [`references ${quoted(target)} ("id")`]),
+  ]
+  return parts.join(' ')
+}
+
+/** Throws if another program has added something to the table that a new one would lack. */
+const refuseUnusual = (database: Database, table: string): void => {
+  const sql = String(database.prepare('select sql from sqlite_schema where name = ?').pluck().get(table))
+  const names = sql.replaceAll(/"[^"]*"|'[^']*'|`[^`]*`|\[[^\]]*\]/g, '')
+  const [found] = /\b(?:check|generated|collate|strict|without)\b/i.exec(names) ?? []
+  if (found === undefined) return
+  throw new StorageError(
+    `table "${table}": its definition has ${found.toUpperCase()}, which would be lost when the rows are copied into a new table. Alter the table by hand.`,
+  )
 }
 
 /**
@@ -92,6 +110,7 @@ const definition = ({ name, type, isNotNull, target }: ColumnShape): string => {
  */
 export const rebuild = (database: Database, current: CatalogueTable, shape: TableShape): string[] => {
   const { name: table } = current
+  refuseUnusual(database, table)
   const others = `select sql from sqlite_schema
     where tbl_name = ? and type in ('index', 'trigger') and name not glob 'registry_*' and sql is not null`
   const values = shape.columns.map(({ from, convertTo, type }) =>
