@@ -11,6 +11,7 @@ import type { Storage } from '../storage/storage.js'
 import { writeGuard } from './auth.js'
 import { readJson, readRetry } from './body.js'
 import { jsonType, sendStreamed, sendTagged } from './conditional.js'
+import { requestedFormat, sendRows } from './download.js'
 import type { AppContext } from './requestLog.js'
 
 export type Handler = (ctx: AppContext) => Promise<void> | void
@@ -62,9 +63,11 @@ const list = ({ storage }: Service, { resource, route }: OperationOf<'list'>): H
   return async (ctx) => {
     const query = parseQuery(ctx.querystring)
     ctx.state.parsed = performance.now()
+    const format = requestedFormat(ctx)
+    if (format) return sendRows(ctx, storage, resource, query, format)
     const page = await table.list(query, () => ctx.res.closed)
     ctx.state.queried = performance.now()
-    if ('tag' in page) await sendTagged(ctx, page)
+    if ('tag' in page) await sendTagged(ctx, page, jsonType, 'Accept, Accept-Encoding')
     else sendStreamed(ctx, page)
   }
 }

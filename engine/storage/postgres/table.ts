@@ -6,6 +6,7 @@ import type { Plan } from '../plan.js'
 import { compactor } from './changes.js'
 import type { Connections, Row } from './connections.js'
 import { creator } from './create.js'
+import { furtherReads } from './furtherReads.js'
 import type { Prepared } from './prepared.js'
 import { rowJson } from './schema.js'
 import { indexedFrom, searchValues } from './search.js'
@@ -72,6 +73,7 @@ export const postgresTable = (
       if (sizes === null) return { version, body: Buffer.from(String(body)) }
       return { body: largePageBody({ rows: sizedRows(sizes), tail: String(tail) }, readRows) }
     },
+    ...furtherReads(resource, connections, searchIndex),
     async row(id) {
       const { version, body } = await read(statements.get, { id })
       return body === null ? undefined : { version, body: Buffer.from(body) }
