@@ -52,6 +52,7 @@ const variables = {
   API_TOKEN: variable('write token; without one writes are disabled', '', token),
   DATABASE_URL: variable('database to use', 'sqlite:data/workforce.sqlite', databaseUrl),
   DEMO_DATA: variable('whether to load the demo data into an empty database', 'true', boolean),
+  EXPLORER: variable('whether to serve the explorer at /', 'true', boolean),
   LOG_LEVEL: variable('lowest level that is logged', 'info', logLevel),
   METRICS_PORT: variable('port of the Prometheus metrics', '', optionalPort),
   POOL_SIZE: variable('PostgreSQL: connections per process', '10', amount('connections', 1, 1_000)),

@@ -53,7 +53,7 @@ export const conformance = (document: OpenApiDocument, basePath: string): ((resp
     // Pages for people have errors in HTML; whole results have their own formats.
     const [mediaType = ''] = String(contentType).split(';')
     if (!responses && mediaType === 'text/html') return
-    if (response && response.content && mediaType !== 'application/json' && mediaType in response.content) return
+    if (response?.content && mediaType !== 'application/json' && mediaType in response.content) return
     if ((responses || status >= 400) && !isJson) throw new Error(`${method} ${path}: content type ${contentType}`)
     if (responses && template) {
       validate(

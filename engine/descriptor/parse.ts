@@ -35,6 +35,7 @@ const properties: Shapes = {
   ...mandatory,
   plural: shape('a string such as "Leave requests"', isText),
   about: shape('a sentence', isText),
+  label: shape('a list of field names, such as ["first_name", "last_name"]', isNames),
 }
 
 const optionsOf = (kind: Kind): Shapes => {

@@ -11,6 +11,7 @@ import {
   unavailable,
 } from '../contract/errors.js'
 import { OutcomeUnknown, TimedOut, Unavailable } from '../storage/storage.js'
+import type { State } from './requestLog.js'
 
 /** What `ctx.throw(429, 'Slow down')` throws. */
 interface KoaError extends Error {
@@ -34,7 +35,7 @@ const isExpected = (error: unknown): boolean =>
   error instanceof HttpError || (error as KoaError | null)?.expose === true
 
 export const errorEnvelope =
-  (logger: Logger): Middleware =>
+  (logger: Logger): Middleware<State> =>
   async (ctx, next) => {
     try {
       await next()
@@ -44,10 +45,12 @@ export const errorEnvelope =
       const isDropped = error instanceof TimedOut && ctx.res.closed
       if (!isExpected(error) && !isDropped)
         logger.error({ id: ctx.response.get('X-Request-Id'), err: error }, 'a request failed')
-      const { status, body, headers } = httpErrorOf(error)
-      ctx.set(headers)
-      ctx.status = status
-      ctx.body = body
+      const httpError = httpErrorOf(error)
+      ctx.set(httpError.headers)
+      ctx.status = httpError.status
+      const page = ctx.state.errorHtml?.(httpError)
+      if (page !== undefined) ctx.set('Content-Type', 'text/html; charset=utf-8')
+      ctx.body = page ?? httpError.body
     }
     if (ctx.status >= 400) ctx.set('Cache-Control', 'no-store')
   }

@@ -23,6 +23,8 @@ export interface Service {
   readonly storage: Storage
   /** The write token; writes are disabled without one. */
   readonly token: string | undefined
+  /** Whether to serve the explorer; without it, `/` redirects to the docs page. */
+  readonly explorer?: boolean
   /** Koa middleware of the deployment; it runs around every operation. */
   readonly middleware?: readonly Middleware[]
 }

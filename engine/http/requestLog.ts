@@ -4,13 +4,16 @@ import type { IncomingMessage } from 'node:http'
 import type { Middleware, ParameterizedContext } from 'koa'
 import type { Logger } from 'pino'
 import { batchPerTick } from '../batchPerTick.js'
+import type { HttpError } from '../contract/errors.js'
 import { requestId } from '../contract/headers.js'
 import { replayedHeader } from '../contract/idempotency.js'
 
-/** The times at which a read was parsed and its query finished, in milliseconds, for Server-Timing. */
 export interface State {
+  /** The times at which a read was parsed and its query finished, in milliseconds, for Server-Timing. */
   parsed?: number
   queried?: number
+  /** Makes the page of an error, where a person asked; programs get the envelope. */
+  errorHtml?: (error: HttpError) => string
 }
 
 export type AppContext = ParameterizedContext<State>

@@ -81,6 +81,7 @@ export const startService = async (
   settings: {
     registry?: Registry
     token?: string | undefined
+    explorer?: boolean
     url?: string
     pool?: PoolOptions
     readTimeoutMs?: number
@@ -101,6 +102,7 @@ export const startService = async (
     registry: served,
     storage,
     token: 'token' in settings ? settings.token : token,
+    explorer: settings.explorer ?? false,
     middleware,
   }
   const app = createApp(service, pino({ level: 'silent' }), onRequest)

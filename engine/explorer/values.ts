@@ -1,0 +1,86 @@
+/** How a value is shown, in a table and on the page of its row. */
+import type { Field, Registry, Value } from '../descriptor/registry.js'
+import { cut, marked, type Ranges } from './excerpt.js'
+import { type Html, html } from './html.js'
+import { type Labels, targetOf } from './labels.js'
+import { rowUrl } from './links.js'
+
+/** What the values of a row are shown with. */
+export interface Shown {
+  readonly registry: Registry
+  readonly labels: Labels
+  /** The address of the row's own page, which has its texts in full. */
+  readonly url: string
+}
+
+const redacted = html`<span class="redacted">redacted</span>`
+const none = html`<span class="none">–</span>`
+
+/** How much of a text a cell has, how much it unfolds, and how much comes before the first match. */
+const cellLength = 60
+const unfoldedLength = 2_000
+const beforeMatch = 20
+
+/** Short texts that people filter by are states and kinds. */
+const isChip = ({ filter, kind, references }: Field, value: string): boolean =>
+  filter === true && kind === 'text' && references === undefined && value.length <= 40 && value !== ''
+
+/** One of six quiet tones, always the same for a text. */
+const toneOf = (text: string): number => {
+  let hash = 0
+  for (const letter of text) hash = (hash * 31 + (letter.codePointAt(0) ?? 0)) % 1_000_003
+  return hash % 6
+}
+
+export const chip = (text: string, content: Html = html`${text}`): Html =>
+  html`<span class="chip tone-${toneOf(text)}"><bdi>${content}</bdi></span>`
+
+const reference = (field: Field, value: Value, { registry, labels }: Shown): Html | undefined => {
+  const target = targetOf(registry, field)
+  if (!target) return undefined
+  const label = labels(target, value)
+  if (label === undefined) return html`<span class="none">#${value}</span>`
+  return html`<a href="${rowUrl(target, Number(value))}"><bdi>${label}</bdi></a>`
+}
+
+const longText = (text: string, ranges: Ranges, url: string): Html => {
+  const [first = [0, 0]] = ranges
+  const from = first[1] <= cellLength ? 0 : Math.max(0, first[0] - beforeMatch)
+  const summary = html`${from > 0 && '…'}${marked(text, ranges, from, cellLength)}${from + cellLength < text.length && '…'}`
+  const rest =
+    text.length > unfoldedLength && html` <a href="${url}">All ${text.length.toLocaleString('en')} characters</a>`
+  return html`<details><summary><bdi>${summary}</bdi></summary><div class="unfolded" dir="auto">${marked(text, ranges, 0, unfoldedLength)}${rest}</div></details>`
+}
+
+/** A value in a cell of a table. */
+export const cellOf = (field: Field, value: Value, ranges: Ranges, shown: Shown): Html => {
+  if (field.redacted) return html`<td>${redacted}</td>`
+  if (value === null) return html`<td>${none}</td>`
+  const link = reference(field, value, shown)
+  if (link) return html`<td class="reference">${link}</td>`
+  if (typeof value === 'number') return html`<td class="number">${value}</td>`
+  const text = String(value)
+  if (isChip(field, text)) return html`<td>${chip(text, marked(text, ranges, 0, text.length))}</td>`
+  if (text.length > cellLength || text.includes('\n'))
+    return html`<td class="text">${longText(text, ranges, shown.url)}</td>`
+  return html`<td class="text"><bdi>${marked(text, ranges, 0, text.length)}</bdi></td>`
+}
+
+/** A page shows at most this many characters of a text; the API has all of them. */
+const pageLength = 1_200_000
+
+/** A value on the page of its row, in full. */
+export const fullValue = (field: Field, value: Value, shown: Shown): Html => {
+  if (field.redacted) return html`${redacted} <span class="note">never leaves the database</span>`
+  if (value === null) return html`${none}`
+  const link = reference(field, value, shown)
+  if (link) return html`${link} <span class="note">#${value}</span>`
+  if (typeof value === 'number') return html`<span class="number">${value}</span>`
+  const text = String(value)
+  if (isChip(field, text)) return chip(text)
+  if (text.length <= 200 && !text.includes('\n')) return html`<bdi>${text}</bdi>`
+  const isCut =
+    text.length > pageLength &&
+    html`<p class="note">The first ${pageLength.toLocaleString('en')} of ${text.length.toLocaleString('en')} characters; the JSON has all.</p>`
+  return html`<div class="long" dir="auto" tabindex="0" role="group" aria-label="${field.name}">${cut(text, 0, pageLength)}</div>${isCut}`
+}
