@@ -5,7 +5,7 @@ import { type Field, isMandatory, type Registry, type Resource, writableFields }
 import { type Html, html } from './html.js'
 import { targetOf } from './labels.js'
 import type { Page } from './layout.js'
-import { choicesUrl, createUrl, explorePath, homePath, tableUrl } from './links.js'
+import { choicesUrl, explorePath, homePath, tableUrl } from './links.js'
 import { type FindOperation, requestPanel, shellWord } from './requests.js'
 import type { ExplorerService } from './service.js'
 
@@ -37,12 +37,9 @@ const inputOf = (field: Field, target: Resource | undefined): Html => {
 const control = (registry: Registry, field: Field): Html => {
   const { name, about, unique } = field
   const target = targetOf(registry, field)
-  const help = [
-    about,
-    target && `A ${target.name.toLowerCase()}.`,
-    unique && 'Must be unique.',
-    field.default !== undefined && 'Has a default.',
-  ].filter(Boolean)
+  const help = [about, target && `${target.name}: type its name, and choose.`, unique && 'Must be unique.'].filter(
+    Boolean,
+  )
   return html`<div class="control"><label for="field-${name}">${name}${isMandatory(field) && html` <span class="required">required</span>`}</label>
     ${inputOf(field, target)}<p class="help" id="help-${name}">${help.join(' ')}</p><p class="issue" id="issue-${name}"></p></div>`
 }
@@ -62,11 +59,11 @@ export const createPage = ({ registry, writes }: ExplorerService, resource: Reso
       <p class="actions"><button class="primary" disabled>Create ${singular}</button> <a class="button" href="${tableUrl(resource)}">Cancel</a></p></form>`
     const disabled = html`<p class="notice">Writes are disabled: this service has no write token. Its operator can set API_TOKEN.</p>`
     const main = html`<div class="title"><div><h1>New ${singular}</h1>${resource.about && html`<p class="lead">${resource.about}</p>`}</div></div>
-      ${writes ? form : disabled}${requestPanel(curl, find('create', resource))}`
+      <div class="row-columns"><div>${writes ? form : disabled}</div><div class="beside">${requestPanel(curl, find('create', resource))}</div></div>`
     const crumbs = [
       { title: 'Home', url: homePath },
       { title: resource.plural, url: tableUrl(resource) },
-      { title: 'New', url: createUrl(resource) },
+      { title: 'New' },
     ]
     return { title: `New ${singular}`, crumbs, main }
   }

@@ -15,15 +15,48 @@ const references = ({ fields }: Resource) => fields.filter((field) => field.refe
 
 const heightOf = (resource: Resource): number => 40 + references(resource).length * lineHeight
 
-/** A smooth path through the points of an edge. */
-const pathOf = (points: readonly Point[]): string => {
-  const at = ({ x, y }: Point) => `${x.toFixed(1)} ${y.toFixed(1)}`
-  const [first = { x: 0, y: 0 }, ...rest] = points
-  const curves = rest.map((point, n) => {
-    const next = rest[n + 1]
-    return next ? `Q${at(point)} ${at({ x: (point.x + next.x) / 2, y: (point.y + next.y) / 2 })}` : `L${at(point)}`
-  })
-  return `M${at(first)}${curves.join('')}`
+/** Where a field's line, or the name, is in a box. */
+const lineAt = (resource: Resource, { y }: Point, field?: string): number => {
+  const top = y - heightOf(resource) / 2
+  const line = references(resource).findIndex(({ name }) => name === field)
+  return line === -1 ? top + 20 : top + 40 + line * lineHeight
+}
+
+/** A curve through points, level at each of them. */
+const curve = (points: readonly Point[]): string => {
+  const at = (x: number, y: number) => `${x.toFixed(1)} ${y.toFixed(1)}`
+  return points
+    .map(({ x, y }, n) => {
+      const before = points[n - 1]
+      if (!before) return `M${at(x, y)}`
+      const middle = (before.x + x) / 2
+      return `C${at(middle, before.y)} ${at(middle, y)} ${at(x, y)}`
+    })
+    .join('')
+}
+
+/** The line of a reference: from its field to the name of its target, through the points that dagre has found between them. */
+const edgePath = (
+  from: Resource,
+  fromAt: Point,
+  field: string,
+  to: Resource,
+  toAt: Point,
+  between: readonly Point[],
+): string => {
+  const half = boxWidth / 2
+  const [startY, endY] = [lineAt(from, fromAt, field), lineAt(to, toAt)]
+  if (from === to) {
+    const x = fromAt.x + half
+    return `M${x} ${startY}C${x + 34} ${startY} ${x + 34} ${endY} ${x} ${endY}`
+  }
+  const side = fromAt.x < toAt.x ? half : -half
+  // Level across each column of boxes that it passes.
+  const passed = between.flatMap(({ x, y }) => [
+    { x: x - side, y },
+    { x: x + side, y },
+  ])
+  return curve([{ x: fromAt.x + side, y: startY }, ...passed, { x: toAt.x - side, y: endY }])
 }
 
 const box = (resource: Resource, { x, y }: Point, tone: number): Html => {
@@ -41,21 +74,33 @@ const box = (resource: Resource, { x, y }: Point, tone: number): Html => {
 export const diagramOf = async (registry: Registry): Promise<Html> => {
   const dagre = await import('@dagrejs/dagre')
   const graph = new dagre.Graph({ multigraph: true })
-  graph.setGraph({ rankdir: 'LR', nodesep: 22, ranksep: 70, marginx: 8, marginy: 8 })
+  graph.setGraph({ rankdir: 'LR', nodesep: 22, ranksep: 70, marginx: 40, marginy: 8 })
   for (const resource of registry) graph.setNode(resource.path, { width: boxWidth, height: heightOf(resource) })
-  for (const resource of registry) {
-    for (const { name, references: target = '' } of references(resource)) graph.setEdge(resource.path, target, {}, name)
-  }
+  const lines = registry.flatMap((from) =>
+    references(from).flatMap(({ name, references: path }) => {
+      const to = registry.find((resource) => resource.path === path)
+      return to ? [{ from, name, to }] : []
+    }),
+  )
+  // A reference to the same resource needs no layout.
+  for (const { from, name, to } of lines) if (from !== to) graph.setEdge(from.path, to.path, {}, name)
   dagre.layout(graph)
   const { width = 0, height = 0 } = graph.graph()
+  const place = ({ path }: Resource) => graph.node(path) as Point
   const areas = [...new Set(registry.map(({ area }) => area))]
-  const edges = graph.edges().map((edge: { v: string; w: string; name?: string }) => {
-    const { points = [] } = graph.edge(edge) as { points?: Point[] }
-    return html`<path class="edge" d="${pathOf(points)}" marker-end="url(#arrow)"><title>${edge.v}.${edge.name} → ${edge.w}</title></path>`
+  const edges = lines.map(({ from, name, to }) => {
+    const { points = [] } = (graph.edge(from.path, to.path, name) ?? {}) as { points?: Point[] }
+    const path = edgePath(
+      from,
+      place(from),
+      name,
+      to,
+      place(to),
+      points.filter((_, n) => n > 1 && n < points.length - 2 && n % 2 === 0),
+    )
+    return html`<path class="edge" d="${path}" marker-end="url(#arrow)"><title>${from.path}.${name} → ${to.path}</title></path>`
   })
-  const boxes = registry.map((resource) =>
-    box(resource, graph.node(resource.path) as Point, areas.indexOf(resource.area) % 6),
-  )
+  const boxes = registry.map((resource) => box(resource, place(resource), areas.indexOf(resource.area) % 6))
   const [w, h] = [Math.ceil(width), Math.ceil(height)]
   return html`<svg width="${w}" height="${h}" viewBox="0 0 ${w} ${h}" role="group" aria-label="Entity diagram: a box for each resource, an arrow for each reference">
     <defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto-start-reverse"><path class="arrow" d="M0 0L8 4L0 8z"/></marker></defs>

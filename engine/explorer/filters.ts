@@ -96,7 +96,7 @@ const control = (
   const values = (shown.counts?.values.get(name) ?? []).filter(([value]) => value !== '')
   const isShared = values.some(([, count]) => count > 1)
   const looked = Math.max(1, shown.counts?.rows ?? 1)
-  const items = (isShared || !target ? values : values.slice(0, 5)).slice(0, 8).map(([value, count]) => {
+  const items = values.slice(0, isShared || !target ? 8 : 3).map(([value, count]) => {
     const share = (100 * count) / looked
     const figure = shown.isExact ? count.toLocaleString('en') : `≈ ${share < 1 ? '<1' : Math.round(share)} %`
     return html`<li><a href="${tableUrl(resource, withFilter(state, name, value))}"><span class="value"><bdi>${textOf(value)}</bdi></span><span class="figure">${figure}</span>
@@ -116,7 +116,10 @@ export const filterPanel = (
   shown: Counts,
   labels: Labels,
 ): Html | undefined => {
-  const fields = filterFields(resource)
+  // States and kinds first: they are few, and people look for them first.
+  const fields = filterFields(resource).sort(
+    (a, b) => Number(a.references !== undefined) - Number(b.references !== undefined),
+  )
   if (fields.length === 0) return undefined
   const note = !shown.counts
     ? 'Counting the values took too long.'

@@ -42,7 +42,7 @@ export const readLabels = async (
   storage: Storage,
   registry: Registry,
   resource: Resource,
-  rows: readonly RowValues[],
+  rows: readonly Readonly<Record<string, unknown>>[],
 ): Promise<Labels> => {
   const ids = new Map<Resource, Set<number>>()
   for (const field of resource.fields) {

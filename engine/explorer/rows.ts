@@ -31,7 +31,7 @@ async function* objectsIn(body: AsyncIterable<Uint8Array>): AsyncGenerator<strin
 }
 
 /** Calls back with each row, and returns the total. */
-export const eachRow = async (page: CachedBody | StreamedBody, take: (row: RowValues) => void): Promise<number> => {
+export const eachRow = async (page: CachedBody | StreamedBody, take: (row: RowValues) => unknown): Promise<number> => {
   if ('tag' in page) {
     const { data, meta } = JSON.parse(String(page.body)) as { data: RowValues[]; meta: { total: number } }
     for (const row of data) take(row)

@@ -1,10 +1,9 @@
 /** The page of a resource: its rows as a table, with a search box, filters, pages and the request. */
 import { type FormatName, formatNames, formats } from '../contract/formats.js'
 import { listQueryParser, listQuerySchema } from '../contract/parameters.js'
-import type { Resource, RowValues } from '../descriptor/registry.js'
-import { searchedFields } from '../descriptor/registry.js'
+import { type Resource, type RowValues, searchedFields, type Value } from '../descriptor/registry.js'
 import { choicesPage } from './choices.js'
-import { matchesIn, type Ranges } from './excerpt.js'
+import { type Excerpt, excerptOf, matchesIn } from './excerpt.js'
 import { filterPanel, readCounts, readValueLabels, without } from './filters.js'
 import { type Html, html } from './html.js'
 import { readLabels, targetOf } from './labels.js'
@@ -17,22 +16,15 @@ import type { ExplorerService } from './service.js'
 import { parseState } from './tableState.js'
 import { cellOf, type Shown } from './values.js'
 
-/** A row as it is shown: long texts are gone, so that a page of them stays small. */
-interface ShownRow {
-  readonly values: RowValues
-  readonly matches: ReadonlyMap<string, Ranges>
-}
-
-/** A text longer than this is shown in part; the rest is not kept in memory. */
-const keptLength = 120_000
+/** A row as it is shown: long texts are excerpts, so that a page of them stays small. */
+type ShownRow = Readonly<Record<string, Value | Excerpt>>
 
 const shownRow = (resource: Resource, row: RowValues, q: string): ShownRow => {
   const searched = searchedFields(resource).map(({ name }) => name)
-  const ranges = matchesIn(
-    searched.map((name) => row[name] as string | null),
-    q,
-  )
-  return { values: row, matches: new Map(searched.map((name, n) => [name, ranges[n] ?? []])) }
+  const texts = searched.map((name) => row[name] as string | null)
+  const ranges = matchesIn(texts, q)
+  const excerpts = texts.map((text, n) => (text === null ? null : excerptOf(text, ranges[n] ?? [])))
+  return { ...row, ...Object.fromEntries(searched.map((name, n) => [name, excerpts[n] ?? null])) }
 }
 
 const headOf = (resource: Resource): Html =>
@@ -41,11 +33,11 @@ const headOf = (resource: Resource): Html =>
       html`<th scope="col" class="${kind !== 'text' && !references ? 'number' : ''}" title="${about}">${name}</th>`,
   )}</tr></thead>`
 
-const rowOf = (resource: Resource, { values, matches }: ShownRow, shown: Shown): Html => {
+const rowOf = (resource: Resource, row: ShownRow, shown: Shown): Html => {
   const cells = resource.fields.map((field) =>
     field.name === 'id'
-      ? html`<th scope="row" class="number"><a href="${shown.url}">${values['id']}</a></th>`
-      : cellOf(field, values[field.name] ?? null, matches.get(field.name) ?? [], shown),
+      ? html`<th scope="row" class="number"><a href="${shown.url}">${String(row['id'])}</a></th>`
+      : cellOf(field, row[field.name] ?? null, shown),
   )
   return html`<tr>${cells}</tr>`
 }
@@ -90,25 +82,13 @@ export const tablePage = (service: ExplorerService, resource: Resource, find: Fi
     const started = performance.now()
     const page = await storage.table(resource).list(state)
     const rows: ShownRow[] = []
-    const total = await eachRow(page, (row) => {
-      for (const [name, value] of Object.entries(row)) {
-        if (typeof value === 'string' && value.length > keptLength) row[name] = `${value.slice(0, keptLength)}`
-      }
-      rows.push(shownRow(resource, row, state.q))
-    })
+    const total = await eachRow(page, (row) => rows.push(shownRow(resource, row, state.q)))
     const time = performance.now() - started
-    const labels = await readLabels(
-      storage,
-      registry,
-      resource,
-      rows.map(({ values }) => values),
-    )
+    const labels = await readLabels(storage, registry, resource, rows)
     const counts = await readCounts(storage, resource, state, total)
     const valueLabels = await readValueLabels(storage, registry, resource, state, counts.counts)
     const filters = filterPanel(registry, resource, state, counts, valueLabels)
-    const body = rows.map((row) =>
-      rowOf(resource, row, { registry, labels, url: rowUrl(resource, String(row.values['id'])) }),
-    )
+    const body = rows.map((row) => rowOf(resource, row, { registry, labels, url: rowUrl(resource, String(row['id'])) }))
     const chosen = Object.entries(state.filters).map(([name, value]) => {
       const field = resource.fields.find((one) => one.name === name)
       const target = field && targetOf(registry, field)

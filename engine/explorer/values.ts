@@ -1,6 +1,6 @@
 /** How a value is shown, in a table and on the page of its row. */
 import type { Field, Registry, Value } from '../descriptor/registry.js'
-import { cut, marked, type Ranges } from './excerpt.js'
+import { cut, type Excerpt, marked } from './excerpt.js'
 import { type Html, html } from './html.js'
 import { type Labels, targetOf } from './labels.js'
 import { rowUrl } from './links.js'
@@ -16,9 +16,8 @@ export interface Shown {
 const redacted = html`<span class="redacted">redacted</span>`
 const none = html`<span class="none">–</span>`
 
-/** How much of a text a cell has, how much it unfolds, and how much comes before the first match. */
+/** How much of a text a cell has before it is unfolded, and how much of that comes before the first match. */
 const cellLength = 60
-const unfoldedLength = 2_000
 const beforeMatch = 20
 
 /** Short texts that people filter by are states and kinds. */
@@ -43,27 +42,27 @@ const reference = (field: Field, value: Value, { registry, labels }: Shown): Htm
   return html`<a href="${rowUrl(target, Number(value))}"><bdi>${label}</bdi></a>`
 }
 
-const longText = (text: string, ranges: Ranges, url: string): Html => {
+const longText = ({ text, ranges, from: skipped, length }: Excerpt, url: string): Html => {
   const [first = [0, 0]] = ranges
   const from = first[1] <= cellLength ? 0 : Math.max(0, first[0] - beforeMatch)
-  const summary = html`${from > 0 && '…'}${marked(text, ranges, from, cellLength)}${from + cellLength < text.length && '…'}`
-  const rest =
-    text.length > unfoldedLength && html` <a href="${url}">All ${text.length.toLocaleString('en')} characters</a>`
-  return html`<details><summary><bdi>${summary}</bdi></summary><div class="unfolded" dir="auto">${marked(text, ranges, 0, unfoldedLength)}${rest}</div></details>`
+  const summary = html`${from + skipped > 0 && '…'}${marked(text, ranges, from, cellLength)}${from + cellLength < text.length && '…'}`
+  const rest = length > text.length && html` <a href="${url}">All ${length.toLocaleString('en')} characters</a>`
+  return html`<details><summary><bdi>${summary}</bdi></summary><div class="unfolded" dir="auto">${skipped > 0 && '…'}${marked(text, ranges, 0, text.length)}${rest && '…'}${rest}</div></details>`
 }
 
-/** A value in a cell of a table. */
-export const cellOf = (field: Field, value: Value, ranges: Ranges, shown: Shown): Html => {
+/** A value in a cell of a table; of a text, its excerpt. */
+export const cellOf = (field: Field, value: Value | Excerpt, shown: Shown): Html => {
   if (field.redacted) return html`<td>${redacted}</td>`
   if (value === null) return html`<td>${none}</td>`
+  if (typeof value === 'object') {
+    const { text, ranges } = value
+    const all = marked(text, ranges, 0, text.length)
+    if (isChip(field, text)) return html`<td>${chip(text, all)}</td>`
+    const isLong = value.length > cellLength || text.includes('\n')
+    return html`<td class="text">${isLong ? longText(value, shown.url) : html`<bdi>${all}</bdi>`}</td>`
+  }
   const link = reference(field, value, shown)
-  if (link) return html`<td class="reference">${link}</td>`
-  if (typeof value === 'number') return html`<td class="number">${value}</td>`
-  const text = String(value)
-  if (isChip(field, text)) return html`<td>${chip(text, marked(text, ranges, 0, text.length))}</td>`
-  if (text.length > cellLength || text.includes('\n'))
-    return html`<td class="text">${longText(text, ranges, shown.url)}</td>`
-  return html`<td class="text"><bdi>${marked(text, ranges, 0, text.length)}</bdi></td>`
+  return link ? html`<td class="reference">${link}</td>` : html`<td class="number">${value}</td>`
 }
 
 /** A page shows at most this many characters of a text; the API has all of them. */
