@@ -14,20 +14,30 @@ interface Choice {
   readonly label: string
 }
 
+/** How many rows are looked at for those whose labels match best. */
+const candidates = 50
+
+/** Labels that begin with the text come first, then those that contain it. */
+const rank = ({ label }: Choice, q: string): number => {
+  const at = label.toLowerCase().indexOf(q.toLowerCase())
+  return at === 0 ? 0 : at > 0 ? 1 : 2
+}
+
 /** The rows that a text finds, up to a number; a row whose id was typed comes first. */
 const readChoices = async (storage: Storage, target: Resource, text: string, limit: number): Promise<Choice[]> => {
   const table = storage.table(target)
   const choices: Choice[] = []
+  const found: Choice[] = []
   const q = text.trim()
   if (/^[1-9]\d{0,15}$/.test(q)) {
     const row = await table.get(Number(q))
     if (row) choices.push({ id: Number(q), label: labelOf(target, JSON.parse(String(row.body))) })
   }
-  await eachRow(await table.list({ q, filters: {}, limit, offset: 0n }), (row) => {
+  await eachRow(await table.list({ q, filters: {}, limit: candidates, offset: 0n }), (row) => {
     const id = Number(row['id'])
-    if (choices.every((choice) => choice.id !== id)) choices.push({ id, label: labelOf(target, row) })
+    if (id !== choices[0]?.id) found.push({ id, label: labelOf(target, row) })
   })
-  return choices.slice(0, limit)
+  return [...choices, ...found.sort((a, b) => rank(a, q) - rank(b, q))].slice(0, limit)
 }
 
 /** The options of a combobox. */

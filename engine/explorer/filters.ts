@@ -1,36 +1,10 @@
 /** The filters of a table: the most frequent values with their counts, and a box for any other value. */
 import { type Field, filterFields, type Registry, type Resource } from '../descriptor/registry.js'
 import type { Storage, ValueCounts } from '../storage/storage.js'
+import type { Counts } from './counts.js'
 import { type Html, html } from './html.js'
 import { type Labels, labelFields, labelOf, targetOf } from './labels.js'
 import { choicesUrl, type TableState, tableUrl } from './links.js'
-
-/** Up to this many rows are counted exactly; of a larger result, so many rows from all over the table are looked at. */
-const countedRows = 50_000
-
-/** The counts of a page's filters; without them where counting took too long. */
-export interface Counts {
-  readonly counts: ValueCounts | undefined
-  readonly isExact: boolean
-}
-
-export const readCounts = async (
-  storage: Storage,
-  resource: Resource,
-  state: TableState,
-  total: number,
-): Promise<Counts> => {
-  const names = filterFields(resource).map(({ name }) => name)
-  const isExact = total <= countedRows
-  const rows = isExact ? total : ((await storage.counts()).get(resource) ?? total)
-  const share = isExact ? 1 : Math.min(1, countedRows / rows)
-  try {
-    return { counts: await storage.table(resource).valueCounts(state, names, share), isExact: share === 1 }
-  } catch {
-    // The table is shown without the counts, rather than not at all.
-    return { counts: undefined, isExact }
-  }
-}
 
 /** The labels of the values of reference filters: one query for each. */
 export const readValueLabels = async (
@@ -80,6 +54,9 @@ const valueBox = (field: Field, target: Resource | undefined): Html => {
     placeholder="Type a name or an id" data-choices="${choicesUrl(target.path)}" data-choose="submit"></div>`
 }
 
+/** A number in two digits, as an estimate has no more. */
+const roughly = (count: number): string => Number(count.toPrecision(2)).toLocaleString('en')
+
 /** The control of one filter. */
 const control = (
   registry: Registry,
@@ -98,7 +75,7 @@ const control = (
   const looked = Math.max(1, shown.counts?.rows ?? 1)
   const items = values.slice(0, isShared || !target ? 8 : 3).map(([value, count]) => {
     const share = (100 * count) / looked
-    const figure = shown.isExact ? count.toLocaleString('en') : `≈ ${share < 1 ? '<1' : Math.round(share)} %`
+    const figure = shown.isExact ? count.toLocaleString('en') : `≈ ${roughly((count / looked) * shown.total)}`
     return html`<li><a href="${tableUrl(resource, withFilter(state, name, value))}"><span class="value"><bdi>${textOf(value)}</bdi></span><span class="figure">${figure}</span>
       <svg class="share" aria-hidden="true"><rect width="${share.toFixed(2)}%" height="100%"/></svg></a></li>`
   })
@@ -124,6 +101,6 @@ export const filterPanel = (
   const note = !shown.counts
     ? 'Counting the values took too long.'
     : !shown.isExact &&
-      `Shares are estimated from ${shown.counts.rows.toLocaleString('en')} rows from all over the table.`
+      `Counts are estimated from ${shown.counts.rows.toLocaleString('en')} rows from all over the table.`
   return html`${fields.map((field) => control(registry, resource, field, state, shown, labels))}${note && html`<p class="note">${note}</p>`}`
 }

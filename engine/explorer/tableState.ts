@@ -32,7 +32,8 @@ export const parseState = async (
   querystring: string,
 ): Promise<ParsedState> => {
   // The last value of a repeated parameter counts, as in the API; an empty input is no filter.
-  const sent = new Map([...new URLSearchParams(querystring)].filter(([, value]) => value.trim() !== ''))
+  const all = new URLSearchParams(querystring)
+  const sent = new Map([...all].filter(([, value]) => value.trim() !== ''))
   const page = sent.get('page')
   sent.delete('page')
   const named = filterFields(resource).find((field) => field.references && !isInteger(sent.get(field.name) ?? '0'))
@@ -51,5 +52,6 @@ export const parseState = async (
     const skipped = (BigInt(page.trim()) - 1n) * BigInt(state.limit)
     return { redirect: tableUrl(resource, { ...state, offset: skipped > 0n ? skipped : 0n }) }
   }
-  return { state }
+  // A form without JavaScript sends its empty inputs too; the address is the state alone.
+  return sent.size < all.size ? { redirect: tableUrl(resource, state) } : { state }
 }

@@ -16,7 +16,7 @@ export interface StreamPart {
 }
 
 /** A part of a stream ends when it has this many bytes. */
-export const partBytes = 512 * 1024
+export const partBytes = 256 * 1024
 
 /** Excerpts of texts have this many characters. */
 export const excerptLength = 200

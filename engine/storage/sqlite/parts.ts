@@ -12,7 +12,7 @@ export interface ListPart {
 
 /** A part ends when it has taken this long, in milliseconds, or has found this many rows. */
 const partMs = 20
-const partRows = 2_000
+const partRows = 1_000
 
 const lineFeed = Buffer.from('\n')
 
