@@ -77,10 +77,10 @@ const start = async (): Promise<void> => {
     notices.info({ metrics }, `Metrics at ${metrics}`)
   }
   const writes = API_TOKEN === undefined ? 'disabled (set API_TOKEN to enable them)' : 'enabled'
-  const explorer = EXPLORER ? `explorer at ${address} · ` : ''
+  const explorer = EXPLORER ? ` · explorer at ${address}` : ''
   notices.info(
     { address },
-    `Ready at ${address}${basePath} · ${explorer}docs at ${address}${docsPath} · writes ${writes}`,
+    `Ready at ${address}${basePath} · docs at ${address}${docsPath}${explorer} · writes ${writes}`,
   )
 }
 

@@ -12,6 +12,7 @@ test('settings have their defaults', () => {
     API_TOKEN: undefined,
     DATABASE_URL: 'sqlite:data/workforce.sqlite',
     DEMO_DATA: true,
+    EXPLORER: true,
     LOG_LEVEL: 'info',
     METRICS_PORT: undefined,
     POOL_SIZE: 10,

@@ -17,8 +17,8 @@ const redacted = html`<span class="redacted">redacted</span>`
 const none = html`<span class="none">–</span>`
 
 /** How much of a text a cell has before it is unfolded, and how much of that comes before the first match. */
-const cellLength = 60
-const beforeMatch = 20
+const cellLength = 40
+const beforeMatch = 14
 
 /** Short texts that people filter by are states and kinds. */
 const isChip = ({ filter, kind, references }: Field, value: string): boolean =>
