@@ -18,13 +18,14 @@ import { isInterrupted, spawnChild, temporaryFolder } from '../support/cleanup.j
 import { CommandError, UsageError } from '../support/options.js'
 import { type PostgresServer, startPostgres } from '../support/postgresServer.js'
 import { creates } from './mutants/creates.js'
+import { explorer } from './mutants/explorer.js'
 import { http } from './mutants/http.js'
 import type { Mutant } from './mutants/mutant.js'
 import { postgres } from './mutants/postgres.js'
 import { reads } from './mutants/reads.js'
 import { sqlite } from './mutants/sqlite.js'
 
-const all: readonly Mutant[] = [...http, ...reads, ...creates, ...sqlite, ...postgres]
+const all: readonly Mutant[] = [...http, ...reads, ...creates, ...explorer, ...sqlite, ...postgres]
 
 const build = dirname(import.meta.dirname)
 const root = dirname(folders.seeds)

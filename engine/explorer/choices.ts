@@ -1,6 +1,6 @@
 /** Suggestions for a reference: the rows that a typed text finds, by their labels. */
 import type { Resource } from '../descriptor/registry.js'
-import type { Storage } from '../storage/storage.js'
+import type { IsAbandoned, Storage } from '../storage/storage.js'
 import { withFilter } from './filters.js'
 import { type Html, html } from './html.js'
 import { labelOf, targetOf } from './labels.js'
@@ -24,7 +24,13 @@ const rank = ({ label }: Choice, q: string): number => {
 }
 
 /** The rows that a text finds, up to a number; a row whose id was typed comes first. */
-const readChoices = async (storage: Storage, target: Resource, text: string, limit: number): Promise<Choice[]> => {
+const readChoices = async (
+  storage: Storage,
+  target: Resource,
+  text: string,
+  limit: number,
+  isAbandoned?: IsAbandoned,
+): Promise<Choice[]> => {
   const table = storage.table(target)
   const choices: Choice[] = []
   const found: Choice[] = []
@@ -33,7 +39,7 @@ const readChoices = async (storage: Storage, target: Resource, text: string, lim
     const row = await table.get(Number(q))
     if (row) choices.push({ id: Number(q), label: labelOf(target, JSON.parse(String(row.body))) })
   }
-  await eachRow(await table.list({ q, filters: {}, limit: candidates, offset: 0n }), (row) => {
+  await eachRow(await table.list({ q, filters: {}, limit: candidates, offset: 0n }, isAbandoned), (row) => {
     const id = Number(row['id'])
     if (id !== choices[0]?.id) found.push({ id, label: labelOf(target, row) })
   })
@@ -41,9 +47,14 @@ const readChoices = async (storage: Storage, target: Resource, text: string, lim
 }
 
 /** The options of a combobox. */
-export const choiceOptions = async (storage: Storage, target: Resource, querystring: string): Promise<Html> => {
+export const choiceOptions = async (
+  storage: Storage,
+  target: Resource,
+  querystring: string,
+  isAbandoned: IsAbandoned,
+): Promise<Html> => {
   const text = new URLSearchParams(querystring).get('q') ?? ''
-  const choices = await readChoices(storage, target, text, 8)
+  const choices = await readChoices(storage, target, text, 8, isAbandoned)
   if (choices.length === 0)
     return html`<li class="note" role="option" aria-disabled="true">No ${target.name.toLowerCase()} found</li>`
   return html`${choices.map(({ id, label }) => html`<li role="option" aria-selected="false" id="choice-${id}" data-value="${id}" data-label="${label}"><bdi>${label}</bdi> <span class="note">#${id}</span></li>`)}`

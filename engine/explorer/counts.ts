@@ -18,6 +18,17 @@ export interface Counts {
 /** Results whose counts are remembered. */
 const maxResults = 200
 
+/** How long a page waits for its counts, in milliseconds. */
+const longestWait = 1_000
+
+const inTime = <T>(work: Promise<T>): Promise<T> => {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('counting took too long')), longestWait)
+  })
+  return Promise.race([work, late]).finally(() => clearTimeout(timer))
+}
+
 /** Makes the function that counts the values of a result's filter fields. */
 export const valueCounterOf = (storage: Storage, resource: Resource) => {
   const table = storage.table(resource)
@@ -33,7 +44,7 @@ export const valueCounterOf = (storage: Storage, resource: Resource) => {
     const rows = isSmall ? total : ((await storage.counts()).get(resource) ?? total)
     const share = isSmall ? 1 : Math.min(1, countedRows / rows)
     try {
-      const counts = await table.valueCounts({ q, filters }, names, share)
+      const counts = await inTime(table.valueCounts({ q, filters }, names, share))
       const found = { counts, isExact: share === 1, total }
       if (key.length < 1_000) known.set(key, { tag, found })
       return found

@@ -1,9 +1,11 @@
 /** The home page: every area and resource with its row count, and the entity diagram. */
+import { basePath } from '../contract/service.js'
 import type { Resource } from '../descriptor/registry.js'
 import { diagramOf } from './diagram.js'
 import { type Html, html } from './html.js'
 import type { Page } from './layout.js'
 import { createUrl, docsPath, tableUrl } from './links.js'
+import { requestPanel, shellWord } from './requests.js'
 import type { ExplorerService } from './service.js'
 
 const areasOf = (registry: readonly Resource[]): Map<string, Resource[]> => {
@@ -20,9 +22,10 @@ const card = (resource: Resource, count: number | undefined, writes: boolean): H
   </li>`
 
 /** Makes the home page; the diagram is laid out on the first request. */
-export const homePage = ({ product, registry, storage, writes }: ExplorerService) => {
+export const homePage = ({ product, registry, storage, operations, writes }: ExplorerService) => {
+  const index = operations.find(({ kind }) => kind === 'index')
   let diagram: Promise<Html> | undefined
-  return async (): Promise<Page> => {
+  return async (origin: string): Promise<Page> => {
     diagram ??= diagramOf(registry)
     const counts = await storage.counts()
     const areas = [...areasOf(registry)].map(
@@ -33,7 +36,8 @@ export const homePage = ({ product, registry, storage, writes }: ExplorerService
       <p class="hero-links"><a class="button" href="${docsPath}">API docs</a></p></div>
       ${areas}
       <section class="area"><h2 id="diagram-title">How they refer to each other</h2>
-      <div class="diagram" tabindex="0" role="region" aria-labelledby="diagram-title">${await diagram}</div></section>`
+      <div class="diagram" tabindex="0" role="region" aria-labelledby="diagram-title">${await diagram}</div></section>
+      ${requestPanel(`curl ${shellWord(`${origin}${basePath}`)}`, index, basePath)}`
     return { title: product.name, crumbs: [], main }
   }
 }

@@ -4,7 +4,7 @@ import { pathNotFound } from '../contract/errors.js'
 import { type FormatName, formatNames, formats } from '../contract/formats.js'
 import { listQueryParser, listQuerySchema } from '../contract/parameters.js'
 import type { Resource } from '../descriptor/registry.js'
-import type { Matching } from '../storage/storage.js'
+import type { IsAbandoned, Matching } from '../storage/storage.js'
 import { type Asset, assets } from './assets.js'
 import { choiceOptions } from './choices.js'
 import { createPage } from './createPage.js'
@@ -24,6 +24,8 @@ export interface PageRequest {
   readonly querystring: string
   /** The address of the service as the client sees it, for the requests that pages show. */
   readonly origin: string
+  /** Whether the client has gone, as it does with every key that is typed. */
+  readonly isAbandoned: IsAbandoned
 }
 
 /** HTML with its status; another address; or a whole result. */
@@ -70,7 +72,7 @@ export const explorerOf = (service: ExplorerService): Explorer => {
       {
         name: 'exploreTable',
         path: base,
-        respond: async ({ querystring, origin }) => sent(await table(querystring, origin)),
+        respond: async (request) => sent(await table(request)),
       },
       {
         name: 'exploreCreate',
@@ -83,8 +85,8 @@ export const explorerOf = (service: ExplorerService): Explorer => {
       {
         name: 'exploreChoices',
         path: `${base}/choices`,
-        respond: async ({ querystring }) => ({
-          html: (await choiceOptions(storage, resource, querystring)).source,
+        respond: async ({ querystring, isAbandoned }) => ({
+          html: (await choiceOptions(storage, resource, querystring, isAbandoned)).source,
           status: 200,
         }),
       },
@@ -99,7 +101,7 @@ export const explorerOf = (service: ExplorerService): Explorer => {
   const home = homePage(service)
   return {
     routes: [
-      { name: 'exploreHome', path: homePath, respond: async () => sent(await home()) },
+      { name: 'exploreHome', path: homePath, respond: async ({ origin }) => sent(await home(origin)) },
       { name: 'exploreHome', path: explorePath, respond: async () => ({ redirect: homePath }) },
       ...registry.flatMap(routesOf),
     ],

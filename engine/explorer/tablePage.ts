@@ -2,6 +2,7 @@
 import { type FormatName, formatNames, formats } from '../contract/formats.js'
 import { listQueryParser, listQuerySchema } from '../contract/parameters.js'
 import type { Registry, Resource } from '../descriptor/registry.js'
+import type { IsAbandoned } from '../storage/storage.js'
 import { choicesPage } from './choices.js'
 import { valueCounterOf } from './counts.js'
 import { filterPanel, readValueLabels, without } from './filters.js'
@@ -60,18 +61,24 @@ const chosenFilters = (registry: Registry, resource: Resource, state: TableState
   return items.length > 0 ? html`<ul class="chosen-filters" aria-label="Active filters">${items}</ul>` : undefined
 }
 
+interface TableRequest {
+  readonly querystring: string
+  readonly origin: string
+  readonly isAbandoned: IsAbandoned
+}
+
 /** Makes the page of a resource. */
 export const tablePage = (service: ExplorerService, resource: Resource, find: FindOperation) => {
   const { registry, storage, writes } = service
   const parse = listQueryParser(listQuerySchema(resource))
   const countValues = valueCounterOf(storage, resource)
-  return async (querystring: string, origin: string): Promise<Page | { readonly redirect: string }> => {
+  return async ({ querystring, origin, isAbandoned }: TableRequest): Promise<Page | { readonly redirect: string }> => {
     const parsed = await parseState(storage, registry, resource, parse, querystring)
     if ('redirect' in parsed) return parsed
     const { state } = parsed
     if ('ambiguous' in parsed) return choicesPage(service, resource, state, parsed.ambiguous)
     const started = performance.now()
-    const page = await storage.table(resource).list(state)
+    const page = await storage.table(resource).list(state, isAbandoned)
     const rows: ShownRow[] = []
     const total = await eachRow(page, (row) => rows.push(shownRow(resource, row, state.q)))
     const time = performance.now() - started

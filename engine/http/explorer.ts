@@ -56,7 +56,15 @@ export const explorerRoutes = (service: Service, operations: readonly Operation[
     async handler(ctx) {
       prepare(ctx)
       const segment = ctx.path.slice(ctx.path.lastIndexOf('/') + 1)
-      await send(ctx, await respond({ segment, querystring: ctx.querystring, origin: `${ctx.protocol}://${ctx.host}` }))
+      await send(
+        ctx,
+        await respond({
+          segment,
+          querystring: ctx.querystring,
+          origin: `${ctx.protocol}://${ctx.host}`,
+          isAbandoned: () => ctx.res.closed,
+        }),
+      )
     },
   })
   const assets = explorer.assets.map(({ path, type, body }): PageRoute => {

@@ -4,6 +4,7 @@
 const liveParts = ['results', 'filters']
 
 let current
+let shown = location.pathname + location.search
 const listeners = []
 
 /** Calls back for each page that was shown, the first one included. */
@@ -49,6 +50,7 @@ export const load = async (url, { history: mode = 'push', live = false, focus = 
     const address = response.redirected ? response.url : url
     if (mode === 'push') history.pushState(null, '', address)
     if (mode === 'replace') history.replaceState(null, '', address)
+    shown = location.pathname + location.search
     const isLive = live && response.ok && !response.redirected && replace('results', next)
     if (isLive) {
       for (const id of liveParts.slice(1)) replace(id, next)
@@ -126,4 +128,8 @@ document.addEventListener('keydown', (event) => {
   box.select()
 })
 
-addEventListener('popstate', () => load(location.href, { history: 'none' }))
+addEventListener('popstate', () => {
+  // Only the fragment has changed.
+  if (location.pathname + location.search === shown) return
+  load(location.href, { history: 'none', focus: false })
+})
