@@ -53,7 +53,8 @@ const longText = ({ text, ranges, from: skipped, length }: Excerpt, url: string)
 /** A value in a cell of a table; of a text, its excerpt. */
 export const cellOf = (field: Field, value: Value | Excerpt, shown: Shown): Html => {
   if (field.redacted) return html`<td>${redacted}</td>`
-  if (value === null) return html`<td>${none}</td>`
+  const isNumber = field.kind !== 'text' && field.references === undefined
+  if (value === null) return isNumber ? html`<td class="number">${none}</td>` : html`<td>${none}</td>`
   if (typeof value === 'object') {
     const { text, ranges } = value
     const all = marked(text, ranges, 0, text.length)
