@@ -9,18 +9,23 @@ export interface Asset {
   readonly body: Buffer
 }
 
-const types = {
-  'explorer.css': 'text/css; charset=utf-8',
-  'explorer.js': 'text/javascript; charset=utf-8',
-  'navigate.js': 'text/javascript; charset=utf-8',
-  'combobox.js': 'text/javascript; charset=utf-8',
-  'create.js': 'text/javascript; charset=utf-8',
-  'icon.svg': 'image/svg+xml; charset=utf-8',
-} as const
+const folder = join(import.meta.dirname, 'assets')
+const read = (name: string): Buffer => readFileSync(join(folder, name))
 
-export const assets = (): Asset[] =>
-  Object.entries(types).map(([name, type]) => ({
+/** The parts of the style sheet; later ones override earlier ones. */
+const styles = ['base', 'frame', 'controls', 'home', 'table', 'request', 'row', 'create', 'screens']
+const scripts = ['explorer.js', 'navigate.js', 'combobox.js', 'create.js']
+
+export const assets = (): Asset[] => [
+  {
+    path: `${assetsPath}/explorer.css`,
+    type: 'text/css; charset=utf-8',
+    body: Buffer.concat(styles.map((name) => read(`styles/${name}.css`))),
+  },
+  ...scripts.map((name) => ({
     path: `${assetsPath}/${name}`,
-    type,
-    body: readFileSync(join(import.meta.dirname, 'assets', name)),
-  }))
+    type: 'text/javascript; charset=utf-8',
+    body: read(name),
+  })),
+  { path: `${assetsPath}/icon.svg`, type: 'image/svg+xml; charset=utf-8', body: read('icon.svg') },
+]
