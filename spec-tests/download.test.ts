@@ -1,5 +1,6 @@
 /** Whole results as CSV and NDJSON: every row once, with q and filters, exactly, and whatever page was asked for. */
 import { request } from 'node:http'
+import { pino } from 'pino'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { integer, number, text } from '../engine/descriptor/index.js'
@@ -156,7 +157,9 @@ test('rows far apart, odd texts and large rows are all in it once, and a client 
   assert.equal((await streamed({ q: 'NOTE 8', filters: { kind: 'third' } })).lines, found)
   await storage.close()
 
-  const service = await startService({ registry: things, url })
+  const errors: string[] = []
+  const logger = pino({ level: 'error' }, { write: (line) => void errors.push(line) })
+  const service = await startService({ registry: things, url, logger })
   const table = parseCsv((await service.send('/api/v1/things', csv)).text).slice(1)
   assert.equal(
     table,
@@ -173,6 +176,7 @@ test('rows far apart, odd texts and large rows are all in it once, and a client 
     sent.end()
   })
   assert.is((await service.send('/api/v1/things?limit=1')).body.meta.total, rows.length)
+  assert.equal(errors, [], 'a client that leaves is not an error')
 })
 
 if (!server) {
