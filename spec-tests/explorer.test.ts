@@ -2,8 +2,16 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { integer, text } from '../engine/descriptor/index.js'
-import { filterFields, type Registry, type RowValues, resourceFrom } from '../engine/descriptor/registry.js'
+import {
+  filterFields,
+  type Registry,
+  type Resource,
+  type RowValues,
+  resourceFrom,
+} from '../engine/descriptor/registry.js'
+import { labelFields, readLabels } from '../engine/explorer/labels.js'
 import { openStorage } from '../engine/storage/open.js'
+import type { Storage } from '../engine/storage/storage.js'
 import { storageOptions } from '../support/storageOptions.js'
 import { freshUrl } from './support/database.js'
 import { registry, startService } from './support/service.js'
@@ -175,6 +183,33 @@ test('a row has every field with its about, its references by label, and what re
   assert.ok(plain(html).includes("/api/v1/employees/7'"))
 })
 
+test('rows are named by the fields that usually name them', () => {
+  const named = Object.fromEntries(registry.map((resource) => [resource.path, labelFields(resource).join()]))
+  assert.is(named['employees'], 'first_name,last_name')
+  assert.is(named['departments'], 'name')
+  assert.is(named['jobs'], 'title')
+  assert.is(named['job-distributions'], 'slug')
+  assert.is(named['leave'], 'leave_type')
+})
+
+test('the labels of a page take one query for each referenced resource', async () => {
+  const asked: string[] = []
+  const storage = {
+    table: ({ path }: Resource) => ({
+      async excerpts(ids: readonly number[]) {
+        asked.push(`${path}: ${ids.length}`)
+        return ids.map((id) => ({ id, title: `Job ${id}`, first_name: 'Ana', last_name: `${id}` }))
+      },
+    }),
+  } as unknown as Storage
+  const applications = registry.find(({ path }) => path === 'applications') as Resource
+  const jobs = registry.find(({ path }) => path === 'jobs') as Resource
+  const rows = Array.from({ length: 50 }, (_, n) => ({ id: n, candidate_id: n + 1, job_id: (n % 5) + 1 }))
+  const labels = await readLabels(storage, registry, applications, rows)
+  assert.equal(asked.sort(), ['candidates: 50', 'jobs: 5'])
+  assert.is(labels(jobs, 3), 'Job 3')
+})
+
 test('errors are pages with the message of the API', async () => {
   for (const [path, status, message] of [
     ['/explore/nothing', 404, /There is nothing at this path/],
@@ -273,7 +308,7 @@ const documents: Registry = [
   ),
 ]
 
-test('texts of a megabyte: tables have excerpts, the page of the row has all; labels cost one query', async () => {
+test('texts of a megabyte: tables have excerpts, the page of the row has all, and labels are short', async () => {
   const [resource] = documents as [Registry[number]]
   const url = await freshUrl()
   const storage = await openStorage(documents, url, storageOptions)

@@ -102,7 +102,13 @@ export const explorerOf = (service: ExplorerService): Explorer => {
   return {
     routes: [
       { name: 'exploreHome', path: homePath, respond: async ({ origin }) => sent(await home(origin)) },
-      { name: 'exploreHome', path: explorePath, respond: async () => ({ redirect: homePath }) },
+      ...[explorePath, `${explorePath}/`].map(
+        (path): Route => ({
+          name: 'exploreHome',
+          path,
+          respond: async () => ({ redirect: homePath }),
+        }),
+      ),
       ...registry.flatMap(routesOf),
     ],
     assets: assets(),
