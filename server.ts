@@ -46,7 +46,8 @@ const loadMetrics = () => import('./engine/http/metrics.js')
 const serve = async (registry: Registry, settings: Settings): Promise<string> => {
   const storage = await openDatabase(registry, settings)
   const onRequest = settings.METRICS_PORT === undefined ? undefined : (await loadMetrics()).requestMetrics(storage)
-  const service = { product, registry, storage, token: settings.API_TOKEN, middleware }
+  const { API_TOKEN: token, EXPLORER: explorer } = settings
+  const service = { product, registry, storage, token, explorer, middleware }
   const app = createApp(service, createLogger(settings.LOG_LEVEL), onRequest)
   const target = { host: settings.HOST, port: settings.PORT }
   const { address, stop } = await listen(app, target).catch(explainListenError('PORT'))
@@ -74,14 +75,18 @@ const start = async (): Promise<void> => {
   const address = await serveAll(registry, settings)
   if (cluster.isWorker) return
 
-  const { HOST, METRICS_PORT, API_TOKEN } = settings
+  const { HOST, METRICS_PORT, API_TOKEN, EXPLORER } = settings
   if (METRICS_PORT !== undefined) {
     const { serveMetrics } = await loadMetrics()
     const metrics = await serveMetrics(HOST, METRICS_PORT).catch(explainListenError('METRICS_PORT'))
     notices.info({ metrics }, `Metrics at ${metrics}`)
   }
   const writes = API_TOKEN === undefined ? 'disabled (set API_TOKEN to enable them)' : 'enabled'
-  notices.info({ address }, `Ready at ${address}${basePath} · docs at ${address}${docsPath} · writes ${writes}`)
+  const explorer = EXPLORER ? ` · explorer at ${address}` : ''
+  notices.info(
+    { address },
+    `Ready at ${address}${basePath} · docs at ${address}${docsPath}${explorer} · writes ${writes}`,
+  )
 }
 
 const command = {

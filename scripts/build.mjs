@@ -1,7 +1,17 @@
 /** Compiles the sources into `dist/<digest>`; each build has its own folder, which appears only when it is complete. */
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
@@ -33,11 +43,14 @@ try {
 await import(new URL('server.js', build).href)
 `
 
+/** Files that are served as they are; they are copied beside the compiled modules. */
+const isAsset = (name) => /\.(?:css|js|svg)$/.test(name)
+
 const filesIn = (path) => {
   if (!existsSync(path)) return []
   if (!statSync(path).isDirectory()) return [path]
   return readdirSync(path, { withFileTypes: true }).flatMap(({ name }) =>
-    name === 'node_modules' || (!name.endsWith('.ts') && !statSync(join(path, name)).isDirectory())
+    name === 'node_modules' || (!name.endsWith('.ts') && !isAsset(name) && !statSync(join(path, name)).isDirectory())
       ? []
       : filesIn(join(path, name)),
   )
@@ -80,7 +93,7 @@ const buildError = (output) => {
 }
 
 /** Compiles into a new folder and renames it, so that no process sees an incomplete build or files of deleted sources. */
-const compile = (compiler, digest) => {
+const compile = (compiler, digest, assets) => {
   mkdirSync(dist, { recursive: true })
   const unfinished = join(dist, `unfinished-${process.pid}`)
   rmSync(unfinished, { recursive: true, force: true })
@@ -90,6 +103,11 @@ const compile = (compiler, digest) => {
   if (status !== 0) {
     rmSync(unfinished, { recursive: true, force: true })
     throw buildError(`${stdout}${stderr}`)
+  }
+  for (const asset of assets) {
+    const copy = join(unfinished, relative(root, asset))
+    mkdirSync(dirname(copy), { recursive: true })
+    copyFileSync(asset, copy)
   }
   try {
     renameSync(unfinished, join(dist, digest))
@@ -163,7 +181,7 @@ export const build = ({ quiet = false } = {}) => {
     }
     if (compiler !== undefined) {
       if (!quiet) console.error('Building …')
-      compile(compiler, digest)
+      compile(compiler, digest, files.filter(isAsset))
     }
   }
   if (digest === undefined || !existsSync(join(dist, digest))) {

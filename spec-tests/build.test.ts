@@ -70,6 +70,20 @@ test('the first start builds and says so; later starts reuse the build while the
   assert.is(builds().length, 1)
 })
 
+test('files that are served as they are belong to the build', async () => {
+  const { path, write, run } = newProject()
+  const built = (name: string) => {
+    const current = readFileSync(join(path, 'dist/current'), 'utf8')
+    return readFileSync(join(path, 'dist', current, name), 'utf8')
+  }
+  write('parts/assets/page.css', 'a {}')
+  await run()
+  assert.is(built('parts/assets/page.css'), 'a {}')
+  write('parts/assets/page.css', 'b {}')
+  assert.match((await run()).stderr, /Building/)
+  assert.is(built('parts/assets/page.css'), 'b {}')
+})
+
 test('a changed source is rebuilt whatever its modification time, and a removed one disappears', async () => {
   const { path, write, run } = newProject()
   write('parts/third.ts', 'export const third = 3')

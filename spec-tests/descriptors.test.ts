@@ -137,6 +137,17 @@ const cases: [name: string, exported: unknown, ...messages: string[]][] = [
     'field "secret": a redacted field cannot have the option filter, which would reveal its values',
   ],
   [
+    'a label with an unknown field',
+    withFields({ title: text() }, { label: ['titel'] }),
+    'label names the unknown field "titel". Did you mean "title"?',
+  ],
+  [
+    'a label with a redacted field',
+    withFields({ secret: text({ redacted: true }) }, { label: ['secret'] }),
+    'label names "secret", which is redacted; name another field',
+  ],
+  ['an empty label', withFields({ title: text() }, { label: [] }), 'label is an empty list; name fields, or remove it'],
+  [
     'a redacted field that is required',
     withFields({ secret: text({ redacted: true }) }, { required: ['secret'] }),
     'field "secret": a redacted field is always null for clients, so it cannot be required',

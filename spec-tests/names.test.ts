@@ -67,6 +67,35 @@ for (const resource of registry) {
     ]
     assert.equal(await table.conflicts(wrong), conflicts)
     assert.equal(await table.create(wrong), { conflicts })
+    const lines: string[] = []
+    for await (const part of table.stream({ q: 'needle', filters: { group: 'a' } }))
+      lines.push(String(Buffer.from(part)))
+    assert.equal(
+      lines
+        .join('')
+        .split('\n')
+        .slice(0, -1)
+        .map((line) => JSON.parse(line).id),
+      [1, 2],
+    )
+    const counts = await table.valueCounts({ q: '', filters: { skip: 7n } }, ['group', 'skip'], 1)
+    assert.equal(
+      [...counts.values],
+      [
+        [
+          'group',
+          [
+            ['a', 2],
+            ['b', 1],
+          ],
+        ],
+        ['skip', [['7', 3]]],
+      ],
+    )
+    assert.is((await table.valueCounts({ q: '', filters: {} }, ['group'], 0.5)).values.size, 1)
+    assert.equal(await table.excerpts([3], ['text', 'total', 'value']), [
+      { id: 3, text: 'needle 2', total: 2, value: 'x' },
+    ])
     const [row] = await storage.rows(resource, 2, 1)
     await storage.fill([{ resource, rows: [{ ...row, id: 9, group: 'c' } as RowValues] }])
     assert.equal(await pageOf({ offset: 2n }), { ids: [3, 9], total: 4 })

@@ -19,7 +19,7 @@ test('the first start creates the database with demo data; a second start keeps 
   const [opened, ready, ...more] = first.messages()
   const named = publicDatabaseUrl(DATABASE_URL)
   assert.is(opened, `Created ${database.reportedAs} ${named}, with the demo data.`)
-  assert.match(ready ?? '', /^Ready at \S+\/api · docs at \S+\/api\/docs · writes enabled$/)
+  assert.match(ready ?? '', /^Ready at \S+\/api · docs at \S+\/api\/docs · explorer at \S+ · writes enabled$/)
   assert.equal(more, [])
   // Every line is JSON, and none contains the password.
   assert.is(first.output().trimEnd().split('\n').length, 2)

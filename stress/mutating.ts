@@ -19,13 +19,14 @@ import { CommandError, UsageError } from '../support/options.js'
 import { type PostgresServer, startPostgres } from '../support/postgresServer.js'
 import { creates } from './mutants/creates.js'
 import { descriptors } from './mutants/descriptors.js'
+import { explorer } from './mutants/explorer.js'
 import { http } from './mutants/http.js'
 import type { Mutant } from './mutants/mutant.js'
 import { postgres } from './mutants/postgres.js'
 import { reads } from './mutants/reads.js'
 import { sqlite } from './mutants/sqlite.js'
 
-const all: readonly Mutant[] = [...http, ...reads, ...creates, ...descriptors, ...sqlite, ...postgres]
+const all: readonly Mutant[] = [...http, ...reads, ...creates, ...descriptors, ...explorer, ...sqlite, ...postgres]
 
 const build = dirname(import.meta.dirname)
 const root = dirname(folders.seeds)

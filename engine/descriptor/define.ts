@@ -13,6 +13,8 @@ export interface Descriptor<F extends Fields = Fields, R extends string = string
   readonly area: string
   /** A one-sentence description. */
   readonly about?: string
+  /** The fields that name a row for people, such as `['first_name', 'last_name']`; by default those that usually do. */
+  readonly label?: readonly string[]
   /** The database table. */
   readonly table: string
   /** The former name of the table, which `npm run migrate` renames. */
@@ -27,7 +29,7 @@ export interface Descriptor<F extends Fields = Fields, R extends string = string
 
 /** Declares a resource; the file name becomes its path. */
 export const defineResource = <const F extends Fields, const R extends keyof F & string>(
-  descriptor: Descriptor<F, R>,
+  descriptor: Descriptor<F, R> & { readonly label?: readonly (keyof F & string)[] },
 ): Descriptor<F, R> => descriptor
 
 type FieldsOf<D> = D extends Descriptor<infer F, infer _> ? F : never

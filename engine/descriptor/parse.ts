@@ -36,6 +36,7 @@ const properties: Shapes = {
   plural: shape('a string such as "Leave requests"', isText),
   about: shape('a sentence', isText),
   renamedFromTable: shape('the former name of the table', isText),
+  label: shape('a list of field names, such as ["first_name", "last_name"]', isNames),
 }
 
 const optionsOf = (kind: Kind): Shapes => {

@@ -135,9 +135,20 @@ const checkRequired = ({ fields, required }: Descriptor, report: Report): void =
   }
 }
 
+const checkLabel = ({ fields, label }: Descriptor, report: Report): void => {
+  const names = Object.keys(fields)
+  if (label?.length === 0) report('label is an empty list; name fields, or remove it', 'label')
+  for (const name of label ?? []) {
+    const spec = fields[name]
+    if (!spec) report(`label names the unknown field "${name}"${didYouMean(name, names)}`, 'label')
+    else if (spec.options.redacted) report(`label names "${name}", which is redacted; name another field`, 'label')
+  }
+}
+
 /** Reports every rule that a descriptor breaks; `targets` are all resources. */
 export const checkDescriptor = (descriptor: Descriptor, targets: readonly Target[], report: Report): void => {
   checkRequired(descriptor, report)
+  checkLabel(descriptor, report)
   for (const [name, spec] of Object.entries(descriptor.fields)) {
     checkField(name, spec, descriptor, targets, reportAt(report, `field "${name}"`, 'fields', name))
   }

@@ -16,11 +16,16 @@ export interface App {
   readonly logRequest: OnRequest
 }
 
+/** Errors of a response whose client has gone, as people do who stop a download; nothing has failed. */
+const clientLeft = /^(?:EPIPE|ECONNRESET|ERR_STREAM_PREMATURE_CLOSE)$/
+
 /** Builds the app of a service. */
 export const createApp = (service: Service, logger: Logger, onRequest?: OnRequest): App => {
   const logRequest = requestLogger(logger, onRequest)
   const app = new Koa<State>()
-  app.on('error', (error: Error) => logger.error({ err: error }, 'a response failed'))
+  app.on('error', (error: Error & { code?: string }) => {
+    if (!clientLeft.test(error.code ?? '')) logger.error({ err: error }, 'a response failed')
+  })
   app.use(logRequests(logRequest))
   const outages = outageLog(logger)
   app.use(errorEnvelope(logger, outages))

@@ -24,7 +24,12 @@ const names = (header: string, etag: string, comparison: 'strong' | 'weak'): boo
 }
 
 /** Sends the body, 304 where the client has it already, or 412 where If-Match fails. */
-export const sendTagged = async (ctx: AppContext, { tag, body }: CachedBody, type = jsonType): Promise<void> => {
+export const sendTagged = async (
+  ctx: AppContext,
+  { tag, body }: CachedBody,
+  type = jsonType,
+  vary = 'Accept-Encoding',
+): Promise<void> => {
   const encoding = encodingFor(ctx, body)
   // Each encoding is a different representation, so each has its own strong tag.
   const etag = encoding === undefined ? `"${tag}"` : `"${tag}-${encoding}"`
@@ -33,7 +38,7 @@ export const sendTagged = async (ctx: AppContext, { tag, body }: CachedBody, typ
   const isNotModified = ifNoneMatch !== undefined && names(ifNoneMatch, etag, 'weak')
   const sent = encoding === undefined || isNotModified ? body : await compressed(body, encoding)
   ctx.set('Cache-Control', 'no-cache')
-  ctx.set('Vary', 'Accept-Encoding')
+  ctx.set('Vary', vary)
   ctx.set('ETag', etag)
   if (isNotModified) {
     ctx.status = 304
@@ -45,10 +50,10 @@ export const sendTagged = async (ctx: AppContext, { tag, body }: CachedBody, typ
 }
 
 /** Sends a body of many megabytes as it is read. It has no tag, so the only If-Match that succeeds is `*`. */
-export const sendStreamed = (ctx: AppContext, { body }: StreamedBody): void => {
+export const sendStreamed = (ctx: AppContext, { body }: StreamedBody, type = jsonType): void => {
   const ifMatch = ctx.req.headers['if-match']
   if (ifMatch !== undefined && ifMatch.trim() !== '*') throw preconditionFailed()
   ctx.set('Cache-Control', 'no-cache')
-  ctx.set('Content-Type', jsonType)
+  ctx.set('Content-Type', type)
   ctx.body = Readable.from(body, { objectMode: false })
 }

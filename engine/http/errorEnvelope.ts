@@ -54,10 +54,12 @@ export const errorEnvelope =
       if (ctx.state.usedDatabase) outages.succeeded()
     } catch (error) {
       if (!isExpected(error)) logError(ctx, error, logger, outages)
-      const { status, body, headers } = httpErrorOf(error)
-      ctx.set(headers)
-      ctx.status = status
-      ctx.body = body
+      const httpError = httpErrorOf(error)
+      ctx.set(httpError.headers)
+      ctx.status = httpError.status
+      const page = ctx.state.errorHtml?.(httpError)
+      if (page !== undefined) ctx.set('Content-Type', 'text/html; charset=utf-8')
+      ctx.body = page ?? httpError.body
     }
     if (ctx.status >= 400) ctx.set('Cache-Control', 'no-store')
   }

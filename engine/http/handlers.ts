@@ -11,6 +11,7 @@ import { type Storage, Unavailable } from '../storage/storage.js'
 import { writeGuard } from './auth.js'
 import { readJson, readRetry } from './body.js'
 import { jsonType, sendStreamed, sendTagged } from './conditional.js'
+import { requestedFormat, sendRows } from './download.js'
 import type { AppContext } from './requestLog.js'
 
 export type Handler = (ctx: AppContext) => Promise<void> | void
@@ -22,6 +23,8 @@ export interface Service {
   readonly storage: Storage
   /** The write token; writes are disabled without one. */
   readonly token: string | undefined
+  /** Whether to serve the explorer; without it, `/` redirects to the docs page. */
+  readonly explorer?: boolean
   /** Koa middleware of the deployment; it runs around every operation. */
   readonly middleware?: readonly Middleware[]
 }
@@ -63,10 +66,12 @@ const list = ({ storage }: Service, { resource, route }: OperationOf<'list'>): H
   return async (ctx) => {
     const query = parseQuery(ctx.querystring)
     ctx.state.parsed = performance.now()
+    const format = requestedFormat(ctx)
+    if (format) return sendRows(ctx, storage, resource, query, format)
     const page = await table.list(query, ctx.res)
     ctx.state.queried = performance.now()
     ctx.state.usedDatabase = true
-    if ('tag' in page) await sendTagged(ctx, page)
+    if ('tag' in page) await sendTagged(ctx, page, jsonType, 'Accept, Accept-Encoding')
     else sendStreamed(ctx, page)
   }
 }

@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Middleware, ParameterizedContext } from 'koa'
 import type { Logger } from 'pino'
 import { batchPerTick } from '../batchPerTick.js'
+import type { HttpError } from '../contract/errors.js'
 import { requestId } from '../contract/headers.js'
 import { replayedHeader } from '../contract/idempotency.js'
 
@@ -13,6 +14,8 @@ export interface State {
   queried?: number
   /** Whether the database has responded. */
   usedDatabase?: boolean
+  /** Makes the page of an error, where a person asked; programs get the envelope. */
+  errorHtml?: (error: HttpError) => string
 }
 
 export type AppContext = ParameterizedContext<State>

@@ -1,26 +1,20 @@
-/** The routes: the operations, the documents, the docs page and the redirect to it. */
-import { createHash } from 'node:crypto'
+/** The routes: the operations, the documents, the docs page, and the explorer or the redirect to the docs page. */
 import Router from '@koa/router'
 import type { Middleware } from 'koa'
 import { methodNotAllowed } from '../contract/errors.js'
 import type { Operation } from '../contract/operation.js'
 import { basePath } from '../contract/service.js'
-import type { CachedBody } from '../storage/storage.js'
 import { preflightHeaders } from './commonHeaders.js'
 import { sendTagged } from './conditional.js'
 import { docsAssets, docsHeaders, docsPath } from './docs.js'
+import { explorerRoutes } from './explorer.js'
 import { type Handler, handlerOf, type Service } from './handlers.js'
 import type { AppContext, State } from './requestLog.js'
+import { taggedBody } from './taggedBody.js'
 
 /** The index has a path with and without a slash; every other path has one spelling. */
 const pathsOf = (path: string): string[] =>
   path === '/' ? [basePath, `${basePath}/`] : [`${basePath}${path.replaceAll(/\{(\w+)\}/g, ':$1')}`]
-
-/** The tag is a hash of the bytes, so every process has the same one. */
-const taggedBody = (body: Buffer): CachedBody => ({
-  tag: createHash('sha256').update(body).digest('hex').slice(0, 24),
-  body,
-})
 
 /** Makes the function that makes the documents on its first call, so that no start waits for them. */
 const documentMaker = ({ product }: Service, operations: readonly Operation[]) => {
@@ -36,8 +30,8 @@ const documentMaker = ({ product }: Service, operations: readonly Operation[]) =
   }
 }
 
-/** The first three segments of a path, of which the third names the resource: `/api/v1/employees`. */
-const prefixOf = (path: string): string => /^(?:\/[^/]*){1,3}/.exec(path)?.[0] ?? ''
+/** The segments of a path up to the one that names the resource: `/api/v1/employees`, `/explore/employees`. */
+const prefixOf = (path: string): string => /^(?:\/explore\/[^/]*|(?:\/[^/]*){1,3})/.exec(path)?.[0] ?? ''
 
 /** Handles the methods that a known path has no route for: OPTIONS, and 405 for all others. */
 const handleOtherMethods = (ctx: AppContext & { matched?: readonly { methods: readonly string[] }[] }): void => {
@@ -76,8 +70,13 @@ export const routesOf = (service: Service, operations: readonly Operation[]): Mi
       return sendTagged(ctx, asset, type)
     })
   }
-  add('root', '/', (ctx) => ctx.redirect(docsPath))
+  const explorer = service.explorer ? explorerRoutes(service, operations) : undefined
+  for (const { name, path, handler } of explorer?.routes ?? []) add(name, path, handler)
+  if (!explorer) add('root', '/', (ctx) => ctx.redirect(docsPath))
 
   const byPrefix = new Map([...routers].map(([prefix, router]) => [prefix, router.routes() as Middleware<State>]))
-  return (ctx) => byPrefix.get(prefixOf(ctx.path))?.(ctx, async () => handleOtherMethods(ctx))
+  return (ctx) => {
+    if (ctx.path.startsWith('/explore/')) explorer?.prepare(ctx)
+    return byPrefix.get(prefixOf(ctx.path))?.(ctx, async () => handleOtherMethods(ctx))
+  }
 }

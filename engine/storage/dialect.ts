@@ -1,6 +1,6 @@
 /** The seam between the shared storage code and a database: what a dialect provides for the table of one resource. */
 import type { Plan } from './plan.js'
-import type { Caller, Table } from './storage.js'
+import type { Caller, Table, ValueCounts } from './storage.js'
 
 /** A body, and the version of the table that it was read from. */
 export interface VersionedBody {
@@ -8,7 +8,24 @@ export interface VersionedBody {
   readonly body: Buffer
 }
 
-export interface TableDialect extends Pick<Table, 'conflicts' | 'create'> {
+/** Some of the rows of a stream, each JSON and a line feed. */
+export interface StreamPart {
+  readonly rows: Uint8Array
+  /** The id after which the next part begins; undefined at the end. */
+  readonly last: bigint | undefined
+}
+
+/** A part of a stream ends when it has this many bytes. */
+export const partBytes = 256 * 1024
+
+/** Excerpts of texts have this many characters. */
+export const excerptLength = 200
+
+/** How many values of a field are returned with their counts, and the longest text among them, in bytes. */
+export const mostValues = 12
+export const longestValue = 400
+
+export interface TableDialect extends Pick<Table, 'conflicts' | 'create' | 'excerpts'> {
   /** Changes with the shape of the rows: the same rows in another shape are another response. */
   readonly shape: string
   /** The current version of the table: changes with every change to it, whoever made it. */
@@ -17,6 +34,10 @@ export interface TableDialect extends Pick<Table, 'conflicts' | 'create'> {
   isIndexed(text: string): boolean
   /** The page of a plan; never one that finds nothing. */
   page(plan: Plan, caller?: Caller): Promise<VersionedBody | { readonly body: AsyncIterable<Uint8Array> }>
+  /** The matching rows after an id. */
+  part(plan: Plan, after: bigint, caller?: Caller): Promise<StreamPart>
+  /** The most frequent values among matching rows; never of a plan that finds nothing. */
+  valueCounts(plan: Plan, fields: readonly string[], share: number): Promise<ValueCounts>
   /** The row with this id, if there is one. */
   row(id: number, caller?: Caller): Promise<VersionedBody | undefined>
 }

@@ -13,6 +13,17 @@ export interface ListQuery {
   readonly filters: Readonly<Record<string, string | bigint>>
 }
 
+/** Which rows match: the parameters of a list request without its page. */
+export type Matching = Pick<ListQuery, 'q' | 'filters'>
+
+/** How often values occur among the matching rows that were looked at. */
+export interface ValueCounts {
+  /** How many rows were looked at. */
+  readonly rows: number
+  /** The most frequent values of each field, most frequent first; without null and long texts. */
+  readonly values: ReadonlyMap<string, readonly (readonly [value: string, rows: number])[]>
+}
+
 /** A JSON response body as the database wrote it, with the tag of the table's version it was read from. */
 export interface CachedBody {
   readonly tag: string
@@ -56,6 +67,15 @@ export interface Table {
   tag(): Promise<string>
   /** The page, as JSON with its meta. */
   list(query: ListQuery, caller?: Caller): Promise<CachedBody | StreamedBody>
+  /**
+   * All matching rows in order of id: JSON, a line feed after each. Rows are read in parts while they are taken, so each is in it
+   * once and as it was when its part was read.
+   */
+  stream(query: Matching, caller?: Caller): AsyncIterable<Uint8Array>
+  /** The most frequent values of some fields among the matching rows. With a share below 1, that part of the table is looked at. */
+  valueCounts(query: Matching, fields: readonly string[], share: number): Promise<ValueCounts>
+  /** Some fields of the rows with these ids, long texts truncated. */
+  excerpts(ids: readonly number[], fields: readonly string[]): Promise<readonly RowValues[]>
   /** The row with this id, where there is one. */
   get(id: number, caller?: Caller): Promise<CachedBody | undefined>
   /** The conflicts that storing the row would meet; missing fields are not checked. */

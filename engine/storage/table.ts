@@ -1,10 +1,16 @@
 /** List, get and create of one resource on any database: version → cache → plan → dialect → cache. */
 import { createHash } from 'node:crypto'
 import type { Resource } from '../descriptor/registry.js'
-import type { TableDialect, VersionedBody } from './dialect.js'
+import type { StreamPart, TableDialect, VersionedBody } from './dialect.js'
 import { cacheKey, emptyPage, planOf } from './plan.js'
 import type { ResponseCache } from './responseCache.js'
 import type { CachedBody, Table } from './storage.js'
+
+/** The page of queries that have none. */
+const firstPage = { limit: 0, offset: 0n }
+
+/** Before every id. */
+const beforeAll = -(2n ** 63n)
 
 /** The rows of one resource. */
 export const resourceTable = (resource: Resource, dialect: TableDialect, cache: ResponseCache): Table => {
@@ -33,6 +39,21 @@ export const resourceTable = (resource: Resource, dialect: TableDialect, cache: 
       const page = await dialect.page(plan, caller)
       return 'version' in page ? offer(key, page) : page
     },
+    async *stream(query, caller) {
+      const plan = planOf({ ...query, ...firstPage }, dialect.isIndexed)
+      let last: bigint | undefined = plan.by === 'nothing' ? undefined : beforeAll
+      while (last !== undefined) {
+        const part: StreamPart = await dialect.part(plan, last, caller)
+        if (part.rows.length > 0) yield part.rows
+        last = part.last
+      }
+    },
+    async valueCounts(query, fields, share) {
+      const plan = planOf({ ...query, ...firstPage }, dialect.isIndexed)
+      if (plan.by === 'nothing' || fields.length === 0) return { rows: 0, values: new Map() }
+      return dialect.valueCounts(plan, fields, share)
+    },
+    excerpts: dialect.excerpts,
     async get(id, caller) {
       const key = `${resource.path}/${id}`
       const entry = await cached(key)

@@ -2,7 +2,7 @@
 import { Agent, type IncomingHttpHeaders, request } from 'node:http'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import type { Middleware } from 'koa'
-import { pino } from 'pino'
+import { type Logger, pino } from 'pino'
 import { basePath } from '../../engine/contract/service.js'
 import { loadRegistry } from '../../engine/descriptor/load.js'
 import type { Registry } from '../../engine/descriptor/registry.js'
@@ -88,11 +88,13 @@ export const startService = async (
   settings: {
     registry?: Registry
     token?: string | undefined
+    explorer?: boolean
     url?: string
     pool?: PoolOptions
     readTimeoutMs?: number
     middleware?: readonly Middleware[]
     onRequest?: OnRequest
+    logger?: Logger
   } = {},
 ): Promise<TestService> => {
   const served = settings.registry ?? registry
@@ -108,9 +110,10 @@ export const startService = async (
     registry: served,
     storage,
     token: 'token' in settings ? settings.token : token,
+    explorer: settings.explorer ?? false,
     middleware,
   }
-  const app = createApp(service, pino({ level: 'silent' }), onRequest)
+  const app = createApp(service, settings.logger ?? pino({ level: 'silent' }), onRequest)
   const { address } = await listen(app, { host: '127.0.0.1', port: 0 })
   const document = await exchange(address, `${basePath}/openapi.json`, {})
   const check = conformance(document.body, basePath)

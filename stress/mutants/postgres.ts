@@ -119,8 +119,8 @@ const statements = mutantsOf(
     },
     'postgres-filters-or': {
       rule: 'Filters are combined with AND.',
-      find: 'matches.where(name, named(name, integerType(field)))',
-      replace: 'matches.orWhere(name, named(name, integerType(field)))',
+      find: 'query.where(name, named(name, integerType(field)))',
+      replace: 'query.orWhere(name, named(name, integerType(field)))',
     },
     'postgres-total': {
       rule: 'total counts all matches, not those of the page.',

@@ -37,6 +37,23 @@ const tailOf = (total: Query) =>
     named('offset', 'text'),
   ])
 
+/** Adds the conditions of filters to a query. */
+export const addFilters = (query: Knex.QueryBuilder, resource: Resource, filters: Plan['filters']) => {
+  for (const [name, value] of Object.entries(filters)) {
+    const field = fieldOf(resource, name)
+    query.where(name, named(name, integerType(field)))
+    const indexed = isIndexed(field)
+    if (indexed && !isLongText(value)) query.whereRaw(indexed)
+  }
+  return query
+}
+
+/** What a statement depends on besides the values that it binds. */
+export const statementKey = ({ by, q, filters }: Plan): string => {
+  const isLong = Object.entries(filters).map(([name, value]) => [name, isLongText(value)])
+  return JSON.stringify([by, isExactSearch(q), isLongSearch(q), isLong])
+}
+
 /** The statements of one resource. */
 export const statementsOf = (resource: Resource) => {
   const { table } = resource
@@ -63,13 +80,7 @@ export const statementsOf = (resource: Resource) => {
   }
 
   const matching = ({ by, q, filters }: Plan): Prepared => {
-    const matches = ids.clone()
-    for (const [name, value] of Object.entries(filters)) {
-      const field = fieldOf(resource, name)
-      matches.where(name, named(name, integerType(field)))
-      const indexed = isIndexed(field)
-      if (indexed && !isLongText(value)) matches.whereRaw(indexed)
-    }
+    const matches = addFilters(ids.clone(), resource, filters)
     if (by === 'filter') return pageOf({ _found: bounded(matches) }, matches.clone().clear('select').count())
     if (by === 'search') matches.where(searchedColumn, 'like', named('searchPattern'))
     if (by === 'scan' || !isExactSearch(q)) matches.where(contains(searchedColumn, isLongSearch(q)))
@@ -96,8 +107,7 @@ export const statementsOf = (resource: Resource) => {
     further: pageOf({ _start: start, _found: bounded(fromStart, knex.raw('(select skip from _start)')) }, total),
     /** The page of a plan that searches or filters; built on first use. */
     matching(plan: Plan): Prepared {
-      const isLong = Object.entries(plan.filters).map(([name, value]) => [name, isLongText(value)])
-      const key = JSON.stringify([plan.by, isExactSearch(plan.q), isLongSearch(plan.q), isLong])
+      const key = statementKey(plan)
       const statement = built.get(key) ?? matching(plan)
       built.set(key, statement)
       return statement

@@ -8,6 +8,7 @@ import type { Caller } from '../storage.js'
 import { compactor } from './changes.js'
 import type { Connections, Row } from './connections.js'
 import { creator } from './create.js'
+import { furtherReads } from './furtherReads.js'
 import type { Prepared } from './prepared.js'
 import { rowJson } from './schema.js'
 import { indexedFrom, searchValues } from './search.js'
@@ -86,6 +87,7 @@ export const postgresTable = (
       if (sizes === null) return { version, body: Buffer.from(String(body)) }
       return { body: largePageBody({ rows: sizedRows(sizes), tail: String(tail) }, readRows) }
     },
+    ...furtherReads(resource, connections, searchIndex),
     async row(id, caller) {
       const { version, body } = await read(statements.get, { id }, { caller, limitMs: waitMs })
       return body === null ? undefined : { version, body: Buffer.from(body) }

@@ -25,6 +25,15 @@ const rethrow = (error: Error): never => {
 export const withStorageErrors = (table: () => Table): Table => ({
   tag: () => table().tag().catch(rethrow),
   list: (query, caller) => table().list(query, caller).catch(rethrow),
+  async *stream(query, caller) {
+    try {
+      yield* table().stream(query, caller)
+    } catch (error) {
+      rethrow(error as Error)
+    }
+  },
+  valueCounts: (query, fields, share) => table().valueCounts(query, fields, share).catch(rethrow),
+  excerpts: (ids, fields) => table().excerpts(ids, fields).catch(rethrow),
   get: (id, caller) => table().get(id, caller).catch(rethrow),
   conflicts: (row) => table().conflicts(row).catch(rethrow),
   create: (row, retry) => table().create(row, retry).catch(rethrow),

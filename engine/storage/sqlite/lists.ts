@@ -2,10 +2,13 @@
 import type { Database } from 'better-sqlite3'
 import { type LargePage, largePage, pageHead, type SizedRow } from '../largePage.js'
 import type { Plan } from '../plan.js'
+import type { ValueCounts } from '../storage.js'
 import { type Block, pageStart, type TableState } from './blocks.js'
+import { type ListPart, partReader } from './parts.js'
 import { preparer } from './prepared.js'
 import { addContains, containsSql, DeadlineExceeded, matchExpression, probeSql, trigramsOf } from './search.js'
 import { type Finder, type Matches, matchInSteps } from './steps.js'
+import { valueCounter } from './valueCounts.js'
 
 /** The SQL that the lists of one resource are made of; plain data, so that it can be sent to a worker. */
 export interface ListSql {
@@ -121,7 +124,15 @@ const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof ad
   }
 
   const page = database.transaction(pageOf)
+  const partAfter = partReader(prepare, sql.rows, readBlocks)
+  const countValues = valueCounter(prepare, sql.table, readBlocks)
   return {
+    part: database.transaction((query: Plan, after: bigint, deadline: number) =>
+      partAfter(after, finder(query, deadline)),
+    ),
+    valueCounts: database.transaction((query: Plan, fields: readonly string[], share: number, deadline: number) =>
+      countValues(fields, share, finder(query, deadline), deadline),
+    ),
     /** The page of a query, all of it from one version of the table. */
     page: (query: Plan, deadline: number): ListPage => page.deferred(query, deadline),
     rows: (ids: readonly bigint[]): Uint8Array => jsonOfRows(ids),
@@ -131,6 +142,8 @@ const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof ad
 /** What can be read of a resource's lists. */
 export type ListTask = { readonly resource: string } & (
   | { readonly query: Plan; readonly maxMs?: number }
+  | { readonly query: Plan; readonly after: bigint }
+  | { readonly query: Plan; readonly fields: readonly string[]; readonly share: number }
   | { readonly ids: readonly bigint[] }
 )
 
@@ -138,9 +151,12 @@ export type ListTask = { readonly resource: string } & (
 export const listReader = (database: Database, sql: ReadonlyMap<string, ListSql>) => {
   const lookFor = addContains(database)
   const lists = new Map([...sql].map(([resource, one]) => [resource, listsOf(database, one, lookFor)]))
-  return (task: ListTask, timeLeftMs: number): ListPage | Uint8Array => {
+  return (task: ListTask, timeLeftMs: number): ListPage | ListPart | ValueCounts | Uint8Array => {
     const list = lists.get(task.resource) as ReturnType<typeof listsOf>
     if ('ids' in task) return list.rows(task.ids)
-    return list.page(task.query, performance.now() + Math.min(task.maxMs ?? timeLeftMs, timeLeftMs))
+    const now = performance.now()
+    if ('after' in task) return list.part(task.query, task.after, now + timeLeftMs)
+    if ('share' in task) return list.valueCounts(task.query, task.fields, task.share, now + timeLeftMs)
+    return list.page(task.query, now + Math.min(task.maxMs ?? timeLeftMs, timeLeftMs))
   }
 }

@@ -1,7 +1,8 @@
 /** Reads lists in two executors, one for quick reads and one for slow ones. */
 import type { Plan } from '../plan.js'
-import type { Caller } from '../storage.js'
+import type { Caller, ValueCounts } from '../storage.js'
 import type { ListPage, ListTask } from './lists.js'
+import type { ListPart } from './parts.js'
 import { DeadlineExceeded } from './search.js'
 import type { Executor } from './worker.js'
 
@@ -9,11 +10,17 @@ export interface Readers {
   page(resource: string, query: Plan, caller?: Caller): Promise<ListPage>
   /** The JSON of some rows, joined by commas. */
   rows(resource: string, ids: readonly bigint[]): Promise<Uint8Array>
+  /** The next part of a stream. */
+  part(resource: string, query: Plan, after: bigint, caller?: Caller): Promise<ListPart>
+  valueCounts(resource: string, query: Plan, fields: readonly string[], share: number): Promise<ValueCounts>
   close(): Promise<unknown>
 }
 
 /** A read that takes longer than this, in milliseconds, moves to the executor for slow ones, so that it holds up no quick one. */
 const quickMs = 15
+
+/** How long counting values may take, waiting included: a page is shown without the counts rather than late. */
+const countsMs = 1_000
 
 export const readersOf = (quick: Executor, slow: Executor, timeoutMs: number): Readers => ({
   async page(resource, query, caller) {
@@ -29,5 +36,17 @@ export const readersOf = (quick: Executor, slow: Executor, timeoutMs: number): R
     }
   },
   rows: (resource, ids) => quick.run({ resource, ids } satisfies ListTask, { group: resource, timeoutMs }),
+  // The parts of a stream, and the counts, wait for slow reads but never hold up quick ones.
+  part: (resource, query, after, caller) =>
+    slow.run({ resource, query, after } satisfies ListTask, {
+      group: `${resource} stream`,
+      isAbandoned: () => caller?.closed === true,
+      timeoutMs,
+    }),
+  valueCounts: (resource, query, fields, share) =>
+    slow.run({ resource, query, fields, share } satisfies ListTask, {
+      group: `${resource} counts`,
+      timeoutMs: Math.min(timeoutMs, countsMs),
+    }),
   close: () => Promise.all([quick.close(), slow.close()]),
 })

@@ -1,11 +1,12 @@
 /** The table of one resource on SQLite. */
 import type { Database } from 'better-sqlite3'
-import type { Resource } from '../../descriptor/registry.js'
+import type { Resource, RowValues } from '../../descriptor/registry.js'
 import { bind, type Statement } from '../bindings.js'
 import { parseConflicts } from '../conflicts.js'
-import type { TableDialect, VersionedBody } from '../dialect.js'
+import { excerptLength, type TableDialect, type VersionedBody } from '../dialect.js'
 import { largePageBody } from '../largePage.js'
 import type { Plan } from '../plan.js'
+import { fieldOf, quoted } from '../schema.js'
 import { pageStart, type TableState } from './blocks.js'
 import type { CommitCounter } from './commitCounter.js'
 import { type Prepare, preparer } from './prepared.js'
@@ -42,6 +43,15 @@ const stateReader = (prepare: Prepare, { lists }: Statements, commits: CommitCou
       return state
     },
   }
+}
+
+/** The SQL of excerpts of the rows whose ids are given as a JSON array. */
+const excerptSql = (resource: Resource, fields: readonly string[]): string => {
+  const columns = fields.map((name) => {
+    const { kind } = fieldOf(resource, name)
+    return kind === 'text' ? `substr(${quoted(name)}, 1, ${excerptLength}) as ${quoted(name)}` : quoted(name)
+  })
+  return `select ${['id', ...columns].join()} from ${quoted(resource.table)} where id in (select value from json_each(?))`
 }
 
 /** The rows of one resource. */
@@ -83,6 +93,14 @@ export const sqliteTable = (resource: Resource, statements: Statements, shared: 
       const page = await readers.page(resource.path, plan, caller)
       if ('bytes' in page) return { version: page.version, body: asBuffer(page.bytes) }
       return { body: largePageBody(page, (ids) => readers.rows(resource.path, ids)) }
+    },
+    async part(plan, after, caller) {
+      const { bytes, last } = await readers.part(resource.path, plan, after, caller)
+      return { rows: bytes, last }
+    },
+    valueCounts: (plan, fields, share) => readers.valueCounts(resource.path, plan, fields, share),
+    async excerpts(ids, fields) {
+      return prepare(excerptSql(resource, fields)).all(`[${ids.join()}]`) as RowValues[]
     },
     async row(id) {
       const [version, body] = readRow({ id })

@@ -1,0 +1,94 @@
+/** Suggests rows while the name of a reference is typed (the ARIA pattern of a combobox with a list). */
+
+const pause = 150
+
+const comboboxOf = (input) => {
+  const list = document.createElement('ul')
+  list.id = `${input.id}-choices`
+  list.setAttribute('role', 'listbox')
+  list.setAttribute('aria-label', 'Suggestions')
+  list.hidden = true
+  input.after(list)
+  const picked = input.parentElement.querySelector('.picked')
+  for (const [name, value] of Object.entries({
+    role: 'combobox',
+    'aria-autocomplete': 'list',
+    'aria-expanded': 'false',
+    'aria-controls': list.id,
+  })) {
+    input.setAttribute(name, value)
+  }
+  let request
+  let timer
+
+  const options = () => [...list.querySelectorAll('[data-value]')]
+  const active = () => list.querySelector('[aria-selected="true"]')
+  const close = () => {
+    clearTimeout(timer)
+    request?.abort()
+    list.hidden = true
+    input.setAttribute('aria-expanded', 'false')
+    input.removeAttribute('aria-activedescendant')
+  }
+  const activate = (option) => {
+    active()?.setAttribute('aria-selected', 'false')
+    option?.setAttribute('aria-selected', 'true')
+    option?.scrollIntoView({ block: 'nearest' })
+    if (option) input.setAttribute('aria-activedescendant', option.id)
+  }
+  const choose = (option) => {
+    input.value = option.dataset.value
+    if (picked) picked.textContent = option.dataset.label
+    close()
+    input.dispatchEvent(new Event('change', { bubbles: true }))
+    if (input.dataset.choose === 'submit') input.form.requestSubmit()
+  }
+  const ask = async () => {
+    request?.abort()
+    request = new AbortController()
+    try {
+      const url = `${input.dataset.choices}?q=${encodeURIComponent(input.value)}`
+      const response = await fetch(url, { signal: request.signal })
+      if (!response.ok) return close()
+      const page = new DOMParser().parseFromString(`<ul>${await response.text()}</ul>`, 'text/html')
+      list.replaceChildren(...page.querySelectorAll('li'))
+      for (const option of options()) option.id = `${list.id}-${option.dataset.value}`
+      list.hidden = false
+      input.setAttribute('aria-expanded', 'true')
+    } catch (error) {
+      if (error.name !== 'AbortError') close()
+    }
+  }
+  const step = (by) => {
+    const all = options()
+    const at = all.indexOf(active())
+    activate(all[(at + by + all.length) % all.length] ?? all[by > 0 ? 0 : all.length - 1])
+  }
+
+  input.addEventListener('input', () => {
+    clearTimeout(timer)
+    if (picked) picked.textContent = ''
+    timer = setTimeout(ask, pause)
+  })
+  input.addEventListener('keydown', (event) => {
+    if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
+      event.preventDefault()
+      if (list.hidden) ask()
+      else step(event.key === 'ArrowDown' ? 1 : -1)
+    } else if (event.key === 'Enter' && !list.hidden && active()) {
+      event.preventDefault()
+      choose(active())
+    } else if (event.key === 'Escape') close()
+  })
+  input.addEventListener('blur', close)
+  // Before the input loses its focus, which closes the list.
+  list.addEventListener('mousedown', (event) => {
+    event.preventDefault()
+    const option = event.target.closest('[data-value]')
+    if (option) choose(option)
+  })
+}
+
+export const comboboxes = (root) => {
+  for (const input of root.querySelectorAll('[data-choices]')) comboboxOf(input)
+}

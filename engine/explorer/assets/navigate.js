@@ -1,0 +1,135 @@
+/** Asks for pages and replaces what is shown, so that typing filters at once and the write token stays in memory. */
+
+/** Parts of a table page that follow its search box; the box itself stays, with the cursor in it. */
+const liveParts = ['results', 'filters']
+
+let current
+let shown = location.pathname + location.search
+const listeners = []
+
+/** Calls back for each page that was shown, the first one included. */
+export const onPage = (listener) => {
+  listeners.push(listener)
+  listener(document)
+}
+
+const announce = (root) => {
+  for (const listener of listeners) listener(root)
+}
+
+const replace = (id, next) => {
+  const [old, fresh] = [document.getElementById(id), next.getElementById(id)]
+  if (!old || !fresh) return false
+  const wasOpen = old.querySelector(':scope > details')?.open
+  old.replaceWith(fresh)
+  const details = fresh.querySelector(':scope > details')
+  if (details && wasOpen !== undefined) details.open = wasOpen
+  announce(fresh)
+  return true
+}
+
+const showPage = (next) => {
+  document.title = next.title
+  document.getElementById('page').replaceWith(next.getElementById('page'))
+  announce(document.getElementById('page'))
+}
+
+/** Asks for a page; the request before it is aborted. Resolves with whether the page is shown. */
+export const load = async (url, { history: mode = 'push', live = false, focus = true } = {}) => {
+  current?.abort()
+  const request = new AbortController()
+  current = request
+  const main = document.getElementById('main')
+  main.setAttribute('aria-busy', 'true')
+  try {
+    const response = await fetch(url, { signal: request.signal, headers: { Accept: 'text/html' } })
+    const type = response.headers.get('Content-Type') ?? ''
+    if (!type.startsWith('text/html')) throw new Error('not a page')
+    const next = new DOMParser().parseFromString(await response.text(), 'text/html')
+    if (request !== current) return false
+    const address = response.redirected ? response.url : url
+    if (mode === 'push') history.pushState(null, '', address)
+    if (mode === 'replace') history.replaceState(null, '', address)
+    shown = location.pathname + location.search
+    const isLive = live && response.ok && !response.redirected && replace('results', next)
+    if (isLive) {
+      for (const id of liveParts.slice(1)) replace(id, next)
+      document.title = next.title
+    } else {
+      showPage(next)
+      if (focus) {
+        document.getElementById('main').focus({ preventScroll: true })
+        scrollTo(0, 0)
+      }
+    }
+    return true
+  } catch (error) {
+    if (error.name === 'AbortError') return false
+    // A page that cannot be shown here is left to the browser, which has an error page for it.
+    location.assign(url)
+    return false
+  } finally {
+    if (request === current) document.getElementById('main').removeAttribute('aria-busy')
+  }
+}
+
+const isOurs = (url) =>
+  url.origin === location.origin && (url.pathname === '/' || /^\/explore(\/|$)/.test(url.pathname))
+
+/** The address that a form leads to; empty inputs are left out. */
+export const addressOf = (form) => {
+  const url = new URL(form.action)
+  const sent = [...new FormData(form)].filter(([, value]) => String(value).trim() !== '')
+  url.search = new URLSearchParams(sent).toString()
+  return url.href
+}
+
+/** Milliseconds without a key before a search begins. */
+const pause = 180
+let timer
+
+const startSearch = (form) => {
+  clearTimeout(timer)
+  timer = setTimeout(() => load(addressOf(form), { history: 'replace', live: true }), pause)
+}
+
+document.addEventListener('click', (event) => {
+  const link = event.target.closest?.('a[href]')
+  if (!link || event.defaultPrevented || event.button !== 0) return
+  if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
+  const url = new URL(link.href.baseVal ?? link.href, location.href)
+  if (!isOurs(url) || link.hasAttribute('data-plain') || link.hasAttribute('download') || link.target) return
+  if (url.hash && url.pathname === location.pathname && url.search === location.search) return
+  event.preventDefault()
+  clearTimeout(timer)
+  load(url.href)
+})
+
+document.addEventListener('submit', (event) => {
+  const form = event.target
+  if (!form.matches('[data-live], [data-navigate]')) return
+  event.preventDefault()
+  clearTimeout(timer)
+  const isSearch = form.matches('[data-live]') && document.activeElement?.id === 'q'
+  load(addressOf(form), { live: isSearch, focus: !isSearch })
+})
+
+document.addEventListener('input', (event) => {
+  if (event.target.id === 'q' && event.target.form?.matches('[data-live]')) startSearch(event.target.form)
+})
+
+document.addEventListener('keydown', (event) => {
+  if (event.key !== '/' || event.metaKey || event.ctrlKey || event.altKey) return
+  if (event.target.closest('input, textarea, select, [contenteditable]')) return
+  const box = document.getElementById('q')
+  if (!box) return
+  event.preventDefault()
+  box.focus()
+  box.select()
+})
+
+addEventListener('popstate', () => {
+  // Only the fragment has changed.
+  if (location.pathname + location.search === shown) return
+  load(location.href, { history: 'none', focus: false })
+})

@@ -1,0 +1,87 @@
+/** Suggestions for a reference: the rows that a typed text finds, by their labels. */
+import type { Resource } from '../descriptor/registry.js'
+import type { Caller, Storage } from '../storage/storage.js'
+import { withFilter } from './filters.js'
+import { type Html, html } from './html.js'
+import { labelOf, targetOf } from './labels.js'
+import type { Page } from './layout.js'
+import { homePath, type TableState, tableUrl } from './links.js'
+import { eachRow } from './rows.js'
+import type { ExplorerService } from './service.js'
+
+interface Choice {
+  readonly id: number
+  readonly label: string
+}
+
+/** How many rows are looked at for those whose labels match best. */
+const candidates = 50
+
+/** Labels that begin with the text come first, then those that contain it. */
+const rank = ({ label }: Choice, q: string): number => {
+  const at = label.toLowerCase().indexOf(q.toLowerCase())
+  return at === 0 ? 0 : at > 0 ? 1 : 2
+}
+
+/** The rows that a text finds, up to a number; a row whose id was typed comes first. */
+const readChoices = async (
+  storage: Storage,
+  target: Resource,
+  text: string,
+  limit: number,
+  caller?: Caller,
+): Promise<Choice[]> => {
+  const table = storage.table(target)
+  const choices: Choice[] = []
+  const found: Choice[] = []
+  const q = text.trim()
+  if (/^[1-9]\d{0,15}$/.test(q)) {
+    const row = await table.get(Number(q))
+    if (row) choices.push({ id: Number(q), label: labelOf(target, JSON.parse(String(row.body))) })
+  }
+  await eachRow(await table.list({ q, filters: {}, limit: candidates, offset: 0n }, caller), (row) => {
+    const id = Number(row['id'])
+    if (id !== choices[0]?.id) found.push({ id, label: labelOf(target, row) })
+  })
+  return [...choices, ...found.sort((a, b) => rank(a, q) - rank(b, q))].slice(0, limit)
+}
+
+/** The options of a combobox. */
+export const choiceOptions = async (
+  storage: Storage,
+  target: Resource,
+  querystring: string,
+  caller: Caller,
+): Promise<Html> => {
+  const text = new URLSearchParams(querystring).get('q') ?? ''
+  const choices = await readChoices(storage, target, text, 8, caller)
+  if (choices.length === 0)
+    return html`<li class="note" role="option" aria-disabled="true">No ${target.name.toLowerCase()} found</li>`
+  return html`${choices.map(({ id, label }) => html`<li role="option" aria-selected="false" id="choice-${id}" data-value="${id}" data-label="${label}"><bdi>${label}</bdi> <span class="note">#${id}</span></li>`)}`
+}
+
+/** The page that asks which row a typed name means. */
+export const choicesPage = async (
+  { registry, storage }: ExplorerService,
+  resource: Resource,
+  state: TableState,
+  { field, text }: { readonly field: string; readonly text: string },
+): Promise<Page> => {
+  const spec = resource.fields.find(({ name }) => name === field)
+  const target = spec && targetOf(registry, spec)
+  const choices = target ? await readChoices(storage, target, text, 50) : []
+  const items = choices.map(
+    ({ id, label }) =>
+      html`<li><a href="${tableUrl(resource, withFilter(state, field, String(id)))}"><bdi>${label}</bdi></a> <span class="note">#${id}</span></li>`,
+  )
+  const plural = target?.plural.toLowerCase()
+  const main = html`<h1>Which ${field}?</h1>
+    <p class="lead">${choices.length === 0 ? `No ${plural} match` : `Several ${plural} match`} “<bdi>${text}</bdi>”.</p>
+    <ul class="plain-list">${items}</ul><p><a href="${tableUrl(resource, state)}">Back to ${resource.plural.toLowerCase()}</a></p>`
+  const crumbs = [
+    { title: 'Home', url: homePath },
+    { title: resource.plural, url: tableUrl(resource, state) },
+    { title: field },
+  ]
+  return { title: `Which ${field}?`, crumbs, main }
+}

@@ -1,0 +1,108 @@
+/** The entity diagram: a box for each resource and an arrow for each reference, laid out by dagre, as SVG. */
+import type { Registry, Resource } from '../descriptor/registry.js'
+import { type Html, html } from './html.js'
+import { tableUrl } from './links.js'
+
+interface Point {
+  readonly x: number
+  readonly y: number
+}
+
+const lineHeight = 18
+const boxWidth = 190
+
+const references = ({ fields }: Resource) => fields.filter((field) => field.references !== undefined)
+
+const heightOf = (resource: Resource): number => 40 + references(resource).length * lineHeight
+
+/** Where a field's line, or the name, is in a box. */
+const lineAt = (resource: Resource, { y }: Point, field?: string): number => {
+  const top = y - heightOf(resource) / 2
+  const line = references(resource).findIndex(({ name }) => name === field)
+  return line === -1 ? top + 20 : top + 40 + line * lineHeight
+}
+
+/** A curve through points, level at each of them. */
+const curve = (points: readonly Point[]): string => {
+  const at = (x: number, y: number) => `${x.toFixed(1)} ${y.toFixed(1)}`
+  return points
+    .map(({ x, y }, n) => {
+      const before = points[n - 1]
+      if (!before) return `M${at(x, y)}`
+      const middle = (before.x + x) / 2
+      return `C${at(middle, before.y)} ${at(middle, y)} ${at(x, y)}`
+    })
+    .join('')
+}
+
+/** The line of a reference: from its field to the name of its target, through the points that dagre has found between them. */
+const edgePath = (
+  from: Resource,
+  fromAt: Point,
+  field: string,
+  to: Resource,
+  toAt: Point,
+  between: readonly Point[],
+): string => {
+  const half = boxWidth / 2
+  const [startY, endY] = [lineAt(from, fromAt, field), lineAt(to, toAt)]
+  if (from === to) {
+    const x = fromAt.x + half
+    return `M${x} ${startY}C${x + 34} ${startY} ${x + 34} ${endY} ${x} ${endY}`
+  }
+  const side = fromAt.x < toAt.x ? half : -half
+  // Level across each column of boxes that it passes.
+  const passed = between.flatMap(({ x, y }) => [
+    { x: x - side, y },
+    { x: x + side, y },
+  ])
+  return curve([{ x: fromAt.x + side, y: startY }, ...passed, { x: toAt.x - side, y: endY }])
+}
+
+const box = (resource: Resource, { x, y }: Point, tone: number): Html => {
+  const [left, top] = [x - boxWidth / 2, y - heightOf(resource) / 2]
+  const lines = references(resource).map(
+    ({ name }, n) => html`<text class="field" x="${left + 14}" y="${top + 44 + n * lineHeight}">${name}</text>`,
+  )
+  return html`<a href="${tableUrl(resource)}"><g class="box tone-${tone}">
+    <rect x="${left}" y="${top}" width="${boxWidth}" height="${heightOf(resource)}" rx="8"/>
+    <rect class="edge-bar" x="${left}" y="${top + 8}" width="3" height="${heightOf(resource) - 16}" rx="1.5"/>
+    <text class="name" x="${left + 14}" y="${top + 24}">${resource.plural}</text>${lines}</g></a>`
+}
+
+/** Draws the registry. dagre is loaded here, because a service that nobody explores does not need it. */
+export const diagramOf = async (registry: Registry): Promise<Html> => {
+  const dagre = await import('@dagrejs/dagre')
+  const graph = new dagre.Graph({ multigraph: true })
+  graph.setGraph({ rankdir: 'LR', nodesep: 22, ranksep: 70, marginx: 40, marginy: 8 })
+  for (const resource of registry) graph.setNode(resource.path, { width: boxWidth, height: heightOf(resource) })
+  const lines = registry.flatMap((from) =>
+    references(from).flatMap(({ name, references: path }) => {
+      const to = registry.find((resource) => resource.path === path)
+      return to ? [{ from, name, to }] : []
+    }),
+  )
+  // A reference to the same resource needs no layout.
+  for (const { from, name, to } of lines) if (from !== to) graph.setEdge(from.path, to.path, {}, name)
+  dagre.layout(graph)
+  const { width = 0, height = 0 } = graph.graph()
+  const place = ({ path }: Resource) => graph.node(path) as Point
+  const areas = [...new Set(registry.map(({ area }) => area))]
+  const edges = lines.map(({ from, name, to }) => {
+    const { points = [] } = (graph.edge(from.path, to.path, name) ?? {}) as { points?: Point[] }
+    const path = edgePath(
+      from,
+      place(from),
+      name,
+      to,
+      place(to),
+      points.filter((_, n) => n > 1 && n < points.length - 2 && n % 2 === 0),
+    )
+    return html`<path class="edge" d="${path}" marker-end="url(#arrow)"><title>${from.path}.${name} → ${to.path}</title></path>`
+  })
+  const boxes = registry.map((resource) => box(resource, place(resource), areas.indexOf(resource.area) % 6))
+  const [w, h] = [Math.ceil(width), Math.ceil(height)]
+  return html`<svg width="${w}" height="${h}" viewBox="0 0 ${w} ${h}" role="group" aria-label="Entity diagram: a box for each resource, an arrow for each reference">
+    <defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto-start-reverse"><path class="arrow" d="M0 0L8 4L0 8z"/></marker></defs>
+    ${edges}${boxes}</svg>`
+}

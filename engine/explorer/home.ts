@@ -1,0 +1,43 @@
+/** The home page: every area and resource with its row count, and the entity diagram. */
+import { basePath } from '../contract/service.js'
+import type { Resource } from '../descriptor/registry.js'
+import { diagramOf } from './diagram.js'
+import { type Html, html } from './html.js'
+import type { Page } from './layout.js'
+import { createUrl, docsPath, tableUrl } from './links.js'
+import { requestPanel, shellWord } from './requests.js'
+import type { ExplorerService } from './service.js'
+
+const areasOf = (registry: readonly Resource[]): Map<string, Resource[]> => {
+  const areas = new Map<string, Resource[]>()
+  for (const resource of registry) areas.set(resource.area, [...(areas.get(resource.area) ?? []), resource])
+  return areas
+}
+
+const card = (resource: Resource, count: number | undefined, writes: boolean): Html => html`<li class="card">
+  <h3><a href="${tableUrl(resource)}">${resource.plural}</a></h3>
+  <p class="count" title="Number of rows">${count?.toLocaleString('en') ?? '–'}</p>
+  ${resource.about && html`<p class="about">${resource.about}</p>`}
+  ${writes && resource.create && html`<p class="card-action"><a href="${createUrl(resource)}" aria-label="New ${resource.name.toLowerCase()}">+ New</a></p>`}
+  </li>`
+
+/** Makes the home page; the diagram is laid out on the first request. */
+export const homePage = ({ product, registry, storage, operations, writes }: ExplorerService) => {
+  const index = operations.find(({ kind }) => kind === 'index')
+  let diagram: Promise<Html> | undefined
+  return async (origin: string): Promise<Page> => {
+    diagram ??= diagramOf(registry)
+    const counts = await storage.counts()
+    const areas = [...areasOf(registry)].map(
+      ([area, resources]) => html`<section class="area"><h2>${area}</h2>
+        <ul class="cards">${resources.map((resource) => card(resource, counts.get(resource), writes))}</ul></section>`,
+    )
+    const main = html`<div class="hero"><h1>${product.name}</h1><p class="lead">${product.about}</p>
+      <p class="hero-links"><a class="button" href="${docsPath}">API docs</a></p></div>
+      ${areas}
+      <section class="area"><h2 id="diagram-title">How they refer to each other</h2>
+      <div class="diagram" tabindex="0" role="region" aria-labelledby="diagram-title">${await diagram}</div></section>
+      ${requestPanel(`curl ${shellWord(`${origin}${basePath}`)}`, index, basePath)}`
+    return { title: product.name, crumbs: [], main }
+  }
+}

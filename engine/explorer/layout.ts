@@ -1,0 +1,52 @@
+/** The frame of every page: head, top bar, breadcrumbs and footer. */
+import type { Product } from '../contract/service.js'
+import { basePath } from '../contract/service.js'
+import { type Html, html, joined } from './html.js'
+import { assetsPath, docsPath, homePath } from './links.js'
+
+export interface Crumb {
+  readonly title: string
+  /** The last crumb has none: it is the page itself. */
+  readonly url?: string
+}
+
+export interface Page {
+  readonly title: string
+  readonly crumbs: readonly Crumb[]
+  readonly main: Html
+  readonly status?: number
+}
+
+const crumbOf = ({ title, url }: Crumb): Html =>
+  url === undefined
+    ? html`<li aria-current="page"><bdi>${title}</bdi></li>`
+    : html`<li><a href="${url}"><bdi>${title}</bdi></a></li>`
+
+/** The whole document of a page. */
+export const documentOf = (product: Product, { title, crumbs, main }: Page): string => {
+  const { source } = html`<!doctype html>
+    <html lang="en">
+    <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta name="color-scheme" content="light dark">
+    <title>${joined([...new Set([title, product.name])], ' · ')}</title>
+    <link rel="icon" type="image/svg+xml" href="${assetsPath}/icon.svg">
+    <link rel="stylesheet" href="${assetsPath}/explorer.css">
+    <script type="module" src="${assetsPath}/explorer.js"></script>
+    </head>
+    <body>
+    <a class="skip" href="#main">Skip to content</a>
+    <header class="bar">
+    <a class="brand" href="${homePath}"><svg viewBox="0 0 16 16" aria-hidden="true"><rect x="1" y="1" width="6" height="6" rx="1.5"/><rect x="9" y="1" width="6" height="6" rx="1.5"/><rect x="1" y="9" width="6" height="6" rx="1.5"/><path d="M12 9v6M9 12h6"/></svg><span>${product.name}</span></a>
+    <nav class="links" aria-label="Service"><a href="${docsPath}">API docs</a><a href="${basePath}/openapi.json">OpenAPI</a></nav>
+    </header>
+    <div id="page">
+    ${crumbs.length > 0 && html`<nav class="crumbs" aria-label="Breadcrumbs"><ol>${crumbs.map(crumbOf)}</ol></nav>`}
+    <main id="main" tabindex="-1">${main}</main>
+    </div>
+    <footer class="foot">${product.name} ${product.version}</footer>
+    </body>
+    </html>`
+  return source
+}

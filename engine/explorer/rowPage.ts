@@ -1,0 +1,66 @@
+/** The page of a row: every field, what it refers to, and what refers to it. */
+import { rowNotFound } from '../contract/errors.js'
+import { itemIdParser, itemIdSchema } from '../contract/parameters.js'
+import type { Field, Registry, Resource, RowValues } from '../descriptor/registry.js'
+import type { Storage } from '../storage/storage.js'
+import { type Html, html } from './html.js'
+import { labelOf, readLabels } from './labels.js'
+import type { Page } from './layout.js'
+import { apiRowUrl, homePath, rowUrl, tableUrl } from './links.js'
+import { type FindOperation, requestPanel, shellWord } from './requests.js'
+import { eachRow } from './rows.js'
+import type { ExplorerService } from './service.js'
+import { fullValue } from './values.js'
+
+interface Referrer {
+  readonly resource: Resource
+  readonly field: Field
+}
+
+const referrersOf = (registry: Registry, { path }: Resource): Referrer[] =>
+  registry.flatMap((resource) =>
+    resource.fields.filter(({ references }) => references === path).map((field) => ({ resource, field })),
+  )
+
+/** How many rows refer to a row by a field; only a filter can be counted. */
+const referrer = async (storage: Storage, { resource, field }: Referrer, id: number): Promise<Html> => {
+  const title = html`${resource.plural} <span class="note">by ${field.name}</span>`
+  if (!field.filter) return html`<li>${title}</li>`
+  const filters = { [field.name]: BigInt(id) }
+  const page = await storage.table(resource).list({ q: '', filters, limit: 1, offset: 0n })
+  const total = await eachRow(page, () => {})
+  return html`<li><a href="${tableUrl(resource, { filters })}">${title}</a> <span class="figure">${total.toLocaleString('en')}</span></li>`
+}
+
+/** Makes the page of a resource's rows. */
+export const rowPage = ({ registry, storage }: ExplorerService, resource: Resource, find: FindOperation) => {
+  const parseId = itemIdParser(itemIdSchema('', ''))
+  const referrers = referrersOf(registry, resource)
+  return async (segment: string, origin: string): Promise<Page> => {
+    const { id, text } = parseId(segment)
+    const found = id === undefined ? undefined : await storage.table(resource).get(id)
+    if (id === undefined || !found) throw rowNotFound(resource.name, text)
+    const row = JSON.parse(String(found.body)) as RowValues
+    const labels = await readLabels(storage, registry, resource, [row])
+    const shown = { registry, labels, url: rowUrl(resource, id) }
+    const fields = resource.fields.map(
+      (
+        field,
+      ) => html`<div class="field"><dt><span class="field-name">${field.name}</span>${field.about && html`<span class="note">${field.about}</span>`}</dt>
+        <dd>${fullValue(field, row[field.name] ?? null, shown)}</dd></div>`,
+    )
+    const links = await Promise.all(referrers.map((one) => referrer(storage, one, id)))
+    const label = labelOf(resource, row)
+    const url = apiRowUrl(resource, id)
+    const main = html`<div class="title"><div><h1><bdi>${label}</bdi></h1><p class="lead">${resource.name} #${id}</p></div></div>
+      <div class="row-columns"><dl class="fields">${fields}</dl>
+      <div class="beside">${links.length > 0 && html`<section class="referrers" aria-labelledby="referrers-title"><h2 id="referrers-title">Referred to by</h2><ul class="plain-list">${links}</ul></section>`}
+      ${requestPanel(`curl ${shellWord(`${origin}${url}`)}`, find('get', resource), url)}</div></div>`
+    const crumbs = [
+      { title: 'Home', url: homePath },
+      { title: resource.plural, url: tableUrl(resource) },
+      { title: label },
+    ]
+    return { title: `${label} · ${resource.plural}`, crumbs, main }
+  }
+}

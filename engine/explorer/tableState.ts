@@ -1,0 +1,57 @@
+/** Reads the state of a table page from its query string; forms send empty inputs, names of rows and page numbers too. */
+import type { listQueryParser } from '../contract/parameters.js'
+import { filterFields, type Registry, type Resource } from '../descriptor/registry.js'
+import type { Storage } from '../storage/storage.js'
+import { targetOf } from './labels.js'
+import { type TableState, tableUrl } from './links.js'
+import { eachRow } from './rows.js'
+
+/** The state; or where to go instead; or the name that several rows have, of which one must be chosen. */
+export type ParsedState =
+  | { readonly state: TableState }
+  | { readonly redirect: string }
+  | { readonly state: TableState; readonly ambiguous: { readonly field: string; readonly text: string } }
+
+const isInteger = (text: string): boolean => /^\s*[+-]?\d+\s*$/.test(text)
+
+/** The id of the only row that a text finds. */
+const onlyMatch = async (storage: Storage, target: Resource, q: string): Promise<number | undefined> => {
+  let id: number | undefined
+  const page = await storage.table(target).list({ q, filters: {}, limit: 1, offset: 0n })
+  const total = await eachRow(page, (row) => {
+    id = Number(row['id'])
+  })
+  return total === 1 ? id : undefined
+}
+
+export const parseState = async (
+  storage: Storage,
+  registry: Registry,
+  resource: Resource,
+  parse: ReturnType<typeof listQueryParser>,
+  querystring: string,
+): Promise<ParsedState> => {
+  // The last value of a repeated parameter counts, as in the API; an empty input is no filter.
+  const all = new URLSearchParams(querystring)
+  const sent = new Map([...all].filter(([, value]) => value.trim() !== ''))
+  const page = sent.get('page')
+  sent.delete('page')
+  const named = filterFields(resource).find((field) => field.references && !isInteger(sent.get(field.name) ?? '0'))
+  const text = named && sent.get(named.name)
+  if (named) sent.delete(named.name)
+  const state = parse(new URLSearchParams([...sent]).toString())
+  const target = named && targetOf(registry, named)
+  if (named && target && text) {
+    const id = await onlyMatch(storage, target, text.trim())
+    if (id === undefined) return { state, ambiguous: { field: named.name, text: text.trim() } }
+    return {
+      redirect: tableUrl(resource, { ...state, filters: { ...state.filters, [named.name]: BigInt(id) }, offset: 0n }),
+    }
+  }
+  if (page !== undefined && isInteger(page)) {
+    const skipped = (BigInt(page.trim()) - 1n) * BigInt(state.limit)
+    return { redirect: tableUrl(resource, { ...state, offset: skipped > 0n ? skipped : 0n }) }
+  }
+  // A form without JavaScript sends its empty inputs too; the address is the state alone.
+  return sent.size < all.size ? { redirect: tableUrl(resource, state) } : { state }
+}

@@ -1,0 +1,86 @@
+/** How a value is shown, in a table and on the page of its row. */
+import type { Field, Registry, Value } from '../descriptor/registry.js'
+import { cut, type Excerpt, marked } from './excerpt.js'
+import { type Html, html } from './html.js'
+import { type Labels, targetOf } from './labels.js'
+import { rowUrl } from './links.js'
+
+/** What the values of a row are shown with. */
+export interface Shown {
+  readonly registry: Registry
+  readonly labels: Labels
+  /** The address of the row's own page, which has its texts in full. */
+  readonly url: string
+}
+
+const redacted = html`<span class="redacted">redacted</span>`
+const none = html`<span class="none">–</span>`
+
+/** How much of a text a cell has before it is unfolded, and how much of that comes before the first match. */
+const cellLength = 40
+const beforeMatch = 14
+
+/** Short texts that people filter by are states and kinds. */
+const isChip = ({ filter, kind, references }: Field, value: string): boolean =>
+  filter === true && kind === 'text' && references === undefined && value.length <= 40 && value !== ''
+
+/** One of six quiet tones, always the same for a text. */
+const toneOf = (text: string): number => {
+  let hash = 0
+  for (const letter of text) hash = (hash * 31 + (letter.codePointAt(0) ?? 0)) % 1_000_003
+  return hash % 6
+}
+
+export const chip = (text: string, content: Html = html`${text}`): Html =>
+  html`<span class="chip tone-${toneOf(text)}"><bdi>${content}</bdi></span>`
+
+const reference = (field: Field, value: Value, { registry, labels }: Shown): Html | undefined => {
+  const target = targetOf(registry, field)
+  if (!target) return undefined
+  const label = labels(target, value)
+  if (label === undefined) return html`<span class="none">#${value}</span>`
+  return html`<a href="${rowUrl(target, Number(value))}"><bdi>${label}</bdi></a>`
+}
+
+const longText = ({ text, ranges, from: skipped, length }: Excerpt, url: string): Html => {
+  const [first = [0, 0]] = ranges
+  const from = first[1] <= cellLength ? 0 : Math.max(0, first[0] - beforeMatch)
+  const summary = html`${from + skipped > 0 && '…'}${marked(text, ranges, from, cellLength)}${from + cellLength < text.length && '…'}`
+  const rest = length > text.length && html` <a href="${url}">All ${length.toLocaleString('en')} characters</a>`
+  return html`<details><summary><bdi>${summary}</bdi></summary><div class="unfolded" dir="auto">${skipped > 0 && '…'}${marked(text, ranges, 0, text.length)}${rest && '…'}${rest}</div></details>`
+}
+
+/** A value in a cell of a table; of a text, its excerpt. */
+export const cellOf = (field: Field, value: Value | Excerpt, shown: Shown): Html => {
+  if (field.redacted) return html`<td>${redacted}</td>`
+  const isNumber = field.kind !== 'text' && field.references === undefined
+  if (value === null) return isNumber ? html`<td class="number">${none}</td>` : html`<td>${none}</td>`
+  if (typeof value === 'object') {
+    const { text, ranges } = value
+    const all = marked(text, ranges, 0, text.length)
+    if (isChip(field, text)) return html`<td>${chip(text, all)}</td>`
+    const isLong = value.length > cellLength || text.includes('\n')
+    return html`<td class="text">${isLong ? longText(value, shown.url) : html`<bdi>${all}</bdi>`}</td>`
+  }
+  const link = reference(field, value, shown)
+  return link ? html`<td class="reference">${link}</td>` : html`<td class="number">${value}</td>`
+}
+
+/** A page shows at most this many characters of a text; the API has all of them. */
+const pageLength = 1_200_000
+
+/** A value on the page of its row, in full. */
+export const fullValue = (field: Field, value: Value, shown: Shown): Html => {
+  if (field.redacted) return html`${redacted} <span class="note">never leaves the database</span>`
+  if (value === null) return html`${none}`
+  const link = reference(field, value, shown)
+  if (link) return html`${link} <span class="note">#${value}</span>`
+  if (typeof value === 'number') return html`<span class="number">${value}</span>`
+  const text = String(value)
+  if (isChip(field, text)) return chip(text)
+  if (text.length <= 200 && !text.includes('\n')) return html`<bdi>${text}</bdi>`
+  const isCut =
+    text.length > pageLength &&
+    html`<p class="note">The first ${pageLength.toLocaleString('en')} of ${text.length.toLocaleString('en')} characters; the JSON has all.</p>`
+  return html`<div class="long" dir="auto" tabindex="0" role="group" aria-label="${field.name}">${cut(text, 0, pageLength)}</div>${isCut}`
+}

@@ -1,0 +1,47 @@
+/** Turns rows of JSON, one per line, into CSV (RFC 4180). */
+import { setImmediate } from 'node:timers/promises'
+import type { Value } from '../descriptor/registry.js'
+
+/** Null is empty; an empty string is quoted, so that the two differ. */
+const cell = (value: Value | undefined): string => {
+  if (value === null || value === undefined) return ''
+  const text = String(value)
+  return text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+const line = (cells: readonly string[]): string => `${cells.join(',')}\r\n`
+
+/** The names and values of a row of JSON, in turn. */
+const token = /"[^"\\]*(?:\\.[^"\\]*)*"|null|-?\d[\d.eE+-]*/g
+
+const isRounded = (value: Value): boolean => Number.isInteger(value) && !Number.isSafeInteger(value)
+
+/** The row's values; integers beyond 2^53, which JSON.parse() rounds, are copied as the database printed them. */
+const rowOf = (json: string): Record<string, Value> => {
+  const row = JSON.parse(json) as Record<string, Value>
+  if (!Object.values(row).some(isRounded)) return row
+  const tokens = json.match(token) ?? []
+  for (const [n, name] of Object.keys(row).entries()) {
+    if (isRounded(row[name] ?? null)) row[name] = tokens[2 * n + 1] ?? null
+  }
+  return row
+}
+
+/** How many rows are converted before other requests have their turn. */
+const batch = 200
+
+/** Each chunk must end with a line feed, as those of a storage's stream do. */
+export async function* csvOf(names: readonly string[], chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(line(names))
+  for await (const chunk of chunks) {
+    const rows = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length).toString().split('\n').slice(0, -1)
+    for (let from = 0; from < rows.length; from += batch) {
+      const lines = rows.slice(from, from + batch).map((json) => {
+        const row = rowOf(json)
+        return line(names.map((name) => cell(row[name])))
+      })
+      yield Buffer.from(lines.join(''))
+      await setImmediate()
+    }
+  }
+}

@@ -1,0 +1,31 @@
+/** Sends all rows of a query in the format that the client asked for, as they are read. */
+import { type FormatName, formatNames, formats } from '../contract/formats.js'
+import type { Resource } from '../descriptor/registry.js'
+import type { Matching, Storage } from '../storage/storage.js'
+import { sendStreamed } from './conditional.js'
+import { csvOf } from './csv.js'
+import type { AppContext } from './requestLog.js'
+
+/** The format that the Accept header prefers to JSON, if any; most headers name none of them. */
+export const requestedFormat = (ctx: AppContext): FormatName | undefined => {
+  const { accept } = ctx.req.headers
+  if (accept === undefined || !/csv|ndjson/i.test(accept)) return undefined
+  const best = ctx.accepts('application/json', ...formatNames)
+  return formatNames.find((name) => name === best)
+}
+
+/** The stream ends when the client has gone: Koa destroys it, which ends the generators. */
+export const sendRows = (
+  ctx: AppContext,
+  storage: Storage,
+  resource: Resource,
+  query: Matching,
+  format: FormatName,
+): void => {
+  const { type, extension } = formats[format]
+  const rows = storage.table(resource).stream(query, ctx.res)
+  const names = resource.fields.map(({ name }) => name)
+  ctx.set('Vary', 'Accept')
+  ctx.set('Content-Disposition', `attachment; filename="${resource.path}.${extension}"`)
+  sendStreamed(ctx, { body: format === 'text/csv' ? csvOf(names, rows) : rows }, type)
+}

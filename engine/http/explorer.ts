@@ -1,0 +1,75 @@
+/** Serves the explorer's pages: their headers, compression, redirects and downloads. */
+import type { Operation } from '../contract/operation.js'
+import { explorerOf, type PageResponse, type Route } from '../explorer/index.js'
+import { sendTagged } from './conditional.js'
+import { sendRows } from './download.js'
+import type { Handler, Service } from './handlers.js'
+import type { AppContext } from './requestLog.js'
+import { taggedBody } from './taggedBody.js'
+
+/** Only files of this host run; nothing inline does. */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+const pageHeaders = {
+  'Content-Security-Policy': policy,
+  'Referrer-Policy': 'no-referrer',
+  'X-Frame-Options': 'DENY',
+}
+
+const htmlType = 'text/html; charset=utf-8'
+
+interface PageRoute {
+  readonly name: string
+  readonly path: string
+  readonly handler: Handler
+}
+
+/** The routes of the explorer; `prepare` makes errors pages, also of addresses that no route has. */
+export const explorerRoutes = (service: Service, operations: readonly Operation[]) => {
+  const { product, registry, storage, token } = service
+  const explorer = explorerOf({ product, registry, storage, operations, writes: token !== undefined })
+  const prepare = (ctx: AppContext): void => {
+    ctx.set(pageHeaders)
+    ctx.state.errorHtml = explorer.errorHtml
+  }
+  const send = async (ctx: AppContext, response: PageResponse): Promise<void> => {
+    if ('redirect' in response) {
+      ctx.redirect(response.redirect)
+      return
+    }
+    if ('format' in response) return sendRows(ctx, storage, response.resource, response.query, response.format)
+    ctx.status = response.status
+    await sendTagged(ctx, taggedBody(Buffer.from(response.html)), htmlType)
+  }
+  const page = ({ name, path, respond }: Route): PageRoute => ({
+    name,
+    path,
+    async handler(ctx) {
+      prepare(ctx)
+      const segment = ctx.path.slice(ctx.path.lastIndexOf('/') + 1)
+      await send(
+        ctx,
+        await respond({
+          segment,
+          querystring: ctx.querystring,
+          origin: `${ctx.protocol}://${ctx.host}`,
+          caller: ctx.res,
+        }),
+      )
+    },
+  })
+  const assets = explorer.assets.map(({ path, type, body }): PageRoute => {
+    const asset = taggedBody(body)
+    return { name: 'exploreAsset', path, handler: (ctx) => sendTagged(ctx, asset, type) }
+  })
+  return { routes: [...assets, ...explorer.routes.map(page)], prepare }
+}

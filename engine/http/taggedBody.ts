@@ -1,0 +1,9 @@
+/** Bodies that are made in memory: pages, documents and files. */
+import { createHash } from 'node:crypto'
+import type { CachedBody } from '../storage/storage.js'
+
+/** The tag is a hash of the bytes, so every process has the same one. */
+export const taggedBody = (body: Buffer): CachedBody => ({
+  tag: createHash('sha256').update(body).digest('hex').slice(0, 24),
+  body,
+})

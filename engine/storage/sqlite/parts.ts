@@ -1,0 +1,54 @@
+/** Reads all rows of a query in parts, each of which takes some milliseconds. */
+import { partBytes } from '../dialect.js'
+import { type Block, blockBits } from './blocks.js'
+import type { Prepare } from './prepared.js'
+import type { Finder } from './steps.js'
+
+/** The rows of a part, each JSON and a line feed, and the id after which the next part begins. */
+export interface ListPart {
+  readonly bytes: Uint8Array
+  readonly last: bigint | undefined
+}
+
+/** A part ends when it has taken this long, in milliseconds, or has found this many rows. */
+const partMs = 20
+const partRows = 1_000
+
+const lineFeed = Buffer.from('\n')
+
+/** The most blocks of ids that one query goes through. */
+const maxBlocks = 16
+
+/** The ids of the next matching rows after an id, and the last id that was looked at; undefined at the end of the table. */
+const nextIds = (blocks: readonly Block[], after: bigint, { ids }: Finder) => {
+  const found: bigint[] = []
+  const end = performance.now() + partMs
+  let next = blocks.findIndex(([block]) => ((BigInt(block) + 1n) << blockBits) - 1n > after)
+  let size = 1
+  while (next !== -1 && next < blocks.length) {
+    const step = blocks.slice(next, next + size)
+    const first = BigInt(step[0]?.[0] ?? 0) << blockBits
+    const last = ((BigInt(step.at(-1)?.[0] ?? 0) + 1n) << blockBits) - 1n
+    found.push(...ids(first > after ? first : after + 1n, last))
+    next += step.length
+    size = Math.min(size * 4, maxBlocks)
+    if (next < blocks.length && (found.length >= partRows || performance.now() > end)) return { found, last }
+  }
+  return { found, last: undefined }
+}
+
+/** Makes the function that reads the part after an id. */
+export const partReader = (prepare: Prepare, rowsSql: string, readBlocks: () => readonly Block[]) => {
+  const rows = () => prepare(`select id, cast(row as blob) from (${rowsSql})`).raw().safeIntegers()
+  return (after: bigint, finder: Finder): ListPart => {
+    const { found, last } = nextIds(readBlocks(), after, finder)
+    const lines: Buffer[] = []
+    let size = 0
+    for (const [id, row] of rows().iterate([`[${found.join()}]`]) as IterableIterator<[bigint, Buffer]>) {
+      lines.push(row, lineFeed)
+      size += row.length
+      if (size >= partBytes && id !== found.at(-1)) return { bytes: Buffer.concat(lines), last: id }
+    }
+    return { bytes: Buffer.concat(lines), last }
+  }
+}

@@ -1,0 +1,53 @@
+/** Counts the values of fields among matching rows: of the whole table, or of blocks of ids from all over it. */
+import { longestValue, mostValues } from '../dialect.js'
+import { quoted } from '../schema.js'
+import type { ValueCounts } from '../storage.js'
+import { type Block, blockBits } from './blocks.js'
+import type { Prepare } from './prepared.js'
+import { DeadlineExceeded } from './search.js'
+import type { Finder } from './steps.js'
+
+/** How many rows are read between two looks at the clock. */
+const batch = 2_000
+
+const blocksAtOnce = 16
+
+/** About this share of the blocks, from all over the table. */
+const sampleOf = (blocks: readonly Block[], share: number): readonly Block[] =>
+  share >= 1 ? blocks : blocks.filter((_, n) => Math.floor((n + 1) * share) > Math.floor(n * share))
+
+/** The most frequent values; of equally frequent ones, the first by name. */
+const mostFrequent = (counts: ReadonlyMap<string, number>): [string, number][] =>
+  [...counts].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1)).slice(0, mostValues)
+
+/** Makes the function that counts values. */
+export const valueCounter =
+  (prepare: Prepare, table: string, readBlocks: () => readonly Block[]) =>
+  (fields: readonly string[], share: number, { ids }: Finder, deadline: number): ValueCounts => {
+    const columns = fields.map(
+      (name) => `case when octet_length(${quoted(name)}) <= ${longestValue} then ${quoted(name)} end`,
+    )
+    const read = prepare(`select ${columns.join()} from ${table} where id in (select value from json_each(?))`).raw()
+    const counts = fields.map(() => new Map<string, number>())
+    let rows = 0
+    const blocks = sampleOf(readBlocks(), share)
+    // Blocks of a sample are apart; those of the whole table are looked at together.
+    const size = share >= 1 ? blocksAtOnce : 1
+    for (let next = 0; next < blocks.length; next += size) {
+      const step = blocks.slice(next, next + size)
+      const [first, last] = [step[0]?.[0] ?? 0, step.at(-1)?.[0] ?? 0]
+      const found = ids(BigInt(first) << blockBits, ((BigInt(last) + 1n) << blockBits) - 1n)
+      for (let from = 0; from < found.length; from += batch) {
+        if (performance.now() > deadline) throw new DeadlineExceeded()
+        for (const row of read.all(`[${found.slice(from, from + batch).join()}]`) as unknown[][]) {
+          rows++
+          for (const [n, value] of row.entries()) {
+            if (value === null) continue
+            const counted = counts[n] as Map<string, number>
+            counted.set(String(value), (counted.get(String(value)) ?? 0) + 1)
+          }
+        }
+      }
+    }
+    return { rows, values: new Map(fields.map((name, n) => [name, mostFrequent(counts[n] as Map<string, number>)])) }
+  }

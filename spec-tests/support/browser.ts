@@ -1,0 +1,65 @@
+/** A Chromium that is installed on this machine, driven by playwright-core. */
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+
+/** CHROMIUM, or where packages install it. */
+const paths = [
+  process.env['CHROMIUM'],
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/usr/bin/google-chrome-stable',
+  '/snap/bin/chromium',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+]
+
+/** The path of Chromium; undefined if there is none. */
+export const chromiumPath = paths.find((path) => path !== undefined && existsSync(path))
+
+export const launch = (path: string): Promise<Browser> =>
+  // Root, as in a container, has no sandbox.
+  chromium.launch({ executablePath: path, args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] })
+
+export interface Visit {
+  readonly page: Page
+  /** Errors of the console and uncaught exceptions, and requests to other hosts. */
+  readonly problems: string[]
+  close(): Promise<void>
+}
+
+/** Opens a page in a context of its own and records what goes wrong in it. */
+export const visit = async (browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Visit> => {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options })
+  const page = await context.newPage()
+  const problems: string[] = []
+  page.on('console', (message) => {
+    if (message.type() === 'error') problems.push(message.text())
+  })
+  page.on('pageerror', (error) => problems.push(String(error)))
+  page.on('dialog', (dialog) => {
+    problems.push(`dialog: ${dialog.message()}`)
+    void dialog.dismiss()
+  })
+  page.on('request', (request) => {
+    if (new URL(request.url()).origin !== new URL(url).origin) problems.push(`request to ${request.url()}`)
+  })
+  await page.goto(url)
+  return { page, problems, close: () => context.close() }
+}
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** The rules that a page breaks, serious ones and worse. */
+export const seriousViolations = async (page: Page): Promise<string[]> => {
+  await page.evaluate(axeSource)
+  const found = (await page.evaluate('axe.run().then(({ violations }) => violations)')) as {
+    id: string
+    impact: string
+    nodes: { html: string }[]
+  }[]
+  return found
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`)
+}
