@@ -43,7 +43,7 @@ test('the home page has every area and resource with its count and about, and a 
   const diagram = html.slice(html.indexOf('<svg width'))
   for (const { plural, area, about, path, demo, fields } of registry) {
     assert.ok(shown.includes(area), area)
-    assert.ok(shown.includes(`${plural} ${demo.length} ${about}`), plural)
+    assert.ok(shown.includes(`${plural} ${demo.length} ${about ?? ''}`.trimEnd()), plural)
     assert.ok(diagram.includes(`<a href="/explore/${path}">`), path)
     for (const { name, references } of fields) {
       if (references) assert.ok(diagram.includes(`${path}.${name} → ${references}`), name)
@@ -99,7 +99,7 @@ for (const resource of registry) {
     const html = await page(`/explore/${resource.path}?limit=25`)
     const { body } = await send(`/api/v1/${resource.path}?limit=25`)
     for (const { name } of resource.fields) assert.match(html, new RegExp(`<th scope="col"[^>]*>${name}</th>`))
-    assert.match(plain(html), new RegExp(`${body.meta.total} ${resource.plural.toLowerCase()}`))
+    assert.ok(plain(html).includes(`${body.meta.total} ${resource.plural.toLowerCase()}`))
     const ids = [...html.matchAll(/<th scope="row"[^>]*><a href="[^"]*">(\d+)</g)].map(([, id]) => Number(id))
     assert.equal(
       ids,

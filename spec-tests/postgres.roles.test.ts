@@ -116,7 +116,7 @@ test('the functions that run with their owner’s rights do nothing for tables o
   await client.connect()
   await client.query('create temporary table registry_keys (like public.registry_keys)')
   await client.query(`insert into pg_temp.registry_keys values ('mine', '', 1, '', 0)`)
-  await client.query('select registry_prune_keys()')
+  await client.query('select registry_forget_keys()')
   assert.is((await client.query('select * from pg_temp.registry_keys')).rows.length, 1)
   await client.end()
 })

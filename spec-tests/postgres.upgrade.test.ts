@@ -153,11 +153,12 @@ test('a database of the first version with PostgreSQL keeps its idempotency keys
 
 test('an error names the table and what could not be created', async () => {
   const url = await freshUrl()
-  await runOn(url, 'create table things (id bigint primary key, name integer)')
+  await start(url, registryWith({ name: text() }))
+  await runOn(url, 'create table registry_things_unique_name (id bigint)')
   const error = await start(url, registryWith({ name: text({ unique: true }) })).catch((thrown: Error) => thrown)
   assert.match(
     String(error),
-    /cannot create the index registry_things_unique_name \(table "things"\): function registry_key\(integer\) does not exist/,
+    /cannot create the index registry_things_unique_name \(table "things"\): "registry_things_unique_name" is not an index/,
   )
 })
 
