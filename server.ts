@@ -47,11 +47,13 @@ const serve = async (registry: Registry, settings: Settings): Promise<string> =>
   const storage = await openDatabase(registry, settings)
   const onRequest = settings.METRICS_PORT === undefined ? undefined : (await loadMetrics()).requestMetrics(storage)
   const { API_TOKEN: token, EXPLORER: explorer } = settings
-  const service = { product, registry, storage, token, explorer, middleware }
+  let isStopping = false
+  const service = { product, registry, storage, token, explorer, middleware, isStopping: () => isStopping }
   const app = createApp(service, createLogger(settings.LOG_LEVEL), onRequest)
   const target = { host: settings.HOST, port: settings.PORT }
   const { address, stop } = await listen(app, target).catch(explainListenError('PORT'))
   onStopSignal(settings.DRAIN_TIMEOUT_MS, async () => {
+    isStopping = true
     await stop()
     await storage.close()
     process.exit(0)

@@ -25,6 +25,8 @@ export interface Service {
   readonly token: string | undefined
   /** Whether to serve the explorer; without it, `/` redirects to the docs page. */
   readonly explorer?: boolean
+  /** Whether the process is about to stop: it finishes what was asked, and should get nothing new. */
+  readonly isStopping?: () => boolean
   /** Koa middleware of the deployment; it runs around every operation. */
   readonly middleware?: readonly Middleware[]
 }

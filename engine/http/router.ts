@@ -9,6 +9,7 @@ import { sendTagged } from './conditional.js'
 import { docsAssets, docsHeaders, docsPath } from './docs.js'
 import { explorerRoutes } from './explorer.js'
 import { type Handler, handlerOf, type Service } from './handlers.js'
+import { probesOf } from './probes.js'
 import type { AppContext, State } from './requestLog.js'
 import { taggedBody } from './taggedBody.js'
 
@@ -60,6 +61,7 @@ export const routesOf = (service: Service, operations: readonly Operation[]): Mi
     const { operationId, path, method } = operation.route
     for (const full of pathsOf(path)) add(operationId, full, handler, method)
   }
+  for (const [path, handler] of Object.entries(probesOf(service))) add('probe', path, handler)
   const documents = documentMaker(service, operations)
   add('documents', `${basePath}/openapi.json`, async (ctx) => sendTagged(ctx, (await documents()).openapi))
   add('documents', '/swagger.json', async (ctx) => sendTagged(ctx, (await documents()).swagger(ctx.host)))

@@ -1,0 +1,27 @@
+/** The probes of orchestrators: whether the process lives, and whether it can serve. */
+import { unavailable } from '../contract/errors.js'
+import type { Handler, Service } from './handlers.js'
+
+/** Never touches the database: a restart would not repair it. */
+const live: Handler = (ctx) => {
+  ctx.set('Cache-Control', 'no-store')
+  ctx.body = { status: 'ok' }
+}
+
+/** 503 if the database does not respond, or while the process stops. */
+const ready =
+  ({ storage, isStopping }: Service): Handler =>
+  async (ctx) => {
+    if (isStopping?.()) throw unavailable()
+    const { isReadOnly } = await storage.ping().catch(() => {
+      throw unavailable()
+    })
+    ctx.set('Cache-Control', 'no-store')
+    ctx.body = { status: isReadOnly ? 'read-only' : 'ok' }
+  }
+
+/** The path of each probe, and its handler. */
+export const probesOf = (service: Service): Readonly<Record<string, Handler>> => ({
+  '/livez': live,
+  '/readyz': ready(service),
+})
