@@ -44,13 +44,14 @@ await import(new URL('server.js', build).href)
 `
 
 /** Files that are served as they are; they are copied beside the compiled modules. */
-const isAsset = (name) => /\.(?:css|js|svg)$/.test(name)
+const isAsset = (path) => /[\\/]assets[\\/].*\.(?:css|js|svg)$/.test(path)
 
 const filesIn = (path) => {
   if (!existsSync(path)) return []
   if (!statSync(path).isDirectory()) return [path]
   return readdirSync(path, { withFileTypes: true }).flatMap(({ name }) =>
-    name === 'node_modules' || (!name.endsWith('.ts') && !isAsset(name) && !statSync(join(path, name)).isDirectory())
+    name === 'node_modules' ||
+    (!name.endsWith('.ts') && !isAsset(join(path, name)) && !statSync(join(path, name)).isDirectory())
       ? []
       : filesIn(join(path, name)),
   )
