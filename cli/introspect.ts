@@ -27,6 +27,8 @@ const command = {
 }
 
 await runCommand(command, async ({ table: only, area }, url) => {
+  const path = String(url).startsWith('sqlite:') ? String(url).slice('sqlite:'.length) : undefined
+  if (path !== undefined && !existsSync(path)) throw new CommandError(`There is no file ${path}.`)
   const tables = await storageTables(url as string, readSettings(process.env).POOL_WAIT_MS)
   const names = tables.map(({ name }) => name)
   if (only !== undefined && !names.includes(only)) {

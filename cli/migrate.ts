@@ -51,7 +51,7 @@ const backUp = async (url: string): Promise<void> => {
 const adoptions = async (registry: Registry, url: string, waitMs: number): Promise<string[]> => {
   const { differences } = await planStorage(registry, url, waitMs)
   const words = differences.flatMap(({ word }) => (word?.startsWith('adopt:') ? [word] : []))
-  if (words.length === 0) throw new CommandError('There is no table to adopt: the service has created all of them.')
+  if (words.length === 0) throw new CommandError('There is no table to adopt.')
   return words
 }
 
@@ -85,6 +85,7 @@ await runCommand(command, async ({ apply, adopt, release, recount }) => {
     return
   }
   const given = apply?.split(',').map((word) => word.trim()) ?? []
+  if (given.includes('')) throw new UsageError('--apply has an empty word.')
   const words = [...given, ...(adopt ? await adoptions(registry, url, waitMs) : [])]
   if (given.length > 0) await backUp(url)
   await migrate(registry, url, { ...options, words })

@@ -79,6 +79,47 @@ test('they are served only when adopted, and are the same after their release', 
   database.close()
 })
 
+test('everything is released that an earlier descriptor asked for, even if there is none any more', async () => {
+  for (const later of [registry, []]) {
+    const database = await otherDatabase()
+    const before = await tableOf(database)
+    const indexed = [warehouseWith({ name: text({ unique: true, filter: true }), size: integer({ filter: true }) })]
+    await migrateStorage(indexed, database.url, { ...options, words: ['adopt:warehouses'] })
+    const steps = await releaseStorage(later, database.url, options)
+    assert.is(steps.length, 1)
+    assert.equal(await tableOf(database), before)
+    const left = server
+      ? "select relname as name from pg_class where relname like 'registry_warehouses%'"
+      : "select name from sqlite_schema where name glob 'registry_warehouses*'"
+    assert.equal(await database.run(left), [])
+    database.close()
+  }
+})
+
+test('they are not renamed, and no word converts their columns', async () => {
+  const database = await otherDatabase()
+  const before = await tableOf(database)
+  const depot = { ...warehouseWith(fields), table: 'depots', renamedFromTable: 'warehouses' }
+  assert.match(
+    await refusal([depot], database),
+    server ? /"warehouses", which is not renamed/ : /another program|has none of/,
+  )
+  await database.run("update warehouses set remark = '1'")
+  try {
+    const words = ['adopt:warehouses', 'retype:warehouses.remark']
+    await migrateStorage([warehouseWith({ remark: integer() })], database.url, { ...options, words })
+    assert.unreachable()
+  } catch (error) {
+    assert.match(
+      (error as Error).message,
+      /column "remark": the field is of kind integer, but the column is of type text/,
+    )
+  }
+  await database.run("update warehouses set remark = case when id = 1 then 'a' end")
+  assert.equal(await tableOf(database), before)
+  database.close()
+})
+
 const refused: Readonly<Record<string, [resource: Resource, message: RegExp]>> = {
   'a field without a column': [
     warehouseWith({ ...fields, town: text() }),

@@ -171,6 +171,80 @@ const changes: readonly Change[] = [
       /column "size": .* 1 of 2 values do not convert: "007" \(id 2\)\. Correct them .*make the field text\(\) again/,
   },
   {
+    name: 'retype from text to number, where a spelling would be lost',
+    before: { fields: { name: text(), size: text() } },
+    rows: ['7', '1.5', '1e3', '1.50', '9007199254740993', '1e-400', '-0'].map((size) => ({ name: 'Ana', size })),
+    after: { fields: { name: text(), size: number() } },
+    refused: /5 of 7 values do not convert, such as "1e3" \(id 3\), "1\.50" \(id 4\), "9007199254740993" \(id 5\)/,
+  },
+  {
+    name: 'retype from text to integer, where a value has an exponent',
+    before: { fields: { name: text(), size: text() } },
+    rows: [{ name: 'Ana', size: '25e2' }],
+    after: { fields: { name: text(), size: integer() } },
+    refused: /1 of 1 values do not convert: "25e2"/,
+  },
+  {
+    name: 'retype a field and remove its filter and unique at once',
+    before: { fields: { name: text(), size: text({ filter: true, unique: true }) } },
+    rows: [{ name: 'Ana', size: '7' }],
+    after: { fields: { name: text(), size: integer() } },
+    refused: /retype:members\.size/,
+    words: ['retype:members.size'],
+    served: [{ name: 'Ana', size: 7 }],
+    created: { name: 'Bo', size: 7 },
+  },
+  {
+    name: 'retype to integer and add a reference at once',
+    before: { fields: { name: text(), team_id: text() } },
+    rows: [{ name: 'Ana', team_id: '1' }],
+    after: { fields: { name: text(), team_id: integer({ references: 'teams' }) } },
+    refused: /retype:members\.team_id/,
+    words: ['retype:members.team_id'],
+    served: [{ name: 'Ana', team_id: 1 }],
+    created: { name: 'Bo', team_id: 1 },
+  },
+  {
+    name: 'rename a field with a reference, and use its former name for another',
+    before: { fields: { a: integer({ references: 'teams' }) } },
+    rows: [{ a: 1 }],
+    after: { fields: { b: integer({ references: 'teams', renamedFrom: 'a' }) } },
+    refused: /rename:members\.a/,
+    words: ['rename:members.a'],
+    served: [{ b: 1 }],
+    created: { b: 1 },
+  },
+  {
+    name: 'add a required reference with a default',
+    before: { fields: { name: text() } },
+    rows: [{ name: 'Ana' }],
+    after: { fields: { name: text(), team_id: integer({ references: 'teams', default: 1 }) }, required: ['team_id'] },
+    served: [{ name: 'Ana', team_id: 1 }],
+    created: { name: 'Bo', team_id: 1 },
+  },
+  {
+    name: 'make a field unique among others whose names join to that of another field',
+    before: { fields: { a: text(), a_b: text(), b: text() } },
+    rows: [{ a: 'x', a_b: 'y', b: 'z' }],
+    after: { fields: { a: text(), a_b: text({ unique: true }), b: text({ unique: ['a'] }) } },
+    served: [{ a: 'x', a_b: 'y', b: 'z' }],
+    created: { a: 'x', a_b: 'w', b: 'v' },
+  },
+  {
+    name: 'rename a table that references itself',
+    before: { fields: { name: text(), lead_id: integer({ references: 'members' }) } },
+    rows: [{ name: 'Ana', lead_id: 1 }],
+    after: {
+      fields: { name: text(), lead_id: integer({ references: 'members' }) },
+      table: 'people',
+      renamedFromTable: 'members',
+    },
+    refused: /rename:members/,
+    words: ['rename:members'],
+    served: [{ name: 'Ana', lead_id: 1 }],
+    created: { name: 'Bo', lead_id: 1 },
+  },
+  {
     name: 'retype from number to text',
     before: { fields: { name: text(), size: number() } },
     rows: [
@@ -423,7 +497,82 @@ for (const { name, before, rows, after, refused, words = [], served, created } o
   })
 }
 
+/** Starts with a registry, stores rows, and closes. */
+const prepare = async (registry: Registry, url: string, rows: Record<string, readonly RowValues[]>) => {
+  const storage = await open(registry, url)
+  await storage.fill(registry.map((resource) => ({ resource, rows: rows[resource.path] ?? [] })))
+  await storage.close()
+}
+
+const refusal = async (registry: Registry, url: string): Promise<string> => {
+  try {
+    await (await open(registry, url)).close()
+  } catch (error) {
+    return (error as Error).message
+  }
+  return 'not refused'
+}
+
+test('a former column that is there again is not mistaken for the renamed one', async () => {
+  const url = await freshUrl()
+  const rows = { members: [{ a: 'new', b: 'stale' }] }
+  await prepare(registryOf({ fields: { a: text(), b: text() } }), url, rows)
+  const renamed = registryOf({ fields: { b: text({ renamedFrom: 'a' }) } })
+  assert.match(
+    await refusal(renamed, url),
+    /column "b": the field was renamed from "a", but the table has both columns/,
+  )
+})
+
+test('a field can reference a resource that is new, if it has no values yet', async () => {
+  const url = await freshUrl()
+  const alone = (fields: Fields): Registry => [memberIn({ fields })]
+  await prepare(alone({ name: text(), team_id: integer() }), url, { members: [{ name: 'Ana', team_id: null }] })
+  const both: Registry = [team, ...alone({ name: text(), team_id: integer({ references: 'teams' }) })]
+  assert.is(await refusal(both, url), 'not refused')
+  const other = await freshUrl()
+  await prepare(alone({ name: text(), team_id: integer() }), other, { members: [{ name: 'Ana', team_id: 4 }] })
+  assert.match(await refusal(both, other), /column "team_id": .*1 row \(id 1\) has a value that is no id of "teams"/)
+})
+
+test('a table that others reference can be renamed', async () => {
+  const url = await freshUrl()
+  const members = { fields: { name: text(), team_id: integer({ references: 'teams' }) } }
+  await prepare(registryOf(members), url, { teams: [{ name: 'Red' }], members: [{ name: 'Ana', team_id: 1 }] })
+  const renamed: Registry = [{ ...team, table: 'groups', renamedFromTable: 'teams' }, memberIn(members)]
+  assert.match(await refusal(renamed, url), /table "groups": the table was renamed from "teams"/)
+  await migrateStorage(renamed, url, { ...storageOptions, waitMs: 5_000, words: ['rename:teams'] })
+  const storage = await open(renamed, url)
+  const [, resource] = renamed as [Resource, Resource]
+  assert.equal(await servedRows(storage, resource), [{ name: 'Ana', team_id: 1 }])
+  const lost = await storage.table(resource).create({ name: 'Bo', team_id: 9 })
+  assert.ok('conflicts' in lost)
+  await storage.close()
+})
+
+test('a default that references no row is refused, also by the second start', async () => {
+  const url = await freshUrl()
+  await prepare(registryOf({ fields: { name: text() } }), url, { members: [{ name: 'Ana' }] })
+  const team_id = integer({ references: 'teams', default: 99 })
+  const after = registryOf({ fields: { name: text(), team_id }, required: ['team_id'] })
+  for (let n = 0; n < 2; n++) assert.is.not(await refusal(after, url), 'not refused')
+})
+
 if (!server) {
+  test('on SQLite, a column that another program uses is not renamed', async () => {
+    const database = await sharedDatabase()
+    await prepare(registryOf({ fields: { name: text() } }), database.url, { members: [{ name: 'Ana' }] })
+    await database.run('create view others as select name from members')
+    const renamed = registryOf({ fields: { label: text({ renamedFrom: 'name' }) } })
+    try {
+      await migrateStorage(renamed, database.url, { ...storageOptions, waitMs: 5_000, words: ['rename:members.name'] })
+      assert.unreachable()
+    } catch (error) {
+      assert.match((error as Error).message, /column "name": "others" of another program uses it/)
+    }
+    database.close()
+  })
+
   test('on SQLite, what another program added to a table is kept, or the table is not rebuilt', async () => {
     const database = await sharedDatabase()
     const before = registryOf({ fields: { name: text(), note: text() }, required: ['note'] })
@@ -453,7 +602,7 @@ if (!server) {
       await migrateStorage(before, database.url, { ...storageOptions, waitMs: 5_000 })
       assert.unreachable()
     } catch (error) {
-      assert.match((error as Error).message, 'table "members": its definition has CHECK, which would be lost')
+      assert.match((error as Error).message, 'table "members": its definition has check, which would be lost')
     }
     database.close()
   })

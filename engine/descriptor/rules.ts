@@ -110,6 +110,14 @@ const checkField = (
   if (renamedFrom !== undefined && Object.hasOwn(descriptor.fields, renamedFrom)) {
     report(`renamedFrom names "${renamedFrom}", which is still a field; remove one of the two`, 'renamedFrom')
   }
+  const isNamedTwice = ([other, spec]: [string, FieldSpec]) =>
+    other !== name && (spec.options as Options<never>).renamedFrom === renamedFrom
+  if (renamedFrom !== undefined && Object.entries(descriptor.fields).some(isNamedTwice)) {
+    report(
+      `renamedFrom names "${renamedFrom}", like that of another field; only one can have its values`,
+      'renamedFrom',
+    )
+  }
   if (managed && preset !== undefined) report('a managed field cannot have a default; remove one of the two', 'default')
   if (managed === true && isRequired && descriptor.create) {
     report('a required managed field needs a function that returns its value, such as managed: now', 'managed')

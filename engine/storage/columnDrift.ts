@@ -45,7 +45,7 @@ const compareKind = async (
   const { database, resource, words } = comparison
   const what = `the field is of kind ${kind}, but the column is of type ${column.type}`
   const values = await valuesOf(rowsOf(comparison), column.name)
-  const wrong = values.filter(({ value }) => !converts(value, kind))
+  const wrong = values.filter(({ value }) => !converts(value, column.kind ?? 'text', kind))
   if (wrong.length > 0) {
     const shown = wrong.slice(0, maxExamples).map(({ id, value }) => `${JSON.stringify(value.slice(0, 40))} (id ${id})`)
     const which = `${wrong.length > maxExamples ? ', such as ' : ': '}${shown.join(', ')}`
@@ -62,10 +62,17 @@ const compareKind = async (
   return { shape, differences: [{ ...blocked(comparison, name, message, advice), word }] }
 }
 
+/** The name that a table has now: its former one, if it is to be renamed; undefined if it is to be created. */
+const presentTable = async ({ database, registry }: Comparison, table: string): Promise<string | undefined> => {
+  if (await database.catalogue(table)) return table
+  const former = registry.find((resource) => resource.table === table)?.renamedFromTable
+  return former !== undefined && (await database.catalogue(former)) ? former : undefined
+}
+
 /** Finds rows that contradict what the descriptor newly requires of a column. */
 const compareRows = async (
   comparison: Comparison,
-  { name, required, references }: Field,
+  { name, kind, required, references }: Field,
   column: CatalogueColumn,
   target: string | undefined,
 ): Promise<Difference[]> => {
@@ -78,10 +85,15 @@ const compareRows = async (
     if (empty.count > 0) differences.push(blocked(comparison, name, message, advice))
   }
   if (target !== undefined) {
-    const known = database.knex(target).select('id')
-    const lost = await exampleRows(rowsOf(comparison), (query) =>
-      query.whereNotNull(column.name).whereNotIn(column.name, known),
-    )
+    const { knex } = database
+    const asText = (name: string) => knex.raw('cast(?? as text)', [name]) as never
+    const present = await presentTable(comparison, target)
+    const lost = await exampleRows(rowsOf(comparison), (query) => {
+      const given = query.whereNotNull(column.name)
+      if (present === undefined) return given
+      if (column.kind === kind) return given.whereNotIn(column.name, knex(present).select('id'))
+      return given.whereNotIn(asText(column.name), knex(present).select(asText('id')))
+    })
     const message = `the field references ${references}, but ${idsOf(lost)} a value that is no id of "${target}".`
     const advice = 'Correct these values or set them to null, or remove references from the field.'
     if (lost.count > 0) differences.push(blocked(comparison, name, message, advice))
@@ -105,7 +117,11 @@ export const compareColumn = async (
   }
   const typed =
     column.kind === field.kind ? { shape, differences: [] } : await compareKind(comparison, field, column, shape)
-  const target = references === undefined ? undefined : tableNameOf(registry, references)
+  const wanted = references === undefined ? undefined : tableNameOf(registry, references)
+  // A key to a table that is renamed follows it.
+  const present = wanted === undefined ? undefined : await presentTable(comparison, wanted)
+  const isFollowing = present !== undefined && present === shape.target
+  const target = isFollowing ? shape.target : wanted
   // Foreign keys are only added to tables of the engine.
   const isNewTarget = target !== shape.target && current.origin === 'engine'
   const differences = await compareRows(comparison, field, column, isNewTarget ? target : undefined)

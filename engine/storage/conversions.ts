@@ -1,17 +1,20 @@
 /** Which stored values can become values of another kind without a loss. */
 import { type Kind, kinds } from '../descriptor/fields.js'
 
-const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
-
 /** What a value must be to be converted, to complete the sentence "… convert". */
 export const convertible: Readonly<Record<Kind, string>> = {
   text: 'every value',
   integer: 'only integers between -9007199254740991 and 9007199254740991, written without leading zeros,',
-  number: 'only numbers, written without leading zeros,',
+  number: 'only numbers in their shortest spelling, which a double stores exactly,',
 }
 
-/** Whether a value, given as text, can be converted. A text such as `007` is not a number: its zeros would be lost. */
-export const converts = (value: string, to: Kind): boolean => {
+/** Whether a text is the shortest spelling of the number that it becomes: `007`, `1e3` and `1.50` are not. */
+const isShortest = (text: string): boolean => String(Number(text)) === text
+
+/** Whether a value, given as text, can be converted. */
+export const converts = (value: string, from: Kind, to: Kind): boolean => {
   if (to === 'text') return true
-  return jsonNumber.test(value) && kinds[to].isValid(Number(value))
+  if (from === 'text' && !isShortest(value)) return false
+  // An integer beyond 2^53 is not exact as a double.
+  return kinds[to].isValid(Number(value)) && (from !== 'integer' || kinds.integer.isValid(Number(value)))
 }

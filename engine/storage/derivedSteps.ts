@@ -3,11 +3,19 @@ import type { Resource } from '../descriptor/registry.js'
 import type { MigrationDialect, Step } from './migrationDialect.js'
 import { rowCount } from './rowChecks.js'
 
-/** Drops everything that is derived from a table. */
-export const dropDerived = (database: MigrationDialect, resource: Resource): string[] => {
+/** Triggers use columns, so they are dropped before them. */
+const dropOrder = ['trigger', 'index', 'table', 'column']
+
+/** Drops everything that is derived from a table, also by an earlier descriptor. */
+export const dropDerived = async (database: MigrationDialect, resource: Resource): Promise<string[]> => {
   const { indexes, bookkeeping } = database.derivedObjects(resource)
-  const objects = [...indexes, ...bookkeeping].toReversed()
-  return [...objects.map((object) => database.drop(resource, object)), ...database.forget(resource.table)]
+  const { names } = await database.existingObjects(resource)
+  const drops = dropOrder.flatMap((type) =>
+    [...names, ...indexes, ...bookkeeping]
+      .filter((one) => one.type === type)
+      .map((one) => database.drop(resource, one)),
+  )
+  return [...new Set(drops), ...database.forget(resource.table)]
 }
 
 /** The steps that create the bookkeeping of a table again and compute it from the rows. */

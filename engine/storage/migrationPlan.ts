@@ -5,7 +5,7 @@ import { derivedSteps, dropDerived } from './derivedSteps.js'
 import { applyCommand, type Difference, type Words } from './difference.js'
 import type { MigrationDialect, Step } from './migrationDialect.js'
 import { duplicatesOf, rowCount } from './rowChecks.js'
-import { addColumns, addForeignKeys, createTable, indexesOf, recordOrigin } from './schema.js'
+import { addColumns, addForeignKeys, createTable, forgetOrigin, indexesOf, recordOrigin } from './schema.js'
 import { adoptWord, compare } from './tableDrift.js'
 
 export interface MigrationPlan {
@@ -97,7 +97,12 @@ const planExisting = async (
   const derivedFrom = { ...resource, table: current.name }
   if (isRenamed) {
     const rename = `alter table "${current.name}" rename to "${table}"`
-    const sql = [recordOrigin(database, table, 'engine'), ...dropDerived(database, derivedFrom), rename]
+    const sql = [
+      recordOrigin(database, table, 'engine'),
+      forgetOrigin(database, current.name),
+      ...(await dropDerived(database, derivedFrom)),
+      rename,
+    ]
     const about = `rename the table ${current.name} to ${table}`
     // The rest is planned when that is done.
     return { steps: [{ table, about, sql, isRebuilding: true }], foreignKeys: [], differences: all }
@@ -106,7 +111,7 @@ const planExisting = async (
   const changes = describeChanges(current, shape)
   const isRebuilt = changes.length > 0 && database.rebuilds(current, shape)
   if (changes.length > 0) {
-    const dropped = isRebuilt ? dropDerived(database, derivedFrom) : []
+    const dropped = isRebuilt ? await dropDerived(database, derivedFrom) : []
     const sql = [recordOrigin(database, table, 'engine'), ...dropped, ...database.reshape(current, shape)]
     const about = `alter the table ${table}: ${changes.join(', ')}`
     const rows = await rowCount({ database, table })
@@ -114,7 +119,9 @@ const planExisting = async (
   }
   if (added.length > 0) {
     const about = `add to ${table}: ${added.map(({ name }) => name).join(', ')}`
-    steps.push({ table, about, sql: addColumns(database, registry, resource, added) })
+    // SQLite adds a reference with a default only while it does not check foreign keys.
+    const isRebuilding = added.some((field) => field.references !== undefined && field.required)
+    steps.push({ table, about, sql: addColumns(database, registry, resource, added), isRebuilding })
   }
   if (current.origin === 'unknown') {
     steps.push({ table, about: `adopt the table ${table}`, sql: [recordOrigin(database, table, 'adopted')] })
@@ -144,15 +151,19 @@ const planResource = async (
   unused: readonly CatalogueTable[],
 ): Promise<ResourcePlan> => {
   const { table, renamedFromTable } = resource
-  const undecided = (word: string, message: string, advice: string): ResourcePlan => ({
+  const undecided = (word: string | undefined, message: string, advice: string): ResourcePlan => ({
     steps: [],
     foreignKeys: [],
-    differences: [{ table, message, advice, word, isBlocking: true }],
+    differences: [{ table, message, advice, isBlocking: true, ...(word !== undefined && { word }) }],
   })
   const current = await database.catalogue(table)
   if (current) return planExisting(database, registry, resource, current, words)
   const former = renamedFromTable === undefined ? undefined : await database.catalogue(renamedFromTable)
   const rename = `rename:${renamedFromTable}`
+  if (former && former.origin !== 'engine') {
+    const message = `another program has created "${former.name}", which is not renamed.`
+    return undecided(undefined, message, 'Remove renamedFromTable.')
+  }
   if (former && words.has(rename)) return planExisting(database, registry, resource, former, words)
   if (former) {
     return undecided(

@@ -1,22 +1,27 @@
 /** Takes the engine's objects away from the tables of other programs, which are then as they were before they were adopted. */
-import type { Registry } from '../descriptor/registry.js'
+import { type Registry, resourceFrom } from '../descriptor/registry.js'
 import { dropDerived } from './derivedSteps.js'
 import { applySteps, type Reports } from './migrate.js'
 import type { MigrationDialect, Step } from './migrationDialect.js'
-import { originsTable } from './schema.js'
+import { forgetOrigin, originsTable } from './schema.js'
 
-/** Releases every adopted table of the registry; returns what was done. */
+/** A table whose descriptor may be gone: only the names of its objects count. */
+const withoutDescriptor = (table: string) =>
+  resourceFrom(table, { name: table, area: '', table, fields: {}, required: [], create: false }, [])
+
+/** Releases every adopted table; returns what was done. */
 export const release = async (
   database: MigrationDialect,
   registry: Registry,
   reports: Reports,
 ): Promise<readonly Step[]> => {
+  if (!(await database.catalogue(originsTable))) return []
+  const query = database.knex(originsTable).select('name').where({ origin: 'adopted' }).orderBy('name').toString()
   const steps: Step[] = []
-  for (const resource of registry) {
-    const { table } = resource
-    if ((await database.catalogue(table))?.origin !== 'adopted') continue
-    const forgotten = database.knex(originsTable).where('name', table).delete().toString()
-    steps.push({ table, about: `release the table ${table}`, sql: [...dropDerived(database, resource), forgotten] })
+  for (const { name: table } of await database.execute<{ name: string }>(query)) {
+    const resource = registry.find((one) => one.table === table) ?? withoutDescriptor(table)
+    const dropped = (await database.catalogue(table)) ? await dropDerived(database, resource) : database.forget(table)
+    steps.push({ table, about: `release the table ${table}`, sql: [...dropped, forgetOrigin(database, table)] })
   }
   await database.exclusively(() => applySteps(database, steps, reports))
   return steps

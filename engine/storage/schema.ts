@@ -78,6 +78,9 @@ export const createOriginsTable = ({ knex }: SchemaDialect): string[] =>
 export const recordOrigin = ({ knex }: SchemaDialect, name: string, origin: 'engine' | 'adopted'): string =>
   knex(originsTable).insert({ name, origin }).onConflict('name').merge().toString()
 
+export const forgetOrigin = ({ knex }: SchemaDialect, name: string): string =>
+  knex(originsTable).where({ name }).delete().toString()
+
 /** The default for existing rows; undefined if it is computed for each row. */
 export const constantDefault = ({ default: value }: Field): string | number | undefined =>
   typeof value === 'function' ? undefined : value
@@ -170,7 +173,7 @@ export const indexesOf = (dialect: SchemaDialect, resource: Resource): DerivedOb
     if (field.unique === undefined) return []
     const names = [...field.unique, field.name]
     const keys = names.map((name) => dialect.uniqueKey(fieldOf(resource, name)))
-    const indexName = objectName(resource, `unique_${names.join('_')}`)
+    const indexName = objectName(resource, `unique_${names.join('$')}`)
     const index = indexOf(dialect, resource, indexName, (table) => {
       table.unique(keys as string[], { indexName, useConstraint: false })
     })

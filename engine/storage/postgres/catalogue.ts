@@ -35,7 +35,7 @@ const hasIdSql = `select 1 from pg_index join pg_attribute on attrelid = indreli
 
 const foreignKeysSql = `select conname as name, attname as column, relname as target
   from pg_constraint join pg_attribute on attrelid = conrelid and attnum = conkey[1] join pg_class on pg_class.oid = confrelid
-  where contype = 'f' and conrelid = to_regclass($1) and cardinality(conkey) = 1`
+  where contype = 'f' and convalidated and conrelid = to_regclass($1) and cardinality(conkey) = 1`
 
 /** The tables of earlier versions are known by their triggers. */
 const hasTriggerSql = 'select 1 from pg_trigger where tgrelid = to_regclass($1) and tgname = $2'
@@ -95,6 +95,11 @@ export const alter = (current: CatalogueTable, shape: TableShape): string[] => {
     return [
       ...(key && key.target !== target ? [`${table} drop constraint ${quoted(key.name)}`] : []),
       ...(from === name ? [] : [`${table} rename column ${quoted(from)} to ${quoted(name)}`]),
+      ...(from !== name &&
+      key?.target === target &&
+      key?.name === objectName({ table: current.name }, `references_${from}`)
+        ? [`${table} rename constraint ${quoted(key.name)} to ${own}`]
+        : []),
       ...(convertTo === undefined
         ? []
         : [
@@ -107,6 +112,8 @@ export const alter = (current: CatalogueTable, shape: TableShape): string[] => {
       ...(target === undefined || key?.target === target
         ? []
         : [
+            // One that is not validated is left from an interrupted migration.
+            `${table} drop constraint if exists ${own}`,
             `${table} add constraint ${own} foreign key (${quoted(name)}) references ${quoted(target)} ("id") deferrable initially immediate not valid`,
             `${table} validate constraint ${own}`,
           ]),

@@ -158,6 +158,6 @@ export const stepRunner = (client: Client, connect: Connect, warn: (message: str
 /** The statements that build an index while others write, and then put it in the place of the one before. */
 export const concurrently = (name: string, sql: string, commentSql: string): string[] => [
   dropUnfinished,
-  sql.replace(/^create (unique )?index "?\w+"?/, `create $1index concurrently ${unfinishedIndex}`),
+  sql.replace(/^create (unique )?index "?[\w$]+"?/, `create $1index concurrently ${unfinishedIndex}`),
   `drop index if exists ${name}; alter index ${unfinishedIndex} rename to ${name}; ${commentSql}`,
 ]

@@ -54,6 +54,13 @@ const uniqueOf = (database: Database, table: string): string[][] => {
   return found.filter((names) => names.every((name) => name !== null))
 }
 
+/** The SQL that created a table, without names and texts in quotes. */
+const definitionOf = (database: Database, table: string): string =>
+  String(database.prepare('select sql from sqlite_schema where name = ?').pluck().get(table)).replaceAll(
+    /"[^"]*"|'[^']*'|`[^`]*`|\[[^\]]*\]/g,
+    '',
+  )
+
 /** A table; undefined if it does not exist. */
 export const catalogueOf = (database: Database, name: string): CatalogueTable | undefined => {
   const columns = database.pragma(`table_info(${quoted(name)})`) as TableInfo[]
@@ -70,8 +77,12 @@ export const catalogueOf = (database: Database, name: string): CatalogueTable | 
       isNotNull: notnull === 1,
       default: dflt_value,
     })),
-    // Only a column of exactly this type is assigned ids.
-    hasId: primaryKey.length === 1 && primaryKey[0]?.name === 'id' && /^integer$/i.test(primaryKey[0].type),
+    // Only a column of exactly this type, in a table with row ids, is assigned ids.
+    hasId:
+      !/\bwithout\s+rowid\b|\bprimary\s+key\s+desc\b/i.test(definitionOf(database, name)) &&
+      primaryKey.length === 1 &&
+      primaryKey[0]?.name === 'id' &&
+      /^integer$/i.test(primaryKey[0].type),
     unique: uniqueOf(database, name),
     assignsIds: true,
     foreignKeys: keys.map(({ from, table }) => ({ name: '', column: from, target: table })),
@@ -93,15 +104,41 @@ const definition = ({ name, type, isNotNull, target, default: value, convertTo }
   return parts.join(' ')
 }
 
+/** Words of a definition for which a new table has no counterpart. */
+const unusual = /\b(?:check|generated|as|collate|strict|without|deferrable|conflict|on\s+(?:delete|update)|desc)\b/i
+
 /** Throws if another program has added something to the table that a new one would lack. */
 const refuseUnusual = (database: Database, table: string): void => {
-  const sql = String(database.prepare('select sql from sqlite_schema where name = ?').pluck().get(table))
-  const names = sql.replaceAll(/"[^"]*"|'[^']*'|`[^`]*`|\[[^\]]*\]/g, '')
-  const [found] = /\b(?:check|generated|collate|strict|without)\b/i.exec(names) ?? []
+  const keys = database.pragma(`foreign_key_list(${quoted(table)})`) as { to: string | null }[]
+  const hasOtherKey = keys.some(({ to }) => to !== null && to !== 'id')
+  const found = hasOtherKey
+    ? 'a foreign key to another column than id'
+    : unusual.exec(definitionOf(database, table))?.[0]
   if (found === undefined) return
   throw new StorageError(
-    `table "${table}": its definition has ${found.toUpperCase()}, which would be lost when the rows are copied into a new table. Alter the table by hand.`,
+    `table "${table}": its definition has ${found}, which would be lost when the rows are copied into a new table. Alter the table by hand.`,
   )
+}
+
+/** Throws if a view, trigger or index of another program uses a column that is renamed or dropped. */
+const refuseUsed = (database: Database, current: CatalogueTable, shape: TableShape): void => {
+  const gone = current.columns.filter(
+    ({ name }) => !shape.columns.some((one) => one.from === name && one.name === name),
+  )
+  const others = database
+    .prepare(
+      "select name, sql from sqlite_schema where type in ('view', 'trigger', 'index') and name not glob 'registry_*' and sql is not null",
+    )
+    .all() as { name: string; sql: string }[]
+  for (const { name: column } of gone) {
+    const user = others.find(
+      ({ sql }) => new RegExp(`\\b${current.name}\\b`).test(sql) && new RegExp(`\\b${column}\\b`).test(sql),
+    )
+    if (user)
+      throw new StorageError(
+        `table "${current.name}", column "${column}": "${user.name}" of another program uses it. Drop that, migrate, and create it again.`,
+      )
+  }
 }
 
 /**
@@ -111,6 +148,7 @@ const refuseUnusual = (database: Database, table: string): void => {
 export const rebuild = (database: Database, current: CatalogueTable, shape: TableShape): string[] => {
   const { name: table } = current
   refuseUnusual(database, table)
+  refuseUsed(database, current, shape)
   const others = `select sql from sqlite_schema
     where tbl_name = ? and type in ('index', 'trigger') and name not glob 'registry_*' and sql is not null`
   const values = shape.columns.map(({ from, convertTo, type }) =>
