@@ -67,7 +67,7 @@ const withPgbouncer = pgbouncer ? test : test.skip
 
 type Work = (url: string, direct: string, network: FlakyNetwork) => Promise<void>
 
-/** Runs work with a pooler of its own before a new database. */
+/** Starts a pooler for a new database, runs work with it, and stops it. */
 const behind = async (settings: Record<string, string>, work: Work) => {
   const network = await flakyNetwork(String(server))
   const pooler = await startPgbouncer(network.url, settings)

@@ -37,7 +37,7 @@ export const describeTable = (table: CatalogueTable, tables: readonly string[], 
       return []
     }
     if (isNotNull && value !== null)
-      note(`"${name}" has a default in the database, which a create does not use; give the field a default of its own`)
+      note(`"${name}" has a default in the database that creates do not use; add a default to the field`)
     const target = table.foreignKeys.find((key) => key.column === name)?.target
     const isReference = target !== undefined && kind === 'integer' && tables.includes(target)
     if (target !== undefined && !isReference) note(`the reference of "${name}" to "${target}" is left out`)

@@ -42,7 +42,7 @@ const textOf = (field: NewField, { path, name: resource }: NewResource, n: numbe
 
 const referenceOf = (field: NewField, { path }: NewResource, ids: readonly number[], n: number): Value => {
   if (field.references !== path) return (field.isUnique ? ids[n - 1] : ids[(n - 1) % ids.length]) ?? null
-  // A row of its own resource: the first row is the root.
+  // The resource references itself: the first row is the root.
   if (n === 1) return null
   return field.isUnique ? n - 1 : 1
 }

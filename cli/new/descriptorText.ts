@@ -20,7 +20,7 @@ const quoted = (text: string): string => {
 const literal = (value: unknown): string =>
   typeof value === 'string' ? quoted(value) : String(value).replace('e+', 'e')
 
-/** `key: value,`, with the value on a line of its own if it is too long. */
+/** `key: value,`, with the value on the next line if it is too long. */
 const property = (indent: string, key: string, value: string): string => {
   const line = `${indent}${key}: ${value},`
   return fits(line) ? line : `${indent}${key}:\n${indent}  ${value},`

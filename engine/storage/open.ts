@@ -11,7 +11,7 @@ import { type Storage, StorageError } from './storage.js'
 interface Dialect {
   open(registry: Registry, url: string, options: StorageOptions): Promise<Storage>
   migrate(registry: Registry, url: string, options: MigrateOptions): Promise<Migrated>
-  /** Runs work on a connection of its own. */
+  /** Opens a connection, runs work on it, and closes it. */
   use<T>(url: string, options: ConnectOptions, work: (database: MigrationDialect) => Promise<T>): Promise<T>
 }
 

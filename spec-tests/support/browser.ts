@@ -29,7 +29,7 @@ export interface Visit {
   close(): Promise<void>
 }
 
-/** Opens a page in a context of its own and records what goes wrong in it. */
+/** Opens a page in a new context and records what goes wrong in it. */
 export const visit = async (browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Visit> => {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options })
   const page = await context.newPage()

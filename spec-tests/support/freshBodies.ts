@@ -1,4 +1,4 @@
-/** Create bodies that always fit: a unique reference gets a row of its own to reference. */
+/** Create bodies that always fit: a unique reference gets a row that nothing else references. */
 import type { Field, Registry, Resource, RowValues, Value } from '../../engine/descriptor/registry.js'
 import { sampleBody, sampleRowOf } from '../../support/samples.js'
 import type { TestService } from './service.js'

@@ -29,7 +29,7 @@ interface Purpose {
 export type RunFor = (statement: Prepared, values?: Values, purpose?: Purpose) => Promise<Row[]>
 
 export interface Connections {
-  /** Runs a short read that other requests wait for, on a connection of its own. */
+  /** Runs a short read that other requests wait for, on a connection that nothing else uses. */
   readonly check: Run
   /** Runs a read; it is retried on another connection if its own breaks. */
   readonly read: RunFor

@@ -76,7 +76,7 @@ class QueryWithSettings extends DriverQuery {
   }
 }
 
-/** Runs a statement in a transaction of its own, with settings. */
+/** Runs one statement as a transaction, with settings. */
 export const queryWithSettings = (client: ClientBase, settings: string, config: QueryArrayConfig) =>
   new Promise<QueryArrayResult<never>>((resolve, reject) => {
     client.query(new QueryWithSettings(settings, config, (error, result) => (error ? reject(error) : resolve(result))))

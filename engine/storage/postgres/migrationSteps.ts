@@ -150,7 +150,7 @@ export const stepRunner = (client: Client, connect: Connect, warn: (message: str
         watcher = undefined
       }
     },
-    /** Takes the lock for a transaction of its own. */
+    /** Takes the lock until the current transaction ends. */
     lock: () => execute(`select pg_advisory_xact_lock(${lockId})`),
   }
 }

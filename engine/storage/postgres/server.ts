@@ -56,7 +56,7 @@ const refuseOthers = async (client: Client): Promise<void> => {
   )
 }
 
-/** Whether the process that the client was told of is the one that runs its statements: a pooler tells a number of its own. */
+/** Whether the server process that the client was told of runs its statements: a pooler reports a number that it made up. */
 const isDirect = (config: ClientConfig): Promise<boolean> =>
   connected(config, async (client) => {
     await refuseOthers(client)
@@ -100,7 +100,7 @@ const keepsStatements = async (client: Client, other: Client): Promise<boolean> 
     await other.query('commit')
     if (executedBy !== preparedBy) return true
   }
-  // Each client has a process of its own: the pooler is in session mode.
+  // Every client has its own server process: the pooler is in session mode.
   return true
 }
 

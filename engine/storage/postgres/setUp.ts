@@ -128,7 +128,7 @@ export const migratePostgres = async (registry: Registry, url: string, options: 
   })
 }
 
-/** Runs work on a connection of its own. */
+/** Opens a connection, runs work on it, and closes it. */
 export const usePostgres = <T>(
   url: string,
   { waitMs, isReadOnly: isReader }: ConnectOptions,

@@ -76,7 +76,7 @@ export const migrateSqlite = (registry: Registry, url: string, options: MigrateO
     return { ...plan, drifted }
   })
 
-/** Runs work on a connection of its own; a file that does not exist is an empty database. */
+/** Opens a connection, runs work on it, and closes it. A file that does not exist is an empty database. */
 export const useSqlite = async <T>(
   url: string,
   { isReadOnly }: ConnectOptions,
