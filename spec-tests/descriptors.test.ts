@@ -173,6 +173,11 @@ const cases: [name: string, exported: unknown, ...messages: string[]][] = [
     'field "size": unknown option "constructor" of integer(); it must be one of about, example, default, managed, redacted, renamedFrom, filter, unique, references',
   ],
   [
+    'a former table that another resource uses',
+    { ...valid, renamedFromTable: 'owner_rows' },
+    'renamedFromTable names "owner_rows", which resources/owners.ts uses; remove one of the two',
+  ],
+  [
     'a former name that is still a field',
     withFields({ kind: text(), type: text({ renamedFrom: 'kind' }) }),
     'field "type": renamedFrom names "kind", which is still a field; remove one of the two',

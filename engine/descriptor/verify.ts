@@ -56,6 +56,17 @@ const checkTable = ({ report, descriptor: { table } }: ParsedResource, earlier: 
   }
 }
 
+/** Otherwise a rename would take the rows of another resource, or two would take the same ones. */
+const checkFormerTable = ({ file, descriptor, report }: ParsedResource, all: readonly ParsedResource[]): void => {
+  const { renamedFromTable: former } = descriptor
+  if (former === undefined) return
+  const taken = all.find(
+    (one) => one.descriptor.table === former || (one.file !== file && one.descriptor.renamedFromTable === former),
+  )
+  if (taken)
+    report(`renamedFromTable names "${former}", which ${taken.file} uses; remove one of the two`, 'renamedFromTable')
+}
+
 /** Returns the descriptors, with placeholders for what is invalid, and adds every problem to the list. */
 export const verify = (modules: readonly ResourceModule[], problems: Problem[]): ParsedResource[] => {
   const parsed: ParsedResource[] = []
@@ -75,6 +86,7 @@ export const verify = (modules: readonly ResourceModule[], problems: Problem[]):
   })
   for (const [index, resource] of parsed.entries()) {
     const earlier = parsed.slice(0, index)
+    checkFormerTable(resource, parsed)
     checkDescriptor(resource.descriptor, targets, resource.report)
     checkTable(resource, earlier)
     checkNames(resource.descriptor, earlier, resource.report)
