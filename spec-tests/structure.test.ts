@@ -1,10 +1,11 @@
-/** The structure of the code: allowed imports, no resource names in the engine, short files, and correct types. */
+/** The structure of the code: allowed imports, no resource names in the engine, short files, mutants that fit, and correct types. */
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { folders } from '../product.js'
+import { checkMutants } from '../stress/mutating.js'
 
 const root = dirname(folders.seeds)
 
@@ -103,6 +104,10 @@ test('the engine names no resource', () => {
 test('no engine or resource file is longer than 200 lines', () => {
   for (const file of sources.filter((one) => /^(?:engine|resources)\//.test(one)))
     assert.ok(readFileSync(join(root, file), 'utf8').split('\n').length <= 200, file)
+})
+
+test('every mutant changes text that its file contains once', () => {
+  checkMutants()
 })
 
 test('the types are correct', () => {

@@ -62,7 +62,7 @@ const mutated = ({ file, find, replace }: Mutant): string | undefined => {
 }
 
 /** Refuses mutants that the sources have moved away from, all at once. */
-const checkTable = (mutants: readonly Mutant[]): void => {
+export const checkMutants = (mutants: readonly Mutant[] = all): void => {
   const names = mutants.map(({ name }) => name)
   const twice = names.filter((name, index) => names.indexOf(name) !== index)
   const outdated = mutants.filter((mutant) => mutated(mutant) === undefined)
@@ -140,7 +140,7 @@ export const runMutants = async (
   jobs: number,
   report: (verdict: Verdict) => void,
 ): Promise<{ killed: Mutant[]; survived: Mutant[] }> => {
-  checkTable(mutants)
+  checkMutants(mutants)
   const parent = temporaryFolder('mutants')
   // Some tests run the service as another user.
   chmodSync(parent.path, 0o755)

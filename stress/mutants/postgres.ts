@@ -246,11 +246,6 @@ const migration = mutantsOf(
       find: 'enable always trigger',
       replace: 'enable trigger',
     },
-    'postgres-migration-counts': {
-      rule: 'Counts are corrected by their difference from the rows.',
-      find: '- coalesce(stored.rows, 0)',
-      replace: '',
-    },
   },
   'postgres',
 )
@@ -269,7 +264,7 @@ const migrationSteps = mutantsOf(
 )
 
 const drift = mutantsOf(
-  'engine/storage/drift.js',
+  'engine/storage/countDrift.js',
   ['drift'],
   {
     'postgres-drift-sample': {

@@ -155,8 +155,8 @@ const search = mutantsOf('engine/storage/sqlite/search.js', ['search'], {
   },
   'q-other-ascii-case': {
     rule: 'k also matches the Kelvin sign, and s the long s.',
-    find: String.raw`[\0-jl-rt-\x7f]`,
-    replace: String.raw`[\0-\x7f]`,
+    find: String.raw`[\0-jl-rt-\x7f\P`,
+    replace: String.raw`[\0-\x7f\P`,
   },
   'q-unindexed-letters': {
     rule: 'The index is not queried for letters that it folds differently.',
