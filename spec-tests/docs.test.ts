@@ -12,6 +12,7 @@ const documents = [
   'README.md',
   'CONTRIBUTING.md',
   'CHANGELOG.md',
+  'SECURITY.md',
   ...readdirSync(join(root, 'docs'))
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`),
@@ -33,7 +34,7 @@ const anchorsOf = (path: string): string[] =>
 
 /** The source files that a text names, without the examples of resources that a reader may add. */
 const filesIn = (text: string): string[] =>
-  allOf(text, /`((?:engine|resources|seeds|cli|bench|stress|support|scripts|spec-tests|docs)\/[\w./-]+\.\w+)`/g).filter(
+  allOf(text, /`((?:engine|resources|seeds|cli|bench|stress|support|scripts|spec-tests|docs|deploy)\/[\w./-]+\.\w+)`/g).filter(
     (path) => !/\/(?:contracts|training-courses)\.\w+$/.test(path),
   )
 
