@@ -34,9 +34,10 @@ const anchorsOf = (path: string): string[] =>
 
 /** The source files that a text names, without the examples of resources that a reader may add. */
 const filesIn = (text: string): string[] =>
-  allOf(text, /`((?:engine|resources|seeds|cli|bench|stress|support|scripts|spec-tests|docs|deploy)\/[\w./-]+\.\w+)`/g).filter(
-    (path) => !/\/(?:contracts|training-courses)\.\w+$/.test(path),
-  )
+  allOf(
+    text,
+    /`((?:engine|resources|seeds|cli|bench|stress|support|scripts|spec-tests|docs|deploy)\/[\w./-]+\.\w+)`/g,
+  ).filter((path) => !/\/(?:contracts|training-courses)\.\w+$/.test(path))
 
 const test = suite('docs')
 
