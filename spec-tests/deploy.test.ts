@@ -33,6 +33,13 @@ test('the Containerfile has no lint', () => {
   assert.equal(validate(containerfile), [])
 })
 
+test('an instruction that the check cannot carry out is an error', () => {
+  assert.throws(() => stagesOf('FROM node\nADD a b'), /^ADD is not supported/)
+  assert.throws(() => stagesOf('FROM node\nCOPY --chmod=755 a b'), /^COPY has an unknown option/)
+  assert.throws(() => stagesOf('FROM node\nHEALTHCHECK NONE'), /^HEALTHCHECK has no CMD/)
+  assert.throws(() => stagesOf('RUN true'), /^RUN stands before the first FROM/)
+})
+
 test('the Containerfile copies files that exist, and .dockerignore lets only these through', () => {
   for (const file of ownFiles) assert.ok(existsSync(join(root, file)), file)
   const [, everything, ...admitted] = read('.dockerignore').trim().split('\n')
