@@ -211,7 +211,11 @@ interface Probe {
   readonly httpGet: { readonly path: string; readonly port: string }
 }
 interface Container {
-  readonly env: { readonly name: string; readonly value?: string }[]
+  readonly env: {
+    readonly name: string
+    readonly value?: string
+    readonly valueFrom?: { readonly secretKeyRef: { readonly name: string; readonly key: string } }
+  }[]
   readonly ports: { readonly name: string; readonly containerPort: number }[]
   readonly startupProbe: Probe
   readonly livenessProbe: Probe
@@ -276,6 +280,28 @@ test('kubernetes: the user is that of the image, the root is read-only, and volu
 test('kubernetes: the grace period is longer than the pause and the drain', () => {
   const [, seconds] = container.lifecycle.preStop.exec.command
   assert.ok(pod.terminationGracePeriodSeconds > Number(seconds) + drainSeconds)
+})
+
+test('docs/deploying.md installs what the image has, and names services, objects and commands that exist', () => {
+  const page = read('docs/deploying.md')
+  const installed = /cp --recursive (.+) \/opt\//.exec(page)?.[1]?.split(' ') ?? []
+  const inImage = image.steps.flatMap((step) =>
+    step.kind === 'copy' ? step.sources.map((path) => basename(path)) : [],
+  )
+  assert.equal(installed.sort(), inImage.filter((name) => !['LICENSE', 'data'].includes(name)).sort())
+  const commands = [...page.matchAll(/node scripts\/run\.mjs (\S+)/g)].map(([, name]) => name as string)
+  assert.is(commands.length, 2)
+  for (const name of commands) assert.ok(existsSync(join(root, `${name}.ts`)), name)
+  const [, profile = '', service = ''] = /--profile (\S+) up .*?(\S+)$/m.exec(page) ?? []
+  assert.equal(composedService(service).profiles, [profile])
+  assert.ok(page.includes(`rollout status statefulset/${statefulSet.metadata.name}`))
+  assert.ok(
+    page.includes(
+      `port-forward service/${k8sService.metadata.name} ${image.ports[0]}:${k8sService.spec.ports[0].port}`,
+    ),
+  )
+  const { secretKeyRef } = container.env.find(({ name }) => name === 'API_TOKEN')?.valueFrom ?? {}
+  assert.ok(page.includes(`secret generic ${secretKeyRef?.name} --from-literal=${secretKeyRef?.key}=`))
 })
 
 test.run()
