@@ -143,6 +143,7 @@ for (const [name, args, signal] of [
   ['torture', '--rounds 1000', 'SIGINT'],
   ['fuzz', '--cases 1000000', 'SIGTERM'],
   ['mutants', '--only auth', 'SIGINT'],
+  ['containerfile', '', 'SIGINT'],
   ['test', 'faults', 'SIGTERM'],
   ['test:postgres', 'outage', 'SIGTERM'],
 ] as const) {

@@ -32,8 +32,15 @@ const npmSettings = (): Record<string, string> => {
 }
 
 const runStep = async (command: string, cwd: string, env: NodeJS.ProcessEnv, user: User): Promise<void> => {
-  const child = spawn('sh', ['-c', command], { cwd, env, ...user, stdio: ['ignore', 'inherit', 'inherit'] })
-  const cancel = onEnd(() => child.kill('SIGKILL'))
+  // Detached, so that an interrupt ends npm and the compilers with the shell.
+  const child = spawn('sh', ['-c', command], {
+    cwd,
+    env,
+    ...user,
+    detached: true,
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
+  const cancel = onEnd(() => child.pid !== undefined && process.kill(-child.pid, 'SIGKILL'))
   const [code] = await once(child, 'exit')
   cancel()
   if (code !== 0) throw new CommandError(`The step failed with code ${code}: ${command}`)
