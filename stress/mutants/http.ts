@@ -228,8 +228,8 @@ const routes = mutantsOf('engine/http/router.js', ['access'], {
   },
   'methods-head': {
     rule: 'HEAD works wherever GET does.',
-    find: 'return (ctx) => byPrefix',
-    replace: "return (ctx) => ctx.method === 'HEAD' ? undefined : byPrefix",
+    find: 'return byPrefix',
+    replace: "return ctx.method === 'HEAD' ? undefined : byPrefix",
     suites: ['list'],
   },
   'paths-slash': {
