@@ -15,6 +15,7 @@ import {
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
+import { compressDocs } from './compressDocs.mjs'
 import { rejectArguments } from './rejectArguments.mjs'
 
 const root = dirname(import.meta.dirname)
@@ -200,10 +201,12 @@ export const build = ({ quiet = false } = {}) => {
 
 if (process.argv[1] === import.meta.filename) {
   rejectArguments(
-    'Usage: npm run build\n\nCompiles the sources into dist/ if they have changed.\n\nExample: npm run build',
+    'Usage: npm run build\n\nCompiles the sources into dist/ if they have changed, and compresses the large files of the docs page once.\n\nExample: npm run build',
   )
   try {
-    console.log(`The build is in ${relative(process.cwd(), build())}.`)
+    const folder = build()
+    compressDocs()
+    console.log(`The build is in ${relative(process.cwd(), folder)}.`)
   } catch (error) {
     if (!(error instanceof BuildError)) throw error
     console.error(error.message)

@@ -18,6 +18,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { folders } from '../product.js'
 import { temporaryFolder } from '../support/cleanup.js'
+import { copyCompressedDocs } from './support/compressedDocs.js'
 
 const root = dirname(folders.seeds)
 
@@ -51,6 +52,7 @@ process.exit()
   write('parts/first.ts', 'export const first: string = "one"')
   write('parts/second.ts', 'export const second: string = "two"')
   symlinkSync(join(root, 'node_modules'), join(path, 'node_modules'))
+  copyCompressedDocs(path)
   const start = (args: readonly string[] = ['scripts/run.mjs', 'server']) => {
     const child = spawn(process.execPath, args, { cwd: path })
     const ended = Promise.all([once(child, 'close'), text(child.stdout), text(child.stderr)])

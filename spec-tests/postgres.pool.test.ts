@@ -138,6 +138,16 @@ test('a request for a locked table gets 503 after POOL_WAIT_MS', async () => {
   assert.is((await service.create('leave', { leave_type: 'x' })).status, 201)
 })
 
+test('the value counts of an explorer page are cancelled when their time is up', async () => {
+  const service = await startService({ url: database.url, pool: never, explorer: true })
+  // The rows of the page are cached, so that only its counts need the table.
+  for (let n = 0; n < 2; n++) await service.get('/v1/leave')
+  await whileLocked('leave_requests', async () => {
+    assert.is((await service.send('/explore/leave')).status, 200)
+    await until(async () => (await activeStatements()) === 0)
+  })
+})
+
 test('a client that leaves cancels its statement, and no other one', async () => {
   const service = await startService({ url: database.url, pool: never })
   const { hostname, port } = new URL(service.address)

@@ -1,5 +1,9 @@
 /** The index, the health check, the docs page, and the responses of the HTTP layer itself. */
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
 import { connect } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib'
 import { pino } from 'pino'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -70,8 +74,28 @@ test('the docs page loads nothing from other hosts and runs no inline script', a
   assert.match(String(page.headers['content-security-policy']), /script-src 'self';/)
   assert.not.match(page.text, /https?:\/\/|<script>|onload=/)
   const assets = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path as string)
-  assert.is(assets.length, 4)
+  assert.is(assets.length, 5)
   for (const asset of assets) assert.is((await send(asset)).status, 200, asset)
+})
+
+/** The bytes as they are sent. */
+const received = async (path: string, encoding: string): Promise<Buffer> => {
+  const sent = request(`${address}${path}`, { headers: { 'accept-encoding': encoding } }).end()
+  const [response] = (await once(sent, 'response')) as [IncomingMessage]
+  return buffer(response)
+}
+
+test('the docs page, its files and the document are sent with brotli at quality 11', async () => {
+  const files = ['', '/docs.js', '/docs.css', '/swagger-ui.css'].map((name) => `/api/docs${name}`)
+  for (const path of [...files, '/api/openapi.json']) {
+    const body = await received(path, 'identity')
+    assert.ok(body.length < 1_024 || (await received(path, 'br')).equals(brotliCompressSync(body)), path)
+  }
+  // Quality 11 takes seconds for this file.
+  const bundle = '/api/docs/swagger-ui-bundle.js'
+  const [body, sent] = await Promise.all([received(bundle, 'identity'), received(bundle, 'br')])
+  assert.ok(brotliDecompressSync(sent).equals(body))
+  assert.ok(sent.length < brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }).length)
 })
 
 test('the docs assets are a fixed list', async () => {

@@ -79,13 +79,14 @@ interface Sandbox {
   remove(): void
 }
 
-/** A copy of the build beside what it finds above it: the packages, the demo rows and package.json. */
+/** A copy of the build beside what it finds above it: the packages, the demo rows, the compressed docs page and package.json. */
 const sandboxIn = (parent: string, name: string): Sandbox => {
   const folder = join(parent, name)
   const [copy, temporary] = [join(folder, 'build'), join(folder, 'tmp')]
   mkdirSync(temporary, { recursive: true })
   cpSync(build, copy, { recursive: true, filter: (path) => !basename(path).startsWith('pid-') })
   for (const shared of ['node_modules', 'seeds']) symlinkSync(join(root, shared), join(folder, shared))
+  symlinkSync(join(root, 'dist', 'brotli'), join(folder, 'brotli'))
   copyFileSync(join(root, 'package.json'), join(folder, 'package.json'))
   return {
     build: copy,

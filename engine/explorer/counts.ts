@@ -1,7 +1,8 @@
 /** How often values occur in a result, for its filters: in bounded time at any size, and once for each version of the table. */
+import { EventEmitter, once } from 'node:events'
 import { LRUCache } from 'lru-cache'
 import { filterFields, type Resource } from '../descriptor/registry.js'
-import type { Storage, ValueCounts } from '../storage/storage.js'
+import type { Caller, Storage, ValueCounts } from '../storage/storage.js'
 import type { TableState } from './links.js'
 
 /** Up to this many rows are counted exactly; of a larger result, so many rows from all over the table are looked at. */
@@ -21,12 +22,22 @@ const maxResults = 200
 /** How long a page waits for its counts, in milliseconds. */
 const longestWait = 1_000
 
-const inTime = <T>(work: Promise<T>): Promise<T> => {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('counting took too long')), longestWait)
-  })
-  return Promise.race([work, late]).finally(() => clearTimeout(timer))
+/** Bounds the wait: when the time is up, the storage is told that its caller has gone, so that it cancels the work. */
+const inTime = async <T>(client: Caller, work: (caller: Caller) => Promise<T>): Promise<T> => {
+  const caller = Object.assign(new EventEmitter(), { closed: client.closed })
+  const close = () => {
+    caller.closed = true
+    caller.emit('close')
+  }
+  const timer = setTimeout(close, longestWait)
+  client.once('close', close)
+  const late = once(caller, 'close').then(() => Promise.reject(new Error('counting took too long')))
+  try {
+    return await Promise.race([work(caller), late])
+  } finally {
+    clearTimeout(timer)
+    client.off('close', close)
+  }
 }
 
 /** Makes the function that counts the values of a result's filter fields. */
@@ -35,7 +46,7 @@ export const valueCounterOf = (storage: Storage, resource: Resource) => {
   const names = filterFields(resource).map(({ name }) => name)
   const known = new LRUCache<string, { tag: string; found: Counts }>({ max: maxResults })
 
-  return async ({ q, filters }: TableState, total: number): Promise<Counts> => {
+  return async ({ q, filters }: TableState, total: number, client: Caller): Promise<Counts> => {
     const key = JSON.stringify([q, Object.entries(filters).map(([name, value]) => [name, String(value)])])
     const tag = await table.tag()
     const before = known.get(key)
@@ -44,7 +55,7 @@ export const valueCounterOf = (storage: Storage, resource: Resource) => {
     const rows = isSmall ? total : ((await storage.counts()).get(resource) ?? total)
     const share = isSmall ? 1 : Math.min(1, countedRows / rows)
     try {
-      const counts = await inTime(table.valueCounts({ q, filters }, names, share))
+      const counts = await inTime(client, (caller) => table.valueCounts({ q, filters }, names, share, caller))
       const found = { counts, isExact: share === 1, total }
       if (key.length < 1_000) known.set(key, { tag, found })
       return found

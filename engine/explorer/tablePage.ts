@@ -83,7 +83,7 @@ export const tablePage = (service: ExplorerService, resource: Resource, find: Fi
     const total = await eachRow(page, (row) => rows.push(shownRow(resource, row, state.q)))
     const time = performance.now() - started
     const labels = await readLabels(storage, registry, resource, rows)
-    const counts = await countValues(state, total)
+    const counts = await countValues(state, total, caller)
     const valueLabels = await readValueLabels(storage, registry, resource, state, counts.counts)
     const filters = filterPanel(registry, resource, state, counts, valueLabels)
     const curl = `curl ${shellWord(`${origin}${apiListUrl(resource, state)}`)}`

@@ -34,41 +34,35 @@ const page = (title: string): string => `<!doctype html>
     <title>${title.replace(/[&<]/g, (sign) => (sign === '&' ? '&amp;' : '&lt;'))}</title>
     <link rel="icon" type="image/png" href="${docsPath}/favicon-32x32.png">
     <link rel="stylesheet" href="${docsPath}/swagger-ui.css">
+    <link rel="stylesheet" href="${docsPath}/docs.css">
   </head>
   <body>
-    <div id="docs"></div>
+    <div id="docs" data-url="${basePath}/openapi.json"></div>
     <script src="${docsPath}/swagger-ui-bundle.js"></script>
-    <script src="${docsPath}/start.js"></script>
+    <script src="${docsPath}/docs.js"></script>
   </body>
 </html>
 `
 
-/** A separate file, because the policy forbids inline scripts. */
-const start = `window.ui = SwaggerUIBundle({
-  url: '${basePath}/openapi.json',
-  dom_id: '#docs',
-  deepLinking: true,
-  displayRequestDuration: true,
-  docExpansion: 'list',
-  defaultModelsExpandDepth: 0,
-  tryItOutEnabled: true,
-  persistAuthorization: false,
-  validatorUrl: null,
-})
-`
-
 /** The page and its files: a fixed list, so that no other file can be reached. */
 export const docsAssets = (title: string): { path: string; type: string; body: Buffer }[] => {
-  const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
-  const file = (name: string): Buffer => readFileSync(join(folder, name))
+  const installed = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
+  const own = join(import.meta.dirname, 'assets')
   const html = { type: 'text/html; charset=utf-8', body: Buffer.from(page(title)) }
-  const javascript = 'text/javascript; charset=utf-8'
+  const file = (folder: string, name: string, type: string) => ({
+    path: `${docsPath}/${name}`,
+    type,
+    body: readFileSync(join(folder, name)),
+  })
+  const script = 'text/javascript; charset=utf-8'
+  const style = 'text/css; charset=utf-8'
   return [
     { path: docsPath, ...html },
     { path: `${docsPath}/`, ...html },
-    { path: `${docsPath}/start.js`, type: javascript, body: Buffer.from(start) },
-    { path: `${docsPath}/swagger-ui-bundle.js`, type: javascript, body: file('swagger-ui-bundle.js') },
-    { path: `${docsPath}/swagger-ui.css`, type: 'text/css; charset=utf-8', body: file('swagger-ui.css') },
-    { path: `${docsPath}/favicon-32x32.png`, type: 'image/png', body: file('favicon-32x32.png') },
+    file(own, 'docs.js', script),
+    file(own, 'docs.css', style),
+    file(installed, 'swagger-ui-bundle.js', script),
+    file(installed, 'swagger-ui.css', style),
+    file(installed, 'favicon-32x32.png', 'image/png'),
   ]
 }

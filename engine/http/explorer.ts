@@ -5,7 +5,7 @@ import { sendTagged } from './conditional.js'
 import { sendRows } from './download.js'
 import type { Handler, Service } from './handlers.js'
 import type { AppContext } from './requestLog.js'
-import { taggedBody } from './taggedBody.js'
+import { fixedBody, taggedBody } from './taggedBody.js'
 
 /** Only files of this host run; nothing inline does. */
 const policy = [
@@ -68,7 +68,7 @@ export const explorerRoutes = (service: Service, operations: readonly Operation[
     },
   })
   const assets = explorer.assets.map(({ path, type, body }): PageRoute => {
-    const asset = taggedBody(body)
+    const asset = fixedBody(body)
     return { name: 'exploreAsset', path, handler: (ctx) => sendTagged(ctx, asset, type) }
   })
   return { routes: [...assets, ...explorer.routes.map(page)], prepare }

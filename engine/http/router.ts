@@ -11,7 +11,7 @@ import { explorerRoutes } from './explorer.js'
 import { type Handler, handlerOf, type Service } from './handlers.js'
 import { probesOf } from './probes.js'
 import type { AppContext, State } from './requestLog.js'
-import { taggedBody } from './taggedBody.js'
+import { fixedBody, taggedBody } from './taggedBody.js'
 
 /** The index has a path with and without a slash; every other path has one spelling. */
 const pathsOf = (path: string): string[] =>
@@ -22,7 +22,7 @@ const documentMaker = ({ product }: Service, operations: readonly Operation[]) =
   const make = async () => {
     const { documentsOf } = await import('../contract/documents.js')
     const { openapi, swagger } = documentsOf(product, operations)
-    return { openapi: taggedBody(openapi), swagger: (host: string) => taggedBody(swagger(host)) }
+    return { openapi: fixedBody(openapi), swagger: (host: string) => taggedBody(swagger(host)) }
   }
   let documents: ReturnType<typeof make> | undefined
   return () => {
@@ -66,7 +66,7 @@ export const routesOf = (service: Service, operations: readonly Operation[]): Mi
   add('documents', `${basePath}/openapi.json`, async (ctx) => sendTagged(ctx, (await documents()).openapi))
   add('documents', '/swagger.json', async (ctx) => sendTagged(ctx, (await documents()).swagger(ctx.host)))
   for (const { path, type, body } of docsAssets(service.product.name)) {
-    const asset = taggedBody(body)
+    const asset = fixedBody(body)
     add('docs', path, (ctx) => {
       ctx.set(docsHeaders)
       return sendTagged(ctx, asset, type)

@@ -37,7 +37,7 @@ export interface TableDialect extends Pick<Table, 'conflicts' | 'create' | 'exce
   /** The matching rows after an id. */
   part(plan: Plan, after: bigint, caller?: Caller): Promise<StreamPart>
   /** The most frequent values among matching rows; never of a plan that finds nothing. */
-  valueCounts(plan: Plan, fields: readonly string[], share: number): Promise<ValueCounts>
+  valueCounts(plan: Plan, fields: readonly string[], share: number, caller?: Caller): Promise<ValueCounts>
   /** The row with this id, if there is one. */
   row(id: number, caller?: Caller): Promise<VersionedBody | undefined>
 }

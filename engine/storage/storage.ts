@@ -73,7 +73,7 @@ export interface Table {
    */
   stream(query: Matching, caller?: Caller): AsyncIterable<Uint8Array>
   /** The most frequent values of some fields among the matching rows. With a share below 1, that part of the table is looked at. */
-  valueCounts(query: Matching, fields: readonly string[], share: number): Promise<ValueCounts>
+  valueCounts(query: Matching, fields: readonly string[], share: number, caller?: Caller): Promise<ValueCounts>
   /** Some fields of the rows with these ids, long texts truncated. */
   excerpts(ids: readonly number[], fields: readonly string[]): Promise<readonly RowValues[]>
   /** The row with this id, where there is one. */

@@ -48,10 +48,10 @@ export const resourceTable = (resource: Resource, dialect: TableDialect, cache: 
         last = part.last
       }
     },
-    async valueCounts(query, fields, share) {
+    async valueCounts(query, fields, share, caller) {
       const plan = planOf({ ...query, ...firstPage }, dialect.isIndexed)
       if (plan.by === 'nothing' || fields.length === 0) return { rows: 0, values: new Map() }
-      return dialect.valueCounts(plan, fields, share)
+      return dialect.valueCounts(plan, fields, share, caller)
     },
     excerpts: dialect.excerpts,
     async get(id, caller) {

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { folders } from '../../product.js'
 import { temporaryFolder } from '../../support/cleanup.js'
+import { copyCompressedDocs } from './compressedDocs.js'
 
 const root = dirname(folders.seeds)
 const parts = ['cli', 'engine', 'package.json', 'product.ts', 'scripts', 'server.ts', 'support', 'tsconfig.json']
@@ -18,6 +19,7 @@ export const copyOfProject = () => {
   const descriptors = resources.flatMap((name) => [`resources/${name}.ts`, `seeds/${name}.json`])
   for (const part of [...parts, ...descriptors]) cpSync(join(root, part), join(path, part), { recursive: true })
   symlinkSync(join(root, 'node_modules'), join(path, 'node_modules'))
+  copyCompressedDocs(path)
   const { scripts } = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8')) as {
     scripts: Record<string, string>
   }

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { folders } from '../../product.js'
 import { temporaryFolder } from '../../support/cleanup.js'
+import { copyCompressedDocs } from './compressedDocs.js'
 
 const root = dirname(folders.seeds)
 
@@ -44,6 +45,7 @@ export const projectCopy = (): ProjectCopy => {
   mkdirSync(join(path, 'data'))
   mkdirSync(join(path, 'docs'))
   symlinkSync(join(root, 'node_modules'), join(path, 'node_modules'), 'junction')
+  copyCompressedDocs(path)
   return {
     path,
     async run(command, environment = {}) {

@@ -90,7 +90,6 @@ export const furtherReads = (
     built.set(key, known)
     return known
   }
-  const purpose = { table: resource.table }
   const valuesOf = ({ q, filters }: Plan) => ({ ...filters, ...(q && searchValues(searchIndex, q)) })
 
   return {
@@ -101,18 +100,19 @@ export const furtherReads = (
       const last = row?.[1] ?? undefined
       return { rows: Buffer.from(row?.[0] ?? ''), last: last === undefined ? undefined : BigInt(last) }
     },
-    async valueCounts(plan, fields, share) {
+    async valueCounts(plan, fields, share, caller) {
       const isSample = share < 1
       const key = `values ${statementKey(plan)} ${isSample} ${fields}`
       const counts = statement(key, () => valueCountsStatement(resource, plan, fields, isSample))
-      const [total, ...rows] = await connections.read(counts, { ...valuesOf(plan), percent: share * 100 }, purpose)
-      const values = new Map(fields.map((name) => [name, [] as [string, number][]]))
-      for (const [name, value, count] of rows) values.get(String(name))?.push([String(value), Number(count)])
-      return { rows: Number(total?.[2]), values }
+      const values = { ...valuesOf(plan), percent: share * 100 }
+      const [total, ...rows] = await connections.read(counts, values, { table: resource.table, caller })
+      const found = new Map(fields.map((name) => [name, [] as [string, number][]]))
+      for (const [name, value, count] of rows) found.get(String(name))?.push([String(value), Number(count)])
+      return { rows: Number(total?.[2]), values: found }
     },
     async excerpts(ids, fields) {
       const excerpts = statement(`excerpts ${fields}`, () => excerptsStatement(resource, fields))
-      const rows = await connections.read(excerpts, { ids: ids.join() }, purpose)
+      const rows = await connections.read(excerpts, { ids: ids.join() }, { table: resource.table })
       return rows.map(([id, ...values]) => {
         const shown = fields.map((name, n): [string, Value] => {
           const value = values[n] ?? null

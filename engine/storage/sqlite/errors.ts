@@ -32,7 +32,10 @@ export const withStorageErrors = (table: () => Table): Table => ({
       rethrow(error as Error)
     }
   },
-  valueCounts: (query, fields, share) => table().valueCounts(query, fields, share).catch(rethrow),
+  valueCounts: (...query) =>
+    table()
+      .valueCounts(...query)
+      .catch(rethrow),
   excerpts: (ids, fields) => table().excerpts(ids, fields).catch(rethrow),
   get: (id, caller) => table().get(id, caller).catch(rethrow),
   conflicts: (row) => table().conflicts(row).catch(rethrow),

@@ -4,14 +4,14 @@ import { type LargePage, largePage, pageHead, type SizedRow } from '../largePage
 import type { Plan } from '../plan.js'
 import type { ValueCounts } from '../storage.js'
 import { type Block, pageStart, type TableState } from './blocks.js'
-import { type ListPart, partReader } from './parts.js'
+import { type ListPart, partReader, type RowsSql } from './parts.js'
 import { preparer } from './prepared.js'
 import { addContains, containsSql, DeadlineExceeded, matchExpression, probeSql, trigramsOf } from './search.js'
 import { type Finder, type Matches, matchInSteps } from './steps.js'
 import { valueCounter } from './valueCounts.js'
 
 /** The SQL that the lists of one resource are made of; plain data, so that it can be sent to a worker. */
-export interface ListSql {
+export interface ListSql extends RowsSql {
   readonly table: string
   readonly searchIndex: string
   /** The table's state, as a TableState. */
@@ -22,8 +22,6 @@ export interface ListSql {
   readonly text: string
   /** The condition of each filter, with one parameter. */
   readonly filters: Readonly<Record<string, string>>
-  /** The JSON of the rows whose ids are given as a JSON array, in order. */
-  readonly rows: string
 }
 
 /** A page: its bytes, or for a large one which rows it holds. */
@@ -124,11 +122,11 @@ const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof ad
   }
 
   const page = database.transaction(pageOf)
-  const partAfter = partReader(prepare, sql.rows, readBlocks)
+  const partAfter = partReader(prepare, sql, readBlocks)
   const countValues = valueCounter(prepare, sql.table, readBlocks)
   return {
     part: database.transaction((query: Plan, after: bigint, deadline: number) =>
-      partAfter(after, finder(query, deadline)),
+      partAfter(after, query.by === 'all' ? undefined : finder(query, deadline)),
     ),
     valueCounts: database.transaction((query: Plan, fields: readonly string[], share: number, deadline: number) =>
       countValues(fields, share, finder(query, deadline), deadline),

@@ -37,17 +37,29 @@ const nextIds = (blocks: readonly Block[], after: bigint, { ids }: Finder) => {
   return { found, last: undefined }
 }
 
-/** Makes the function that reads the part after an id. */
-export const partReader = (prepare: Prepare, rowsSql: string, readBlocks: () => readonly Block[]) => {
-  const rows = () => prepare(`select id, cast(row as blob) from (${rowsSql})`).raw().safeIntegers()
-  return (after: bigint, finder: Finder): ListPart => {
-    const { found, last } = nextIds(readBlocks(), after, finder)
+/** Queries of rows, as their ids and JSON. */
+export interface RowsSql {
+  /** The rows whose ids are given as a JSON array, in order. */
+  readonly rows: string
+  /** All rows after an id, in order. */
+  readonly rowsAfter: string
+}
+
+/** Makes the function that reads the part after an id; without a finder, of all rows. */
+export const partReader = (prepare: Prepare, sql: RowsSql, readBlocks: () => readonly Block[]) => {
+  const read = (rowsSql: string, value: string | bigint) =>
+    prepare(`select id, cast(row as blob) from (${rowsSql})`).raw().safeIntegers().iterate([value]) as IterableIterator<
+      [bigint, Buffer]
+    >
+  return (after: bigint, finder: Finder | undefined): ListPart => {
+    // To find the ids first, and then each row by its id, would take four times as long: 17 s for 1,000,000 rows.
+    const { found, last } = finder ? nextIds(readBlocks(), after, finder) : { found: undefined, last: undefined }
     const lines: Buffer[] = []
     let size = 0
-    for (const [id, row] of rows().iterate([`[${found.join()}]`]) as IterableIterator<[bigint, Buffer]>) {
+    for (const [id, row] of found ? read(sql.rows, `[${found.join()}]`) : read(sql.rowsAfter, after)) {
       lines.push(row, lineFeed)
       size += row.length
-      if (size >= partBytes && id !== found.at(-1)) return { bytes: Buffer.concat(lines), last: id }
+      if (size >= partBytes && id !== found?.at(-1)) return { bytes: Buffer.concat(lines), last: id }
     }
     return { bytes: Buffer.concat(lines), last }
   }

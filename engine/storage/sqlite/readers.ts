@@ -12,7 +12,13 @@ export interface Readers {
   rows(resource: string, ids: readonly bigint[]): Promise<Uint8Array>
   /** The next part of a stream. */
   part(resource: string, query: Plan, after: bigint, caller?: Caller): Promise<ListPart>
-  valueCounts(resource: string, query: Plan, fields: readonly string[], share: number): Promise<ValueCounts>
+  valueCounts(
+    resource: string,
+    query: Plan,
+    fields: readonly string[],
+    share: number,
+    caller?: Caller,
+  ): Promise<ValueCounts>
   close(): Promise<unknown>
 }
 
@@ -43,9 +49,10 @@ export const readersOf = (quick: Executor, slow: Executor, timeoutMs: number): R
       isAbandoned: () => caller?.closed === true,
       timeoutMs,
     }),
-  valueCounts: (resource, query, fields, share) =>
+  valueCounts: (resource, query, fields, share, caller) =>
     slow.run({ resource, query, fields, share } satisfies ListTask, {
       group: `${resource} counts`,
+      isAbandoned: () => caller?.closed === true,
       timeoutMs: Math.min(timeoutMs, countsMs),
     }),
   close: () => Promise.all([quick.close(), slow.close()]),

@@ -50,6 +50,7 @@ export const statementsOf = (knex: Knex, registry: Registry, resource: Resource)
       text: searchedText(knex, resource, resource.table),
       filters: Object.fromEntries(filterFields(resource).map(({ name }) => [name, `${table}.${quoted(name)} = ?`])),
       rows: `${rows} where id in (select value from json_each(?)) order by id`,
+      rowsAfter: `${rows} where id > ? order by id`,
     } satisfies ListSql,
   }
 }

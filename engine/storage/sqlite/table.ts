@@ -98,7 +98,7 @@ export const sqliteTable = (resource: Resource, statements: Statements, shared: 
       const { bytes, last } = await readers.part(resource.path, plan, after, caller)
       return { rows: bytes, last }
     },
-    valueCounts: (plan, fields, share) => readers.valueCounts(resource.path, plan, fields, share),
+    valueCounts: (...query) => readers.valueCounts(resource.path, ...query),
     async excerpts(ids, fields) {
       return prepare(excerptSql(resource, fields)).all(`[${ids.join()}]`) as RowValues[]
     },

@@ -1,0 +1,60 @@
+/** Starts Swagger UI. A file, because the policy of the page forbids inline scripts. */
+const dark = matchMedia('(prefers-color-scheme: dark)')
+const followTheme = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
+followTheme()
+dark.addEventListener('change', followTheme)
+
+/** Gives controls the names that Swagger UI leaves out, and takes the links out of its buttons, which may contain none. */
+const accessibility = ({ React: { createElement } }) => {
+  /** Code that scrolls can be reached with the keyboard. */
+  const focusable = (Code) => (props) => {
+    const ref = (node) => {
+      for (const code of node?.querySelectorAll('pre') ?? []) code.tabIndex = 0
+    }
+    return createElement('div', { ref }, createElement(Code, props))
+  }
+  return {
+    components: { DeepLink: ({ text }) => createElement('span', null, text) },
+    wrapComponents: {
+      TextArea: (TextArea) => (props) => createElement(TextArea, { ...props, 'aria-label': 'Request body' }),
+      HighlightCode: focusable,
+      RequestSnippets: focusable,
+      // The text is the name.
+      Button:
+        (Button) =>
+        ({ 'aria-label': label, ...props }) =>
+          createElement(Button, typeof props.children === 'string' ? props : { ...props, 'aria-label': label }),
+      CloseIcon: () => () => createElement('span', { role: 'img', 'aria-label': 'Close' }, '✕'),
+    },
+  }
+}
+
+/** Shows the default of a parameter with its bounds, also when the field has another value. */
+const defaults = ({ React: { createElement, Fragment } }) => ({
+  wrapComponents: {
+    JsonSchemaForm: (Form) => (props) => {
+      const value = props.schema?.get('default')
+      const shown = createElement('div', { className: 'parameter__extension' }, `default: ${value}`)
+      return createElement(Fragment, null, createElement(Form, props), value !== undefined && shown)
+    },
+  },
+})
+
+const docs = document.getElementById('docs')
+window.SwaggerUIBundle({
+  url: docs.dataset.url,
+  domNode: docs,
+  plugins: [accessibility, defaults],
+  deepLinking: true,
+  displayRequestDuration: true,
+  docExpansion: 'list',
+  defaultModelExpandDepth: 2,
+  defaultModelsExpandDepth: 0,
+  filter: true,
+  requestSnippetsEnabled: true,
+  showCommonExtensions: true,
+  syntaxHighlight: { theme: 'tomorrow-night' },
+  tryItOutEnabled: true,
+  persistAuthorization: false,
+  validatorUrl: null,
+})
