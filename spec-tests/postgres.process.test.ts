@@ -86,9 +86,9 @@ test('the metrics do not wait for a database that hangs', async () => {
     assert.is(response.status, 200)
     return response.text()
   }
-  await until(async () => /^resource_rows\{resource="leave"\} \d+$/m.test(await metrics()))
+  await until(async () => /^registry_rows\{resource="leave"\} \d+$/m.test(await metrics()))
   network.hang()
-  for (let n = 0; n < 3; n++) assert.match(await metrics(), /^resource_rows\{resource="leave"\} \d+$/m)
+  for (let n = 0; n < 3; n++) assert.match(await metrics(), /^registry_rows\{resource="leave"\} \d+$/m)
   network.restore()
   running.child.kill('SIGKILL')
 })

@@ -3,6 +3,7 @@ import { request } from 'node:http'
 import { connect } from 'node:net'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { parseTraceparent } from '../engine/http/traceContext.js'
 import { plainLine, plainNotice } from '../engine/plainLine.js'
 import { startProcess } from '../support/process.js'
 import { freshUrl } from './support/database.js'
@@ -37,6 +38,10 @@ const refusals = {
   'a tunnel': { status: 405, bytes: 'CONNECT a:80 HTTP/1.1\r\nHost: a:80\r\n\r\n' },
   'a URL that is too long': { status: 414, bytes: `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n` },
   'headers that are too large': { status: 431, bytes: `GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n\r\n` },
+  'a traced request without a host': {
+    status: 400,
+    bytes: `GET /api HTTP/1.1\r\ntraceparent: 00-${'7'.repeat(32)}-${'8'.repeat(16)}-01\r\n\r\n`,
+  },
   'an unknown transfer coding': {
     status: 501,
     bytes: `POST /api/v1/leave HTTP/1.1\r\nHost: a\r\n${auth}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`,
@@ -60,18 +65,23 @@ const unchanged = await at('/employees?q=very-private&limit=3', { headers: { 'if
 const row = await at('/employees/3')
 const missing = await at('/employees/none')
 const badId = await at('/employees', { headers: { 'x-request-id': 'no spaces allowed' } })
+const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
+const traced = await at('/employees/4', { headers: { traceparent } })
+const badTrace = await at('/employees/5', { headers: { traceparent: traceparent.toUpperCase() } })
 const authorization = `Bearer ${token}`
 const made = await post({ authorization, 'idempotency-key': 'k' }, '{"leave_type":"body-that-is-private"}')
 const again = await post({ authorization, 'idempotency-key': 'k' }, '{"leave_type":"body-that-is-private"}')
 const wrong = await post({ authorization: 'Bearer wrong-secret' }, '{}')
 const unknown = await post({ authorization }, `{"password_hash":"${password}"}`)
-const responses = { ok, unchanged, row, missing, badId, made, again, wrong, unknown }
+const responses = { ok, unchanged, row, missing, badId, traced, badTrace, made, again, wrong, unknown }
 const statuses = {
   ok: 200,
   unchanged: 304,
   row: 200,
   missing: 404,
   badId: 200,
+  traced: 200,
+  badTrace: 200,
   made: 201,
   again: 201,
   wrong: 401,
@@ -131,6 +141,47 @@ test('a valid request id is used, an invalid one is replaced', () => {
   assert.match(badId.headers.get('x-request-id') ?? '', /^[0-9a-f-]{36}$/)
 })
 
+test('a valid traceparent is logged, an invalid one is ignored', () => {
+  assert.is(lineOf(traced)?.['trace_id'], '4bf92f3577b34da6a3ce929d0e0e4736')
+  assert.is(lineOf(traced)?.['parent_id'], '00f067aa0ba902b7')
+  for (const response of [badTrace, ok]) {
+    assert.not.ok('trace_id' in (lineOf(response) ?? {}))
+    assert.not.ok('parent_id' in (lineOf(response) ?? {}))
+  }
+  assert.is(lines.filter((line) => line['trace_id'] === '7'.repeat(32)).length, 1)
+})
+
+const [trace, parent] = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331']
+const traceparents: Readonly<Record<string, boolean>> = {
+  [`00-${trace}-${parent}-00`]: true,
+  [`00-${trace}-${parent}-ff`]: true,
+  [`cc-${trace}-${parent}-01`]: true,
+  [`cc-${trace}-${parent}-01-what-the-future-will-be`]: true,
+  [`cc-${trace}-${parent}-01.what`]: false,
+  [`ff-${trace}-${parent}-01`]: false,
+  [`00-${trace}-${parent}-01-more`]: false,
+  [`00-${trace}-${parent}-01-`]: false,
+  [`00-${trace}-${parent}-1`]: false,
+  [`00-${trace}-${parent}`]: false,
+  [`0-${trace}-${parent}-01`]: false,
+  [`00-${'0'.repeat(32)}-${parent}-01`]: false,
+  [`00-${trace}-${'0'.repeat(16)}-01`]: false,
+  [`00-${trace.slice(1)}-${parent}-01`]: false,
+  [`00-${trace}0-${parent}-01`]: false,
+  [`00-${trace}-${parent.toUpperCase()}-01`]: false,
+  [`00_${trace}_${parent}_01`]: false,
+  [` 00-${trace}-${parent}-01`]: false,
+  [`00-${trace}-${parent}-01, 00-${trace}-${parent}-01`]: false,
+  [`cc-${trace}-${parent}-01-a, cc-${trace}-${parent}-01`]: false,
+  [`00-${trace}-${parent}-01\n`]: false,
+  '': false,
+}
+for (const [header, isValid] of Object.entries(traceparents)) {
+  test(`traceparent ${JSON.stringify(header)} is ${isValid ? '' : 'not '}valid`, () => {
+    assert.equal(parseTraceparent(header), isValid ? { traceId: trace, parentId: parent } : undefined)
+  })
+}
+
 test('reads have a Server-Timing', () => {
   for (const response of [ok, unchanged, row]) {
     assert.match(
@@ -151,16 +202,16 @@ const sample = (name: string): number =>
   Number(new RegExp(`^${name.replaceAll(/[{}]/g, '\\$&')} (\\S+)$`, 'm').exec(metrics)?.[1])
 
 test('metrics count requests, creates, rows and the process itself', () => {
-  assert.is(sample('http_requests_total{operation="listEmployees",status="200"}'), 2)
-  assert.is(sample('http_requests_total{operation="listEmployees",status="304"}'), 1)
-  assert.is(sample('http_requests_total{operation="createLeaveRequest",status="201"}'), 2)
-  assert.is(sample('resource_creates_total{operation="createLeaveRequest"}'), 1)
-  assert.is(sample('resource_rows{resource="leave"}'), 241)
-  assert.is(sample('http_request_duration_seconds_count{operation="getEmployee"}'), 2)
-  assert.is(sample('http_requests_total{operation="none",status="400"}'), 2)
-  assert.is(sample('http_requests_total{operation="createLeaveRequest",status="400"}'), 2)
+  assert.is(sample('registry_http_requests_total{operation="listEmployees",status="200"}'), 2)
+  assert.is(sample('registry_http_requests_total{operation="listEmployees",status="304"}'), 1)
+  assert.is(sample('registry_http_requests_total{operation="createLeaveRequest",status="201"}'), 2)
+  assert.is(sample('registry_creates_total{operation="createLeaveRequest"}'), 1)
+  assert.is(sample('registry_rows{resource="leave"}'), 241)
+  assert.is(sample('registry_http_request_duration_seconds_count{operation="getEmployee"}'), 4)
+  assert.is(sample('registry_http_requests_total{operation="none",status="400"}'), 3)
+  assert.is(sample('registry_http_requests_total{operation="createLeaveRequest",status="400"}'), 2)
   for (const status of [405, 414, 431, 501]) {
-    assert.is(sample(`http_requests_total{operation="none",status="${status}"}`), 1)
+    assert.is(sample(`registry_http_requests_total{operation="none",status="${status}"}`), 1)
   }
   for (const name of ['process_cpu_seconds_total', 'process_resident_memory_bytes', 'nodejs_eventloop_lag_seconds']) {
     assert.ok(sample(name) >= 0, name)

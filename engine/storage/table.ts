@@ -20,7 +20,9 @@ export const resourceTable = (resource: Resource, dialect: TableDialect, cache: 
   /** The cached response, if the table has not changed since. */
   const cached = async (key: string): Promise<CachedBody | undefined> => {
     const entry = cache.get(key)
-    return entry && entry.tag === (await tag()) ? entry : undefined
+    const isHit = entry !== undefined && entry.tag === (await tag())
+    cache.count(isHit)
+    return isHit ? entry : undefined
   }
   const offer = (key: string, { version, body }: VersionedBody): CachedBody => {
     const entry = { tag: `${shape}${version}`, body }

@@ -1,7 +1,7 @@
 /** The connection pools, their time limits and their retries. */
 import { Pool, type PoolClient, type PoolConfig } from 'pg'
 import type { PoolOptions } from '../options.js'
-import { type Caller, TimedOut } from '../storage.js'
+import { type Caller, type PoolStats, TimedOut } from '../storage.js'
 import { cancelStatement } from './cancel.js'
 import { nameTable } from './errorPlace.js'
 import { committing, connectError, isBroken, isRetryableRead, isRetryableWrite, wasCancelled } from './errors.js'
@@ -36,6 +36,7 @@ export interface Connections {
   /** Runs a write of one statement, which is its own transaction. */
   readonly write: RunFor
   transaction<T>(work: (run: Run) => Promise<T>): Promise<T>
+  stats(): PoolStats[]
   close(): Promise<void>
 }
 
@@ -48,6 +49,11 @@ const poolOf = (config: PoolConfig): Pool => {
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
+}
+
+const statsOf = (part: string, pool: Pool, waiting: number): PoolStats => {
+  const { totalCount: open, idleCount: idle, options } = pool
+  return { part, size: options.max, open, inUse: open - idle, waiting }
 }
 
 /** Creates the pools; connections are opened on demand. */
@@ -152,6 +158,10 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
           }),
         isRetryableWrite,
       ),
+    stats: () => [
+      statsOf('requests', pool, slots.waiting() + pool.waitingCount),
+      statsOf('checks', checks, checks.waitingCount),
+    ],
     async close() {
       await Promise.all([checks.end(), pool.end()])
     },

@@ -42,6 +42,7 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
         await ask(deferReferences)
         for await (const { resource, rows } of batches) await insertRows(ask, resource, rows)
       }),
+    stats: () => ({ cache: cache.stats(), pools: connections.stats(), threadRestarts: 0 }),
     async ping() {
       const [row] = await within(options.pool.waitMs, connections.check(ping))
       return { isReadOnly: row?.[0] === 'on' }

@@ -25,16 +25,13 @@ const executorsOf = (
   path: string,
   database: Database,
   sql: ReadonlyMap<string, ListSql>,
-  warn: (message: string) => void,
+  onRestart: (cause: string) => void,
 ): [Executor, Executor, Executor] => {
   if (path === inMemory) {
     const reader = inPlace(listReader(database, sql))
     return [reader, reader, inPlace(writer(database, () => {}))]
   }
-  const thread = (module: string, data: unknown) =>
-    workerThread(new URL(module, import.meta.url), data, (cause) =>
-      warn(`A worker thread died and was replaced: ${cause}.`),
-    )
+  const thread = (module: string, data: unknown) => workerThread(new URL(module, import.meta.url), data, onRestart)
   const reader = () => thread('./readWorker.js', { path, sql })
   return [reader(), reader(), thread('./writeWorker.js', path)]
 }
@@ -45,7 +42,11 @@ const openFile = async (registry: Registry, path: string, options: StorageOption
   const commits = commitCounter(database)
   const statements = new Map(registry.map((resource) => [resource.path, statementsOf(knex, registry, resource)]))
   const lists = new Map([...statements].map(([resource, sql]) => [resource, sql.lists]))
-  const [quick, slow, writing] = executorsOf(path, database, lists, options.warn)
+  let threadRestarts = 0
+  const [quick, slow, writing] = executorsOf(path, database, lists, (cause) => {
+    threadRestarts++
+    options.warn(`A worker thread died and was replaced: ${cause}.`)
+  })
   const readers = readersOf(quick, slow, options.readTimeoutMs)
   const writes = writeQueue(writing, commits.committed)
   const shared: Shared = { database, readers, writes, commits }
@@ -75,6 +76,7 @@ const openFile = async (registry: Registry, path: string, options: StorageOption
       }
       commits.committed()
     },
+    stats: () => ({ cache: cache.stats(), pools: [], threadRestarts }),
     async ping() {
       checkFile()
       anyQuery.get()
