@@ -1,6 +1,7 @@
 /** Starts the service: settings → database → app → listen → drain. */
 import cluster from 'node:cluster'
 import { basename } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { basePath } from './engine/contract/service.js'
 import { loadRegistry } from './engine/descriptor/load.js'
 import type { Registry } from './engine/descriptor/registry.js'
@@ -73,8 +74,10 @@ const serve = async (registry: Registry, settings: Settings): Promise<string> =>
   const app = createApp(service, createLogger(settings.LOG_LEVEL), onRequest, inFlight)
   const target = { host: settings.HOST, port: settings.PORT }
   const { address, stop } = await listen(app, target).catch(explainListenError('PORT'))
-  onStopSignal(settings.DRAIN_TIMEOUT_MS, async () => {
+  onStopSignal(settings, async () => {
     isStopping = true
+    // Load balancers learn from /readyz to send nothing more, and meanwhile no request is refused.
+    if (settings.DRAIN_DELAY_MS > 0) await sleep(settings.DRAIN_DELAY_MS)
     await stop()
     await storage.close()
     process.exit(0)

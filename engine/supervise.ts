@@ -28,7 +28,7 @@ const killAll = (): void => {
 
 /** Starts the workers, which run the module; resolves with their address once all of them listen. */
 export const supervise = async (module: string, settings: Settings, onRestart: () => void): Promise<string> => {
-  const { HOST, WORKERS, DRAIN_TIMEOUT_MS } = settings
+  const { HOST, WORKERS } = settings
   const port = settings.PORT === 0 ? await freePort(HOST) : settings.PORT
   // Workers accept connections themselves: with round robin, a connection that is being passed to a dying worker hangs.
   // Must be set before setupPrimary().
@@ -64,7 +64,7 @@ export const supervise = async (module: string, settings: Settings, onRestart: (
     if (workers().length === 0) process.exit(0)
     for (const worker of workers()) worker.process.kill('SIGTERM')
   }
-  onStopSignal(DRAIN_TIMEOUT_MS, drain, killAll)
+  onStopSignal(settings, drain, killAll)
   await new Promise<void>((resolve) => {
     cluster.on('listening', ({ process: { pid } }) => {
       listening++
