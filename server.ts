@@ -6,6 +6,7 @@ import { basePath } from './engine/contract/service.js'
 import { loadRegistry } from './engine/descriptor/load.js'
 import type { Registry } from './engine/descriptor/registry.js'
 import { createApp } from './engine/http/app.js'
+import { currentRequest } from './engine/http/currentRequest.js'
 import { docsPath } from './engine/http/docs.js'
 import { listen } from './engine/http/listen.js'
 import type { InFlight, OnRequest } from './engine/http/requestLog.js'
@@ -16,11 +17,12 @@ import { reportIndexing, reportOpened, reportUnfilled } from './engine/startRepo
 import { onStopSignal } from './engine/stopSignals.js'
 import { openStorage } from './engine/storage/open.js'
 import type { Storage } from './engine/storage/storage.js'
+import type { Trace } from './engine/storage/trace.js'
 import { supervise } from './engine/supervise.js'
 import { folders, middleware, product } from './product.js'
 import { runCommand } from './support/options.js'
 
-const openDatabase = async (registry: Registry, settings: Settings): Promise<Storage> => {
+const openDatabase = async (registry: Registry, settings: Settings, trace?: Trace): Promise<Storage> => {
   const storage = await openStorage(registry, settings.DATABASE_URL, {
     demo: settings.DEMO_DATA,
     cacheBytes: settings.CACHE_MB * 1024 * 1024,
@@ -35,6 +37,7 @@ const openDatabase = async (registry: Registry, settings: Settings): Promise<Sto
     startWaitMs: settings.DATABASE_WAIT_MS,
     progress: reportIndexing,
     warn: (message) => notices.warn(message),
+    trace,
     // The supervisor has opened the database before its workers, and reported it.
     opened: (event) => cluster.isPrimary && reportOpened(settings.DATABASE_URL, event),
   })
@@ -65,13 +68,17 @@ const serveMetrics = async ({ HOST, METRICS_PORT = 0, WORKERS }: Settings): Prom
 
 /** Serves in this process until a signal stops it; resolves with its address. */
 const serve = async (registry: Registry, settings: Settings): Promise<string> => {
-  const storage = await openDatabase(registry, settings)
+  const logger = createLogger(settings.LOG_LEVEL)
+  const trace: Trace | undefined = logger.isLevelEnabled('debug')
+    ? (message, fields) => logger.debug({ id: currentRequest.getStore(), ...fields }, message)
+    : undefined
+  const storage = await openDatabase(registry, settings, trace)
   const inFlight = { count: 0 }
   const onRequest = settings.METRICS_PORT === undefined ? undefined : await startMetrics(storage, inFlight, settings)
   const { API_TOKEN: token, EXPLORER: explorer } = settings
   let isStopping = false
   const service = { product, registry, storage, token, explorer, middleware, isStopping: () => isStopping }
-  const app = createApp(service, createLogger(settings.LOG_LEVEL), onRequest, inFlight)
+  const app = createApp(service, logger, onRequest, inFlight)
   const target = { host: settings.HOST, port: settings.PORT }
   const { address, stop } = await listen(app, target).catch(explainListenError('PORT'))
   onStopSignal(settings, async () => {

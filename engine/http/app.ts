@@ -31,7 +31,7 @@ export const createApp = (
   app.on('error', (error: Error & { code?: string }) => {
     if (!clientLeft.test(error.code ?? '')) logger.error({ err: error }, 'a response failed')
   })
-  app.use(logRequests(logRequest, inFlight))
+  app.use(logRequests(logRequest, inFlight, logger.isLevelEnabled('debug')))
   const outages = outageLog(logger)
   app.use(errorEnvelope(logger, outages))
   app.use(setCommonHeaders)

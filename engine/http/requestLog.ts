@@ -8,6 +8,7 @@ import { batchPerTick } from '../batchPerTick.js'
 import type { HttpError } from '../contract/errors.js'
 import { requestId } from '../contract/headers.js'
 import { replayedHeader } from '../contract/idempotency.js'
+import { currentRequest } from './currentRequest.js'
 import { type TraceContext, traceOf } from './traceContext.js'
 
 export interface State {
@@ -74,14 +75,14 @@ export interface InFlight {
 
 /** The outermost middleware: it logs the response as every other middleware left it. */
 export const logRequests =
-  (logRequest: OnRequest, inFlight: InFlight): Middleware<State> =>
+  (logRequest: OnRequest, inFlight: InFlight, isTraced: boolean): Middleware<State> =>
   async (ctx, next) => {
     const start = performance.now()
     const id = requestIdOf(ctx.req)
     ctx.set('X-Request-Id', id)
     inFlight.count++
     try {
-      await next()
+      await (isTraced ? currentRequest.run(id, next) : next())
     } finally {
       if (ctx.body instanceof Readable && !ctx.res.closed) ctx.res.once('close', () => inFlight.count--)
       else inFlight.count--

@@ -2,6 +2,7 @@
 import { Pool, type PoolClient, type PoolConfig } from 'pg'
 import type { PoolOptions } from '../options.js'
 import { type Caller, type PoolStats, TimedOut } from '../storage.js'
+import type { Trace } from '../trace.js'
 import { cancelStatement } from './cancel.js'
 import { nameTable } from './errorPlace.js'
 import { committing, connectError, isBroken, isRetryableRead, isRetryableWrite, wasCancelled } from './errors.js'
@@ -57,7 +58,11 @@ const statsOf = (part: string, pool: Pool, waiting: number): PoolStats => {
 }
 
 /** Creates the pools; connections are opened on demand. */
-export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementMs }: PoolOptions): Connections => {
+export const connectionsTo = (
+  server: Server,
+  { size, waitMs, idleMs, statementMs }: PoolOptions,
+  trace?: Trace,
+): Connections => {
   const settings = {
     statement_timeout: String(statementMs),
     // A statement that waits for a lock does not keep its connection from others for long.
@@ -73,7 +78,7 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
   const config = { ...server.config(settings), connectionTimeoutMillis: waitMs, idleTimeoutMillis: idleMs }
   const checks = poolOf({ ...config, max: 1, query_timeout: waitMs })
   const pool = poolOf({ ...config, max: size, query_timeout: statementMs + grace })
-  const { single, begin, inTransaction } = runnerFor(server, settings)
+  const { single, begin, inTransaction } = runnerFor(server, settings, trace)
   const slots = slotsOf(size)
   const withRetries = retrying(waitMs, size)
 

@@ -25,12 +25,17 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
   }
   const server = await waitForServer(url, options).catch(explain)
   const searchIndex = await setUp(server, registry, options).catch(explain)
-  const connections = connectionsTo(server, options.pool)
+  const connections = connectionsTo(server, options.pool, options.trace)
   const counts = countsOf(registry)
   const cache = new ResponseCache(options.cacheBytes)
   return {
     table: perResource(registry, (resource) =>
-      resourceTable(resource, postgresTable(registry, resource, connections, searchIndex, options.pool), cache),
+      resourceTable(
+        resource,
+        postgresTable(registry, resource, connections, searchIndex, options.pool),
+        cache,
+        options.trace,
+      ),
     ),
     async counts() {
       const rows = new Map((await connections.check(counts)).map(([name, count]) => [name, Number(count)]))
