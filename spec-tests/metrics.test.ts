@@ -1,7 +1,5 @@
-/** The metrics of one and of several processes, and the dashboard and the documentation that name them. */
-import { readFileSync } from 'node:fs'
+/** The metrics of one and of several processes. */
 import { connect } from 'node:net'
-import { dirname, join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
 import type { Middleware } from 'koa'
@@ -11,70 +9,30 @@ import { createApp } from '../engine/http/app.js'
 import { listen } from '../engine/http/listen.js'
 import { createLogger } from '../engine/log.js'
 import type { Storage } from '../engine/storage/storage.js'
-import { folders, product } from '../product.js'
-import { type RunningService, startProcess } from '../support/process.js'
-import { freshUrl, server } from './support/database.js'
-
-const root = dirname(folders.seeds)
-const API_TOKEN = 'a-token-of-some-length'
-const start = async (more: Record<string, string> = {}) =>
-  startProcess({ DATABASE_URL: await freshUrl(), API_TOKEN, METRICS_PORT: '0', ...more })
-
-const scrape = async (running: RunningService): Promise<string> => {
-  const response = await fetch(/Metrics at ([^\s"]+)/.exec(running.output())?.[1] ?? '')
-  assert.is(response.status, 200)
-  return response.text()
-}
-const escaped = (name: string): string => name.replaceAll(/[{}]/g, '\\$&')
-const sample = (metrics: string, name: string): number =>
-  Number(new RegExp(`^${escaped(name)} (\\S+)$`, 'm').exec(metrics)?.[1])
-
-/** The labels of each metric in a scrape; of one without samples, nothing. */
-const labelsOf = (metrics: string): Map<string, Set<string>> => {
-  const found = new Map<string, Set<string>>()
-  for (const line of metrics.split('\n')) {
-    const [, declared] = /^# TYPE (\S+)/.exec(line) ?? []
-    if (declared !== undefined) found.set(declared, new Set())
-    const [, name, labels = ''] = /^([a-z]\w*)(?:\{(.*)\})? \S+$/.exec(line) ?? []
-    if (name === undefined) continue
-    const known = found.get(name) ?? new Set()
-    for (const [, label] of labels.matchAll(/(\w+)="/g)) known.add(String(label))
-    found.set(name, known)
-  }
-  return found
-}
-
-/** Uses every kind of operation, and one page often enough to cache it. */
-const exercise = async ({ address }: RunningService): Promise<void> => {
-  const get = async (path: string) => (await fetch(`${address}${path}`)).text()
-  for (let n = 0; n < 3; n++) await get('/api/v1/employees?limit=7')
-  for (const path of ['/api', '/api/v1/health', '/api/v1/employees/3', '/api/v1/employees?q=a', '/nowhere'])
-    await get(path)
-  const headers = { authorization: `Bearer ${API_TOKEN}`, 'content-type': 'application/json' }
-  await fetch(`${address}/api/v1/leave`, { method: 'POST', headers, body: '{"leave_type":"Annual"}' })
-}
+import { product } from '../product.js'
+import { server } from './support/database.js'
+import { API_TOKEN, exercise, labelsOf, sample, scrape, startMeasured } from './support/metrics.js'
 
 const until = async (isMet: () => Promise<boolean>): Promise<void> => {
   while (!(await isMet())) await setTimeout(50)
 }
 
-const single = await start()
+const single = await startMeasured()
 await exercise(single)
 const ofOne = await scrape(single)
 
 const test = suite('metrics')
 
 test('the build, the cache and the workers have metrics', () => {
-  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
   const [info = ''] = /^registry_build_info\{.*\} 1$/m.exec(ofOne) ?? []
   for (const label of [
-    `version="${version}"`,
+    `version="${product.version}"`,
     `node="${process.version}"`,
     `database="${server ? 'postgres' : 'sqlite'}"`,
   ]) {
     assert.ok(info.includes(label), info)
   }
-  assert.match(info, /build="[0-9a-f]{12}"/)
+  assert.match(info, /build="\w+"/)
   assert.is(sample(ofOne, 'registry_cache_hits_total'), 1)
   assert.is(sample(ofOne, 'registry_cache_misses_total'), 4)
   assert.is(sample(ofOne, 'registry_cache_entries'), 1)
@@ -133,7 +91,7 @@ if (server) {
 }
 
 test('the metrics of several workers are added up, and a worker that dies takes nothing away', async () => {
-  const running = await start({ WORKERS: '2' })
+  const running = await startMeasured({ WORKERS: '2' })
   for (let n = 0; n < 5; n++) await exercise(running)
   const creates = (metrics: string) => sample(metrics, 'registry_creates_total{operation="createLeaveRequest"}')
   const before = await scrape(running)
@@ -156,7 +114,7 @@ test('the metrics of several workers are added up, and a worker that dies takes 
 })
 
 test('the metrics do not wait for a worker that hangs', async () => {
-  const running = await start({ WORKERS: '2' })
+  const running = await startMeasured({ WORKERS: '2' })
   const [, pid] = /Worker (\d+) is ready/.exec(running.output()) ?? []
   await scrape(running)
   process.kill(Number(pid), 'SIGSTOP')
@@ -164,83 +122,6 @@ test('the metrics do not wait for a worker that hangs', async () => {
   process.kill(Number(pid), 'SIGCONT')
   assert.is(sample(metrics, 'registry_workers'), 2)
   assert.is(await running.end('SIGTERM'), 0)
-})
-
-interface Panel {
-  readonly title: string
-  readonly targets?: readonly { readonly expr: string; readonly legendFormat: string }[]
-}
-const dashboard = JSON.parse(readFileSync(join(root, 'deploy', 'grafana-dashboard.json'), 'utf8')) as {
-  readonly panels: readonly (Panel & { readonly id: number })[]
-  readonly templating: { readonly list: readonly { readonly name: string; readonly definition?: string }[] }
-}
-
-/** Added by Prometheus when it scrapes. */
-const scrapeLabels = ['job', 'instance']
-
-/** The metrics and labels that a PromQL expression uses; throws if it has something else. */
-const parseExpr = (expr: string) => {
-  const grouping: string[] = []
-  const metrics = new Map<string, string[]>()
-  const labelsIn = (text: string) => text.match(/\w+/g) ?? []
-  const rest = expr
-    .replaceAll(/"(?:[^"\\]|\\.)*"/g, '')
-    .replaceAll(/\[(?:\$__rate_interval|\d+[smhd])\]/g, '')
-    .replaceAll(/\b(?:by|without)\s*\(([^)]*)\)/g, (_, names: string) => {
-      grouping.push(...labelsIn(names))
-      return ''
-    })
-    .replaceAll(/\b[a-z_]+(?=\s*\()/g, '')
-    .replaceAll(/([a-z]\w*)(\{[^}]*\})?/g, (_, name: string, matchers = '') => {
-      metrics.set(name, [...(metrics.get(name) ?? []), ...labelsIn(matchers)])
-      return ''
-    })
-  assert.match(rest, /^[\s\d.,()+*/-]*$/, `cannot parse ${expr}`)
-  return { metrics, grouping }
-}
-
-const targets = dashboard.panels.flatMap(({ title, targets: all = [] }) => all.map((target) => ({ title, ...target })))
-
-for (const { title, expr, legendFormat } of targets) {
-  test(`the dashboard's panel "${title}" uses metrics and labels that exist: ${expr}`, () => {
-    const known = labelsOf(ofOne)
-    const { metrics, grouping } = parseExpr(expr)
-    assert.ok(metrics.size > 0)
-    const legend = [...legendFormat.matchAll(/\{\{(\w+)\}\}/g)].map(([, label]) => String(label))
-    for (const [name, matched] of metrics) {
-      assert.ok(known.has(name), `${name} does not exist`)
-      const labels = known.get(name) ?? new Set()
-      // SQLite has no pool, so its metrics have no sample; the tests on PostgreSQL check their labels.
-      if (!server && name.startsWith('registry_pool_')) continue
-      for (const label of [...matched, ...grouping, ...legend]) {
-        assert.ok(labels.has(label) || scrapeLabels.includes(label), `${name} has no label ${label}`)
-      }
-    }
-    if (/\b(?:sum|max)\b/.test(expr)) for (const label of legend) assert.ok(grouping.includes(label), label)
-  })
-}
-
-test('the variables of the dashboard use metrics that exist', () => {
-  const variables = dashboard.templating.list.flatMap(({ definition }) => definition ?? [])
-  assert.is(variables.length, 2)
-  for (const definition of variables) {
-    const [, selector = '', label = ''] = /^label_values\((.+), (\w+)\)$/.exec(definition) ?? []
-    const { metrics } = parseExpr(selector)
-    for (const name of metrics.keys()) assert.ok(labelsOf(ofOne).has(name), name)
-    assert.ok(scrapeLabels.includes(label), label)
-  }
-})
-
-test('the panels of the dashboard have distinct ids', () => {
-  const ids = dashboard.panels.map(({ id }) => id)
-  assert.is(new Set(ids).size, ids.length)
-})
-
-test('the documentation lists exactly the metrics that exist', () => {
-  const text = readFileSync(join(root, 'docs', 'operations.md'), 'utf8')
-  const documented = [...text.matchAll(/^\| `(registry_\w+)`/gm)].map(([, name]) => name)
-  const declared = [...ofOne.matchAll(/^# TYPE (registry_\w+)/gm)].map(([, name]) => name)
-  assert.equal(documented.toSorted(), declared.toSorted())
 })
 
 test.after(async () => {
