@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert'
 import { progressBar, stepProgress } from '../engine/progress.js'
 import { temporaryFolder } from '../support/cleanup.js'
 import { startProcess } from '../support/process.js'
-import { server } from './support/database.js'
+import { freshUrl, runOn, server } from './support/database.js'
 
 /** A progress bar with a manual clock, and its lines without the bar. */
 const recorded = (total: number, unit: string, isTerminal = false, columns = 100) => {
@@ -202,6 +202,23 @@ if (!server) {
       )
     })
   }
+}
+
+if (server) {
+  test('building an index at a start is reported in the log', async () => {
+    const url = await freshUrl()
+    await (await startProcess({ DATABASE_URL: url, DEMO_DATA: 'false' })).end('SIGTERM')
+    await runOn(
+      url,
+      `insert into leave_requests (leave_type, status) select 'Annual', 'Pending' from generate_series(1, 110000)`,
+    )
+    await runOn(url, 'drop index registry_leave_requests_filter_status')
+    // The planner's estimate is the total.
+    await runOn(url, 'analyze leave_requests')
+    const running = await startProcess({ DATABASE_URL: url })
+    await running.end('SIGTERM')
+    assert.match(running.output(), /"msg":"Indexing leave_requests: 110,000 of 110,000 rows/)
+  })
 }
 
 test.run()
