@@ -213,8 +213,6 @@ if (server) {
       `insert into leave_requests (leave_type, status) select 'Annual', 'Pending' from generate_series(1, 110000)`,
     )
     await runOn(url, 'drop index registry_leave_requests_filter_status')
-    // The planner's estimate is the total.
-    await runOn(url, 'analyze leave_requests')
     const running = await startProcess({ DATABASE_URL: url })
     await running.end('SIGTERM')
     assert.match(running.output(), /"msg":"Indexing leave_requests: 110,000 of 110,000 rows/)
