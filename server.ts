@@ -1,11 +1,15 @@
 /** Starts the service: settings → database → app → listen → drain. */
 import cluster from 'node:cluster'
+import { basename } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { basePath } from './engine/contract/service.js'
 import { loadRegistry } from './engine/descriptor/load.js'
 import type { Registry } from './engine/descriptor/registry.js'
 import { createApp } from './engine/http/app.js'
+import { currentRequest } from './engine/http/currentRequest.js'
 import { docsPath } from './engine/http/docs.js'
 import { listen } from './engine/http/listen.js'
+import type { InFlight, OnRequest } from './engine/http/requestLog.js'
 import { explainListenError } from './engine/listenError.js'
 import { createLogger, notices } from './engine/log.js'
 import { readSettings, type Settings, settingHint, settingsHelp, settingWarnings } from './engine/settings.js'
@@ -13,11 +17,12 @@ import { reportIndexing, reportOpened, reportUnfilled } from './engine/startRepo
 import { onStopSignal } from './engine/stopSignals.js'
 import { openStorage } from './engine/storage/open.js'
 import type { Storage } from './engine/storage/storage.js'
+import type { Trace } from './engine/storage/trace.js'
 import { supervise } from './engine/supervise.js'
 import { folders, middleware, product } from './product.js'
 import { runCommand } from './support/options.js'
 
-const openDatabase = async (registry: Registry, settings: Settings): Promise<Storage> => {
+const openDatabase = async (registry: Registry, settings: Settings, trace?: Trace): Promise<Storage> => {
   const storage = await openStorage(registry, settings.DATABASE_URL, {
     demo: settings.DEMO_DATA,
     cacheBytes: settings.CACHE_MB * 1024 * 1024,
@@ -32,6 +37,7 @@ const openDatabase = async (registry: Registry, settings: Settings): Promise<Sto
     startWaitMs: settings.DATABASE_WAIT_MS,
     progress: reportIndexing,
     warn: (message) => notices.warn(message),
+    trace,
     // The supervisor has opened the database before its workers, and reported it.
     opened: (event) => cluster.isPrimary && reportOpened(settings.DATABASE_URL, event),
   })
@@ -39,21 +45,46 @@ const openDatabase = async (registry: Registry, settings: Settings): Promise<Sto
   return storage
 }
 
-/** Loaded only if METRICS_PORT is set. */
-const loadMetrics = () => import('./engine/http/metrics.js')
+/** Registers the metrics of this process. prom-client is loaded only if METRICS_PORT is set. */
+const startMetrics = async (storage: Storage, inFlight: InFlight, { DATABASE_URL }: Settings): Promise<OnRequest> => {
+  const { registerMetrics } = await import('./engine/http/metrics.js')
+  if (cluster.isWorker) (await import('./engine/http/workerMetrics.js')).replyToSupervisor()
+  const database = DATABASE_URL.startsWith('sqlite:') ? 'sqlite' : 'postgres'
+  // The build's folder is named after the digest of its sources.
+  const build = { version: product.version, build: basename(import.meta.dirname), node: process.version, database }
+  return registerMetrics({ storage, inFlight, build })
+}
+
+let restarts = 0
+
+/** Serves the metrics of this process, or of its workers. */
+const serveMetrics = async ({ HOST, METRICS_PORT = 0, WORKERS }: Settings): Promise<void> => {
+  const server = await import('./engine/http/metricsServer.js')
+  const ofWorkers =
+    WORKERS > 1 ? (await import('./engine/http/workerMetrics.js')).workerMetrics(() => restarts) : undefined
+  const metrics = await server.serveMetrics(HOST, METRICS_PORT, ofWorkers).catch(explainListenError('METRICS_PORT'))
+  notices.info({ metrics }, `Metrics at ${metrics}`)
+}
 
 /** Serves in this process until a signal stops it; resolves with its address. */
 const serve = async (registry: Registry, settings: Settings): Promise<string> => {
-  const storage = await openDatabase(registry, settings)
-  const onRequest = settings.METRICS_PORT === undefined ? undefined : (await loadMetrics()).requestMetrics(storage)
+  const logger = createLogger(settings.LOG_LEVEL)
+  const trace: Trace | undefined = logger.isLevelEnabled('debug')
+    ? (message, fields) => logger.debug({ id: currentRequest.getStore(), ...fields }, message)
+    : undefined
+  const storage = await openDatabase(registry, settings, trace)
+  const inFlight = { count: 0 }
+  const onRequest = settings.METRICS_PORT === undefined ? undefined : await startMetrics(storage, inFlight, settings)
   const { API_TOKEN: token, EXPLORER: explorer } = settings
   let isStopping = false
   const service = { product, registry, storage, token, explorer, middleware, isStopping: () => isStopping }
-  const app = createApp(service, createLogger(settings.LOG_LEVEL), onRequest)
+  const app = createApp(service, logger, onRequest, inFlight)
   const target = { host: settings.HOST, port: settings.PORT }
   const { address, stop } = await listen(app, target).catch(explainListenError('PORT'))
-  onStopSignal(settings.DRAIN_TIMEOUT_MS, async () => {
+  onStopSignal(settings, async () => {
     isStopping = true
+    // Load balancers learn from /readyz to send nothing more, and meanwhile no request is refused.
+    if (settings.DRAIN_DELAY_MS > 0) await sleep(settings.DRAIN_DELAY_MS)
     await stop()
     await storage.close()
     process.exit(0)
@@ -66,7 +97,8 @@ const serveInWorkers = async (registry: Registry, settings: Settings): Promise<s
   // Creates missing tables and indexes once, before the workers open the database.
   const storage = await openDatabase(registry, settings)
   await storage.close()
-  return supervise(import.meta.filename, settings).catch(explainListenError('PORT'))
+  const countRestart = () => restarts++
+  return supervise(import.meta.filename, settings, countRestart).catch(explainListenError('PORT'))
 }
 
 const start = async (): Promise<void> => {
@@ -77,12 +109,8 @@ const start = async (): Promise<void> => {
   const address = await serveAll(registry, settings)
   if (cluster.isWorker) return
 
-  const { HOST, METRICS_PORT, API_TOKEN, EXPLORER } = settings
-  if (METRICS_PORT !== undefined) {
-    const { serveMetrics } = await loadMetrics()
-    const metrics = await serveMetrics(HOST, METRICS_PORT).catch(explainListenError('METRICS_PORT'))
-    notices.info({ metrics }, `Metrics at ${metrics}`)
-  }
+  if (settings.METRICS_PORT !== undefined) await serveMetrics(settings)
+  const { API_TOKEN, EXPLORER } = settings
   const writes = API_TOKEN === undefined ? 'disabled (set API_TOKEN to enable them)' : 'enabled'
   const explorer = EXPLORER ? ` · explorer at ${address}` : ''
   notices.info(

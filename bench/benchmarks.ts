@@ -3,6 +3,7 @@ import type { SpawnOptions } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { endProgressLine } from '../engine/progress.js'
 import { spawnChild } from '../support/cleanup.js'
 import { Client } from './client.js'
 import { measureCreates } from './creates.js'
@@ -23,7 +24,10 @@ export interface BenchmarkOptions {
   readonly seconds: number
 }
 
-const log = (line: string) => console.error(line)
+const log = (line: string) => {
+  endProgressLine()
+  console.error(line)
+}
 const token = 'benchmark-write-token'
 
 const installPeers = async (): Promise<void> => {

@@ -1,6 +1,7 @@
 /** Measures creates by one client and by sixty-four, on this disk and on a simulated slow one. */
 import { type ChildProcess, execFileSync } from 'node:child_process'
 import { setTimeout } from 'node:timers/promises'
+import { progressBar } from '../engine/progress.js'
 import { spawnChild } from '../support/cleanup.js'
 import { Client } from './client.js'
 import type { RunningServer } from './processes.js'
@@ -54,16 +55,21 @@ export const measureCreates = async (
   syncsInProcess: boolean,
 ): Promise<CreateRates[]> => {
   const client = new Client(server.address)
+  const isSlowDisk = syncsInProcess && hasStrace()
+  const report = progressBar('creates', isSlowDisk ? 4 : 2, 'measurements')
+  let done = 0
+  report(done)
+  const rate = async (clients: number, count: number): Promise<number> => {
+    const measured = await client.rate(createRequest(token), clients, count)
+    report(++done)
+    return measured
+  }
   const measure = async (disk: string, count: number): Promise<CreateRates> => {
     await client.rate(createRequest(token), 64, 200)
-    return {
-      disk,
-      oneClient: await client.rate(createRequest(token), 1, Math.floor(count / 8)),
-      manyClients: await client.rate(createRequest(token), 64, count),
-    }
+    return { disk, oneClient: await rate(1, Math.floor(count / 8)), manyClients: await rate(64, count) }
   }
   const results = [await measure('this disk', 4_000)]
-  if (syncsInProcess && hasStrace()) {
+  if (isSlowDisk) {
     const strace = await slowDownSyncs(server.pid)
     results.push(await measure('each sync delayed by 5 ms', 2_000))
     strace.kill()

@@ -1,5 +1,6 @@
 /** Measures how the latency of each kind of request grows from the demo data to a large table. */
 import { readFileSync } from 'node:fs'
+import { progressBar } from '../engine/progress.js'
 import { p99 } from '../support/statistics.js'
 import { Client, type TimedRequest } from './client.js'
 import type { BenchServer } from './processes.js'
@@ -68,6 +69,9 @@ export const measureGrowth = async (
   large: BenchServer,
   rows: number,
 ): Promise<{ growths: Growth[]; p99: number; megabytes: number | undefined }> => {
+  const report = progressBar('growth', 2 * Object.keys(requestKinds(rows)).length, 'measurements')
+  let done = 0
+  report(done)
   const latencies = async (benchServer: BenchServer, count: number) => {
     const server = await benchServer.start()
     const client = new Client(server.address)
@@ -77,6 +81,7 @@ export const measureGrowth = async (
       // A first run reads the data from disk, which is not measured.
       await client.latency(requests)
       result.set(kind, await client.latency(requests))
+      report(++done)
     }
     return { server, client, result }
   }

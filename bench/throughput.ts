@@ -1,4 +1,5 @@
 /** Measures reads of all servers in alternating rounds, so that noise affects all of them alike. */
+import { progressBar } from '../engine/progress.js'
 import { median } from '../support/statistics.js'
 import type { Load, LoadGenerator } from './load.js'
 import type { RunningServer } from './processes.js'
@@ -33,6 +34,9 @@ export const measure = async (
   { rounds, seconds }: { rounds: number; seconds: number },
   log: (line: string) => void,
 ): Promise<Measured[]> => {
+  const report = progressBar('reads', kinds.length * rounds * servers.length, 'measurements')
+  let done = 0
+  report(done)
   const measured: Measured[] = []
   for (const { name: kind, load } of kinds) {
     const rates = new Map<RunningServer, number[]>(servers.map((server) => [server, []]))
@@ -42,6 +46,7 @@ export const measure = async (
         const rate = await generate({ ...load(server), seconds })
         rates.get(server)?.push(rate)
         log(`${kind}, round ${round} of ${rounds}: ${server.name} ${Math.round(rate).toLocaleString('en')} requests/s`)
+        report(++done)
       }
     }
     for (const [server, all] of rates) measured.push({ kind, server: server.name, rate: median(all) })

@@ -3,14 +3,14 @@ import { createHash } from 'node:crypto'
 import { resolve } from 'node:path'
 import { loadRegistry } from '../engine/descriptor/load.js'
 import type { Registry } from '../engine/descriptor/registry.js'
+import { endProgressLine, progressBar, stepProgress } from '../engine/progress.js'
 import { readSettings, type Settings, SettingsError } from '../engine/settings.js'
 import { copiedKeys } from '../engine/storage/keys.js'
 import { openStorage } from '../engine/storage/open.js'
 import type { StorageOptions } from '../engine/storage/options.js'
 import type { Batch, CopiedTable, Storage, StoredRow } from '../engine/storage/storage.js'
 import { folders } from '../product.js'
-import { CommandError, runCommand, text, UsageError } from '../support/options.js'
-import { progressBar } from '../support/progress.js'
+import { CommandError, runCommand, text, UsageError, warnUser } from '../support/options.js'
 import { checkSource } from './copySource.js'
 
 const batchSize = 5_000
@@ -54,8 +54,8 @@ const optionsFrom = (settings: Settings): StorageOptions => ({
     statementMs: longest,
     preparedStatements: settings.PREPARED_STATEMENTS,
   },
-  progress: () => {},
-  warn: console.warn,
+  progress: stepProgress(),
+  warn: warnUser,
 })
 
 /** Reads the rows of one table in batches. */
@@ -69,8 +69,11 @@ const readBatches = async function* (storage: Storage, table: CopiedTable): Asyn
   }
 }
 
+const totalOf = async (storage: Storage): Promise<number> =>
+  [...(await storage.counts()).values()].reduce((sum, rows) => sum + rows, 0)
+
 const readAll = async function* (storage: Storage, tables: readonly CopiedTable[]): AsyncGenerator<Batch> {
-  const total = [...(await storage.counts()).values()].reduce((sum, rows) => sum + rows, 0)
+  const total = await totalOf(storage)
   const report = progressBar('copy', total, 'rows')
   let done = 0
   report(done)
@@ -88,7 +91,7 @@ const distinct = (value: StoredRow[string] = null): unknown =>
   typeof value === 'number' || typeof value === 'bigint' ? [String(value)] : value
 
 /** The number of rows, and a hash of all their values. The databases may sort texts differently, so rows are hashed one by one. */
-const digest = async (storage: Storage, table: CopiedTable): Promise<string> => {
+const digest = async (storage: Storage, table: CopiedTable, onRows: (count: number) => void): Promise<string> => {
   const combined = Buffer.alloc(32)
   let count = 0
   for await (const { rows } of readBatches(storage, table)) {
@@ -98,6 +101,7 @@ const digest = async (storage: Storage, table: CopiedTable): Promise<string> => 
       for (let n = 0; n < combined.length; n++) combined[n] = Number(combined[n]) ^ Number(hash[n])
     }
     count += rows.length
+    onRows(rows.length)
   }
   return `${count} rows ${combined.toString('hex', 0, 8)}`
 }
@@ -112,13 +116,24 @@ const copy = async (registry: Registry, from: Storage, to: Storage): Promise<voi
   const tables: readonly CopiedTable[] = [...registry, copiedKeys]
   if (await hasRows(to, tables)) throw new CommandError('--to already has rows; use an empty database.')
   await to.fill(readAll(from, tables))
+  const total = 2 * (await totalOf(to))
+  const report = progressBar('compare', total, 'rows')
+  let done = 0
+  const onRows = (count: number) => {
+    done += count
+    report(Math.min(done, total))
+  }
+  onRows(0)
+  const equal: string[] = []
   for (const table of tables) {
-    const [source, target] = [await digest(from, table), await digest(to, table)]
+    const [source, target] = [await digest(from, table, onRows), await digest(to, table, onRows)]
     if (source !== target) {
       throw new CommandError(`${table.path} differs: ${source} in --from, ${target} in --to; do not use the copy.`)
     }
-    console.log(`${table.path}: ${target}, the same in both`)
+    equal.push(`${table.path}: ${target}, the same in both`)
   }
+  endProgressLine()
+  for (const line of equal) console.log(line)
 }
 
 await runCommand(command, async ({ from: source, to: target }) => {

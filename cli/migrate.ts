@@ -2,12 +2,12 @@
 import { existsSync } from 'node:fs'
 import { loadRegistry } from '../engine/descriptor/load.js'
 import type { Registry } from '../engine/descriptor/registry.js'
+import { stepProgress } from '../engine/progress.js'
 import { readSettings } from '../engine/settings.js'
 import { migrateStorage, planStorage, releaseStorage } from '../engine/storage/open.js'
 import type { MigrateOptions } from '../engine/storage/options.js'
 import { folders } from '../product.js'
-import { CommandError, flag, optionalText, runCommand, UsageError } from '../support/options.js'
-import { progressBar } from '../support/progress.js'
+import { CommandError, flag, optionalText, runCommand, UsageError, warnUser } from '../support/options.js'
 import { copyDatabase } from './backup/copyDatabase.js'
 
 const command = {
@@ -21,21 +21,6 @@ const command = {
   },
   notes: 'Before --apply, an SQLite file is copied next to itself.',
   example: 'DATABASE_URL=sqlite:data/workforce.sqlite npm run migrate -- --apply rename:contracts.kind',
-}
-
-/** Tables with fewer rows than this are done before a bar could be read. */
-const manyRows = 100_000
-
-/** A progress bar for each step of a large table. */
-const reporter = () => {
-  let current: { table: string; done: number; report: (done: number) => void } | undefined
-  return (table: string, done: number, total: number): void => {
-    if (total < manyRows) return
-    if (current?.table !== table || done < current.done)
-      current = { table, done, report: progressBar(table, total, 'rows') }
-    current.done = done
-    current.report(done)
-  }
 }
 
 /** Copies an SQLite file before something is applied that may lose data. */
@@ -77,7 +62,7 @@ await runCommand(command, async ({ apply, adopt, release, recount }) => {
   }
   if (release && (adopt || apply !== undefined || recount)) throw new UsageError('--release takes no other option.')
   const registry = await loadRegistry(folders)
-  const options = { waitMs, isRecounting: recount, progress: reporter(), warn: console.warn }
+  const options = { waitMs, isRecounting: recount, progress: stepProgress(), warn: warnUser }
   if (release) {
     const steps = await releaseStorage(registry, url, options)
     for (const { about } of steps) console.log(`Done: ${about}.`)

@@ -2,12 +2,12 @@
 import { loadRegistry } from '../engine/descriptor/load.js'
 import { nearest } from '../engine/descriptor/nearest.js'
 import type { Registry, Resource } from '../engine/descriptor/registry.js'
+import { progressBar, stepProgress } from '../engine/progress.js'
 import { readSettings } from '../engine/settings.js'
 import { openStorage } from '../engine/storage/open.js'
 import { folders } from '../product.js'
 import { addBulkRows } from '../support/bulkRows.js'
-import { CommandError, integer, optionalText, runCommand, UsageError } from '../support/options.js'
-import { progressBar } from '../support/progress.js'
+import { CommandError, integer, optionalText, runCommand, UsageError, warnUser } from '../support/options.js'
 import { withSampleRows } from '../support/samples.js'
 import { loadDemoRows } from './seed/loadDemoRows.js'
 
@@ -70,8 +70,8 @@ await runCommand(command, async ({ rows, resource: path, demo }) => {
       statementMs: 600_000,
       preparedStatements: settings.PREPARED_STATEMENTS,
     },
-    progress: () => {},
-    warn: console.warn,
+    progress: stepProgress(),
+    warn: warnUser,
     opened(event) {
       isFilled = event.demo
     },

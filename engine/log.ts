@@ -1,6 +1,7 @@
 /** The log on standard output: JSON lines, or plain text in a terminal. */
 import { type Logger, pino } from 'pino'
-import { plainLine, plainNotice } from './plainLine.js'
+import { hasColours, plainLine, plainNotice } from './plainLine.js'
+import { endProgressLine } from './progress.js'
 
 /** The most bytes of a batch: a pipe takes so many in one piece, so that lines of several processes never mix. */
 const maxBatch = 4096
@@ -48,9 +49,15 @@ const batchedOutput = () => {
 }
 
 /** A terminal shows each line at once, as text. */
-const terminalOutput = (format: (line: string) => string) => ({
-  write: (line: string) => process.stdout.write(format(line)),
-})
+const terminalOutput = (format: typeof plainLine) => {
+  const isColoured = hasColours(true, process.env)
+  return {
+    write(line: string) {
+      endProgressLine()
+      process.stdout.write(format(line, isColoured))
+    },
+  }
+}
 
 const { isTTY } = process.stdout
 

@@ -1,7 +1,11 @@
 /** Formats JSON log lines for a terminal. */
 
-const levels: Readonly<Record<string, string>> = { 40: 'WARN ', 50: 'ERROR ', 60: 'FATAL ' }
+const levels: Readonly<Record<string, string>> = { 20: 'DEBUG ', 40: 'WARN ', 50: 'ERROR ', 60: 'FATAL ' }
 const noticeLevels: Readonly<Record<string, string>> = { 40: 'Warning: ', 50: 'Error: ' }
+
+const [red, green, yellow, cyan, grey] = [31, 32, 33, 36, 90]
+const levelColours: Readonly<Record<string, number>> = { 20: grey, 40: yellow, 50: red, 60: red }
+const statusColours = [undefined, cyan, green, cyan, yellow, red]
 
 interface LogLine {
   readonly level: number
@@ -10,28 +14,76 @@ interface LogLine {
   readonly [name: string]: unknown
 }
 
+/** Whether a terminal gets colours: FORCE_COLOR decides, then NO_COLOR, then what the output is. */
+export const hasColours = (isTerminal: boolean, environment: Readonly<Record<string, string | undefined>>): boolean => {
+  const { FORCE_COLOR, NO_COLOR, TERM } = environment
+  if (FORCE_COLOR !== undefined) return !/^(?:0|false)$/.test(FORCE_COLOR)
+  return isTerminal && !NO_COLOR && TERM !== 'dumb'
+}
+
+const coloured = (text: string, colour: number | undefined): string =>
+  colour === undefined || text === '' ? text : `\u001b[${colour}m${text}\u001b[39m`
+
 /** The stack of an error and of its causes, indented below the line. */
 const formatStack = (err: unknown): string => {
   const { stack, cause } = (err ?? {}) as { stack?: string; cause?: unknown }
   return stack ? `\n  ${stack.replaceAll('\n', '\n  ')}${cause ? `\n  caused by:${formatStack(cause)}` : ''}` : ''
 }
 
-const formatBytes = (bytes: number): string => (bytes < 1024 ? `${bytes} B` : `${(bytes / 1024).toFixed(1)} kB`)
+/** A statement and its plan, indented below the line. */
+const formatPlan = (sql: unknown, plan: unknown): string => {
+  const statement = sql === undefined ? [] : [String(sql).replaceAll(/\s+/g, ' ')]
+  const lines = [...statement, ...(Array.isArray(plan) ? plan : [])]
+  return lines.map((line) => `\n  ${line}`).join('')
+}
 
-/** `12:34:56 GET /api/v1/leave 200 · 1.2 ms · 3.4 kB · 9f1c…`, or the message and its fields. */
-export const plainLine = (json: string): string => {
-  const { level, time, msg, err, pid: _, ...rest } = JSON.parse(json) as LogLine
+const formatBytes = (bytes: number): string => {
+  if (bytes < 1024) return `${bytes} B`
+  return bytes < 1024 ** 2 ? `${(bytes / 1024).toFixed(1)} kB` : `${(bytes / 1024 ** 2).toFixed(1)} MB`
+}
+
+const formatDuration = (ms: number): string => (ms < 1000 ? `${ms.toFixed(2)} ms` : `${(ms / 1000).toFixed(2)} s`)
+
+/** Enough of an id to find its line in a terminal; the response header has all of it. */
+const shortId = (id: unknown): string => String(id).slice(0, 8)
+
+/** The text without characters that control the terminal, which a client may send in a path. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to replace
+const printable = (text: unknown): string => String(text).replaceAll(/[\0-\x1f\x7f-\x9f]/g, '\ufffd')
+
+/** `200  1.20 ms  3.4 kB 9f1c2d3e GET  /api/v1/leave`: all columns but the last have a fixed width. */
+const formatRequest = ({ id, method, path, status, bytes, duration }: Record<string, unknown>, isColoured: boolean) => {
+  const colour = isColoured ? statusColours[Math.floor(Number(status) / 100)] : undefined
+  const columns = [
+    coloured(String(status), colour),
+    formatDuration(Number(duration)).padStart(9),
+    formatBytes(Number(bytes)).padStart(9),
+    shortId(id).padEnd(8),
+    String(method).padEnd(7),
+    printable(path),
+  ]
+  return columns.join(' ')
+}
+
+/** A request in columns, or the message and its fields. */
+export const plainLine = (json: string, isColoured: boolean): string => {
+  const { level, time, msg, err, sql, pid: _, ...rest } = JSON.parse(json) as LogLine
   const clock = new Date(time).toTimeString().slice(0, 8)
-  const { id, method, path, status, bytes, duration, ...more } = rest
+  const { method, path, status, bytes, duration, id, plan, ...more } = rest
   const isRequest = method !== undefined
-  const text = isRequest ? `${method} ${path} ${status} · ${duration} ms · ${formatBytes(Number(bytes))} · ${id}` : msg
-  const fields = Object.entries(!isRequest && id !== undefined ? { id, ...more } : more)
+  const text = isRequest ? formatRequest(rest, isColoured) : msg
+  const fields = Object.entries({
+    ...(!isRequest && id !== undefined && { id: shortId(id) }),
+    ...(!Array.isArray(plan) && { plan }),
+    ...more,
+  }).filter(([, value]) => value !== undefined)
   const formatted = fields.map(([name, value]) => ` ${name}=${JSON.stringify(value)}`).join('')
-  return `${clock} ${levels[level] ?? ''}${text}${formatted}${formatStack(err)}\n`
+  const word = coloured(levels[level] ?? '', isColoured ? levelColours[level] : undefined)
+  return `${clock} ${word}${text}${formatted}${formatPlan(sql, plan)}${formatStack(err)}\n`
 }
 
 /** The message alone: notices are sentences for people. */
-export const plainNotice = (json: string): string => {
+export const plainNotice = (json: string, isColoured: boolean): string => {
   const { level, msg } = JSON.parse(json) as LogLine
-  return `${noticeLevels[level] ?? ''}${msg}\n`
+  return `${coloured(noticeLevels[level] ?? '', isColoured ? levelColours[level] : undefined)}${msg}\n`
 }

@@ -71,6 +71,7 @@ const variables = {
   PREPARED_STATEMENTS: variable('PostgreSQL: whether statements are prepared', 'auto', preparedStatements),
   CACHE_MB: variable('memory per process for cached responses', '32', amount('megabytes', 0, 65_536), 'READY_MB'),
   READ_TIMEOUT_MS: variable('time limit of a read', '10000', milliseconds(3_600_000), 'STATEMENT_TIMEOUT_MS'),
+  DRAIN_DELAY_MS: variable('when stopping: how long to serve on while /readyz is 503', '0', milliseconds(3_600_000, 0)),
   DRAIN_TIMEOUT_MS: variable('time limit for finishing requests when stopping', '10000', milliseconds(3_600_000)),
   WORKERS: variable('processes that share the port', '1', amount('processes', 1, 256)),
 }

@@ -2,6 +2,7 @@
 import { publicDatabaseUrl } from './databaseUrl.js'
 import type { Resource } from './descriptor/registry.js'
 import { notices } from './log.js'
+import { progressBar, stepProgress } from './progress.js'
 
 /** Reports that the database was created or opened. */
 export const reportOpened = (url: string, { created, demo }: { created: boolean; demo: boolean }): void => {
@@ -24,12 +25,15 @@ export const reportUnfilled = (counts: ReadonlyMap<Resource, number>): void => {
   )
 }
 
-let lastReport = 0
-
-/** Reports the progress of indexing existing rows, at most once per second, and only if it takes long. */
-export const reportIndexing = (table: string, done: number, total: number): void => {
-  if (total < 100_000 || Date.now() - lastReport < 1000) return
-  lastReport = Date.now()
-  const rows = `${done.toLocaleString('en')} of ${total.toLocaleString('en')} rows`
-  notices.info({ table, done, total }, `Indexing ${table}: ${rows}`)
-}
+/** Reports the progress of indexing existing rows if it takes long: a bar in a terminal, otherwise a notice once a second. */
+export const reportIndexing = stepProgress(
+  process.stdout.isTTY
+    ? undefined
+    : (table, total) =>
+        progressBar(`Indexing ${table}`, total, 'rows', {
+          now: () => performance.now(),
+          isTerminal: false,
+          intervalMs: 1_000,
+          write: (text, done) => notices.info({ table, done, total }, text.trimEnd()),
+        }),
+)

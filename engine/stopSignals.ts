@@ -1,6 +1,7 @@
 /** SIGTERM and SIGINT: the first one drains the process; a later one, or the time limit, ends it at once. */
 import cluster from 'node:cluster'
 import { notices } from './log.js'
+import type { Settings } from './settings.js'
 
 /** Ctrl+C reaches a process from the terminal and again through npm; signals within this time are one. */
 const repeatMs = 1_000
@@ -12,8 +13,14 @@ const killProcess = (): void => {
   process.kill(process.pid, 'SIGKILL')
 }
 
-/** Calls `drain`, which ends the process, at the first signal; calls `force` if that takes longer than `drainMs`. */
-export const onStopSignal = (drainMs: number, drain: () => unknown, force: () => unknown = killProcess): void => {
+type Limits = Pick<Settings, 'DRAIN_DELAY_MS' | 'DRAIN_TIMEOUT_MS'>
+
+/** Calls `drain`, which ends the process, at the first signal; calls `force` if that takes longer than the settings allow. */
+export const onStopSignal = (
+  { DRAIN_DELAY_MS: delayMs, DRAIN_TIMEOUT_MS: drainMs }: Limits,
+  drain: () => unknown,
+  force: () => unknown = killProcess,
+): void => {
   let first: number | undefined
   const handle = (): void => {
     if (first !== undefined) {
@@ -24,7 +31,7 @@ export const onStopSignal = (drainMs: number, drain: () => unknown, force: () =>
     setTimeout(() => {
       notices.error(`The process did not stop within ${drainMs} ms (DRAIN_TIMEOUT_MS); killing it.`)
       force()
-    }, drainMs)
+    }, delayMs + drainMs)
     drain()
   }
   process.on('SIGTERM', handle)

@@ -27,8 +27,8 @@ const killAll = (): void => {
 }
 
 /** Starts the workers, which run the module; resolves with their address once all of them listen. */
-export const supervise = async (module: string, settings: Settings): Promise<string> => {
-  const { HOST, WORKERS, DRAIN_TIMEOUT_MS } = settings
+export const supervise = async (module: string, settings: Settings, onRestart: () => void): Promise<string> => {
+  const { HOST, WORKERS } = settings
   const port = settings.PORT === 0 ? await freePort(HOST) : settings.PORT
   // Workers accept connections themselves: with round robin, a connection that is being passed to a dying worker hangs.
   // Must be set before setupPrimary().
@@ -50,6 +50,7 @@ export const supervise = async (module: string, settings: Settings): Promise<str
       }
       // The first worker cannot start and has printed the reason.
       if (listening === 0) process.exit(1)
+      onRestart()
       const { pid } = worker.process
       const cause = signal ? `was killed by ${signal}` : `exited with code ${code}`
       const pause = Date.now() - started < restartPauseMs ? restartPauseMs : 0
@@ -63,7 +64,7 @@ export const supervise = async (module: string, settings: Settings): Promise<str
     if (workers().length === 0) process.exit(0)
     for (const worker of workers()) worker.process.kill('SIGTERM')
   }
-  onStopSignal(DRAIN_TIMEOUT_MS, drain, killAll)
+  onStopSignal(settings, drain, killAll)
   await new Promise<void>((resolve) => {
     cluster.on('listening', ({ process: { pid } }) => {
       listening++

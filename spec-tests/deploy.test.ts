@@ -220,7 +220,6 @@ interface Container {
   readonly startupProbe: Probe
   readonly livenessProbe: Probe
   readonly readinessProbe: Probe
-  readonly lifecycle: { readonly preStop: { readonly exec: { readonly command: string[] } } }
   readonly securityContext: object
   readonly volumeMounts: { readonly name: string; readonly mountPath: string }[]
 }
@@ -277,9 +276,10 @@ test('kubernetes: the user is that of the image, the root is read-only, and volu
   assert.is(container.volumeMounts.find(({ name }) => name === 'data')?.mountPath, image.volumes[0])
 })
 
-test('kubernetes: the grace period is longer than the pause and the drain', () => {
-  const [, seconds] = container.lifecycle.preStop.exec.command
-  assert.ok(pod.terminationGracePeriodSeconds > Number(seconds) + drainSeconds)
+test('kubernetes: a pod that stops serves on for a while, and the grace period is longer than delay and drain', () => {
+  const delay = Number(container.env.find(({ name }) => name === 'DRAIN_DELAY_MS')?.value) / 1000
+  assert.ok(delay > 0)
+  assert.ok(pod.terminationGracePeriodSeconds > delay + drainSeconds)
 })
 
 test('docs/deploying.md installs what the image has, and names services, objects and commands that exist', () => {

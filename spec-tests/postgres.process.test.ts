@@ -1,5 +1,6 @@
 /** The process and a PostgreSQL server that fails: how it waits at start, and what it logs and measures. */
 import { setTimeout } from 'node:timers/promises'
+import { Client } from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { launch, startAndFail, startProcess } from '../support/process.js'
@@ -86,12 +87,51 @@ test('the metrics do not wait for a database that hangs', async () => {
     assert.is(response.status, 200)
     return response.text()
   }
-  await until(async () => /^resource_rows\{resource="leave"\} \d+$/m.test(await metrics()))
+  await until(async () => /^registry_rows\{resource="leave"\} \d+$/m.test(await metrics()))
   network.hang()
-  for (let n = 0; n < 3; n++) assert.match(await metrics(), /^resource_rows\{resource="leave"\} \d+$/m)
+  for (let n = 0; n < 3; n++) assert.match(await metrics(), /^registry_rows\{resource="leave"\} \d+$/m)
   network.restore()
   running.child.kill('SIGKILL')
 })
+
+test('the metrics show connections in use and statements that wait for one', async () => {
+  const database = await freshUrl()
+  const limits = { POOL_SIZE: '2', POOL_WAIT_MS: '20000' }
+  const running = await startProcess({ DATABASE_URL: database, METRICS_PORT: '0', ...limits })
+  const [, address = ''] = /Metrics at (http:\S+?)["\s]/.exec(running.output()) ?? []
+  const read = async (name: string) => {
+    const metrics = await (await fetch(address)).text()
+    return Number(new RegExp(`^registry_pool_${name}\\{part="requests"\\} (\\S+)$`, 'm').exec(metrics)?.[1])
+  }
+  const other = new Client({ connectionString: database })
+  await other.connect()
+  await other.query('begin; lock table leave_requests')
+  const reads = Array.from(
+    { length: 4 },
+    async (_, n) => (await fetch(`${running.address}/api/v1/leave/${n + 1}`)).status,
+  )
+  await until(async () => (await read('in_use')) >= 1 && (await read('waiting')) >= 2)
+  assert.is(await read('size'), 2)
+  await other.query('rollback')
+  await other.end()
+  assert.equal(await Promise.all(reads), [200, 200, 200, 200])
+  await until(async () => (await read('in_use')) === 0 && (await read('waiting')) === 0)
+  assert.is(await running.end('SIGTERM'), 0)
+})
+
+for (const fault of ['cut', 'hang'] as const) {
+  test(`while the network is ${fault === 'cut' ? 'cut' : 'silent'}, /livez is 200 and /readyz is 503; then both are 200`, async () => {
+    const running = await startProcess({ DATABASE_URL: network.url, POOL_WAIT_MS: '500' })
+    const get = async (path: string) => (await fetch(`${running.address}${path}`)).status
+    assert.equal([await get('/livez'), await get('/readyz')], [200, 200])
+    network[fault]()
+    for (let n = 0; n < 3; n++) assert.equal([await get('/livez'), await get('/readyz')], [200, 503])
+    network.restore()
+    await until(async () => (await get('/readyz')) === 200)
+    assert.is(await get('/livez'), 200)
+    assert.is(await running.end('SIGTERM'), 0)
+  })
+}
 
 test('an unexpected error names the table and the column in the log, and not the value', async () => {
   const [API_TOKEN, database] = ['a-token-of-some-length', await freshUrl()]

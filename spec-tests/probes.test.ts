@@ -1,4 +1,7 @@
 /** The probes of orchestrators, with and without a database that responds. */
+import { renameSync } from 'node:fs'
+import { connect } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { createApp } from '../engine/http/app.js'
@@ -6,6 +9,8 @@ import { listen } from '../engine/http/listen.js'
 import { createLogger } from '../engine/log.js'
 import type { Storage } from '../engine/storage/storage.js'
 import { product } from '../product.js'
+import { startProcess } from '../support/process.js'
+import { freshUrl, server } from './support/database.js'
 import { startService } from './support/service.js'
 
 const test = suite('probes')
@@ -51,5 +56,61 @@ test('a process that stops lives and is not ready', async () => {
   const { statuses } = await statusesWith(async () => ({ isReadOnly: false }), true)
   assert.equal(statuses, [200, 503])
 })
+
+for (const WORKERS of ['1', '2']) {
+  test(`with DRAIN_DELAY_MS, ${WORKERS} process(es) that stop serve on, live and are not ready`, async () => {
+    const running = await startProcess({ DATABASE_URL: await freshUrl(), DRAIN_DELAY_MS: '4000', WORKERS })
+    const get = async (path: string) => {
+      const { status } = await fetch(`${running.address}${path}`, { headers: { connection: 'close' } })
+      return status
+    }
+    assert.is(await get('/readyz'), 200)
+    const code = running.end('SIGTERM')
+    while ((await get('/readyz')) !== 503);
+    assert.equal([await get('/livez'), await get('/api/v1/leave')], [200, 200])
+    assert.is(await code, 0)
+  })
+}
+
+test('while a request is being finished, /readyz on its connection is 503', async () => {
+  const running = await startProcess({ DATABASE_URL: await freshUrl(), API_TOKEN: 'a-token-of-some-length' })
+  const socket = connect(Number(new URL(running.address).port), '127.0.0.1')
+  let received = ''
+  socket.on('data', (chunk) => {
+    received += chunk
+  })
+  const body = '{"leave_type":"Annual"}'
+  socket.write(
+    `POST /api/v1/leave HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer a-token-of-some-length\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`,
+  )
+  while (!received.includes('100 Continue')) await setTimeout(20)
+  const code = running.end('SIGTERM')
+  // The port is closed once the signal has arrived.
+  const isOpen = () =>
+    fetch(`${running.address}/livez`, { headers: { connection: 'close' } }).then(
+      () => true,
+      () => false,
+    )
+  while (await isOpen()) await setTimeout(20)
+  socket.write(`${body}GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n`)
+  assert.is(await code, 0)
+  assert.match(received, /HTTP\/1\.1 201 .*HTTP\/1\.1 503 /s)
+  socket.destroy()
+})
+
+if (!server) {
+  test('while the file is gone, a process lives and is not ready; when it is back, it is ready', async () => {
+    const url = await freshUrl()
+    const path = url.slice('sqlite:'.length)
+    const running = await startProcess({ DATABASE_URL: url })
+    const get = async (probe: string) => (await fetch(`${running.address}${probe}`)).status
+    assert.equal([await get('/livez'), await get('/readyz')], [200, 200])
+    renameSync(path, `${path}.moved`)
+    assert.equal([await get('/livez'), await get('/readyz')], [200, 503])
+    renameSync(`${path}.moved`, path)
+    assert.equal([await get('/livez'), await get('/readyz')], [200, 200])
+    assert.is(await running.end('SIGTERM'), 0)
+  })
+}
 
 test.run()

@@ -1,10 +1,14 @@
 /** The access log, request ids, Server-Timing and metrics; and what none of them may contain. */
+import { spawnSync } from 'node:child_process'
 import { request } from 'node:http'
 import { connect } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { plainLine, plainNotice } from '../engine/plainLine.js'
-import { startProcess } from '../support/process.js'
+import { parseTraceparent } from '../engine/http/traceContext.js'
+import { hasColours, plainLine, plainNotice } from '../engine/plainLine.js'
+import { freePort } from '../engine/supervise.js'
+import { launch, startProcess } from '../support/process.js'
 import { freshUrl } from './support/database.js'
 
 const token = 'secret-token-0123456789'
@@ -37,6 +41,10 @@ const refusals = {
   'a tunnel': { status: 405, bytes: 'CONNECT a:80 HTTP/1.1\r\nHost: a:80\r\n\r\n' },
   'a URL that is too long': { status: 414, bytes: `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n` },
   'headers that are too large': { status: 431, bytes: `GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n\r\n` },
+  'a traced request without a host': {
+    status: 400,
+    bytes: `GET /api HTTP/1.1\r\ntraceparent: 00-${'7'.repeat(32)}-${'8'.repeat(16)}-01\r\n\r\n`,
+  },
   'an unknown transfer coding': {
     status: 501,
     bytes: `POST /api/v1/leave HTTP/1.1\r\nHost: a\r\n${auth}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`,
@@ -60,18 +68,23 @@ const unchanged = await at('/employees?q=very-private&limit=3', { headers: { 'if
 const row = await at('/employees/3')
 const missing = await at('/employees/none')
 const badId = await at('/employees', { headers: { 'x-request-id': 'no spaces allowed' } })
+const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
+const traced = await at('/employees/4', { headers: { traceparent } })
+const badTrace = await at('/employees/5', { headers: { traceparent: traceparent.toUpperCase() } })
 const authorization = `Bearer ${token}`
 const made = await post({ authorization, 'idempotency-key': 'k' }, '{"leave_type":"body-that-is-private"}')
 const again = await post({ authorization, 'idempotency-key': 'k' }, '{"leave_type":"body-that-is-private"}')
 const wrong = await post({ authorization: 'Bearer wrong-secret' }, '{}')
 const unknown = await post({ authorization }, `{"password_hash":"${password}"}`)
-const responses = { ok, unchanged, row, missing, badId, made, again, wrong, unknown }
+const responses = { ok, unchanged, row, missing, badId, traced, badTrace, made, again, wrong, unknown }
 const statuses = {
   ok: 200,
   unchanged: 304,
   row: 200,
   missing: 404,
   badId: 200,
+  traced: 200,
+  badTrace: 200,
   made: 201,
   again: 201,
   wrong: 401,
@@ -131,6 +144,47 @@ test('a valid request id is used, an invalid one is replaced', () => {
   assert.match(badId.headers.get('x-request-id') ?? '', /^[0-9a-f-]{36}$/)
 })
 
+test('a valid traceparent is logged, an invalid one is ignored', () => {
+  assert.is(lineOf(traced)?.['trace_id'], '4bf92f3577b34da6a3ce929d0e0e4736')
+  assert.is(lineOf(traced)?.['parent_id'], '00f067aa0ba902b7')
+  for (const response of [badTrace, ok]) {
+    assert.not.ok('trace_id' in (lineOf(response) ?? {}))
+    assert.not.ok('parent_id' in (lineOf(response) ?? {}))
+  }
+  assert.is(lines.filter((line) => line['trace_id'] === '7'.repeat(32)).length, 1)
+})
+
+const [trace, parent] = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331']
+const traceparents: Readonly<Record<string, boolean>> = {
+  [`00-${trace}-${parent}-00`]: true,
+  [`00-${trace}-${parent}-ff`]: true,
+  [`cc-${trace}-${parent}-01`]: true,
+  [`cc-${trace}-${parent}-01-what-the-future-will-be`]: true,
+  [`cc-${trace}-${parent}-01.what`]: false,
+  [`ff-${trace}-${parent}-01`]: false,
+  [`00-${trace}-${parent}-01-more`]: false,
+  [`00-${trace}-${parent}-01-`]: false,
+  [`00-${trace}-${parent}-1`]: false,
+  [`00-${trace}-${parent}`]: false,
+  [`0-${trace}-${parent}-01`]: false,
+  [`00-${'0'.repeat(32)}-${parent}-01`]: false,
+  [`00-${trace}-${'0'.repeat(16)}-01`]: false,
+  [`00-${trace.slice(1)}-${parent}-01`]: false,
+  [`00-${trace}0-${parent}-01`]: false,
+  [`00-${trace}-${parent.toUpperCase()}-01`]: false,
+  [`00_${trace}_${parent}_01`]: false,
+  [` 00-${trace}-${parent}-01`]: false,
+  [`00-${trace}-${parent}-01, 00-${trace}-${parent}-01`]: false,
+  [`cc-${trace}-${parent}-01-a, cc-${trace}-${parent}-01`]: false,
+  [`00-${trace}-${parent}-01\n`]: false,
+  '': false,
+}
+for (const [header, isValid] of Object.entries(traceparents)) {
+  test(`traceparent ${JSON.stringify(header)} is ${isValid ? '' : 'not '}valid`, () => {
+    assert.equal(parseTraceparent(header), isValid ? { traceId: trace, parentId: parent } : undefined)
+  })
+}
+
 test('reads have a Server-Timing', () => {
   for (const response of [ok, unchanged, row]) {
     assert.match(
@@ -151,16 +205,16 @@ const sample = (name: string): number =>
   Number(new RegExp(`^${name.replaceAll(/[{}]/g, '\\$&')} (\\S+)$`, 'm').exec(metrics)?.[1])
 
 test('metrics count requests, creates, rows and the process itself', () => {
-  assert.is(sample('http_requests_total{operation="listEmployees",status="200"}'), 2)
-  assert.is(sample('http_requests_total{operation="listEmployees",status="304"}'), 1)
-  assert.is(sample('http_requests_total{operation="createLeaveRequest",status="201"}'), 2)
-  assert.is(sample('resource_creates_total{operation="createLeaveRequest"}'), 1)
-  assert.is(sample('resource_rows{resource="leave"}'), 241)
-  assert.is(sample('http_request_duration_seconds_count{operation="getEmployee"}'), 2)
-  assert.is(sample('http_requests_total{operation="none",status="400"}'), 2)
-  assert.is(sample('http_requests_total{operation="createLeaveRequest",status="400"}'), 2)
+  assert.is(sample('registry_http_requests_total{operation="listEmployees",status="200"}'), 2)
+  assert.is(sample('registry_http_requests_total{operation="listEmployees",status="304"}'), 1)
+  assert.is(sample('registry_http_requests_total{operation="createLeaveRequest",status="201"}'), 2)
+  assert.is(sample('registry_creates_total{operation="createLeaveRequest"}'), 1)
+  assert.is(sample('registry_rows{resource="leave"}'), 241)
+  assert.is(sample('registry_http_request_duration_seconds_count{operation="getEmployee"}'), 4)
+  assert.is(sample('registry_http_requests_total{operation="none",status="400"}'), 3)
+  assert.is(sample('registry_http_requests_total{operation="createLeaveRequest",status="400"}'), 2)
   for (const status of [405, 414, 431, 501]) {
-    assert.is(sample(`http_requests_total{operation="none",status="${status}"}`), 1)
+    assert.is(sample(`registry_http_requests_total{operation="none",status="${status}"}`), 1)
   }
   for (const name of ['process_cpu_seconds_total', 'process_resident_memory_bytes', 'nodejs_eventloop_lag_seconds']) {
     assert.ok(sample(name) >= 0, name)
@@ -179,27 +233,119 @@ test('without METRICS_PORT there are no metrics; a short token causes a warning 
   await plain.end('SIGTERM')
 })
 
+const time = new Date(2026, 0, 31, 9, 30).getTime()
+const logged = (fields: object) => JSON.stringify({ level: 30, time, pid: 1, msg: 'request', ...fields })
+const requestLine = {
+  id: '9f1c2d3e-0000-4000-8000-000000000000',
+  method: 'GET',
+  path: '/api',
+  status: 200,
+  bytes: 2048,
+  duration: 1.5,
+}
+
 test('a terminal shows words instead of JSON', () => {
-  assert.is(plainNotice('{"level":30,"msg":"Ready at x"}'), 'Ready at x\n')
-  assert.is(plainNotice('{"level":40,"msg":"Too short."}'), 'Warning: Too short.\n')
-  const time = new Date(2026, 0, 31, 9, 30).getTime()
-  const line = {
-    level: 30,
-    time,
-    pid: 1,
-    id: 'a',
-    method: 'GET',
-    path: '/api',
-    status: 200,
-    bytes: 2048,
-    duration: 1.5,
-  }
-  assert.is(plainLine(JSON.stringify({ ...line, msg: 'request' })), '09:30:00 GET /api 200 · 1.5 ms · 2.0 kB · a\n')
+  assert.is(plainNotice('{"level":30,"msg":"Ready at x"}', false), 'Ready at x\n')
+  assert.is(plainNotice('{"level":40,"msg":"Too short."}', false), 'Warning: Too short.\n')
   const err = { name: 'Error', message: 'm', stack: 'Error: m\n    at x', cause: { stack: 'Error: deeper' } }
   assert.is(
-    plainLine(JSON.stringify({ level: 50, time, pid: 1, id: 'a', err, msg: 'a request failed' })),
-    '09:30:00 ERROR a request failed id="a"\n  Error: m\n      at x\n  caused by:\n  Error: deeper\n',
+    plainLine(logged({ level: 50, id: requestLine.id, err, msg: 'a request failed' }), false),
+    '09:30:00 ERROR a request failed id="9f1c2d3e"\n  Error: m\n      at x\n  caused by:\n  Error: deeper\n',
   )
 })
+
+test('in a terminal, a statement and its plan are below the line', () => {
+  assert.is(
+    plainLine(logged({ level: 20, msg: 'query plan', sql: 'select 1\n  from a', plan: ['SCAN a', 'DONE'] }), false),
+    '09:30:00 DEBUG query plan\n  select 1 from a\n  SCAN a\n  DONE\n',
+  )
+  assert.is(plainLine(logged({ level: 20, msg: 'list', plan: 'all' }), false), '09:30:00 DEBUG list plan="all"\n')
+})
+
+test('in a terminal, request lines are aligned and have short ids', () => {
+  const all = [
+    requestLine,
+    { ...requestLine, method: 'OPTIONS', bytes: 0, status: 204, duration: 0.042, id: 'short' },
+    { ...requestLine, method: 'POST', bytes: 5_000_000, status: 201, duration: 12_345.678, path: '/api/v1/leave' },
+    { ...requestLine, reason: 'no Host', trace_id: trace },
+  ].map((fields) => plainLine(logged(fields), false))
+  assert.equal(all, [
+    '09:30:00 200   1.50 ms    2.0 kB 9f1c2d3e GET     /api\n',
+    '09:30:00 204   0.04 ms       0 B short    OPTIONS /api\n',
+    '09:30:00 201   12.35 s    4.8 MB 9f1c2d3e POST    /api/v1/leave\n',
+    `09:30:00 200   1.50 ms    2.0 kB 9f1c2d3e GET     /api reason="no Host" trace_id="${trace}"\n`,
+  ])
+})
+
+test('in a terminal, the status has the colour of its class', () => {
+  const colourOf = (status: number) =>
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are control sequences
+    /^09:30:00 \u001b\[(\d+)m\d+\u001b\[39m {2}/.exec(plainLine(logged({ ...requestLine, status }), true))?.[1]
+  assert.equal([200, 201, 304, 404, 422, 500, 503].map(colourOf), ['32', '32', '36', '33', '33', '31', '31'])
+  assert.not.ok(plainLine(logged(requestLine), false).includes('\u001b'))
+})
+
+test('a path cannot control the terminal', () => {
+  const line = plainLine(logged({ ...requestLine, path: '/a\u001b[2Jb\u009b1mc\n' }), false)
+  assert.ok(line.endsWith(' /a\ufffd[2Jb\ufffd1mc\ufffd\n'), JSON.stringify(line))
+})
+
+for (const [isTerminal, environment, expected] of [
+  [true, {}, true],
+  [true, { NO_COLOR: '' }, true],
+  [true, { NO_COLOR: '1' }, false],
+  [true, { TERM: 'dumb' }, false],
+  [true, { FORCE_COLOR: '0' }, false],
+  [true, { FORCE_COLOR: 'false' }, false],
+  [true, { FORCE_COLOR: '1', NO_COLOR: '1' }, true],
+  [false, {}, false],
+  [false, { FORCE_COLOR: '1' }, true],
+] as const) {
+  test(`colours with ${JSON.stringify(environment)}, terminal ${isTerminal}: ${expected}`, () => {
+    assert.is(hasColours(isTerminal, environment), expected)
+  })
+}
+
+const isScriptInstalled = spawnSync('script', ['--version']).status === 0
+
+/** Starts the service in a pseudo terminal, sends two requests, and resolves with what the terminal shows. */
+const inTerminal = async (environment: Record<string, string>): Promise<{ shown: string; ids: string[] }> => {
+  const port = String(await freePort('127.0.0.1'))
+  const shell = `exec script -qec "$(printf " '%s'" "$0" "$@")" /dev/null`
+  const { child, ended, output } = launch(
+    { DATABASE_URL: await freshUrl(), LOG_LEVEL: 'info', PORT: port, TERM: 'xterm', ...environment },
+    { shell },
+  )
+  while (!output().includes('Ready at') && child.exitCode === null) await setTimeout(50)
+  const sent = [await fetch(`http://127.0.0.1:${port}/api/v1/leave`), await fetch(`http://127.0.0.1:${port}/none`)]
+  while (!output().includes('/none') && child.exitCode === null) await setTimeout(50)
+  // Ctrl+C, as a person would end it.
+  child.stdin?.write('\u0003')
+  await ended
+  return { shown: output(), ids: sent.map(({ headers }) => headers.get('x-request-id') ?? '') }
+}
+
+if (isScriptInstalled) {
+  test('a service in a terminal shows aligned, coloured lines with short ids', async () => {
+    const { shown, ids } = await inTerminal({})
+    assert.match(shown, /^Ready at http/m)
+    const [first = '', second = ''] = ids
+    assert.is(first.length, 36)
+    const columns = (colour: number, status: number, id: string, path: string) =>
+      new RegExp(
+        `^\\d\\d:\\d\\d:\\d\\d \u001b\\[${colour}m${status}\u001b\\[39m [ .\\d]{6} ms [ .\\d]{1,7} k?B ${id.slice(0, 8)} GET     ${path}\r$`,
+        'm',
+      )
+    assert.match(shown, columns(32, 200, first, '/api/v1/leave'))
+    assert.match(shown, columns(33, 404, second, '/none'))
+    assert.not.ok(shown.includes(first))
+  })
+
+  test('a terminal with NO_COLOR shows no colours', async () => {
+    const { shown } = await inTerminal({ NO_COLOR: '1' })
+    assert.match(shown, /^\d\d:\d\d:\d\d 404 .* \/none\r$/m)
+    assert.not.ok(shown.includes('\u001b'), JSON.stringify(shown))
+  })
+}
 
 test.run()

@@ -1,6 +1,7 @@
 /** `npm run fuzz`: sends random requests and stops at the first wrong response. */
+
+import { progressBar } from '../engine/progress.js'
 import { CommandError, integer, runCommand } from '../support/options.js'
-import { progressBar } from '../support/progress.js'
 import { seedOption } from './random.js'
 
 const command = {

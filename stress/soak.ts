@@ -1,6 +1,7 @@
 /** `npm run soak`: loads the service for minutes and reports whether memory, open files, the WAL or latency grow. */
+
+import { progressBar } from '../engine/progress.js'
 import { integer, runCommand } from '../support/options.js'
-import { progressBar } from '../support/progress.js'
 import { growths, limitsText, type Sample } from './processSamples.js'
 import { seedOption } from './random.js'
 

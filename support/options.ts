@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util'
 import { nearest } from '../engine/descriptor/nearest.js'
 import { RegistryError } from '../engine/descriptor/registryError.js'
+import { endProgressLine } from '../engine/progress.js'
 import { SettingsError } from '../engine/settings.js'
 import { StorageError } from '../engine/storage/storage.js'
 import { isInterrupted } from './cleanup.js'
@@ -100,6 +101,12 @@ export class CommandError extends Error {
   override readonly name = 'CommandError'
 }
 
+/** Prints a warning below a line of progress. */
+export const warnUser = (message: string): void => {
+  endProgressLine()
+  console.warn(message)
+}
+
 /** The text that `--help` prints. */
 export const helpOf = ({ name, about, argument, moreArguments, options, notes, example }: Command<Options>): string => {
   const optionLines = Object.entries(options).map(
@@ -191,6 +198,7 @@ export const runCommand = async <O extends Options>(
     if (parsed) await run(parsed.values, parsed.argument, parsed.more)
     else console.log(helpOf(command))
   } catch (error) {
+    endProgressLine()
     if (isInterrupted()) return
     console.error(isExpected(error) ? error.message : error)
     process.exit(error instanceof UsageError ? 2 : 1)

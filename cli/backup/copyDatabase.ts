@@ -2,9 +2,9 @@
 import { closeSync, fsyncSync, linkSync, openSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
+import { progressBar } from '../../engine/progress.js'
 import { onEnd } from '../../support/cleanup.js'
 import { CommandError } from '../../support/options.js'
-import { progressBar } from '../../support/progress.js'
 
 /** Pages copied between two progress reports. */
 const pagesPerStep = 1_000

@@ -7,7 +7,7 @@ import { setCommonHeaders } from './commonHeaders.js'
 import { errorEnvelope } from './errorEnvelope.js'
 import type { Service } from './handlers.js'
 import { outageLog } from './outageLog.js'
-import { logRequests, type OnRequest, requestLogger, type State } from './requestLog.js'
+import { type InFlight, logRequests, type OnRequest, requestLogger, type State } from './requestLog.js'
 import { routesOf } from './router.js'
 
 export interface App {
@@ -20,13 +20,18 @@ export interface App {
 const clientLeft = /^(?:EPIPE|ECONNRESET|ERR_STREAM_PREMATURE_CLOSE)$/
 
 /** Builds the app of a service. */
-export const createApp = (service: Service, logger: Logger, onRequest?: OnRequest): App => {
+export const createApp = (
+  service: Service,
+  logger: Logger,
+  onRequest?: OnRequest,
+  inFlight: InFlight = { count: 0 },
+): App => {
   const logRequest = requestLogger(logger, onRequest)
   const app = new Koa<State>()
   app.on('error', (error: Error & { code?: string }) => {
     if (!clientLeft.test(error.code ?? '')) logger.error({ err: error }, 'a response failed')
   })
-  app.use(logRequests(logRequest))
+  app.use(logRequests(logRequest, inFlight, logger.isLevelEnabled('debug')))
   const outages = outageLog(logger)
   app.use(errorEnvelope(logger, outages))
   app.use(setCommonHeaders)

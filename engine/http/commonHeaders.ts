@@ -22,6 +22,7 @@ export const setCommonHeaders: Middleware = (ctx, next) => {
 /** The headers of a response to a CORS preflight request. */
 export const preflightHeaders = (allow: string): Record<string, string> => ({
   'Access-Control-Allow-Methods': allow,
-  'Access-Control-Allow-Headers': 'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, X-Request-Id',
+  'Access-Control-Allow-Headers':
+    'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, X-Request-Id, traceparent',
   'Access-Control-Max-Age': '86400',
 })

@@ -1,12 +1,8 @@
-/** Prometheus metrics, served on a separate port so that API clients cannot read them. */
-import cluster from 'node:cluster'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+/** The Prometheus metrics of this process. Those of the engine begin with `registry_`. */
 import { setTimeout } from 'node:timers/promises'
-import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, register } from 'prom-client'
-import type { Storage } from '../storage/storage.js'
-import type { OnRequest } from './requestLog.js'
+import { Counter, collectDefaultMetrics, Gauge, Histogram } from 'prom-client'
+import type { PoolStats, Storage } from '../storage/storage.js'
+import type { InFlight, OnRequest } from './requestLog.js'
 
 const buckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 
@@ -42,30 +38,90 @@ const promptCounts = (storage: Storage): (() => Promise<Counts>) => {
   }
 }
 
-/** Registers the metrics of this process; the returned function counts a request. */
-export const requestMetrics = (storage: Storage): OnRequest => {
-  // Lets the supervisor collect and add up the metrics of its workers.
-  if (cluster.isWorker) new AggregatorRegistry()
-  collectDefaultMetrics()
-  const requests = new Counter({
-    name: 'http_requests_total',
-    help: 'Requests, by operation and status.',
-    labelNames: ['operation', 'status'],
+/** What the metrics describe. */
+interface Measured {
+  readonly storage: Storage
+  readonly inFlight: InFlight
+  /** The labels of the build info. */
+  readonly build: Readonly<Record<string, string>>
+}
+
+/** A counter whose value is read when it is scraped. */
+const readCounter = (name: string, help: string, read: () => number): void => {
+  new Counter({
+    name,
+    help,
+    collect() {
+      this.reset()
+      this.inc(read())
+    },
   })
-  const durations = new Histogram({
-    name: 'http_request_duration_seconds',
-    help: 'Time from a request to its response, by operation.',
-    labelNames: ['operation'],
-    buckets,
+}
+
+/** A gauge whose value is read when it is scraped; the values of several workers are added. */
+const readGauge = (name: string, help: string, read: () => number): void => {
+  new Gauge({
+    name,
+    help,
+    collect() {
+      this.set(read())
+    },
   })
-  const creates = new Counter({
-    name: 'resource_creates_total',
-    help: 'Rows created, by operation.',
-    labelNames: ['operation'],
+}
+
+const registerCache = ({ storage }: Measured): void => {
+  const cache = () => storage.stats().cache
+  readCounter('registry_cache_hits_total', 'Reads answered from the response cache.', () => cache().hits)
+  readCounter('registry_cache_misses_total', 'Reads not answered from the response cache.', () => cache().misses)
+  readGauge('registry_cache_entries', 'Responses in the cache.', () => cache().entries)
+  readGauge('registry_cache_bytes', 'Memory of the cached responses, about.', () => cache().bytes)
+}
+
+const registerPools = ({ storage }: Measured): void => {
+  const gauge = (name: string, help: string, read: (pool: PoolStats) => number) =>
+    new Gauge({
+      name,
+      help: `${help}, by part: requests, or checks of table versions.`,
+      labelNames: ['part'],
+      collect() {
+        for (const pool of storage.stats().pools) this.set({ part: pool.part }, read(pool))
+      },
+    })
+  gauge('registry_pool_size', 'PostgreSQL: most connections', ({ size }) => size)
+  gauge('registry_pool_open', 'PostgreSQL: open connections', ({ open }) => open)
+  gauge('registry_pool_in_use', 'PostgreSQL: connections in use', ({ inUse }) => inUse)
+  gauge('registry_pool_waiting', 'PostgreSQL: statements that wait for a connection', ({ waiting }) => waiting)
+}
+
+const registerProcess = ({ storage, inFlight, build }: Measured): void => {
+  new Gauge({
+    name: 'registry_build_info',
+    help: 'Always 1; the labels describe the build.',
+    labelNames: Object.keys(build),
+    aggregator: 'first',
+    collect() {
+      this.set(build, 1)
+    },
   })
+  readGauge('registry_http_requests_in_flight', 'Requests without a complete response.', () => inFlight.count)
+  readGauge('registry_workers', 'Processes that serve.', () => 1)
+  new Counter({
+    name: 'registry_worker_restarts_total',
+    help: 'Workers that died and were replaced, by kind: process or thread.',
+    labelNames: ['kind'],
+    collect() {
+      this.reset()
+      this.inc({ kind: 'thread' }, storage.stats().threadRestarts)
+      // The supervisor counts these; a process without one has none.
+      this.inc({ kind: 'process' }, 0)
+    },
+  })
+}
+
+const registerRows = ({ storage }: Measured): void => {
   const counts = promptCounts(storage)
   new Gauge({
-    name: 'resource_rows',
+    name: 'registry_rows',
     help: 'Rows, by resource.',
     labelNames: ['resource'],
     aggregator: 'first',
@@ -74,29 +130,34 @@ export const requestMetrics = (storage: Storage): OnRequest => {
       for (const [{ path }, rows] of await counts()) this.set({ resource: path }, rows)
     },
   })
+}
+
+/** Registers the metrics of this process; the returned function counts a request. */
+export const registerMetrics = (measured: Measured): OnRequest => {
+  collectDefaultMetrics()
+  registerProcess(measured)
+  registerCache(measured)
+  registerPools(measured)
+  registerRows(measured)
+  const requests = new Counter({
+    name: 'registry_http_requests_total',
+    help: 'Requests, by operation and status.',
+    labelNames: ['operation', 'status'],
+  })
+  const durations = new Histogram({
+    name: 'registry_http_request_duration_seconds',
+    help: 'Time from a request to its response, by operation.',
+    labelNames: ['operation'],
+    buckets,
+  })
+  const creates = new Counter({
+    name: 'registry_creates_total',
+    help: 'Rows created, by operation.',
+    labelNames: ['operation'],
+  })
   return ({ operation, status, duration, replayed }) => {
     requests.inc({ operation, status })
     durations.observe({ operation }, duration / 1000)
     if (status === 201 && !replayed) creates.inc({ operation })
   }
-}
-
-/** Serves the metrics of this process, or of all workers of this supervisor; returns their address. */
-export const serveMetrics = async (host: string, port: number): Promise<string> => {
-  const workerMetrics =
-    cluster.isPrimary && Object.keys(cluster.workers ?? {}).length > 0 ? new AggregatorRegistry() : undefined
-  const server = createServer(async ({ url, method }, response) => {
-    if (url !== '/metrics' || (method !== 'GET' && method !== 'HEAD')) return void response.writeHead(404).end()
-    try {
-      const text = await (workerMetrics ? workerMetrics.clusterMetrics() : register.metrics())
-      response.writeHead(200, { 'Content-Type': register.contentType }).end(text)
-    } catch {
-      response.writeHead(503).end()
-    }
-  })
-  server.unref()
-  server.listen(port, host)
-  await once(server, 'listening')
-  const { port: bound } = server.address() as AddressInfo
-  return `http://${host.includes(':') ? `[${host}]` : host}:${bound}/metrics`
 }

@@ -7,6 +7,7 @@ import { badRequest, type HttpError, hostUnclear, payloadTooLarge } from '../con
 import { commonHeaders } from './commonHeaders.js'
 import { jsonType } from './conditional.js'
 import { type OnRequest, requestIdOf } from './requestLog.js'
+import { traceOf } from './traceContext.js'
 
 /** A name, an IPv4 or an IPv6 address, and perhaps a port. A comma would be two hosts that a proxy joined. */
 const hostGrammar = /^(?:[\w.~%!$&'()*+;=-]+|\[[\w:.%~-]+\])(?::\d*)?$/
@@ -104,7 +105,8 @@ export const refusalSender = (logRequest: OnRequest) => {
     const { method = '-', url = '-' } = request ?? {}
     const [path = '-'] = url.split('?')
     const bytes = method === 'HEAD' ? 0 : Buffer.byteLength(body)
-    logRequest({ id, method, path, operation: 'none', status, bytes, replayed: false, duration: 0, reason })
+    const trace = request && traceOf(request)
+    logRequest({ id, method, path, operation: 'none', status, bytes, replayed: false, duration: 0, reason, trace })
   }
   return {
     /** Responds to a request that has arrived at least with its headers. */

@@ -1,12 +1,15 @@
 /** Request id, Server-Timing and one log line per request. */
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
+import { Readable } from 'node:stream'
 import type { Middleware, ParameterizedContext } from 'koa'
 import type { Logger } from 'pino'
 import { batchPerTick } from '../batchPerTick.js'
 import type { HttpError } from '../contract/errors.js'
 import { requestId } from '../contract/headers.js'
 import { replayedHeader } from '../contract/idempotency.js'
+import { currentRequest } from './currentRequest.js'
+import { type TraceContext, traceOf } from './traceContext.js'
 
 export interface State {
   /** The times at which a read was parsed and its query finished, in milliseconds, for Server-Timing. */
@@ -36,6 +39,7 @@ export interface RequestLog {
   readonly duration: number
   /** Why the request never reached the app. */
   readonly reason?: string
+  readonly trace: TraceContext | undefined
 }
 
 /** Called once for every request, after its log line; used by the metrics. */
@@ -45,8 +49,9 @@ export type OnRequest = (request: RequestLog) => void
 export const requestLogger = (logger: Logger, onRequest?: OnRequest): OnRequest =>
   batchPerTick((requests) => {
     for (const request of requests) {
-      const { id, method, path, status, bytes, duration, reason } = request
-      logger.info({ id, method, path, status, bytes, duration, reason }, 'request')
+      const { id, method, path, status, bytes, duration, reason, trace } = request
+      const fields = { id, method, path, status, bytes, duration, reason }
+      logger.info(trace ? { ...fields, trace_id: trace.traceId, parent_id: trace.parentId } : fields, 'request')
       onRequest?.(request)
     }
   })
@@ -63,14 +68,25 @@ const serverTiming = (start: number, { parsed = start, queried = parsed }: State
   return `parse;dur=${parse}, query;dur=${query}, total;dur=${roundToMicroseconds(end - start)}`
 }
 
+/** The number of requests whose response has not been made yet, or is still being streamed. */
+export interface InFlight {
+  count: number
+}
+
 /** The outermost middleware: it logs the response as every other middleware left it. */
 export const logRequests =
-  (logRequest: OnRequest): Middleware<State> =>
+  (logRequest: OnRequest, inFlight: InFlight, isTraced: boolean): Middleware<State> =>
   async (ctx, next) => {
     const start = performance.now()
     const id = requestIdOf(ctx.req)
     ctx.set('X-Request-Id', id)
-    await next()
+    inFlight.count++
+    try {
+      await (isTraced ? currentRequest.run(id, next) : next())
+    } finally {
+      if (ctx.body instanceof Readable && !ctx.res.closed) ctx.res.once('close', () => inFlight.count--)
+      else inFlight.count--
+    }
     const end = performance.now()
     const { state, status, method } = ctx
     if (state.queried !== undefined) ctx.set('Server-Timing', serverTiming(start, state, end))
@@ -84,5 +100,6 @@ export const logRequests =
       bytes: method === 'HEAD' ? 0 : (ctx.length ?? 0),
       replayed: status === 201 && ctx.res.hasHeader(replayedHeader),
       duration: roundToMicroseconds(end - start),
+      trace: traceOf(ctx.req),
     })
   }

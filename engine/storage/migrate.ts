@@ -39,6 +39,7 @@ export const applySteps = async (
     const { table, rows = 0, isOptional } = step
     try {
       await database.apply(step, (part) => progress(table, Math.floor(rows * part), rows))
+      progress(table, rows, rows)
     } catch (error) {
       const explained = stepError(database, step, error)
       if (!isOptional || !(explained instanceof StorageError)) throw explained

@@ -1,6 +1,7 @@
 /** The options that every database is opened and migrated with. */
 import type { Resource } from '../descriptor/registry.js'
 import type { MigrationPlan } from './migrationPlan.js'
+import type { Trace } from './trace.js'
 
 /** Called now and then while existing rows are indexed. */
 export type Progress = (table: string, done: number, total: number) => void
@@ -61,6 +62,8 @@ export interface StorageOptions {
   readonly progress: Progress
   /** Called with what works less well than it could, and how to fix it. */
   readonly warn: (message: string) => void
+  /** Called with plans, cache hits and times; only for the debug log, because it takes time. */
+  readonly trace?: Trace | undefined
   /** Called once the database is ready: whether it was new, and whether the demo data was loaded now. */
   readonly opened?: (event: Opened) => void
 }

@@ -1,6 +1,6 @@
 /** Caches responses that were requested twice, until their table changes. */
 import { LRUCache } from 'lru-cache'
-import type { CachedBody } from './storage.js'
+import type { CachedBody, StorageStats } from './storage.js'
 
 /** The body, its key and tag, and a compressed copy that may be cached beside it. */
 const sizeOf = ({ body }: CachedBody): number => 512 + Math.ceil(body.length * 1.25)
@@ -15,6 +15,8 @@ const maxKeyLength = 500
 export class ResponseCache {
   readonly #seenOnce = new LRUCache<string, true>({ max: maxSeenOnce })
   readonly #responses: LRUCache<string, CachedBody>
+  #hits = 0
+  #misses = 0
 
   constructor(maxBytes: number) {
     // LRUCache takes 0 for no limit; a byte holds no response.
@@ -24,6 +26,17 @@ export class ResponseCache {
   /** The cached response, of whichever version of its table. */
   get(key: string): CachedBody | undefined {
     return this.#responses.get(key)
+  }
+
+  /** Counts whether a request could use its cached response. */
+  count(isHit: boolean): void {
+    if (isHit) this.#hits++
+    else this.#misses++
+  }
+
+  stats(): StorageStats['cache'] {
+    const { size: entries, calculatedSize: bytes } = this.#responses
+    return { hits: this.#hits, misses: this.#misses, entries, bytes }
   }
 
   /** Remembers the key on its first request and the response on its second. */

@@ -103,6 +103,32 @@ export interface Batch {
   readonly rows: readonly StoredRow[]
 }
 
+/** The connections of one pool. */
+export interface PoolStats {
+  /** What the pool is for. */
+  readonly part: string
+  /** The most connections it may open, and how many it has. */
+  readonly size: number
+  readonly open: number
+  readonly inUse: number
+  /** How many statements wait for a connection. */
+  readonly waiting: number
+}
+
+/** What a storage counts while it works. */
+export interface StorageStats {
+  readonly cache: {
+    readonly hits: number
+    readonly misses: number
+    readonly entries: number
+    readonly bytes: number
+  }
+  /** Empty for a database without a server. */
+  readonly pools: readonly PoolStats[]
+  /** How many worker threads have died and were replaced. */
+  readonly threadRestarts: number
+}
+
 export interface Storage {
   table(resource: Resource): Table
   /** How many rows each resource has. */
@@ -114,6 +140,8 @@ export interface Storage {
   rows(table: CopiedTable, after: StoredRow[string] | undefined, count: number): Promise<StoredRow[]>
   /** Stores whole, valid rows of any tables in one transaction; references are checked at its end. */
   fill(batches: Iterable<Batch> | AsyncIterable<Batch>): Promise<void>
+  /** Never waits for the database. */
+  stats(): StorageStats
   /** Resolves when the database responds, with whether it can be written. */
   ping(): Promise<{ readonly isReadOnly: boolean }>
   close(): Promise<void>

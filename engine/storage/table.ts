@@ -5,6 +5,7 @@ import type { StreamPart, TableDialect, VersionedBody } from './dialect.js'
 import { cacheKey, emptyPage, planOf } from './plan.js'
 import type { ResponseCache } from './responseCache.js'
 import type { CachedBody, Table } from './storage.js'
+import { elapsed, type Trace } from './trace.js'
 
 /** The page of queries that have none. */
 const firstPage = { limit: 0, offset: 0n }
@@ -13,14 +14,22 @@ const firstPage = { limit: 0, offset: 0n }
 const beforeAll = -(2n ** 63n)
 
 /** The rows of one resource. */
-export const resourceTable = (resource: Resource, dialect: TableDialect, cache: ResponseCache): Table => {
+export const resourceTable = (
+  resource: Resource,
+  dialect: TableDialect,
+  cache: ResponseCache,
+  trace?: Trace,
+): Table => {
+  const { path } = resource
   const shape = createHash('sha256').update(dialect.shape).digest('hex').slice(0, 8)
   const tag = async (): Promise<string> => `${shape}${await dialect.version()}`
 
   /** The cached response, if the table has not changed since. */
   const cached = async (key: string): Promise<CachedBody | undefined> => {
     const entry = cache.get(key)
-    return entry && entry.tag === (await tag()) ? entry : undefined
+    const isHit = entry !== undefined && entry.tag === (await tag())
+    cache.count(isHit)
+    return isHit ? entry : undefined
   }
   const offer = (key: string, { version, body }: VersionedBody): CachedBody => {
     const entry = { tag: `${shape}${version}`, body }
@@ -33,10 +42,21 @@ export const resourceTable = (resource: Resource, dialect: TableDialect, cache: 
     async list(query, caller) {
       const key = cacheKey(resource, query)
       const entry = await cached(key)
-      if (entry) return entry
+      if (entry) {
+        trace?.('list', { resource: path, cache: 'hit' })
+        return entry
+      }
       const plan = planOf(query, dialect.isIndexed)
       if (plan.by === 'nothing') return { tag: await tag(), body: emptyPage(query) }
+      const started = trace ? performance.now() : 0
       const page = await dialect.page(plan, caller)
+      trace?.('list', {
+        resource: path,
+        cache: 'miss',
+        plan: plan.by,
+        filters: Object.keys(plan.filters),
+        ms: elapsed(started),
+      })
       return 'version' in page ? offer(key, page) : page
     },
     async *stream(query, caller) {
@@ -55,13 +75,23 @@ export const resourceTable = (resource: Resource, dialect: TableDialect, cache: 
     },
     excerpts: dialect.excerpts,
     async get(id, caller) {
-      const key = `${resource.path}/${id}`
+      const key = `${path}/${id}`
       const entry = await cached(key)
-      if (entry) return entry
+      if (entry) {
+        trace?.('get', { resource: path, cache: 'hit' })
+        return entry
+      }
+      const started = trace ? performance.now() : 0
       const row = await dialect.row(id, caller)
+      trace?.('get', { resource: path, cache: 'miss', ms: elapsed(started) })
       return row && offer(key, row)
     },
     conflicts: dialect.conflicts,
-    create: dialect.create,
+    async create(row, retry) {
+      const started = trace ? performance.now() : 0
+      const creation = await dialect.create(row, retry)
+      trace?.('create', { resource: path, ms: elapsed(started) })
+      return creation
+    },
   }
 }

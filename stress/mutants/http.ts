@@ -255,6 +255,36 @@ const logs = mutantsOf('engine/http/requestLog.js', ['requestLog'], {
   },
 })
 
+const traces = mutantsOf('engine/http/traceContext.js', ['requestLog'], {
+  'trace-version': {
+    rule: 'A traceparent of version ff is not valid.',
+    find: "version === 'ff' || ",
+    replace: '',
+  },
+  'trace-zero': {
+    rule: 'A trace id of zeros is not valid.',
+    find: 'return isZero(traceId) || ',
+    replace: 'return ',
+  },
+})
+
+const metrics = [
+  ...mutantsOf('engine/http/workerMetrics.js', ['metrics'], {
+    'metrics-dead-worker': {
+      rule: 'The sums over workers include what dead workers had counted.',
+      find: 'if (last)',
+      replace: 'if (false)',
+    },
+  }),
+  ...mutantsOf('engine/http/probes.js', ['probes'], {
+    'ready-while-stopping': {
+      rule: 'A process that stops is not ready.',
+      find: 'if (isStopping?.())',
+      replace: 'if (false)',
+    },
+  }),
+]
+
 export const http = [
   ...auth,
   ...settings,
@@ -267,4 +297,6 @@ export const http = [
   ...routes,
   ...refusals,
   ...logs,
+  ...traces,
+  ...metrics,
 ]

@@ -1,7 +1,8 @@
 /** The connection pools, their time limits and their retries. */
 import { Pool, type PoolClient, type PoolConfig } from 'pg'
 import type { PoolOptions } from '../options.js'
-import { type Caller, TimedOut } from '../storage.js'
+import { type Caller, type PoolStats, TimedOut } from '../storage.js'
+import type { Trace } from '../trace.js'
 import { cancelStatement } from './cancel.js'
 import { nameTable } from './errorPlace.js'
 import { committing, connectError, isBroken, isRetryableRead, isRetryableWrite, wasCancelled } from './errors.js'
@@ -36,6 +37,7 @@ export interface Connections {
   /** Runs a write of one statement, which is its own transaction. */
   readonly write: RunFor
   transaction<T>(work: (run: Run) => Promise<T>): Promise<T>
+  stats(): PoolStats[]
   close(): Promise<void>
 }
 
@@ -50,8 +52,17 @@ const poolOf = (config: PoolConfig): Pool => {
   return pool
 }
 
+const statsOf = (part: string, pool: Pool, waiting: number): PoolStats => {
+  const { totalCount: open, idleCount: idle, options } = pool
+  return { part, size: options.max, open, inUse: open - idle, waiting }
+}
+
 /** Creates the pools; connections are opened on demand. */
-export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementMs }: PoolOptions): Connections => {
+export const connectionsTo = (
+  server: Server,
+  { size, waitMs, idleMs, statementMs }: PoolOptions,
+  trace?: Trace,
+): Connections => {
   const settings = {
     statement_timeout: String(statementMs),
     // A statement that waits for a lock does not keep its connection from others for long.
@@ -67,7 +78,7 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
   const config = { ...server.config(settings), connectionTimeoutMillis: waitMs, idleTimeoutMillis: idleMs }
   const checks = poolOf({ ...config, max: 1, query_timeout: waitMs })
   const pool = poolOf({ ...config, max: size, query_timeout: statementMs + grace })
-  const { single, begin, inTransaction } = runnerFor(server, settings)
+  const { single, begin, inTransaction } = runnerFor(server, settings, trace)
   const slots = slotsOf(size)
   const withRetries = retrying(waitMs, size)
 
@@ -152,6 +163,10 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
           }),
         isRetryableWrite,
       ),
+    stats: () => [
+      statsOf('requests', pool, slots.waiting() + pool.waitingCount),
+      statsOf('checks', checks, checks.waitingCount),
+    ],
     async close() {
       await Promise.all([checks.end(), pool.end()])
     },

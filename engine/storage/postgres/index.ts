@@ -25,12 +25,17 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
   }
   const server = await waitForServer(url, options).catch(explain)
   const searchIndex = await setUp(server, registry, options).catch(explain)
-  const connections = connectionsTo(server, options.pool)
+  const connections = connectionsTo(server, options.pool, options.trace)
   const counts = countsOf(registry)
   const cache = new ResponseCache(options.cacheBytes)
   return {
     table: perResource(registry, (resource) =>
-      resourceTable(resource, postgresTable(registry, resource, connections, searchIndex, options.pool), cache),
+      resourceTable(
+        resource,
+        postgresTable(registry, resource, connections, searchIndex, options.pool),
+        cache,
+        options.trace,
+      ),
     ),
     async counts() {
       const rows = new Map((await connections.check(counts)).map(([name, count]) => [name, Number(count)]))
@@ -42,6 +47,7 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
         await ask(deferReferences)
         for await (const { resource, rows } of batches) await insertRows(ask, resource, rows)
       }),
+    stats: () => ({ cache: cache.stats(), pools: connections.stats(), threadRestarts: 0 }),
     async ping() {
       const [row] = await within(options.pool.waitMs, connections.check(ping))
       return { isReadOnly: row?.[0] === 'on' }

@@ -1,6 +1,7 @@
 /** Runs statements on a connection: prepared if it keeps them, and with settings if it does not keep those. */
 import type { ClientBase } from 'pg'
 import { bind } from '../bindings.js'
+import { elapsed, type Trace } from '../trace.js'
 import type { SessionSettings } from './address.js'
 import { localSettings, queryWithSettings } from './localSettings.js'
 import type { Prepared } from './prepared.js'
@@ -34,6 +35,31 @@ const runOn =
 /** Runs statements whose connection may keep nothing of them. */
 export const runUnprepared = (client: ClientBase): Run => runOn(client, false)
 
+/** The plan of a statement for any values; servers before PostgreSQL 16 do not tell it. */
+const planOf = async (client: ClientBase, { sql }: Prepared): Promise<string[]> => {
+  const explained = await client.query({ text: `explain (generic_plan) ${sql}`, rowMode: 'array' })
+  return (explained.rows as string[][]).map(([line]) => String(line))
+}
+
+/** Reports the time of each statement, and its plan when it has run for the first time. */
+const tracing = (trace: Trace) => {
+  const explained = new Set<string>()
+  return (client: ClientBase, run: Run): Run =>
+    async (statement, values) => {
+      const { name, sql } = statement
+      const started = performance.now()
+      const rows = await run(statement, values).finally(() => {
+        trace('statement', { statement: name, sql_ms: elapsed(started) })
+      })
+      if (!explained.has(name)) {
+        explained.add(name)
+        const plan = await planOf(client, statement).catch(() => undefined)
+        if (plan) trace('query plan', { statement: name, sql, plan })
+      }
+      return rows
+    }
+}
+
 export interface Runner {
   /** Runs statements that are transactions of their own. */
   single(client: ClientBase): Run
@@ -43,10 +69,12 @@ export interface Runner {
 }
 
 /** Runs statements with these settings on connections to a server that were configured with them. */
-export const runnerFor = ({ isDirect, keepsStatements }: Server, settings: SessionSettings): Runner => {
+export const runnerFor = ({ isDirect, keepsStatements }: Server, settings: SessionSettings, trace?: Trace): Runner => {
   const local = isDirect ? undefined : localSettings(settings)
+  const traced = trace && tracing(trace)
+  const single = (client: ClientBase): Run => runOn(client, keepsStatements, local)
   return {
-    single: (client) => runOn(client, keepsStatements, local),
+    single: traced ? (client) => traced(client, single(client)) : single,
     begin: local ? `begin isolation level read committed; ${local}` : 'begin',
     inTransaction: (client) => runOn(client, keepsStatements),
   }

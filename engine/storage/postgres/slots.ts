@@ -42,6 +42,8 @@ interface Waiting extends Need {
 export interface Slots {
   /** Waits for a slot; rejects after `waitMs`, or when the caller has gone. */
   take(need: Need, waitMs: number, caller: Caller | undefined): Promise<Slot>
+  /** How many statements wait for a slot. */
+  waiting(): number
 }
 
 export const slotsOf = (size: number): Slots => {
@@ -111,6 +113,7 @@ export const slotsOf = (size: number): Slots => {
   }
 
   return {
+    waiting: () => [...queues.values()].reduce((sum, { size: queued }) => sum + queued, 0),
     take: (need, waitMs, caller) =>
       new Promise((resolve, reject) => {
         const queue = queues.get(need.name) ?? new Set()

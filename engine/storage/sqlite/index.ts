@@ -7,10 +7,12 @@ import { ResponseCache } from '../responseCache.js'
 import { statesTable } from '../schema.js'
 import type { Storage } from '../storage.js'
 import { resourceTable } from '../table.js'
+import type { Trace } from '../trace.js'
 import { commitCounter } from './commitCounter.js'
 import { fileGuard, inMemory } from './file.js'
 import { type ListSql, listReader } from './lists.js'
 import { readersOf } from './readers.js'
+import type { ReadWorkerData } from './readWorker.js'
 import { reopenOnReplace } from './reopenOnReplace.js'
 import { insertRows, readRows } from './rows.js'
 import { knex, readLockTimeout, setUp, startTimeout } from './setUp.js'
@@ -25,17 +27,16 @@ const executorsOf = (
   path: string,
   database: Database,
   sql: ReadonlyMap<string, ListSql>,
-  warn: (message: string) => void,
+  onRestart: (cause: string) => void,
+  trace: Trace | undefined,
 ): [Executor, Executor, Executor] => {
   if (path === inMemory) {
     const reader = inPlace(listReader(database, sql))
     return [reader, reader, inPlace(writer(database, () => {}))]
   }
   const thread = (module: string, data: unknown) =>
-    workerThread(new URL(module, import.meta.url), data, (cause) =>
-      warn(`A worker thread died and was replaced: ${cause}.`),
-    )
-  const reader = () => thread('./readWorker.js', { path, sql })
+    workerThread(new URL(module, import.meta.url), data, onRestart, trace)
+  const reader = () => thread('./readWorker.js', { path, sql, isTraced: trace !== undefined } satisfies ReadWorkerData)
   return [reader(), reader(), thread('./writeWorker.js', path)]
 }
 
@@ -45,17 +46,23 @@ const openFile = async (registry: Registry, path: string, options: StorageOption
   const commits = commitCounter(database)
   const statements = new Map(registry.map((resource) => [resource.path, statementsOf(knex, registry, resource)]))
   const lists = new Map([...statements].map(([resource, sql]) => [resource, sql.lists]))
-  const [quick, slow, writing] = executorsOf(path, database, lists, options.warn)
+  let threadRestarts = 0
+  const onRestart = (cause: string) => {
+    threadRestarts++
+    options.warn(`A worker thread died and was replaced: ${cause}.`)
+  }
+  const { trace } = options
+  const [quick, slow, writing] = executorsOf(path, database, lists, onRestart, trace)
   const readers = readersOf(quick, slow, options.readTimeoutMs)
   const writes = writeQueue(writing, commits.committed)
-  const shared: Shared = { database, readers, writes, commits }
+  const shared: Shared = { database, readers, writes, commits, trace }
   const cache = new ResponseCache(options.cacheBytes)
   const counted = database.prepare(`select name, rows from ${statesTable}`).raw()
   const checkFile = fileGuard(path)
   const anyQuery = database.prepare('select count(*) from sqlite_schema')
   return {
     table: perResource(registry, (resource) =>
-      resourceTable(resource, sqliteTable(resource, statements.get(resource.path) as Statements, shared), cache),
+      resourceTable(resource, sqliteTable(resource, statements.get(resource.path) as Statements, shared), cache, trace),
     ),
     async counts() {
       const rows = new Map(counted.all() as [string, number][])
@@ -75,6 +82,7 @@ const openFile = async (registry: Registry, path: string, options: StorageOption
       }
       commits.committed()
     },
+    stats: () => ({ cache: cache.stats(), pools: [], threadRestarts }),
     async ping() {
       checkFile()
       anyQuery.get()

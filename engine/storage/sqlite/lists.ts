@@ -34,8 +34,13 @@ const fewRows = 2_000
 const jsonOf = (ids: readonly bigint[]): string => `[${ids.join()}]`
 
 /** Makes the functions that read the lists of one resource on a connection. */
-const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof addContains>) => {
-  const prepare = preparer(database)
+const listsOf = (
+  database: Database,
+  sql: ListSql,
+  lookFor: ReturnType<typeof addContains>,
+  onPrepare?: (sql: string) => void,
+) => {
+  const prepare = preparer(database, onPrepare)
   const value = (text: string, ...parameters: readonly unknown[]) => prepare(text).pluck().get(parameters)
   const readBlocks = () => prepare(sql.blocks).raw().all() as Block[]
 
@@ -146,9 +151,13 @@ export type ListTask = { readonly resource: string } & (
 )
 
 /** Makes the function that runs a task on a connection. */
-export const listReader = (database: Database, sql: ReadonlyMap<string, ListSql>) => {
+export const listReader = (
+  database: Database,
+  sql: ReadonlyMap<string, ListSql>,
+  onPrepare?: (sql: string) => void,
+) => {
   const lookFor = addContains(database)
-  const lists = new Map([...sql].map(([resource, one]) => [resource, listsOf(database, one, lookFor)]))
+  const lists = new Map([...sql].map(([resource, one]) => [resource, listsOf(database, one, lookFor, onPrepare)]))
   return (task: ListTask, timeLeftMs: number): ListPage | ListPart | ValueCounts | Uint8Array => {
     const list = lists.get(task.resource) as ReturnType<typeof listsOf>
     if ('ids' in task) return list.rows(task.ids)

@@ -36,6 +36,7 @@ export const reopenOnReplace = async (
     counts: () => current.counts(),
     rows: (table, after, count) => current.rows(table, after, count),
     fill: (batches) => current.fill(batches),
+    stats: () => current.stats(),
     ping: () => current.ping(),
     close() {
       clearInterval(timer)

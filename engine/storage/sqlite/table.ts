@@ -7,9 +7,11 @@ import { excerptLength, type TableDialect, type VersionedBody } from '../dialect
 import { largePageBody } from '../largePage.js'
 import type { Plan } from '../plan.js'
 import { fieldOf, quoted } from '../schema.js'
+import { elapsed, type Trace } from '../trace.js'
 import { pageStart, type TableState } from './blocks.js'
 import type { CommitCounter } from './commitCounter.js'
 import { type Prepare, preparer } from './prepared.js'
+import { queryPlans } from './queryPlans.js'
 import type { Readers } from './readers.js'
 import { isIndexed } from './search.js'
 import type { Statements } from './statements.js'
@@ -21,6 +23,7 @@ export interface Shared {
   readonly readers: Readers
   readonly writes: WriteQueue
   readonly commits: CommitCounter
+  readonly trace?: Trace | undefined
 }
 
 /** Bytes from a worker arrive as a plain Uint8Array. */
@@ -56,7 +59,12 @@ const excerptSql = (resource: Resource, fields: readonly string[]): string => {
 
 /** The rows of one resource. */
 export const sqliteTable = (resource: Resource, statements: Statements, shared: Shared): TableDialect => {
-  const { database, readers, writes, commits } = shared
+  const { database, readers, writes, commits, trace } = shared
+  const planOf = queryPlans(database)
+  const traceStatement = (report: Trace, { sql }: Statement, started: number) => {
+    report('statement', { resource: resource.path, sql_ms: elapsed(started) })
+    for (const plan of planOf(sql)) report('query plan', { ...plan })
+  }
   const prepare = preparer(database)
   const state = stateReader(prepare, statements, commits)
   /** Makes the function that reads the only row of a statement. The statement is prepared on first use, to keep starts short. */
@@ -64,7 +72,10 @@ export const sqliteTable = (resource: Resource, statements: Statements, shared: 
     let prepared: ReturnType<Prepare> | undefined
     return (values: Readonly<Record<string, unknown>>) => {
       prepared ??= database.prepare(statement.sql).raw()
-      return prepared.get(bind(statement, values)) as [string, Buffer | null]
+      const started = trace ? performance.now() : 0
+      const row = prepared.get(bind(statement, values)) as [string, Buffer | null]
+      if (trace) traceStatement(trace, statement, started)
+      return row
     }
   }
   const readPage = reader(statements.all)

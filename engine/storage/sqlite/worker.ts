@@ -1,6 +1,8 @@
 /** A worker thread that runs one task at a time. A worker that dies, or does not meet a task's deadline, is replaced. */
+import { AsyncResource } from 'node:async_hooks'
 import { parentPort, Worker } from 'node:worker_threads'
 import { TimedOut, Unavailable } from '../storage.js'
+import { elapsed, type QueryPlan, type Trace } from '../trace.js'
 
 interface TaskOptions {
   /** How long the task may take, waiting included, in milliseconds. */
@@ -38,17 +40,22 @@ interface TaskReply {
   readonly result?: unknown
   /** An error loses its class and its code on the way between threads. */
   readonly error?: { readonly name: string; readonly message: string; readonly code: string | undefined }
+  /** How long the task took in the worker, in milliseconds, and the plans of statements that it used first. */
+  readonly ms: number
+  readonly plans: readonly QueryPlan[]
 }
 
 /** The worker's side of a worker thread. */
-export const serveTasks = (run: RunTask): void => {
+export const serveTasks = (run: RunTask, takePlans: () => QueryPlan[] = () => []): void => {
   const reply = (message: TaskReply): void => parentPort?.postMessage(message)
   parentPort?.on('message', async ({ id, message: task, timeLeftMs }: TaskMessage) => {
+    const started = performance.now()
     try {
-      reply({ id, result: await run(task as never, timeLeftMs) })
+      const result = await run(task as never, timeLeftMs)
+      reply({ id, result, ms: elapsed(started), plans: takePlans() })
     } catch (error) {
       const { name, message, code } = error as Error & { code?: string }
-      reply({ id, error: { name, message, code } })
+      reply({ id, error: { name, message, code }, ms: elapsed(started), plans: takePlans() })
     }
   })
 }
@@ -59,9 +66,12 @@ export class WorkerDied extends Unavailable {}
 interface Task extends TaskOptions {
   readonly id: number
   readonly message: unknown
+  readonly since: number
   readonly deadline: number
   readonly resolve: (result: never) => void
   readonly reject: (error: Error) => void
+  /** Reports for the request that has given the task. */
+  readonly trace: Trace | undefined
 }
 
 /** How long after its deadline a task may still end by itself, in milliseconds. */
@@ -70,8 +80,19 @@ const grace = 1_000
 /** A worker passes bytes on and keeps nothing, so it needs little memory; by default V8 takes far more. */
 const resourceLimits = { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 64 }
 
+/** Reports a task that has ended. */
+const traceTask = ({ trace, since, group }: Task, { ms, plans }: TaskReply): void => {
+  for (const plan of plans) trace?.('query plan', { ...plan })
+  trace?.('statements of a thread', { group, sql_ms: ms, total_ms: elapsed(since) })
+}
+
 /** Runs a module with its workerData; `onRestart` is called with the cause when a worker has died. */
-export const workerThread = (module: URL, data: unknown, onRestart: (cause: string) => void): Executor => {
+export const workerThread = (
+  module: URL,
+  data: unknown,
+  onRestart: (cause: string) => void,
+  trace?: Trace,
+): Executor => {
   const waiting: Task[] = []
   let running: Task | undefined
   let hangTimer: NodeJS.Timeout | undefined
@@ -114,9 +135,11 @@ export const workerThread = (module: URL, data: unknown, onRestart: (cause: stri
   const start = (): Worker => {
     const started = new Worker(module, { workerData: data, resourceLimits })
     started.unref()
-    started.on('message', ({ id, result, error }: TaskReply) => {
+    started.on('message', (reply: TaskReply) => {
+      const { id, result, error } = reply
       // The reply of a worker that was replaced meanwhile belongs to a task that has already failed.
       if (id !== running?.id) return
+      if (trace) traceTask(running, reply)
       if (error) running.reject(Object.assign(new Error(error.message), error))
       else running.resolve(result as never)
       finish()
@@ -139,7 +162,9 @@ export const workerThread = (module: URL, data: unknown, onRestart: (cause: stri
   return {
     run: (message, { timeoutMs = Number.POSITIVE_INFINITY, ...options } = {}) =>
       new Promise((resolve, reject) => {
-        waiting.push({ ...options, id: ++lastId, message, deadline: performance.now() + timeoutMs, resolve, reject })
+        const since = performance.now()
+        const task = { ...options, id: ++lastId, message, since, deadline: since + timeoutMs, resolve, reject }
+        waiting.push({ ...task, trace: trace && AsyncResource.bind(trace) })
         next()
       }),
     async close() {
