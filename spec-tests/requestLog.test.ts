@@ -71,6 +71,8 @@ const badId = await at('/employees', { headers: { 'x-request-id': 'no spaces all
 const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
 const traced = await at('/employees/4', { headers: { traceparent } })
 const badTrace = await at('/employees/5', { headers: { traceparent: traceparent.toUpperCase() } })
+const download = await at('/employees', { headers: { accept: 'text/csv' } })
+const downloaded = await download.text()
 const authorization = `Bearer ${token}`
 const made = await post({ authorization, 'idempotency-key': 'k' }, '{"leave_type":"body-that-is-private"}')
 const again = await post({ authorization, 'idempotency-key': 'k' }, '{"leave_type":"body-that-is-private"}')
@@ -139,6 +141,14 @@ for (const [what, { status }] of Object.entries(refusals)) {
   })
 }
 
+test('a download has one line, with its bytes', () => {
+  const logged = lines.filter(({ id }) => id === download.headers.get('x-request-id'))
+  assert.equal(
+    logged.map(({ status, bytes }) => ({ status, bytes })),
+    [{ status: 200, bytes: Buffer.byteLength(downloaded) }],
+  )
+})
+
 test('a valid request id is used, an invalid one is replaced', () => {
   assert.is(ok.headers.get('x-request-id'), 'from-the-proxy-7')
   assert.match(badId.headers.get('x-request-id') ?? '', /^[0-9a-f-]{36}$/)
@@ -205,7 +215,7 @@ const sample = (name: string): number =>
   Number(new RegExp(`^${name.replaceAll(/[{}]/g, '\\$&')} (\\S+)$`, 'm').exec(metrics)?.[1])
 
 test('metrics count requests, creates, rows and the process itself', () => {
-  assert.is(sample('registry_http_requests_total{operation="listEmployees",status="200"}'), 2)
+  assert.is(sample('registry_http_requests_total{operation="listEmployees",status="200"}'), 3)
   assert.is(sample('registry_http_requests_total{operation="listEmployees",status="304"}'), 1)
   assert.is(sample('registry_http_requests_total{operation="createLeaveRequest",status="201"}'), 2)
   assert.is(sample('registry_creates_total{operation="createLeaveRequest"}'), 1)

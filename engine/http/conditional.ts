@@ -49,11 +49,19 @@ export const sendTagged = async (
   ctx.body = sent
 }
 
+/** The parts of a body, counted for the log. */
+async function* counted(ctx: AppContext, parts: StreamedBody['body']) {
+  for await (const part of parts) {
+    ctx.state.streamedBytes = (ctx.state.streamedBytes ?? 0) + part.length
+    yield part
+  }
+}
+
 /** Sends a body of many megabytes as it is read. It has no tag, so the only If-Match that succeeds is `*`. */
 export const sendStreamed = (ctx: AppContext, { body }: StreamedBody, type = jsonType): void => {
   const ifMatch = ctx.req.headers['if-match']
   if (ifMatch !== undefined && ifMatch.trim() !== '*') throw preconditionFailed()
   ctx.set('Cache-Control', 'no-cache')
   ctx.set('Content-Type', type)
-  ctx.body = Readable.from(body, { objectMode: false })
+  ctx.body = Readable.from(counted(ctx, body), { objectMode: false })
 }

@@ -17,6 +17,8 @@ export interface State {
   queried?: number
   /** Whether the database has responded. */
   usedDatabase?: boolean
+  /** How many bytes of a streamed body have been read. */
+  streamedBytes?: number
   /** Makes the page of an error, where a person asked; programs get the envelope. */
   errorHtml?: (error: HttpError) => string
 }
@@ -73,33 +75,35 @@ export interface InFlight {
   count: number
 }
 
-/** The outermost middleware: it logs the response as every other middleware left it. */
+/** The outermost middleware: it logs the response as every other middleware left it, and a streamed one when it has ended. */
 export const logRequests =
   (logRequest: OnRequest, inFlight: InFlight, isTraced: boolean): Middleware<State> =>
   async (ctx, next) => {
     const start = performance.now()
     const id = requestIdOf(ctx.req)
     ctx.set('X-Request-Id', id)
-    inFlight.count++
-    try {
-      await (isTraced ? currentRequest.run(id, next) : next())
-    } finally {
-      if (ctx.body instanceof Readable && !ctx.res.closed) ctx.res.once('close', () => inFlight.count--)
-      else inFlight.count--
+    const { state, method } = ctx
+    const finish = (bytes: number, end: number) => {
+      inFlight.count--
+      const { status } = ctx
+      logRequest({
+        id,
+        method,
+        path: ctx.path,
+        // @koa/router sets it to the name of the matched route.
+        operation: (ctx['_matchedRouteName'] as string | undefined) ?? 'none',
+        status,
+        bytes: method === 'HEAD' ? 0 : bytes,
+        replayed: status === 201 && ctx.res.hasHeader(replayedHeader),
+        duration: roundToMicroseconds(end - start),
+        trace: traceOf(ctx.req),
+      })
     }
+    inFlight.count++
+    await (isTraced ? currentRequest.run(id, next) : next())
     const end = performance.now()
-    const { state, status, method } = ctx
     if (state.queried !== undefined) ctx.set('Server-Timing', serverTiming(start, state, end))
-    logRequest({
-      id,
-      method,
-      path: ctx.path,
-      // @koa/router sets it to the name of the matched route.
-      operation: (ctx['_matchedRouteName'] as string | undefined) ?? 'none',
-      status,
-      bytes: method === 'HEAD' ? 0 : (ctx.length ?? 0),
-      replayed: status === 201 && ctx.res.hasHeader(replayedHeader),
-      duration: roundToMicroseconds(end - start),
-      trace: traceOf(ctx.req),
-    })
+    if (ctx.body instanceof Readable && !ctx.res.closed) {
+      ctx.res.once('close', () => finish(state.streamedBytes ?? 0, performance.now()))
+    } else finish(ctx.length ?? 0, end)
   }
