@@ -22,6 +22,8 @@ export interface ForeignKey {
 /** Without the columns that the engine has added. */
 export interface CatalogueTable {
   readonly name: string
+  /** What has its name instead of a table that can be served: `a view`, `a partitioned table`. */
+  readonly unservableAs?: string | undefined
   /** Who created it. The engine never alters a table of another program; it serves one that was adopted. */
   readonly origin: 'engine' | 'adopted' | 'unknown'
   readonly columns: readonly CatalogueColumn[]

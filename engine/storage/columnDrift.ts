@@ -62,11 +62,11 @@ const compareKind = async (
   return { shape, differences: [{ ...blocked(comparison, name, message, advice), word }] }
 }
 
-/** The name that a table has now: its former one, if it is to be renamed; undefined if it is to be created. */
-const presentTable = async ({ database, registry }: Comparison, table: string): Promise<string | undefined> => {
-  if (await database.catalogue(table)) return table
+/** A table as it is now: the former one, if it is to be renamed; undefined if it is to be created. */
+const presentTable = async ({ database, registry }: Comparison, table: string): Promise<CatalogueTable | undefined> => {
+  const current = await database.catalogue(table)
   const former = registry.find((resource) => resource.table === table)?.renamedFromTable
-  return former !== undefined && (await database.catalogue(former)) ? former : undefined
+  return current ?? (former === undefined ? undefined : database.catalogue(former))
 }
 
 /** Finds rows that contradict what the descriptor newly requires of a column. */
@@ -88,11 +88,13 @@ const compareRows = async (
     const { knex } = database
     const asText = (name: string) => knex.raw('cast(?? as text)', [name]) as never
     const present = await presentTable(comparison, target)
+    // The table that is referenced is refused itself.
+    if (present?.hasId === false) return differences
     const lost = await exampleRows(rowsOf(comparison), (query) => {
       const given = query.whereNotNull(column.name)
       if (present === undefined) return given
-      if (column.kind === kind) return given.whereNotIn(column.name, knex(present).select('id'))
-      return given.whereNotIn(asText(column.name), knex(present).select(asText('id')))
+      if (column.kind === kind) return given.whereNotIn(column.name, knex(present.name).select('id'))
+      return given.whereNotIn(asText(column.name), knex(present.name).select(asText('id')))
     })
     const message = `the field references ${references}, but ${idsOf(lost)} a value that is no id of "${target}".`
     const advice = 'Correct these values or set them to null, or remove references from the field.'
@@ -120,7 +122,7 @@ export const compareColumn = async (
   const wanted = references === undefined ? undefined : tableNameOf(registry, references)
   // A key to a table that is renamed follows it.
   const present = wanted === undefined ? undefined : await presentTable(comparison, wanted)
-  const isFollowing = present !== undefined && present === shape.target
+  const isFollowing = present !== undefined && present.name === shape.target
   const target = isFollowing ? shape.target : wanted
   // Foreign keys are only added to tables of the engine.
   const isNewTarget = target !== shape.target && current.origin === 'engine'

@@ -54,7 +54,7 @@ export const duplicatesOf = async (rows: Rows, columns: readonly string[]): Prom
     shared.clone().min({ id: 'id' }).count({ rows: '*' }).orderBy('id').limit(1),
   )
   if (!first[0]) return undefined
-  const groups = await ask(rows, shared.clone().select(columns))
+  const groups = await ask(rows, shared.clone().select(rows.database.knex.raw('1')))
   const value = groups.length === 1 ? 'one value occurs' : `${groups.length} values occur`
   return `${value} more than once: ${first[0].rows} rows share that of id ${first[0].id}`
 }

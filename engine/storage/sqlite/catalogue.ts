@@ -2,7 +2,7 @@
 import type { Database } from 'better-sqlite3'
 import type { Kind } from '../../descriptor/fields.js'
 import type { CatalogueTable, ColumnShape, TableShape } from '../catalogue.js'
-import { objectName, originsTable, quoted } from '../schema.js'
+import { originsTable, quoted } from '../schema.js'
 import { StorageError } from '../storage.js'
 
 /**
@@ -30,9 +30,10 @@ const originOf = (database: Database, table: string): CatalogueTable['origin'] =
   const recorded = exists.get(originsTable)
     ? database.prepare(`select origin from ${originsTable} where name = ?`).pluck().get(table)
     : undefined
+  if (recorded !== undefined) return recorded as CatalogueTable['origin']
   // The tables of earlier versions are known by their triggers.
-  const known = recorded ?? (exists.get(objectName({ table }, 'insert')) ? 'engine' : 'unknown')
-  return known as CatalogueTable['origin']
+  const triggers = "select 1 from sqlite_schema where type = 'trigger' and tbl_name = ? and name glob 'registry_*'"
+  return database.prepare(triggers).get(table) === undefined ? 'unknown' : 'engine'
 }
 
 /** The tables of the file, without those of SQLite and of the engine. */
@@ -61,14 +62,30 @@ const definitionOf = (database: Database, table: string): string =>
     '',
   )
 
-/** A table; undefined if it does not exist. */
+/** What has a name that a table cannot have too, or cannot be served; undefined if it is free or that of an ordinary table. */
+const unservable = (database: Database, name: string): string | undefined => {
+  const indexes = "select 'index' from sqlite_schema where type = 'index' and name = ? collate nocase"
+  const listed = "select type from pragma_table_list where schema = 'main' and name = ? collate nocase"
+  const type = database.prepare(`${listed} union all ${indexes}`).pluck().get(name, name)
+  const words: Record<string, string> = {
+    index: 'an index',
+    view: 'a view',
+    virtual: 'a virtual table',
+    shadow: 'a part of a virtual table',
+  }
+  return words[String(type)]
+}
+
+/** A table, or what has its name; undefined if neither exists. */
 export const catalogueOf = (database: Database, name: string): CatalogueTable | undefined => {
   const columns = database.pragma(`table_info(${quoted(name)})`) as TableInfo[]
-  if (columns.length === 0) return undefined
+  const unservableAs = unservable(database, name)
+  if (columns.length === 0 && unservableAs === undefined) return undefined
   const keys = database.pragma(`foreign_key_list(${quoted(name)})`) as { from: string; table: string }[]
   const primaryKey = columns.filter(({ pk }) => pk > 0)
   return {
     name,
+    unservableAs,
     origin: originOf(database, name),
     columns: columns.map(({ name: column, type, notnull, dflt_value }) => ({
       name: column,
@@ -79,6 +96,7 @@ export const catalogueOf = (database: Database, name: string): CatalogueTable | 
     })),
     // Only a column of exactly this type, in a table with row ids, is assigned ids.
     hasId:
+      unservableAs === undefined &&
       !/\bwithout\s+rowid\b|\bprimary\s+key\s+desc\b/i.test(definitionOf(database, name)) &&
       primaryKey.length === 1 &&
       primaryKey[0]?.name === 'id' &&
@@ -151,9 +169,10 @@ export const rebuild = (database: Database, current: CatalogueTable, shape: Tabl
   refuseUsed(database, current, shape)
   const others = `select sql from sqlite_schema
     where tbl_name = ? and type in ('index', 'trigger') and name not glob 'registry_*' and sql is not null`
-  const values = shape.columns.map(({ from, convertTo, type }) =>
-    convertTo === undefined ? quoted(from) : `cast(${quoted(from)} as ${type})`,
-  )
+  const values = shape.columns.map(({ from, convertTo, type }) => {
+    if (convertTo === undefined) return quoted(from)
+    return convertTo === 'text' ? `registry_spelling(${quoted(from)})` : `cast(${quoted(from)} as ${type})`
+  })
   const sequence = (name: string) => `select seq from sqlite_sequence where name = '${name}'`
   const hasSequence =
     database.prepare("select 1 from sqlite_schema where name = 'sqlite_sequence'").get() !== undefined &&

@@ -3,6 +3,7 @@ import type { Database } from 'better-sqlite3'
 import type { Knex } from 'knex'
 import type { Resource } from '../../descriptor/registry.js'
 import { batchesOf } from '../batches.js'
+import { spelling } from '../conversions.js'
 import type { Execute, MigrationDialect } from '../migrationDialect.js'
 import { type ObjectName, quoted, statesTable } from '../schema.js'
 import { StorageError } from '../storage.js'
@@ -52,6 +53,8 @@ const codeOf = (error: unknown): unknown => (error as { code?: string }).code
 /** A connection as the migration uses it. */
 export const migrationDialect = (database: Database, knex: Knex): MigrationDialect => {
   const dialect = schemaDialect(knex)
+  // SQLite casts 1e300 to 1.0e+300.
+  database.function('registry_spelling', (value) => (typeof value === 'number' ? spelling(value) : value))
   const execute: Execute = async (sql, values = []) => {
     const statement = database.prepare(sql)
     if (statement.reader) return statement.all(values) as never
