@@ -48,6 +48,7 @@ export const applySteps = async (
 }
 
 export interface Reports {
+  readonly beforeChanges?: () => Promise<void>
   readonly progress: Progress
   readonly warn: (message: string) => void
 }
@@ -71,6 +72,7 @@ export const migrate = async (
   const first = await planAll()
   if (words.unused.length > 0) throw new StorageError(`there is nothing to do for ${words.unused.join(', ')}`)
   if (first.steps.length === 0) return first
+  await reports.beforeChanges?.()
   const done: Step[] = []
   let { differences } = first
   const apply = async (): Promise<boolean> => {
