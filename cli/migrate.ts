@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path'
 import { loadRegistry } from '../engine/descriptor/load.js'
 import type { Registry } from '../engine/descriptor/registry.js'
 import { readSettings } from '../engine/settings.js'
+import { wordFault } from '../engine/storage/difference.js'
 import { migrateStorage, planStorage, releaseStorage } from '../engine/storage/open.js'
 import type { MigrateOptions } from '../engine/storage/options.js'
 import { folders } from '../product.js'
@@ -98,6 +99,7 @@ await runCommand(command, async ({ apply, adopt, release, recount }) => {
   }
   const given = apply?.split(',').map((word) => word.trim()) ?? []
   if (given.includes('')) throw new UsageError('--apply has an empty word.')
+  for (const fault of given.map(wordFault)) if (fault !== undefined) throw new UsageError(`--apply: ${fault}.`)
   const words = [...given, ...(adopt ? await adoptions(registry, url, waitMs) : [])]
   const beforeChanges = async () => (given.length > 0 ? backUp(url) : undefined)
   await migrate(registry, url, { ...options, words, beforeChanges })

@@ -34,6 +34,12 @@ const openAndList = async (url: string, registry: Registry, q = '', warn = (_: s
 const adopt = (url: string, registry: Registry) =>
   migrateStorage(registry, url, { ...storageOptions, waitMs: 5_000, words: ['adopt:things'] })
 
+/** pg warns once for each process, so the listener is there before the first test. */
+const deprecations: string[] = []
+process.on('warning', ({ name, message }) => {
+  if (name === 'DeprecationWarning') deprecations.push(message)
+})
+
 const test = suite('set-up of PostgreSQL')
 
 test('existing rows are listed, found and counted, and the next id follows theirs', async () => {
@@ -235,6 +241,16 @@ test('an unusable server or database stops the start, without printing the passw
     assert.match(output, message)
     assert.not.match(output, /very-secret|of-the-tests/)
   }
+})
+
+test('a migration runs one query at a time on a connection', async () => {
+  const url = await freshUrl()
+  const [first] = registryOf({ name: text() }) as [Registry[number]]
+  const others = ['others', 'more'].map((table) => ({ ...first, table, path: table, demo: [] }))
+  await openAndList(url, [first, ...others])
+  // Two tables that no resource uses any more.
+  await migrateStorage([first], url, { ...storageOptions, waitMs: 5_000 })
+  assert.equal(deprecations, [])
 })
 
 test('a database that is not UTF-8 is rejected', async () => {
