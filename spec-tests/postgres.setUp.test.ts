@@ -246,9 +246,9 @@ test('an unusable server or database stops the start, without printing the passw
 test('a migration runs one query at a time on a connection', async () => {
   const url = await freshUrl()
   const [first] = registryOf({ name: text() }) as [Registry[number]]
-  const others = ['others', 'more'].map((table) => ({ ...first, table, path: table, demo: [] }))
+  const others = ['a', 'b', 'c', 'd'].map((table) => ({ ...first, table, path: table, demo: [] }))
   await openAndList(url, [first, ...others])
-  // Two tables that no resource uses any more.
+  // Four tables that no resource uses any more.
   await migrateStorage([first], url, { ...storageOptions, waitMs: 5_000 })
   assert.equal(deprecations, [])
 })
