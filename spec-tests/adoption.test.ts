@@ -151,6 +151,52 @@ for (const [what, [resource, message]] of Object.entries(refused)) {
   })
 }
 
+test('values that a field cannot have prevent an adoption, and are null when they are stored later', async () => {
+  const database = await sharedDatabase()
+  const id = server ? 'id serial primary key' : 'id integer primary key'
+  const real = server ? 'double precision' : 'real'
+  await database.run(`create table warehouses (${id}, name text, size integer, area ${real})`)
+  const resource = warehouseWith({ name: text({ filter: true }), size: integer({ unique: true }), area: number() })
+  const adopt = () => migrateStorage([resource], database.url, { ...options, words: ['adopt:warehouses'] })
+  const infinities = server ? "('Infinity'), ('NaN'), ('-Infinity')" : '(9e999), (-9e999)'
+  const insertInfinities = () => database.run(`insert into warehouses (area) values (1.5), ${infinities}`)
+  // SQLite stores any value in any column.
+  const insertOthers = async () => {
+    if (!server) await database.run("insert into warehouses (name, size, area) values (x'00ff', 'many', 'much')")
+  }
+  await insertInfinities()
+  await insertOthers()
+  try {
+    await adopt()
+    assert.unreachable()
+  } catch (error) {
+    const { message } = error as Error
+    assert.match(
+      message,
+      /column "area": 3 rows \(id 2, 3, [45]\) have a value that is not a finite number, and would be served as null\. Correct/,
+    )
+    if (!server) {
+      assert.match(message, /column "name": 1 row \(id 4\) has a value that is not a string/)
+      assert.match(message, /column "size": 1 row \(id 4\) has a value that is not an integer/)
+    }
+  }
+  await database.run('delete from warehouses')
+  await adopt()
+  await insertInfinities()
+  await insertOthers()
+  const storage = await openStorage([resource], database.url, options)
+  const page = await storage.table(resource).list({ limit: 10, offset: 0n, q: '', filters: {} })
+  assert.ok('tag' in page)
+  const { data } = JSON.parse(String(page.body)) as { data: Record<string, unknown>[] }
+  const empty = { name: null, size: null, area: null }
+  assert.equal(
+    data.map(({ id: _, ...values }) => values),
+    [{ ...empty, area: 1.5 }, empty, empty, empty],
+  )
+  await storage.close()
+  database.close()
+})
+
 test('a type that no kind of field stores is named', async () => {
   const database = await sharedDatabase()
   await database.run('create table warehouses (id integer primary key, name date, size integer)')

@@ -1,4 +1,5 @@
 /** Compares a field with its column: the type, NOT NULL and the foreign key. */
+import { kinds } from '../descriptor/fields.js'
 import type { Field, Registry, Resource } from '../descriptor/registry.js'
 import type { CatalogueColumn, CatalogueTable, ColumnShape } from './catalogue.js'
 import { convertible, converts } from './conversions.js'
@@ -72,12 +73,23 @@ const presentTable = async ({ database, registry }: Comparison, table: string): 
 /** Finds rows that contradict what the descriptor newly requires of a column. */
 const compareRows = async (
   comparison: Comparison,
-  { name, kind, required, references }: Field,
+  field: Field,
   column: CatalogueColumn,
   target: string | undefined,
 ): Promise<Difference[]> => {
-  const { database, resource } = comparison
+  const { database, resource, current } = comparison
+  const { name, kind, required, references, redacted } = field
   const differences: Difference[] = []
+  // A table of the engine has such values only if another program has stored them since.
+  const isUnservable = current.origin === 'unknown' && !redacted ? database.isUnservable(field) : undefined
+  if (isUnservable && column.kind === kind) {
+    const unservable = await exampleRows(rowsOf(comparison), (query) =>
+      query.whereNotNull(name).whereRaw(isUnservable as never),
+    )
+    const message = `${idsOf(unservable)} a value that is not ${kinds[kind].expected}, and would be served as null.`
+    const advice = 'Correct these values, or remove the field.'
+    if (unservable.count > 0) differences.push(blocked(comparison, name, message, advice))
+  }
   if (required && !column.isNotNull) {
     const empty = await exampleRows(rowsOf(comparison), (query) => query.whereNull(column.name))
     const message = `the descriptor requires a value, but ${idsOf(empty)} none.`

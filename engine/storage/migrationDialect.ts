@@ -1,5 +1,6 @@
 /** What a database provides so that it can be migrated: reading its catalogue, and the SQL of each change. */
-import type { Resource, RowValues } from '../descriptor/registry.js'
+import type { Knex } from 'knex'
+import type { Field, Resource, RowValues } from '../descriptor/registry.js'
 import type { CatalogueTable, TableShape } from './catalogue.js'
 import type { DerivedObject, ObjectName, SchemaDialect } from './schema.js'
 
@@ -61,6 +62,8 @@ export interface MigrationDialect extends SchemaDialect {
   tableNames(): Promise<string[]>
   /** A table; undefined if it does not exist. */
   catalogue(table: string): Promise<CatalogueTable | undefined>
+  /** A condition: the column of a field has a value that the field cannot have, and that is served as null; undefined if none can. */
+  isUnservable(field: Field): Knex.Raw | undefined
   /** Whether a new shape means that everything derived from the table must be created again. */
   rebuilds(current: CatalogueTable, shape: TableShape): boolean
   /** Gives a table another shape. */

@@ -17,6 +17,7 @@ import { runUnprepared } from './run.js'
 import {
   derivedObjects,
   fillSearched,
+  isUnservable,
   ownTables,
   schemaDialect,
   searchedColumn,
@@ -64,6 +65,7 @@ export const migrationDialect = (
     ownTables: ownTables(dialect),
     tableNames: () => tableNames(execute),
     catalogue: (table) => catalogueOf(execute, table),
+    isUnservable: (field) => isUnservable(knex, field),
     rebuilds: changesColumns,
     reshape: alter,
     async countedTables() {

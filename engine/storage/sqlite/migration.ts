@@ -14,6 +14,7 @@ import {
   allIndexes,
   blocksTable,
   bookkeepingOf,
+  isUnservable,
   ownTables,
   schemaDialect,
   searchedText,
@@ -93,6 +94,7 @@ export const migrationDialect = (database: Database, knex: Knex): MigrationDiale
     ownTables: ownTables(dialect),
     tableNames: async () => tableNames(database),
     catalogue: async (table) => catalogueOf(database, table),
+    isUnservable: (field) => isUnservable(knex, field),
     rebuilds: () => true,
     reshape: (current, shape) => rebuild(database, current, shape),
     async countedTables() {
