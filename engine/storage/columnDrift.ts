@@ -129,6 +129,11 @@ export const compareColumn = async (
     const advice = 'Change the type of the column, or remove the field.'
     return { shape, differences: [blocked(comparison, field.name, message, advice)] }
   }
+  if (column.isGenerated && comparison.resource.create) {
+    const message = 'the database computes the values of the column, so that a create cannot set them.'
+    const advice = 'Remove the field, or set create to false.'
+    return { shape, differences: [blocked(comparison, field.name, message, advice)] }
+  }
   const typed =
     column.kind === field.kind ? { shape, differences: [] } : await compareKind(comparison, field, column, shape)
   const wanted = references === undefined ? undefined : tableNameOf(registry, references)

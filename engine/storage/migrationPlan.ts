@@ -8,6 +8,7 @@ import { rowCount } from './rowChecks.js'
 import { addColumns, addForeignKeys, createTable, forgetOrigin, recordOrigin } from './schema.js'
 import { adoptWord, compare } from './tableDrift.js'
 import { compareUnique } from './uniqueDrift.js'
+import { isSimilar, unusedTables } from './unusedTables.js'
 
 export interface MigrationPlan {
   readonly steps: readonly Step[]
@@ -77,7 +78,13 @@ const planExisting = async (
   const drift = await compare({ database, registry, resource, current, words })
   const { shape, added, differences } = drift
   const isComparable = current.hasId && !differences.some(({ word }) => word === adoptWord(table))
-  const all = [...differences, ...(isComparable ? await compareUnique(database, resource, current, drift) : [])]
+  const changes = describeChanges(current, shape)
+  const obstacles = changes.length > 0 ? database.obstacles(current, shape) : []
+  const all = [
+    ...differences,
+    ...obstacles.map((obstacle) => ({ table, ...obstacle, isBlocking: true })),
+    ...(isComparable ? await compareUnique(database, resource, current, drift) : []),
+  ]
   if (all.some(({ isBlocking }) => isBlocking)) return { steps: [], foreignKeys: [], differences: all }
 
   const derivedFrom = { ...resource, table: current.name }
@@ -94,7 +101,6 @@ const planExisting = async (
     return { steps: [{ table, about, sql, isRebuilding: true }], foreignKeys: [], differences: all }
   }
   const steps: Step[] = []
-  const changes = describeChanges(current, shape)
   const isRebuilt = changes.length > 0 && database.rebuilds(current, shape)
   if (changes.length > 0) {
     const dropped = isRebuilt ? await dropDerived(database, derivedFrom) : []
@@ -116,21 +122,6 @@ const planExisting = async (
   if (!isRebuilt) steps.push(...(await derivedSteps(database, resource, false)))
   return { steps, foreignKeys: foreignKeySteps(database, registry, resource, added), differences: all }
 }
-
-/** The tables that the engine counts and that no resource uses any more. */
-const unusedTables = async (database: MigrationDialect, registry: Registry): Promise<CatalogueTable[]> => {
-  const names = (await database.countedTables()).filter((name) => !registry.some(({ table }) => table === name))
-  const tables: CatalogueTable[] = []
-  for (const name of names) {
-    const table = await database.catalogue(name)
-    if (table) tables.push(table)
-  }
-  return tables
-}
-
-/** Whether a table has most of the columns of a resource. */
-const isSimilar = ({ fields }: Resource, table: CatalogueTable): boolean =>
-  fields.filter(({ name }) => columnOf(table, name)).length > fields.length / 2
 
 /** Plans the table of a resource. */
 const planResource = async (

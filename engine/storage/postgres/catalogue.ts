@@ -25,6 +25,7 @@ const kindsByType: Readonly<Record<string, Kind>> = {
 const plainType = (type: string): string => type.replace(/\(.*\)/, '')
 
 const columnsSql = `select attname as name, format_type(atttypid, atttypmod) as type, attnotnull as "isNotNull",
+    attgenerated <> '' as "isGenerated",
     case when attidentity <> '' then 'identity' else pg_get_expr(adbin, adrelid) end as default
   from pg_attribute left join pg_attrdef on adrelid = attrelid and adnum = attnum where attrelid = to_regclass($1) and attnum > 0 and not attisdropped and attname not like 'registry\\_%'
   order by attnum`

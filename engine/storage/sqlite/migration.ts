@@ -8,7 +8,8 @@ import type { Execute, MigrationDialect } from '../migrationDialect.js'
 import { type ObjectName, quoted, statesTable } from '../schema.js'
 import { StorageError } from '../storage.js'
 import { blockBits } from './blocks.js'
-import { catalogueOf, rebuild, tableNames } from './catalogue.js'
+import { catalogueOf, tableNames } from './catalogue.js'
+import { rebuild, rebuildObstacles } from './rebuild.js'
 import { insertRows } from './rows.js'
 import {
   allIndexes,
@@ -92,10 +93,12 @@ export const migrationDialect = (database: Database, knex: Knex): MigrationDiale
     },
     deferForeignKeys: 'pragma defer_foreign_keys = ON',
     ownTables: ownTables(dialect),
+    dropOwn: () => Object.keys(ownTables(dialect)).map((name) => drop({ type: 'table', name })),
     tableNames: async () => tableNames(database),
     catalogue: async (table) => catalogueOf(database, table),
     isUnservable: (field) => isUnservable(knex, field),
     rebuilds: () => true,
+    obstacles: (current, shape) => rebuildObstacles(database, current, shape),
     reshape: (current, shape) => rebuild(database, current, shape),
     async countedTables() {
       if (!catalogueOf(database, statesTable)) return []
