@@ -115,7 +115,7 @@ test('a column that the database computes is served if nobody creates rows', asy
   } catch (error) {
     assert.match(
       (error as Error).message,
-      /column "area": the database computes the values .* Remove the field, or set create to false/,
+      /column "area": a create cannot set the column, because the database computes its values\. Remove the field, or set create to false/,
     )
   }
   const readOnly = area(false)

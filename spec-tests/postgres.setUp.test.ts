@@ -66,7 +66,7 @@ test('columns narrower than the descriptor asks for are read, filtered and refer
   await runOn(url, 'create table things (id serial primary key, name char(9), parent integer, details jsonb)')
   await runOn(url, `insert into things (name, parent, details) values ('Padded', 1, '{"a": 1}')`)
   const parent = integer({ references: 'things', filter: true, unique: true })
-  const registry = registryOf({ name: text(), parent, details: text() })
+  const registry = registryOf({ name: text(), parent, details: text() }).map((one) => ({ ...one, create: false }))
   await adopt(url, registry)
   const row = '{"id":1,"name":"Padded","parent":1,"details":"{\\"a\\": 1}"}'
   assert.is(await openAndList(url, registry), `{"data":[${row}],"meta":{"total":1,"limit":50,"offset":0}}`)
@@ -78,6 +78,21 @@ test('columns narrower than the descriptor asks for are read, filtered and refer
   assert.match(String(body), /^\{"data":\[\]/)
   assert.equal(await table.conflicts({ name: 'New', parent: beyond }), [{ type: 'reference', field: 'parent' }])
   await storage.close()
+})
+
+test('creates into columns that take no text are refused at the adoption, not each with 500', async () => {
+  const url = await freshUrl()
+  await runOn(url, 'create table things (id serial primary key, name text, details jsonb, code uuid)')
+  try {
+    await adopt(url, registryOf({ name: text(), details: text(), code: text() }))
+    assert.unreachable()
+  } catch (error) {
+    for (const column of ['details', 'code'])
+      assert.match(
+        (error as Error).message,
+        `column "${column}": a create cannot set the column, because the server accepts no text for its type. Remove the field, or set create to false.`,
+      )
+  }
 })
 
 test('a changed descriptor recreates only what it affects', async () => {

@@ -69,7 +69,7 @@ const others: readonly [what: RegExp, sql: readonly string[]][] = [
           ],
         ],
         [
-          /a table that inherits or is inherited from/,
+          /a table that takes part in inheritance/,
           ['create table people (id bigint primary key, name text)', 'create table men () inherits (people)'],
         ],
       ]

@@ -21,11 +21,11 @@ const whyNoTable = ({ name, unservableAs, hasId }: CatalogueTable): string | und
 }
 
 /** Why a column cannot be a field; undefined if it can. */
-const whyNoField = ({ name, type, kind, isGenerated }: CatalogueColumn): string | undefined => {
+const whyNoField = ({ name, type, kind, whyReadOnly }: CatalogueColumn): string | undefined => {
   const faults: string[] = []
   checkFieldName(name, (fault) => void faults.push(fault.replace(/; .*/, '')))
   if (faults.length > 0) return `no field can have the name "${name}": ${faults.join(', and ')}`
-  if (isGenerated) return `the database computes "${name}", and a create could not set it`
+  if (whyReadOnly != null) return `a create cannot set "${name}", because ${whyReadOnly}`
   return kind === undefined ? `"${name}" is of type ${type || 'none'}, which no kind of field stores` : undefined
 }
 

@@ -8,8 +8,8 @@ export interface CatalogueColumn {
   /** The kind of field whose values it stores; undefined if there is none. */
   readonly kind: Kind | undefined
   readonly isNotNull: boolean
-  /** Whether the database computes its values, so that no insert can set them. */
-  readonly isGenerated: boolean
+  /** Why a create cannot set it: `the database computes its values`. */
+  readonly whyReadOnly?: string | undefined
   /** The SQL of the value if an insert omits it. */
   readonly default: string | null
 }

@@ -129,8 +129,8 @@ export const compareColumn = async (
     const advice = 'Change the type of the column, or remove the field.'
     return { shape, differences: [blocked(comparison, field.name, message, advice)] }
   }
-  if (column.isGenerated && comparison.resource.create) {
-    const message = 'the database computes the values of the column, so that a create cannot set them.'
+  if (column.whyReadOnly != null && comparison.resource.create && current.origin !== 'engine') {
+    const message = `a create cannot set the column, because ${column.whyReadOnly}.`
     const advice = 'Remove the field, or set create to false.'
     return { shape, differences: [blocked(comparison, field.name, message, advice)] }
   }

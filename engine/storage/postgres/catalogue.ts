@@ -25,7 +25,8 @@ const kindsByType: Readonly<Record<string, Kind>> = {
 const plainType = (type: string): string => type.replace(/\(.*\)/, '')
 
 const columnsSql = `select attname as name, format_type(atttypid, atttypmod) as type, attnotnull as "isNotNull",
-    attgenerated <> '' as "isGenerated",
+    case when attgenerated <> '' or attidentity = 'a' and attname <> 'id' then 'the database computes its values'
+      when atttypid in ('uuid'::regtype, 'json'::regtype, 'jsonb'::regtype) then 'the server accepts no text for its type' end as "whyReadOnly",
     case when attidentity <> '' then 'identity' else pg_get_expr(adbin, adrelid) end as default
   from pg_attribute left join pg_attrdef on adrelid = attrelid and adnum = attnum where attrelid = to_regclass($1) and attnum > 0 and not attisdropped and attname not like 'registry\\_%'
   order by attnum`
@@ -72,7 +73,7 @@ const unservableSql = `select case
     when relkind = 'p' then 'a partitioned table' when relispartition then 'a partition of another table'
     when relkind = 'v' then 'a view' when relkind = 'm' then 'a materialized view' when relkind = 'f' then 'a foreign table'
     when relkind = 'S' then 'a sequence' when relkind in ('i', 'I') then 'an index' when relkind <> 'r' then 'a type'
-    when exists (select 1 from pg_inherits where oid in (inhrelid, inhparent)) then 'a table that inherits or is inherited from'
+    when exists (select 1 from pg_inherits where oid in (inhrelid, inhparent)) then 'a table that takes part in inheritance'
   end as words from pg_class where oid = to_regclass($1)
   union all select 'a type' from pg_type where to_regclass($1) is null and typrelid = 0
     and typnamespace = current_schema()::regnamespace and typname = trim($1, '"')`

@@ -93,7 +93,7 @@ export const catalogueOf = (database: Database, name: string): CatalogueTable | 
       type: type.toLowerCase(),
       kind: kindOf(type),
       isNotNull: notnull === 1,
-      isGenerated: hidden > 1,
+      whyReadOnly: hidden > 1 ? 'the database computes its values' : undefined,
       default: hidden > 1 ? 'generated' : dflt_value,
     })),
     // Only a column of exactly this type, in a table with row ids, is assigned ids.
