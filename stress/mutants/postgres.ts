@@ -269,7 +269,7 @@ const migrationSteps = mutantsOf(
 )
 
 const drift = mutantsOf(
-  'engine/storage/drift.js',
+  'engine/storage/countDrift.js',
   ['drift'],
   {
     'postgres-drift-sample': {
