@@ -1,14 +1,15 @@
 /** Writes descriptors for the tables of a database that another program created: `npm run introspect -- DATABASE_URL`. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { inspectFolders } from '../engine/descriptor/load.js'
 import { nearest } from '../engine/descriptor/nearest.js'
 import { readSettings } from '../engine/settings.js'
 import { storageTables } from '../engine/storage/open.js'
 import { folders } from '../product.js'
 import { CommandError, optionalText, runCommand, text } from '../support/options.js'
-import { describeTable } from './introspect/describe.js'
+import { describeTables } from './introspect/describe.js'
 import { descriptorText } from './new/descriptorText.js'
-import { writeNew } from './new/writeNew.js'
+import { root, writeNew } from './new/writeNew.js'
 
 const command = {
   name: 'npm run introspect',
@@ -26,6 +27,11 @@ const command = {
   example: 'npm run introspect -- sqlite:data/inventory.sqlite --table warehouses',
 }
 
+const nextSteps = `
+Next: read them and remove what clients should not see. Then:
+  npm run check               finds errors in them
+  npm run migrate -- --adopt  allows the service to serve the tables`
+
 await runCommand(command, async ({ table: only, area }, url) => {
   const path = String(url).startsWith('sqlite:') ? String(url).slice('sqlite:'.length) : undefined
   if (path !== undefined && !existsSync(path)) throw new CommandError(`There is no file ${path}.`)
@@ -37,17 +43,21 @@ await runCommand(command, async ({ table: only, area }, url) => {
     throw new CommandError(`There is no table "${only}". ${advice}`)
   }
   const wanted = tables.filter(({ name }) => only === undefined || name === only)
-  const described = wanted.map((table) => describeTable(table, names, area))
+  // Also with errors, or without any resource yet.
+  const { registry } = await inspectFolders(folders)
+  const described = describeTables(wanted, registry, area)
   const files = described.flatMap(({ resource }) =>
     resource ? [[`resources/${resource.path}.ts`, descriptorText(resource)] as const] : [],
   )
   const [old, fresh] = [true, false].map((isThere) =>
-    files.filter(([name]) => existsSync(join(folders.resources, '..', name)) === isThere),
+    files.filter(([name]) => existsSync(join(root, name)) === isThere),
   ) as [typeof files, typeof files]
+  const known = registry.filter(({ table }) => wanted.some(({ name }) => name === table))
   writeNew(fresh)
   for (const [name] of fresh) console.log(`Wrote ${name}.`)
-  for (const [name] of old) console.log(`${name} exists already and was left as it is.`)
+  for (const name of [...known.map(({ path }) => `resources/${path}.ts`), ...old.map(([file]) => file)])
+    console.log(`${name} exists already and was left as it is.`)
   for (const note of described.flatMap(({ notes }) => notes)) console.log(note)
-  if (fresh.length > 0)
-    console.log('\nNext: read them, remove what clients should not see, then run: npm run migrate -- --adopt')
+  if (fresh.length > 0) console.log(nextSteps)
+  else if (known.length + old.length === 0) throw new CommandError('No table can be served.')
 })

@@ -1,9 +1,11 @@
 /** Brings the database of DATABASE_URL up to date without serving it, and checks its counts: `npm run migrate`. */
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { loadRegistry } from '../engine/descriptor/load.js'
 import type { Registry } from '../engine/descriptor/registry.js'
 import { stepProgress } from '../engine/progress.js'
 import { readSettings } from '../engine/settings.js'
+import { wordFault } from '../engine/storage/difference.js'
 import { migrateStorage, planStorage, releaseStorage } from '../engine/storage/open.js'
 import type { MigrateOptions } from '../engine/storage/options.js'
 import { folders } from '../product.js'
@@ -23,10 +25,21 @@ const command = {
   example: 'DATABASE_URL=sqlite:data/workforce.sqlite npm run migrate -- --apply rename:contracts.kind',
 }
 
+/** Removes what earlier copies left that were killed. */
+const removeUnfinished = (path: string): void => {
+  const isUnfinished = (name: string) =>
+    name.startsWith(`${basename(path)}.before-`) && /\.unfinished(?:-\w+)?$/.test(name)
+  for (const name of readdirSync(dirname(path)).filter(isUnfinished)) {
+    rmSync(join(dirname(path), name), { force: true })
+    console.log(`Removed ${join(dirname(path), name)}, which an interrupted backup had left.`)
+  }
+}
+
 /** Copies an SQLite file before something is applied that may lose data. */
 const backUp = async (url: string): Promise<void> => {
   const path = url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : ''
   if (!existsSync(path)) return
+  removeUnfinished(path)
   const copy = `${path}.before-${new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '')}`
   await copyDatabase(path, copy)
   console.log(`Saved the database in ${copy}.`)
@@ -71,8 +84,9 @@ await runCommand(command, async ({ apply, adopt, release, recount }) => {
   }
   const given = apply?.split(',').map((word) => word.trim()) ?? []
   if (given.includes('')) throw new UsageError('--apply has an empty word.')
+  for (const fault of given.map(wordFault)) if (fault !== undefined) throw new UsageError(`--apply: ${fault}.`)
   const words = [...given, ...(adopt ? await adoptions(registry, url, waitMs) : [])]
-  if (given.length > 0) await backUp(url)
-  await migrate(registry, url, { ...options, words })
+  const beforeChanges = async () => (given.length > 0 ? backUp(url) : undefined)
+  await migrate(registry, url, { ...options, words, beforeChanges })
   if (adopt) console.log(adoptionCost)
 })

@@ -48,6 +48,7 @@ const complete = async (given: Given, registry: Registry): Promise<Given & { pat
 
 const nextSteps = (path: string, hasRows: boolean): string => {
   const steps = [
+    ['npm run check', 'shows every error in its line'],
     ['npm test', 'tests it like every other resource'],
     ['npm start', `serves it at ${basePath}/v1/${path}`],
     ...(hasRows ? [[`npm run seed -- --demo ${path}`, 'loads its demo rows into a database that has other rows']] : []),

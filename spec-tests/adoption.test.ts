@@ -37,6 +37,11 @@ const tableOf = async (database: SharedDatabase) => {
   return [await database.run(columns), await database.run('select id, name, size, remark from warehouses order by id')]
 }
 
+/** Everything that the service has added. */
+const ownObjects = server
+  ? "select relname as name from pg_class where relname ~ 'registry_' union all select proname from pg_proc where proname ~ 'registry_'"
+  : "select name from sqlite_schema where name glob '*registry_*'"
+
 const refusal = async (resources: Registry, database: SharedDatabase): Promise<string> => {
   try {
     await (await openStorage(resources, database.url, options)).close()
@@ -76,6 +81,49 @@ test('they are served only when adopted, and are the same after their release', 
     ? "select tgname as name from pg_trigger where tgrelid = 'warehouses'::regclass and not tgisinternal"
     : "select name from sqlite_schema where tbl_name = 'warehouses' and type in ('trigger', 'index')"
   assert.equal(await database.run(left), [])
+  assert.equal(await database.run(ownObjects), [])
+  database.close()
+})
+
+test('what other tables use stays when one is released', async () => {
+  const database = await otherDatabase()
+  const own = { ...warehouseWith(fields), path: 'depots', name: 'Depot', table: 'depots' }
+  const both = [own, ...registry]
+  await migrateStorage(both, database.url, { ...options, words: ['adopt:warehouses'] })
+  await releaseStorage(both, database.url, options)
+  const storage = await openStorage([own], database.url, options)
+  assert.ok('id' in (await storage.table(own).create(newRow(own, { name: 'East' }))))
+  await storage.close()
+  database.close()
+})
+
+test('a column that the database computes is served if nobody creates rows', async () => {
+  const database = await otherDatabase()
+  const generated = 'area integer generated always as (size * 2) stored'
+  await database.run(
+    `create table areas (${server ? 'id serial primary key' : 'id integer primary key'}, size integer, ${generated})`,
+  )
+  await database.run('insert into areas (size) values (4)')
+  const area = (create: boolean) => ({
+    ...warehouseWith({ size: integer(), area: integer({ filter: true }) }),
+    table: 'areas',
+    create,
+  })
+  try {
+    await migrateStorage([area(true)], database.url, { ...options, words: ['adopt:areas'] })
+    assert.unreachable()
+  } catch (error) {
+    assert.match(
+      (error as Error).message,
+      /column "area": a create cannot set the column, because the database computes its values\. Remove the field, or set create to false/,
+    )
+  }
+  const readOnly = area(false)
+  await migrateStorage([readOnly], database.url, { ...options, words: ['adopt:areas'] })
+  const storage = await openStorage([readOnly], database.url, options)
+  const page = await storage.table(readOnly).list({ limit: 10, offset: 0n, q: '', filters: {} })
+  assert.match(String('tag' in page && page.body), '{"id":1,"size":4,"area":8}')
+  await storage.close()
   database.close()
 })
 
@@ -86,7 +134,10 @@ test('everything is released that an earlier descriptor asked for, even if there
     const indexed = [warehouseWith({ name: text({ unique: true, filter: true }), size: integer({ filter: true }) })]
     await migrateStorage(indexed, database.url, { ...options, words: ['adopt:warehouses'] })
     const steps = await releaseStorage(later, database.url, options)
-    assert.is(steps.length, 1)
+    assert.equal(
+      steps.map(({ about }) => about),
+      ['release the table warehouses', "drop the service's own tables"],
+    )
     assert.equal(await tableOf(database), before)
     const left = server
       ? "select relname as name from pg_class where relname like 'registry_warehouses%'"
@@ -150,6 +201,52 @@ for (const [what, [resource, message]] of Object.entries(refused)) {
     database.close()
   })
 }
+
+test('values that a field cannot have prevent an adoption, and are null when they are stored later', async () => {
+  const database = await sharedDatabase()
+  const id = server ? 'id serial primary key' : 'id integer primary key'
+  const real = server ? 'double precision' : 'real'
+  await database.run(`create table warehouses (${id}, name text, size integer, area ${real})`)
+  const resource = warehouseWith({ name: text({ filter: true }), size: integer({ unique: true }), area: number() })
+  const adopt = () => migrateStorage([resource], database.url, { ...options, words: ['adopt:warehouses'] })
+  const infinities = server ? "('Infinity'), ('NaN'), ('-Infinity')" : '(9e999), (-9e999)'
+  const insertInfinities = () => database.run(`insert into warehouses (area) values (1.5), ${infinities}`)
+  // SQLite stores any value in any column.
+  const insertOthers = async () => {
+    if (!server) await database.run("insert into warehouses (name, size, area) values (x'00ff', 'many', 'much')")
+  }
+  await insertInfinities()
+  await insertOthers()
+  try {
+    await adopt()
+    assert.unreachable()
+  } catch (error) {
+    const { message } = error as Error
+    assert.match(
+      message,
+      /column "area": 3 rows \(id 2, 3, [45]\) have a value that is not a finite number, and would be served as null\. Correct/,
+    )
+    if (!server) {
+      assert.match(message, /column "name": 1 row \(id 4\) has a value that is not a string/)
+      assert.match(message, /column "size": 1 row \(id 4\) has a value that is not an integer/)
+    }
+  }
+  await database.run('delete from warehouses')
+  await adopt()
+  await insertInfinities()
+  await insertOthers()
+  const storage = await openStorage([resource], database.url, options)
+  const page = await storage.table(resource).list({ limit: 10, offset: 0n, q: '', filters: {} })
+  assert.ok('tag' in page)
+  const { data } = JSON.parse(String(page.body)) as { data: Record<string, unknown>[] }
+  const empty = { name: null, size: null, area: null }
+  assert.equal(
+    data.map(({ id: _, ...values }) => values),
+    [{ ...empty, area: 1.5 }, empty, empty, empty],
+  )
+  await storage.close()
+  database.close()
+})
 
 test('a type that no kind of field stores is named', async () => {
   const database = await sharedDatabase()

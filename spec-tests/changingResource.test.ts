@@ -1,4 +1,6 @@
 /** docs/changing-a-resource.md: every command is run in a copy of the project, and prints what the page shows. */
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { commandsIn, readPage } from './support/consolePage.js'
@@ -41,7 +43,39 @@ test('npm run check -- --database reports the same, and npm run plan as JSON and
   )
   assert.is((await project.run('npm run plan -- --check')).status, 1)
   assert.match((await project.run('DATABASE_URL=sqlite:data/new.sqlite npm run plan -- --sql')).output, /create table/)
-  assert.is((await project.run('npm run migrate -- --apply drop:leave_requests.nothing')).status, 1)
+})
+
+test('only a word that changes something makes a copy of the database, which replaces an unfinished one', async () => {
+  const leave = project.read('resources/leave.ts')
+  project.write(
+    'resources/leave.ts',
+    leave
+      .replace(/ {4}days: .*\n/, '')
+      .replace(", 'comment'", '')
+      .replace(', unique: true', ''),
+  )
+  const files = () => readdirSync(join(project.path, 'data')).filter((name) => name.includes('.before-'))
+  project.write('data/workforce.sqlite.before-20200101T000000Z.unfinished', '')
+  project.write('data/workforce.sqlite.before-20200101T000000Z.unfinished-journal', '')
+  const before = files()
+  const refused: [words: string, status: number, message: RegExp][] = [
+    ['drop:leave_requests.nothing', 1, /there is nothing to do for drop:leave_requests\.nothing; npm run plan lists/],
+    ['drop', 2, /"drop" names no table/],
+    ['remove:leave_requests.days', 2, /begins with none of add:, adopt:, create:, drop:, rename:, retype:/],
+    [',', 2, /--apply has an empty word/],
+    ['drop:leave_requests.days,drop:leave_requests.nothing', 1, /nothing to do for drop:leave_requests\.nothing;/],
+  ]
+  for (const [words, status, message] of refused) {
+    const ended = await project.run(`npm run migrate -- --apply ${words}`)
+    assert.match(ended.output, message)
+    assert.is(ended.status, status)
+    assert.equal(files(), before)
+  }
+  const { status, output } = await project.run('npm run migrate -- --apply drop:leave_requests.days')
+  assert.is(status, 0, output)
+  assert.match(output, /Removed \S+\.unfinished, which an interrupted backup had left\./)
+  assert.is(files().length, before.length - 1)
+  assert.not.ok(files().some((name) => name.includes('unfinished')))
 })
 
 test.run()

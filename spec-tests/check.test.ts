@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { folders } from '../product.js'
-import { copyOfProject } from './support/project.js'
+import { type ProjectCopy, projectCopy } from './support/projectCopy.js'
 
 const imports = "import { defineResource, integer, number, text } from '../engine/descriptor/index.js'"
 const descriptor = (name: string, fields: string) => `${imports}
@@ -190,24 +190,24 @@ const lineOf = ({ file, line, column, message }: Reported): string =>
   `${[file, line, column].filter((part) => part !== null).join(':')}: ${message}`
 
 /** Renames a property in the first of the demo rows. */
-const misspellSeed = ({ read, write }: ReturnType<typeof copyOfProject>): void =>
+const misspellSeed = ({ read, write }: ProjectCopy): void =>
   write('seeds/leave.json', read('seeds/leave.json').replace('"reason"', '"reson"'))
 
 const test = suite('check')
 
 test('a project without mistakes passes', async () => {
-  const project = copyOfProject()
-  const stdout = `${readdirSync(join(project.path, 'resources')).length} resources and their demo rows have no errors.\n`
-  assert.equal(await project.run('check'), { status: 0, stdout, stderr: '' })
-  assert.equal(await project.run('check', '--json'), { status: 0, stdout: '[]\n', stderr: '' })
+  const project = projectCopy()
+  const output = `${readdirSync(join(project.path, 'resources')).length} resources and their demo rows have no errors.\n`
+  assert.equal(await project.run('npm run check'), { status: 0, output })
+  assert.equal(await project.run('npm run check -- --json'), { status: 0, output: '[]\n' })
 })
 
 test('all mistakes together are reported once each, sorted by file', async () => {
-  const project = copyOfProject()
+  const project = projectCopy()
   for (const [, files] of mistakes) for (const [file, content] of Object.entries(files)) project.write(file, content)
-  const { status, stdout } = await project.run('check', '--json')
+  const { status, output } = await project.run('npm run check -- --json')
   assert.is(status, 1)
-  const reported = (JSON.parse(stdout) as Reported[]).map(lineOf)
+  const reported = (JSON.parse(output) as Reported[]).map(lineOf)
   for (const [name, , ...problems] of mistakes) {
     for (const problem of problems) assert.ok(reported.includes(problem), `${name}\n${reported.join('\n')}`)
   }
@@ -221,13 +221,13 @@ test('all mistakes together are reported once each, sorted by file', async () =>
 })
 
 test('people see the source line and a caret', async () => {
-  const project = copyOfProject()
+  const project = projectCopy()
   project.write('resources/carets.ts', descriptor('Caret', '\tsize: integer({ filtr: true, uniqe: true }),'))
   misspellSeed(project)
-  const { status, stdout } = await project.run('check')
+  const { status, output } = await project.run('npm run check')
   assert.is(status, 1)
   assert.is(
-    stdout,
+    output,
     `resources/carets.ts:9:22: field "size": unknown option "filtr" of integer(). Did you mean "filter"?
         \tsize: integer({ filtr: true, uniqe: true }),
         \t                ^^^^^
@@ -246,10 +246,10 @@ seeds/leave.json:2:140: row 1: field "reson": is not a field of this resource. D
 })
 
 test('a start that does not load the demo rows only warns about them; one that would load them fails', async () => {
-  const project = copyOfProject()
+  const project = projectCopy()
   misspellSeed(project)
   const env = { DATABASE_URL: 'sqlite::memory:', PORT: '0', DEMO_DATA: 'false' }
-  const started = project.start('start', '', env)
+  const started = project.start('npm start', env)
   let output = ''
   for await (const chunk of started.stdout) {
     output += chunk
@@ -257,56 +257,56 @@ test('a start that does not load the demo rows only warns about them; one that w
   }
   assert.match(output, /seeds\/leave\.json has errors, so its demo rows are not used; see npm run check\./)
   assert.match(output, /Ready at/)
-  const refused = await project.run('start', '', { ...env, DEMO_DATA: 'true' })
+  const refused = await project.run('npm start', { ...env, DEMO_DATA: 'true' })
   assert.is(refused.status, 1)
   assert.match(
-    refused.stderr,
+    refused.output,
     /^The database :memory: cannot be used: it is empty, and the demo rows for it have errors; correct them, or set DEMO_DATA=false:\n {2}seeds\/leave\.json:2: row 1: field "reson": is not a field of this resource/m,
   )
 })
 
 test('a syntax error is shown with its line, and is an array for machines', async () => {
-  const project = copyOfProject()
+  const project = projectCopy()
   project.write(
     'resources/syntax.ts',
     descriptor('Syntax', 'size: integer(').replace("area: 'Things',", "area 'Things',"),
   )
-  const people = await project.run('check')
+  const people = await project.run('npm run check')
   assert.is(people.status, 1)
   assert.match(
-    people.stderr,
+    people.output,
     /^The build failed:\n\nresources\/syntax\.ts:5:8 - error TS\d+: .+\n\n5 {3}area 'Things',\n {9}~~~~~~~~/,
   )
-  const machines = await project.run('check', '--json')
+  const machines = await project.run('npm run check -- --json')
   assert.is(machines.status, 1)
-  const [first] = JSON.parse(machines.stdout) as [Reported]
+  const [first] = JSON.parse(machines.output) as [Reported]
   assert.equal([first.file, first.line, first.column], ['resources/syntax.ts', 5, 8])
 })
 
 test('docs/descriptors.md shows real output', async () => {
-  const project = copyOfProject()
+  const project = projectCopy()
   const page = readFileSync(join(dirname(folders.seeds), 'docs/descriptors.md'), 'utf8')
   const blocks = [...page.matchAll(/^```(\w*)\n(.*?)^```/gms)].map(([, language, text]) => ({ language, text }))
   const [example, good, bad] = blocks.map(({ text = '' }) => text)
   project.write('resources/contracts.ts', String(example))
   project.write('seeds/contracts.json', String(blocks.find(({ language }) => language === 'json')?.text))
   const count = readdirSync(join(project.path, 'resources')).length
-  assert.equal(await project.run('check'), { status: 0, stdout: good?.replace('13', String(count)), stderr: '' })
+  assert.equal(await project.run('npm run check'), { status: 0, output: good?.replace('13', String(count)) })
   const mistaken = String(example)
     .replace('unique:', 'uniqe:')
     .replace("'reference',", "'refrence',")
     .replace("'employees'", "'employes'")
   project.write('resources/contracts.ts', mistaken)
-  assert.equal(await project.run('check'), { status: 1, stdout: bad, stderr: '' })
+  assert.equal(await project.run('npm run check'), { status: 1, output: bad })
 })
 
 test('an empty folder is one mistake', async () => {
-  const project = copyOfProject()
+  const project = projectCopy()
   rmSync(join(project.path, 'resources'), { recursive: true })
   mkdirSync(join(project.path, 'resources'))
-  const { status, stdout } = await project.run('check')
+  const { status, output } = await project.run('npm run check')
   assert.is(status, 1)
-  assert.is(stdout, 'resources/: is empty; add a resource file, such as resources/customers.ts\n\n1 error in 1 file.\n')
+  assert.is(output, 'resources/: is empty; add a resource file, such as resources/customers.ts\n\n1 error in 1 file.\n')
 })
 
 test.run()

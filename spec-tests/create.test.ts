@@ -1,6 +1,7 @@
 /** Creates of every resource that allows them: each rule for each field, and that a rejected create stores nothing. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { editDistance } from '../engine/descriptor/nearest.js'
 import { type Field, isMandatory, type Resource, type Value, writableFields } from '../engine/descriptor/registry.js'
 import { freshBodies } from './support/freshBodies.js'
 import { registry, startService, token } from './support/service.js'
@@ -231,17 +232,24 @@ for (const resource of registry.filter((one) => one.create)) {
     })
   }
 
+  /** A name that no field has. */
+  const unknownName = (name: string): string =>
+    resource.fields.some((field) => field.name === name) ? unknownName(`${name}x`) : name
+
   test('an unknown property is rejected, with a suggestion', async () => {
     const [field] = fields
     if (!field) return
-    const { name } = field
-    const issue = await onlyIssue(
-      resource,
-      { ...(await freshBody(resource)), [`${name}x`]: 1 },
-      `${name}x`,
-      'extra_forbidden',
+    const misspelt = unknownName(`${field.name}x`)
+    const body = { ...(await freshBody(resource)), [misspelt]: 1 }
+    const { msg } = await onlyIssue(resource, body, misspelt, 'extra_forbidden')
+    // Another field may be as similar.
+    const distances = fields.map(({ name }) => editDistance(misspelt, name))
+    const [, suggestion = ''] = /Did you mean "(\w+)"\?$/.exec(msg) ?? []
+    assert.ok(
+      fields.some(({ name }) => name === suggestion),
+      msg,
     )
-    assert.ok(issue.msg.includes(`"${name}"`), issue.msg)
+    assert.is(editDistance(misspelt, suggestion), Math.min(...distances), msg)
     for (const key of ['__proto__', 'constructor', 'toString', '']) {
       const body = `{${JSON.stringify(key)}:{"x":1},${JSON.stringify(await freshBody(resource)).slice(1)}`
       assert.equal(
@@ -255,8 +263,9 @@ for (const resource of registry.filter((one) => one.create)) {
     const wrong = Object.fromEntries(
       fields.map((field) => [field.name, field.references ? 987654321 : field.kind === 'text' ? 5 : 'x']),
     )
-    const issues = await rejected(resource, { ...wrong, unknown_field: 1 })
-    assert.equal(new Set(issues.map(({ loc }) => loc[1])), new Set([...Object.keys(wrong), 'unknown_field']))
+    const unknown = unknownName('unknown_field')
+    const issues = await rejected(resource, { ...wrong, [unknown]: 1 })
+    assert.equal(new Set(issues.map(({ loc }) => loc[1])), new Set([...Object.keys(wrong), unknown]))
   })
 
   test('a body that is not an object is rejected', async () => {

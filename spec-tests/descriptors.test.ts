@@ -38,7 +38,7 @@ const withFields = (fields: object, rest: object = {}) => ({ ...valid, fields: {
 const untyped = (value: unknown) => value as never
 const bounds = '-9007199254740991 and 9007199254740991'
 const tableNames =
-  'lower-case letters, digits and underscores, such as "leave_requests", and must not begin with sqlite_ or registry_'
+  'lower-case letters, digits and underscores, such as "leave_requests", and must not begin with sqlite_, pg_ or registry_'
 
 const cases: [name: string, exported: unknown, ...messages: string[]][] = [
   [
@@ -115,6 +115,29 @@ const cases: [name: string, exported: unknown, ...messages: string[]][] = [
     ...['limit', 'q', 'offset'].map(
       (name) => `field "${name}": the name is a query parameter of every list; choose another`,
     ),
+  ],
+  [
+    'fields named like the system columns of PostgreSQL',
+    withFields({ xmin: integer(), ctid: text(), tableoid: integer(), cmin: text(), cmax: text(), xmax: text() }),
+    ...['xmin', 'ctid', 'tableoid', 'cmin', 'cmax', 'xmax'].map(
+      (name) => `field "${name}": every table has a column of that name on PostgreSQL; choose another`,
+    ),
+  ],
+  [
+    'a table named like a catalogue',
+    { ...valid, table: 'pg_class' },
+    `table is "pg_class", but it must be ${tableNames}`,
+  ],
+  [
+    'a table named like the key of another one',
+    { ...valid, table: 'owner_rows_pkey' },
+    'table "owner_rows_pkey" has the name of an object that resources/owners.ts makes; choose another name',
+  ],
+  [
+    'a former name that no table or field had',
+    withFields({ size: integer({ renamedFrom: 'Size"' }) }, { renamedFromTable: 'Old things' }),
+    'renamedFromTable is "Old things", but it must be the former name of the table, such as "leave"',
+    'field "size": renamedFrom is "Size\\"", but it must be the former name of the field, such as "kind"',
   ],
   [
     'a declared id',

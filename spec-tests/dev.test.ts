@@ -3,20 +3,18 @@ import { get } from 'node:http'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { onEnd } from '../support/cleanup.js'
-import { copyOfProject } from './support/project.js'
+import { projectCopy } from './support/projectCopy.js'
 
-const project = copyOfProject()
-const child = project.start('dev', '', { PORT: '0', DATABASE_URL: 'sqlite:data/dev.sqlite' })
+const project = projectCopy()
+const child = project.start('npm run dev', { PORT: '0', DATABASE_URL: 'sqlite:data/dev.sqlite' })
 onEnd(() => void child.kill('SIGTERM'))
 
 let output = ''
 let notify = () => {}
-for (const stream of [child.stdout, child.stderr]) {
-  stream.on('data', (chunk) => {
-    output += chunk
-    notify()
-  })
-}
+child.stdout.on('data', (chunk) => {
+  output += chunk
+  notify()
+})
 
 /** Resolves with the output up to a match of each pattern, which the next call no longer sees. */
 const until = async (...patterns: RegExp[]): Promise<string> => {

@@ -204,7 +204,7 @@ test('the end of the input cancels the questions', async () => {
   }
 })
 
-const project = projectCopy()
+const project = projectCopy({ hasTests: true })
 const filesOf = () => [...readdirSync(join(project.path, 'resources')), ...readdirSync(join(project.path, 'seeds'))]
 
 /** A command line, and what it prints when it is refused. */

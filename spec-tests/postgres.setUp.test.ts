@@ -34,6 +34,12 @@ const openAndList = async (url: string, registry: Registry, q = '', warn = (_: s
 const adopt = (url: string, registry: Registry) =>
   migrateStorage(registry, url, { ...storageOptions, waitMs: 5_000, words: ['adopt:things'] })
 
+/** pg warns once for each process, so the listener is there before the first test. */
+const deprecations: string[] = []
+process.on('warning', ({ name, message }) => {
+  if (name === 'DeprecationWarning') deprecations.push(message)
+})
+
 const test = suite('set-up of PostgreSQL')
 
 test('existing rows are listed, found and counted, and the next id follows theirs', async () => {
@@ -60,7 +66,7 @@ test('columns narrower than the descriptor asks for are read, filtered and refer
   await runOn(url, 'create table things (id serial primary key, name char(9), parent integer, details jsonb)')
   await runOn(url, `insert into things (name, parent, details) values ('Padded', 1, '{"a": 1}')`)
   const parent = integer({ references: 'things', filter: true, unique: true })
-  const registry = registryOf({ name: text(), parent, details: text() })
+  const registry = registryOf({ name: text(), parent, details: text() }).map((one) => ({ ...one, create: false }))
   await adopt(url, registry)
   const row = '{"id":1,"name":"Padded","parent":1,"details":"{\\"a\\": 1}"}'
   assert.is(await openAndList(url, registry), `{"data":[${row}],"meta":{"total":1,"limit":50,"offset":0}}`)
@@ -72,6 +78,21 @@ test('columns narrower than the descriptor asks for are read, filtered and refer
   assert.match(String(body), /^\{"data":\[\]/)
   assert.equal(await table.conflicts({ name: 'New', parent: beyond }), [{ type: 'reference', field: 'parent' }])
   await storage.close()
+})
+
+test('creates into columns that take no text are refused at the adoption, not each with 500', async () => {
+  const url = await freshUrl()
+  await runOn(url, 'create table things (id serial primary key, name text, details jsonb, code uuid)')
+  try {
+    await adopt(url, registryOf({ name: text(), details: text(), code: text() }))
+    assert.unreachable()
+  } catch (error) {
+    for (const column of ['details', 'code'])
+      assert.match(
+        (error as Error).message,
+        `column "${column}": a create cannot set the column, because the server accepts no text for its type. Remove the field, or set create to false.`,
+      )
+  }
 })
 
 test('a changed descriptor recreates only what it affects', async () => {
@@ -235,6 +256,16 @@ test('an unusable server or database stops the start, without printing the passw
     assert.match(output, message)
     assert.not.match(output, /very-secret|of-the-tests/)
   }
+})
+
+test('a migration runs one query at a time on a connection', async () => {
+  const url = await freshUrl()
+  const [first] = registryOf({ name: text() }) as [Registry[number]]
+  const others = ['a', 'b', 'c', 'd'].map((table) => ({ ...first, table, path: table, demo: [] }))
+  await openAndList(url, [first, ...others])
+  // Four tables that no resource uses any more.
+  await migrateStorage([first], url, { ...storageOptions, waitMs: 5_000 })
+  assert.equal(deprecations, [])
 })
 
 test('a database that is not UTF-8 is rejected', async () => {

@@ -1,7 +1,11 @@
-/** Describes a table of another program as a resource, and says what a descriptor cannot express. */
+/** Describes tables of another program as resources, and says what a descriptor cannot express. */
+
+import { isTableName } from '../../engine/descriptor/parse.js'
+import type { Registry } from '../../engine/descriptor/registry.js'
+import { checkFieldName } from '../../engine/descriptor/rules.js'
 import type { CatalogueColumn, CatalogueTable } from '../../engine/storage/catalogue.js'
-import { namesOf } from '../new/names.js'
 import type { NewField, NewResource } from '../new/plan.js'
+import { distinctNames, pathsOf } from './distinct.js'
 
 export interface Description {
   /** Undefined if the table cannot be served. */
@@ -9,29 +13,30 @@ export interface Description {
   readonly notes: readonly string[]
 }
 
-const validName = /^(?!registry_)[a-z][a-z0-9_]{0,59}$/
-const reserved = ['id', 'constructor', 'limit', 'offset', 'q']
-
-export const pathOf = (table: string): string => table.replaceAll('_', '-').replaceAll(/-+/g, '-').replace(/-$/, '')
+/** Why a table cannot be served; undefined if it can. */
+const whyNoTable = ({ name, unservableAs, hasId }: CatalogueTable): string | undefined => {
+  if (!isTableName(name)) return 'its name is not lower-case letters, digits and underscores'
+  if (unservableAs !== undefined) return `it is ${unservableAs}`
+  return hasId ? undefined : 'it has no integer primary key "id"'
+}
 
 /** Why a column cannot be a field; undefined if it can. */
-const whyNot = ({ name, type, kind }: CatalogueColumn): string | undefined => {
-  if (!validName.test(name) || reserved.includes(name)) return `no field can have the name "${name}"`
+const whyNoField = ({ name, type, kind, whyReadOnly }: CatalogueColumn): string | undefined => {
+  const faults: string[] = []
+  checkFieldName(name, (fault) => void faults.push(fault.replace(/; .*/, '')))
+  if (faults.length > 0) return `no field can have the name "${name}": ${faults.join(', and ')}`
+  if (whyReadOnly != null) return `a create cannot set "${name}", because ${whyReadOnly}`
   return kind === undefined ? `"${name}" is of type ${type || 'none'}, which no kind of field stores` : undefined
 }
 
-/** The resource of a table; `tables` are all that get one. */
-export const describeTable = (table: CatalogueTable, tables: readonly string[], area: string): Description => {
-  const refused = (why: string): Description => ({ notes: [`${table.name}: left out, because ${why}.`] })
-  if (!validName.test(table.name)) return refused('its name is not lower-case letters, digits and underscores')
-  if (!table.hasId) return refused('it has no integer primary key "id"')
-
+/** The resource of a table without its names; `paths` has the path of each table that is or gets a resource. */
+const describeTable = (table: CatalogueTable, paths: ReadonlyMap<string, string>) => {
   const notes: string[] = []
   const note = (what: string) => void notes.push(`${table.name}: ${what}.`)
   const columns = table.columns.filter(({ name }) => name !== 'id')
   const fields = columns.flatMap((column): NewField[] => {
     const { name, kind, isNotNull, default: value } = column
-    const why = whyNot(column)
+    const why = whyNoField(column)
     if (why !== undefined || kind === undefined) {
       note(`${why}; it is left out`)
       return []
@@ -39,15 +44,16 @@ export const describeTable = (table: CatalogueTable, tables: readonly string[], 
     if (isNotNull && value !== null)
       note(`"${name}" has a default in the database that creates do not use; add a default to the field`)
     const target = table.foreignKeys.find((key) => key.column === name)?.target
-    const isReference = target !== undefined && kind === 'integer' && tables.includes(target)
-    if (target !== undefined && !isReference) note(`the reference of "${name}" to "${target}" is left out`)
+    const references = kind === 'integer' ? paths.get(target ?? '') : undefined
+    if (target !== undefined && references === undefined)
+      note(`the reference of "${name}" to "${target}" is left out, because that table has no descriptor`)
     return [
       {
         name,
         kind,
         isRequired: isNotNull,
-        ...(isReference && { references: pathOf(target) }),
-        isFilter: isReference,
+        ...(references !== undefined && { references }),
+        isFilter: references !== undefined,
         isUnique: kind !== 'number' && table.unique.some((names) => names.length === 1 && names[0] === name),
         isRedacted: false,
       },
@@ -56,21 +62,33 @@ export const describeTable = (table: CatalogueTable, tables: readonly string[], 
   for (const names of table.unique) {
     if (names.length > 1) note(`(${names.join(', ')}) is unique; write it as unique: ['…'] of one of these fields`)
   }
-  if (fields.length === 0) return refused('no column can be a field')
   const left = columns.filter(
     ({ isNotNull, default: value, name }) =>
       isNotNull && value === null && !fields.some((field) => field.name === name),
   )
   if (left.length > 0) note('create is false, because a column that is left out needs a value')
-  const path = pathOf(table.name)
-  const resource = {
-    path,
-    ...namesOf(path),
-    area,
-    about: undefined,
-    table: table.name,
-    fields,
-    create: left.length === 0,
-  }
-  return { resource, notes }
+  if (!table.assignsIds) note('create is false, because the database assigns no ids')
+  return { fields, create: left.length === 0 && table.assignsIds, notes }
+}
+
+/** The resources of tables; those in the registry have one already. */
+export const describeTables = (tables: readonly CatalogueTable[], registry: Registry, area: string): Description[] => {
+  const described = tables.filter(
+    (table) => whyNoTable(table) === undefined && !registry.some((one) => one.table === table.name),
+  )
+  const paths = pathsOf(
+    described.map(({ name }) => name),
+    registry,
+  )
+  const nameOf = distinctNames(registry)
+  return tables
+    .filter(({ name }) => !registry.some((one) => one.table === name))
+    .map((table): Description => {
+      const path = paths.get(table.name)
+      const { fields, create, notes } = describeTable(table, paths)
+      const refused = whyNoTable(table) ?? (fields.length === 0 ? 'no column can be a field' : undefined)
+      if (path === undefined || refused !== undefined)
+        return { notes: [`${table.name}: left out, because ${refused}.`] }
+      return { resource: { path, ...nameOf(path), area, about: undefined, table: table.name, fields, create }, notes }
+    })
 }

@@ -15,13 +15,17 @@ const isText = (value: unknown): boolean => typeof value === 'string' && value.t
 const isNames = (value: unknown): boolean => Array.isArray(value) && value.every((name) => typeof name === 'string')
 const isFunction = (value: unknown): boolean => typeof value === 'function'
 const isTrue = (value: unknown): boolean => value === true
+const isName = (value: unknown): value is string => typeof value === 'string' && /^[a-z][a-z0-9_]{0,59}$/.test(value)
+
+/** Whether a table may have a name; the databases and the service use names that begin otherwise. */
+export const isTableName = (value: unknown): boolean => isName(value) && !/^(?:sqlite|pg|registry)_/.test(value)
 
 const mandatory: Shapes = {
   name: shape('a string such as "Leave request"', isText),
   area: shape('a string such as "People"', isText),
   table: shape(
-    'lower-case letters, digits and underscores, such as "leave_requests", and must not begin with sqlite_ or registry_',
-    (value) => typeof value === 'string' && /^(?!sqlite_|registry_)[a-z][a-z0-9_]{0,59}$/.test(value),
+    'lower-case letters, digits and underscores, such as "leave_requests", and must not begin with sqlite_, pg_ or registry_',
+    isTableName,
   ),
   fields: shape(
     'an object with at least one field besides id, such as { name: text() }',
@@ -35,7 +39,7 @@ const properties: Shapes = {
   ...mandatory,
   plural: shape('a string such as "Leave requests"', isText),
   about: shape('a sentence', isText),
-  renamedFromTable: shape('the former name of the table', isText),
+  renamedFromTable: shape('the former name of the table, such as "leave"', isName),
   label: shape('a list of field names, such as ["first_name", "last_name"]', isNames),
 }
 
@@ -50,7 +54,7 @@ const optionsOf = (kind: Kind): Shapes => {
     filter: shape('true or omitted', isTrue),
     unique: shape('true or a list of field names', (value) => isTrue(value) || isNames(value)),
     format: shape('"date" or "timestamp"', (value) => value === 'date' || value === 'timestamp'),
-    renamedFrom: shape('the former name of the field, such as "kind"', isText),
+    renamedFrom: shape('the former name of the field, such as "kind"', isName),
     references: shape('the path of a resource, such as "employees"', isText),
   }
   return Object.fromEntries(options.map((name) => [name, shapes[name]]))

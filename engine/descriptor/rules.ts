@@ -23,11 +23,16 @@ export const pathHint = (name: string, targets: readonly Target[]): string => {
 /** The query parameters of every list; a filter cannot have the same name. */
 const listParameters = ['limit', 'offset', 'q']
 
-const checkName = (name: string, report: Report): void => {
+/** The columns that every table has on PostgreSQL. */
+const systemColumns = ['cmax', 'cmin', 'ctid', 'tableoid', 'xmax', 'xmin']
+
+/** Reports why a field cannot have a name. */
+export const checkFieldName = (name: string, report: (message: string) => void): void => {
   const lower = name.toLowerCase()
   if (lower === 'id') report('every resource has an id without declaring it; remove the field')
   if (name === 'constructor') report('the name is reserved by JavaScript; choose another')
   if (listParameters.includes(lower)) report('the name is a query parameter of every list; choose another')
+  if (systemColumns.includes(lower)) report('every table has a column of that name on PostgreSQL; choose another')
   if (name.startsWith('registry_')) report('the service has columns that begin with registry_; choose another name')
   if (!/^[a-z][a-z0-9_]{0,59}$/.test(name)) {
     report('the name must be lower-case letters, digits and underscores, such as "from_date"')
@@ -102,7 +107,7 @@ const checkField = (
   const options: Options<string | number> = given
   const { references, unique, managed, redacted, renamedFrom, default: preset } = options
   const isRequired = descriptor.required.includes(name)
-  checkName(name, report)
+  checkFieldName(name, report)
   if (references !== undefined && !targets.some(({ path }) => path === references)) {
     report(`references the unknown resource "${references}"${pathHint(references, targets)}`, 'references')
   }

@@ -19,11 +19,11 @@ interface ParsedResource extends Linked {
   readonly file: string
 }
 
-/** Paths that the service itself serves. */
-const reservedPaths = ['health']
+/** Whether the service itself serves a path. */
+export const isReservedPath = (path: string): boolean => path === 'health'
 
 const checkPath = (path: string, report: Report): void => {
-  if (reservedPaths.includes(path)) report(`the path "${path}" is reserved; rename the file`)
+  if (isReservedPath(path)) report(`the path "${path}" is reserved; rename the file`)
   else if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(path)) {
     report('the file name becomes the path, so it must be lower-case words joined by "-", such as career-sites.ts')
   }
@@ -54,6 +54,12 @@ const checkTable = ({ report, descriptor: { table } }: ParsedResource, earlier: 
   if (other && table !== '') {
     report(`table "${table}" is also that of ${other.file}; each resource needs its own table`, 'table')
   }
+}
+
+/** PostgreSQL gives these names to the key and the sequence of another table. */
+const checkDerivedTable = ({ report, descriptor: { table } }: ParsedResource, all: readonly ParsedResource[]): void => {
+  const owner = all.find(({ descriptor }) => [`${descriptor.table}_pkey`, `${descriptor.table}_id_seq`].includes(table))
+  if (owner) report(`table "${table}" has the name of an object that ${owner.file} makes; choose another name`, 'table')
 }
 
 /** Otherwise a rename would take the rows of another resource, or two would take the same ones. */
@@ -89,6 +95,7 @@ export const verify = (modules: readonly ResourceModule[], problems: Problem[]):
     checkFormerTable(resource, parsed)
     checkDescriptor(resource.descriptor, targets, resource.report)
     checkTable(resource, earlier)
+    checkDerivedTable(resource, parsed)
     checkNames(resource.descriptor, earlier, resource.report)
   }
   checkCycles(parsed)

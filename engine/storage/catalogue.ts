@@ -8,6 +8,8 @@ export interface CatalogueColumn {
   /** The kind of field whose values it stores; undefined if there is none. */
   readonly kind: Kind | undefined
   readonly isNotNull: boolean
+  /** Why a create cannot set it: `the database computes its values`. */
+  readonly whyReadOnly?: string | undefined
   /** The SQL of the value if an insert omits it. */
   readonly default: string | null
 }
@@ -22,6 +24,8 @@ export interface ForeignKey {
 /** Without the columns that the engine has added. */
 export interface CatalogueTable {
   readonly name: string
+  /** What has its name instead of a table that can be served: `a view`, `a partitioned table`. */
+  readonly unservableAs?: string | undefined
   /** Who created it. The engine never alters a table of another program; it serves one that was adopted. */
   readonly origin: 'engine' | 'adopted' | 'unknown'
   readonly columns: readonly CatalogueColumn[]

@@ -1,4 +1,5 @@
 /** Compares a field with its column: the type, NOT NULL and the foreign key. */
+import { kinds } from '../descriptor/fields.js'
 import type { Field, Registry, Resource } from '../descriptor/registry.js'
 import type { CatalogueColumn, CatalogueTable, ColumnShape } from './catalogue.js'
 import { convertible, converts } from './conversions.js'
@@ -62,22 +63,33 @@ const compareKind = async (
   return { shape, differences: [{ ...blocked(comparison, name, message, advice), word }] }
 }
 
-/** The name that a table has now: its former one, if it is to be renamed; undefined if it is to be created. */
-const presentTable = async ({ database, registry }: Comparison, table: string): Promise<string | undefined> => {
-  if (await database.catalogue(table)) return table
+/** A table as it is now: the former one, if it is to be renamed; undefined if it is to be created. */
+const presentTable = async ({ database, registry }: Comparison, table: string): Promise<CatalogueTable | undefined> => {
+  const current = await database.catalogue(table)
   const former = registry.find((resource) => resource.table === table)?.renamedFromTable
-  return former !== undefined && (await database.catalogue(former)) ? former : undefined
+  return current ?? (former === undefined ? undefined : database.catalogue(former))
 }
 
 /** Finds rows that contradict what the descriptor newly requires of a column. */
 const compareRows = async (
   comparison: Comparison,
-  { name, kind, required, references }: Field,
+  field: Field,
   column: CatalogueColumn,
   target: string | undefined,
 ): Promise<Difference[]> => {
-  const { database, resource } = comparison
+  const { database, resource, current } = comparison
+  const { name, kind, required, references, redacted } = field
   const differences: Difference[] = []
+  // A table of the engine has such values only if another program has stored them since.
+  const isUnservable = current.origin === 'unknown' && !redacted ? database.isUnservable(field) : undefined
+  if (isUnservable && column.kind === kind) {
+    const unservable = await exampleRows(rowsOf(comparison), (query) =>
+      query.whereNotNull(name).whereRaw(isUnservable as never),
+    )
+    const message = `${idsOf(unservable)} a value that is not ${kinds[kind].expected}, and would be served as null.`
+    const advice = 'Correct these values, or remove the field.'
+    if (unservable.count > 0) differences.push(blocked(comparison, name, message, advice))
+  }
   if (required && !column.isNotNull) {
     const empty = await exampleRows(rowsOf(comparison), (query) => query.whereNull(column.name))
     const message = `the descriptor requires a value, but ${idsOf(empty)} none.`
@@ -88,11 +100,13 @@ const compareRows = async (
     const { knex } = database
     const asText = (name: string) => knex.raw('cast(?? as text)', [name]) as never
     const present = await presentTable(comparison, target)
+    // The table that is referenced is refused itself.
+    if (present?.hasId === false) return differences
     const lost = await exampleRows(rowsOf(comparison), (query) => {
       const given = query.whereNotNull(column.name)
       if (present === undefined) return given
-      if (column.kind === kind) return given.whereNotIn(column.name, knex(present).select('id'))
-      return given.whereNotIn(asText(column.name), knex(present).select(asText('id')))
+      if (column.kind === kind) return given.whereNotIn(column.name, knex(present.name).select('id'))
+      return given.whereNotIn(asText(column.name), knex(present.name).select(asText('id')))
     })
     const message = `the field references ${references}, but ${idsOf(lost)} a value that is no id of "${target}".`
     const advice = 'Correct these values or set them to null, or remove references from the field.'
@@ -115,12 +129,17 @@ export const compareColumn = async (
     const advice = 'Change the type of the column, or remove the field.'
     return { shape, differences: [blocked(comparison, field.name, message, advice)] }
   }
+  if (column.whyReadOnly != null && comparison.resource.create && current.origin !== 'engine') {
+    const message = `a create cannot set the column, because ${column.whyReadOnly}.`
+    const advice = 'Remove the field, or set create to false.'
+    return { shape, differences: [blocked(comparison, field.name, message, advice)] }
+  }
   const typed =
     column.kind === field.kind ? { shape, differences: [] } : await compareKind(comparison, field, column, shape)
   const wanted = references === undefined ? undefined : tableNameOf(registry, references)
   // A key to a table that is renamed follows it.
   const present = wanted === undefined ? undefined : await presentTable(comparison, wanted)
-  const isFollowing = present !== undefined && present === shape.target
+  const isFollowing = present !== undefined && present.name === shape.target
   const target = isFollowing ? shape.target : wanted
   // Foreign keys are only added to tables of the engine.
   const isNewTarget = target !== shape.target && current.origin === 'engine'

@@ -8,8 +8,11 @@ export const convertible: Readonly<Record<Kind, string>> = {
   number: 'only numbers in their shortest spelling, which a double stores exactly,',
 }
 
-/** Whether a text is the shortest spelling of the number that it becomes: `007`, `1e3` and `1.50` are not. */
-const isShortest = (text: string): boolean => String(Number(text)) === text
+/** A number as a text that can be converted back: its shortest spelling, as JavaScript writes it. */
+export const spelling = (value: number): string => String(value)
+
+/** Whether a text is the spelling of the number that it becomes: `007`, `1e3` and `1.50` are not. */
+const isShortest = (text: string): boolean => spelling(Number(text)) === text
 
 /** Whether a value, given as text, can be converted. */
 export const converts = (value: string, from: Kind, to: Kind): boolean => {

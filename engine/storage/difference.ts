@@ -19,6 +19,15 @@ export const describeDifference = ({ table, column, message, advice }: Differenc
 /** The command that carries a difference out. */
 export const applyCommand = (word: string): string => `npm run migrate -- --apply ${word}`
 
+const verbs = ['add', 'adopt', 'create', 'drop', 'rename', 'retype']
+
+/** What is wrong with a word, whatever the database; undefined if nothing is. */
+export const wordFault = (word: string): string | undefined => {
+  const [, verb = '', table] = /^([^:]*)(?::(.*))?$/.exec(word) ?? []
+  if (!verbs.includes(verb)) return `"${word}" begins with none of ${verbs.map((one) => `${one}:`).join(', ')}`
+  return table ? undefined : `"${word}" names no table; write it as npm run plan does`
+}
+
 /** The words of a maintainer, each of which allows one change. */
 export class Words {
   readonly #given: ReadonlySet<string>

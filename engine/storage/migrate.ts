@@ -49,6 +49,7 @@ export const applySteps = async (
 }
 
 export interface Reports {
+  readonly beforeChanges?: () => Promise<void>
   readonly progress: Progress
   readonly warn: (message: string) => void
 }
@@ -70,8 +71,12 @@ export const migrate = async (
     return plan
   }
   const first = await planAll()
-  if (words.unused.length > 0) throw new StorageError(`there is nothing to do for ${words.unused.join(', ')}`)
+  if (words.unused.length > 0)
+    throw new StorageError(
+      `there is nothing to do for ${words.unused.join(', ')}; npm run plan lists what can be applied`,
+    )
   if (first.steps.length === 0) return first
+  await reports.beforeChanges?.()
   const done: Step[] = []
   let { differences } = first
   const apply = async (): Promise<boolean> => {

@@ -1,6 +1,8 @@
 /** What a database provides so that it can be migrated: reading its catalogue, and the SQL of each change. */
-import type { Resource, RowValues } from '../descriptor/registry.js'
+import type { Knex } from 'knex'
+import type { Field, Resource, RowValues } from '../descriptor/registry.js'
 import type { CatalogueTable, TableShape } from './catalogue.js'
+import type { Difference } from './difference.js'
 import type { DerivedObject, ObjectName, SchemaDialect } from './schema.js'
 
 /** One change to the database. */
@@ -43,6 +45,9 @@ export interface ExistingObjects {
   isCurrent(object: DerivedObject): boolean
 }
 
+/** Why a table cannot be altered, and what to do first. */
+export type Obstacle = Pick<Difference, 'column' | 'message' | 'advice'>
+
 /** SQL of what the bookkeeping has stored about a table, to compare it with the rows. */
 export interface StoredCounts {
   /** A query of the row count. */
@@ -61,8 +66,12 @@ export interface MigrationDialect extends SchemaDialect {
   tableNames(): Promise<string[]>
   /** A table; undefined if it does not exist. */
   catalogue(table: string): Promise<CatalogueTable | undefined>
+  /** A condition: the column of a field has a value that the field cannot have, and that is served as null; undefined if none can. */
+  isUnservable(field: Field): Knex.Raw | undefined
   /** Whether a new shape means that everything derived from the table must be created again. */
   rebuilds(current: CatalogueTable, shape: TableShape): boolean
+  /** What prevents that a table gets another shape, if the database does not tell when that is tried. */
+  obstacles(current: CatalogueTable, shape: TableShape): Obstacle[]
   /** Gives a table another shape. */
   reshape(current: CatalogueTable, shape: TableShape): string[]
   /** The tables whose rows the engine counts. */
@@ -73,6 +82,8 @@ export interface MigrationDialect extends SchemaDialect {
   readonly ownTables: Readonly<Record<string, OwnTable>>
   /** The steps for the engine's own functions, if the database has any. */
   functionSteps?(): Promise<Step[]>
+  /** Drops the engine's own tables and functions, which no table uses any more. */
+  dropOwn(): string[]
   derivedObjects(resource: Resource): DerivedObjects
   /** Reads the catalogue of a table. */
   existingObjects(resource: Resource): Promise<ExistingObjects>

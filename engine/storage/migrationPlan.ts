@@ -4,9 +4,11 @@ import { type CatalogueTable, columnOf, describeChanges } from './catalogue.js'
 import { derivedSteps, dropDerived } from './derivedSteps.js'
 import { applyCommand, type Difference, type Words } from './difference.js'
 import type { MigrationDialect, Step } from './migrationDialect.js'
-import { duplicatesOf, rowCount } from './rowChecks.js'
-import { addColumns, addForeignKeys, createTable, forgetOrigin, indexesOf, recordOrigin } from './schema.js'
+import { rowCount } from './rowChecks.js'
+import { addColumns, addForeignKeys, createTable, forgetOrigin, recordOrigin } from './schema.js'
 import { adoptWord, compare } from './tableDrift.js'
+import { compareUnique } from './uniqueDrift.js'
+import { isSimilar, unusedTables } from './unusedTables.js'
 
 export interface MigrationPlan {
   readonly steps: readonly Step[]
@@ -44,22 +46,6 @@ const foreignKeySteps = (
     : []
 }
 
-/** The unique indexes that cannot be created, because rows share values. */
-const duplicates = async (database: MigrationDialect, resource: Resource, current: CatalogueTable) => {
-  const { isCurrent } = await database.existingObjects(resource)
-  const differences: Difference[] = []
-  for (const index of indexesOf(database, resource).filter((one) => one.unique && !isCurrent(one))) {
-    const { unique = [] } = index
-    // A column that is added or renamed first has no values yet, or the index is checked when it is created.
-    if (!unique.every((name) => columnOf(current, name))) continue
-    const shared = await duplicatesOf({ database, table: current.name }, unique)
-    const message = `the descriptor says that (${unique.join(', ')}) is unique, but ${shared}.`
-    const advice = 'Change the rows, or remove unique from the field.'
-    if (shared) differences.push({ table: resource.table, message, advice, isBlocking: true })
-  }
-  return differences
-}
-
 /** Plans a table that does not exist yet. */
 const planNew = async (
   database: MigrationDialect,
@@ -89,9 +75,16 @@ const planExisting = async (
 ): Promise<ResourcePlan> => {
   const { table } = resource
   const isRenamed = current.name !== table
-  const { shape, added, differences } = await compare({ database, registry, resource, current, words })
+  const drift = await compare({ database, registry, resource, current, words })
+  const { shape, added, differences } = drift
   const isComparable = current.hasId && !differences.some(({ word }) => word === adoptWord(table))
-  const all = [...differences, ...(isComparable ? await duplicates(database, resource, current) : [])]
+  const changes = describeChanges(current, shape)
+  const obstacles = changes.length > 0 ? database.obstacles(current, shape) : []
+  const all = [
+    ...differences,
+    ...obstacles.map((obstacle) => ({ table, ...obstacle, isBlocking: true })),
+    ...(isComparable ? await compareUnique(database, resource, current, drift) : []),
+  ]
   if (all.some(({ isBlocking }) => isBlocking)) return { steps: [], foreignKeys: [], differences: all }
 
   const derivedFrom = { ...resource, table: current.name }
@@ -108,7 +101,6 @@ const planExisting = async (
     return { steps: [{ table, about, sql, isRebuilding: true }], foreignKeys: [], differences: all }
   }
   const steps: Step[] = []
-  const changes = describeChanges(current, shape)
   const isRebuilt = changes.length > 0 && database.rebuilds(current, shape)
   if (changes.length > 0) {
     const dropped = isRebuilt ? await dropDerived(database, derivedFrom) : []
@@ -131,17 +123,6 @@ const planExisting = async (
   return { steps, foreignKeys: foreignKeySteps(database, registry, resource, added), differences: all }
 }
 
-/** The tables that the engine counts and that no resource uses any more. */
-const unusedTables = async (database: MigrationDialect, registry: Registry): Promise<CatalogueTable[]> => {
-  const names = (await database.countedTables()).filter((name) => !registry.some(({ table }) => table === name))
-  const tables = await Promise.all(names.map((name) => database.catalogue(name)))
-  return tables.filter((table) => table !== undefined)
-}
-
-/** Whether a table has most of the columns of a resource. */
-const isSimilar = ({ fields }: Resource, table: CatalogueTable): boolean =>
-  fields.filter(({ name }) => columnOf(table, name)).length > fields.length / 2
-
 /** Plans the table of a resource. */
 const planResource = async (
   database: MigrationDialect,
@@ -157,8 +138,14 @@ const planResource = async (
     differences: [{ table, message, advice, isBlocking: true, ...(word !== undefined && { word }) }],
   })
   const current = await database.catalogue(table)
-  if (current) return planExisting(database, registry, resource, current, words)
   const former = renamedFromTable === undefined ? undefined : await database.catalogue(renamedFromTable)
+  if (current?.hasId && former?.hasId) {
+    const [rows, formerRows] = [await rowCount({ database, table }), await rowCount({ database, table: former.name })]
+    const message = `the table was renamed from "${former.name}", but both exist: "${former.name}" has ${formerRows} rows, and "${table}" has ${rows}.`
+    const advice = `If "${former.name}" has the right rows, drop the other: drop table "${table}". Otherwise remove renamedFromTable.`
+    return undecided(undefined, message, advice)
+  }
+  if (current) return planExisting(database, registry, resource, current, words)
   const rename = `rename:${renamedFromTable}`
   if (former && former.origin !== 'engine') {
     const message = `another program has created "${former.name}", which is not renamed.`

@@ -40,6 +40,8 @@ export interface MigrateOptions {
   readonly waitMs: number
   /** What a start does not do by itself and is allowed here. */
   readonly words?: readonly string[]
+  /** Called once it is certain that something will be changed, before it is. */
+  readonly beforeChanges?: () => Promise<void>
   /** Whether counts that differ from the rows are computed again. */
   readonly isRecounting?: boolean
 }

@@ -23,6 +23,11 @@ export const release = async (
     const dropped = (await database.catalogue(table)) ? await dropDerived(database, resource) : database.forget(table)
     steps.push({ table, about: `release the table ${table}`, sql: [...dropped, forgetOrigin(database, table)] })
   }
+  const released = steps.map(({ table }) => table)
+  const isLast = (await database.countedTables()).every((table) => released.includes(table))
+  if (steps.length > 0 && isLast) {
+    steps.push({ table: originsTable, about: "drop the service's own tables", sql: database.dropOwn() })
+  }
   await database.exclusively(() => applySteps(database, steps, reports))
   return steps
 }

@@ -54,7 +54,7 @@ export const duplicatesOf = async (rows: Rows, columns: readonly string[]): Prom
     shared.clone().min({ id: 'id' }).count({ rows: '*' }).orderBy('id').limit(1),
   )
   if (!first[0]) return undefined
-  const groups = await ask(rows, shared.clone().select(columns))
+  const groups = await ask(rows, shared.clone().select(rows.database.knex.raw('1')))
   const value = groups.length === 1 ? 'one value occurs' : `${groups.length} values occur`
   return `${value} more than once: ${first[0].rows} rows share that of id ${first[0].id}`
 }
@@ -63,5 +63,7 @@ export const duplicatesOf = async (rows: Rows, columns: readonly string[]): Prom
 export const valuesOf = async (rows: Rows, column: string): Promise<{ id: string; value: string }[]> => {
   const { knex } = rows.database
   const text = (name: string, alias: string) => knex.raw('cast(?? as text) as ??', [name, alias])
-  return ask(rows, knex(rows.table).select(text('id', 'id'), text(column, 'value')).whereNotNull(column).orderBy('id'))
+  const values = knex(rows.table).select(text('id', 'id'), text(column, 'value')).whereNotNull(column)
+  // Without the table, it would be ordered by the text.
+  return ask(rows, values.orderBy(`${rows.table}.id`))
 }

@@ -39,9 +39,12 @@ export const quoted = (name: string): string => `"${name}"`
 /** PostgreSQL truncates longer names, and two could become equal. */
 const maxNameLength = 63
 
+/** Otherwise the index `search` of `members_filter` would have the name of the filter index `search` of `members`. */
+const isAmbiguous = (table: string): boolean => /_(?:filter|unique)(?:_|$)/.test(table)
+
 /** The name of a derived object. No descriptor's table may begin with registry_, so it is never the name of a table. */
 export const objectName = ({ table }: Pick<Resource, 'table'>, what: string, prefix = 'registry'): string => {
-  const name = `${prefix}_${table}_${what}`
+  const name = `${prefix}_${table}${isAmbiguous(table) ? '$_' : '_'}${what}`
   if (name.length <= maxNameLength) return name
   const hash = createHash('sha256').update(name).digest('hex').slice(0, 12)
   return `${name.slice(0, maxNameLength - hash.length - 1)}_${hash}`

@@ -149,6 +149,11 @@ export const compare = async (comparison: Comparison): Promise<Drift> => {
   const { resource, current, words } = comparison
   const unchanged = { shape: shapeOf(current), added: [] }
   const word = adoptWord(resource.table)
+  if (current.unservableAs !== undefined) {
+    const message = `"${current.name}" is ${current.unservableAs}, which cannot be served.`
+    const advice = 'Set table to another name, or remove the descriptor.'
+    return { ...unchanged, differences: [{ table: resource.table, message, advice, isBlocking: true }] }
+  }
   if (current.origin === 'unknown' && !words.has(word)) {
     const message = 'another program has created the table.'
     const advice = 'To serve it, run: npm run migrate -- --adopt'

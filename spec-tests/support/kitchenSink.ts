@@ -93,6 +93,21 @@ const descriptors = {
     required: ['created', 'number'],
     create: true,
   }),
+  'sink-names': defineResource({
+    name: 'Sink name',
+    area,
+    about: 'Fields whose names differ by a letter, or are as long as they can be.',
+    table: 'sink_names',
+    fields: {
+      a: text({ filter: true }),
+      ax: text({ filter: true }),
+      [`${'a'.repeat(59)}b`]: text({ unique: true, filter: true }),
+      [`${'a'.repeat(59)}c`]: integer({ unique: [`${'a'.repeat(59)}b`], filter: true }),
+      unknown_field: integer(),
+    },
+    required: ['a'],
+    create: true,
+  }),
   'sink-numbers': defineResource({
     name: 'Sink number',
     area,

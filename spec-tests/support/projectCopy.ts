@@ -1,8 +1,9 @@
 /** A copy of the project in a temporary folder, in which tests may add and change files and run its commands. */
-import { spawn } from 'node:child_process'
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { folders } from '../../product.js'
 import { temporaryFolder } from '../../support/cleanup.js'
@@ -10,10 +11,17 @@ import { copyCompressedDocs } from './compressedDocs.js'
 
 const root = dirname(folders.seeds)
 
+type Environment = Readonly<Record<string, string>>
+
 export interface ProjectCopy {
   readonly path: string
-  /** Runs a shell command, and scripts of package.json as npm does, without what npm prints itself. */
-  run(command: string, environment?: Record<string, string>): Promise<{ status: number | null; output: string }>
+  remove(): void
+  read(file: string): string
+  write(file: string, content: string | Buffer): void
+  /** Starts a shell command, and scripts of package.json as npm does. */
+  start(command: string, environment?: Environment): ChildProcessByStdio<null, Readable, null>
+  /** Runs a shell command to its end, without what npm prints itself. */
+  run(command: string, environment?: Environment): Promise<{ status: number | null; output: string }>
 }
 
 /** Not all resources: those that a user adds, such as the examples of the documentation, must not change these tests. */
@@ -31,10 +39,11 @@ const withoutNpm = (command: string): string =>
     return script === undefined ? call : script.replace(/^exec /, '')
   })
 
-export const projectCopy = (): ProjectCopy => {
-  const { path } = temporaryFolder('project')
+/** Copies the project; the tests and tools only where they are needed, because they take most of the time of a build. */
+export const projectCopy = ({ hasTests = false } = {}): ProjectCopy => {
+  const { path, remove } = temporaryFolder('project')
   const names = ['server.ts', 'product.ts', 'package.json', 'tsconfig.json', 'biome.json', '.gitignore']
-  const sources = ['engine', 'cli', 'support', 'scripts', 'spec-tests', 'stress', 'bench']
+  const sources = ['engine', 'cli', 'support', 'scripts', ...(hasTests ? ['spec-tests', 'stress', 'bench'] : [])]
   const descriptors = own.flatMap((name) => [`resources/${name}.ts`, `seeds/${name}.json`])
   for (const name of [...names, ...sources, ...descriptors.filter((file) => existsSync(join(root, file)))]) {
     cpSync(join(root, name), join(path, name), {
@@ -46,16 +55,24 @@ export const projectCopy = (): ProjectCopy => {
   mkdirSync(join(path, 'docs'))
   symlinkSync(join(root, 'node_modules'), join(path, 'node_modules'), 'junction')
   copyCompressedDocs(path)
+  const start = (command: string, environment: Environment = {}) => {
+    const { PATH, HOME } = process.env
+    const env = { PATH: `${join(path, 'node_modules', '.bin')}:${PATH}`, HOME, ...environment }
+    // A single command is not run by a shell of its own, so that signals reach it.
+    const shell = `exec 2>&1; ${/^npm [^;&|]*$/.test(command) ? 'exec ' : ''}${withoutNpm(command)}`
+    return spawn('sh', ['-c', shell], { cwd: path, env, stdio: ['ignore', 'pipe', 'ignore'] })
+  }
   return {
     path,
-    async run(command, environment = {}) {
-      const { PATH, HOME } = process.env
-      const env = { PATH: `${join(path, 'node_modules', '.bin')}:${PATH}`, HOME, ...environment }
-      const child = spawn('sh', ['-c', `exec 2>&1; ${withoutNpm(command)}`], {
-        cwd: path,
-        env,
-        stdio: ['ignore', 'pipe', 'ignore'],
-      })
+    remove,
+    read: (file) => readFileSync(join(path, file), 'utf8'),
+    write(file, content) {
+      mkdirSync(dirname(join(path, file)), { recursive: true })
+      writeFileSync(join(path, file), content)
+    },
+    start,
+    async run(command, environment) {
+      const child = start(command, environment)
       const [ended, output] = await Promise.all([once(child, 'close'), text(child.stdout)])
       return { status: ended[0] as number | null, output: output.replaceAll('Building …\n', '') }
     },

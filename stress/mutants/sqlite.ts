@@ -5,9 +5,15 @@ import { mutantsOf } from './mutant.js'
 const schema = mutantsOf('engine/storage/sqlite/schema.js', ['conditional'], {
   'redaction-selected': {
     rule: 'A redacted column is never read.',
-    find: "redacted ? 'null' : '??'",
-    replace: "redacted ? name : '??'",
+    find: 'if (redacted)',
+    replace: 'if (false)',
     suites: ['redaction'],
+  },
+  'json-blob': {
+    rule: 'Another program can store a blob in a text column; it is served as null.',
+    find: `"typeof(??) = 'text'"`,
+    replace: "'?? is not null'",
+    suites: ['adoption'],
   },
   'q-joined': {
     rule: 'The searched fields are joined by a space.',
@@ -280,7 +286,25 @@ const workers = mutantsOf('engine/storage/sqlite/worker.js', ['sqlite.workers'],
   },
 })
 
+const names = mutantsOf('engine/storage/schema.js', ['tableNames'], {
+  'names-ambiguous': {
+    rule: 'Objects that are derived from two tables have different names.',
+    find: "isAmbiguous(table) ? '$_' : '_'",
+    replace: "'_'",
+  },
+})
+
+const uniqueDrift = mutantsOf('engine/storage/uniqueDrift.js', ['changes'], {
+  'unique-filled': {
+    rule: 'Rows that will share a default are found before the column is added.',
+    find: 'isFilled ? null : undefined',
+    replace: 'undefined',
+  },
+})
+
 export const sqlite = [
+  ...names,
+  ...uniqueDrift,
   ...schema,
   ...blocks,
   ...statements,

@@ -25,6 +25,8 @@ const kindsByType: Readonly<Record<string, Kind>> = {
 const plainType = (type: string): string => type.replace(/\(.*\)/, '')
 
 const columnsSql = `select attname as name, format_type(atttypid, atttypmod) as type, attnotnull as "isNotNull",
+    case when attgenerated <> '' or attidentity = 'a' and attname <> 'id' then 'the database computes its values'
+      when atttypid in ('uuid'::regtype, 'json'::regtype, 'jsonb'::regtype) then 'the server accepts no text for its type' end as "whyReadOnly",
     case when attidentity <> '' then 'identity' else pg_get_expr(adbin, adrelid) end as default
   from pg_attribute left join pg_attrdef on adrelid = attrelid and adnum = attnum where attrelid = to_regclass($1) and attnum > 0 and not attisdropped and attname not like 'registry\\_%'
   order by attnum`
@@ -38,7 +40,7 @@ const foreignKeysSql = `select conname as name, attname as column, relname as ta
   where contype = 'f' and convalidated and conrelid = to_regclass($1) and cardinality(conkey) = 1`
 
 /** The tables of earlier versions are known by their triggers. */
-const hasTriggerSql = 'select 1 from pg_trigger where tgrelid = to_regclass($1) and tgname = $2'
+const hasTriggerSql = `select 1 from pg_trigger where tgrelid = to_regclass($1) and tgname like 'registry\\_%'`
 
 const originOf = async (execute: Execute, table: string): Promise<CatalogueTable['origin']> => {
   const [origins] = await execute<{ table: string | null }>('select to_regclass($1) as table', [originsTable])
@@ -46,7 +48,7 @@ const originOf = async (execute: Execute, table: string): Promise<CatalogueTable
     ? await execute<Pick<CatalogueTable, 'origin'>>(`select origin from ${originsTable} where name = $1`, [table])
     : []
   if (recorded) return recorded.origin
-  const triggers = await execute(hasTriggerSql, [quoted(table), objectName({ table }, 'insert')])
+  const triggers = await execute(hasTriggerSql, [quoted(table)])
   return triggers.length > 0 ? 'engine' : 'unknown'
 }
 
@@ -63,21 +65,46 @@ export const tableNames = async (execute: Execute): Promise<string[]> => {
   return names.map(({ name }) => name)
 }
 
-/** A table; undefined if it does not exist. */
+/**
+ * What has a name that a table cannot have too, or cannot be served; null for an ordinary table. Rows that reach a partition or
+ * a child of a table through its parent fire no trigger for each statement.
+ */
+const unservableSql = `select case
+    when relkind = 'p' then 'a partitioned table' when relispartition then 'a partition of another table'
+    when relkind = 'v' then 'a view' when relkind = 'm' then 'a materialized view' when relkind = 'f' then 'a foreign table'
+    when relkind = 'S' then 'a sequence' when relkind in ('i', 'I') then 'an index' when relkind <> 'r' then 'a type'
+    when exists (select 1 from pg_inherits where oid in (inhrelid, inhparent)) then 'a table that takes part in inheritance'
+  end as words from pg_class where oid = to_regclass($1)
+  union all select 'a type' from pg_type where to_regclass($1) is null and typrelid = 0
+    and typnamespace = current_schema()::regnamespace and typname = trim($1, '"')`
+
+/** A table, or what has its name; undefined if neither exists. */
 export const catalogueOf = async (execute: Execute, table: string): Promise<CatalogueTable | undefined> => {
   const named = [quoted(table)]
+  const [found] = await execute<{ words: string | null }>(unservableSql, named)
+  if (!found) return undefined
+  const unservableAs = found.words ?? undefined
   const columns = await execute<Omit<CatalogueTable['columns'][number], 'kind'>>(columnsSql, named)
-  if (columns.length === 0) return undefined
   return {
     name: table,
+    unservableAs,
     origin: await originOf(execute, table),
     columns: columns.map((column) => ({ ...column, kind: kindsByType[plainType(column.type)] })),
     unique: (await execute<{ columns: string[] }>(uniqueSql, named)).map((index) => index.columns),
     assignsIds: columns.some(({ name, default: value }) => name === 'id' && value !== null),
-    hasId: (await execute(hasIdSql, named)).length > 0,
+    hasId: unservableAs === undefined && (await execute(hasIdSql, named)).length > 0,
     foreignKeys: await execute<CatalogueTable['foreignKeys'][number]>(foreignKeysSql, named),
   }
 }
+
+/** A double as JavaScript spells it. PostgreSQL writes more exponents (1e+15), and those below ten with two digits (1e-07). */
+const spelling = (name: string): string =>
+  `case when abs(${name}) >= 1e21 or abs(${name}) < 1e-6 and ${name} <> 0
+    then regexp_replace(${name}::text, 'e-0', 'e-') else ${name}::text::numeric::text end`
+
+/** The value of a column as one of another kind. */
+const converted = (name: string, type: string | undefined, to: Kind): string =>
+  type === 'double precision' && to === 'text' ? spelling(name) : `${name}::${columnTypes[to]}`
 
 /** Whether a shape renames, retypes or drops a column, which others are derived from. */
 export const changesColumns = (current: CatalogueTable, shape: TableShape): boolean =>
@@ -104,7 +131,7 @@ export const alter = (current: CatalogueTable, shape: TableShape): string[] => {
         ? []
         : [
             `${table} alter column ${quoted(name)} drop default`,
-            `${table} alter column ${quoted(name)} type ${type} using ${quoted(name)}::${columnTypes[convertTo]}`,
+            `${table} alter column ${quoted(name)} type ${type} using ${converted(quoted(name), before?.type, convertTo)}`,
           ]),
       ...(before?.isNotNull === isNotNull
         ? []

@@ -17,6 +17,7 @@ import { runUnprepared } from './run.js'
 import {
   derivedObjects,
   fillSearched,
+  isUnservable,
   ownTables,
   schemaDialect,
   searchedColumn,
@@ -64,7 +65,9 @@ export const migrationDialect = (
     ownTables: ownTables(dialect),
     tableNames: () => tableNames(execute),
     catalogue: (table) => catalogueOf(execute, table),
+    isUnservable: (field) => isUnservable(knex, field),
     rebuilds: changesColumns,
+    obstacles: () => [],
     reshape: alter,
     async countedTables() {
       if (!(await catalogueOf(execute, statesTable))) return []
@@ -92,6 +95,10 @@ export const migrationDialect = (
       const upgrade = { table: 'registry_tables', about: 'convert the change log', sql: upgradeChangeLog }
       return [...(hasOldTables ? [upgrade] : []), ...steps]
     },
+    dropOwn: () => [
+      ...sqlFunctions().map(({ name }) => `drop function if exists ${name}`),
+      ...Object.keys(ownTables(dialect)).map((name) => `drop table if exists ${name}`),
+    ],
     derivedObjects: (resource) => derivedObjects(dialect, resource, trigrams),
     async existingObjects({ table }) {
       const objects = await execute<Commented>(objectsSql, [quoted(table)])

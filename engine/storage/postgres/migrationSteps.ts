@@ -92,11 +92,16 @@ export const stepRunner = (client: Client, connect: Connect, warn: (message: str
       if (now?.blocker) warnOnce(`The index of ${what} waits until the transaction of process ${now.blocker} ends.`)
       if (now) onDone(Math.min(1, now.part))
     }
-    const timer = setInterval(() => void watch().catch(() => {}), 1_000)
+    // A connection runs one query at a time: the next one, here or in the next step, waits for the last.
+    let watching = Promise.resolve()
+    const timer = setInterval(() => {
+      watching = watching.then(watch).catch(() => {})
+    }, 1_000)
     try {
       await execute(sql)
     } finally {
       clearInterval(timer)
+      await watching
     }
   }
 

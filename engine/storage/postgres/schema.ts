@@ -74,6 +74,10 @@ const jsonValue = ({ name, kind, redacted }: Field): string => {
   return `nullif(nullif(nullif(${number}, 'NaN'), 'Infinity'), '-Infinity') as ${quoted(name)}`
 }
 
+/** A condition: a column has a value that JSON cannot express. */
+export const isUnservable = (knex: Knex, { name, kind }: Field): Knex.Raw | undefined =>
+  kind === 'number' ? knex.raw(`??::double precision in ('NaN', 'Infinity', '-Infinity')`, [name]) : undefined
+
 /** The row as JSON, its keys in the descriptor's order; a redacted column is never read. */
 export const rowJson = ({ fields }: Resource): string =>
   `row_to_json((select _row from (select ${fields.map(jsonValue).join(', ')}) as _row))::text`

@@ -1,9 +1,8 @@
-/** Reads the catalogue of SQLite, and rebuilds a table whose shape changes. */
+/** Reads the catalogue of SQLite. */
 import type { Database } from 'better-sqlite3'
 import type { Kind } from '../../descriptor/fields.js'
-import type { CatalogueTable, ColumnShape, TableShape } from '../catalogue.js'
-import { objectName, originsTable, quoted } from '../schema.js'
-import { StorageError } from '../storage.js'
+import type { CatalogueTable } from '../catalogue.js'
+import { originsTable, quoted } from '../schema.js'
 
 /**
  * The kind of a declared type, by the first of these rules that applies. The first two give a column its affinity in SQLite. Other
@@ -22,6 +21,8 @@ interface TableInfo {
   readonly type: string
   readonly notnull: 0 | 1
   readonly dflt_value: string | null
+  /** 1: hidden in a virtual table, 2 and 3: generated. */
+  readonly hidden: 0 | 1 | 2 | 3
   readonly pk: number
 }
 
@@ -30,9 +31,10 @@ const originOf = (database: Database, table: string): CatalogueTable['origin'] =
   const recorded = exists.get(originsTable)
     ? database.prepare(`select origin from ${originsTable} where name = ?`).pluck().get(table)
     : undefined
+  if (recorded !== undefined) return recorded as CatalogueTable['origin']
   // The tables of earlier versions are known by their triggers.
-  const known = recorded ?? (exists.get(objectName({ table }, 'insert')) ? 'engine' : 'unknown')
-  return known as CatalogueTable['origin']
+  const triggers = "select 1 from sqlite_schema where type = 'trigger' and tbl_name = ? and name glob 'registry_*'"
+  return database.prepare(triggers).get(table) === undefined ? 'unknown' : 'engine'
 }
 
 /** The tables of the file, without those of SQLite and of the engine. */
@@ -55,30 +57,48 @@ const uniqueOf = (database: Database, table: string): string[][] => {
 }
 
 /** The SQL that created a table, without names and texts in quotes. */
-const definitionOf = (database: Database, table: string): string =>
+export const definitionOf = (database: Database, table: string): string =>
   String(database.prepare('select sql from sqlite_schema where name = ?').pluck().get(table)).replaceAll(
     /"[^"]*"|'[^']*'|`[^`]*`|\[[^\]]*\]/g,
     '',
   )
 
-/** A table; undefined if it does not exist. */
+/** What has a name that a table cannot have too, or cannot be served; undefined if it is free or that of an ordinary table. */
+const unservable = (database: Database, name: string): string | undefined => {
+  const indexes = "select 'index' from sqlite_schema where type = 'index' and name = ? collate nocase"
+  const listed = "select type from pragma_table_list where schema = 'main' and name = ? collate nocase"
+  const type = database.prepare(`${listed} union all ${indexes}`).pluck().get(name, name)
+  const words: Record<string, string> = {
+    index: 'an index',
+    view: 'a view',
+    virtual: 'a virtual table',
+    shadow: 'a part of a virtual table',
+  }
+  return words[String(type)]
+}
+
+/** A table, or what has its name; undefined if neither exists. */
 export const catalogueOf = (database: Database, name: string): CatalogueTable | undefined => {
-  const columns = database.pragma(`table_info(${quoted(name)})`) as TableInfo[]
-  if (columns.length === 0) return undefined
+  const columns = database.pragma(`table_xinfo(${quoted(name)})`) as TableInfo[]
+  const unservableAs = unservable(database, name)
+  if (columns.length === 0 && unservableAs === undefined) return undefined
   const keys = database.pragma(`foreign_key_list(${quoted(name)})`) as { from: string; table: string }[]
   const primaryKey = columns.filter(({ pk }) => pk > 0)
   return {
     name,
+    unservableAs,
     origin: originOf(database, name),
-    columns: columns.map(({ name: column, type, notnull, dflt_value }) => ({
+    columns: columns.map(({ name: column, type, notnull, dflt_value, hidden }) => ({
       name: column,
       type: type.toLowerCase(),
       kind: kindOf(type),
       isNotNull: notnull === 1,
-      default: dflt_value,
+      whyReadOnly: hidden > 1 ? 'the database computes its values' : undefined,
+      default: hidden > 1 ? 'generated' : dflt_value,
     })),
     // Only a column of exactly this type, in a table with row ids, is assigned ids.
     hasId:
+      unservableAs === undefined &&
       !/\bwithout\s+rowid\b|\bprimary\s+key\s+desc\b/i.test(definitionOf(database, name)) &&
       primaryKey.length === 1 &&
       primaryKey[0]?.name === 'id' &&
@@ -87,92 +107,4 @@ export const catalogueOf = (database: Database, name: string): CatalogueTable | 
     assignsIds: true,
     foreignKeys: keys.map(({ from, table }) => ({ name: '', column: from, target: table })),
   }
-}
-
-/** No descriptor's table may begin with registry_. */
-const rebuilt = 'registry_rebuilt'
-
-const definition = ({ name, type, isNotNull, target, default: value, convertTo }: ColumnShape): string => {
-  if (name === 'id') return `${quoted(name)} integer not null primary key autoincrement`
-  const parts = [
-    quoted(name),
-    type,
-    ...(isNotNull ? ['not null'] : []),
-    ...(value === null || convertTo !== undefined ? [] : [`default (${value})`]),
-    ...(target === undefined ? [] : [`references ${quoted(target)} ("id")`]),
-  ]
-  return parts.join(' ')
-}
-
-/** Words of a definition for which a new table has no counterpart. */
-const unusual = /\b(?:check|generated|as|collate|strict|without|deferrable|conflict|on\s+(?:delete|update)|desc)\b/i
-
-/** Throws if another program has added something to the table that a new one would lack. */
-const refuseUnusual = (database: Database, table: string): void => {
-  const keys = database.pragma(`foreign_key_list(${quoted(table)})`) as { to: string | null }[]
-  const hasOtherKey = keys.some(({ to }) => to !== null && to !== 'id')
-  const found = hasOtherKey
-    ? 'a foreign key to another column than id'
-    : unusual.exec(definitionOf(database, table))?.[0]
-  if (found === undefined) return
-  throw new StorageError(
-    `table "${table}": its definition has ${found}, which would be lost when the rows are copied into a new table. Alter the table by hand.`,
-  )
-}
-
-/** Throws if a view, trigger or index of another program uses a column that is renamed or dropped. */
-const refuseUsed = (database: Database, current: CatalogueTable, shape: TableShape): void => {
-  const gone = current.columns.filter(
-    ({ name }) => !shape.columns.some((one) => one.from === name && one.name === name),
-  )
-  const others = database
-    .prepare(
-      "select name, sql from sqlite_schema where type in ('view', 'trigger', 'index') and name not glob 'registry_*' and sql is not null",
-    )
-    .all() as { name: string; sql: string }[]
-  for (const { name: column } of gone) {
-    const user = others.find(
-      ({ sql }) => new RegExp(`\\b${current.name}\\b`).test(sql) && new RegExp(`\\b${column}\\b`).test(sql),
-    )
-    if (user)
-      throw new StorageError(
-        `table "${current.name}", column "${column}": "${user.name}" of another program uses it. Drop that, migrate, and create it again.`,
-      )
-  }
-}
-
-/**
- * SQLite cannot change a column, so the rows are copied into a new table (see "Making Other Kinds Of Table Schema Changes" in its
- * documentation). The indexes and triggers of other programs are created again; the engine's own follow in the migration.
- */
-export const rebuild = (database: Database, current: CatalogueTable, shape: TableShape): string[] => {
-  const { name: table } = current
-  refuseUnusual(database, table)
-  refuseUsed(database, current, shape)
-  const others = `select sql from sqlite_schema
-    where tbl_name = ? and type in ('index', 'trigger') and name not glob 'registry_*' and sql is not null`
-  const values = shape.columns.map(({ from, convertTo, type }) =>
-    convertTo === undefined ? quoted(from) : `cast(${quoted(from)} as ${type})`,
-  )
-  const sequence = (name: string) => `select seq from sqlite_sequence where name = '${name}'`
-  const hasSequence =
-    database.prepare("select 1 from sqlite_schema where name = 'sqlite_sequence'").get() !== undefined &&
-    database.prepare(sequence(table)).get() !== undefined
-  return [
-    `drop table if exists ${rebuilt}`,
-    `create table ${rebuilt} (${shape.columns.map(definition).join(', ')})`,
-    `insert into ${rebuilt} select ${values.join(', ')} from ${quoted(table)}`,
-    ...(hasSequence
-      ? [
-          `delete from sqlite_sequence where name = '${rebuilt}'`,
-          `insert into sqlite_sequence select '${rebuilt}', seq from (${sequence(table)})`,
-        ]
-      : []),
-    `drop table ${quoted(table)}`,
-    // Otherwise SQLite refuses to rename while a view or trigger refers to the dropped table.
-    'pragma legacy_alter_table = ON',
-    `alter table ${rebuilt} rename to ${quoted(table)}`,
-    'pragma legacy_alter_table = OFF',
-    ...(database.prepare(others).pluck().all(table) as string[]),
-  ]
 }

@@ -40,22 +40,42 @@ const may = (path: string, mode: number): boolean => {
 
 const nearestExisting = (folder: string): string => (existsSync(folder) ? folder : nearestExisting(dirname(folder)))
 
-/** Refuses a path that this user cannot use, and says what would help; warns of a read-only file. */
-export const refuseUnusable = (path: string, warn: (message: string) => void): void => {
-  const folder = nearestExisting(dirname(resolve(path)))
+const folderOf = (path: string): string => nearestExisting(dirname(resolve(path)))
+
+/** Refuses a path that cannot be that of a file which this user may read, and says what would help. */
+export const refuseUnreadable = (path: string): void => {
+  const folder = folderOf(path)
   if (!statSync(folder).isDirectory()) throw new Error(`${folder} is a file, not a folder; name another path`)
   const found = statSync(path, { throwIfNoEntry: false })
   if (found?.isDirectory()) throw new Error(`it is a folder; name a file in it, such as ${path}/workforce.sqlite`)
   if (found && !may(path, constants.R_OK))
     throw new Error('this user may not read the file; change its permissions or its owner')
-  if (!may(folder, constants.W_OK)) {
-    throw new Error(
-      `this user may not write to the folder ${folder}, where SQLite also creates files; change its permissions`,
-    )
-  }
+}
+
+const unwritableFolder = (folder: string): string =>
+  `this user may not write to the folder ${folder}, where SQLite also creates files; change its permissions`
+
+/** Refuses a path that this user cannot use, and says what would help; warns of a read-only file. */
+export const refuseUnusable = (path: string, warn: (message: string) => void): void => {
+  refuseUnreadable(path)
+  const folder = folderOf(path)
+  if (!may(folder, constants.W_OK)) throw new Error(unwritableFolder(folder))
+  const found = statSync(path, { throwIfNoEntry: false })
   if (!found || may(path, constants.W_OK)) return
   if (found.size === 0) throw new Error('the file is empty and read-only; change its permissions')
   warn(`The database ${path} is read-only: reads are served, and creates respond with 503.`)
+}
+
+/** What an error of SQLite means for a file, and what would help. */
+export const explainError = (path: string, error: Error & { code?: string }): string => {
+  const code = error.code ?? ''
+  const folder = folderOf(path)
+  if (code === 'SQLITE_NOTADB') return 'it is not an SQLite database; name another file'
+  if (code.startsWith('SQLITE_CORRUPT')) return `it is damaged (${error.message}); restore a backup`
+  if (code.startsWith('SQLITE_BUSY')) return 'another process has locked it; try again when that is done'
+  // Even a read creates files beside a database in WAL mode.
+  const isRefused = /^SQLITE_(?:CANTOPEN|READONLY)/.test(code)
+  return isRefused && !may(folder, constants.W_OK) ? unwritableFolder(folder) : error.message
 }
 
 /** Refuses a file that is damaged or belongs to another program, without writing to it. */

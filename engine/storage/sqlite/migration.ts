@@ -3,16 +3,19 @@ import type { Database } from 'better-sqlite3'
 import type { Knex } from 'knex'
 import type { Resource } from '../../descriptor/registry.js'
 import { batchesOf } from '../batches.js'
+import { spelling } from '../conversions.js'
 import type { Execute, MigrationDialect } from '../migrationDialect.js'
 import { type ObjectName, quoted, statesTable } from '../schema.js'
 import { StorageError } from '../storage.js'
 import { blockBits } from './blocks.js'
-import { catalogueOf, rebuild, tableNames } from './catalogue.js'
+import { catalogueOf, tableNames } from './catalogue.js'
+import { rebuild, rebuildObstacles } from './rebuild.js'
 import { insertRows } from './rows.js'
 import {
   allIndexes,
   blocksTable,
   bookkeepingOf,
+  isUnservable,
   ownTables,
   schemaDialect,
   searchedText,
@@ -52,6 +55,8 @@ const codeOf = (error: unknown): unknown => (error as { code?: string }).code
 /** A connection as the migration uses it. */
 export const migrationDialect = (database: Database, knex: Knex): MigrationDialect => {
   const dialect = schemaDialect(knex)
+  // SQLite casts 1e300 to 1.0e+300.
+  database.function('registry_spelling', (value) => (typeof value === 'number' ? spelling(value) : value))
   const execute: Execute = async (sql, values = []) => {
     const statement = database.prepare(sql)
     if (statement.reader) return statement.all(values) as never
@@ -88,9 +93,12 @@ export const migrationDialect = (database: Database, knex: Knex): MigrationDiale
     },
     deferForeignKeys: 'pragma defer_foreign_keys = ON',
     ownTables: ownTables(dialect),
+    dropOwn: () => Object.keys(ownTables(dialect)).map((name) => drop({ type: 'table', name })),
     tableNames: async () => tableNames(database),
     catalogue: async (table) => catalogueOf(database, table),
+    isUnservable: (field) => isUnservable(knex, field),
     rebuilds: () => true,
+    obstacles: (current, shape) => rebuildObstacles(database, current, shape),
     reshape: (current, shape) => rebuild(database, current, shape),
     async countedTables() {
       if (!catalogueOf(database, statesTable)) return []

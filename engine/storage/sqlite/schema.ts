@@ -3,7 +3,8 @@
  * filters and uniqueness, the search index, and the table's row count and version.
  */
 import type { Knex } from 'knex'
-import { type Resource, searchedFields } from '../../descriptor/registry.js'
+import type { Kind } from '../../descriptor/fields.js'
+import { type Field, type Resource, searchedFields } from '../../descriptor/registry.js'
 import { createKeysTable, keysTable } from '../keys.js'
 import type { OwnTable } from '../migrationDialect.js'
 import {
@@ -58,11 +59,26 @@ const written = (knex: Knex, sql: string, bindings: readonly unknown[]): string 
     .toSQL()
     .toNative().sql
 
+/**
+ * Which values of a column are values of its field. SQLite stores any value in any column, and JSON has neither blobs, which would
+ * make the statements of other programs fail, nor infinity.
+ */
+const isOfKind: Readonly<Record<Kind, string>> = {
+  text: "typeof(??) = 'text'",
+  integer: "typeof(??) = 'integer'",
+  number: `?? between -${Number.MAX_VALUE} and ${Number.MAX_VALUE}`,
+}
+
+/** A condition: a column has a value that is not one of its field. */
+export const isUnservable = (knex: Knex, { name, kind }: Field): Knex.Raw => knex.raw(`not (${isOfKind[kind]})`, [name])
+
 /** The row as JSON, its keys in the descriptor's order; a redacted column is never even read. */
 export const rowJson = (knex: Knex, resource: Resource): string => {
-  const pairs = resource.fields.map(({ name, redacted }) => `'${name}', ${redacted ? 'null' : '??'}`)
-  const columns = resource.fields.filter((field) => !field.redacted).map((field) => field.name)
-  return written(knex, `json_object(${pairs.join(', ')})`, columns)
+  const values = resource.fields.map(({ name, kind, redacted }) => {
+    if (redacted) return 'null'
+    return name === 'id' ? quoted(name) : written(knex, `case when ${isOfKind[kind]} then ?? end`, [name, name])
+  })
+  return `json_object(${resource.fields.map(({ name }, index) => `'${name}', ${values[index]}`).join(', ')})`
 }
 
 /** The text that is searched: the text fields that have a value, joined by a space; `of` names the row or table. */

@@ -13,7 +13,7 @@ import type { MigrationPlan } from '../migrationPlan.js'
 import type { ConnectOptions, Migrated, MigrateOptions, StorageOptions } from '../options.js'
 import { StorageError } from '../storage.js'
 import { connect } from './connection.js'
-import { inMemory, isNew, refuseUnsound, refuseUnusable } from './file.js'
+import { explainError, inMemory, isNew, refuseUnreadable, refuseUnsound, refuseUnusable } from './file.js'
 import { migrationDialect } from './migration.js'
 
 /** Builds SQL and never connects: statements run on better-sqlite3 directly. */
@@ -34,7 +34,7 @@ interface Prepared {
 const withMigrated = async <T>(
   registry: Registry,
   path: string,
-  options: Pick<MigrateOptions, 'progress' | 'warn' | 'words'>,
+  options: Pick<MigrateOptions, 'progress' | 'warn' | 'words' | 'beforeChanges'>,
   work: (prepared: Prepared) => Promise<T>,
 ): Promise<T> => {
   let database: Database.Database | undefined
@@ -52,7 +52,7 @@ const withMigrated = async <T>(
     return await work({ database, dialect, plan, isCreated })
   } catch (error) {
     database?.close()
-    throw new StorageError(`The database ${path} cannot be used: ${(error as Error).message}`)
+    throw new StorageError(`The database ${path} cannot be used: ${explainError(path, error as Error)}`)
   }
 }
 
@@ -83,17 +83,17 @@ export const useSqlite = async <T>(
   work: (database: MigrationDialect) => Promise<T>,
 ): Promise<T> => {
   const path = url.slice('sqlite:'.length)
-  const isThere = path !== inMemory && !isNew(path)
-  const open = () =>
-    isThere && isReadOnly
-      ? new Database(path, { readonly: true, timeout: startTimeout })
-      : connect(isThere ? path : inMemory, { timeout: startTimeout })
   let database: Database.Database | undefined
   try {
-    database = open()
+    if (path !== inMemory) refuseUnreadable(path)
+    const isThere = path !== inMemory && !isNew(path)
+    database =
+      isThere && isReadOnly
+        ? new Database(path, { readonly: true, timeout: startTimeout })
+        : connect(isThere ? path : inMemory, { timeout: startTimeout })
     return await work(migrationDialect(database, knex))
   } catch (error) {
-    throw new StorageError(`The database ${path} cannot be used: ${(error as Error).message}`)
+    throw new StorageError(`The database ${path} cannot be used: ${explainError(path, error as Error)}`)
   } finally {
     database?.close()
   }

@@ -1,0 +1,96 @@
+/** Rebuilds a table of SQLite whose shape changes, or says why that would lose something of another program. */
+import type { Database } from 'better-sqlite3'
+import type { CatalogueTable, ColumnShape, TableShape } from '../catalogue.js'
+import type { Obstacle } from '../migrationDialect.js'
+import { quoted } from '../schema.js'
+import { definitionOf } from './catalogue.js'
+
+/** No descriptor's table may begin with registry_. */
+const rebuilt = 'registry_rebuilt'
+
+const definition = ({ name, type, isNotNull, target, default: value, convertTo }: ColumnShape): string => {
+  if (name === 'id') return `${quoted(name)} integer not null primary key autoincrement`
+  const parts = [
+    quoted(name),
+    type,
+    ...(isNotNull ? ['not null'] : []),
+    ...(value === null || convertTo !== undefined ? [] : [`default (${value})`]),
+    ...(target === undefined ? [] : [`references ${quoted(target)} ("id")`]),
+  ]
+  return parts.join(' ')
+}
+
+/** Words of a definition for which a new table has no counterpart. */
+const unusual = /\b(?:check|generated|as|collate|strict|without|deferrable|conflict|on\s+(?:delete|update)|desc)\b/i
+
+/** What another program has added to a table and a new one would lack. */
+const unusualParts = (database: Database, table: string): Obstacle[] => {
+  const keys = database.pragma(`foreign_key_list(${quoted(table)})`) as { to: string | null }[]
+  const hasOtherKey = keys.some(({ to }) => to !== null && to !== 'id')
+  const found = hasOtherKey
+    ? 'a foreign key to another column than id'
+    : unusual.exec(definitionOf(database, table))?.[0]
+  if (found === undefined) return []
+  const message = `its definition has ${found}, which would be lost when the rows are copied into a new table.`
+  return [{ message, advice: 'Alter the table by hand.' }]
+}
+
+/** The columns that are renamed or dropped although a view, trigger or index of another program uses them. */
+const usedColumns = (database: Database, current: CatalogueTable, shape: TableShape): Obstacle[] => {
+  const gone = current.columns.filter(
+    ({ name }) => !shape.columns.some((one) => one.from === name && one.name === name),
+  )
+  const others = database
+    .prepare(
+      "select name, sql from sqlite_schema where type in ('view', 'trigger', 'index') and name not glob 'registry_*' and sql is not null",
+    )
+    .all() as { name: string; sql: string }[]
+  const has = (sql: string, word: string) => new RegExp(`\\b${word}\\b`, 'i').test(sql)
+  return gone.flatMap(({ name: column }) => {
+    const user = others.find(({ sql }) => has(sql, current.name) && has(sql, column))
+    if (!user) return []
+    const message = `"${user.name}" of another program uses it.`
+    return [{ column, message, advice: 'Drop that, migrate, and create it again.' }]
+  })
+}
+
+/** Why a table cannot be rebuilt. */
+export const rebuildObstacles = (database: Database, current: CatalogueTable, shape: TableShape): Obstacle[] => [
+  ...unusualParts(database, current.name),
+  ...usedColumns(database, current, shape),
+]
+
+/**
+ * SQLite cannot change a column, so the rows are copied into a new table (see "Making Other Kinds Of Table Schema Changes" in its
+ * documentation). The indexes and triggers of other programs are created again; the engine's own follow in the migration.
+ */
+export const rebuild = (database: Database, current: CatalogueTable, shape: TableShape): string[] => {
+  const { name: table } = current
+  const others = `select sql from sqlite_schema
+    where tbl_name = ? and type in ('index', 'trigger') and name not glob 'registry_*' and sql is not null`
+  const values = shape.columns.map(({ from, convertTo, type }) => {
+    if (convertTo === undefined) return quoted(from)
+    return convertTo === 'text' ? `registry_spelling(${quoted(from)})` : `cast(${quoted(from)} as ${type})`
+  })
+  const sequence = (name: string) => `select seq from sqlite_sequence where name = '${name}'`
+  const hasSequence =
+    database.prepare("select 1 from sqlite_schema where name = 'sqlite_sequence'").get() !== undefined &&
+    database.prepare(sequence(table)).get() !== undefined
+  return [
+    `drop table if exists ${rebuilt}`,
+    `create table ${rebuilt} (${shape.columns.map(definition).join(', ')})`,
+    `insert into ${rebuilt} select ${values.join(', ')} from ${quoted(table)}`,
+    ...(hasSequence
+      ? [
+          `delete from sqlite_sequence where name = '${rebuilt}'`,
+          `insert into sqlite_sequence select '${rebuilt}', seq from (${sequence(table)})`,
+        ]
+      : []),
+    `drop table ${quoted(table)}`,
+    // Otherwise SQLite refuses to rename while a view or trigger refers to the dropped table.
+    'pragma legacy_alter_table = ON',
+    `alter table ${rebuilt} rename to ${quoted(table)}`,
+    'pragma legacy_alter_table = OFF',
+    ...(database.prepare(others).pluck().all(table) as string[]),
+  ]
+}
