@@ -18,7 +18,7 @@ const readme = read('README.md')
 const shown = shellCommandsIn(readme)
 const named = [...inlineCommandsIn(readme), ...inlineCommandsIn(read('docs/commands.md'))]
 
-const project = projectCopy()
+const project = projectCopy({ hasTests: true })
 copyFileSync(join(root, 'package-lock.json'), join(project.path, 'package-lock.json'))
 
 /** The service of the copy, as the last `npm start` has started it. */
@@ -88,7 +88,7 @@ const elsewhere: Record<string, { file: string; as: string }> = {
   'npm run lint': { file: '.ci/run', as: '\nnpm run lint\n' },
   'npm run typecheck': { file: '.ci/run', as: '\nnpm run typecheck\n' },
   'npm run containerfile': { file: '.ci/run', as: '\nnpm run containerfile\n' },
-  'npm run dev': { file: 'spec-tests/dev.test.ts', as: "project.start('dev'" },
+  'npm run dev': { file: 'spec-tests/dev.test.ts', as: "project.start('npm run dev'" },
   'npm run torture': { file: 'spec-tests/commands.test.ts', as: "['torture', '--rounds 1000', 'SIGINT']" },
   'npm run fuzz': { file: 'spec-tests/commands.test.ts', as: "['fuzz', '--cases 1000000', 'SIGTERM']" },
   'npm run mutants': { file: 'spec-tests/commands.test.ts', as: "['mutants', '--only auth', 'SIGINT']" },
