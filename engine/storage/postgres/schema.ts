@@ -18,6 +18,7 @@ import {
 } from '../schema.js'
 import { changeLogTables } from './changeLog.js'
 import { longestKey } from './functions.js'
+import { pinned } from './sqlFunction.js'
 
 /** Case is folded once, when a row is written, so that a search only compares. */
 export const searchedColumn = 'registry_searched'
@@ -99,8 +100,12 @@ export const searchedFunctionName = (resource: Pick<Resource, 'table'>): string 
  */
 const searchedObjects = (resource: Resource): DerivedObject[] => {
   const [table, name] = [quoted(resource.table), searchedFunctionName(resource)]
-  const compute = `create or replace function ${name}() returns trigger language plpgsql as $$
-    begin new.${searchedColumn} := ${searchedText(resource, 'new.')}; return new; end $$`
+  // Other programs write with any search path; pg_restore with an empty one.
+  const compute = pinned(
+    `${name}()`,
+    `create or replace function ${name}() returns trigger language plpgsql as $$
+    begin new.${searchedColumn} := ${searchedText(resource, 'new.')}; return new; end $$`,
+  )
   // The condition, which always holds, prevents that the column is dropped without the trigger: inserts would fail.
   const condition = `new.${searchedColumn} is null or new.${searchedColumn} is not null`
   const trigger = `create or replace trigger ${name} before insert or update on ${table}
@@ -110,7 +115,7 @@ const searchedObjects = (resource: Resource): DerivedObject[] => {
     alter table ${table} alter column ${searchedColumn} drop expression if exists`
   return [
     { type: 'column', name: searchedColumn, sql: column },
-    { type: 'trigger', name, sql: `${compute}; ${trigger}` },
+    { type: 'trigger', name, sql: `${compute.sql}; ${trigger}` },
   ]
 }
 
