@@ -17,6 +17,7 @@ import { runUnprepared } from './run.js'
 import {
   derivedObjects,
   fillSearched,
+  isSearchedWrong,
   ownTables,
   schemaDialect,
   searchedColumn,
@@ -149,11 +150,11 @@ export const migrationDialect = (
         },
       ]
     },
-    storedCounts: ({ table }) => ({
-      total: `select total from registry_state('${table}')`,
-      blocks: `select block, rows from registry_block_rows('${table}')`,
+    storedCounts: (resource) => ({
+      total: `select total from registry_state('${resource.table}')`,
+      blocks: `select block, rows from registry_block_rows('${resource.table}')`,
       blockBits,
-      isTextMissing: `exists (select 1 from ${quoted(table)} where ${searchedColumn} is null)`,
+      isTextWrong: `exists (select 1 from ${quoted(resource.table)} where ${isSearchedWrong(resource)})`,
     }),
     isUniqueViolation: (error) => error instanceof DatabaseError && error.code === '23505',
     adviceFor(error) {
