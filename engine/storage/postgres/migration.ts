@@ -39,7 +39,9 @@ const fillBatch = 1_000
 const advice: Readonly<Record<string, string>> = {
   '2BP01': 'Drop what depends on it, start, and create it again.',
   '25006': 'The database is read-only: run npm run migrate on the primary server first.',
-  '42501': 'This role may not change the database: run npm run migrate as the owner of the tables first.',
+  '3F000': 'Grant this role USAGE on the schema of the tables, and name it in the search_path of the role.',
+  '42501':
+    'This role may not change the database: run npm run migrate as the owner of the tables first. If they are in another schema, name it in the search_path of this role.',
 }
 
 /** A connection as the migration uses it; `trigrams` is the operator class for searches, if the extension is installed. */
