@@ -1,5 +1,6 @@
 /** The process and a PostgreSQL server that fails: how it waits at start, and what it logs and measures. */
 import { setTimeout } from 'node:timers/promises'
+import { Client } from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { launch, startAndFail, startProcess } from '../support/process.js'
@@ -53,6 +54,21 @@ test('a start fails if the server is still down after DATABASE_WAIT_MS', async (
   assert.is(code, 1)
   assert.match(output, /^The database postgres:\/\/\S+ cannot be used: .+\n$/)
   network.restore()
+})
+
+test('a start whose session the server ends begins again', async () => {
+  const holder = new Client({ connectionString: url })
+  await holder.connect()
+  await holder.query('begin; lock table employees in access exclusive mode')
+  const { child, ended, output } = launch({ DATABASE_URL: url })
+  const ofTheStart = `from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  await until(async () => (await runOn(url, `select 1 ${ofTheStart}`)).length > 0)
+  await runOn(url, `select pg_terminate_backend(pid) ${ofTheStart}`)
+  await until(() => /Waiting up to .*: terminating connection/.test(output()))
+  await holder.end()
+  await until(() => output().includes('Ready at'))
+  child.kill('SIGTERM')
+  assert.is(await ended, 0)
 })
 
 test('an outage is logged when it begins and when it ends, with the number of failed requests and without stacks', async () => {

@@ -72,7 +72,7 @@ export const messageOf = (error: Error): string => {
   if (error instanceof AggregateError && error.message === '') {
     return error.errors.map(({ message }: Error) => message).join(', ')
   }
-  return /client password must be/.test(error.message)
+  return /client password must be|empty password returned/.test(error.message)
     ? 'the server demands a password; write it in the URL, or in the environment variable PGPASSWORD'
     : error.message
 }

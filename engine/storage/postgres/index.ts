@@ -11,15 +11,16 @@ import { knex, prepared } from './prepared.js'
 import { deferReferences, insertRows, readRows } from './rows.js'
 import { explaining, setUp } from './setUp.js'
 import { postgresTable } from './table.js'
-import { waitForServer } from './waitForServer.js'
+import { whenServed } from './waitForServer.js'
 import { within } from './within.js'
 
 const ping = prepared(knex.raw(`select current_setting('transaction_read_only')`))
 
 /** Opens the database, creates what is missing, and loads the demo data into an empty one where that is wanted. */
 export const openPostgres = async (registry: Registry, url: string, options: StorageOptions): Promise<Storage> => {
-  const server = await explaining(url, () => waitForServer(url, options))
-  const searchIndex = await explaining(url, () => setUp(server, registry, options))
+  const { server, searchIndex } = await explaining(url, () =>
+    whenServed(url, options, async (found) => ({ server: found, searchIndex: await setUp(found, registry, options) })),
+  )
   const connections = connectionsTo(server, options.pool)
   const counts = countsOf(registry)
   const cache = new ResponseCache(options.cacheBytes)

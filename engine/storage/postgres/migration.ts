@@ -160,7 +160,8 @@ export const migrationDialect = (
     }),
     isUniqueViolation: (error) => error instanceof DatabaseError && error.code === '23505',
     adviceFor(error) {
-      if (!(error instanceof DatabaseError)) return undefined
+      // A session that has ended is no fault of the step.
+      if (!(error instanceof DatabaseError) || /^(?:08|57P)/.test(error.code ?? '')) return undefined
       return [error.detail, advice[error.code ?? '']].filter(Boolean).join('. ')
     },
     insertRows: (resource, rows) => insertRows(runUnprepared(client), resource, rows),
