@@ -116,8 +116,9 @@ export const explaining = async <T>(url: string, work: () => Promise<T>): Promis
     return await work()
   } catch (error) {
     const isRight = error instanceof DatabaseError && error.code === '42501'
-    const advice = isRight ? '. Grant this role SELECT and INSERT on all tables; see "Roles" in docs/postgres.md.' : ''
-    const message = `${messageOf(error as Error)}${advice}`
+    const advice =
+      'Grant this role SELECT and INSERT on all tables and EXECUTE on all functions; see "Roles" in docs/postgres.md.'
+    const message = `${messageOf(error as Error)}${isRight ? `. ${advice}` : ''}`
     throw new StorageError(`The database ${publicDatabaseUrl(url)} cannot be used: ${message}`)
   }
 }
