@@ -247,9 +247,16 @@ const migration = mutantsOf(
       replace: 'enable trigger',
     },
     'postgres-migration-counts': {
-      rule: 'Counts are corrected by their difference from the rows.',
-      find: '- coalesce(stored.rows, 0)',
-      replace: '',
+      rule: 'The rows of a table are counted again when its triggers were not in use.',
+      find: "`select registry_recount('${resource.table}')`",
+      replace: "'select 1'",
+      suites: ['drift'],
+    },
+    'postgres-migration-text': {
+      rule: 'Searched text that differs from the fields is found.',
+      find: 'where ${isSearchedWrong(resource)}',
+      replace: 'where false',
+      suites: ['drift'],
     },
   },
   'postgres',
@@ -269,7 +276,7 @@ const migrationSteps = mutantsOf(
 )
 
 const drift = mutantsOf(
-  'engine/storage/drift.js',
+  'engine/storage/countDrift.js',
   ['drift'],
   {
     'postgres-drift-sample': {
