@@ -16,7 +16,7 @@ import { readSettings, type Settings, settingHint, settingsHelp, settingWarnings
 import { reportIndexing, reportOpened, reportUnfilled } from './engine/startReports.js'
 import { onStopSignal } from './engine/stopSignals.js'
 import { openStorage } from './engine/storage/open.js'
-import type { Storage } from './engine/storage/storage.js'
+import { emptyResources, type Storage } from './engine/storage/storage.js'
 import type { Trace } from './engine/storage/trace.js'
 import { supervise } from './engine/supervise.js'
 import { folders, middleware, product } from './product.js'
@@ -41,7 +41,7 @@ const openDatabase = async (registry: Registry, settings: Settings, trace?: Trac
     // The supervisor has opened the database before its workers, and reported it.
     opened: (event) => cluster.isPrimary && reportOpened(settings.DATABASE_URL, event),
   })
-  if (cluster.isPrimary && settings.DEMO_DATA) reportUnfilled(await storage.counts())
+  if (cluster.isPrimary && settings.DEMO_DATA) reportUnfilled(await emptyResources(storage, registry))
   return storage
 }
 

@@ -8,7 +8,7 @@ import { readSettings, type Settings, SettingsError } from '../engine/settings.j
 import { copiedKeys } from '../engine/storage/keys.js'
 import { openStorage } from '../engine/storage/open.js'
 import type { StorageOptions } from '../engine/storage/options.js'
-import type { Batch, CopiedTable, Storage, StoredRow } from '../engine/storage/storage.js'
+import { type Batch, type CopiedTable, hasRows, type Storage, type StoredRow } from '../engine/storage/storage.js'
 import { folders } from '../product.js'
 import { CommandError, runCommand, text, UsageError, warnUser } from '../support/options.js'
 import { checkSource } from './copySource.js'
@@ -106,15 +106,11 @@ const digest = async (storage: Storage, table: CopiedTable, onRows: (count: numb
   return `${count} rows ${combined.toString('hex', 0, 8)}`
 }
 
-/** Asks the tables themselves: stored counts may be wrong after a restore. */
-const hasRows = async (storage: Storage, tables: readonly CopiedTable[]): Promise<boolean> => {
-  for (const table of tables) if ((await storage.rows(table, undefined, 1)).length > 0) return true
-  return false
-}
-
 const copy = async (registry: Registry, from: Storage, to: Storage): Promise<void> => {
   const tables: readonly CopiedTable[] = [...registry, copiedKeys]
-  if (await hasRows(to, tables)) throw new CommandError('--to already has rows; use an empty database.')
+  for (const table of tables) {
+    if (await hasRows(to, table)) throw new CommandError('--to already has rows; use an empty database.')
+  }
   await to.fill(readAll(from, tables))
   const total = 2 * (await totalOf(to))
   const report = progressBar('compare', total, 'rows')

@@ -11,8 +11,11 @@ export interface PostgresUrl {
   readonly parameters: Readonly<Record<string, string>>
 }
 
-/** The "@" before the host is the last one, so that a password may have others. */
-const urlParts = /^postgres(?:ql)?:\/\/(?:([^/?#]*)@)?([^/?#@]*)(?:\/([^?#@]*))?(?:\?([^#]*))?$/s
+/**
+ * The "@" before the host is the last one, so that a password may have others. A "=" in the host or the name is probably one of
+ * `host=… password=…`.
+ */
+const urlParts = /^postgres(?:ql)?:\/\/(?:([^/?#]*)@)?([^/?#@=]*)(?:\/([^?#@=]*))?(?:\?([^#]*))?$/s
 const hostParts = /^(?:\[([^\]]*)\]|([^:]*))(?::(.*))?$/s
 
 /** A parameter with "@" is probably the rest of a password with "?", unless it is one that may have it. */
@@ -73,9 +76,12 @@ const publicPostgresUrl = (url: string): string => {
   }
 }
 
+/** A path that looks like a URL is probably one of a server, with a password. */
+export const sqliteUrl = /^sqlite:(?!\s*\w+:\/)./s
+
 /** A database URL that is safe to print; what is not understood is shown only if it cannot have a password. */
 export const publicDatabaseUrl = (url: string): string => {
-  if (url.startsWith('sqlite:')) return url
+  if (sqliteUrl.test(url)) return url
   if (/^postgres(?:ql)?:/i.test(url)) return publicPostgresUrl(url)
   return /^(?:\w+:\/\/)?[\w./\\-]*$/.test(url) ? url : '…'
 }

@@ -1,6 +1,6 @@
 /** The settings of a deployment, read once from the environment; every wrong value is reported at once. */
 import { z } from 'zod'
-import { publicDatabaseUrl } from './databaseUrl.js'
+import { publicDatabaseUrl, sqliteUrl } from './databaseUrl.js'
 import { editDistance, nearest } from './descriptor/nearest.js'
 
 interface ValueType<T> {
@@ -24,7 +24,7 @@ const optionalPort = {
 const host = { schema: z.string().min(1), expected: 'a host name or an IP address' }
 const token = { schema: z.string().transform((given) => given.trim() || undefined), expected: 'any text' }
 const databaseUrl = {
-  schema: z.string().regex(/^(?:sqlite:|postgres(?:ql)?:\/\/).+$/s),
+  schema: z.string().refine((url) => sqliteUrl.test(url) || /^postgres(?:ql)?:\/\/./s.test(url)),
   expected: 'sqlite:PATH, sqlite::memory: or postgres://USER:PASSWORD@HOST:PORT/NAME',
 }
 const boolean = {

@@ -15,10 +15,9 @@ export const reportOpened = (url: string, { created, demo }: { created: boolean;
 }
 
 /** Reports the resources whose table is empty although there are demo rows, which only a database without rows gets. */
-export const reportUnfilled = (counts: ReadonlyMap<Resource, number>): void => {
-  const unfilled = [...counts].filter(([{ demo }, rows]) => rows === 0 && demo.length > 0)
-  if (unfilled.length === 0) return
-  const paths = unfilled.map(([{ path }]) => path)
+export const reportUnfilled = (empty: readonly Resource[]): void => {
+  const paths = empty.filter(({ demo }) => demo.length > 0).map(({ path }) => path)
+  if (paths.length === 0) return
   notices.info(
     { unfilled: paths },
     `Demo rows were not loaded for ${paths.join(', ')}, because other tables have rows. To load them: npm run seed -- --demo ${paths.join(',')}`,

@@ -69,6 +69,8 @@ const invalid: [url: string, message: RegExp][] = [
   ['postgres://me:12?RET&SEC@host/name', /does not look like/],
   ['postgres://me:SEC@RET/name#SEC', /does not look like/],
   ['postgres:/me:SECRET@host/name', /does not look like/],
+  ['postgres://host=localhost user=me password=SECRET', /does not look like/],
+  ['postgres://localhost/name password=SECRET', /does not look like/],
   ['postgres://me:SECRET/name', /the port in its URL is not a number from 1 to 65535\. .*":" as %3A/],
   ['postgres://me:SECRET@host:port/name', /the port in its URL/],
   ['postgres://me:SECRET@host:65536/name', /the port in its URL/],
@@ -95,6 +97,7 @@ test('what is no URL of a known database is printed only if it cannot have a pas
     'host=localhost password=secret',
     'host/name?password=secret',
     'POSTGRES://me:secret@host/name?x@y',
+    'sqlite:postgres://me:secret@host/name',
   ]) {
     assert.not.match(publicDatabaseUrl(url), /secret/)
   }

@@ -2,6 +2,7 @@
 import { Client } from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { loadDemoRows } from '../cli/seed/loadDemoRows.js'
 import { defineResource, text } from '../engine/descriptor/index.js'
 import { type Registry, type Resource, resourceFrom } from '../engine/descriptor/registry.js'
 import { migrateStorage, openStorage } from '../engine/storage/open.js'
@@ -90,7 +91,29 @@ test('demo rows are not loaded into a table whose count is 0', async () => {
   database.close()
 })
 
+test('npm run seed -- --demo refuses a table whose count is 0 and which has rows', async () => {
+  const database = await filled()
+  await miscount(database, 'things', -3)
+  const storage = await openStorage(registry, database.url, storageOptions)
+  const error = await loadDemoRows(storage, [things], () => {}).catch((thrown: Error) => thrown)
+  await storage.close()
+  assert.match(String(error), /things has rows already/)
+  database.close()
+})
+
 if (server) {
+  test('text that was changed without the triggers is noticed, and computed again on request', async () => {
+    const database = await filled()
+    const triggers = (change: string) => `alter table things ${change} trigger zz_registry_things_searched`
+    await database.run(
+      `${triggers('disable')}; update things set name = 'zebra' where id = 2; ${triggers('enable always')}`,
+    )
+    assert.equal(await migrated(database, true), ['things'])
+    assert.is((await start(database, 'zebra')).total, 1)
+    assert.equal(await migrated(database, false), [])
+    database.close()
+  })
+
   test('TRUNCATE in a repeatable-read transaction is counted exactly', async () => {
     const database = await filled()
     const client = new Client({ connectionString: database.url })

@@ -102,6 +102,8 @@ test('a start prints no part of a password, whatever is wrong with the URL', asy
     'postgres:me:SECRET@host/name',
     'me:SECRET@host/name',
     'host=localhost password=SECRET',
+    'postgres://host=localhost password=SECRET',
+    'sqlite:postgres://me:SECRET@host/name',
   ]) {
     const { code, output } = await startAndFail({ DATABASE_URL: url, DATABASE_WAIT_MS: '0' })
     assert.is(code, 1, url)

@@ -94,6 +94,15 @@ const opened = async (
   }
 }
 
+withPgbouncer('a migration through one server connection ends with an error; afterwards one is enough', () =>
+  behind({ pool_mode: 'transaction', default_pool_size: '1' }, async (url, direct) => {
+    const error = await openStorage(registry, url, storageOptions).catch(String)
+    assert.match(String(error), /a migration needs two connections at once, and the pooler provides one/)
+    await (await openStorage(registry, direct, storageOptions)).close()
+    await opened(url, {}, async (storage) => assert.equal(await storage.ping(), { isReadOnly: false }))
+  }),
+)
+
 for (const [mode, given, keepsStatements] of modes) {
   // More clients than server connections, so that transactions of one client run in several sessions.
   const settings = { ...given, ...(given['pool_mode'] === 'transaction' && { default_pool_size: '3' }) }

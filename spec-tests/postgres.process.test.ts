@@ -56,6 +56,21 @@ test('a start fails if the server is still down after DATABASE_WAIT_MS', async (
   network.restore()
 })
 
+test('a start whose session the server ends begins again', async () => {
+  const holder = new Client({ connectionString: url })
+  await holder.connect()
+  await holder.query('begin; lock table employees in access exclusive mode')
+  const { child, ended, output } = launch({ DATABASE_URL: url })
+  const ofTheStart = `from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  await until(async () => (await runOn(url, `select 1 ${ofTheStart}`)).length > 0)
+  await runOn(url, `select pg_terminate_backend(pid) ${ofTheStart}`)
+  await until(() => /Waiting up to .*: terminating connection/.test(output()))
+  await holder.end()
+  await until(() => output().includes('Ready at'))
+  child.kill('SIGTERM')
+  assert.is(await ended, 0)
+})
+
 test('an outage is logged when it begins and when it ends, with the number of failed requests and without stacks', async () => {
   const running = await startProcess({ DATABASE_URL: network.url, POOL_WAIT_MS: '300' })
   const get = async (path: string) => (await fetch(`${running.address}/api/v1/${path}`)).status

@@ -103,6 +103,27 @@ test('a role that may not change the tables is told what is to be done, and by w
   assert.match(String(error), /cannot .* \(table "things"\): must be owner of .*run npm run migrate as the owner/)
 })
 
+test('a missing right is named, with what to grant', async () => {
+  const url = await freshUrl()
+  await migrateStorage(registry, url, migrated)
+  const { role, address } = await roleOn(url)
+  for (const grant of grantsTo(role)) await runOn(url, grant)
+  await runOn(url, `revoke insert on registry_keys, things from ${role}`)
+  const warnings: string[] = []
+  const options = { ...storageOptions, demo: false, warn: (message: string) => warnings.push(message) }
+  await (await openStorage(registry, address, options)).close()
+  assert.equal(warnings, [
+    'This role may not insert into "things", "registry_keys", so creates fail. Grant it INSERT; see "Roles" in docs/postgres.md.',
+  ])
+  await runOn(url, `revoke select on things from ${role}`)
+  const error = await openStorage(registry, address, options).catch(String)
+  assert.match(String(error), /permission denied for table things\. Grant this role SELECT and INSERT on all tables/)
+  await runOn(url, `revoke usage on schema public from ${role}, public`)
+  const hidden = await openStorage(registry, address, options).catch(String)
+  assert.match(String(hidden), /no schema has been selected.* Grant this role USAGE on the schema/)
+  await runOn(url, 'grant usage on schema public to public')
+})
+
 test('the functions that run with their owner’s rights do nothing for tables of others', async () => {
   const url = await freshUrl()
   await migrateStorage(registry, url, migrated)

@@ -231,16 +231,17 @@ test('without pg_trgm a search scans the table, with a warning at start', async 
 })
 
 type WrongUrl = [change: (address: URL) => void, message: RegExp]
-const wrongPassword = (address: URL): void => {
-  address.password = 'very-secret'
-}
+const passwords: WrongUrl[] = [
+  [(address) => Object.assign(address, { password: 'very-secret' }), /password authentication failed/],
+  [(address) => Object.assign(address, { password: '' }), /the server demands a password; write it in the URL/],
+]
 
 test('an unusable server or database stops the start, without printing the password', async () => {
   const url = new URL(await freshUrl())
   const wrong: WrongUrl[] = [
     [(address) => Object.assign(address, { port: '1' }), /ECONNREFUSED/],
     // A server with trust authentication accepts any password.
-    ...(url.password ? [[wrongPassword, /password authentication failed/] as WrongUrl] : []),
+    ...(url.password ? passwords : []),
     [(address) => Object.assign(address, { pathname: '/nowhere' }), /"nowhere" does not exist/],
     [(address) => address.searchParams.set('sslmode', 'require'), /SSL/],
     [(address) => address.searchParams.set('sslmode', 'maybe'), /sslmode is "maybe"; it must be one of disable/],

@@ -6,7 +6,7 @@ import { newRow } from '../engine/descriptor/registry.js'
 import { openStorage } from '../engine/storage/open.js'
 import type { Creation } from '../engine/storage/storage.js'
 import { storageOptions } from '../support/storageOptions.js'
-import { sharedDatabase } from './support/database.js'
+import { runOn, sharedDatabase } from './support/database.js'
 import { registry } from './support/service.js'
 
 const otherProgram = await sharedDatabase()
@@ -81,6 +81,12 @@ test('ids continue after those that other programs inserted, even if the sequenc
   await otherProgram.run(`select setval(pg_get_serial_sequence('organizations', 'id'), 49999)`)
   const behind = await both[1].create(organization('after-lagging-sequence'))
   assert.is('id' in behind && behind.id, 50_002)
+})
+
+test('other programs write with any search path, such as the empty one of pg_restore', async () => {
+  await runOn(otherProgram.url, `set search_path = ''; insert into public.departments (name) values ('Ångström')`)
+  const { body } = await one.table(resourceAt('departments')).list({ limit: 1, offset: 0n, q: 'ÅNG', filters: {} })
+  assert.match(String(body), /"name":"Ångström".*"total":1,/)
 })
 
 test('counts and tags reflect the writes of other programs, and stay exact with concurrent writers', async () => {

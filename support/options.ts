@@ -1,5 +1,6 @@
 /** The command line of a script: its options, `--help`, and one-line errors that name the nearest known option. */
 import { parseArgs } from 'node:util'
+import { publicDatabaseUrl } from '../engine/databaseUrl.js'
 import { nearest } from '../engine/descriptor/nearest.js'
 import { RegistryError } from '../engine/descriptor/registryError.js'
 import { endProgressLine } from '../engine/progress.js'
@@ -140,6 +141,9 @@ const wantsHelp = (args: readonly string[]): boolean => {
   return options.includes('--help') || options.includes('-h')
 }
 
+/** A value of the command line as messages print it: a URL may have a password. */
+const shown = (value: string): string => (/:\/|@|password=/i.test(value) ? publicDatabaseUrl(value) : value)
+
 /** Returns the values of a command line, or undefined if it asks for help; throws a UsageError if it is invalid. */
 export const parseCommand = <O extends Options>(
   { argument, moreArguments, options, hint }: Command<O>,
@@ -155,7 +159,7 @@ export const parseCommand = <O extends Options>(
   for (const token of tokens) {
     if (token.kind === 'positional') {
       const expected = given.length === 0 ? argument : moreArguments
-      if (!expected) throw new UsageError(`Unexpected argument "${token.value}". See --help.`)
+      if (!expected) throw new UsageError(`Unexpected argument "${shown(token.value)}". See --help.`)
       if (token.value.startsWith('-')) {
         throw new UsageError(`${expected.name} is "${token.value}", but it must not begin with "-".`)
       }
@@ -173,7 +177,9 @@ export const parseCommand = <O extends Options>(
     if (isMissing) throw new UsageError(`--${token.name} needs a value: ${option.expected}.`)
     if (!option.placeholder && value !== undefined) throw new UsageError(`--${token.name} does not accept a value.`)
     const parsed = option.parse(value ?? '')
-    if (parsed === undefined) throw new UsageError(`--${token.name} is "${value}", but it must be ${option.expected}.`)
+    if (parsed === undefined) {
+      throw new UsageError(`--${token.name} is "${shown(value ?? '')}", but it must be ${option.expected}.`)
+    }
     values[token.name] = parsed
   }
   const [first, ...more] = given

@@ -1,6 +1,6 @@
 /** Loads the demo rows of some resources into a database that has rows of others. */
 import type { Registry, Resource, RowValues } from '../../engine/descriptor/registry.js'
-import type { Storage } from '../../engine/storage/storage.js'
+import { emptyResources, type Storage } from '../../engine/storage/storage.js'
 import { CommandError } from '../../support/options.js'
 
 /** The most problems to list. */
@@ -44,14 +44,10 @@ export const loadDemoRows = async (
   resources: Registry,
   say: (message: string) => void,
 ): Promise<void> => {
-  const counts = await storage.counts()
-  const occupied = resources.filter((resource) => (counts.get(resource) ?? 0) > 0)
+  const empty = await emptyResources(storage, resources)
+  const occupied = resources.filter((resource) => !empty.includes(resource))
   if (occupied.length > 0) {
-    refuse(
-      occupied.map(
-        (one) => `${one.path} has ${counted(counts.get(one) ?? 0, 'row')} already; demo rows are for empty tables.`,
-      ),
-    )
+    refuse(occupied.map(({ path }) => `${path} has rows already; demo rows are for empty tables.`))
   }
   const missing = await missingReferences(storage, resources)
   if (missing.length > 0) refuse(missing)

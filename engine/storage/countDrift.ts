@@ -15,7 +15,7 @@ const sampledBlocks = 8
 /** A query that returns a row if the stored counts differ from the rows. It is one statement, so that it sees one state. */
 const driftQuery = (database: MigrationDialect, resource: Resource, thoroughness: Thoroughness): string => {
   const table = quoted(resource.table)
-  const { total, blocks, blockBits, isTextMissing } = database.storedCounts(resource)
+  const { total, blocks, blockBits, isTextWrong } = database.storedCounts(resource)
   const stored = `with stored as (${blocks}), total as (select coalesce((${total}), 0) as rows)`
   const isWrongSum = '(select rows from total) <> (select coalesce(sum(rows), 0) from stored)'
   if (thoroughness === 'all') {
@@ -23,7 +23,7 @@ const driftQuery = (database: MigrationDialect, resource: Resource, thoroughness
     const sides = ['select block, rows from counted', 'select block, rows from stored where rows <> 0']
     const differing = [sides, sides.toReversed()].map((two) => `select * from (${two.join(' except ')}) as extra`)
     const isWrongTotal = `(select rows from total) <> (select coalesce(sum(rows), 0) from counted)`
-    return `${stored}, ${counted} select 1 where ${isWrongSum} or ${isWrongTotal} or ${isTextMissing}
+    return `${stored}, ${counted} select 1 where ${isWrongSum} or ${isWrongTotal} or ${isTextWrong}
       or exists (${differing.join(' union all ')})`
   }
   const some = `select block from (select block from stored where rows <> 0 order by random() limit ${sampledBlocks}) as chosen`

@@ -55,8 +55,8 @@ export interface StoredCounts {
   /** A query of the blocks of ids (`block`) and their `rows`. */
   readonly blocks: string
   readonly blockBits: number
-  /** A condition: some row has no searched text. */
-  readonly isTextMissing: string
+  /** A condition: some row has no searched text, or one that differs from its fields where the database can tell. */
+  readonly isTextWrong: string
 }
 
 /** What a database provides so that it can be migrated. */

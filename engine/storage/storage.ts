@@ -1,6 +1,6 @@
 /** The storage interface that the rest of the engine uses, the same for every database. */
 import type { Kind } from '../descriptor/fields.js'
-import type { Resource, RowValues } from '../descriptor/registry.js'
+import type { Registry, Resource, RowValues } from '../descriptor/registry.js'
 
 /** The parameters of a list request. */
 export interface ListQuery {
@@ -145,6 +145,17 @@ export interface Storage {
   /** Resolves when the database responds, with whether it can be written. */
   ping(): Promise<{ readonly isReadOnly: boolean }>
   close(): Promise<void>
+}
+
+/** Whether a table has a row. Asks the table itself: stored counts may be wrong after a restore. */
+export const hasRows = async (storage: Storage, table: CopiedTable): Promise<boolean> =>
+  (await storage.rows(table, undefined, 1)).length > 0
+
+/** The resources whose table has no row. */
+export const emptyResources = async (storage: Storage, registry: Registry): Promise<Resource[]> => {
+  const empty: Resource[] = []
+  for (const resource of registry) if (!(await hasRows(storage, resource))) empty.push(resource)
+  return empty
 }
 
 /** The database cannot be used as it is; the message is for the operator. */

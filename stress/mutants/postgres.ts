@@ -246,6 +246,18 @@ const migration = mutantsOf(
       find: 'enable always trigger',
       replace: 'enable trigger',
     },
+    'postgres-migration-counts': {
+      rule: 'The rows of a table are counted again when its triggers were not in use.',
+      find: "`select registry_recount('${resource.table}')`",
+      replace: "'select 1'",
+      suites: ['drift'],
+    },
+    'postgres-migration-text': {
+      rule: 'Searched text that differs from the fields is found.',
+      find: 'where ${isSearchedWrong(resource)}',
+      replace: 'where false',
+      suites: ['drift'],
+    },
   },
   'postgres',
 )

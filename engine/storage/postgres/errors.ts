@@ -67,8 +67,12 @@ export const storageError = (error: unknown): unknown => {
   return isTransient ? new Unavailable(messageOf(error as Error), { cause: error }) : error
 }
 
-/** The driver reports an attempt of several addresses as one error without a message. */
-export const messageOf = (error: Error): string =>
-  error instanceof AggregateError && error.message === ''
-    ? error.errors.map(({ message }: Error) => message).join(', ')
+/** The message of an error. The driver has none for an attempt of several addresses, and names a missing password by its protocol. */
+export const messageOf = (error: Error): string => {
+  if (error instanceof AggregateError && error.message === '') {
+    return error.errors.map(({ message }: Error) => message).join(', ')
+  }
+  return /client password must be|empty password returned/.test(error.message)
+    ? 'the server demands a password; write it in the URL, or in the environment variable PGPASSWORD'
     : error.message
+}

@@ -1,30 +1,26 @@
 /** PostgreSQL: a server that several processes share, reached through a connection pool. */
-import { publicDatabaseUrl } from '../../databaseUrl.js'
 import type { Registry, Resource } from '../../descriptor/registry.js'
 import type { StorageOptions } from '../options.js'
 import { perResource } from '../perResource.js'
 import { ResponseCache } from '../responseCache.js'
-import { type Storage, StorageError } from '../storage.js'
+import type { Storage } from '../storage.js'
 import { resourceTable } from '../table.js'
 import { countsOf } from './changes.js'
 import { connectionsTo } from './connections.js'
-import { messageOf } from './errors.js'
 import { knex, prepared } from './prepared.js'
 import { deferReferences, insertRows, readRows } from './rows.js'
-import { setUp } from './setUp.js'
+import { explaining, setUp } from './setUp.js'
 import { postgresTable } from './table.js'
-import { waitForServer } from './waitForServer.js'
+import { whenServed } from './waitForServer.js'
 import { within } from './within.js'
 
 const ping = prepared(knex.raw(`select current_setting('transaction_read_only')`))
 
 /** Opens the database, creates what is missing, and loads the demo data into an empty one where that is wanted. */
 export const openPostgres = async (registry: Registry, url: string, options: StorageOptions): Promise<Storage> => {
-  const explain = (error: Error): never => {
-    throw new StorageError(`The database ${publicDatabaseUrl(url)} cannot be used: ${messageOf(error)}`)
-  }
-  const server = await waitForServer(url, options).catch(explain)
-  const searchIndex = await setUp(server, registry, options).catch(explain)
+  const { server, searchIndex } = await explaining(url, () =>
+    whenServed(url, options, async (found) => ({ server: found, searchIndex: await setUp(found, registry, options) })),
+  )
   const connections = connectionsTo(server, options.pool, options.trace)
   const counts = countsOf(registry)
   const cache = new ResponseCache(options.cacheBytes)

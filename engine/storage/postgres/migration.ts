@@ -17,6 +17,7 @@ import { runUnprepared } from './run.js'
 import {
   derivedObjects,
   fillSearched,
+  isSearchedWrong,
   isUnservable,
   ownTables,
   schemaDialect,
@@ -39,7 +40,9 @@ const fillBatch = 1_000
 const advice: Readonly<Record<string, string>> = {
   '2BP01': 'Drop what depends on it, start, and create it again.',
   '25006': 'The database is read-only: run npm run migrate on the primary server first.',
-  '42501': 'This role may not change the database: run npm run migrate as the owner of the tables first.',
+  '3F000': 'Grant this role USAGE on the schema of the tables, and name it in the search_path of the role.',
+  '42501':
+    'This role may not change the database: run npm run migrate as the owner of the tables first. If they are in another schema, name it in the search_path of this role.',
 }
 
 /** A connection as the migration uses it; `trigrams` is the operator class for searches, if the extension is installed. */
@@ -156,15 +159,16 @@ export const migrationDialect = (
         },
       ]
     },
-    storedCounts: ({ table }) => ({
-      total: `select total from registry_state('${table}')`,
-      blocks: `select block, rows from registry_block_rows('${table}')`,
+    storedCounts: (resource) => ({
+      total: `select total from registry_state('${resource.table}')`,
+      blocks: `select block, rows from registry_block_rows('${resource.table}')`,
       blockBits,
-      isTextMissing: `exists (select 1 from ${quoted(table)} where ${searchedColumn} is null)`,
+      isTextWrong: `exists (select 1 from ${quoted(resource.table)} where ${isSearchedWrong(resource)})`,
     }),
     isUniqueViolation: (error) => error instanceof DatabaseError && error.code === '23505',
     adviceFor(error) {
-      if (!(error instanceof DatabaseError)) return undefined
+      // A session that has ended is no fault of the step.
+      if (!(error instanceof DatabaseError) || /^(?:08|57P)/.test(error.code ?? '')) return undefined
       return [error.detail, advice[error.code ?? '']].filter(Boolean).join('. ')
     },
     insertRows: (resource, rows) => insertRows(runUnprepared(client), resource, rows),

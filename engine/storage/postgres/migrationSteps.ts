@@ -5,11 +5,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client, DatabaseError } from 'pg'
 import type { Execute, Step } from '../migrationDialect.js'
+import { StorageError, Unavailable } from '../storage.js'
+import { within } from './within.js'
 
 /** How long a step waits for a lock, in milliseconds: creates of other programs queue behind it. */
 const lockTimeoutMs = 200
 /** How long it pauses before it tries again. */
 const pauseMs = 500
+
+/** How long a pooler may take to provide a session beside the one that holds the lock, in milliseconds. */
+const secondSessionMs = 10_000
+const oneSession =
+  'a migration needs two connections at once, and the pooler provides one. Raise its pool size, or run npm run migrate on a direct connection first'
 
 /** A lock timeout or a deadlock. */
 const isLocked = (error: unknown): boolean => /^(?:55P03|40P01)$/.test((error as DatabaseError).code ?? '')
@@ -149,6 +156,9 @@ export const stepRunner = (client: Client, connect: Connect, warn: (message: str
           warnOnce('Another process migrates the database; waiting for it.')
           await sleep(pauseMs)
         }
+        await within(secondSessionMs, execute('select 1')).catch((error: Error) => {
+          throw error instanceof Unavailable ? new StorageError(oneSession) : error
+        })
         await work()
       } finally {
         await watcher.end()

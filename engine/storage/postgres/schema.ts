@@ -18,6 +18,7 @@ import {
 } from '../schema.js'
 import { changeLogTables } from './changeLog.js'
 import { longestKey } from './functions.js'
+import { pinned } from './sqlFunction.js'
 
 /** Case is folded once, when a row is written, so that a search only compares. */
 export const searchedColumn = 'registry_searched'
@@ -86,12 +87,14 @@ export const rowJson = ({ fields }: Resource): string =>
 const searchedText = (resource: Resource, of = ''): string =>
   `registry_searched(array[${searchedFields(resource).map(({ name }) => `${of}${quoted(name)}`)}]::text[])`
 
+/** The condition that the stored text of a row is not the one of its fields. */
+export const isSearchedWrong = (resource: Resource): string =>
+  `${searchedColumn} is distinct from ${searchedText(resource)}`
+
 /** Computes the searched text of the existing rows in a range of ids. */
-export const fillSearched = (resource: Resource, range: string): string => {
-  const text = searchedText(resource)
-  return `update ${quoted(resource.table)} set ${searchedColumn} = ${text}
-    where ${range} and ${searchedColumn} is distinct from ${text}`
-}
+export const fillSearched = (resource: Resource, range: string): string =>
+  `update ${quoted(resource.table)} set ${searchedColumn} = ${searchedText(resource)}
+    where ${range} and ${isSearchedWrong(resource)}`
 
 /** The function that computes the searched text, and its trigger. */
 export const searchedFunctionName = (resource: Pick<Resource, 'table'>): string =>
@@ -103,8 +106,12 @@ export const searchedFunctionName = (resource: Pick<Resource, 'table'>): string 
  */
 const searchedObjects = (resource: Resource): DerivedObject[] => {
   const [table, name] = [quoted(resource.table), searchedFunctionName(resource)]
-  const compute = `create or replace function ${name}() returns trigger language plpgsql as $$
-    begin new.${searchedColumn} := ${searchedText(resource, 'new.')}; return new; end $$`
+  // Other programs write with any search path; pg_restore with an empty one.
+  const compute = pinned(
+    `${name}()`,
+    `create or replace function ${name}() returns trigger language plpgsql as $$
+    begin new.${searchedColumn} := ${searchedText(resource, 'new.')}; return new; end $$`,
+  )
   // The condition, which always holds, prevents that the column is dropped without the trigger: inserts would fail.
   const condition = `new.${searchedColumn} is null or new.${searchedColumn} is not null`
   const trigger = `create or replace trigger ${name} before insert or update on ${table}
@@ -114,7 +121,7 @@ const searchedObjects = (resource: Resource): DerivedObject[] => {
     alter table ${table} alter column ${searchedColumn} drop expression if exists`
   return [
     { type: 'column', name: searchedColumn, sql: column },
-    { type: 'trigger', name, sql: `${compute}; ${trigger}` },
+    { type: 'trigger', name, sql: `${compute.sql}; ${trigger}` },
   ]
 }
 

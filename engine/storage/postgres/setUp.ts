@@ -1,5 +1,5 @@
 /** Prepares a PostgreSQL database at start: checks it, migrates it, and loads the demo data into an empty one. */
-import { Client } from 'pg'
+import { Client, DatabaseError } from 'pg'
 import { publicDatabaseUrl } from '../../databaseUrl.js'
 import type { Registry } from '../../descriptor/registry.js'
 import { driftedResources, recount, reportDrift } from '../countDrift.js'
@@ -30,6 +30,19 @@ const refuseEncoding = async (execute: Execute): Promise<void> => {
 const isReadOnly = async (execute: Execute): Promise<boolean> => {
   const [found] = await execute<{ is: boolean }>(`select current_setting('transaction_read_only')::boolean as is`)
   return found?.is === true
+}
+
+/** Warns of the tables that creates write and this role may not. */
+const reportMissingRights = async (execute: Execute, registry: Registry, warn: Warn): Promise<void> => {
+  const created = [...registry.filter(({ create }) => create).map(({ table }) => table), keysTable]
+  const missing = await execute<{ name: string }>(
+    `select name from unnest($1::text[]) as name
+      where not has_any_column_privilege(to_regclass(quote_ident(name)), 'insert')`,
+    [created],
+  )
+  if (missing.length === 0) return
+  const names = missing.map(({ name }) => `"${name}"`).join(', ')
+  warn(`This role may not insert into ${names}, so creates fail. Grant it INSERT; see "Roles" in docs/postgres.md.`)
 }
 
 /** Without a vacuum, changed rows are not in the visibility map, and index-only counts would read every row. */
@@ -89,6 +102,7 @@ export const setUp = (server: Server, registry: Registry, options: StorageOption
     async ({ execute, dialect, trigrams, plan }) => {
       const isReader = await isReadOnly(execute)
       if (isReader) options.warn('The database is read-only: reads work, and creates get 503.')
+      else await reportMissingRights(execute, registry, options.warn)
       const isLoaded = options.demo && !isReader && (await loadDemo(dialect, registry))
       await reportDrift(dialect, registry, options.warn)
       options.opened?.({ created: plan.steps.some(({ table }) => table === keysTable), demo: isLoaded })
@@ -96,12 +110,16 @@ export const setUp = (server: Server, registry: Registry, options: StorageOption
     },
   )
 
-/** Runs work; an error names the database. */
-const explaining = async <T>(url: string, work: () => Promise<T>): Promise<T> => {
+/** Runs work; an error names the database, and a missing right what to grant. */
+export const explaining = async <T>(url: string, work: () => Promise<T>): Promise<T> => {
   try {
     return await work()
   } catch (error) {
-    throw new StorageError(`The database ${publicDatabaseUrl(url)} cannot be used: ${messageOf(error as Error)}`)
+    const isRight = error instanceof DatabaseError && error.code === '42501'
+    const advice =
+      'Grant this role SELECT and INSERT on all tables and EXECUTE on all functions; see "Roles" in docs/postgres.md.'
+    const message = `${messageOf(error as Error)}${isRight ? `. ${advice}` : ''}`
+    throw new StorageError(`The database ${publicDatabaseUrl(url)} cannot be used: ${message}`)
   }
 }
 

@@ -1,4 +1,4 @@
-/** Waits at start for a server that does not accept connections yet. */
+/** Waits at start for a server that does not accept connections yet, or ends them before the start is done. */
 import { setTimeout } from 'node:timers/promises'
 import { DatabaseError } from 'pg'
 import { publicDatabaseUrl } from '../../databaseUrl.js'
@@ -16,22 +16,29 @@ const reportMs = 10_000
 const absent =
   /^(?:ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ENOENT)$/
 
-/** Whether the server may accept the same connection later. A wrong password or an unknown database is a mistake instead. */
+/** Whether the same may succeed later. A wrong password or an unknown database is a mistake instead. */
 const mayPass = (error: Error & { code?: string }): boolean => {
   const { code = '', message } = error
-  // The server is starting or stopping, or has too many clients.
-  if (error instanceof DatabaseError) return /^(?:57P0[1-3]|53300)$/.test(code)
+  // The server is starting or stopping, has ended the session, or has too many clients.
+  if (error instanceof DatabaseError) return /^(?:57P0[1-35]|53300)$/.test(code)
   return absent.test(code) || /^(?:timeout expired|Connection terminated)/.test(message)
 }
 
-/** Resolves with how the server is reached, once it accepts a connection; rejects with the reason if it does not within `startWaitMs`. */
-export const waitForServer = async (url: string, options: StorageOptions): Promise<Server> => {
+/**
+ * Connects and sets up; repeats both while the server does not accept connections, or ends them. Rejects with the reason if that has
+ * not succeeded within `startWaitMs`.
+ */
+export const whenServed = async <T>(
+  url: string,
+  options: StorageOptions,
+  work: (server: Server) => Promise<T>,
+): Promise<T> => {
   const { startWaitMs = 0, warn } = options
   const until = performance.now() + startWaitMs
   let reportAt = 0
   for (let pause = firstPause; ; pause = Math.min(2 * pause, longestPause)) {
     try {
-      return await reachServer(url, options)
+      return await work(await reachServer(url, options))
     } catch (error) {
       const left = until - performance.now()
       if (!mayPass(error as Error) || left <= 0) throw error

@@ -137,7 +137,7 @@ export const migrationDialect = (database: Database, knex: Knex): MigrationDiale
       total: `select rows from ${statesTable} where name = '${resource.table}'`,
       blocks: `select block, rows from ${blocksTable(resource)}`,
       blockBits: Number(blockBits),
-      isTextMissing: `(select count(*) from ${quoted(resource.table)}) <> (select count(*) from ${searchTable(resource)}_docsize)`,
+      isTextWrong: `(select count(*) from ${quoted(resource.table)}) <> (select count(*) from ${searchTable(resource)}_docsize)`,
     }),
     isUniqueViolation: (error) => codeOf(error) === 'SQLITE_CONSTRAINT_UNIQUE',
     adviceFor: (error) => (/^SQLITE_(?:ERROR|CONSTRAINT)/.test(String(codeOf(error))) ? '' : undefined),
