@@ -22,7 +22,7 @@ test('a database with the demo data', async () => {
 
 for (const [index, { command, output }] of shown.entries()) {
   test(`${index + 1}. $ ${command}`, async () => {
-    const actual = (await project.run(command)).output.replace(/^backup .*\n/m, '').trim()
+    const actual = (await project.run(command)).output.replace(/^backup: .*\n/m, '').trim()
     assert.is(actual.replace(/before-\w+/, 'before-20261115T120000Z'), output)
   })
 }
