@@ -69,6 +69,41 @@ test('search: the request of an earlier text is aborted, so the last text wins',
   await close()
 })
 
+test('back: drops a search that has not begun, and forward drops the page that back asked for', async () => {
+  const { page, close } = await open('/')
+  await page.locator('.card a', { hasText: 'Departments' }).click()
+  await page.waitForURL('**/explore/departments')
+  await page.evaluate(`
+    document.getElementById('q').value = 'eng'
+    document.getElementById('q').dispatchEvent(new Event('input', { bubbles: true }))
+    history.back()`)
+  await page.locator('.card').first().waitFor()
+  // The search would begin within this time.
+  await page.waitForTimeout(400)
+  assert.is(page.url(), `${address}/`)
+
+  await page.goForward()
+  await page.locator('h1', { hasText: 'Departments' }).waitFor()
+  let release = () => {}
+  const held = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  await page.route(`${address}/`, async (route) => {
+    await held
+    await route.continue().catch(() => {})
+  })
+  const asked = page.waitForRequest(`${address}/`)
+  const aborted = page.waitForEvent('requestfailed')
+  await page.evaluate('history.back()')
+  await asked
+  await page.evaluate('history.forward()')
+  assert.is((await aborted).url(), `${address}/`)
+  release()
+  assert.is(page.url(), `${address}/explore/departments`)
+  assert.is(await page.textContent('h1'), 'Departments')
+  await close()
+})
+
 test('filter: a value, a reference by its name, and their removal', async () => {
   const { page, problems, close } = await open('/explore/leave')
   await page.locator('#filters a', { hasText: 'Approved' }).click()
@@ -207,6 +242,8 @@ const pages = [
   '/explore/employees',
   '/explore/leave?q=an&status=Approved',
   '/explore/employees/7',
+  '/explore/leave?status=nothing',
+  '/explore/leave?offset=1000',
   '/explore/leave/new',
   '/explore/nothing',
 ]
