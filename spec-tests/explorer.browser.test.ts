@@ -196,6 +196,32 @@ test('create: refused with each issue at its field, then accepted; the token is 
   await close()
 })
 
+test('create: an attempt without a response is repeated with its key, also after a refused token', async () => {
+  const { page, close } = await open('/explore/leave/new')
+  const keys: (string | undefined)[] = []
+  await page.route('**/api/v1/leave', async (route) => {
+    keys.push(route.request().headers()['idempotency-key'])
+    if (keys.length > 1) return route.continue()
+    await route.fetch()
+    return route.abort()
+  })
+  await page.fill('#field-leave_type', 'Stored once')
+  await page.fill('#token', token)
+  await page.click('#create button')
+  await page.locator('#problem', { hasText: 'may or may not have been created' }).waitFor()
+  await page.fill('#token', 'not-the-token')
+  await page.click('#create button')
+  await page.locator('#issue-token', { hasText: 'not the write token' }).waitFor()
+  await page.fill('#token', token)
+  await page.click('#create button')
+  await page.waitForURL(/\/explore\/leave\/\d+$/)
+  assert.is(keys.length, 3)
+  assert.is(new Set(keys).size, 1)
+  await page.goto(`${address}/explore/leave?q=stored+once`)
+  assert.match(String(await page.textContent('.summary')), /^1 leave request/)
+  await close()
+})
+
 test('download: the whole result with its search', async () => {
   const { page, problems, close } = await open('/explore/employees?q=an')
   const [download] = await Promise.all([page.waitForEvent('download'), page.click('.downloads >> text=CSV')])
