@@ -80,13 +80,30 @@ const isJson = async (accept: string): Promise<boolean> => {
   return headers['content-type'] === 'application/json; charset=utf-8'
 }
 
-for (const accept of ['*/*', 'text/*', 'text/html', 'text/csv;q=0', 'application/json, text/csv;q=0.5', 'csv', '']) {
+for (const accept of [
+  '*/*',
+  'text/*',
+  'text/html',
+  'text/csv;q=0',
+  'application/json, text/csv;q=0.5',
+  'application/json;charset=utf-8, text/csv;q=0.5',
+  'text/csv;charset=utf-16',
+  'csv',
+  '',
+]) {
   test(`Accept: ${accept} gets JSON`, async () => {
     assert.ok(await isJson(accept))
   })
 }
 
-for (const accept of ['text/csv', 'TEXT/CSV', 'text/csv, */*;q=0.1', 'application/json;q=0.5, application/x-ndjson']) {
+for (const accept of [
+  'text/csv',
+  'TEXT/CSV',
+  'text/csv; charset=UTF-8',
+  'text/csv; header=present; q=0.8',
+  'text/csv, */*;q=0.1',
+  'application/json;q=0.5, application/x-ndjson',
+]) {
   test(`Accept: ${accept} gets all rows`, async () => {
     assert.not.ok(await isJson(accept))
   })

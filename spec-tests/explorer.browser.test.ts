@@ -69,6 +69,41 @@ test('search: the request of an earlier text is aborted, so the last text wins',
   await close()
 })
 
+test('back: drops a search that has not begun, and forward drops the page that back asked for', async () => {
+  const { page, close } = await open('/')
+  await page.locator('.card a', { hasText: 'Departments' }).click()
+  await page.waitForURL('**/explore/departments')
+  await page.evaluate(`
+    document.getElementById('q').value = 'eng'
+    document.getElementById('q').dispatchEvent(new Event('input', { bubbles: true }))
+    history.back()`)
+  await page.locator('.card').first().waitFor()
+  // The search would begin within this time.
+  await page.waitForTimeout(400)
+  assert.is(page.url(), `${address}/`)
+
+  await page.goForward()
+  await page.locator('h1', { hasText: 'Departments' }).waitFor()
+  let release = () => {}
+  const held = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  await page.route(`${address}/`, async (route) => {
+    await held
+    await route.continue().catch(() => {})
+  })
+  const asked = page.waitForRequest(`${address}/`)
+  const aborted = page.waitForEvent('requestfailed')
+  await page.evaluate('history.back()')
+  await asked
+  await page.evaluate('history.forward()')
+  assert.is((await aborted).url(), `${address}/`)
+  release()
+  assert.is(page.url(), `${address}/explore/departments`)
+  assert.is(await page.textContent('h1'), 'Departments')
+  await close()
+})
+
 test('filter: a value, a reference by its name, and their removal', async () => {
   const { page, problems, close } = await open('/explore/leave')
   await page.locator('#filters a', { hasText: 'Approved' }).click()
@@ -161,6 +196,32 @@ test('create: refused with each issue at its field, then accepted; the token is 
   await close()
 })
 
+test('create: an attempt without a response is repeated with its key, also after a refused token', async () => {
+  const { page, close } = await open('/explore/leave/new')
+  const keys: (string | undefined)[] = []
+  await page.route('**/api/v1/leave', async (route) => {
+    keys.push(route.request().headers()['idempotency-key'])
+    if (keys.length > 1) return route.continue()
+    await route.fetch()
+    return route.abort()
+  })
+  await page.fill('#field-leave_type', 'Stored once')
+  await page.fill('#token', token)
+  await page.click('#create button')
+  await page.locator('#problem', { hasText: 'may or may not have been created' }).waitFor()
+  await page.fill('#token', 'not-the-token')
+  await page.click('#create button')
+  await page.locator('#issue-token', { hasText: 'not the write token' }).waitFor()
+  await page.fill('#token', token)
+  await page.click('#create button')
+  await page.waitForURL(/\/explore\/leave\/\d+$/)
+  assert.is(keys.length, 3)
+  assert.is(new Set(keys).size, 1)
+  await page.goto(`${address}/explore/leave?q=stored+once`)
+  assert.match(String(await page.textContent('.summary')), /^1 leave request/)
+  await close()
+})
+
 test('download: the whole result with its search', async () => {
   const { page, problems, close } = await open('/explore/employees?q=an')
   const [download] = await Promise.all([page.waitForEvent('download'), page.click('.downloads >> text=CSV')])
@@ -207,6 +268,8 @@ const pages = [
   '/explore/employees',
   '/explore/leave?q=an&status=Approved',
   '/explore/employees/7',
+  '/explore/leave?status=nothing',
+  '/explore/leave?offset=1000',
   '/explore/leave/new',
   '/explore/nothing',
 ]

@@ -165,6 +165,16 @@ test('a reference is found by its name', async () => {
   assert.match(await page('/explore/employees/choices?q=45'), /data-value="45"/)
 })
 
+test('several references are found by their names, one after another', async () => {
+  const first = await send('/explore/employees?dept_id=engineering&manager_id=varnholt-ellis&status=Active')
+  assert.is(first.headers.location, '/explore/employees?status=Active&manager_id=varnholt-ellis&dept_id=1')
+  const second = await send(String(first.headers.location))
+  assert.is(second.headers.location, '/explore/employees?dept_id=1&status=Active&manager_id=1')
+  const several = await page('/explore/employees?dept_id=e&manager_id=varnholt-ellis')
+  assert.match(plain(several), /Which dept_id\?/)
+  assert.ok(linksOf(several).includes('/explore/employees?manager_id=varnholt-ellis&dept_id=1'))
+})
+
 test('redacted fields are shown as such', async () => {
   assert.match(await page('/explore/employees'), /<span class="redacted">redacted<\/span>/)
   assert.match(await page('/explore/employees/7'), /password_hash.*<span class="redacted">redacted<\/span>/s)

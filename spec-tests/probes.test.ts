@@ -34,7 +34,7 @@ const statusesWith = async (ping: Storage['ping'], isStopping = false) => {
   const responses = await Promise.all(['/livez', '/readyz'].map((path) => fetch(`${address}${path}`)))
   const bodies = (await Promise.all(responses.map((response) => response.json()))) as {
     status?: string
-    error?: { code: string }
+    error?: { code: string; message: string }
   }[]
   await stop()
   return { statuses: responses.map(({ status }) => status), bodies }
@@ -53,8 +53,9 @@ test('on a standby, a process is ready to read', async () => {
 })
 
 test('a process that stops lives and is not ready', async () => {
-  const { statuses } = await statusesWith(async () => ({ isReadOnly: false }), true)
+  const { statuses, bodies } = await statusesWith(async () => ({ isReadOnly: false }), true)
   assert.equal(statuses, [200, 503])
+  assert.match(bodies[1]?.error?.message ?? '', /service is stopping/)
 })
 
 for (const WORKERS of ['1', '2']) {

@@ -76,6 +76,10 @@ const retryAfter = { 'Retry-After': '1' }
 export const unavailable = (): HttpError =>
   httpError(503, 'unavailable', 'The database is not available. Nothing was stored; try again shortly.', retryAfter)
 
+/** The readiness probe of a process that stops; it still serves requests. */
+export const stopping = (): HttpError =>
+  httpError(503, 'unavailable', 'The service is stopping; send requests to another instance.', retryAfter)
+
 /** A read that exceeded READ_TIMEOUT_MS. */
 export const readTimedOut = (): HttpError =>
   httpError(503, 'unavailable', 'The read exceeded its time limit. Narrow the query, or try again.', retryAfter)

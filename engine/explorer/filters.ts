@@ -82,7 +82,7 @@ const control = (
   const current =
     chosen !== undefined &&
     html`<p class="chosen"><bdi>${textOf(String(chosen))}</bdi> <a href="${tableUrl(resource, without(state, name))}" aria-label="Remove the filter ${name}">Remove</a></p>`
-  return html`<section class="filter"><h3 title="${field.about}">${name}</h3>${current || html`${items.length > 0 && html`<ul class="values">${items}</ul>`}${valueBox(field, target)}`}</section>`
+  return html`<section class="filter"><h2 title="${field.about}">${name}</h2>${current || html`${items.length > 0 && html`<ul class="values">${items}</ul>`}${valueBox(field, target)}`}</section>`
 }
 
 /** All filters of a table. */

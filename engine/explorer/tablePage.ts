@@ -46,8 +46,9 @@ const downloads = (resource: Resource, state: TableState): Html[] =>
   )
 
 const empty = (resource: Resource, { q, filters }: TableState, total: number): Html => {
-  const isNarrowed = q !== '' || Object.keys(filters).length > 0 || total > 0
-  return html`<p class="empty">${total === 0 ? 'No rows match.' : 'There are no rows this far.'} ${isNarrowed && html`<a href="${tableUrl(resource)}">Show all</a>`}</p>`
+  const isNarrowed = q !== '' || Object.keys(filters).length > 0
+  const reason = total > 0 ? 'There are no rows this far.' : isNarrowed ? 'No rows match.' : 'There are no rows yet.'
+  return html`<p class="empty">${reason} ${(isNarrowed || total > 0) && html`<a href="${tableUrl(resource)}">Show all</a>`}</p>`
 }
 
 /** The filters that are chosen, each with a link that removes it. */

@@ -2,6 +2,7 @@
 import type { listQueryParser } from '../contract/parameters.js'
 import { filterFields, type Registry, type Resource } from '../descriptor/registry.js'
 import type { Storage } from '../storage/storage.js'
+import { withFilter } from './filters.js'
 import { targetOf } from './labels.js'
 import { type TableState, tableUrl } from './links.js'
 import { eachRow } from './rows.js'
@@ -36,17 +37,19 @@ export const parseState = async (
   const sent = new Map([...all].filter(([, value]) => value.trim() !== ''))
   const page = sent.get('page')
   sent.delete('page')
-  const named = filterFields(resource).find((field) => field.references && !isInteger(sent.get(field.name) ?? '0'))
-  const text = named && sent.get(named.name)
-  if (named) sent.delete(named.name)
-  const state = parse(new URLSearchParams([...sent]).toString())
-  const target = named && targetOf(registry, named)
-  if (named && target && text) {
-    const id = await onlyMatch(storage, target, text.trim())
-    if (id === undefined) return { state, ambiguous: { field: named.name, text: text.trim() } }
-    return {
-      redirect: tableUrl(resource, { ...state, filters: { ...state.filters, [named.name]: BigInt(id) }, offset: 0n }),
-    }
+  const names = filterFields(resource).filter((field) => field.references && !isInteger(sent.get(field.name) ?? '0'))
+  const texts = names.map(({ name }) => [name, sent.get(name)?.trim() ?? ''] as const)
+  for (const [name] of texts) sent.delete(name)
+  const parsed = parse(new URLSearchParams([...sent]).toString())
+  const [first, ...others] = texts
+  // One name after another: the address of the next page has the names that are still to be found.
+  const state = { ...parsed, filters: { ...parsed.filters, ...Object.fromEntries(others) } }
+  const target = names[0] && targetOf(registry, names[0])
+  if (first && target) {
+    const [field, text] = first
+    const id = await onlyMatch(storage, target, text)
+    if (id === undefined) return { state, ambiguous: { field, text } }
+    return { redirect: tableUrl(resource, withFilter(state, field, String(id))) }
   }
   if (page !== undefined && isInteger(page)) {
     const skipped = (BigInt(page.trim()) - 1n) * BigInt(state.limit)

@@ -10,8 +10,9 @@ import type { AppContext } from './requestLog.js'
 export const requestedFormat = (ctx: AppContext): FormatName | undefined => {
   const { accept } = ctx.req.headers
   if (accept === undefined || !/csv|ndjson/i.test(accept)) return undefined
-  const best = ctx.accepts('application/json', ...formatNames)
-  return formatNames.find((name) => name === best)
+  // With their parameters, so that `text/csv;charset=utf-8` is found too.
+  const best = ctx.accepts('application/json; charset=utf-8', ...formatNames.map((name) => formats[name].type))
+  return formatNames.find((name) => formats[name].type === best)
 }
 
 /** The stream ends when the client has gone: Koa destroys it, which ends the generators. */

@@ -1,5 +1,5 @@
 /** The probes of orchestrators: whether the process lives, and whether it can serve. */
-import { unavailable } from '../contract/errors.js'
+import { stopping, unavailable } from '../contract/errors.js'
 import type { Handler, Service } from './handlers.js'
 
 /** Never touches the database: a restart would not repair it. */
@@ -12,7 +12,7 @@ const live: Handler = (ctx) => {
 const ready =
   ({ storage, isStopping }: Service): Handler =>
   async (ctx) => {
-    if (isStopping?.()) throw unavailable()
+    if (isStopping?.()) throw stopping()
     const { isReadOnly } = await storage.ping().catch(() => {
       throw unavailable()
     })

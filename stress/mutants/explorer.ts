@@ -26,8 +26,8 @@ const excerpts = mutantsOf('engine/explorer/excerpt.js', ['explorer.test'], {
 const downloads = mutantsOf('engine/http/download.js', ['download'], {
   'accept-quality': {
     rule: 'A format that the client refuses is not sent.',
-    find: "ctx.accepts('application/json', ...formatNames)",
-    replace: "ctx.accepts(...formatNames) || 'text/csv'",
+    find: "ctx.accepts('application/json; charset=utf-8', ",
+    replace: 'ctx.accepts(',
   },
 })
 

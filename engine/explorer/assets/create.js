@@ -100,7 +100,8 @@ export const createForm = (root) => {
       if (token) headers.Authorization = `Bearer ${bytes}`
       const response = await fetch(form.dataset.path, { method: 'POST', headers, body })
       const result = await response.json()
-      unsettled = response.status >= 500 ? { key, body } : undefined
+      // A token that is refused tells nothing about an earlier attempt with the same key.
+      if (response.status !== 401) unsettled = response.status >= 500 ? { key, body } : undefined
       if (response.status === 201) await load(`${form.dataset.rows}/${result.id}`)
       else showError(form, response.status, result.error)
     } catch {

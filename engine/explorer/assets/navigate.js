@@ -4,6 +4,7 @@
 const liveParts = ['results', 'filters']
 
 let current
+let timer
 let shown = location.pathname + location.search
 const listeners = []
 
@@ -34,8 +35,9 @@ const showPage = (next) => {
   announce(document.getElementById('page'))
 }
 
-/** Asks for a page; the request before it is aborted. Resolves with whether the page is shown. */
+/** Asks for a page; the request before it is aborted, and a search that has not begun is dropped. Resolves with whether the page is shown. */
 export const load = async (url, { history: mode = 'push', live = false, focus = true } = {}) => {
+  clearTimeout(timer)
   current?.abort()
   const request = new AbortController()
   current = request
@@ -86,7 +88,6 @@ export const addressOf = (form) => {
 
 /** Milliseconds without a key before a search begins. */
 const pause = 180
-let timer
 
 const startSearch = (form) => {
   clearTimeout(timer)
@@ -101,7 +102,6 @@ document.addEventListener('click', (event) => {
   if (!isOurs(url) || link.hasAttribute('data-plain') || link.hasAttribute('download') || link.target) return
   if (url.hash && url.pathname === location.pathname && url.search === location.search) return
   event.preventDefault()
-  clearTimeout(timer)
   load(url.href)
 })
 
@@ -109,7 +109,6 @@ document.addEventListener('submit', (event) => {
   const form = event.target
   if (!form.matches('[data-live], [data-navigate]')) return
   event.preventDefault()
-  clearTimeout(timer)
   const isSearch = form.matches('[data-live]') && document.activeElement?.id === 'q'
   load(addressOf(form), { live: isSearch, focus: !isSearch })
 })
@@ -129,7 +128,7 @@ document.addEventListener('keydown', (event) => {
 })
 
 addEventListener('popstate', () => {
-  // Only the fragment has changed.
-  if (location.pathname + location.search === shown) return
-  load(location.href, { history: 'none', focus: false })
+  // Only the fragment has changed, or back was followed by forward before the page was there.
+  if (location.pathname + location.search === shown) current?.abort()
+  else load(location.href, { history: 'none', focus: false })
 })
