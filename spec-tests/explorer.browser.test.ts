@@ -69,6 +69,23 @@ test('search: the request of an earlier text is aborted, so the last text wins',
   await close()
 })
 
+test('search: a failure is shown below the box, and the next search replaces it', async () => {
+  const { page, close } = await open('/explore/employees')
+  await page.route('**/explore/employees?q=an', (route) => route.abort())
+  await page.route('**/explore/employees?q=ana', (route) =>
+    route.fulfill({ status: 503, contentType: 'text/html', body: '<p class="lead">The search took too long.</p>' }),
+  )
+  await page.fill('#q', 'an')
+  await page.locator('#results [role=alert]', { hasText: 'did not respond' }).waitFor()
+  await page.fill('#q', 'ana')
+  await page.locator('#results [role=alert]', { hasText: 'took too long' }).waitFor()
+  assert.is(await page.inputValue('#q'), 'ana')
+  await page.fill('#q', 'ana n')
+  await page.locator('#results mark').first().waitFor()
+  assert.is(await page.locator('[role=alert]').count(), 0)
+  await close()
+})
+
 test('back: drops a search that has not begun, and forward drops the page that back asked for', async () => {
   const { page, close } = await open('/')
   await page.locator('.card a', { hasText: 'Departments' }).click()

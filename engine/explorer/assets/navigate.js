@@ -35,6 +35,15 @@ const showPage = (next) => {
   announce(document.getElementById('page'))
 }
 
+/** Shows why a search failed in the place of its rows; the box stays, and the next search replaces the message. */
+const showFailure = (message) => {
+  const notice = document.createElement('p')
+  notice.className = 'notice'
+  notice.setAttribute('role', 'alert')
+  notice.textContent = message
+  document.getElementById('results')?.replaceChildren(notice)
+}
+
 /** Asks for a page; the request before it is aborted, and a search that has not begun is dropped. Resolves with whether the page is shown. */
 export const load = async (url, { history: mode = 'push', live = false, focus = true } = {}) => {
   clearTimeout(timer)
@@ -53,7 +62,11 @@ export const load = async (url, { history: mode = 'push', live = false, focus = 
     if (mode === 'push') history.pushState(null, '', address)
     if (mode === 'replace') history.replaceState(null, '', address)
     shown = location.pathname + location.search
-    const isLive = live && response.ok && !response.redirected && replace('results', next)
+    if (live && !response.ok) {
+      showFailure(next.querySelector('.lead')?.textContent ?? next.title)
+      return false
+    }
+    const isLive = live && !response.redirected && replace('results', next)
     if (isLive) {
       for (const id of liveParts.slice(1)) replace(id, next)
       document.title = next.title
@@ -67,8 +80,9 @@ export const load = async (url, { history: mode = 'push', live = false, focus = 
     return true
   } catch (error) {
     if (error.name === 'AbortError') return false
+    if (live) showFailure('The service did not respond. Change the text or press Enter to try again.')
     // A page that cannot be shown here is left to the browser, which has an error page for it.
-    location.assign(url)
+    else location.assign(url)
     return false
   } finally {
     if (request === current) document.getElementById('main').removeAttribute('aria-busy')
