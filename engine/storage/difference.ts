@@ -19,6 +19,14 @@ export const describeDifference = ({ table, column, message, advice }: Differenc
 /** The command that carries a difference out. */
 export const applyCommand = (word: string): string => `npm run migrate -- --apply ${word}`
 
+/** A sentence with the one command for several words, each of which is refused without the others; undefined for one word or none. */
+export const applyTogether = (words: readonly string[]): string | undefined =>
+  words.length > 1 ? `If all of this is what you want, run: ${applyCommand(words.join(','))}` : undefined
+
+/** The words that a start waits for. */
+export const missingWords = (differences: readonly Difference[]): string[] =>
+  differences.flatMap(({ word, isBlocking }) => (isBlocking && word !== undefined ? [word] : []))
+
 const verbs = ['add', 'adopt', 'create', 'drop', 'rename', 'retype']
 
 /** What is wrong with a word, whatever the database; undefined if nothing is. */
@@ -41,6 +49,11 @@ export class Words {
   has(word: string): boolean {
     this.#unused.delete(word)
     return this.#given.has(word)
+  }
+
+  /** Those that allow something that is to be done. */
+  get used(): readonly string[] {
+    return [...this.#given].filter((word) => !this.#unused.has(word))
   }
 
   /** Those that allow nothing that is to be done. */
