@@ -19,13 +19,19 @@ export const describeDifference = ({ table, column, message, advice }: Differenc
 /** The command that carries a difference out. */
 export const applyCommand = (word: string): string => `npm run migrate -- --apply ${word}`
 
-/** A sentence with the one command for several words, each of which is refused without the others; undefined for one word or none. */
-export const applyTogether = (words: readonly string[]): string | undefined =>
-  words.length > 1 ? `If all of this is what you want, run: ${applyCommand(words.join(','))}` : undefined
-
-/** The words that a start waits for. */
-export const missingWords = (differences: readonly Difference[]): string[] =>
-  differences.flatMap(({ word, isBlocking }) => (isBlocking && word !== undefined ? [word] : []))
+/**
+ * A sentence with the one command for several words, each of which is refused without the others; undefined if what was given is
+ * enough, or one word, or `--adopt`.
+ */
+export const applyTogether = (
+  differences: readonly Difference[],
+  given: readonly string[] = [],
+): string | undefined => {
+  const missing = differences.flatMap(({ word, isBlocking }) => (isBlocking && word !== undefined ? [word] : []))
+  const words = [...given, ...missing]
+  if (missing.length === 0 || words.length === 1 || words.every((word) => word.startsWith('adopt:'))) return undefined
+  return `If all of this is what you want, run: ${applyCommand(words.join(','))}`
+}
 
 const verbs = ['add', 'adopt', 'create', 'drop', 'rename', 'retype']
 

@@ -1,7 +1,7 @@
 /** Brings a database in line with the registry: carries out the steps of its plan, or says what prevents that. */
 import type { Knex } from 'knex'
 import type { Registry } from '../descriptor/registry.js'
-import { applyTogether, describeDifference, missingWords, Words } from './difference.js'
+import { applyTogether, describeDifference, Words } from './difference.js'
 import type { MigrationDialect, Step } from './migrationDialect.js'
 import { type MigrationPlan, planMigration } from './migrationPlan.js'
 import type { Progress } from './options.js'
@@ -15,7 +15,7 @@ export const finds = async ({ execute }: MigrationDialect, query: Knex.QueryBuil
 const refuseBlocking = ({ differences }: MigrationPlan, words: Words): void => {
   const blocking = differences.filter(({ isBlocking }) => isBlocking).map(describeDifference)
   if (blocking.length === 0) return
-  const together = applyTogether([...words.used, ...missingWords(differences)])
+  const together = applyTogether(differences, words.used)
   const lines = together === undefined ? blocking : [...blocking, together]
   throw new StorageError(
     lines.length === 1 ? lines[0] : `the descriptors and the tables differ:\n  ${lines.join('\n  ')}`,

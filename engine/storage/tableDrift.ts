@@ -63,37 +63,58 @@ const compareUnused = async (
   return { ...blocked(comparison, name, message, `To remove the column, ${drop}`), word, isBlocking: false }
 }
 
+/** A field that was renamed, in a table that has its former and its present column. */
+const compareBoth = async (
+  comparison: Comparison,
+  column: CatalogueColumn,
+  former: CatalogueColumn,
+  word: string,
+): Promise<Difference> => {
+  const { database, current } = comparison
+  const valuesIn = ({ name }: CatalogueColumn) =>
+    rowCount({ database, table: current.name }, (query) => query.whereNotNull(name))
+  const [values, formerValues] = [await valuesIn(column), await valuesIn(former)]
+  const message = `the field was renamed from "${former.name}", but the table has both columns: "${former.name}" has ${formerValues} values, and "${column.name}" has ${values}.`
+  const advice = `If "${former.name}" has the right values, drop the others and rename it: ${applyCommand(word)}. Otherwise remove renamedFrom.`
+  return { ...blocked(comparison, column.name, message, advice), word }
+}
+
 /** The drift of a table that may be altered. */
 const compareFields = async (comparison: Comparison): Promise<Drift> => {
   const { resource, current, words } = comparison
   const shapes = new Map<string, ColumnShape>(shapeOf(current).columns.map((shape) => [shape.name, shape]))
   const differences: Difference[] = []
   const added: Field[] = []
+  const compareUsed = async (field: Field, column: CatalogueColumn) => {
+    const drift = await compareColumn(comparison, field, column, shapes.get(column.name) as ColumnShape)
+    shapes.set(column.name, { ...drift.shape, name: field.name })
+    differences.push(...drift.differences)
+  }
   for (const field of resource.fields.filter(({ name }) => name !== 'id')) {
     const former = field.renamedFrom === undefined ? undefined : columnOf(current, field.renamedFrom)
     const column = columnOf(current, field.name)
     const rename = `rename:${resource.table}.${former?.name}`
-    if (column && former) {
-      const message = `the field was renamed from "${former.name}", but the table has both columns.`
-      const advice = `If "${former.name}" has the values, drop "${field.name}": alter table "${resource.table}" drop column "${field.name}". Otherwise remove renamedFrom.`
-      differences.push(blocked(comparison, field.name, message, advice))
+    const drop = `drop:${resource.table}.${field.name}`
+    if (column && former && !(words.has(drop) && words.has(rename))) {
+      differences.push(await compareBoth(comparison, column, former, `${drop},${rename}`))
+    } else if (column && former) {
+      shapes.delete(column.name)
+      await compareUsed(field, former)
     } else if (!column && !former) {
       const difference = await compareMissing(comparison, field)
       if (difference) differences.push(difference)
       else added.push(field)
     } else {
-      const used = (column ?? former) as CatalogueColumn
       if (!column && !words.has(rename)) {
-        const message = `the field was renamed from "${used.name}".`
+        const message = `the field was renamed from "${former?.name}".`
         const advice = `To rename the column, run: ${applyCommand(rename)}`
         differences.push({ ...blocked(comparison, field.name, message, advice), word: rename })
       }
-      const drift = await compareColumn(comparison, field, used, shapes.get(used.name) as ColumnShape)
-      shapes.set(used.name, { ...drift.shape, name: field.name })
-      differences.push(...drift.differences)
+      await compareUsed(field, (column ?? former) as CatalogueColumn)
     }
   }
-  for (const column of unusedColumns(comparison)) {
+  const isRenamed = ({ name }: CatalogueColumn) => shapes.get(name)?.name !== name
+  for (const column of unusedColumns(comparison).filter((one) => !isRenamed(one))) {
     if (words.has(`drop:${resource.table}.${column.name}`)) shapes.delete(column.name)
     else differences.push(await compareUnused(comparison, column))
   }
