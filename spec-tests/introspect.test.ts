@@ -85,7 +85,7 @@ test('what cannot be expressed is named', async () => {
   )
   const expected = [
     'logs: left out, because it has no integer primary key "id".',
-    'parts: no field can have the name "Name": the name must be lower-case letters, digits and underscores, such as "from_date"; it is left out.',
+    'parts: no field can have the name "Name": the name must be at most 60 lower-case letters, digits and underscores, such as "from_date"; it is left out.',
     'parts: no field can have the name "limit": the name is a query parameter of every list; it is left out.',
     'parts: "made" is of type date, which no kind of field stores; it is left out.',
     'parts: a create cannot set "twice", because the database computes its values; it is left out.',
