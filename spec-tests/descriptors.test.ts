@@ -38,7 +38,7 @@ const withFields = (fields: object, rest: object = {}) => ({ ...valid, fields: {
 const untyped = (value: unknown) => value as never
 const bounds = '-9007199254740991 and 9007199254740991'
 const tableNames =
-  'lower-case letters, digits and underscores, such as "leave_requests", and must not begin with sqlite_, pg_ or registry_'
+  'at most 60 lower-case letters, digits and underscores, such as "leave_requests", and must not begin with sqlite_, pg_ or registry_'
 
 const cases: [name: string, exported: unknown, ...messages: string[]][] = [
   [

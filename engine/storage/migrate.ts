@@ -5,7 +5,7 @@ import { applyTogether, describeDifference, Words } from './difference.js'
 import type { MigrationDialect, Step } from './migrationDialect.js'
 import { type MigrationPlan, planMigration } from './migrationPlan.js'
 import type { Progress } from './options.js'
-import { StorageError } from './storage.js'
+import { NothingToDo, StorageError } from './storage.js'
 
 /** Whether a query has a result. */
 export const finds = async ({ execute }: MigrationDialect, query: Knex.QueryBuilder): Promise<boolean> =>
@@ -76,8 +76,8 @@ export const migrate = async (
   }
   const first = await planAll()
   if (words.unused.length > 0)
-    throw new StorageError(
-      `there is nothing to do for ${words.unused.join(', ')}; npm run plan lists what can be applied`,
+    throw new NothingToDo(
+      `There is nothing to do for ${words.unused.join(', ')}; npm run plan lists what can be applied.`,
     )
   if (first.steps.length === 0) return first
   await reports.beforeChanges?.()

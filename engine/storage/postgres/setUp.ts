@@ -11,7 +11,7 @@ import type { Execute, MigrationDialect, Step } from '../migrationDialect.js'
 import type { MigrationPlan } from '../migrationPlan.js'
 import type { ConnectOptions, Migrated, MigrateOptions, StorageOptions } from '../options.js'
 import { quoted } from '../schema.js'
-import { StorageError } from '../storage.js'
+import { NothingToDo, StorageError } from '../storage.js'
 import { messageOf } from './errors.js'
 import { migrationDialect } from './migration.js'
 import { executeOn } from './migrationSteps.js'
@@ -101,6 +101,7 @@ const explaining = async <T>(url: string, work: () => Promise<T>): Promise<T> =>
   try {
     return await work()
   } catch (error) {
+    if (error instanceof NothingToDo) throw error
     throw new StorageError(`The database ${publicDatabaseUrl(url)} cannot be used: ${messageOf(error as Error)}`)
   }
 }
