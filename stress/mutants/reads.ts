@@ -79,8 +79,8 @@ const queries = mutantsOf('engine/storage/plan.js', ['search'], {
 const cached = mutantsOf('engine/storage/table.js', ['conditional'], {
   'etag-stale-cache': {
     rule: 'A cached response is used only while its table has not changed.',
-    find: 'entry && entry.tag === (await tag()) ? entry : undefined',
-    replace: 'entry',
+    find: 'entry !== undefined && entry.tag === (await tag())',
+    replace: 'entry !== undefined',
   },
 })
 
