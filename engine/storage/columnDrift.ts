@@ -104,7 +104,8 @@ const compareRows = async (
   const { name, kind, required, references, redacted } = field
   const differences: Difference[] = []
   // A table of the engine has such values only if another program has stored them since.
-  const isUnservable = current.origin === 'unknown' && !redacted ? database.isUnservable(field) : undefined
+  const isUnservable =
+    current.origin === 'unknown' && !redacted ? database.isUnservable({ ...field, name: column.name }) : undefined
   if (isUnservable && column.kind === kind) {
     const unservable = await exampleRows(rowsOf(comparison), (query) =>
       query.whereNotNull(column.name).whereRaw(isUnservable as never),
