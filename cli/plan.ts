@@ -2,7 +2,7 @@
 import { publicDatabaseUrl } from '../engine/databaseUrl.js'
 import { loadRegistry } from '../engine/descriptor/load.js'
 import { readSettings } from '../engine/settings.js'
-import { describeDifference } from '../engine/storage/difference.js'
+import { applyTogether, describeDifference } from '../engine/storage/difference.js'
 import type { MigrationPlan } from '../engine/storage/migrationPlan.js'
 import { planStorage } from '../engine/storage/open.js'
 import { folders } from '../product.js'
@@ -29,12 +29,14 @@ const described = ({ steps, differences }: MigrationPlan, withSql: boolean): str
   )
   const sentences = (isWanted: (difference: MigrationPlan['differences'][number]) => boolean) =>
     differences.filter(isWanted).map(describeDifference)
+  const together = applyTogether(differences)
   return [
     ...section('A start does this by itself:', done),
     ...section(
       'A start is refused until you have decided:',
       sentences(({ word, isBlocking }) => isBlocking && word !== undefined),
     ),
+    ...(together === undefined ? [] : [together]),
     ...section(
       'A start is refused until this is corrected:',
       sentences(({ word, isBlocking }) => isBlocking && word === undefined),

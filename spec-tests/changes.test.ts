@@ -49,6 +49,31 @@ interface Change {
 
 const changes: readonly Change[] = [
   {
+    name: 'rename, convert and require a field at once, which a row does not allow',
+    before: { fields: { name: text(), note: text() } },
+    rows: [
+      { name: 'Ana', note: '7' },
+      { name: 'Bo', note: null },
+    ],
+    after: { fields: { name: text(), points: integer({ renamedFrom: 'note' }) }, required: ['points'] },
+    refused:
+      /renamed from "note"(?:.|\n)*all 1 values convert(?:.|\n)*update "members" set "note" = … where "note" is null(?:.|\n)*--apply rename:members\.note,retype:members\.points$/,
+  },
+  {
+    name: 'add a required managed field',
+    before: { fields: { name: text() } },
+    rows: [{ name: 'Ana' }],
+    after: { fields: { name: text(), since: text({ managed: today }) }, required: ['since'] },
+    refused: /in each of the 1 rows\. Leave it out of required/,
+  },
+  {
+    name: 'add a required reference whose default is no row',
+    before: { fields: { name: text() } },
+    rows: [{ name: 'Ana' }],
+    after: { fields: { name: text(), team_id: integer({ references: 'teams', default: 9 }) }, required: ['team_id'] },
+    refused: /column "team_id": existing rows would get the default 9, which is no id of "teams"\. Use the id/,
+  },
+  {
     name: 'add a field',
     before: { fields: { name: text() } },
     rows: [{ name: 'Ana' }],
@@ -468,8 +493,9 @@ const changes: readonly Change[] = [
       table: 'people',
       renamedFromTable: 'members',
     },
-    refused: /table "people": the table was renamed from "members"/,
-    words: ['rename:members', 'rename:people.kind', 'retype:people.level', 'add:people.note'],
+    refused:
+      /table "people": the table was renamed from "members"(?:.|\n)*--apply rename:members,rename:people\.kind,retype:people\.level$/,
+    words: ['rename:members', 'rename:people.kind', 'retype:people.level'],
     served: [{ name: 'Ana', level: 3, note: null }],
     created: { name: 'Bo', level: 1, note: 'x' },
   },
@@ -569,8 +595,14 @@ test('a former column that is there again is not mistaken for the renamed one', 
   const renamed = registryOf({ fields: { b: text({ renamedFrom: 'a' }) } })
   assert.match(
     await refusal(renamed, url),
-    /column "b": the field was renamed from "a", but the table has both columns/,
+    /column "b": the field was renamed from "a", but the table has both columns: "a" has 1 values, and "b" has 1\. .*--apply drop:members\.b,rename:members\.a\./,
   )
+  const words = ['drop:members.b', 'rename:members.a']
+  const { differences } = await migrateStorage(renamed, url, { ...storageOptions, waitMs: 5_000, words })
+  assert.equal(differences, [])
+  const storage = await open(renamed, url)
+  assert.equal(await servedRows(storage, renamed[1] as Resource), [{ b: 'new' }])
+  await storage.close()
 })
 
 test('a field can reference a resource that is new, if it has no values yet', async () => {

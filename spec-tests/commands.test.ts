@@ -101,7 +101,7 @@ test('copy creates a missing folder', async () => {
 test('migrate sets a database up, does nothing the second time, and counts again on request', async () => {
   const file = join(folder, 'migrated.sqlite')
   const database = { DATABASE_URL: `sqlite:${file}` }
-  const [match, upToDate] = [/^The stored counts of all 12 tables match/m, /^The database is up to date\.$/m]
+  const [match, upToDate] = [/^The stored counts of all \d+ tables match/m, /^The database is up to date\.$/m]
   const first = await run('migrate', '', database)
   assert.equal([first.status, first.stderr], [0, ''])
   assert.match(first.stdout, /^Done: create the table employees\.$/m)

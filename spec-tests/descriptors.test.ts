@@ -38,7 +38,7 @@ const withFields = (fields: object, rest: object = {}) => ({ ...valid, fields: {
 const untyped = (value: unknown) => value as never
 const bounds = '-9007199254740991 and 9007199254740991'
 const tableNames =
-  'lower-case letters, digits and underscores, such as "leave_requests", and must not begin with sqlite_, pg_ or registry_'
+  'at most 60 lower-case letters, digits and underscores, such as "leave_requests", and must not begin with sqlite_, pg_ or registry_'
 
 const cases: [name: string, exported: unknown, ...messages: string[]][] = [
   [
@@ -147,7 +147,7 @@ const cases: [name: string, exported: unknown, ...messages: string[]][] = [
   [
     'a field name in camel case',
     withFields({ firstName: text() }),
-    'field "firstName": the name must be lower-case letters, digits and underscores, such as "from_date"',
+    'field "firstName": the name must be at most 60 lower-case letters, digits and underscores, such as "from_date"',
   ],
   [
     'a field named constructor',
@@ -204,6 +204,16 @@ const cases: [name: string, exported: unknown, ...messages: string[]][] = [
     'a former name that is still a field',
     withFields({ kind: text(), type: text({ renamedFrom: 'kind' }) }),
     'field "type": renamedFrom names "kind", which is still a field; remove one of the two',
+  ],
+  [
+    'a field that was renamed from id',
+    withFields({ size: integer({ renamedFrom: 'id' }) }),
+    'field "size": renamedFrom names "id", which every row keeps; remove it',
+  ],
+  [
+    'options that are no object',
+    withFields({ size: integer('large' as never) }),
+    `field "size": the options of integer() are "large", but they must be an object such as { about: '…' }`,
   ],
   [
     'a name of the service',
@@ -307,7 +317,7 @@ const cases: [name: string, exported: unknown, ...messages: string[]][] = [
     'two rules of the name, and three of unique',
     withFields({ Limit: text({ unique: ['Limit', 'titl', 'secret'] }), secret: text({ redacted: true }) }),
     'field "Limit": the name is a query parameter of every list; choose another',
-    'field "Limit": the name must be lower-case letters, digits and underscores, such as "from_date"',
+    'field "Limit": the name must be at most 60 lower-case letters, digits and underscores, such as "from_date"',
     'field "Limit": unique names the field itself; name other fields, or write true',
     'field "Limit": unique names the unknown field "titl". Did you mean "title"?',
     'field "Limit": unique names the redacted field "secret", and would reveal its values',

@@ -176,6 +176,7 @@ export const parseCommand = <O extends Options>(
     const isMissing = option.placeholder && (value === undefined || (!isInline && value.startsWith('-')))
     if (isMissing) throw new UsageError(`--${token.name} needs a value: ${option.expected}.`)
     if (!option.placeholder && value !== undefined) throw new UsageError(`--${token.name} does not accept a value.`)
+    if (values[token.name] !== undefined) throw new UsageError(`--${token.name} is given twice; give it once.`)
     const parsed = option.parse(value ?? '')
     if (parsed === undefined) {
       throw new UsageError(`--${token.name} is "${shown(value ?? '')}", but it must be ${option.expected}.`)

@@ -24,7 +24,7 @@ const mandatory: Shapes = {
   name: shape('a string such as "Leave request"', isText),
   area: shape('a string such as "People"', isText),
   table: shape(
-    'lower-case letters, digits and underscores, such as "leave_requests", and must not begin with sqlite_, pg_ or registry_',
+    'at most 60 lower-case letters, digits and underscores, such as "leave_requests", and must not begin with sqlite_, pg_ or registry_',
     isTableName,
   ),
   fields: shape(
@@ -82,8 +82,8 @@ const parseValues = (values: Values, shapes: Shapes, { words, advice }: Unknown,
   return valid
 }
 
-const isSpec = (spec: unknown): spec is { kind: Kind; options: Values } =>
-  isObject(spec) && Object.hasOwn(kinds, String(spec['kind'])) && isObject(spec['options'])
+const isSpec = (spec: unknown): spec is { kind: Kind; options: unknown } =>
+  isObject(spec) && Object.hasOwn(kinds, String(spec['kind'])) && Object.hasOwn(spec, 'options')
 
 const parseField = (field: string, spec: unknown, report: Report): FieldSpec => {
   if (!isSpec(spec)) {
@@ -92,6 +92,10 @@ const parseField = (field: string, spec: unknown, report: Report): FieldSpec => 
     return { kind: 'text', options: {} }
   }
   const { kind, options } = spec
+  if (!isObject(options)) {
+    report(`the options of ${kind}() are ${formatValue(options)}, but they must be an object such as { about: '…' }`)
+    return { kind, options: {} }
+  }
   const unknown: Unknown = {
     words: (name) => `option "${name}" of ${kind}()`,
     advice: (name) =>

@@ -35,7 +35,7 @@ export const checkFieldName = (name: string, report: (message: string) => void):
   if (systemColumns.includes(lower)) report('every table has a column of that name on PostgreSQL; choose another')
   if (name.startsWith('registry_')) report('the service has columns that begin with registry_; choose another name')
   if (!/^[a-z][a-z0-9_]{0,59}$/.test(name)) {
-    report('the name must be lower-case letters, digits and underscores, such as "from_date"')
+    report('the name must be at most 60 lower-case letters, digits and underscores, such as "from_date"')
   }
 }
 
@@ -115,6 +115,7 @@ const checkField = (
   if (renamedFrom !== undefined && Object.hasOwn(descriptor.fields, renamedFrom)) {
     report(`renamedFrom names "${renamedFrom}", which is still a field; remove one of the two`, 'renamedFrom')
   }
+  if (renamedFrom === 'id') report('renamedFrom names "id", which every row keeps; remove it', 'renamedFrom')
   const isNamedTwice = ([other, spec]: [string, FieldSpec]) =>
     other !== name && (spec.options as Options<never>).renamedFrom === renamedFrom
   if (renamedFrom !== undefined && Object.entries(descriptor.fields).some(isNamedTwice)) {

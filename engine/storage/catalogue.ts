@@ -77,6 +77,13 @@ export const shapeOf = (table: CatalogueTable): TableShape => ({
   })),
 })
 
+const describeKey = (name: string, before: string | undefined, after: string | undefined): string => {
+  if (after === undefined) return `drop the foreign key of "${name}"`
+  return before === undefined
+    ? `add the foreign key of "${name}"`
+    : `let the foreign key of "${name}" reference "${after}" instead of "${before}"`
+}
+
 /** What turns a table into a shape, in words: `rename "kind" to "type"`. */
 export const describeChanges = (table: CatalogueTable, shape: TableShape): string[] => {
   const before = new Map(shapeOf(table).columns.map((column) => [column.name, column]))
@@ -87,7 +94,7 @@ export const describeChanges = (table: CatalogueTable, shape: TableShape): strin
       ...(from === name ? [] : [`rename "${from}" to "${name}"`]),
       ...(convertTo === undefined ? [] : [`make "${name}" ${convertTo}`]),
       ...(now?.isNotNull === isNotNull ? [] : [isNotNull ? `require "${name}"` : `allow null in "${name}"`]),
-      ...(now?.target === target ? [] : [`${target === undefined ? 'drop' : 'add'} the foreign key of "${name}"`]),
+      ...(now?.target === target ? [] : [describeKey(name, now?.target, target)]),
     ]
   })
   return [...changes, ...[...before.keys()].map((name) => `drop "${name}"`)]

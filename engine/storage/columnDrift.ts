@@ -5,7 +5,7 @@ import type { CatalogueColumn, CatalogueTable, ColumnShape } from './catalogue.j
 import { convertible, converts } from './conversions.js'
 import { applyCommand, type Difference, type Words } from './difference.js'
 import type { MigrationDialect } from './migrationDialect.js'
-import { exampleRows, idsOf, valuesOf } from './rowChecks.js'
+import { exampleRows, idsOf, rowCount, valuesOf } from './rowChecks.js'
 import { tableNameOf } from './schema.js'
 
 /** What a table is compared with, and what was allowed. */
@@ -70,6 +70,29 @@ const presentTable = async ({ database, registry }: Comparison, table: string): 
   return current ?? (former === undefined ? undefined : database.catalogue(former))
 }
 
+/** Why existing rows cannot get a default: it references a row that does not exist. */
+export const compareDefault = async (
+  comparison: Comparison,
+  { name, references }: Field,
+  value: string | number,
+): Promise<Difference | undefined> => {
+  if (references === undefined) return undefined
+  const { database, registry } = comparison
+  const target = tableNameOf(registry, references)
+  const present = await presentTable(comparison, target)
+  // The table that is referenced is refused itself.
+  if (present?.hasId === false) return undefined
+  if (present && (await rowCount({ database, table: present.name }, (query) => query.where({ id: value }))) > 0)
+    return undefined
+  const message = `existing rows would get the default ${value}, which is no id of "${target}".`
+  return blocked(
+    comparison,
+    name,
+    message,
+    'Use the id of an existing row as the default, or do not require the field.',
+  )
+}
+
 /** Finds rows that contradict what the descriptor newly requires of a column. */
 const compareRows = async (
   comparison: Comparison,
@@ -77,14 +100,15 @@ const compareRows = async (
   column: CatalogueColumn,
   target: string | undefined,
 ): Promise<Difference[]> => {
-  const { database, resource, current } = comparison
+  const { database, current } = comparison
   const { name, kind, required, references, redacted } = field
   const differences: Difference[] = []
   // A table of the engine has such values only if another program has stored them since.
-  const isUnservable = current.origin === 'unknown' && !redacted ? database.isUnservable(field) : undefined
+  const isUnservable =
+    current.origin === 'unknown' && !redacted ? database.isUnservable({ ...field, name: column.name }) : undefined
   if (isUnservable && column.kind === kind) {
     const unservable = await exampleRows(rowsOf(comparison), (query) =>
-      query.whereNotNull(name).whereRaw(isUnservable as never),
+      query.whereNotNull(column.name).whereRaw(isUnservable as never),
     )
     const message = `${idsOf(unservable)} a value that is not ${kinds[kind].expected}, and would be served as null.`
     const advice = 'Correct these values, or remove the field.'
@@ -93,7 +117,8 @@ const compareRows = async (
   if (required && !column.isNotNull) {
     const empty = await exampleRows(rowsOf(comparison), (query) => query.whereNull(column.name))
     const message = `the descriptor requires a value, but ${idsOf(empty)} none.`
-    const advice = `Set their values: update "${resource.table}" set "${name}" = … where "${name}" is null`
+    // The table and the column may still have their former names.
+    const advice = `Set their values: update "${current.name}" set "${column.name}" = … where "${column.name}" is null`
     if (empty.count > 0) differences.push(blocked(comparison, name, message, advice))
   }
   if (target !== undefined) {

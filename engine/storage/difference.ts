@@ -19,6 +19,20 @@ export const describeDifference = ({ table, column, message, advice }: Differenc
 /** The command that carries a difference out. */
 export const applyCommand = (word: string): string => `npm run migrate -- --apply ${word}`
 
+/**
+ * A sentence with the one command for several words, each of which is refused without the others; undefined if what was given is
+ * enough, or one word, or `--adopt`.
+ */
+export const applyTogether = (
+  differences: readonly Difference[],
+  given: readonly string[] = [],
+): string | undefined => {
+  const missing = differences.flatMap(({ word, isBlocking }) => (isBlocking && word !== undefined ? [word] : []))
+  const words = [...given, ...missing]
+  if (missing.length === 0 || words.length === 1 || words.every((word) => word.startsWith('adopt:'))) return undefined
+  return `If all of this is what you want, run: ${applyCommand(words.join(','))}`
+}
+
 const verbs = ['add', 'adopt', 'create', 'drop', 'rename', 'retype']
 
 /** What is wrong with a word, whatever the database; undefined if nothing is. */
@@ -41,6 +55,11 @@ export class Words {
   has(word: string): boolean {
     this.#unused.delete(word)
     return this.#given.has(word)
+  }
+
+  /** Those that allow something that is to be done. */
+  get used(): readonly string[] {
+    return [...this.#given].filter((word) => !this.#unused.has(word))
   }
 
   /** Those that allow nothing that is to be done. */

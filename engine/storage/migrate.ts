@@ -1,21 +1,25 @@
 /** Brings a database in line with the registry: carries out the steps of its plan, or says what prevents that. */
 import type { Knex } from 'knex'
 import type { Registry } from '../descriptor/registry.js'
-import { describeDifference, Words } from './difference.js'
+import { applyTogether, describeDifference, Words } from './difference.js'
 import type { MigrationDialect, Step } from './migrationDialect.js'
 import { type MigrationPlan, planMigration } from './migrationPlan.js'
 import type { Progress } from './options.js'
-import { StorageError } from './storage.js'
+import { NothingToDo, StorageError } from './storage.js'
 
 /** Whether a query has a result. */
 export const finds = async ({ execute }: MigrationDialect, query: Knex.QueryBuilder): Promise<boolean> =>
   (await execute(query.select(1).limit(1).toString())).length > 0
 
 /** Throws if something has to be decided or corrected first; the message has all of it. */
-const refuseBlocking = ({ differences }: MigrationPlan): void => {
+const refuseBlocking = ({ differences }: MigrationPlan, words: Words): void => {
   const blocking = differences.filter(({ isBlocking }) => isBlocking).map(describeDifference)
-  if (blocking.length === 1) throw new StorageError(blocking[0])
-  if (blocking.length > 1) throw new StorageError(`the descriptors and the tables differ:\n  ${blocking.join('\n  ')}`)
+  if (blocking.length === 0) return
+  const together = applyTogether(differences, words.used)
+  const lines = together === undefined ? blocking : [...blocking, together]
+  throw new StorageError(
+    lines.length === 1 ? lines[0] : `the descriptors and the tables differ:\n  ${lines.join('\n  ')}`,
+  )
 }
 
 /** The error of a step that failed, with what it concerns and what to do. */
@@ -67,13 +71,13 @@ export const migrate = async (
   const words = new Words(given)
   const planAll = async (): Promise<MigrationPlan> => {
     const plan = await planMigration(database, registry, words)
-    refuseBlocking(plan)
+    refuseBlocking(plan, words)
     return plan
   }
   const first = await planAll()
   if (words.unused.length > 0)
-    throw new StorageError(
-      `there is nothing to do for ${words.unused.join(', ')}; npm run plan lists what can be applied`,
+    throw new NothingToDo(
+      `There is nothing to do for ${words.unused.join(', ')}; npm run plan lists what can be applied.`,
     )
   if (first.steps.length === 0) return first
   await reports.beforeChanges?.()

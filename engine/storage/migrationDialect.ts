@@ -62,7 +62,7 @@ export interface StoredCounts {
 /** What a database provides so that it can be migrated. */
 export interface MigrationDialect extends SchemaDialect {
   readonly execute: Execute
-  /** The tables of the database, without those of the engine. */
+  /** The tables and views of the database, without those of the engine. */
   tableNames(): Promise<string[]>
   /** A table; undefined if it does not exist. */
   catalogue(table: string): Promise<CatalogueTable | undefined>

@@ -151,13 +151,12 @@ const planResource = async (
     const message = `another program has created "${former.name}", which is not renamed.`
     return undecided(undefined, message, 'Remove renamedFromTable.')
   }
-  if (former && words.has(rename)) return planExisting(database, registry, resource, former, words)
   if (former) {
-    return undecided(
-      rename,
-      `the table was renamed from "${former.name}".`,
-      `To rename it, run: ${applyCommand(rename)}`,
-    )
+    const plan = await planExisting(database, registry, resource, former, words)
+    if (words.has(rename)) return plan
+    const message = `the table was renamed from "${former.name}".`
+    const { differences } = undecided(rename, message, `To rename it, run: ${applyCommand(rename)}`)
+    return { steps: [], foreignKeys: [], differences: [...differences, ...plan.differences] }
   }
   const similar = unused.find((one) => isSimilar(resource, one))
   const create = `create:${table}`

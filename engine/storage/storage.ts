@@ -163,6 +163,9 @@ export class StorageError extends Error {
   override readonly name = 'StorageError'
 }
 
+/** There is nothing to do for the words that were given; the database itself can be used. */
+export class NothingToDo extends StorageError {}
+
 /** The database cannot serve the request now; nothing was stored, and a retry may succeed. The message is for the log. */
 export class Unavailable extends Error {
   override readonly name = 'Unavailable'

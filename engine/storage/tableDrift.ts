@@ -1,7 +1,7 @@
 /** Compares a descriptor with its table: what the table must become, and what has to be decided or corrected first. */
 import type { Field } from '../descriptor/registry.js'
 import { type CatalogueColumn, type ColumnShape, columnOf, shapeOf, type TableShape } from './catalogue.js'
-import { blocked, type Comparison, compareColumn } from './columnDrift.js'
+import { blocked, type Comparison, compareColumn, compareDefault } from './columnDrift.js'
 import { applyCommand, type Difference, Words } from './difference.js'
 import { exampleRows, rowCount } from './rowChecks.js'
 import { constantDefault } from './schema.js'
@@ -14,9 +14,14 @@ export interface Drift {
   readonly added: readonly Field[]
 }
 
-/** The columns that no field uses. */
-const unusedColumns = ({ resource, current }: Comparison): CatalogueColumn[] =>
-  current.columns.filter(({ name }) => !resource.fields.some((field) => field.name === name))
+/** The columns that no field uses, not even one that was renamed. */
+const unusedColumns = ({ resource, current }: Comparison): CatalogueColumn[] => {
+  const isUsed = (column: string) =>
+    resource.fields.some(
+      ({ name, renamedFrom }) => name === column || (renamedFrom === column && !columnOf(current, name)),
+    )
+  return current.columns.filter(({ name }) => !isUsed(name))
+}
 
 /** Why a missing column cannot just be added; undefined if it can. */
 const compareMissing = async (comparison: Comparison, field: Field): Promise<Difference | undefined> => {
@@ -32,9 +37,12 @@ const compareMissing = async (comparison: Comparison, field: Field): Promise<Dif
     const advice = `If the field was renamed, give it renamedFrom. If it is new, run: ${applyCommand(word)}`
     return { ...blocked(comparison, name, message, advice), word }
   }
-  if (!required || constantDefault(field) !== undefined) return undefined
+  if (!required) return undefined
+  const value = constantDefault(field)
+  if (value !== undefined) return compareDefault(comparison, field, value)
   const message = `the column does not exist, and the descriptor requires a value in each of the ${rows} rows.`
-  const advice = 'Give the field a constant default, or leave it out of required until every row has a value.'
+  const later = 'eave it out of required until every row has a value.'
+  const advice = field.managed ? `L${later}` : `Give the field a constant default, or l${later}`
   return blocked(comparison, name, message, advice)
 }
 
@@ -55,39 +63,57 @@ const compareUnused = async (
   return { ...blocked(comparison, name, message, `To remove the column, ${drop}`), word, isBlocking: false }
 }
 
+/** A field that was renamed, in a table that has its former and its present column. */
+const compareBoth = async (
+  comparison: Comparison,
+  column: CatalogueColumn,
+  former: CatalogueColumn,
+  word: string,
+): Promise<Difference> => {
+  const { database, current } = comparison
+  const valuesIn = ({ name }: CatalogueColumn) =>
+    rowCount({ database, table: current.name }, (query) => query.whereNotNull(name))
+  const [values, formerValues] = [await valuesIn(column), await valuesIn(former)]
+  const message = `the field was renamed from "${former.name}", but the table has both columns: "${former.name}" has ${formerValues} values, and "${column.name}" has ${values}.`
+  const advice = `If "${former.name}" has the right values, drop the others and rename it: ${applyCommand(word)}. Otherwise remove renamedFrom.`
+  return { ...blocked(comparison, column.name, message, advice), word }
+}
+
 /** The drift of a table that may be altered. */
 const compareFields = async (comparison: Comparison): Promise<Drift> => {
   const { resource, current, words } = comparison
   const shapes = new Map<string, ColumnShape>(shapeOf(current).columns.map((shape) => [shape.name, shape]))
   const differences: Difference[] = []
   const added: Field[] = []
+  const compareUsed = async (field: Field, column: CatalogueColumn) => {
+    const drift = await compareColumn(comparison, field, column, shapes.get(column.name) as ColumnShape)
+    shapes.set(column.name, { ...drift.shape, name: field.name })
+    differences.push(...drift.differences)
+  }
   for (const field of resource.fields.filter(({ name }) => name !== 'id')) {
     const former = field.renamedFrom === undefined ? undefined : columnOf(current, field.renamedFrom)
     const column = columnOf(current, field.name)
     const rename = `rename:${resource.table}.${former?.name}`
-    if (column && former) {
-      const message = `the field was renamed from "${former.name}", but the table has both columns.`
-      const advice = `If "${former.name}" has the values, drop "${field.name}": alter table "${resource.table}" drop column "${field.name}". Otherwise remove renamedFrom.`
-      differences.push(blocked(comparison, field.name, message, advice))
-    } else if (!column && former && !words.has(rename)) {
-      const message = `the field was renamed from "${former.name}".`
-      differences.push({
-        ...blocked(comparison, field.name, message, `To rename the column, run: ${applyCommand(rename)}`),
-        word: rename,
-      })
+    const drop = `drop:${resource.table}.${field.name}`
+    if (column && former && !(words.has(drop) && words.has(rename))) {
+      differences.push(await compareBoth(comparison, column, former, `${drop},${rename}`))
+    } else if (column && former) {
+      shapes.delete(column.name)
+      await compareUsed(field, former)
     } else if (!column && !former) {
       const difference = await compareMissing(comparison, field)
       if (difference) differences.push(difference)
       else added.push(field)
     } else {
-      const used = (column ?? former) as CatalogueColumn
-      const drift = await compareColumn(comparison, field, used, shapes.get(used.name) as ColumnShape)
-      shapes.set(used.name, { ...drift.shape, name: field.name })
-      differences.push(...drift.differences)
+      if (!column && !words.has(rename)) {
+        const message = `the field was renamed from "${former?.name}".`
+        const advice = `To rename the column, run: ${applyCommand(rename)}`
+        differences.push({ ...blocked(comparison, field.name, message, advice), word: rename })
+      }
+      await compareUsed(field, (column ?? former) as CatalogueColumn)
     }
   }
-  const isRenamed = ({ name }: CatalogueColumn) =>
-    resource.fields.some((field) => field.renamedFrom === name && !columnOf(current, field.name))
+  const isRenamed = ({ name }: CatalogueColumn) => shapes.get(name)?.name !== name
   for (const column of unusedColumns(comparison).filter((one) => !isRenamed(one))) {
     if (words.has(`drop:${resource.table}.${column.name}`)) shapes.delete(column.name)
     else differences.push(await compareUnused(comparison, column))

@@ -56,10 +56,10 @@ const uniqueSql = `select array(select attname::text from unnest(indkey) with or
       join pg_attribute on attrelid = indrelid and pg_attribute.attnum = key.attnum order by n) as columns
   from pg_index where indrelid = to_regclass($1) and indisunique and not indisprimary and indpred is null and indexprs is null`
 
-/** The tables of the schema, without those of the engine. */
+/** The tables and views of the schema, without those of the engine. */
 export const tableNames = async (execute: Execute): Promise<string[]> => {
   const names = await execute<{ name: string }>(
-    `select relname as name from pg_class where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p')
+    `select relname as name from pg_class where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p', 'v', 'm', 'f')
       and relname not like 'registry\\_%' order by 1`,
   )
   return names.map(({ name }) => name)

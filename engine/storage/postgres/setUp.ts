@@ -11,7 +11,7 @@ import type { Execute, MigrationDialect, Step } from '../migrationDialect.js'
 import type { MigrationPlan } from '../migrationPlan.js'
 import type { ConnectOptions, Migrated, MigrateOptions, StorageOptions } from '../options.js'
 import { quoted } from '../schema.js'
-import { StorageError } from '../storage.js'
+import { NothingToDo, StorageError } from '../storage.js'
 import { messageOf } from './errors.js'
 import { migrationDialect } from './migration.js'
 import { executeOn } from './migrationSteps.js'
@@ -115,6 +115,7 @@ export const explaining = async <T>(url: string, work: () => Promise<T>): Promis
   try {
     return await work()
   } catch (error) {
+    if (error instanceof NothingToDo) throw error
     const isRight = error instanceof DatabaseError && error.code === '42501'
     const advice =
       'Grant this role SELECT and INSERT on all tables and EXECUTE on all functions; see "Roles" in docs/postgres.md.'

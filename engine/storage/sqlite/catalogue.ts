@@ -37,11 +37,11 @@ const originOf = (database: Database, table: string): CatalogueTable['origin'] =
   return database.prepare(triggers).get(table) === undefined ? 'unknown' : 'engine'
 }
 
-/** The tables of the file, without those of SQLite and of the engine. */
+/** The tables and views of the file, without those of SQLite and of the engine. */
 export const tableNames = (database: Database): string[] =>
   database
     .prepare(
-      "select name from pragma_table_list where schema = 'main' and type = 'table' and name not glob 'sqlite_*' and name not glob 'registry_*' order by name",
+      "select name from pragma_table_list where schema = 'main' and type <> 'shadow' and name not glob 'sqlite_*' and name not glob 'registry_*' order by name",
     )
     .pluck()
     .all() as string[]
@@ -66,11 +66,13 @@ export const definitionOf = (database: Database, table: string): string =>
 /** What has a name that a table cannot have too, or cannot be served; undefined if it is free or that of an ordinary table. */
 const unservable = (database: Database, name: string): string | undefined => {
   const indexes = "select 'index' from sqlite_schema where type = 'index' and name = ? collate nocase"
-  const listed = "select type from pragma_table_list where schema = 'main' and name = ? collate nocase"
+  const listed =
+    "select iif(wr and type = 'table', 'wr', type) from pragma_table_list where schema = 'main' and name = ? collate nocase"
   const type = database.prepare(`${listed} union all ${indexes}`).pluck().get(name, name)
   const words: Record<string, string> = {
     index: 'an index',
     view: 'a view',
+    wr: 'a table WITHOUT ROWID',
     virtual: 'a virtual table',
     shadow: 'a part of a virtual table',
   }
@@ -96,10 +98,10 @@ export const catalogueOf = (database: Database, name: string): CatalogueTable | 
       whyReadOnly: hidden > 1 ? 'the database computes its values' : undefined,
       default: hidden > 1 ? 'generated' : dflt_value,
     })),
-    // Only a column of exactly this type, in a table with row ids, is assigned ids.
+    // Only a column of exactly this type is assigned ids.
     hasId:
       unservableAs === undefined &&
-      !/\bwithout\s+rowid\b|\bprimary\s+key\s+desc\b/i.test(definitionOf(database, name)) &&
+      !/\bprimary\s+key\s+desc\b/i.test(definitionOf(database, name)) &&
       primaryKey.length === 1 &&
       primaryKey[0]?.name === 'id' &&
       /^integer$/i.test(primaryKey[0].type),

@@ -11,7 +11,7 @@ import { migrate } from '../migrate.js'
 import type { MigrationDialect } from '../migrationDialect.js'
 import type { MigrationPlan } from '../migrationPlan.js'
 import type { ConnectOptions, Migrated, MigrateOptions, StorageOptions } from '../options.js'
-import { StorageError } from '../storage.js'
+import { NothingToDo, StorageError } from '../storage.js'
 import { connect } from './connection.js'
 import { explainError, inMemory, isNew, refuseUnreadable, refuseUnsound, refuseUnusable } from './file.js'
 import { migrationDialect } from './migration.js'
@@ -52,6 +52,7 @@ const withMigrated = async <T>(
     return await work({ database, dialect, plan, isCreated })
   } catch (error) {
     database?.close()
+    if (error instanceof NothingToDo) throw error
     throw new StorageError(`The database ${path} cannot be used: ${explainError(path, error as Error)}`)
   }
 }
