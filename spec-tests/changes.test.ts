@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert'
 import type { Descriptor } from '../engine/descriptor/define.js'
 import { defineResource, integer, number, text, today } from '../engine/descriptor/index.js'
 import { newRow, type Registry, type Resource, type RowValues, resourceFrom } from '../engine/descriptor/registry.js'
+import { describeDifference } from '../engine/storage/difference.js'
 import { migrateStorage, openStorage, planStorage } from '../engine/storage/open.js'
 import type { Storage } from '../engine/storage/storage.js'
 import { storageOptions } from '../support/storageOptions.js'
@@ -614,6 +615,35 @@ test('a field can reference a resource that is new, if it has no values yet', as
   const other = await freshUrl()
   await prepare(alone({ name: text(), team_id: integer() }), other, { members: [{ name: 'Ana', team_id: 4 }] })
   assert.match(await refusal(both, other), /column "team_id": .*1 row \(id 1\) has a value that is no id of "teams"/)
+})
+
+test('the table of a removed resource stays until it is dropped, with the columns that reference it', async () => {
+  const url = await freshUrl()
+  const members = { fields: { name: text(), team_id: integer({ references: 'teams' }) } }
+  await prepare(registryOf(members), url, { teams: [{ name: 'Red' }], members: [{ name: 'Ana', team_id: 1 }] })
+  const alone: Registry = [memberIn({ fields: { name: text() } })]
+  assert.is(await refusal(alone, url), 'not refused')
+  const sentence = async () => {
+    const { differences } = await planStorage(alone, url, 5_000)
+    return differences.filter(({ table }) => table === 'teams').map(describeDifference)
+  }
+  const words = ['drop:members.team_id', 'drop:teams']
+  assert.equal(await sentence(), [
+    `table "teams": no resource uses the table, so its 1 rows are not served. To drop it with its 1 rows: npm run migrate -- --apply ${words}`,
+  ])
+  const apply = (given: string[]) => migrateStorage(alone, url, { ...storageOptions, waitMs: 5_000, words: given })
+  const refused = await apply(['drop:teams']).catch(({ message }: Error) => message)
+  assert.match(String(refused), /nothing to do for drop:teams/)
+  assert.is((await sentence()).length, 1)
+  await apply(words)
+  assert.equal(await planStorage(alone, url, 5_000), { steps: [], differences: [] })
+  const storage = await open(alone, url)
+  assert.equal(await servedRows(storage, alone[0] as Resource), [{ name: 'Ana' }])
+  await storage.close()
+  const again = registryOf({ fields: { name: text() } })
+  const both = await open(again, url)
+  assert.equal(await servedRows(both, again[0] as Resource), [])
+  await both.close()
 })
 
 test('a table that others reference can be renamed', async () => {

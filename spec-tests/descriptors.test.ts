@@ -198,12 +198,12 @@ const cases: [name: string, exported: unknown, ...messages: string[]][] = [
   [
     'a former table that another resource uses',
     { ...valid, renamedFromTable: 'owner_rows' },
-    'renamedFromTable names "owner_rows", which resources/owners.ts uses; remove one of the two',
+    'renamedFromTable names "owner_rows", which resources/owners.ts uses; remove one of the two, or rename in two steps',
   ],
   [
     'a former name that is still a field',
     withFields({ kind: text(), type: text({ renamedFrom: 'kind' }) }),
-    'field "type": renamedFrom names "kind", which is still a field; remove one of the two',
+    'field "type": renamedFrom names "kind", which is still a field; remove one of the two, or rename in two steps',
   ],
   [
     'a field that was renamed from id',

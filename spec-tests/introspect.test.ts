@@ -73,7 +73,8 @@ test('paths and names differ, whatever the tables are called', async () => {
 test('what cannot be expressed is named', async () => {
   const { resources, notes } = await described(
     `create table logs (line text)`,
-    `create table parts (${idType}, "Name" text, "limit" integer, made date, twice integer generated always as (size * 2) stored, log_id integer, size integer default 3 not null)`,
+    `create table parts (${idType}, "Name" text, "limit" integer, made date, twice integer generated always as (size * 2) stored, log_id integer, size integer default 3 not null check (size > 0))`,
+    'create unique index parts_large on parts (log_id) where size > 9',
     'create view sizes as select id, size from parts',
     server
       ? 'create table years (id integer primary key, name text) partition by list (id)'
@@ -90,6 +91,10 @@ test('what cannot be expressed is named', async () => {
     'parts: "made" is of type date, which no kind of field stores; it is left out.',
     'parts: a create cannot set "twice", because the database computes its values; it is left out.',
     'parts: "size" has a default in the database that creates do not use; add a default to the field.',
+    `parts: no descriptor can express ${server ? 'CHECK ((size > 0))' : 'check (…)'}; a create that violates it gets 500.`,
+    server
+      ? 'parts: no descriptor can express CREATE UNIQUE INDEX parts_large ON public.parts USING btree (log_id) WHERE (size > 9); a create that violates it gets 500.'
+      : 'parts: no descriptor can express CREATE UNIQUE INDEX parts_large on parts (log_id) where size > 9; a create that violates it gets 500.',
     'sizes: left out, because it is a view.',
     `years: left out, because it is a ${server ? 'partitioned table' : 'table WITHOUT ROWID'}.`,
   ]

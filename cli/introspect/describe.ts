@@ -62,6 +62,7 @@ const describeTable = (table: CatalogueTable, paths: ReadonlyMap<string, string>
   for (const names of table.unique) {
     if (names.length > 1) note(`(${names.join(', ')}) is unique; write it as unique: ['…'] of one of these fields`)
   }
+  for (const sql of table.otherConstraints) note(`no descriptor can express ${sql}; a create that violates it gets 500`)
   const left = columns.filter(
     ({ isNotNull, default: value, name }) =>
       isNotNull && value === null && !fields.some((field) => field.name === name),

@@ -113,7 +113,10 @@ const checkField = (
   }
   if (Array.isArray(unique)) checkScope(name, unique, descriptor, report)
   if (renamedFrom !== undefined && Object.hasOwn(descriptor.fields, renamedFrom)) {
-    report(`renamedFrom names "${renamedFrom}", which is still a field; remove one of the two`, 'renamedFrom')
+    report(
+      `renamedFrom names "${renamedFrom}", which is still a field; remove one of the two, or rename in two steps`,
+      'renamedFrom',
+    )
   }
   if (renamedFrom === 'id') report('renamedFrom names "id", which every row keeps; remove it', 'renamedFrom')
   const isNamedTwice = ([other, spec]: [string, FieldSpec]) =>

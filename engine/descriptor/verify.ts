@@ -70,7 +70,10 @@ const checkFormerTable = ({ file, descriptor, report }: ParsedResource, all: rea
     (one) => one.descriptor.table === former || (one.file !== file && one.descriptor.renamedFromTable === former),
   )
   if (taken)
-    report(`renamedFromTable names "${former}", which ${taken.file} uses; remove one of the two`, 'renamedFromTable')
+    report(
+      `renamedFromTable names "${former}", which ${taken.file} uses; remove one of the two, or rename in two steps`,
+      'renamedFromTable',
+    )
 }
 
 /** Returns the descriptors, with placeholders for what is invalid, and adds every problem to the list. */

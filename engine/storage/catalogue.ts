@@ -36,6 +36,8 @@ export interface CatalogueTable {
   readonly foreignKeys: readonly ForeignKey[]
   /** The columns of each unique index, without that of `id`. */
   readonly unique: readonly (readonly string[])[]
+  /** Constraints on rows that no descriptor has: `check (hours > 0)`. */
+  readonly otherConstraints: readonly string[]
 }
 
 /** A column of a table as it should be, and where its values come from. */

@@ -1,7 +1,11 @@
 /** The steps for the objects that are derived from a table: its bookkeeping and its indexes. */
-import type { Resource } from '../descriptor/registry.js'
+import { type Resource, resourceFrom } from '../descriptor/registry.js'
 import type { MigrationDialect, Step } from './migrationDialect.js'
 import { rowCount } from './rowChecks.js'
+
+/** A table whose descriptor is gone: only the names of its objects count. */
+export const withoutDescriptor = (table: string): Resource =>
+  resourceFrom(table, { name: table, area: '', table, fields: {}, required: [], create: false }, [])
 
 /** Triggers use columns, so they are dropped before them. */
 const dropOrder = ['trigger', 'index', 'table', 'column']

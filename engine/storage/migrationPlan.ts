@@ -8,7 +8,7 @@ import { rowCount } from './rowChecks.js'
 import { addColumns, addForeignKeys, createTable, forgetOrigin, recordOrigin } from './schema.js'
 import { adoptWord, compare } from './tableDrift.js'
 import { compareUnique } from './uniqueDrift.js'
-import { isSimilar, unusedTables } from './unusedTables.js'
+import { isSimilar, planUnused, unusedTables } from './unusedTables.js'
 
 export interface MigrationPlan {
   readonly steps: readonly Step[]
@@ -178,8 +178,13 @@ export const planMigration = async (
   const unused = await unusedTables(database, registry)
   const plans: ResourcePlan[] = []
   for (const resource of registry) plans.push(await planResource(database, registry, resource, words, unused))
+  const removed = await planUnused(database, registry, words, unused)
   return {
-    steps: [...own, ...plans.flatMap(({ steps }) => steps), ...plans.flatMap(({ foreignKeys }) => foreignKeys)],
-    differences: plans.flatMap(({ differences }) => differences),
+    steps: [
+      ...own,
+      ...[...plans, removed].flatMap(({ steps }) => steps),
+      ...plans.flatMap(({ foreignKeys }) => foreignKeys),
+    ],
+    differences: [...plans, removed].flatMap(({ differences }) => differences),
   }
 }

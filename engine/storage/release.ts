@@ -1,13 +1,9 @@
 /** Takes the engine's objects away from the tables of other programs, which are then as they were before they were adopted. */
-import { type Registry, resourceFrom } from '../descriptor/registry.js'
-import { dropDerived } from './derivedSteps.js'
+import type { Registry } from '../descriptor/registry.js'
+import { dropDerived, withoutDescriptor } from './derivedSteps.js'
 import { applySteps, type Reports } from './migrate.js'
 import type { MigrationDialect, Step } from './migrationDialect.js'
 import { forgetOrigin, originsTable } from './schema.js'
-
-/** A table whose descriptor may be gone: only the names of its objects count. */
-const withoutDescriptor = (table: string) =>
-  resourceFrom(table, { name: table, area: '', table, fields: {}, required: [], create: false }, [])
 
 /** Releases every adopted table; returns what was done. */
 export const release = async (

@@ -1,7 +1,11 @@
-/** Finds the tables that a new resource may have been renamed from. */
+/** The tables of removed resources: a new resource may have been renamed from one, and a maintainer may drop one. */
 import type { Registry, Resource } from '../descriptor/registry.js'
 import { type CatalogueTable, columnOf } from './catalogue.js'
-import type { MigrationDialect } from './migrationDialect.js'
+import { dropDerived, withoutDescriptor } from './derivedSteps.js'
+import { applyCommand, type Difference, type Words } from './difference.js'
+import type { MigrationDialect, Step } from './migrationDialect.js'
+import { rowCount } from './rowChecks.js'
+import { forgetOrigin, quoted } from './schema.js'
 
 /** The tables that the engine counts and that no resource uses any more. */
 export const unusedTables = async (database: MigrationDialect, registry: Registry): Promise<CatalogueTable[]> => {
@@ -17,3 +21,41 @@ export const unusedTables = async (database: MigrationDialect, registry: Registr
 /** Whether a table has most of the columns of a resource. */
 export const isSimilar = ({ fields }: Resource, table: CatalogueTable): boolean =>
   fields.filter(({ name }) => columnOf(table, name)).length > fields.length / 2
+
+/** The words that drop the columns without a field that still reference a table, which cannot be dropped before them. */
+const referencingWords = async (database: MigrationDialect, registry: Registry, target: string): Promise<string[]> => {
+  const words: string[] = []
+  for (const { table, fields } of registry) {
+    const keys = (await database.catalogue(table))?.foreignKeys.filter((key) => key.target === target) ?? []
+    const unused = keys.filter(({ column }) => !fields.some(({ name }) => name === column))
+    words.push(...unused.map(({ column }) => `drop:${table}.${column}`))
+  }
+  return words
+}
+
+/** Plans the tables that no resource uses: each stays as it is until a maintainer drops it. */
+export const planUnused = async (
+  database: MigrationDialect,
+  registry: Registry,
+  words: Words,
+  unused: readonly CatalogueTable[],
+): Promise<{ readonly steps: readonly Step[]; readonly differences: readonly Difference[] }> => {
+  const steps: Step[] = []
+  const differences: Difference[] = []
+  const isFormer = ({ name }: CatalogueTable) => registry.some(({ renamedFromTable }) => renamedFromTable === name)
+  for (const one of unused.filter((table) => table.origin === 'engine' && !isFormer(table))) {
+    const { name: table } = one
+    const word = [...(await referencingWords(database, registry, table)), `drop:${table}`].join(',')
+    if (word.split(',').every((part) => words.has(part))) {
+      const derived = await dropDerived(database, withoutDescriptor(table))
+      const sql = [...derived, forgetOrigin(database, table), `drop table ${quoted(table)}`]
+      steps.push({ table, about: `drop the table ${table}`, sql })
+    } else {
+      const rows = await rowCount({ database, table })
+      const message = `no resource uses the table, so its ${rows} rows are not served.`
+      const advice = `To drop it with its ${rows} rows: ${applyCommand(word)}`
+      differences.push({ table, message, advice, word, isBlocking: false })
+    }
+  }
+  return { steps, differences }
+}

@@ -56,6 +56,12 @@ const uniqueSql = `select array(select attname::text from unnest(indkey) with or
       join pg_attribute on attrelid = indrelid and pg_attribute.attnum = key.attnum order by n) as columns
   from pg_index where indrelid = to_regclass($1) and indisunique and not indisprimary and indpred is null and indexprs is null`
 
+/** Checks, exclusions, foreign keys of several columns, and unique indexes of some rows or of expressions. */
+const otherConstraintsSql = `select pg_get_constraintdef(oid) as sql from pg_constraint
+    where conrelid = to_regclass($1) and (contype in ('c', 'x') or contype = 'f' and cardinality(conkey) > 1)
+  union all select pg_get_indexdef(indexrelid) from pg_index
+    where indrelid = to_regclass($1) and indisunique and (indpred is not null or indexprs is not null)`
+
 /** The tables and views of the schema, without those of the engine. */
 export const tableNames = async (execute: Execute): Promise<string[]> => {
   const names = await execute<{ name: string }>(
@@ -94,6 +100,7 @@ export const catalogueOf = async (execute: Execute, table: string): Promise<Cata
     assignsIds: columns.some(({ name, default: value }) => name === 'id' && value !== null),
     hasId: unservableAs === undefined && (await execute(hasIdSql, named)).length > 0,
     foreignKeys: await execute<CatalogueTable['foreignKeys'][number]>(foreignKeysSql, named),
+    otherConstraints: (await execute<{ sql: string }>(otherConstraintsSql, named)).map(({ sql }) => sql),
   }
 }
 

@@ -63,6 +63,14 @@ export const definitionOf = (database: Database, table: string): string =>
     '',
   )
 
+/** Checks, and unique indexes of some rows or of expressions. SQLite has the text of a check only in that of its table. */
+const otherConstraintsOf = (database: Database, table: string): string[] => {
+  const indexes = `select coalesce(sql, name) from pragma_index_list(?) as list join sqlite_schema using (name)
+    where "unique" and list.origin = 'c' and (partial or exists (select 1 from pragma_index_info(list.name) as info where info.name is null))`
+  const checks = /\bcheck\s*\(/i.test(definitionOf(database, table)) ? ['check (…)'] : []
+  return [...checks, ...(database.prepare(indexes).pluck().all(table) as string[])]
+}
+
 /** What has a name that a table cannot have too, or cannot be served; undefined if it is free or that of an ordinary table. */
 const unservable = (database: Database, name: string): string | undefined => {
   const indexes = "select 'index' from sqlite_schema where type = 'index' and name = ? collate nocase"
@@ -108,5 +116,6 @@ export const catalogueOf = (database: Database, name: string): CatalogueTable | 
     unique: uniqueOf(database, name),
     assignsIds: true,
     foreignKeys: keys.map(({ from, table }) => ({ name: '', column: from, target: table })),
+    otherConstraints: otherConstraintsOf(database, name),
   }
 }
