@@ -9,9 +9,6 @@ import { CommandError } from '../../support/options.js'
 /** Pages copied between two progress reports. */
 const pagesPerStep = 1_000
 
-/** Fewer pages than this, 40 MB, are copied before a line could be read. */
-const manyPages = 10_000
-
 const sync = (path: string): void => {
   const file = openSync(path, 'r')
   fsyncSync(file)
@@ -24,7 +21,7 @@ const copyPages = async (source: string, target: string): Promise<void> => {
   database.exec('begin')
   database.prepare('select count(*) from sqlite_schema').get()
   const pages = Number(database.pragma('page_count', { simple: true }))
-  const report = pages < manyPages ? () => {} : progressBar('backup', pages, 'pages')
+  const report = progressBar('backup', pages, 'pages')
   await database.backup(target, {
     progress({ totalPages, remainingPages }) {
       report(Math.min(pages - 1, totalPages - remainingPages))
