@@ -282,7 +282,7 @@ test('no JavaScript: search, filters, pages and rows work', async () => {
 
 const pages = [
   '/',
-  '/explore/employees',
+  '/explore/employees?offset=150',
   '/explore/leave?q=an&status=Approved',
   '/explore/employees/7',
   '/explore/leave?status=nothing',
@@ -292,7 +292,6 @@ const pages = [
 ]
 for (const { colorScheme, width } of [
   { colorScheme: 'light', width: 390 },
-  { colorScheme: 'light', width: 1280 },
   { colorScheme: 'dark', width: 1280 },
 ] as const) {
   test(`${colorScheme}, ${width} pixels: nothing is cut off, and axe finds nothing serious`, async () => {

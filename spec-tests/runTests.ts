@@ -1,59 +1,65 @@
-/** Runs test files in this process; a file without a suite, or a hook that throws, is a failure. */
+/** Runs test files, each in its own process, several at a time. */
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
+import { spawnChild } from '../support/cleanup.js'
+import { inLanes } from '../support/inLanes.js'
 
-type Result = [errors: true | string, passed: number, skipped: number, total: number]
-type Run = () => Promise<Result>
-declare global {
-  var UVU_DEFER: number
-  var UVU_INDEX: number
-  var UVU_QUEUE: [string, ...Run[]][]
+export interface Counts {
+  readonly passed: number
+  readonly failed: number
 }
 
 const timeoutMinutes = 20
+/** A process takes up to 400 MB, with its services and browser. */
+const lanes = Math.min(availableParallelism(), 4)
 
-const run = async (files: readonly string[]): Promise<boolean> => {
-  globalThis.UVU_DEFER = 1
-  globalThis.UVU_QUEUE = []
-  const { exec } = await import('uvu')
+/** Runs the files and ends the process. A file that ends without counts is one failure. */
+export const runTests = async (files: readonly string[]): Promise<never> => {
+  /** The output so far of the files that have not finished. */
+  const unfinished = new Map(files.map((file) => [file, '']))
+  const failures: string[] = []
   let passed = 0
   let failed = 0
 
-  /** uvu's own total omits a suite whose hook threw, so the results are counted here. */
-  const counted =
-    (suite: Run): Run =>
-    async () => {
-      const result = await suite()
-      passed += result[1]
-      failed += result[3] - result[1]
-      return result
-    }
-
-  for (const [index, name] of files.entries()) {
-    globalThis.UVU_QUEUE.push([name])
-    globalThis.UVU_INDEX = index
-    try {
-      await import(join(import.meta.dirname, name))
-      const [, ...suites] = globalThis.UVU_QUEUE[index] ?? []
-      if (suites.length === 0) throw new Error('the file runs no suite')
-      globalThis.UVU_QUEUE[index] = [name, ...suites.map(counted)]
-    } catch (error) {
-      failed++
-      console.error(`${name}: ${(error as Error).stack}`)
-    }
+  const printResult = (): void => {
+    if (failures.length > 0) console.log(`Failed: ${failures.join(', ')}`)
+    console.log(`${passed} passed, ${failed} failed`)
   }
-  setTimeout(() => {
-    console.error(`The tests did not finish within ${timeoutMinutes} minutes.`)
-    console.log(`${passed} passed, ${failed + 1} failed`)
-    process.exit(1)
-  }, timeoutMinutes * 60_000).unref()
-  await exec()
-  console.log(`${passed} passed, ${failed} failed`)
-  return failed === 0 && passed > 0
-}
 
-/** Runs the files and ends the process. */
-export const runTests = async (files: readonly string[]): Promise<never> => {
-  const isPassed = await run(files)
-  // Handles that a suite left open would keep the process alive.
-  process.exit(isPassed ? 0 : 1)
+  // The output of several files would be mixed, so it is printed when a file ends.
+  const output = files.length === 1 ? 'inherit' : 'pipe'
+  const runFile = (file: string): Promise<void> =>
+    new Promise((resolve) => {
+      const args = ['--enable-source-maps', join(import.meta.dirname, 'runFile.js'), file]
+      const child = spawnChild(process.execPath, args, { stdio: ['ignore', output, output, 'ipc'] }, 'SIGTERM')
+      let counts: Counts = { passed: 0, failed: 1 }
+      child.once('message', (message: Counts) => {
+        counts = message
+      })
+      const append = (chunk: string) => unfinished.set(file, `${unfinished.get(file)}${chunk}`)
+      child.stdout?.setEncoding('utf8').on('data', append)
+      child.stderr?.setEncoding('utf8').on('data', append)
+      child.once('close', () => {
+        console.log(unfinished.get(file))
+        unfinished.delete(file)
+        passed += counts.passed
+        failed += counts.failed
+        if (counts.failed > 0) failures.push(file)
+        resolve()
+      })
+    })
+
+  setTimeout(() => {
+    console.log([...unfinished.values()].join('\n'))
+    console.log(`The tests did not finish within ${timeoutMinutes} minutes.`)
+    failures.push(...unfinished.keys())
+    failed += unfinished.size
+    printResult()
+    // Unlike an exit, this lets the processes of the files stop what they started.
+    process.kill(process.pid, 'SIGTERM')
+  }, timeoutMinutes * 60_000).unref()
+
+  await inLanes(files, lanes, runFile)
+  printResult()
+  process.exit(failed === 0 && passed > 0 ? 0 : 1)
 }

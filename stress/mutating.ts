@@ -15,6 +15,7 @@ import { basename, dirname, join } from 'node:path'
 import { nearest } from '../engine/descriptor/nearest.js'
 import { folders } from '../product.js'
 import { isInterrupted, spawnChild, temporaryFolder } from '../support/cleanup.js'
+import { inLanes } from '../support/inLanes.js'
 import { CommandError, UsageError } from '../support/options.js'
 import { type PostgresServer, startPostgres } from '../support/postgresServer.js'
 import { creates } from './mutants/creates.js'
@@ -124,15 +125,6 @@ const runSuite = async (sandbox: Sandbox, suite: string, server: PostgresServer 
   if (failed !== undefined) return { failed }
   if (isLate) return { notFailed: `did not end within ${suiteTimeoutMs / 1000} s` }
   return { notFailed: code === 0 ? 'passed' : `ended with code ${code} and no failing test: ${errors.split('\n')[0]}` }
-}
-
-/** Calls a function for every item, so many at a time. */
-const inLanes = async <T>(items: readonly T[], lanes: number, run: (item: T) => Promise<void>): Promise<void> => {
-  const waiting = [...items]
-  const lane = async () => {
-    for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) await run(item)
-  }
-  await Promise.all(Array.from({ length: lanes }, lane))
 }
 
 /** Runs mutants and reports on each. The suites must pass without a mutant, or their failures would prove nothing. */
