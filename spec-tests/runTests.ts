@@ -1,4 +1,6 @@
 /** Runs test files, each in its own process, several at a time. */
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { spawnChild } from '../support/cleanup.js'
@@ -9,57 +11,53 @@ export interface Counts {
   readonly failed: number
 }
 
-const timeoutMinutes = 20
+const timeoutMinutes = 30
 /** A process takes up to 400 MB, with its services and browser. */
 const lanes = Math.min(availableParallelism(), 4)
 
 /** Runs the files and ends the process. A file that ends without counts is one failure. */
 export const runTests = async (files: readonly string[]): Promise<never> => {
-  /** The output so far of the files that have not finished. */
-  const unfinished = new Map(files.map((file) => [file, '']))
+  const running = new Set<ChildProcess>()
   const failures: string[] = []
   let passed = 0
   let failed = 0
-
-  const printResult = (): void => {
-    if (failures.length > 0) console.log(`Failed: ${failures.join(', ')}`)
-    console.log(`${passed} passed, ${failed} failed`)
-  }
+  let isLate = false
 
   // The output of several files would be mixed, so it is printed when a file ends.
   const output = files.length === 1 ? 'inherit' : 'pipe'
-  const runFile = (file: string): Promise<void> =>
-    new Promise((resolve) => {
-      const args = ['--enable-source-maps', join(import.meta.dirname, 'runFile.js'), file]
-      const child = spawnChild(process.execPath, args, { stdio: ['ignore', output, output, 'ipc'] }, 'SIGTERM')
-      let counts: Counts = { passed: 0, failed: 1 }
-      child.once('message', (message: Counts) => {
-        counts = message
-      })
-      const append = (chunk: string) => unfinished.set(file, `${unfinished.get(file)}${chunk}`)
-      child.stdout?.setEncoding('utf8').on('data', append)
-      child.stderr?.setEncoding('utf8').on('data', append)
-      child.once('close', () => {
-        console.log(unfinished.get(file))
-        unfinished.delete(file)
-        passed += counts.passed
-        failed += counts.failed
-        if (counts.failed > 0) failures.push(file)
-        resolve()
-      })
+  const runFile = async (file: string): Promise<Counts> => {
+    const args = ['--enable-source-maps', join(import.meta.dirname, 'runFile.js'), file]
+    const child = spawnChild(process.execPath, args, { stdio: ['ignore', output, output, 'ipc'] }, 'SIGTERM')
+    let counts: Counts = { passed: 0, failed: 1 }
+    let text = ''
+    const append = (chunk: string) => {
+      text += chunk
+    }
+    child.stdout?.setEncoding('utf8').on('data', append)
+    child.stderr?.setEncoding('utf8').on('data', append)
+    child.once('message', (message: Counts) => {
+      counts = message
     })
+    running.add(child)
+    await once(child, 'close')
+    running.delete(child)
+    console.log(text)
+    return counts
+  }
 
   setTimeout(() => {
-    console.log([...unfinished.values()].join('\n'))
-    console.log(`The tests did not finish within ${timeoutMinutes} minutes.`)
-    failures.push(...unfinished.keys())
-    failed += unfinished.size
-    printResult()
-    // Unlike an exit, this lets the processes of the files stop what they started.
-    process.kill(process.pid, 'SIGTERM')
+    isLate = true
+    for (const child of running) child.kill('SIGTERM')
   }, timeoutMinutes * 60_000).unref()
 
-  await inLanes(files, lanes, runFile)
-  printResult()
+  await inLanes(files, lanes, async (file) => {
+    const counts = isLate ? { passed: 0, failed: 1 } : await runFile(file)
+    passed += counts.passed
+    failed += counts.failed
+    if (counts.failed > 0) failures.push(file)
+  })
+  if (isLate) console.log(`The tests did not finish within ${timeoutMinutes} minutes.`)
+  if (failures.length > 0) console.log(`Failed: ${failures.join(', ')}`)
+  console.log(`${passed} passed, ${failed} failed`)
   process.exit(failed === 0 && passed > 0 ? 0 : 1)
 }
