@@ -159,7 +159,7 @@ export const parseFields = (given: readonly string[], registry: Registry, ownPat
 export const fieldSyntax = `A field is NAME:TYPE, with "!" if it is required, options after "," and a default after "=":
   title:text!                    a required text
   hours:number                   a number; also integer, date and timestamp
-  organization_id:organizations  a reference to a row of a resource, and a filter of the list
+  organization_id:organizations  a reference to a row of that resource, and a filter
   code:text!,unique              options: ${optionNames.join(', ')}
   status:text=Planned            a default; a date may be =today and a timestamp =now
   created:now                    set by the service; also today`

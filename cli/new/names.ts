@@ -11,7 +11,7 @@ export const checkPath = (path: string, registry: Registry): void => {
     throw new UsageError(`PATH is "${path}", but it must be lower-case words joined by "-"${advice}`)
   }
   if (registry.some((resource) => resource.path === path)) {
-    throw new UsageError(`resources/${path}.ts exists already; choose another path, or change that file.`)
+    throw new UsageError(`resources/${path}.ts already exists; choose another path, or change that file.`)
   }
 }
 

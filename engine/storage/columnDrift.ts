@@ -84,7 +84,7 @@ export const compareDefault = async (
   if (present?.hasId === false) return undefined
   if (present && (await rowCount({ database, table: present.name }, (query) => query.where({ id: value }))) > 0)
     return undefined
-  const message = `existing rows would get the default ${value}, which is no id of "${target}".`
+  const message = `existing rows would get the default ${value}, which is not the id of a row in "${target}".`
   return blocked(
     comparison,
     name,
@@ -133,7 +133,7 @@ const compareRows = async (
       if (column.kind === kind) return given.whereNotIn(column.name, knex(present.name).select('id'))
       return given.whereNotIn(asText(column.name), knex(present.name).select(asText('id')))
     })
-    const message = `the field references ${references}, but ${idsOf(lost)} a value that is no id of "${target}".`
+    const message = `the field references ${references}, but ${idsOf(lost)} a value that is not the id of a row in "${target}".`
     const advice = 'Correct these values or set them to null, or remove references from the field.'
     if (lost.count > 0) differences.push(blocked(comparison, name, message, advice))
   }
@@ -150,7 +150,7 @@ export const compareColumn = async (
   const { registry, current } = comparison
   const { required, references } = field
   if (column.kind === undefined) {
-    const message = `the column is of type ${column.type || 'none'}, which no kind of field stores.`
+    const message = `the column is of type ${column.type || 'none'}, which no field can store.`
     const advice = 'Change the type of the column, or remove the field.'
     return { shape, differences: [blocked(comparison, field.name, message, advice)] }
   }

@@ -129,16 +129,16 @@ const throughPooler = async (
   { pool: { waitMs, preparedStatements = 'auto' }, warn }: ServerOptions,
 ): Promise<Server> => {
   if (address.options) {
-    throw new Error('a pooler is in between, and does not keep the "options" in the URL. Use ALTER ROLE … SET instead.')
+    throw new Error('the pooler does not support "options" in the URL. Use ALTER ROLE … SET instead.')
   }
   const config = () => address.config(tls, {})
   const isKept = await probePooler({ ...config(), connectionTimeoutMillis: waitMs, query_timeout: waitMs })
   const advice = 'Set max_prepared_statements in PgBouncer 1.21 or newer, or use session mode.'
   if (!isKept && preparedStatements === 'on') {
-    throw new Error(`PREPARED_STATEMENTS is on, but the pooler does not keep prepared statements. ${advice}`)
+    throw new Error(`PREPARED_STATEMENTS is on, but the pooler does not support prepared statements. ${advice}`)
   }
   if (!isKept && preparedStatements === 'auto') {
-    warn(`The server parses every statement again because the pooler does not keep prepared statements. ${advice}`)
+    warn(`The server parses every statement again because the pooler does not support prepared statements. ${advice}`)
   }
   return { config, isDirect: false, keepsStatements: isKept && preparedStatements !== 'off' }
 }

@@ -45,7 +45,7 @@ const folderOf = (path: string): string => nearestExisting(dirname(resolve(path)
 /** Refuses a path that cannot be that of a file which this user may read, and says what would help. */
 export const refuseUnreadable = (path: string): void => {
   const folder = folderOf(path)
-  if (!statSync(folder).isDirectory()) throw new Error(`${folder} is a file, not a folder; name another path`)
+  if (!statSync(folder).isDirectory()) throw new Error(`${folder} is a file, not a folder; use another path`)
   const found = statSync(path, { throwIfNoEntry: false })
   if (found?.isDirectory()) throw new Error(`it is a folder; name a file in it, such as ${path}/workforce.sqlite`)
   if (found && !may(path, constants.R_OK))
@@ -70,7 +70,7 @@ export const refuseUnusable = (path: string, warn: (message: string) => void): v
 export const explainError = (path: string, error: Error & { code?: string }): string => {
   const code = error.code ?? ''
   const folder = folderOf(path)
-  if (code === 'SQLITE_NOTADB') return 'it is not an SQLite database; name another file'
+  if (code === 'SQLITE_NOTADB') return 'it is not an SQLite database; use another file'
   if (code.startsWith('SQLITE_CORRUPT')) return `it is damaged (${error.message}); restore a backup`
   if (code.startsWith('SQLITE_BUSY')) return 'another process has locked it; try again when that is done'
   // Even a read creates files beside a database in WAL mode.
@@ -88,7 +88,9 @@ export const refuseUnsound = (path: string, registry: Registry): void => {
       .all() as string[]
     const ours = new Set([statesTable, ...registry.map(({ table }) => table)])
     if (tables.length > 0 && !tables.some((table) => ours.has(table))) {
-      throw new Error(`it is another program's, with the tables ${tables.slice(0, 5).join(', ')}; name another file`)
+      throw new Error(
+        `it belongs to another program, with the tables ${tables.slice(0, 5).join(', ')}; use another file`,
+      )
     }
     if (statSync(path).size > maxCheckedSize) return
     const [found = ''] = String(database.pragma('quick_check(1)', { simple: true })).split('\n')
