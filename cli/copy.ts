@@ -86,7 +86,7 @@ const readAll = async function* (storage: Storage, tables: readonly CopiedTable[
   }
 }
 
-/** A value in a form that differs for different values: JSON has neither bigints nor NaN and infinities. SQLite has no -0. */
+/** A value in a form that JSON can distinguish: it has no bigints, NaN or infinities. SQLite has no -0. */
 const distinct = (value: StoredRow[string] = null): unknown =>
   typeof value === 'number' || typeof value === 'bigint' ? [String(value)] : value
 

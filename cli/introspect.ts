@@ -46,7 +46,7 @@ await runCommand(command, async ({ table: only, area }, url) => {
     throw new CommandError(`There is no table "${only}". ${advice}`)
   }
   const wanted = tables.filter(({ name }) => only === undefined || name === only)
-  // Also with errors, or without any resource yet.
+  // Works even if other descriptors have errors, or there are none yet.
   const { registry } = await inspectFolders(folders)
   const described = describeTables(wanted, registry, area)
   const files = described.flatMap(({ resource }) =>

@@ -115,7 +115,7 @@ export const readSettings = (environment: Environment): Settings => {
   return settings as Settings
 }
 
-/** The largest edit distance of a typo; short names such as PORT resemble too many other variables. */
+/** The largest edit distance that counts as a typo; short names such as PORT resemble too many other variables. */
 const tolerance = (name: string): number => (name.length >= 10 ? 2 : name.length >= 7 ? 1 : 0)
 
 const isTypoOf = (given: string, name: string): boolean => {

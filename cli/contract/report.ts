@@ -1,4 +1,4 @@
-/** The differences in plain sentences: the breaking ones first, by audience. */
+/** Formats the differences as sentences, breaking ones first, by audience. */
 import type { Difference } from './differences.js'
 
 const places = ({ operations, subject }: Difference): string => {

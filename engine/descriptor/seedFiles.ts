@@ -22,7 +22,7 @@ const jsonProblem = (file: string, text: string): Problem => {
   const sign = text[at] ?? ''
   const hint = /,\s*$/.test(text.slice(0, at)) && /[\]}]/.test(sign) ? '; remove the comma before it' : ''
   const what = sign === '' ? 'it ends too early' : `unexpected ${JSON.stringify(sign)}${hint}`
-  // The end of the file is shown behind its last line.
+  // An error at the end of the file is shown after its last line.
   const start = sign === '' ? text.trimEnd().length : at
   const position = positionBetween({ text, literal: undefined }, start, start + 1)
   return { file, message: `is not valid JSON: ${what}`, position }
@@ -38,7 +38,7 @@ const hasDuplicates = (text: string, rows: readonly unknown[]): boolean => {
 
 const decode = (bytes: Buffer): string | undefined => {
   try {
-    // Without its byte order mark, which some editors write.
+    // Removes a byte order mark, which some editors write.
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
     return undefined

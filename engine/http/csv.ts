@@ -27,7 +27,7 @@ const rowOf = (json: string): Record<string, Value> => {
   return row
 }
 
-/** How many rows are converted before other requests have their turn. */
+/** How many rows are converted before other requests are handled. */
 const batch = 200
 
 /** Each chunk must end with a line feed, as those of a storage's stream do. */

@@ -1,4 +1,4 @@
-/** The HTTP server: listening, refusing what is not valid HTTP, and stopping without cutting anyone off. */
+/** The HTTP server: listens, refuses invalid HTTP, and stops gracefully. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'

@@ -8,7 +8,7 @@ import type { MigrationDialect } from './migrationDialect.js'
 import { exampleRows, idsOf, rowCount, valuesOf } from './rowChecks.js'
 import { tableNameOf } from './schema.js'
 
-/** What a table is compared with, and what was allowed. */
+/** What a table is compared with, and what was approved. */
 export interface Comparison {
   readonly database: MigrationDialect
   readonly registry: Registry
@@ -23,7 +23,7 @@ export interface ColumnDrift {
   readonly differences: readonly Difference[]
 }
 
-/** A difference that only other rows or another descriptor can resolve. */
+/** A difference that a change of the rows or of the descriptor must resolve. */
 export const blocked = ({ resource }: Comparison, column: string, message: string, advice: string): Difference => ({
   table: resource.table,
   column,
@@ -63,7 +63,7 @@ const compareKind = async (
   return { shape, differences: [{ ...blocked(comparison, name, message, advice), word }] }
 }
 
-/** A table as it is now: the former one, if it is to be renamed; undefined if it is to be created. */
+/** The existing table, perhaps under its former name; undefined if it is to be created. */
 const presentTable = async ({ database, registry }: Comparison, table: string): Promise<CatalogueTable | undefined> => {
   const current = await database.catalogue(table)
   const former = registry.find((resource) => resource.table === table)?.renamedFromTable

@@ -5,7 +5,7 @@ import { finds } from './migrate.js'
 import type { MigrationDialect } from './migrationDialect.js'
 import { StorageError } from './storage.js'
 
-/** Asks the tables themselves: the stored counts may be wrong after a restore. */
+/** Queries the tables: stored counts may be wrong after a restore. */
 const isEmpty = async (database: MigrationDialect, registry: Registry): Promise<boolean> => {
   for (const { table } of registry) if (await finds(database, database.knex(table))) return false
   return true

@@ -1,8 +1,8 @@
-/** Turns the two tables of the version before into the change log, while processes of that version go on reading and creating. */
+/** Converts the two tables of the previous version to the change log, while processes of that version keep reading and creating. */
 import { changedFunction, changesTable, statesTable } from './changeLog.js'
 import { sumFunctions } from './changeSums.js'
 
-/** Finds the tables of the version before. */
+/** Finds the tables of the previous version. */
 export const oldTables = `select 1 from pg_class where oid = to_regclass('registry_tables') and relkind = 'r'`
 /** Finds what they have about a table, if anything. */
 export const oldState = 'select 1 from registry_tables where name = $1 limit 1'

@@ -4,7 +4,7 @@ import { blockBits } from './changeLog.js'
 import type { Connections } from './connections.js'
 import { knex, named, type Prepared, prepared, type Query } from './prepared.js'
 
-/** Compact after this many creates, in case nobody reads meanwhile. */
+/** Compact after this many creates, in case there are no reads. */
 const manyCreates = 100
 
 /** The version of the table (tag), its row count (total), and whether its log has become long. */

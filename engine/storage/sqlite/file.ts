@@ -15,7 +15,7 @@ export const identityOf = (path: string): string | undefined => {
   return found && `${found.dev}:${found.ino}`
 }
 
-/** Makes the function that throws if the file that is now at a path is no longer there. */
+/** Makes a function that throws if the file at a path has been moved or replaced since. */
 export const fileGuard = (path: string): (() => void) => {
   const opened = identityOf(path)
   return () => {
@@ -42,7 +42,7 @@ const nearestExisting = (folder: string): string => (existsSync(folder) ? folder
 
 const folderOf = (path: string): string => nearestExisting(dirname(resolve(path)))
 
-/** Refuses a path that cannot be that of a file which this user may read, and says what would help. */
+/** Refuses a path that is not a file which this user may read, with advice. */
 export const refuseUnreadable = (path: string): void => {
   const folder = folderOf(path)
   if (!statSync(folder).isDirectory()) throw new Error(`${folder} is a file, not a folder; use another path`)
@@ -55,7 +55,7 @@ export const refuseUnreadable = (path: string): void => {
 const unwritableFolder = (folder: string): string =>
   `this user may not write to the folder ${folder}, where SQLite also creates files; change its permissions`
 
-/** Refuses a path that this user cannot use, and says what would help; warns of a read-only file. */
+/** Refuses a path that this user cannot use, with advice; warns of a read-only file. */
 export const refuseUnusable = (path: string, warn: (message: string) => void): void => {
   refuseUnreadable(path)
   const folder = folderOf(path)
@@ -66,7 +66,7 @@ export const refuseUnusable = (path: string, warn: (message: string) => void): v
   warn(`The database ${path} is read-only: reads are served, and creates respond with 503.`)
 }
 
-/** What an error of SQLite means for a file, and what would help. */
+/** Explains an error of SQLite, with advice. */
 export const explainError = (path: string, error: Error & { code?: string }): string => {
   const code = error.code ?? ''
   const folder = folderOf(path)

@@ -12,7 +12,7 @@ const unindexed =
 /** The most trigrams of a text to choose from. */
 const maxTrigrams = 16
 
-/** How many trigrams to query: few rows have all of them but not the text, and each further one takes time. */
+/** How many trigrams to query: few rows have all of them but not the text, and each additional one takes time. */
 const enoughTrigrams = 4
 
 /** The trigrams of a folded text that the index knows. */

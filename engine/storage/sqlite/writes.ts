@@ -21,7 +21,7 @@ export interface Write {
   readonly retry: (Retry & { readonly sql: KeySql }) | undefined
 }
 
-/** What became of a write; an error means that it was not stored. */
+/** The outcome of a write; an error means that it was not stored. */
 export type Written =
   | { readonly id: number; readonly body: Uint8Array; readonly replayed: boolean }
   | { readonly mismatch: true }
