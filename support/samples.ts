@@ -98,8 +98,8 @@ export const withSampleRows = (registry: Registry): Registry => {
 }
 
 /**
- * The nth create body, with every field that a client may set. A unique reference names a row that no demo row
- * references, as long as there are any: so many bodies can be created.
+ * The nth create body, with every field that a client may set. A unique reference uses a row that no demo row references; their
+ * number limits how many bodies can be created.
  */
 export const sampleBody = (registry: Registry, resource: Resource, n: number): RowValues => {
   const rows = rowsOf(registry)

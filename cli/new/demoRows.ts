@@ -65,7 +65,7 @@ const fieldValue = (
   return textOf(field, resource, n)
 }
 
-/** As many rows as asked for; fewer if a unique reference has fewer rows to reference, none if a required one has none. */
+/** The requested number of rows; fewer if a unique reference has fewer rows to reference, none if a required one has none. */
 export const demoRows = (resource: NewResource, registry: Registry, wanted: number): RowValues[] => {
   const isOther = ({ references }: NewField) => references !== undefined && references !== resource.path
   /** The ids that a reference may take; half of those of a unique one stay free, so that more rows can be created. */

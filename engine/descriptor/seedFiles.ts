@@ -60,16 +60,16 @@ const readSeedFile = (file: string, bytes: Buffer, problems: Problem[]): SeedFil
     problems.push(jsonProblem(file, text))
     return { file, source, rows: undefined }
   }
-  const misfit = Array.isArray(rows) ? rows.findIndex((row) => !isRow(row)) : 0
+  const invalid = Array.isArray(rows) ? rows.findIndex((row) => !isRow(row)) : 0
   if (!Array.isArray(rows)) report('must be an array of objects, such as [{"id": 1}]')
-  else if (misfit >= 0) report(`row ${misfit + 1} must be an object, such as {"id": 1}`, misfit)
+  else if (invalid >= 0) report(`row ${invalid + 1} must be an object, such as {"id": 1}`, invalid)
   for (const { place, firstLine } of Array.isArray(rows) && hasDuplicates(text, rows) ? duplicatesIn(source) : []) {
     report(
       `row ${Number(place[0]) + 1} has "${place.at(-1)}" twice, first in line ${firstLine}; remove one of the two`,
       ...place,
     )
   }
-  return { file, source, rows: Array.isArray(rows) && misfit < 0 ? rows : undefined }
+  return { file, source, rows: Array.isArray(rows) && invalid < 0 ? rows : undefined }
 }
 
 /** Reads the seed file of each resource, by path, and adds the problems to the list. */

@@ -60,7 +60,7 @@ export const valueCounterOf = (storage: Storage, resource: Resource) => {
       if (key.length < 1_000) known.set(key, { tag, found })
       return found
     } catch {
-      // The table is shown without the counts, rather than not at all.
+      // The page is shown without counts.
       return { counts: undefined, isExact: isSmall, total }
     }
   }

@@ -19,7 +19,7 @@ import { tablePage } from './tablePage.js'
 
 /** The request for a page. */
 export interface PageRequest {
-  /** The last segment of the path, as it was sent. */
+  /** The last segment of the path, not decoded. */
   readonly segment: string
   readonly querystring: string
   /** The address of the service as the client sees it, for the requests that pages show. */

@@ -11,7 +11,7 @@ const cell = (value: Value | undefined): string => {
 
 const line = (cells: readonly string[]): string => `${cells.join(',')}\r\n`
 
-/** The names and values of a row of JSON, in turn. */
+/** The alternating names and values of a row of JSON. */
 const token = /"[^"\\]*(?:\\.[^"\\]*)*"|null|-?\d[\d.eE+-]*/g
 
 const isRounded = (value: Value): boolean => Number.isInteger(value) && !Number.isSafeInteger(value)

@@ -30,7 +30,7 @@ const serverOf = ({ handle, logRequest }: App, isStopping: () => boolean): Serve
 
   const handleInBatches = batchPerTick<ServerResponse>((responses) => {
     for (const response of responses) {
-      // The parser has found an error in the body meanwhile.
+      // The parser has found an error in the body since.
       if (response.writableEnded) continue
       // An idle connection would keep the server open.
       if (isStopping()) response.setHeader('Connection', 'close')

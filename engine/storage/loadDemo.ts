@@ -21,7 +21,7 @@ export const loadDemo = async (database: MigrationDialect, registry: Registry): 
     throw new StorageError([`${reason}:`, ...problems.map(problemLine)].join('\n  '))
   }
   await database.transaction(async () => {
-    // Another process may have loaded them meanwhile.
+    // Another process may have loaded them in the meantime.
     if (!(await isEmpty(database, registry))) return
     // Rows refer to one another in both directions.
     await database.execute(database.deferForeignKeys)

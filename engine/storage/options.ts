@@ -59,7 +59,7 @@ export interface StorageOptions {
   /** How long a read may take, in milliseconds. */
   readonly readTimeoutMs: number
   readonly pool: PoolOptions
-  /** How long to wait for a database server that is down, in milliseconds; not at all if missing. */
+  /** How long to wait for a database server that is down, in milliseconds; by default it does not wait. */
   readonly startWaitMs?: number
   readonly progress: Progress
   /** Called with problems that do not prevent a start, and how to fix them. */

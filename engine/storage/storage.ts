@@ -90,7 +90,7 @@ export interface CopiedTable {
   readonly path: string
   readonly table: string
   readonly fields: readonly { readonly name: string; readonly kind: Kind | 'json' }[]
-  /** The column by which its rows are read in turn; `id` if it has none. */
+  /** The column by which its rows are ordered and read in batches; `id` by default. */
   readonly cursor?: string
 }
 

@@ -18,8 +18,8 @@ const convert = `with by_block as (
     from registry_tables as old group by name`
 
 /**
- * One transaction. The triggers of creates that are waiting for it go on with the old function, which finds views; these add
- * to the new log what it inserts. The tables are locked in the order in which that function uses them.
+ * One transaction. Creates that wait for it still run the old trigger function. It finds views, which add what it inserts to the new
+ * log. The tables are locked in the order in which that function uses them.
  */
 export const upgradeChangeLog: readonly string[] = [
   'lock table registry_blocks, registry_tables in access exclusive mode',

@@ -24,7 +24,7 @@ export const countsOf = (registry: Registry): Prepared => {
 
 /**
  * Where the page of all rows after `skipRows` begins, as the columns first and skip, given the table's state. If no id is missing,
- * `skipRows` is a key. Otherwise the page begins in the last block with at most so many rows before it.
+ * `skipRows` is a key. Otherwise the page begins in the last block that has at most `skipRows` rows before it.
  */
 export const pageStart = ({ table }: Resource): Query => {
   const skip = named('skipRows', 'bigint')

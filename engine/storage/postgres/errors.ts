@@ -52,7 +52,7 @@ export const isRetryableRead = (error: unknown): boolean =>
 /** Whether nothing was done because of a conflict between transactions, or because the connection was dropped. */
 export const isRetryableWrite = (error: unknown): boolean => hadNoEffect(error) || error instanceof Dropped
 
-/** Runs the statement that commits; if its connection is lost meanwhile, the outcome is unknown. */
+/** Runs the statement that commits; if its connection is lost, the outcome is unknown. */
 export const committing = async <T>(work: Promise<T>): Promise<T> =>
   work.catch((error: Error) => {
     throw isLost(error) && !hadNoEffect(error) ? new OutcomeUnknown(error.message, { cause: error }) : error

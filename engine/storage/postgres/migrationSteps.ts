@@ -26,7 +26,7 @@ const lockId = '7238116901'
 
 /**
  * The settings of a step's transaction. Functions that run with their owner's rights keep this search path: with temporary
- * tables last, no caller can put a table of their own in the place of ours.
+ * tables last, no caller can replace our tables by theirs.
  */
 const settings = `select set_config('lock_timeout', '${lockTimeoutMs}', true), set_config('statement_timeout', '0', true), set_config('search_path',
   (select string_agg(quote_ident(name), ', ') from unnest(current_schemas(false)) as name) || ', pg_temp', true)`

@@ -6,7 +6,7 @@ import type { StorageOptions } from '../options.js'
 import { messageOf } from './errors.js'
 import { reachServer, type Server } from './server.js'
 
-/** The first pause between attempts, in milliseconds; each is twice as long as the one before, up to the longest. */
+/** The first pause between attempts, in milliseconds; each is twice as long as the previous one, up to the longest. */
 const [firstPause, longestPause] = [100, 2_000]
 
 /** How often the wait is reported, in milliseconds. */

@@ -19,7 +19,7 @@ const lineFeed = Buffer.from('\n')
 /** The most blocks of ids that one query goes through. */
 const maxBlocks = 16
 
-/** The ids of the next matching rows after an id, and the last id that was looked at; undefined at the end of the table. */
+/** The ids of the next matching rows after an id, and the last id that was checked; undefined at the end of the table. */
 const nextIds = (blocks: readonly Block[], after: bigint, { ids }: Finder) => {
   const found: bigint[] = []
   const end = performance.now() + partMs

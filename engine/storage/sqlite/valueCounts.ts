@@ -31,7 +31,7 @@ export const valueCounter =
     const counts = fields.map(() => new Map<string, number>())
     let rows = 0
     const blocks = sampleOf(readBlocks(), share)
-    // Blocks of a sample are apart; those of the whole table are looked at together.
+    // The blocks of a sample are not adjacent, so they are counted one by one.
     const size = share >= 1 ? blocksAtOnce : 1
     for (let next = 0; next < blocks.length; next += size) {
       const step = blocks.slice(next, next + size)

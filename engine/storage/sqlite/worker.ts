@@ -137,7 +137,7 @@ export const workerThread = (
     started.unref()
     started.on('message', (reply: TaskReply) => {
       const { id, result, error } = reply
-      // The reply of a worker that was replaced meanwhile belongs to a task that has already failed.
+      // The reply of a worker that has been replaced belongs to a task that has already failed.
       if (id !== running?.id) return
       if (trace) traceTask(running, reply)
       if (error) running.reject(Object.assign(new Error(error.message), error))

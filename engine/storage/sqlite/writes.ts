@@ -28,7 +28,7 @@ export type Written =
   | { readonly conflicts: readonly Conflict[] }
   | { readonly error: { readonly message: string; readonly code: string | undefined } }
 
-/** The sync of a commit failed, or its file vanished meanwhile: whether the rows were stored is unknown. */
+/** The sync of a commit failed, or its file vanished: whether the rows were stored is unknown. */
 export class CommitUncertain extends Error {
   override readonly name = 'CommitUncertain'
 }
