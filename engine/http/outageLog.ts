@@ -27,7 +27,7 @@ export const outageLog = (logger: Logger): OutageLog => {
         outage = { began: now, last: now, failed: 0, reasons: new Set() }
         logger.error(
           { id, reason },
-          `The database is not available: ${reason}. Failed requests are counted until it is available again.`,
+          `The database is not available: ${reason}. Failed requests are counted until it recovers.`,
         )
       }
       outage.last = now
