@@ -83,7 +83,7 @@ const serve = async (registry: Registry, settings: Settings): Promise<string> =>
   const { address, stop } = await listen(app, target).catch(explainListenError('PORT'))
   onStopSignal(settings, async () => {
     isStopping = true
-    // Load balancers learn from /readyz to send nothing more, and meanwhile no request is refused.
+    // Load balancers see that /readyz fails and stop sending requests; until then, requests are served.
     if (settings.DRAIN_DELAY_MS > 0) await sleep(settings.DRAIN_DELAY_MS)
     await stop()
     await storage.close()

@@ -35,5 +35,5 @@ await runCommand(command, async (_, argument) => {
   const source = sourceFile(readSettings(process.env).DATABASE_URL)
   checkTarget(file)
   await copyDatabase(source, file)
-  console.log(`Saved the database as of the start of the backup in ${file}; its integrity was checked.`)
+  console.log(`Saved a snapshot of the database in ${file} and checked its integrity.`)
 })

@@ -11,12 +11,12 @@ import { flag, runCommand } from '../support/options.js'
 
 const command = {
   name: 'npm run check',
-  about: 'Checks the descriptors in resources/ and the demo rows in seeds/, and shows every error in its line.',
+  about: 'Checks the descriptors in resources/ and the demo rows in seeds/, and shows the line of every error.',
   options: {
-    database: flag('compares the descriptors with the database of DATABASE_URL as well'),
-    json: flag('prints an array of errors, each with file, line, column and message'),
+    database: flag('compare the descriptors with the database of DATABASE_URL too'),
+    json: flag('print an array of errors, each with file, line, column and message'),
   },
-  notes: 'Exits with 0 if there are no errors, and with 1 if there are.',
+  notes: 'Exit code: 0 if there are no errors, 1 otherwise.',
   example: 'npm run check -- --json',
 }
 

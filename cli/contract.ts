@@ -1,4 +1,4 @@
-/** Compares the API that the descriptors make with the recorded one: `npm run contract`. */
+/** Compares the API that the descriptors define with the recorded one: `npm run contract`. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { documentsOf } from '../engine/contract/documents.js'
@@ -17,7 +17,7 @@ const file = join(dirname(folders.seeds), name)
 
 const command = {
   name: 'npm run contract',
-  about: `Compares the API that the descriptors make with the one recorded in ${name}, and names who a difference breaks.`,
+  about: `Compares the API that the descriptors define with the one recorded in ${name}, and reports which clients a difference breaks.`,
   options: {
     accept: flag(`record the API in ${name}`),
     check: flag('fail on every difference, not only on breaking ones; for CI'),
@@ -39,18 +39,18 @@ const readRecorded = (): Json => {
   throw new CommandError(`${name} is not an OpenAPI document; restore it, or ${advice}`)
 }
 
-/** The resources. Seeds that do not fit a changed descriptor yet do not prevent the comparison. */
+/** The resources, without demo rows if these have errors: they may not match a changed descriptor yet. */
 const readRegistry = async (): Promise<Registry> => {
   try {
     return await loadRegistry(folders)
   } catch (error) {
     if (!(error instanceof RegistryError)) throw error
-    // Throws if the descriptors have errors, too.
+    // Throws again if the descriptors have errors.
     return loadRegistry({ ...folders, seeds: join(folders.seeds, 'none') })
   }
 }
 
-/** The resources whose seeds have rows that cannot be used; the examples come from them. */
+/** The resources whose demo rows, and so examples, cannot be used. */
 const withoutExamples = (registry: Registry): string[] => {
   const hasRows = (seeds: string) => existsSync(seeds) && readFileSync(seeds, 'utf8').includes('{')
   return registry

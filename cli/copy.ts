@@ -17,12 +17,12 @@ const batchSize = 5_000
 
 const command = {
   name: 'npm run copy',
-  about: 'Copies every row from one database to another, empty one, and compares both afterwards.',
+  about: 'Copies every row from one database to an empty one, and compares both afterwards.',
   options: {
     from: text('the database to read: sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/NAME', 'DATABASE'),
     to: text('the database to write; an SQLite file and its folder are created', 'DATABASE'),
   },
-  notes: 'npm prints the command line: rather than in the URL, give the password of PostgreSQL in PGPASSWORD.',
+  notes: 'Set the password of PostgreSQL in PGPASSWORD, not in the URL: npm prints the command line.',
   example:
     'PGPASSWORD=secret npm run copy -- --from sqlite:data/workforce.sqlite --to postgres://me@localhost:5432/workforce',
 }
@@ -86,7 +86,7 @@ const readAll = async function* (storage: Storage, tables: readonly CopiedTable[
   }
 }
 
-/** A value in a form that differs for different values: JSON has neither bigints nor NaN and infinities. SQLite has no -0. */
+/** A value in a form that JSON can distinguish: it has no bigints, NaN or infinities. SQLite has no -0. */
 const distinct = (value: StoredRow[string] = null): unknown =>
   typeof value === 'number' || typeof value === 'bigint' ? [String(value)] : value
 

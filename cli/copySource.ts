@@ -31,7 +31,7 @@ const withPostgres = async (
   pool: StorageOptions['pool'],
   work: (select: Select) => Promise<void>,
 ): Promise<void> => {
-  // What works less well is reported when the database is opened.
+  // Warnings are shown later, when the database is opened.
   const server = await reachServer(url, { pool, warn: () => {} })
   const client = new Client({ ...server.config({}), connectionTimeoutMillis: pool.waitMs })
   client.on('error', () => {})

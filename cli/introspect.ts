@@ -13,8 +13,7 @@ import { root, writeNew } from './new/writeNew.js'
 
 const command = {
   name: 'npm run introspect',
-  about:
-    'Writes a descriptor for each table of a database that another program has created. It only reads the database.',
+  about: 'Writes a descriptor for each table of an existing database. Does not change the database.',
   argument: {
     name: 'DATABASE_URL',
     about: 'the database, such as postgres://USER@HOST/NAME or sqlite:PATH',
@@ -28,7 +27,7 @@ const command = {
 }
 
 const nextSteps = `
-Next: read them and remove what clients should not see. Then:
+Next: review the files and remove what clients should not see. Then:
   npm run check               finds errors in them
   npm run migrate -- --adopt  allows the service to serve the tables`
 
@@ -39,11 +38,15 @@ await runCommand(command, async ({ table: only, area }, url) => {
   const names = tables.map(({ name }) => name)
   if (only !== undefined && !names.includes(only)) {
     const near = nearest(only, names)
-    const advice = near ? `Did you mean ${near}?` : `The tables are ${names.join(', ') || 'none'}.`
+    const advice = near
+      ? `Did you mean ${near}?`
+      : names.length > 0
+        ? `The tables are ${names.join(', ')}.`
+        : 'The database has no tables.'
     throw new CommandError(`There is no table "${only}". ${advice}`)
   }
   const wanted = tables.filter(({ name }) => only === undefined || name === only)
-  // Also with errors, or without any resource yet.
+  // Works even if other descriptors have errors, or there are none yet.
   const { registry } = await inspectFolders(folders)
   const described = describeTables(wanted, registry, area)
   const files = described.flatMap(({ resource }) =>
@@ -56,7 +59,7 @@ await runCommand(command, async ({ table: only, area }, url) => {
   writeNew(fresh)
   for (const [name] of fresh) console.log(`Wrote ${name}.`)
   for (const name of [...known.map(({ path }) => `resources/${path}.ts`), ...old.map(([file]) => file)])
-    console.log(`${name} exists already and was left as it is.`)
+    console.log(`${name} already exists and was not changed.`)
   for (const note of described.flatMap(({ notes }) => notes)) console.log(note)
   if (fresh.length > 0) console.log(nextSteps)
   else if (known.length + old.length === 0) throw new CommandError('No table can be served.')

@@ -14,18 +14,18 @@ import { copyDatabase } from './backup/copyDatabase.js'
 
 const command = {
   name: 'npm run migrate',
-  about: 'Creates what the database of DATABASE_URL lacks, without serving it, and compares its counts with its rows.',
+  about: 'Brings the database of DATABASE_URL up to date without serving it, and checks its stored counts.',
   options: {
-    apply: optionalText('do what a start does not do by itself, as npm run plan names it', 'WORD,…'),
+    apply: optionalText('apply these changes, as named by npm run plan', 'CHANGE,…'),
     adopt: flag('serve the tables that another program has created'),
-    release: flag('take everything away again that was added to adopted tables'),
-    recount: flag('count the rows again where the stored counts differ from them'),
+    release: flag('remove everything that was added to adopted tables'),
+    recount: flag('correct stored counts that differ from the rows'),
   },
-  notes: 'Before --apply, an SQLite file is copied next to itself.',
+  notes: '--apply first saves a copy of an SQLite file next to it.',
   example: 'DATABASE_URL=sqlite:data/workforce.sqlite npm run migrate -- --apply rename:contracts.kind',
 }
 
-/** Removes what earlier copies left that were killed. */
+/** Removes the unfinished files of earlier copies that were killed. */
 const removeUnfinished = (path: string): void => {
   const isUnfinished = (name: string) =>
     name.startsWith(`${basename(path)}.before-`) && /\.unfinished(?:-\w+)?$/.test(name)
@@ -45,7 +45,7 @@ const backUp = async (url: string): Promise<void> => {
   console.log(`Saved the database in ${copy}.`)
 }
 
-/** The words that adopt every table that needs it. */
+/** The approvals that adopt every table that needs it. */
 const adoptions = async (registry: Registry, url: string, waitMs: number): Promise<string[]> => {
   const { differences } = await planStorage(registry, url, waitMs)
   const words = differences.flatMap(({ word }) => (word?.startsWith('adopt:') ? [word] : []))
@@ -53,8 +53,8 @@ const adoptions = async (registry: Registry, url: string, waitMs: number): Promi
   return words
 }
 
-const adoptionCost = `Each of their writers now also maintains the service's counts and indexes, through triggers: writes take longer, and
-programs that use SQLite need version 3.44 or newer. npm run migrate -- --release takes all of it away again.`
+const adoptionCost = `Triggers now update counts and indexes with every write to these tables: writes take longer, and programs that use SQLite
+need version 3.44 or newer. To undo this: npm run migrate -- --release`
 
 const migrate = async (registry: Registry, url: string, options: MigrateOptions): Promise<void> => {
   const { steps, drifted } = await migrateStorage(registry, url, options)
@@ -83,7 +83,7 @@ await runCommand(command, async ({ apply, adopt, release, recount }) => {
     return
   }
   const given = apply?.split(',').map((word) => word.trim()) ?? []
-  if (given.includes('')) throw new UsageError('--apply has an empty word.')
+  if (given.includes('')) throw new UsageError('--apply has an empty entry.')
   for (const fault of given.map(wordFault)) if (fault !== undefined) throw new UsageError(`--apply: ${fault}.`)
   const words = [...given, ...(adopt ? await adoptions(registry, url, waitMs) : [])]
   const beforeChanges = async () => (given.length > 0 ? backUp(url) : undefined)

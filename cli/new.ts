@@ -18,7 +18,7 @@ import { root, writeNew } from './new/writeNew.js'
 
 const command = {
   name: 'npm run new',
-  about: 'Writes the descriptor and the demo rows of a new resource. In a terminal it asks for what is missing.',
+  about: 'Writes the descriptor and the demo rows of a new resource. In a terminal it asks for missing values.',
   argument: { name: 'PATH', about: 'its path, lower-case words joined by "-"', required: false },
   moreArguments: { name: 'FIELD', about: 'its fields; see below' },
   options: {
@@ -35,7 +35,7 @@ const command = {
     'npm run new -- training-courses title:text! hours:number organization_id:organizations status:text=Planned --create',
 }
 
-/** The command line, completed by questions where there is a terminal. */
+/** The command line; in a terminal, questions fill in what is missing. */
 const complete = async (given: Given, registry: Registry): Promise<Given & { path: string }> => {
   if (given.path !== undefined) checkPath(given.path, registry)
   const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true
@@ -48,7 +48,7 @@ const complete = async (given: Given, registry: Registry): Promise<Given & { pat
 
 const nextSteps = (path: string, hasRows: boolean): string => {
   const steps = [
-    ['npm run check', 'shows every error in its line'],
+    ['npm run check', 'shows the line of every error'],
     ['npm test', 'tests it like every other resource'],
     ['npm start', `serves it at ${basePath}/v1/${path}`],
     ...(hasRows ? [[`npm run seed -- --demo ${path}`, 'loads its demo rows into a database that has other rows']] : []),
@@ -74,7 +74,7 @@ await runCommand(command, async ({ create, area, about, rows: wanted, ...names }
   }
   const files = { descriptor: `resources/${resource.path}.ts`, seeds: `seeds/${resource.path}.json` }
   for (const name of Object.values(files)) {
-    if (existsSync(join(root, name))) throw new CommandError(`${name} exists already; nothing was written.`)
+    if (existsSync(join(root, name))) throw new CommandError(`${name} already exists; nothing was written.`)
   }
 
   const rows = demoRows(resource, registry, wanted)
@@ -88,6 +88,6 @@ await runCommand(command, async ({ create, area, about, rows: wanted, ...names }
   const count = `${rows.length} row${rows.length === 1 ? '' : 's'}`
   console.log(`Wrote ${files.descriptor}${seeds === undefined ? '' : ` and ${files.seeds} (${count})`}.`)
   if (rows.length < wanted)
-    console.log('There are fewer demo rows than asked for, because a reference has too few rows.')
+    console.log('There are fewer demo rows than requested, because a reference has too few rows.')
   console.log(`\n${nextSteps(resource.path, seeds !== undefined)}`)
 })

@@ -1,4 +1,4 @@
-/** Shows what a start would change in the database of DATABASE_URL, and what it would ask for: `npm run plan`. */
+/** Shows what a start would change in the database of DATABASE_URL, and what needs approval: `npm run plan`. */
 import { publicDatabaseUrl } from '../engine/databaseUrl.js'
 import { loadRegistry } from '../engine/descriptor/load.js'
 import { readSettings } from '../engine/settings.js'
@@ -10,9 +10,9 @@ import { flag, runCommand } from '../support/options.js'
 
 const command = {
   name: 'npm run plan',
-  about: 'Compares the descriptors with the database of DATABASE_URL, and changes nothing.',
+  about: 'Shows what a start would change in the database of DATABASE_URL. Changes nothing.',
   options: {
-    sql: flag('show the statements as well'),
+    sql: flag('show the SQL statements too'),
     json: flag('print JSON'),
     check: flag('exit with 1 if a start would change something or be refused'),
   },
@@ -31,9 +31,9 @@ const described = ({ steps, differences }: MigrationPlan, withSql: boolean): str
     differences.filter(isWanted).map(describeDifference)
   const together = applyTogether(differences)
   return [
-    ...section('A start does this by itself:', done),
+    ...section('A start makes these changes:', done),
     ...section(
-      'A start is refused until you have decided:',
+      'A start is refused until you decide:',
       sentences(({ word, isBlocking }) => isBlocking && word !== undefined),
     ),
     ...(together === undefined ? [] : [together]),
@@ -42,7 +42,7 @@ const described = ({ steps, differences }: MigrationPlan, withSql: boolean): str
       sentences(({ word, isBlocking }) => isBlocking && word === undefined),
     ),
     ...section(
-      'You can also decide:',
+      'Optional:',
       sentences(({ isBlocking }) => !isBlocking),
     ),
   ].join('\n\n')

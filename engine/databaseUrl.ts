@@ -1,4 +1,4 @@
-/** Database URLs: those of PostgreSQL are parsed as libpq does, and all are shown without user, password and parameters. */
+/** Parses PostgreSQL URLs as libpq does, and formats database URLs without user, password and parameters. */
 
 /** The parts of a PostgreSQL URL, decoded; the driver has a default for each missing one. */
 export interface PostgresUrl {
@@ -18,10 +18,10 @@ export interface PostgresUrl {
 const urlParts = /^postgres(?:ql)?:\/\/(?:([^/?#]*)@)?([^/?#@=]*)(?:\/([^?#@=]*))?(?:\?([^#]*))?$/s
 const hostParts = /^(?:\[([^\]]*)\]|([^:]*))(?::(.*))?$/s
 
-/** A parameter with "@" is probably the rest of a password with "?", unless it is one that may have it. */
+/** If a parameter other than user and password has an "@", it is probably the rest of a password with a "?". */
 const isParameter = (pair: string): boolean => /^(?:user|password)=|^[\w.-]+(?:=[^@]*)?$/.test(pair)
 
-/** None of these messages has a part of the URL: what looks like a host may be a part of the password. */
+/** These messages quote no part of the URL: what looks like a host may be a part of the password. */
 const encodingAdvice =
   'In a user name or password, write "@" as %40, "/" as %2F, "?" as %3F, "#" as %23, ":" as %3A and "%" as %25.'
 
@@ -76,10 +76,10 @@ const publicPostgresUrl = (url: string): string => {
   }
 }
 
-/** A path that looks like a URL is probably one of a server, with a password. */
+/** A path that looks like a URL is refused: it is probably that of a server, with a password. */
 export const sqliteUrl = /^sqlite:(?!\s*\w+:\/)./s
 
-/** A database URL that is safe to print; what is not understood is shown only if it cannot have a password. */
+/** A database URL that is safe to print; an unknown form is shown only if it cannot contain a password. */
 export const publicDatabaseUrl = (url: string): string => {
   if (sqliteUrl.test(url)) return url
   if (/^postgres(?:ql)?:/i.test(url)) return publicPostgresUrl(url)

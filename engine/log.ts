@@ -3,10 +3,10 @@ import { type Logger, pino } from 'pino'
 import { hasColours, plainLine, plainNotice } from './plainLine.js'
 import { endProgressLine } from './progress.js'
 
-/** The most bytes of a batch: a pipe takes so many in one piece, so that lines of several processes never mix. */
+/** The maximum size of a batch in bytes: writes to a pipe of up to this size are atomic, so lines of several processes never mix. */
 const maxBatch = 4096
 
-/** The most milliseconds before a line is written. */
+/** The longest time before a line is written, in milliseconds. */
 const flushInterval = 200
 
 interface Logged extends Error {

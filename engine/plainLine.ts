@@ -14,7 +14,7 @@ interface LogLine {
   readonly [name: string]: unknown
 }
 
-/** Whether a terminal gets colours: FORCE_COLOR decides, then NO_COLOR, then what the output is. */
+/** Whether to use colours: FORCE_COLOR decides, then NO_COLOR, then whether the output is a terminal. */
 export const hasColours = (isTerminal: boolean, environment: Readonly<Record<string, string | undefined>>): boolean => {
   const { FORCE_COLOR, NO_COLOR, TERM } = environment
   if (FORCE_COLOR !== undefined) return !/^(?:0|false)$/.test(FORCE_COLOR)

@@ -1,6 +1,6 @@
-/** Progress of long work, with its rate and the time left: one line that is redrawn in a terminal, a line now and then elsewhere. */
+/** Shows the progress of long work, its rate and the time left: a redrawn line in a terminal, a line every few seconds elsewhere. */
 
-/** The longest bar; where the terminal leaves less than the shortest one, there is none. */
+/** The longest and the shortest bar; in a narrower terminal there is none. */
 const longestBar = 30
 const shortestBar = 8
 
@@ -12,7 +12,7 @@ const minMs = 500
 const redrawMs = 100
 const plainMs = 5_000
 
-/** Work on fewer rows than this is done before a line could be read. */
+/** Fewer rows than this are processed too quickly for progress to be useful. */
 const manyRows = 100_000
 
 interface Measurement {
@@ -123,7 +123,7 @@ export const progressBar = (
 
 type Bar = (table: string, total: number) => (done: number) => void
 
-/** Reports the steps of a migration over large tables, each with a bar: one step begins when the step before is done. */
+/** Reports the steps of a migration over large tables, each with its own bar. */
 export const stepProgress = (
   bar: Bar = (table, total) => progressBar(`Indexing ${table}`, total, 'rows'),
 ): ((table: string, done: number, total: number) => void) => {

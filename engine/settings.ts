@@ -1,4 +1,4 @@
-/** The settings of a deployment, read once from the environment; every wrong value is reported at once. */
+/** The settings of a deployment, read once from the environment; all invalid values are reported at once. */
 import { z } from 'zod'
 import { publicDatabaseUrl, sqliteUrl } from './databaseUrl.js'
 import { editDistance, nearest } from './descriptor/nearest.js'
@@ -33,7 +33,7 @@ const boolean = {
 }
 const preparedStatements = {
   schema: z.enum(['auto', 'on', 'off']),
-  expected: 'auto (unless a pooler cannot keep them), on or off',
+  expected: 'auto (on unless a pooler does not support them), on or off',
 }
 const levels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 const logLevel = { schema: z.enum(levels), expected: `one of ${levels.join(', ')}` }
@@ -71,7 +71,11 @@ const variables = {
   PREPARED_STATEMENTS: variable('PostgreSQL: whether statements are prepared', 'auto', preparedStatements),
   CACHE_MB: variable('memory per process for cached responses', '32', amount('megabytes', 0, 65_536), 'READY_MB'),
   READ_TIMEOUT_MS: variable('time limit of a read', '10000', milliseconds(3_600_000), 'STATEMENT_TIMEOUT_MS'),
-  DRAIN_DELAY_MS: variable('when stopping: how long to serve on while /readyz is 503', '0', milliseconds(3_600_000, 0)),
+  DRAIN_DELAY_MS: variable(
+    'when stopping: how long to keep serving while /readyz is 503',
+    '0',
+    milliseconds(3_600_000, 0),
+  ),
   DRAIN_TIMEOUT_MS: variable('time limit for finishing requests when stopping', '10000', milliseconds(3_600_000)),
   WORKERS: variable('processes that share the port', '1', amount('processes', 1, 256)),
 }
@@ -111,7 +115,7 @@ export const readSettings = (environment: Environment): Settings => {
   return settings as Settings
 }
 
-/** The largest edit distance of a typo; short names such as PORT resemble too many other variables. */
+/** The largest edit distance that counts as a typo; short names such as PORT resemble too many other variables. */
 const tolerance = (name: string): number => (name.length >= 10 ? 2 : name.length >= 7 ? 1 : 0)
 
 const isTypoOf = (given: string, name: string): boolean => {

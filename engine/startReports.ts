@@ -14,7 +14,7 @@ export const reportOpened = (url: string, { created, demo }: { created: boolean;
   notices.info({ database, created, demo }, message)
 }
 
-/** Reports the resources whose table is empty although there are demo rows, which only a database without rows gets. */
+/** Reports the resources with demo rows whose table is empty: demo rows are only loaded into a database without rows. */
 export const reportUnfilled = (empty: readonly Resource[]): void => {
   const paths = empty.filter(({ demo }) => demo.length > 0).map(({ path }) => path)
   if (paths.length === 0) return

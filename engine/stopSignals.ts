@@ -6,7 +6,7 @@ import type { Settings } from './settings.js'
 /** Ctrl+C reaches a process from the terminal and again through npm; signals within this time are one. */
 const repeatMs = 1_000
 
-/** Kills this process: process.exit() waits for worker threads, and one in a long query does not stop. */
+/** Kills this process. process.exit() would wait for worker threads, even for one in a long query. */
 const killProcess = (): void => {
   // Flushes the log.
   process.emit('exit', 1)

@@ -33,7 +33,7 @@ const failureOf = async (child) => {
   return code === 0 ? undefined : { stdout, stderr }
 }
 
-/** Prints the errors of the types, which a build does not find; a newer change ends the check. */
+/** Prints type errors, which a build does not find; a newer change cancels the check. */
 const checkTypes = async () => {
   typeCheck?.kill()
   const compiler = compilerPath()

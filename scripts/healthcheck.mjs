@@ -1,4 +1,4 @@
-/** The health check of the image: asks the service of PORT and HOST whether it is ready; exits with 1 if it is not. */
+/** The health check of the image: requests /readyz of the service at HOST and PORT, and exits with 1 if it is not ready. */
 const { HOST = '127.0.0.1', PORT = '3000' } = process.env
 /** A service that listens on every address is reached on the local one. */
 const host = ['0.0.0.0', '::'].includes(HOST) ? '127.0.0.1' : HOST.includes(':') ? `[${HOST}]` : HOST

@@ -248,14 +248,14 @@ test('values that a field cannot have prevent an adoption, and are null when the
   database.close()
 })
 
-test('a type that no kind of field stores is named', async () => {
+test('a type that no field can store is named', async () => {
   const database = await sharedDatabase()
   await database.run('create table warehouses (id integer primary key, name date, size integer)')
   try {
     await migrateStorage(registry, database.url, { ...options, words: ['adopt:warehouses'] })
     assert.unreachable()
   } catch (error) {
-    assert.match((error as Error).message, 'column "name": the column is of type date, which no kind of field stores.')
+    assert.match((error as Error).message, 'column "name": the column is of type date, which no field can store.')
   }
   database.close()
 })

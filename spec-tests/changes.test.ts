@@ -72,7 +72,8 @@ const changes: readonly Change[] = [
     before: { fields: { name: text() } },
     rows: [{ name: 'Ana' }],
     after: { fields: { name: text(), team_id: integer({ references: 'teams', default: 9 }) }, required: ['team_id'] },
-    refused: /column "team_id": existing rows would get the default 9, which is no id of "teams"\. Use the id/,
+    refused:
+      /column "team_id": existing rows would get the default 9, which is not the id of a row in "teams"\. Use the id/,
   },
   {
     name: 'add a field',
@@ -435,7 +436,8 @@ const changes: readonly Change[] = [
       { name: 'Bo', team_id: 9 },
     ],
     after: { fields: { name: text(), team_id: integer({ references: 'teams' }) } },
-    refused: /column "team_id": the field references teams, but 1 row \(id 2\) has a value that is no id of "teams"/,
+    refused:
+      /column "team_id": the field references teams, but 1 row \(id 2\) has a value that is not the id of a row in "teams"/,
   },
   {
     name: 'remove a reference',
@@ -614,7 +616,10 @@ test('a field can reference a resource that is new, if it has no values yet', as
   assert.is(await refusal(both, url), 'not refused')
   const other = await freshUrl()
   await prepare(alone({ name: text(), team_id: integer() }), other, { members: [{ name: 'Ana', team_id: 4 }] })
-  assert.match(await refusal(both, other), /column "team_id": .*1 row \(id 1\) has a value that is no id of "teams"/)
+  assert.match(
+    await refusal(both, other),
+    /column "team_id": .*1 row \(id 1\) has a value that is not the id of a row in "teams"/,
+  )
 })
 
 test('the table of a removed resource stays until it is dropped, with the columns that reference it', async () => {

@@ -56,7 +56,7 @@ const rejected: [name: string, args: string, status: number, message: string][] 
   ['seed', '--demo employes', 2, '--demo is "employes", which is not a resource. Did you mean employees?'],
   ['seed', '--demo employees --rows 5', 2, '--demo loads the demo rows as they are; leave out --rows and --resource.'],
   ['new', '', 2, 'PATH is missing. See --help.'],
-  ['new', 'employees name:text', 2, 'resources/employees.ts exists already; choose another path, or change that file.'],
+  ['new', 'employees name:text', 2, 'resources/employees.ts already exists; choose another path, or change that file.'],
   ['contract', 'docs', 2, 'Unexpected argument "docs". See --help.'],
   ['test', 'serch', 2, 'No test file has "serch" in its name. Did you mean search?'],
   ['test:postgres', 'serch', 2, 'No test file has "serch" in its name. Did you mean search?'],

@@ -493,7 +493,7 @@ test('the command: a record that is missing or damaged is an error, and --accept
   rmSync(recordedFile)
   assert.equal(await contract('--accept'), { status: 0, output: 'Recorded the API in docs/openapi.json.\n' })
   assert.ok(JSON.parse(readFileSync(recordedFile, 'utf8')).paths['/v1/employees'])
-  const isCurrent = 'The API is the one recorded in docs/openapi.json.\n'
+  const isCurrent = 'The API matches the one recorded in docs/openapi.json.\n'
   assert.equal(await contract('--check'), { status: 0, output: isCurrent })
 })
 

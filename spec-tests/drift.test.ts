@@ -97,7 +97,7 @@ test('npm run seed -- --demo refuses a table whose count is 0 and which has rows
   const storage = await openStorage(registry, database.url, storageOptions)
   const error = await loadDemoRows(storage, [things], () => {}).catch((thrown: Error) => thrown)
   await storage.close()
-  assert.match(String(error), /things has rows already/)
+  assert.match(String(error), /things already has rows/)
   database.close()
 })
 

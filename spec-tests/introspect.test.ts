@@ -88,7 +88,7 @@ test('what cannot be expressed is named', async () => {
     'logs: left out, because it has no integer primary key "id".',
     'parts: no field can have the name "Name": the name must be at most 60 lower-case letters, digits and underscores, such as "from_date"; it is left out.',
     'parts: no field can have the name "limit": the name is a query parameter of every list; it is left out.',
-    'parts: "made" is of type date, which no kind of field stores; it is left out.',
+    'parts: "made" is of type date, which no field can store; it is left out.',
     'parts: a create cannot set "twice", because the database computes its values; it is left out.',
     'parts: "size" has a default in the database that creates do not use; add a default to the field.',
     `parts: no descriptor can express ${server ? 'CHECK ((size > 0))' : 'check (…)'}; a create that violates it gets 500.`,
@@ -126,7 +126,7 @@ if (!server) {
     const all = await project.run(command)
     assert.match(
       all.output,
-      /^Wrote resources\/a-1-2\.ts\.\nWrote resources\/person\.ts\.\nWrote resources\/persons\.ts\.\nresources\/a-1\.ts exists already and was left as it is\.\n\nNext: /,
+      /^Wrote resources\/a-1-2\.ts\.\nWrote resources\/person\.ts\.\nWrote resources\/persons\.ts\.\nresources\/a-1\.ts already exists and was not changed\.\n\nNext: /,
     )
     const again = await project.run(command)
     assert.is(again.status, 0)
@@ -146,7 +146,7 @@ if (!server) {
       ['', /DATABASE_URL is missing/],
       ['sqlite:data/nothing.sqlite', /There is no file data\/nothing\.sqlite\./],
       ['sqlite:data', /The database data cannot be used: it is a folder; name a file in it/],
-      ['sqlite:data/text', /The database data\/text cannot be used: it is not an SQLite database; name another file/],
+      ['sqlite:data/text', /The database data\/text cannot be used: it is not an SQLite database; use another file/],
       ['sqlite:data/empty.sqlite', /left out, because it has no integer primary key "id"\.\nNo table can be served\./],
       ['sqlite:data/empty.sqlite --table log', /There is no table "log"\. Did you mean logs\?/],
       ['mysql://x', /DATABASE_URL must begin with one of sqlite, postgres, postgresql/],

@@ -184,7 +184,7 @@ test('in a terminal, it asks for what is missing, and again after a wrong answer
   const fields = ['title:text!', 'job_id:jobs']
   assert.equal(result, { path: 'courses', fields, create: true, area: 'Recruiting', about: undefined })
   assert.match(shown, /Did you mean "my-path"\?/)
-  assert.match(shown, /resources\/jobs\.ts exists already/)
+  assert.match(shown, /resources\/jobs\.ts already exists/)
   assert.match(shown, /"title:number": the field "title" is given twice/)
 })
 
@@ -211,7 +211,7 @@ const filesOf = () => [...readdirSync(join(project.path, 'resources')), ...readd
 const refusedCommands: [args: string, message: string][] = [
   ['', 'PATH is missing. See --help.'],
   ['courses', 'FIELD is missing: name at least one, such as title:text!'],
-  ['jobs a:text', 'resources/jobs.ts exists already; choose another path, or change that file.'],
+  ['jobs a:text', 'resources/jobs.ts already exists; choose another path, or change that file.'],
   [
     `${'long-'.repeat(13)}name a:text`,
     `The table "${'long_'.repeat(13)}name" would have 69 characters; name one of at most 60 with --table.`,

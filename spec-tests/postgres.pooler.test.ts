@@ -141,11 +141,11 @@ for (const [mode, given, keepsStatements] of modes) {
         }
         const isWarned = !keepsStatements && preparedStatements === 'auto'
         assert.is(warnings.length, isWarned ? 2 : 0)
-        for (const warning of warnings) assert.match(warning, /does not keep prepared statements/)
+        for (const warning of warnings) assert.match(warning, /does not support prepared statements/)
       }
       const on = reachServer(url, { ...storageOptions, pool: { ...pool, preparedStatements: 'on' } })
       if (keepsStatements) assert.is((await on).keepsStatements, true)
-      else assert.match(String(await on.catch(String)), /PREPARED_STATEMENTS is on, but the pooler does not keep/)
+      else assert.match(String(await on.catch(String)), /PREPARED_STATEMENTS is on, but the pooler does not support/)
     }),
   )
 
@@ -238,7 +238,7 @@ withPgbouncer('what cannot work through a pooler stops the start with its own me
     assert.match(await start(url), /^The database postgres:\S+ cannot be used: the pooler is in statement mode\. Use /)
   })
   await behind({ pool_mode: 'transaction' }, async (url) => {
-    assert.match(await start(`${url}?options=-c%20search_path=x`), /does not keep the "options" in the URL/)
+    assert.match(await start(`${url}?options=-c%20search_path=x`), /does not support "options" in the URL/)
   })
 })
 

@@ -85,7 +85,10 @@ test('an outage is logged when it begins and when it ends, with the number of fa
   assert.is(await running.end('SIGTERM'), 0)
   const logged = messagesOf(running.output()).filter(({ level }) => level > 30)
   assert.is(logged.length, 2, JSON.stringify(logged))
-  assert.match(logged[0]?.msg ?? '', /^The database is not available: .+\. Failed requests are counted until it is\.$/)
+  assert.match(
+    logged[0]?.msg ?? '',
+    /^The database is not available: .+\. Failed requests are counted until it recovers\.$/,
+  )
   const [, failed] =
     /^The database is available again: (\d+) requests failed within [\d.]+ s\.$/.exec(logged[1]?.msg ?? '') ?? []
   assert.ok(Number(failed) >= 20, logged[1]?.msg)

@@ -90,7 +90,7 @@ test('a table with rows is refused, and stays as it is', async () => {
   await storage.table(books).create(newRow(books, { title: 'Mine' }))
   assert.is(
     await refusal(storage, books),
-    'Nothing was loaded:\n  books has rows already; demo rows are for empty tables.',
+    'Nothing was loaded:\n  books already has rows; demo rows are for empty tables.',
   )
   assert.is(await countOf(storage, books), 1)
   await storage.close()

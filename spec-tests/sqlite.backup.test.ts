@@ -46,7 +46,7 @@ test('during creates, each backup is intact and has every row acknowledged befor
     const file = join(folder, `copy-${n}.sqlite`)
     const { status, stdout, stderr } = backup(file)
     assert.is(status, 0, stderr)
-    assert.match(stdout, /its integrity was checked/)
+    assert.match(stdout, /and checked its integrity/)
     const copy = new Database(file, { readonly: true })
     const has = copy.prepare('select 1 from leave_requests where id = ?')
     for (const id of known) assert.ok(has.get(id), `row ${id} is missing`)

@@ -63,7 +63,7 @@ test('an unwritable folder, and a file instead of a folder, are named', async ()
   const file = join(folder, 'file')
   writeFileSync(file, '')
   const other = await startAndFail({ DATABASE_URL: `sqlite:${join(file, 'x.sqlite')}` }, asUser)
-  assert.match(other.output, new RegExp(`cannot be used: ${file} is a file, not a folder; name another path\\n$`))
+  assert.match(other.output, new RegExp(`cannot be used: ${file} is a file, not a folder; use another path\\n$`))
 })
 
 test('a read-only database is served with a warning; an incomplete one is rejected', async () => {
@@ -94,7 +94,7 @@ test('a file that is not a database stops the start and is not changed', async (
   writeFileSync(path, bytes)
   const { code, output } = await startAndFail({ DATABASE_URL: `sqlite:${path}` })
   assert.is(code, 1)
-  assert.match(output, /^The database .* cannot be used: it is not an SQLite database; name another file\n$/)
+  assert.match(output, /^The database .* cannot be used: it is not an SQLite database; use another file\n$/)
   assert.is(readFileSync(path, 'utf8'), bytes)
 })
 
@@ -122,8 +122,8 @@ test('the commands that only read name what is wrong too', () => {
   const cases: [path: string, message: RegExp][] = [
     [wal, /cannot be used: this user may not write to the folder \S+\/closed-wal, where SQLite also creates files/],
     [folder, /cannot be used: it is a folder; name a file in it/],
-    [text, /cannot be used: it is not an SQLite database; name another file/],
-    [join(text, 'x.sqlite'), /cannot be used: \S+ is a file, not a folder; name another path/],
+    [text, /cannot be used: it is not an SQLite database; use another file/],
+    [join(text, 'x.sqlite'), /cannot be used: \S+ is a file, not a folder; use another path/],
   ]
   for (const [path, message] of cases) {
     for (const [name, ...args] of [['plan'], ['migrate', '--release'], ['migrate', '--adopt']] as [

@@ -1,4 +1,4 @@
-/** `npm run containerfile`: runs what the Containerfile says without a container engine, and checks the service that comes out. */
+/** `npm run containerfile`: runs the steps of the Containerfile without a container engine, and checks the resulting service. */
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, existsSync, readdirSync, readFileSync } from 'node:fs'

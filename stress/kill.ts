@@ -21,7 +21,7 @@ export const killAll = (pid: number): void => {
   kill(pid, 'SIGKILL')
 }
 
-/** Kills a service and its workers after a delay, from a separate process: the clients in this one keep sending meanwhile. */
+/** Kills a service and its workers after a delay, from a separate process, so that the clients in this one keep sending. */
 export const killAllAfter = (pid: number, milliseconds: number): void => {
   const all = [pid, ...childrenOf(pid)].join(' ')
   spawn('sh', ['-c', `sleep ${milliseconds / 1000}; kill -9 ${all}`], { stdio: 'ignore' })

@@ -32,7 +32,7 @@ const all: readonly Mutant[] = [...http, ...reads, ...creates, ...descriptors, .
 const build = dirname(import.meta.dirname)
 const root = dirname(folders.seeds)
 
-/** A suite that takes longer is ended, and has not noticed anything. */
+/** A suite that takes longer is stopped, and the mutant counts as survived. */
 const suiteTimeoutMs = 180_000
 
 export interface Verdict {
@@ -62,7 +62,7 @@ const mutated = ({ file, find, replace }: Mutant): string | undefined => {
   return parts.length === 2 ? parts.join(replace) : undefined
 }
 
-/** Refuses mutants that the sources have moved away from, all at once. */
+/** Throws if mutants no longer apply to the sources; the message lists all of them. */
 export const checkMutants = (mutants: readonly Mutant[] = all): void => {
   const names = mutants.map(({ name }) => name)
   const twice = names.filter((name, index) => names.indexOf(name) !== index)
@@ -80,7 +80,7 @@ interface Sandbox {
   remove(): void
 }
 
-/** A copy of the build beside what it finds above it: the packages, the demo rows, the compressed docs page and package.json. */
+/** A copy of the build, with links to what it needs: the packages, the demo rows, the compressed docs page and package.json. */
 const sandboxIn = (parent: string, name: string): Sandbox => {
   const folder = join(parent, name)
   const [copy, temporary] = [join(folder, 'build'), join(folder, 'tmp')]

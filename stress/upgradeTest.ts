@@ -31,7 +31,7 @@ const connected = async (url: string): Promise<Client> => {
   return client
 }
 
-/** Creates copies of the first row until told to stop; returns how many, and the longest time in milliseconds. */
+/** Creates copies of the first row until it is stopped; returns how many, and the longest time in milliseconds. */
 const createUntil = async (url: string, { table, fields }: Resource, isDone: () => boolean) => {
   const client = await connected(url)
   const columns = fields.filter(({ name }) => name !== 'id').map(({ name }) => `"${name}"`)
@@ -58,7 +58,7 @@ const fill = async (url: string, resource: Resource, rows: number): Promise<void
   await storage.close()
 }
 
-/** Runs every migration on a table with so many rows. */
+/** Runs every migration on a table with this many rows. */
 export const upgradeTest = async (rows: number, onUpgrade: (upgrade: Upgrade) => void): Promise<void> => {
   const resource = registry.find(({ create, fields }) => create && !fields.some(({ unique }) => unique)) as Resource
   const { url, stop } = await startPostgres()

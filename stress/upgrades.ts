@@ -17,7 +17,7 @@ await runCommand(command, async ({ rows, limit }) => {
   let isSlow = false
   await upgradeTest(rows, ({ name, seconds, creates, slowestMs }) => {
     isSlow ||= slowestMs > limit
-    console.log(`${name}: ${seconds} s, ${creates} creates meanwhile, the slowest took ${slowestMs} ms`)
+    console.log(`${name}: ${seconds} s; ${creates} creates during it, the slowest took ${slowestMs} ms`)
   })
   if (isSlow) throw new CommandError(`A create took more than ${limit} ms.`)
   process.exit(0)

@@ -30,7 +30,7 @@ export const isInterrupted = (): boolean => isEnding
 
 const endBy = async (signal: NodeJS.Signals): Promise<void> => {
   isEnding = true
-  // The process keeps running meanwhile and may add tasks.
+  // The process keeps running during the cleanup and may add tasks.
   while (tasks.size > 0) await runNewest(false)
   for (const one of signals) process.removeAllListeners(one)
   process.kill(process.pid, signal)

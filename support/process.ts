@@ -26,7 +26,7 @@ const server = join(import.meta.dirname, '..', 'server.js')
 interface LaunchOptions {
   /** The user to run as. */
   readonly uid?: number
-  /** A shell command that runs its arguments, to set limits first. */
+  /** A shell command that sets limits and then runs its arguments. */
   readonly shell?: string
 }
 

@@ -41,7 +41,7 @@ const uniqueness = (resource: Resource): ((row: RowValues) => boolean) => {
   }
 }
 
-/** How many rows a table gets that has no demo rows, if its unique fields allow as many. */
+/** How many rows are generated for a table without demo rows, if its unique fields allow it. */
 const generatedRows = 300
 
 const sampleRow = ({ path, fields }: Resource, rows: Rows, id: number, n: number): RowValues =>
@@ -98,8 +98,8 @@ export const withSampleRows = (registry: Registry): Registry => {
 }
 
 /**
- * The nth create body, with every field that a client may set. A unique reference names a row that no demo row
- * references, as long as there are any: so many bodies can be created.
+ * The nth create body, with every field that a client may set. A unique reference uses a row that no demo row references; their
+ * number limits how many bodies can be created.
  */
 export const sampleBody = (registry: Registry, resource: Resource, n: number): RowValues => {
   const rows = rowsOf(registry)

@@ -12,7 +12,7 @@ const operationsOf = (document: Json): Json =>
     ),
   )
 
-/** Compares what does not belong to an operation. */
+/** Compares the parts of the documents outside the operations. */
 const compareFrame = (before: Json, after: Json, emit: Emit): void => {
   const changed = (key: string, rule: RuleName, subject: string) => {
     if (isSame(before[key], after[key])) return

@@ -1,4 +1,4 @@
-/** Compares two JSON schemas as far as our documents use them; any other keyword that changes counts as breaking. */
+/** Compares two JSON schemas with the keywords that our documents use; a change of any other keyword counts as breaking. */
 import type { Emit } from './differences.js'
 import { asList, asObject, isObject, isSame, type Json, keysOf } from './json.js'
 import type { RuleName, Side } from './rules.js'
@@ -32,10 +32,10 @@ const resolve = (schema: unknown, schemas: Json): Named => {
   return { name, schema: asObject(schemas[name]) }
 }
 
-/** The keywords that limit a value, with 1 where a greater value allows more and -1 where it allows less. */
+/** The keywords that limit a value: 1 if a greater limit allows more values, -1 if it allows fewer. */
 const bounds = { minimum: -1, minLength: -1, maximum: 1, maxLength: 1 } as const
 
-/** The keywords that are compared below, or that promise nothing. */
+/** The keywords that are compared below, or do not matter. */
 const known = new Set([
   ...Object.keys(bounds),
   ...['$ref', 'type', 'properties', 'required', 'items', 'additionalProperties', 'anyOf', 'enum', 'pattern'],
@@ -95,7 +95,7 @@ const compareBounds = (before: Json, after: Json, subject: string, { emit, side 
   emit(rule, side, { subject: named, before: old, after: now })
 }
 
-/** Compares lists of allowed values, of which none means that all are allowed. */
+/** Compares lists of allowed values; without a list, all are allowed. */
 const compareChoices = (before: Json, after: Json, subject: string, { emit, side }: Context): void => {
   for (const keyword of ['enum', 'anyOf']) {
     const [old, now] = [before[keyword], after[keyword]]

@@ -1,4 +1,4 @@
-/** Collects the differences between two documents: the same difference of several operations is one. */
+/** Collects the differences between two documents, and merges equal ones of several operations. */
 import { type Detail, type RuleName, ruleOf, type Side } from './rules.js'
 
 type Audience = 'readers' | 'writers' | 'generated clients'
@@ -50,7 +50,7 @@ export const differenceList = () => {
         if (operation !== undefined) entry.operations.add(operation)
         found.set(key, entry)
       },
-    /** All differences; that something is described differently is worth saying only if nothing else is. */
+    /** All differences; a changed description is reported only if its subject has no other difference. */
     all: (): Difference[] => {
       const all = [...found.values()].map(({ rule, side, detail, operations }) =>
         differenceOf(rule, side, detail, [...operations]),

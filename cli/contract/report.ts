@@ -1,4 +1,4 @@
-/** The differences in plain sentences: the breaking ones first, by audience. */
+/** Formats the differences as sentences, breaking ones first, by audience. */
 import type { Difference } from './differences.js'
 
 const places = ({ operations, subject }: Difference): string => {
@@ -15,7 +15,7 @@ const section = (heading: string, lines: readonly string[]): string[] =>
   lines.length === 0 ? [] : [[heading, ...lines.map((line) => `  ${line}`)].join('\n')]
 
 export const reportOf = (differences: readonly Difference[], isAccepted: boolean): string => {
-  if (differences.length === 0) return 'The API is the one recorded in docs/openapi.json.'
+  if (differences.length === 0) return 'The API matches the one recorded in docs/openapi.json.'
   const breaking = differences.filter(({ breaks }) => breaks.length > 0)
   const harmless = differences.filter(({ breaks }) => breaks.length === 0)
   const linesFor = (audience: string) =>

@@ -1,4 +1,4 @@
-/** The kinds of difference between two OpenAPI documents, as data: what each says, and which clients it breaks and why. */
+/** The kinds of difference between two OpenAPI documents, as data: their messages, and which clients they break and why. */
 
 /** A request is what clients send, a response what they receive. */
 export type Side = 'request' | 'response'
@@ -28,7 +28,7 @@ const is =
   (what: string) =>
   ({ subject }: Detail): string =>
     `${subject} ${what}`
-/** Says one thing of what clients send, another of what they receive. */
+/** Different texts for requests and responses. */
 const either =
   (request: string, response: string) =>
   ({ subject }: Detail, side: Side): string =>

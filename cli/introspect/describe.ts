@@ -1,4 +1,4 @@
-/** Describes tables of another program as resources, and says what a descriptor cannot express. */
+/** Describes tables of another program as resources, and reports what a descriptor cannot express. */
 
 import { isTableName } from '../../engine/descriptor/parse.js'
 import type { Registry } from '../../engine/descriptor/registry.js'
@@ -26,7 +26,7 @@ const whyNoField = ({ name, type, kind, whyReadOnly }: CatalogueColumn): string 
   checkFieldName(name, (fault) => void faults.push(fault.replace(/; .*/, '')))
   if (faults.length > 0) return `no field can have the name "${name}": ${faults.join(', and ')}`
   if (whyReadOnly != null) return `a create cannot set "${name}", because ${whyReadOnly}`
-  return kind === undefined ? `"${name}" is of type ${type || 'none'}, which no kind of field stores` : undefined
+  return kind === undefined ? `"${name}" is of type ${type || 'none'}, which no field can store` : undefined
 }
 
 /** The resource of a table without its names; `paths` has the path of each table that is or gets a resource. */
@@ -60,7 +60,7 @@ const describeTable = (table: CatalogueTable, paths: ReadonlyMap<string, string>
     ]
   })
   for (const names of table.unique) {
-    if (names.length > 1) note(`(${names.join(', ')}) is unique; write it as unique: ['…'] of one of these fields`)
+    if (names.length > 1) note(`(${names.join(', ')}) is unique; add unique: ['…'] to one of these fields`)
   }
   for (const sql of table.otherConstraints) note(`no descriptor can express ${sql}; a create that violates it gets 500`)
   const left = columns.filter(

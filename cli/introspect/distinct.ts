@@ -1,4 +1,4 @@
-/** Paths and names for the resources of tables, which differ from each other and from those that exist. */
+/** Unique paths and names for the resources of tables. */
 
 import type { Descriptor } from '../../engine/descriptor/define.js'
 import { checkNames } from '../../engine/descriptor/names.js'

@@ -1,8 +1,8 @@
-/** Demo rows for a new resource: they satisfy its references and unique fields, and look like rows of its kind. */
+/** Generates plausible demo rows for a new resource, with valid references and unique values. */
 import type { Registry, RowValues, Value } from '../../engine/descriptor/registry.js'
 import type { NewField, NewResource } from './plan.js'
 
-/** Lists that small choices are taken from, by the end of the field's name. */
+/** Example values, by the end of the field's name. */
 const choices: Readonly<Record<string, readonly string[]>> = {
   country: ['GB', 'DE', 'FR', 'IN'],
   locale: ['en', 'de', 'fr'],
@@ -65,7 +65,7 @@ const fieldValue = (
   return textOf(field, resource, n)
 }
 
-/** As many rows as asked for; fewer if a unique reference has fewer rows to reference, none if a required one has none. */
+/** The requested number of rows; fewer if a unique reference has fewer rows to reference, none if a required one has none. */
 export const demoRows = (resource: NewResource, registry: Registry, wanted: number): RowValues[] => {
   const isOther = ({ references }: NewField) => references !== undefined && references !== resource.path
   /** The ids that a reference may take; half of those of a unique one stay free, so that more rows can be created. */
@@ -81,7 +81,7 @@ export const demoRows = (resource: NewResource, registry: Registry, wanted: numb
   return Array.from({ length: Math.min(wanted, ...limits) }, (_, row) => {
     const n = row + 1
     const values = fields.map(({ field, ids }, index): [string, Value] => {
-      // Some rows lack what they may lack, but not the first, which is the example in the documents.
+      // Some optional values are null, but none in the first row, which is the example in the documents.
       const isLeftOut = !field.isRequired && field.default === undefined && n % 4 === 0
       return [field.name, isLeftOut ? null : fieldValue(field, resource, ids, n, index)]
     })

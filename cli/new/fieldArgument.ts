@@ -4,7 +4,7 @@ import type { Registry, Value } from '../../engine/descriptor/registry.js'
 import { UsageError } from '../../support/options.js'
 import type { Clock, NewField } from './plan.js'
 
-/** The types that are not references, as what they are in a descriptor. */
+/** The types that are not references, and their options in a descriptor. */
 const types = {
   text: { kind: 'text' },
   integer: { kind: 'integer' },
@@ -74,7 +74,7 @@ const checkName = (name: string): void => {
 const parseType = (type: string, registry: Registry, ownPath: string): Partial<NewField> & Pick<NewField, 'kind'> => {
   if (Object.hasOwn(types, type)) return types[type as TypeName]
   const paths = [...registry.map(({ path }) => path), ownPath]
-  // Every reference of a list is a filter of it.
+  // Every reference is also a filter.
   if (paths.includes(type)) return { kind: 'integer', references: type, isFilter: true }
   const unknown = `unknown type "${type}"`
   if (Object.hasOwn(foreignTypes, type)) throw new UsageError(`${unknown}; use ${foreignTypes[type]}`)
@@ -118,7 +118,7 @@ const parse = (argument: string, registry: Registry, ownPath: string): NewField 
   return {
     ...parsed,
     name,
-    // A list can be filtered by its status wherever there is one.
+    // A text named status is always a filter.
     isFilter: parsed.isFilter || options.includes('filter') || (name === 'status' && parsed.kind === 'text'),
     isUnique: options.includes('unique'),
     isRedacted: options.includes('redacted'),
@@ -159,7 +159,7 @@ export const parseFields = (given: readonly string[], registry: Registry, ownPat
 export const fieldSyntax = `A field is NAME:TYPE, with "!" if it is required, options after "," and a default after "=":
   title:text!                    a required text
   hours:number                   a number; also integer, date and timestamp
-  organization_id:organizations  a reference to a row of a resource, and a filter of the list
+  organization_id:organizations  a reference to a row of that resource, and a filter
   code:text!,unique              options: ${optionNames.join(', ')}
   status:text=Planned            a default; a date may be =today and a timestamp =now
   created:now                    set by the service; also today`

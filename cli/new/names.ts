@@ -2,7 +2,7 @@
 import { type Registry, resourceFrom } from '../../engine/descriptor/registry.js'
 import { UsageError } from '../../support/options.js'
 
-/** Throws a UsageError if the path has another form, or is taken. */
+/** Throws a UsageError if the path is invalid or taken. */
 export const checkPath = (path: string, registry: Registry): void => {
   if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(path)) {
     const words = path.toLowerCase().match(/[a-z0-9]+/g) ?? []
@@ -11,7 +11,7 @@ export const checkPath = (path: string, registry: Registry): void => {
     throw new UsageError(`PATH is "${path}", but it must be lower-case words joined by "-"${advice}`)
   }
   if (registry.some((resource) => resource.path === path)) {
-    throw new UsageError(`resources/${path}.ts exists already; choose another path, or change that file.`)
+    throw new UsageError(`resources/${path}.ts already exists; choose another path, or change that file.`)
   }
 }
 

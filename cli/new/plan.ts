@@ -1,4 +1,4 @@
-/** What a new resource is to be: the data that its files are written from. */
+/** The data of a new resource, from which its files are written. */
 import type { Kind } from '../../engine/descriptor/fields.js'
 import type { Value } from '../../engine/descriptor/registry.js'
 

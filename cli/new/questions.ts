@@ -1,11 +1,11 @@
-/** Asks for what the command line lacks, where there is a terminal. */
+/** Asks in a terminal for what is missing on the command line. */
 import { createInterface } from 'node:readline/promises'
 import type { Registry } from '../../engine/descriptor/registry.js'
 import { CommandError, UsageError } from '../../support/options.js'
 import { parseFields } from './fieldArgument.js'
 import { checkPath, defaultArea } from './names.js'
 
-/** What the command line may lack. */
+/** The command line, of which parts may be missing. */
 export interface Given {
   readonly path: string | undefined
   readonly fields: readonly string[]

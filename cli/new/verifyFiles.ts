@@ -1,4 +1,4 @@
-/** Loads the resources together with files that are not written yet, exactly as a start would. */
+/** Verifies new files before they are written, by loading them as a start would. */
 import { cpSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { loadRegistry } from '../../engine/descriptor/load.js'

@@ -47,7 +47,7 @@ export const loadDemoRows = async (
   const empty = await emptyResources(storage, resources)
   const occupied = resources.filter((resource) => !empty.includes(resource))
   if (occupied.length > 0) {
-    refuse(occupied.map(({ path }) => `${path} has rows already; demo rows are for empty tables.`))
+    refuse(occupied.map(({ path }) => `${path} already has rows; demo rows are for empty tables.`))
   }
   const missing = await missingReferences(storage, resources)
   if (missing.length > 0) refuse(missing)

@@ -12,7 +12,7 @@ import {
 import { type Issue, mostIssues, shorten } from './errors.js'
 import { inexactKeys } from './exactNumbers.js'
 
-/** The most bytes a create body may have. */
+/** The maximum size of a create body in bytes. */
 export const bodyLimit = 1024 * 1024
 
 export const bodyIssue = (type: string, msg: string, ...loc: string[]): Issue => ({ type, loc: ['body', ...loc], msg })

@@ -16,7 +16,7 @@ export const errorCodes = {
   unavailable: 'the database is not available; nothing was stored unless the message says otherwise (503)',
 } as const
 
-/** One error of a request; the order of the keys is part of the contract. `input` and `ctx` are those of parameters. */
+/** One error of a request; the order of the keys is part of the contract. Only parameters have `input` and `ctx`. */
 export interface Issue {
   readonly type: string
   /** `body`, `query`, `path` or `header`, and the name. */
@@ -84,7 +84,7 @@ export const stopping = (): HttpError =>
 export const readTimedOut = (): HttpError =>
   httpError(503, 'unavailable', 'The read exceeded its time limit. Narrow the query, or try again.', retryAfter)
 
-/** Only for a commit that was cut off: every other create is known to be stored or not. */
+/** Only for a commit that was cut off; the outcome of every other create is known. */
 export const outcomeUnknown = (): HttpError =>
   httpError(
     503,
@@ -118,7 +118,7 @@ export const payloadTooLarge = (limit: number): HttpError =>
 export const internalError = (): HttpError =>
   httpError(500, 'internal_error', 'Unexpected error. Report it with the X-Request-Id of this response.')
 
-/** The most issues in one response; only a program sends a body with more. */
+/** The maximum number of issues in a response. */
 export const mostIssues = 100
 
 /** An invalid create, with all of its errors. */

@@ -1,4 +1,4 @@
-/** The examples of the documents: from the demo rows, or from the descriptor where there are none. */
+/** The examples in the documents: from the demo rows or, without any, from the descriptor. */
 import { now, today } from '../descriptor/clock.js'
 import {
   type Field,
@@ -10,7 +10,7 @@ import {
   writableFields,
 } from '../descriptor/registry.js'
 
-/** Fixed times, so that a document is the same whenever it is made. */
+/** Fixed times, so that the documents do not change with time. */
 const clockSamples = new Map<unknown, Value>([
   [today, '2026-01-31'],
   [now, '2026-01-31T09:30:00Z'],

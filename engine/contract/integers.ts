@@ -7,7 +7,7 @@ const integerGrammar = /^(?:\+|(-))?(?:0[0_]*(?=[1-9])([1-9]\d*(?:_\d+)*)|([1-9]
 const maxLength = 4300
 const leadingDigits = /^-?[1-9]\d*/
 
-/** Almost every integer that clients send. */
+/** Fast path for almost every integer that clients send. */
 const plainDigits = /^\d{1,15}$/
 
 const isSpace = /\p{White_Space}/u

@@ -19,7 +19,7 @@ const clockWords = new Map<unknown, string>([
   [now, 'the current time (UTC)'],
 ])
 
-/** In words: openapi-typescript makes a property with the keyword `default` mandatory in request bodies. */
+/** As text: openapi-typescript makes a property with the keyword `default` mandatory in request bodies. */
 const defaultWords = ({ default: source, required }: Field): string => {
   const value = typeof source === 'function' ? (clockWords.get(source) ?? 'computed by the service') : code(`${source}`)
   return `Default: ${value}${required ? ', also for null' : '; null stays null'}.`
@@ -28,7 +28,7 @@ const defaultWords = ({ default: source, required }: Field): string => {
 const uniqueWords = (within: readonly string[]): string =>
   within.length === 0 ? 'Unique.' : `Unique among rows with the same ${within.map(code).join(' and ')}.`
 
-/** What the descriptor says about a field, in sentences. */
+/** The description of a field, from its descriptor. */
 const sentences = (field: Field, isBody: boolean): string => {
   const { about, references, unique, format, managed, redacted } = field
   return [
@@ -44,13 +44,13 @@ const sentences = (field: Field, isBody: boolean): string => {
     .join(' ')
 }
 
-/** The default for programs: a value, or what the clock or another function gives. */
+/** The default for programs: a value, or the name of the function that returns it. */
 const defaultName = ({ default: source }: Field): unknown => {
   if (typeof source !== 'function') return source
   return source === today ? { computed: 'today' } : { computed: source === now ? 'now' : 'by the service' }
 }
 
-/** What the sentences promise and no keyword of JSON Schema expresses; undefined where they promise nothing. */
+/** The rules that JSON Schema cannot express, as extension keywords for programs; undefined where there is no rule. */
 const promises = (field: Field, isBody: boolean) => ({
   'x-references': field.references && `/v1/${field.references}`,
   'x-unique': field.unique,

@@ -1,4 +1,4 @@
-/** The Swagger 2.0 document, for tools that read nothing newer: converted from the 3.1 document. */
+/** Converts the OpenAPI 3.1 document to Swagger 2.0, for older tools. */
 import type { OpenApiDocument } from './documents.js'
 import { basePath } from './service.js'
 
@@ -48,7 +48,7 @@ const operation = ({ parameters, requestBody, responses, ...rest }: Json): Json 
   const parts = (parameters as Json[]).map(parameter)
   if (body) parts.push({ name: 'body', in: 'body', required: true, schema: schema(asObject(body['schema'])) })
   const types = Object.keys(asObject(asObject(asObject(responses)['200'] ?? {})['content'] ?? {}))
-  // The document's own list has JSON alone.
+  // The document's default list has only JSON.
   const produces = types.length > 1 ? types : undefined
   return { ...rest, produces, parameters: parts, responses: mapValues(responses, response) }
 }

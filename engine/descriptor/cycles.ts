@@ -23,7 +23,7 @@ const stepsOf = ({ path, descriptor: { fields, required, create } }: Linked): St
     return create && target !== undefined && required.includes(field) ? [{ path, field, target }] : []
   })
 
-/** The first way from a step back to where it began. */
+/** The first cycle that begins with a step. */
 const wayBack = (trail: readonly Step[], steps: readonly Step[]): readonly Step[] | undefined => {
   const target = trail.at(-1)?.target
   if (target === trail[0]?.path) return trail

@@ -24,7 +24,7 @@ const reportRows = (report: Report, name: string) => {
   }
 }
 
-/** What is wrong with a value of a field, besides what other rows have. */
+/** What is wrong with a value of a field, regardless of other rows. */
 const valueFault = ({ name, kind }: Field, value: unknown, written: () => string | undefined): string | undefined => {
   const { isValid, expected } = kinds[kind]
   if (!isValid(value)) return `is ${formatValue(value)}, but it must be ${expected}`

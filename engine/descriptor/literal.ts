@@ -18,7 +18,7 @@ export interface Entry {
 /** White space and comments. */
 const gap = /(?:\s|\/\/[^\n]*|\/\*.*?\*\/)*/sy
 const quotedText = /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/sy
-/** A regular expression, where a value can be: a quote or bracket in it is none. */
+/** A regular expression, where a value can be: quotes and brackets in it have no meaning. */
 const pattern = /(?<=[(,=:[!&|?{};>]\s*)\/(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/\w*/y
 const word = /[\p{L}_$][\p{L}\p{N}_$]*/uy
 const number = /-?\d[\w.]*(?:[eE][+-]?\d+)?/y
@@ -32,7 +32,7 @@ class Scanner {
     this.text = text
   }
 
-  /** Moves behind a match of a sticky expression, and returns it. */
+  /** Moves past a match of a sticky expression, and returns it. */
   take(kind: RegExp): string | undefined {
     kind.lastIndex = this.at
     const match = kind.exec(this.text)?.[0]
@@ -46,7 +46,7 @@ class Scanner {
     return this.text[this.at] ?? ''
   }
 
-  /** Moves behind a template string, with the expressions in it. */
+  /** Moves past a template string and the expressions in it. */
   template(): void {
     this.at++
     while (this.at < this.text.length && this.text[this.at] !== '`') {
@@ -58,14 +58,14 @@ class Scanner {
     this.at++
   }
 
-  /** Moves behind a bracket and its partner. */
+  /** Moves past an opening bracket and everything up to its closing one. */
   brackets(): void {
     this.at++
     while (!/^[)\]}]?$/.test(this.next())) this.token()
     this.at++
   }
 
-  /** Moves behind one token; brackets with all that is between them are one. */
+  /** Moves past one token; a pair of brackets and its content is one token. */
   token(): void {
     const sign = this.next()
     if (sign === '`') this.template()

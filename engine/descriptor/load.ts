@@ -7,11 +7,11 @@ import { readSeedFiles } from './seedFiles.js'
 import { verify } from './verify.js'
 
 export interface Folders {
-  /** Has one module per resource, in TypeScript or compiled. */
+  /** The folder with one module per resource, in TypeScript or compiled. */
   readonly resources: string
-  /** Has the TypeScript sources of these modules, to show where a mistake is; may be missing. */
+  /** The folder with the TypeScript sources of these modules, to show where a mistake is; may be missing. */
   readonly sources?: string
-  /** Has the demo rows, one JSON file per resource; may be missing. */
+  /** The folder with the demo rows, one JSON file per resource; may be missing. */
   readonly seeds: string
 }
 

@@ -49,7 +49,7 @@ const checkCharacters = (property: 'name' | 'plural', value: string, report: Rep
 const firstCommon = (names: object, others: object): string | undefined =>
   Object.values(names).find((name) => Object.values(others).includes(name))
 
-/** Which derived name a resource shares with another one, in words. */
+/** Describes the derived name that a resource shares with another one. */
 const collision = (
   own: Descriptor,
   other: Descriptor,

@@ -17,7 +17,7 @@ const isFunction = (value: unknown): boolean => typeof value === 'function'
 const isTrue = (value: unknown): boolean => value === true
 const isName = (value: unknown): value is string => typeof value === 'string' && /^[a-z][a-z0-9_]{0,59}$/.test(value)
 
-/** Whether a table may have a name; the databases and the service use names that begin otherwise. */
+/** Whether a table may have a name; prefixes of the databases and of the service are reserved. */
 export const isTableName = (value: unknown): boolean => isName(value) && !/^(?:sqlite|pg|registry)_/.test(value)
 
 const mandatory: Shapes = {

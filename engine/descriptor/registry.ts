@@ -13,7 +13,7 @@ export interface Field extends Readonly<Omit<Options<string | number>, 'unique' 
   readonly name: string
   readonly kind: Kind
   readonly required: boolean
-  /** The fields among whose equal values it is unique (none: the whole table); undefined if it need not be. */
+  /** The fields within whose values it is unique; empty if it is unique in the whole table, undefined if it is not unique. */
   readonly unique: readonly string[] | undefined
   readonly format: TextFormat | undefined
 }

@@ -5,11 +5,11 @@ export interface Problem {
   /** Relative to the folder of package.json: `resources/leave.ts`. */
   readonly file: string
   readonly message: string
-  /** Undefined if the source is not there, or is not a literal. */
+  /** Undefined if the source is missing, or has no literal. */
   readonly position: Position | undefined
 }
 
-/** Reports a problem; the place is the way to a property in the literal of the file. */
+/** Reports a problem; the place is the path of a property in the literal of the file. */
 export type Report = (message: string, ...place: Place) => void
 
 /** Adds the problems of one file to a list. */
@@ -18,7 +18,7 @@ export const reportIn =
   (message, ...place) =>
     void problems.push({ file, message, position: source && placePosition(source, place) })
 
-/** Puts words before each message, and the beginning of the way before each place: `field "days": unknown option …`. */
+/** Puts a prefix before each message and each place: `field "days": unknown option …`. */
 export const reportAt =
   (report: Report, words: string, ...start: Place): Report =>
   (message, ...place) =>

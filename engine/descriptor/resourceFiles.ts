@@ -9,14 +9,14 @@ import type { ResourceModule } from './verify.js'
 
 const isModule = (name: string): boolean => /(?<!\.d)\.[jt]s$/.test(name)
 
-/** Why a file or folder beside the sources is not read; undefined if that is no mistake. */
+/** Why a file or folder in the folder of the sources is ignored; undefined if that is not a mistake. */
 const whyIgnored = (entry: Dirent): string | undefined => {
   if (entry.isDirectory()) return 'is a folder, which is not read; move its files into resources/'
   if (/\.(?:[cm]?jsx?|[cm]ts|tsx)$/.test(entry.name)) return 'is not read; a resource file ends with .ts'
   return entry.name.endsWith('.json') ? 'is not read; demo rows belong in seeds/' : undefined
 }
 
-/** Reports what would be ignored without a word. Returns the resources in it, so that references to them are no second error. */
+/** Reports files that would be silently ignored. Returns the resources in them, so that references to them are not reported too. */
 const reportIgnored = (sources: string, problems: Problem[]): ResourceModule[] =>
   readdirSync(sources, { withFileTypes: true }).flatMap((entry) => {
     const reason = whyIgnored(entry)

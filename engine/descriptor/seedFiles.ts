@@ -22,7 +22,7 @@ const jsonProblem = (file: string, text: string): Problem => {
   const sign = text[at] ?? ''
   const hint = /,\s*$/.test(text.slice(0, at)) && /[\]}]/.test(sign) ? '; remove the comma before it' : ''
   const what = sign === '' ? 'it ends too early' : `unexpected ${JSON.stringify(sign)}${hint}`
-  // The end of the file is shown behind its last line.
+  // An error at the end of the file is shown after its last line.
   const start = sign === '' ? text.trimEnd().length : at
   const position = positionBetween({ text, literal: undefined }, start, start + 1)
   return { file, message: `is not valid JSON: ${what}`, position }
@@ -38,7 +38,7 @@ const hasDuplicates = (text: string, rows: readonly unknown[]): boolean => {
 
 const decode = (bytes: Buffer): string | undefined => {
   try {
-    // Without its byte order mark, which some editors write.
+    // Removes a byte order mark, which some editors write.
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
     return undefined
@@ -60,16 +60,16 @@ const readSeedFile = (file: string, bytes: Buffer, problems: Problem[]): SeedFil
     problems.push(jsonProblem(file, text))
     return { file, source, rows: undefined }
   }
-  const misfit = Array.isArray(rows) ? rows.findIndex((row) => !isRow(row)) : 0
+  const invalid = Array.isArray(rows) ? rows.findIndex((row) => !isRow(row)) : 0
   if (!Array.isArray(rows)) report('must be an array of objects, such as [{"id": 1}]')
-  else if (misfit >= 0) report(`row ${misfit + 1} must be an object, such as {"id": 1}`, misfit)
+  else if (invalid >= 0) report(`row ${invalid + 1} must be an object, such as {"id": 1}`, invalid)
   for (const { place, firstLine } of Array.isArray(rows) && hasDuplicates(text, rows) ? duplicatesIn(source) : []) {
     report(
       `row ${Number(place[0]) + 1} has "${place.at(-1)}" twice, first in line ${firstLine}; remove one of the two`,
       ...place,
     )
   }
-  return { file, source, rows: Array.isArray(rows) && misfit < 0 ? rows : undefined }
+  return { file, source, rows: Array.isArray(rows) && invalid < 0 ? rows : undefined }
 }
 
 /** Reads the seed file of each resource, by path, and adds the problems to the list. */

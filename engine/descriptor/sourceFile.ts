@@ -7,7 +7,7 @@ export interface SourceFile {
   readonly literal: Literal | undefined
 }
 
-/** The way to a property in a literal: `['fields', 'days', 'filter']`, or `[2, 'days']` in demo rows. */
+/** The path of a property in a literal: `['fields', 'days', 'filter']`, or `[2, 'days']` in demo rows. */
 export type Place = readonly (string | number)[]
 
 /** A part of a source line; line and column count from 1. */
@@ -43,7 +43,7 @@ export const positionBetween = ({ text }: SourceFile, start: number, end: number
   return { line: text.slice(0, lineStart).split('\n').length, column, length, text: line }
 }
 
-/** The entries on the way to a place, as far as they are there. Of a key that is there twice, the last one counts. */
+/** The entries on the path to a place, as far as they exist. If a key occurs twice, the last one counts. */
 const entriesTo = ({ literal }: SourceFile, place: Place): Entry[] => {
   const found: Entry[] = []
   for (const key of place) {
@@ -55,20 +55,20 @@ const entriesTo = ({ literal }: SourceFile, place: Place): Entry[] => {
   return found
 }
 
-/** Where a property is, or the nearest one that surrounds it. */
+/** The position of a property, or of the nearest one that surrounds it. */
 export const placePosition = (source: SourceFile, place: Place): Position | undefined => {
   const entry = entriesTo(source, place).at(-1)
   return entry && positionBetween(source, entry.start, entry.end)
 }
 
-/** A value as it is written: `9007199254740993`, which is another number in JavaScript. */
+/** A value as it is written in the file: JavaScript rounds `9007199254740993`. */
 export const textAt = (source: SourceFile, place: Place): string | undefined => {
   const entries = entriesTo(source, place)
   const value = entries.length === place.length ? entries.at(-1)?.value : undefined
   return value && source.text.slice(value.start, value.end)
 }
 
-/** The properties that are there twice, each with the line of the first. */
+/** The properties that occur twice, each with the line of the first. */
 export const duplicatesIn = (source: SourceFile): { place: Place; firstLine: number }[] => {
   const search = ({ entries }: Literal, above: Place): { place: Place; firstLine: number }[] => {
     const first = new Map<string, number>()

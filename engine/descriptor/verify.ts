@@ -29,7 +29,7 @@ const checkPath = (path: string, report: Report): void => {
   }
 }
 
-/** JavaScript keeps the last of two properties with the same name, without a word. */
+/** JavaScript silently keeps the last of two properties with the same name. */
 const checkDuplicates = (source: SourceFile, report: Report): void => {
   for (const { place, firstLine } of duplicatesIn(source)) {
     const what = place.length === 2 && place[0] === 'fields' ? 'field' : 'property'

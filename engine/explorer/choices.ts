@@ -14,7 +14,7 @@ interface Choice {
   readonly label: string
 }
 
-/** How many rows are looked at for those whose labels match best. */
+/** How many rows are ranked by their labels. */
 const candidates = 50
 
 /** Labels that begin with the text come first, then those that contain it. */

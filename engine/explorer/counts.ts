@@ -1,14 +1,14 @@
-/** How often values occur in a result, for its filters: in bounded time at any size, and once for each version of the table. */
+/** Counts the values of filters in a result: in bounded time at any size, and once for each version of the table. */
 import { EventEmitter, once } from 'node:events'
 import { LRUCache } from 'lru-cache'
 import { filterFields, type Resource } from '../descriptor/registry.js'
 import type { Caller, Storage, ValueCounts } from '../storage/storage.js'
 import type { TableState } from './links.js'
 
-/** Up to this many rows are counted exactly; of a larger result, so many rows from all over the table are looked at. */
+/** Up to this many rows are counted exactly; for a larger result, a sample of this size is counted. */
 const countedRows = 50_000
 
-/** The counts of a page's filters; without them where counting took too long. */
+/** The counts of a page's filters; undefined if counting took too long. */
 export interface Counts {
   readonly counts: ValueCounts | undefined
   readonly isExact: boolean
@@ -16,13 +16,13 @@ export interface Counts {
   readonly total: number
 }
 
-/** Results whose counts are remembered. */
+/** How many results have their counts cached. */
 const maxResults = 200
 
 /** How long a page waits for its counts, in milliseconds. */
 const longestWait = 1_000
 
-/** Bounds the wait: when the time is up, the storage is told that its caller has gone, so that it cancels the work. */
+/** Bounds the wait: when the time is up, the caller counts as disconnected, so that the storage cancels the work. */
 const inTime = async <T>(client: Caller, work: (caller: Caller) => Promise<T>): Promise<T> => {
   const caller = Object.assign(new EventEmitter(), { closed: client.closed })
   const close = () => {
@@ -60,7 +60,7 @@ export const valueCounterOf = (storage: Storage, resource: Resource) => {
       if (key.length < 1_000) known.set(key, { tag, found })
       return found
     } catch {
-      // The table is shown without the counts, rather than not at all.
+      // The page is shown without counts.
       return { counts: undefined, isExact: isSmall, total }
     }
   }

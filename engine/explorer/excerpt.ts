@@ -1,7 +1,7 @@
-/** Long texts in short: an excerpt, and the places that a search matched. */
+/** Excerpts of long texts, and the matches of a search in them. */
 import { type Html, html, type Part } from './html.js'
 
-/** The part of a text from `from` on, never half a character. */
+/** A part of a text that never splits a character. */
 export const cut = (text: string, from: number, length: number): string => {
   const part = text.slice(from, from + length)
   return part.replace(/^[\uDC00-\uDFFF]/, '').replace(/[\uD800-\uDBFF]$/, '')
@@ -47,7 +47,7 @@ export interface Excerpt {
   readonly length: number
 }
 
-/** How much of a text an excerpt has, and how much of it comes before the first match. */
+/** The length of an excerpt, and how much of it precedes the first match. */
 const excerptLength = 2_000
 const beforeMatch = 20
 

@@ -44,7 +44,7 @@ export const withFilter = (state: TableState, name: string, value: string): Tabl
   offset: 0n,
 })
 
-/** A box for a value that is typed; of a reference, the name of its row. */
+/** An input for another value or, for a reference, the name of its row. */
 const valueBox = (field: Field, target: Resource | undefined): Html => {
   const id = `filter-${field.name}`
   if (!target) {
@@ -54,7 +54,7 @@ const valueBox = (field: Field, target: Resource | undefined): Html => {
     placeholder="Type a name or an id" data-choices="${choicesUrl(target.path)}" data-choose="submit"></div>`
 }
 
-/** A number in two digits, as an estimate has no more. */
+/** A number rounded to two digits, for an estimate. */
 const roughly = (count: number): string => Number(count.toPrecision(2)).toLocaleString('en')
 
 /** The control of one filter. */
@@ -93,14 +93,13 @@ export const filterPanel = (
   shown: Counts,
   labels: Labels,
 ): Html | undefined => {
-  // States and kinds first: they are few, and people look for them first.
+  // References come last: they have many values.
   const fields = filterFields(resource).sort(
     (a, b) => Number(a.references !== undefined) - Number(b.references !== undefined),
   )
   if (fields.length === 0) return undefined
   const note = !shown.counts
     ? 'Counting the values took too long.'
-    : !shown.isExact &&
-      `Counts are estimated from ${shown.counts.rows.toLocaleString('en')} rows from all over the table.`
+    : !shown.isExact && `Counts are estimated from a sample of ${shown.counts.rows.toLocaleString('en')} rows.`
   return html`${fields.map((field) => control(registry, resource, field, state, shown, labels))}${note && html`<p class="note">${note}</p>`}`
 }

@@ -1,4 +1,4 @@
-/** The explorer: pages for people, derived from the registry. Its pages are functions from an address to HTML. */
+/** The web explorer, derived from the registry. Its pages are functions from a URL to HTML. */
 import type { HttpError } from '../contract/errors.js'
 import { pathNotFound } from '../contract/errors.js'
 import { type FormatName, formatNames, formats } from '../contract/formats.js'
@@ -17,14 +17,14 @@ import { rowPage } from './rowPage.js'
 import type { ExplorerService } from './service.js'
 import { tablePage } from './tablePage.js'
 
-/** What a page is asked for. */
+/** The request for a page. */
 export interface PageRequest {
-  /** The last segment of the path, as it was sent. */
+  /** The last segment of the path, not decoded. */
   readonly segment: string
   readonly querystring: string
   /** The address of the service as the client sees it, for the requests that pages show. */
   readonly origin: string
-  /** Whether the client has gone, as it does with every key that is typed. */
+  /** Whether the client has disconnected, which it does with every key typed in the search box. */
   readonly caller: Caller
 }
 

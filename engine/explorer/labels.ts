@@ -1,11 +1,11 @@
-/** What rows are called: the fields of a descriptor's `label`, or those that usually name a row. */
+/** Labels of rows: the fields of a descriptor's `label`, or those that usually name a row. */
 import { type Field, type Registry, type Resource, type RowValues, searchedFields } from '../descriptor/registry.js'
 import type { Storage } from '../storage/storage.js'
 
 /** Fields that name a row, by preference. */
 const usual = [['name'], ['title'], ['first_name', 'last_name'], ['label'], ['code'], ['slug']]
 
-/** The fields that make the label of a row; none if nothing in it is a text. */
+/** The fields that form the label of a row; none if it has no text field. */
 export const labelFields = (resource: Resource): readonly string[] => {
   if (resource.label) return resource.label
   const texts = searchedFields(resource).filter(({ format }) => format === undefined)

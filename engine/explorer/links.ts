@@ -10,7 +10,7 @@ export const explorePath = '/explore'
 export const assetsPath = `${explorePath}/assets`
 export const docsPath = `${basePath}/docs`
 
-/** The page of a table: what a list query has, and how many rows a page has. */
+/** The state of a table page: its list query. */
 export type TableState = ListQuery
 
 export const defaultLimit = 50

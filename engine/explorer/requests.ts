@@ -1,4 +1,4 @@
-/** The request that does what a page shows: its curl line, its JSON, and its operation in the docs. */
+/** The API request equivalent to a page: its curl command, its JSON, and its operation in the docs. */
 import type { Operation } from '../contract/operation.js'
 import type { Resource } from '../descriptor/registry.js'
 import { type Html, html, type Part } from './html.js'

@@ -1,4 +1,4 @@
-/** The page of a row: every field, what it refers to, and what refers to it. */
+/** The page of a row: every field, the rows it references, and the rows that reference it. */
 import { rowNotFound } from '../contract/errors.js'
 import { itemIdParser, itemIdSchema } from '../contract/parameters.js'
 import type { Field, Registry, Resource, RowValues } from '../descriptor/registry.js'
@@ -22,7 +22,7 @@ const referrersOf = (registry: Registry, { path }: Resource): Referrer[] =>
     resource.fields.filter(({ references }) => references === path).map((field) => ({ resource, field })),
   )
 
-/** How many rows refer to a row by a field; only a filter can be counted. */
+/** How many rows reference a row by a field; only a field with a filter can be counted. */
 const referrer = async (storage: Storage, { resource, field }: Referrer, id: number): Promise<Html> => {
   const title = html`${resource.plural} <span class="note">by ${field.name}</span>`
   if (!field.filter) return html`<li>${title}</li>`

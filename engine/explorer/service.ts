@@ -1,4 +1,4 @@
-/** What the explorer works with. */
+/** The dependencies of the explorer. */
 import type { Operation } from '../contract/operation.js'
 import type { Product } from '../contract/service.js'
 import type { Registry } from '../descriptor/registry.js'

@@ -5,7 +5,7 @@ import { type Html, html } from './html.js'
 import { type Labels, targetOf } from './labels.js'
 import { rowUrl } from './links.js'
 
-/** What the values of a row are shown with. */
+/** What is needed to show the values of a row. */
 export interface Shown {
   readonly registry: Registry
   readonly labels: Labels
@@ -16,7 +16,7 @@ export interface Shown {
 const redacted = html`<span class="redacted">redacted</span>`
 const none = html`<span class="none">–</span>`
 
-/** How much of a text a cell has before it is unfolded, and how much of that comes before the first match. */
+/** The length of a collapsed text in a cell, and how much of it precedes the first match. */
 const cellLength = 40
 const beforeMatch = 14
 

@@ -16,7 +16,7 @@ export interface App {
   readonly logRequest: OnRequest
 }
 
-/** Errors of a response whose client has gone, as people do who stop a download; nothing has failed. */
+/** Errors of a response whose client has disconnected, for example to stop a download. */
 const clientLeft = /^(?:EPIPE|ECONNRESET|ERR_STREAM_PREMATURE_CLOSE)$/
 
 /** Builds the app of a service. */

@@ -1,4 +1,4 @@
-/** Checks the write token: writes are disabled without a configured one, and unauthorized without the right one. */
+/** Checks the write token of a create. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { tokenMissing, tokenWrong, writesDisabled } from '../contract/errors.js'
 

@@ -39,7 +39,7 @@ const smallest = (body: Buffer, tag: string): Promise<Buffer> =>
 /** The tags of bodies that never change. */
 const fixedTags = new WeakMap<Buffer, string>()
 
-/** Has a body that never changes compressed as small as possible. */
+/** Marks a body that never changes, so that it is compressed as small as possible. */
 export const compressSmallest = (body: Buffer, tag: string): void => {
   fixedTags.set(body, tag)
 }

@@ -11,7 +11,7 @@ const cell = (value: Value | undefined): string => {
 
 const line = (cells: readonly string[]): string => `${cells.join(',')}\r\n`
 
-/** The names and values of a row of JSON, in turn. */
+/** The alternating names and values of a row of JSON. */
 const token = /"[^"\\]*(?:\\.[^"\\]*)*"|null|-?\d[\d.eE+-]*/g
 
 const isRounded = (value: Value): boolean => Number.isInteger(value) && !Number.isSafeInteger(value)
@@ -27,7 +27,7 @@ const rowOf = (json: string): Record<string, Value> => {
   return row
 }
 
-/** How many rows are converted before other requests have their turn. */
+/** How many rows are converted before other requests are handled. */
 const batch = 200
 
 /** Each chunk must end with a line feed, as those of a storage's stream do. */

@@ -1,11 +1,11 @@
-/** Finds out whether a client that has closed its side of the connection still reads: its statement is cancelled if it does not. */
+/** Finds out whether a client that has closed its side of the connection still reads; if not, its statement is cancelled. */
 import type { ServerResponse } from 'node:http'
 import { setTimeout } from 'node:timers/promises'
 
 /** How long the response may take, in milliseconds, before the client is probed. */
 const patience = 250
 
-/** The time after which the client's host has reported that nobody reads, in milliseconds. */
+/** How long the client's host may take to report that nobody reads, in milliseconds. */
 const pause = 100
 
 /**

@@ -1,4 +1,4 @@
-/** Sends all rows of a query in the format that the client asked for, as they are read. */
+/** Streams all rows of a query in the format that the client requested. */
 import { type FormatName, formatNames, formats } from '../contract/formats.js'
 import type { Resource } from '../descriptor/registry.js'
 import type { Matching, Storage } from '../storage/storage.js'

@@ -33,7 +33,7 @@ interface PageRoute {
   readonly handler: Handler
 }
 
-/** The routes of the explorer; `prepare` makes errors pages, also of addresses that no route has. */
+/** The routes of the explorer; `prepare` turns errors into pages, also on paths without a route. */
 export const explorerRoutes = (service: Service, operations: readonly Operation[]) => {
   const { product, registry, storage, token } = service
   const explorer = explorerOf({ product, registry, storage, operations, writes: token !== undefined })

@@ -16,7 +16,7 @@ import type { AppContext } from './requestLog.js'
 
 export type Handler = (ctx: AppContext) => Promise<void> | void
 
-/** What the handlers work with. */
+/** The dependencies of the handlers. */
 export interface Service {
   readonly product: Product
   readonly registry: Registry
@@ -25,7 +25,7 @@ export interface Service {
   readonly token: string | undefined
   /** Whether to serve the explorer; without it, `/` redirects to the docs page. */
   readonly explorer?: boolean
-  /** Whether the process is about to stop: it finishes what was asked, and should get nothing new. */
+  /** Whether the process is stopping: it finishes its requests and should get no new ones. */
   readonly isStopping?: () => boolean
   /** Koa middleware of the deployment; it runs around every operation. */
   readonly middleware?: readonly Middleware[]
@@ -102,7 +102,7 @@ const create = ({ registry, storage, token }: Service, { resource, route }: Oper
     const { value, source } = await readJson(ctx)
     const { row, issues } = parseBody(value, source)
     const retry = readRetry(ctx, source, issues)
-    // An invalid body is still checked against the database, so that the client learns of everything at once.
+    // An invalid body is still checked against the database, so that the client gets every error at once.
     const outcome = issues.length > 0 ? { conflicts: await table.conflicts(row) } : await table.create(row, retry)
     ctx.state.usedDatabase = true
     if ('mismatch' in outcome) throw bodyInvalid([keyReused()])

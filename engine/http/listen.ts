@@ -1,4 +1,4 @@
-/** The HTTP server: listening, refusing what is not valid HTTP, and stopping without cutting anyone off. */
+/** The HTTP server: listens, refuses invalid HTTP, and stops gracefully. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -30,7 +30,7 @@ const serverOf = ({ handle, logRequest }: App, isStopping: () => boolean): Serve
 
   const handleInBatches = batchPerTick<ServerResponse>((responses) => {
     for (const response of responses) {
-      // The parser has found an error in the body meanwhile.
+      // The parser has found an error in the body since.
       if (response.writableEnded) continue
       // An idle connection would keep the server open.
       if (isStopping()) response.setHeader('Connection', 'close')

@@ -29,7 +29,7 @@ const promptCounts = (storage: Storage): (() => Promise<Counts>) => {
     }
   }
   return async () => {
-    // A query that runs since the last scrape is not waited for again.
+    // Does not wait again for a query that has been running since the last scrape.
     if (!running) {
       running = count()
       await Promise.race([running, setTimeout(patience, undefined, { ref: false })])

@@ -1,4 +1,4 @@
-/** Logs an outage of the database when it begins and when it ends, instead of every request that fails meanwhile. */
+/** Logs when an outage of the database begins and ends, instead of every failed request. */
 import type { Logger } from 'pino'
 
 /** An outage has ended if a request succeeds and none has failed for this long, in milliseconds. */
@@ -27,7 +27,7 @@ export const outageLog = (logger: Logger): OutageLog => {
         outage = { began: now, last: now, failed: 0, reasons: new Set() }
         logger.error(
           { id, reason },
-          `The database is not available: ${reason}. Failed requests are counted until it is.`,
+          `The database is not available: ${reason}. Failed requests are counted until it recovers.`,
         )
       }
       outage.last = now

@@ -1,8 +1,8 @@
-/** The probes of orchestrators: whether the process lives, and whether it can serve. */
+/** The liveness and readiness probes. */
 import { stopping, unavailable } from '../contract/errors.js'
 import type { Handler, Service } from './handlers.js'
 
-/** Never touches the database: a restart would not repair it. */
+/** Does not check the database: a restart would not repair it. */
 const live: Handler = (ctx) => {
   ctx.set('Cache-Control', 'no-store')
   ctx.body = { status: 'ok' }

@@ -62,7 +62,7 @@ export const parserFault = (error: ParserError, isInBody: boolean): HttpError =>
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
       return payloadTooLarge(bodyLimit)
     case 'HPE_INVALID_METHOD':
-      return badRequest(400, 'The request does not begin with a method that HTTP knows, such as GET or POST.')
+      return badRequest(400, 'The request does not begin with a valid HTTP method, such as GET or POST.')
     case 'HPE_INVALID_URL':
       return badRequest(400, 'The URL contains a character that must be percent-encoded.')
     case 'HPE_INVALID_EOF_STATE':

@@ -19,7 +19,7 @@ export interface State {
   usedDatabase?: boolean
   /** How many bytes of a streamed body have been read. */
   streamedBytes?: number
-  /** Makes the page of an error, where a person asked; programs get the envelope. */
+  /** Renders an error as a page, for requests of the explorer; others get the envelope. */
   errorHtml?: (error: HttpError) => string
 }
 

@@ -46,7 +46,7 @@ const handleOtherMethods = (ctx: AppContext & { matched?: readonly { methods: re
 
 /** Every route of a service. A path that has none is left to the error handling. */
 export const routesOf = (service: Service, operations: readonly Operation[]): Middleware<State> => {
-  // A router tries its routes in turn, and forty of them cost a tenth of a request; so each prefix has its own.
+  // A router tries its routes one by one, and forty of them cost a tenth of a request; so each prefix has its own router.
   const routers = new Map<string, Router<State>>()
   /** Logs and metrics use the name, which is that of the operation in the documents. */
   const add = (name: string, path: string, handler: Handler, method: 'get' | 'post' = 'get'): void => {

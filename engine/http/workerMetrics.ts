@@ -41,7 +41,7 @@ export const workerMetrics = (restarts: () => number): (() => Promise<string>) =
   })
   /** The last known metrics of each worker. */
   const newest = new Map<number, Metrics>()
-  /** What workers had counted that have died: without it the sums would decrease, and rates would show a peak. */
+  /** The counts of workers that have died: without them the sums would decrease, and rates would show a peak. */
   let ended: Promise<Metrics> = Promise.resolve([])
   const add = async (before: Promise<Metrics>, last: Metrics): Promise<Metrics> =>
     (await sumOf([await before, last.filter(isCumulative)]).getMetricsAsJSON()) as Metrics

@@ -1,7 +1,7 @@
-/** Splits the rows of a table into ranges of ids, so that a long change can be made in parts. */
+/** Splits a table into ranges of ids, so that a long change can be made in batches. */
 import type { Execute } from './migrationDialect.js'
 
-/** The ranges that together hold every row of a table with about so many rows, as conditions. */
+/** Conditions for ranges of `size` rows each, which together cover the table; `rows` is its approximate row count. */
 export const batchesOf = async (execute: Execute, table: string, size: number, rows: number): Promise<string[]> => {
   if (rows <= size) return ['true']
   const numbered = `select id, row_number() over (order by id) as n from ${table}`

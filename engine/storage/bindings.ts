@@ -1,8 +1,8 @@
-/** SQL that knex builds once and that each request binds to its values. */
+/** SQL that knex builds once, with named parameters that each request binds. */
 import type { Knex } from 'knex'
 import type { Field } from '../descriptor/registry.js'
 
-/** Stands in a knex query for a value that only the request knows. */
+/** A placeholder in a knex query for a value of the request. */
 class Binding {
   readonly name: string
 
@@ -21,11 +21,11 @@ export interface Statement {
 export const parameter = (knex: Knex, name: string, type?: string): Knex.Raw =>
   knex.raw(type ? `cast(? as ${type})` : '?', [new Binding(name) as unknown as string])
 
-/** The type of a field's parameter: PostgreSQL would give it that of the column, which another program may have made narrower. */
+/** The type of a field's parameter: by default PostgreSQL uses that of the column, which another program may have made narrower. */
 export const integerType = ({ kind }: Pick<Field, 'kind'>): string | undefined =>
   kind === 'integer' ? 'bigint' : undefined
 
-/** Has knex write the query's SQL. */
+/** The SQL of a knex query. */
 export const compile = (query: Knex.QueryBuilder | Knex.Raw): Statement => {
   const { sql, bindings } = query.toSQL().toNative()
   const parameters = bindings.map((binding) => {

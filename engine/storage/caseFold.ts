@@ -1,4 +1,4 @@
-/** When two letters count as equal in a search, in every script, and whether one text contains another. */
+/** Case folding for searches in every script, and the test whether one text contains another. */
 
 /**
  * Fifteen letters that toLowerCase() does not fold, and what they fold to. Most are the second lower case of a letter, such as ς

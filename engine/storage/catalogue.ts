@@ -24,7 +24,7 @@ export interface ForeignKey {
 /** Without the columns that the engine has added. */
 export interface CatalogueTable {
   readonly name: string
-  /** What has its name instead of a table that can be served: `a view`, `a partitioned table`. */
+  /** What it is, if it cannot be served: `a view`, `a partitioned table`. */
   readonly unservableAs?: string | undefined
   /** Who created it. The engine never alters a table of another program; it serves one that was adopted. */
   readonly origin: 'engine' | 'adopted' | 'unknown'
@@ -36,7 +36,7 @@ export interface CatalogueTable {
   readonly foreignKeys: readonly ForeignKey[]
   /** The columns of each unique index, without that of `id`. */
   readonly unique: readonly (readonly string[])[]
-  /** Constraints on rows that no descriptor has: `check (hours > 0)`. */
+  /** Constraints that no descriptor can express: `check (hours > 0)`. */
   readonly otherConstraints: readonly string[]
 }
 
@@ -86,7 +86,7 @@ const describeKey = (name: string, before: string | undefined, after: string | u
     : `let the foreign key of "${name}" reference "${after}" instead of "${before}"`
 }
 
-/** What turns a table into a shape, in words: `rename "kind" to "type"`. */
+/** Describes the changes that turn a table into a shape: `rename "kind" to "type"`. */
 export const describeChanges = (table: CatalogueTable, shape: TableShape): string[] => {
   const before = new Map(shapeOf(table).columns.map((column) => [column.name, column]))
   const changes = shape.columns.flatMap(({ name, from, isNotNull, target, convertTo }) => {

@@ -8,7 +8,7 @@ import type { MigrationDialect } from './migrationDialect.js'
 import { exampleRows, idsOf, rowCount, valuesOf } from './rowChecks.js'
 import { tableNameOf } from './schema.js'
 
-/** What a table is compared with, and what was allowed. */
+/** What a table is compared with, and what was approved. */
 export interface Comparison {
   readonly database: MigrationDialect
   readonly registry: Registry
@@ -23,7 +23,7 @@ export interface ColumnDrift {
   readonly differences: readonly Difference[]
 }
 
-/** A difference that only other rows or another descriptor can resolve. */
+/** A difference that a change of the rows or of the descriptor must resolve. */
 export const blocked = ({ resource }: Comparison, column: string, message: string, advice: string): Difference => ({
   table: resource.table,
   column,
@@ -63,7 +63,7 @@ const compareKind = async (
   return { shape, differences: [{ ...blocked(comparison, name, message, advice), word }] }
 }
 
-/** A table as it is now: the former one, if it is to be renamed; undefined if it is to be created. */
+/** The existing table, perhaps under its former name; undefined if it is to be created. */
 const presentTable = async ({ database, registry }: Comparison, table: string): Promise<CatalogueTable | undefined> => {
   const current = await database.catalogue(table)
   const former = registry.find((resource) => resource.table === table)?.renamedFromTable
@@ -84,7 +84,7 @@ export const compareDefault = async (
   if (present?.hasId === false) return undefined
   if (present && (await rowCount({ database, table: present.name }, (query) => query.where({ id: value }))) > 0)
     return undefined
-  const message = `existing rows would get the default ${value}, which is no id of "${target}".`
+  const message = `existing rows would get the default ${value}, which is not the id of a row in "${target}".`
   return blocked(
     comparison,
     name,
@@ -133,7 +133,7 @@ const compareRows = async (
       if (column.kind === kind) return given.whereNotIn(column.name, knex(present.name).select('id'))
       return given.whereNotIn(asText(column.name), knex(present.name).select(asText('id')))
     })
-    const message = `the field references ${references}, but ${idsOf(lost)} a value that is no id of "${target}".`
+    const message = `the field references ${references}, but ${idsOf(lost)} a value that is not the id of a row in "${target}".`
     const advice = 'Correct these values or set them to null, or remove references from the field.'
     if (lost.count > 0) differences.push(blocked(comparison, name, message, advice))
   }
@@ -150,7 +150,7 @@ export const compareColumn = async (
   const { registry, current } = comparison
   const { required, references } = field
   if (column.kind === undefined) {
-    const message = `the column is of type ${column.type || 'none'}, which no kind of field stores.`
+    const message = `the column is of type ${column.type || 'none'}, which no field can store.`
     const advice = 'Change the type of the column, or remove the field.'
     return { shape, differences: [blocked(comparison, field.name, message, advice)] }
   }

@@ -1,4 +1,4 @@
-/** What a new row must find (a reference) and must not find (a unique value), as one query for any database. */
+/** One query, for any database, that finds the missing references and taken unique values of a new row. */
 import type { Knex } from 'knex'
 import type { Field, Registry, Resource } from '../descriptor/registry.js'
 import { integerType, parameter } from './bindings.js'

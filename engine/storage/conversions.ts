@@ -1,4 +1,4 @@
-/** Which stored values can become values of another kind without a loss. */
+/** Which stored values convert to another kind without loss. */
 import { type Kind, kinds } from '../descriptor/fields.js'
 
 /** What a value must be to be converted, to complete the sentence "… convert". */
@@ -8,10 +8,10 @@ export const convertible: Readonly<Record<Kind, string>> = {
   number: 'only numbers in their shortest spelling, which a double stores exactly,',
 }
 
-/** A number as a text that can be converted back: its shortest spelling, as JavaScript writes it. */
+/** A number as text that converts back to the same number: the shortest form, as JavaScript prints it. */
 export const spelling = (value: number): string => String(value)
 
-/** Whether a text is the spelling of the number that it becomes: `007`, `1e3` and `1.50` are not. */
+/** Whether a text is the shortest form of its number: `007`, `1e3` and `1.50` are not. */
 const isShortest = (text: string): boolean => spelling(Number(text)) === text
 
 /** Whether a value, given as text, can be converted. */

@@ -1,4 +1,4 @@
-/** Compares the stored counts with the rows: they differ after changes that did not fire the triggers. */
+/** Compares the stored counts with the rows. They differ after changes that did not fire the triggers. */
 import type { Registry, Resource } from '../descriptor/registry.js'
 import { recountSteps } from './derivedSteps.js'
 import { applySteps } from './migrate.js'
@@ -50,7 +50,7 @@ export const driftedResources = async (
   return drifted
 }
 
-/** Warns of the tables whose stored counts differ from their rows, as far as a sample shows. */
+/** Warns of tables whose stored counts differ from a sample of their rows. */
 export const reportDrift = async (
   database: MigrationDialect,
   registry: Registry,

@@ -10,7 +10,7 @@ export const withoutDescriptor = (table: string): Resource =>
 /** Triggers use columns, so they are dropped before them. */
 const dropOrder = ['trigger', 'index', 'table', 'column']
 
-/** Drops everything that is derived from a table, also by an earlier descriptor. */
+/** Drops everything derived from a table, including objects of earlier descriptors. */
 export const dropDerived = async (database: MigrationDialect, resource: Resource): Promise<string[]> => {
   const { indexes, bookkeeping } = database.derivedObjects(resource)
   const { names } = await database.existingObjects(resource)

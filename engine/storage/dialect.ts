@@ -1,4 +1,4 @@
-/** The seam between the shared storage code and a database: what a dialect provides for the table of one resource. */
+/** The interface between the shared storage code and a database: what a dialect provides for one resource. */
 import type { Plan } from './plan.js'
 import type { Caller, Table, ValueCounts } from './storage.js'
 
@@ -26,7 +26,7 @@ export const mostValues = 12
 export const longestValue = 400
 
 export interface TableDialect extends Pick<Table, 'conflicts' | 'create' | 'excerpts'> {
-  /** Changes with the shape of the rows: the same rows in another shape are another response. */
+  /** A digest of the rows' shape, which is part of the tag: the same rows in another shape are a different response. */
   readonly shape: string
   /** The current version of the table: changes with every change to it, whoever made it. */
   version(): Promise<string>

@@ -1,4 +1,4 @@
-/** Differences between a descriptor and its table that a start does not settle by itself, and the words that allow them. */
+/** Differences between a descriptor and its table that need a maintainer, and the words that approve them: `drop:TABLE.COLUMN`. */
 
 export interface Difference {
   readonly table: string
@@ -20,8 +20,8 @@ export const describeDifference = ({ table, column, message, advice }: Differenc
 export const applyCommand = (word: string): string => `npm run migrate -- --apply ${word}`
 
 /**
- * A sentence with the one command for several words, each of which is refused without the others; undefined if what was given is
- * enough, or one word, or `--adopt`.
+ * A sentence with one command for several words, each of which is refused without the others; undefined if no word is missing, or if
+ * one word or `--adopt` is enough.
  */
 export const applyTogether = (
   differences: readonly Difference[],
@@ -35,14 +35,14 @@ export const applyTogether = (
 
 const verbs = ['add', 'adopt', 'create', 'drop', 'rename', 'retype']
 
-/** What is wrong with a word, whatever the database; undefined if nothing is. */
+/** What is wrong with the form of a word; undefined if nothing is. */
 export const wordFault = (word: string): string | undefined => {
   const [, verb = '', table] = /^([^:]*)(?::(.*))?$/.exec(word) ?? []
-  if (!verbs.includes(verb)) return `"${word}" begins with none of ${verbs.map((one) => `${one}:`).join(', ')}`
-  return table ? undefined : `"${word}" names no table; write it as npm run plan does`
+  if (!verbs.includes(verb)) return `"${word}" must begin with one of ${verbs.map((one) => `${one}:`).join(', ')}`
+  return table ? undefined : `"${word}" names no table; use the form that npm run plan prints`
 }
 
-/** The words of a maintainer, each of which allows one change. */
+/** The words of a maintainer, each of which approves one change. */
 export class Words {
   readonly #given: ReadonlySet<string>
   readonly #unused: Set<string>
@@ -57,12 +57,12 @@ export class Words {
     return this.#given.has(word)
   }
 
-  /** Those that allow something that is to be done. */
+  /** Those that approve a change which is planned. */
   get used(): readonly string[] {
     return [...this.#given].filter((word) => !this.#unused.has(word))
   }
 
-  /** Those that allow nothing that is to be done. */
+  /** Those that approve no planned change. */
   get unused(): readonly string[] {
     return [...this.#unused]
   }

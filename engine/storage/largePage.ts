@@ -21,7 +21,7 @@ export interface LargePage {
 /** Rows are read together up to this many bytes; a larger one is read by itself. */
 const partSize = 1024 * 1024
 
-/** The page's bytes; each part is read when the client has taken the one before. */
+/** The page's bytes; each part is read when the client has received the previous one. */
 export async function* largePageBody(
   { rows, tail }: LargePage,
   read: (ids: readonly bigint[]) => Promise<Uint8Array>,
@@ -37,7 +37,7 @@ export async function* largePageBody(
     const json = await read(part)
     part = []
     size = 0
-    // Rows that another program has deleted meanwhile are left out.
+    // Rows that another program has deleted since are left out.
     if (json.length === 0) continue
     yield Buffer.concat([Buffer.from(separator), json])
     separator = ','

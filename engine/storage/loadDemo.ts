@@ -5,7 +5,7 @@ import { finds } from './migrate.js'
 import type { MigrationDialect } from './migrationDialect.js'
 import { StorageError } from './storage.js'
 
-/** Asks the tables themselves: the stored counts may be wrong after a restore. */
+/** Queries the tables: stored counts may be wrong after a restore. */
 const isEmpty = async (database: MigrationDialect, registry: Registry): Promise<boolean> => {
   for (const { table } of registry) if (await finds(database, database.knex(table))) return false
   return true
@@ -21,7 +21,7 @@ export const loadDemo = async (database: MigrationDialect, registry: Registry): 
     throw new StorageError([`${reason}:`, ...problems.map(problemLine)].join('\n  '))
   }
   await database.transaction(async () => {
-    // Another process may have loaded them meanwhile.
+    // Another process may have loaded them in the meantime.
     if (!(await isEmpty(database, registry))) return
     // Rows refer to one another in both directions.
     await database.execute(database.deferForeignKeys)

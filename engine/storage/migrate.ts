@@ -1,4 +1,4 @@
-/** Brings a database in line with the registry: carries out the steps of its plan, or says what prevents that. */
+/** Migrates a database: applies the steps of its plan, or reports what prevents it. */
 import type { Knex } from 'knex'
 import type { Registry } from '../descriptor/registry.js'
 import { applyTogether, describeDifference, Words } from './difference.js'
@@ -33,7 +33,7 @@ const stepError = (database: MigrationDialect, { table, about, unique }: Step, e
   return new StorageError(`cannot ${about} (table "${table}"): ${(error as Error).message}. ${advice}`.trim())
 }
 
-/** Carries out steps; what the service can do without is skipped with a warning if it fails. */
+/** Applies steps; an optional step that fails is skipped with a warning. */
 export const applySteps = async (
   database: MigrationDialect,
   steps: readonly Step[],
@@ -59,8 +59,8 @@ export interface Reports {
 }
 
 /**
- * Brings the database up to date; returns what was done, and the differences that remain. A database that is up to date is only
- * read. The words allow what a start does not do by itself.
+ * Brings the database up to date; returns what was done, and the remaining differences. A database that is up to date is only
+ * read. `given` are the approved changes.
  */
 export const migrate = async (
   database: MigrationDialect,
@@ -84,7 +84,7 @@ export const migrate = async (
   const done: Step[] = []
   let { differences } = first
   const apply = async (): Promise<boolean> => {
-    // Another process may have migrated meanwhile.
+    // Another process may have migrated in the meantime.
     const plan = await planAll()
     await applySteps(database, plan.steps, reports)
     done.push(...plan.steps)

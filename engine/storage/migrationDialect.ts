@@ -1,4 +1,4 @@
-/** What a database provides so that it can be migrated: reading its catalogue, and the SQL of each change. */
+/** What a database provides for migrations: reading its catalogue, and the SQL of each change. */
 import type { Knex } from 'knex'
 import type { Field, Resource, RowValues } from '../descriptor/registry.js'
 import type { CatalogueTable, TableShape } from './catalogue.js'
@@ -15,7 +15,7 @@ export interface Step {
   readonly isInParts?: boolean
   /** Whether everything derived from the table must be created again afterwards. */
   readonly isRebuilding?: boolean
-  /** Whether the service can do without it, only more slowly. */
+  /** Whether the service works without it, only more slowly. */
   readonly isOptional?: boolean
   /** How many rows it reads or changes, for reports of its progress. */
   readonly rows?: number
@@ -25,7 +25,7 @@ export interface Step {
 
 export type Execute = <T = unknown>(sql: string, values?: readonly unknown[]) => Promise<T[]>
 
-/** The engine's own table: how it is created, and how one with a column that it no longer has is brought up to date. */
+/** A table of the engine: the SQL that creates it, and that upgrades one with a column of an earlier version. */
 export interface OwnTable {
   readonly create: readonly string[]
   readonly upgrade?: { readonly column: string; readonly sql: readonly string[] }
@@ -55,11 +55,11 @@ export interface StoredCounts {
   /** A query of the blocks of ids (`block`) and their `rows`. */
   readonly blocks: string
   readonly blockBits: number
-  /** A condition: some row has no searched text, or one that differs from its fields where the database can tell. */
+  /** A condition: some row has no searched text or, where the database can compare it, a wrong one. */
   readonly isTextWrong: string
 }
 
-/** What a database provides so that it can be migrated. */
+/** What a database provides for migrations. */
 export interface MigrationDialect extends SchemaDialect {
   readonly execute: Execute
   /** The tables and views of the database, without those of the engine. */
@@ -70,7 +70,7 @@ export interface MigrationDialect extends SchemaDialect {
   isUnservable(field: Field): Knex.Raw | undefined
   /** Whether a new shape means that everything derived from the table must be created again. */
   rebuilds(current: CatalogueTable, shape: TableShape): boolean
-  /** What prevents that a table gets another shape, if the database does not tell when that is tried. */
+  /** What prevents a new shape of a table, if the database itself would not report an error. */
   obstacles(current: CatalogueTable, shape: TableShape): Obstacle[]
   /** Gives a table another shape. */
   reshape(current: CatalogueTable, shape: TableShape): string[]

@@ -1,4 +1,4 @@
-/** What the registry wants and the database lacks, as a list of steps and of differences that a start does not settle by itself. */
+/** Plans a migration: the steps that bring the database up to date, and the differences that need a maintainer. */
 import type { Registry, Resource } from '../descriptor/registry.js'
 import { type CatalogueTable, columnOf, describeChanges } from './catalogue.js'
 import { derivedSteps, dropDerived } from './derivedSteps.js'
@@ -16,7 +16,7 @@ export interface MigrationPlan {
 }
 
 interface ResourcePlan extends MigrationPlan {
-  /** Those that need all tables. */
+  /** The steps that need all tables. */
   readonly foreignKeys: readonly Step[]
 }
 
@@ -97,7 +97,7 @@ const planExisting = async (
       rename,
     ]
     const about = `rename the table ${current.name} to ${table}`
-    // The rest is planned when that is done.
+    // The rest is planned afterwards.
     return { steps: [{ table, about, sql, isRebuilding: true }], foreignKeys: [], differences: all }
   }
   const steps: Step[] = []
@@ -118,7 +118,7 @@ const planExisting = async (
   if (current.origin === 'unknown') {
     steps.push({ table, about: `adopt the table ${table}`, sql: [recordOrigin(database, table, 'adopted')] })
   }
-  // What is derived from a rebuilt table is planned when that is done.
+  // The derived objects of a rebuilt table are planned afterwards.
   if (!isRebuilt) steps.push(...(await derivedSteps(database, resource, false)))
   return { steps, foreignKeys: foreignKeySteps(database, registry, resource, added), differences: all }
 }

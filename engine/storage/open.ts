@@ -43,7 +43,7 @@ export const openStorage: Dialect['open'] = async (registry, url, options) =>
 export const migrateStorage: Dialect['migrate'] = async (registry, url, options) =>
   (await dialectOf(url)).migrate(registry, url, options)
 
-/** What a migration would do, and what it would ask for; changes nothing. */
+/** Plans a migration without changing anything. */
 export const planStorage = async (registry: Registry, url: string, waitMs: number): Promise<MigrationPlan> =>
   (await dialectOf(url)).use(url, { waitMs, isReadOnly: true }, (database) =>
     planMigration(database, registry, new Words([])),
@@ -57,7 +57,7 @@ export const storageTables = async (url: string, waitMs: number): Promise<Catalo
     return tables
   })
 
-/** Takes the engine's objects away from the tables of other programs. */
+/** Removes the engine's objects from the tables of other programs. */
 export const releaseStorage = async (registry: Registry, url: string, options: MigrateOptions) =>
   (await dialectOf(url)).use(url, { waitMs: options.waitMs, isReadOnly: false }, (database) =>
     release(database, registry, options),

@@ -3,7 +3,7 @@ import type { Resource } from '../descriptor/registry.js'
 import type { MigrationPlan } from './migrationPlan.js'
 import type { Trace } from './trace.js'
 
-/** Called now and then while existing rows are indexed. */
+/** Called repeatedly while existing rows are indexed. */
 export type Progress = (table: string, done: number, total: number) => void
 
 /** The connection pool of a database server. */
@@ -16,7 +16,7 @@ export interface PoolOptions {
   readonly idleMs: number
   /** How long a statement may take. */
   readonly statementMs: number
-  /** Whether statements are prepared; by default they are, unless a pooler cannot keep them. */
+  /** Whether statements are prepared; by default they are, unless a pooler does not support them. */
   readonly preparedStatements?: 'auto' | 'on' | 'off'
 }
 
@@ -38,9 +38,9 @@ export interface MigrateOptions {
   readonly warn: (message: string) => void
   /** How long to wait for a connection, in milliseconds. */
   readonly waitMs: number
-  /** What a start does not do by itself and is allowed here. */
+  /** The approved changes, which a start does not make by itself. */
   readonly words?: readonly string[]
-  /** Called once it is certain that something will be changed, before it is. */
+  /** Called before the first change, if there is any. */
   readonly beforeChanges?: () => Promise<void>
   /** Whether counts that differ from the rows are computed again. */
   readonly isRecounting?: boolean
@@ -59,12 +59,12 @@ export interface StorageOptions {
   /** How long a read may take, in milliseconds. */
   readonly readTimeoutMs: number
   readonly pool: PoolOptions
-  /** How long to wait for a database server that is down, in milliseconds; not at all if missing. */
+  /** How long to wait for a database server that is down, in milliseconds; by default it does not wait. */
   readonly startWaitMs?: number
   readonly progress: Progress
-  /** Called with what works less well than it could, and how to fix it. */
+  /** Called with problems that do not prevent a start, and how to fix them. */
   readonly warn: (message: string) => void
-  /** Called with plans, cache hits and times; only for the debug log, because it takes time. */
+  /** Called with plans, cache hits and times; only for the debug log, because it costs time. */
   readonly trace?: Trace | undefined
   /** Called once the database is ready: whether it was new, and whether the demo data was loaded now. */
   readonly opened?: (event: Opened) => void

@@ -1,4 +1,4 @@
-/** Takes the engine's objects away from the tables of other programs, which are then as they were before they were adopted. */
+/** Releases adopted tables: removes everything that the engine has added to them. */
 import type { Registry } from '../descriptor/registry.js'
 import { dropDerived, withoutDescriptor } from './derivedSteps.js'
 import { applySteps, type Reports } from './migrate.js'

@@ -19,7 +19,7 @@ export class ResponseCache {
   #misses = 0
 
   constructor(maxBytes: number) {
-    // LRUCache takes 0 for no limit; a byte holds no response.
+    // For LRUCache, 0 means no limit; no response fits into one byte.
     this.#responses = new LRUCache({ maxSize: Math.max(1, maxBytes), sizeCalculation: sizeOf })
   }
 

@@ -64,6 +64,6 @@ export const valuesOf = async (rows: Rows, column: string): Promise<{ id: string
   const { knex } = rows.database
   const text = (name: string, alias: string) => knex.raw('cast(?? as text) as ??', [name, alias])
   const values = knex(rows.table).select(text('id', 'id'), text(column, 'value')).whereNotNull(column)
-  // Without the table, it would be ordered by the text.
+  // Qualified, because the alias `id` is text.
   return ask(rows, values.orderBy(`${rows.table}.id`))
 }

@@ -1,4 +1,4 @@
-/** The tables that a registry asks for, as SQL that knex writes: columns, foreign keys, unique and filter indexes. */
+/** The tables of a registry, as SQL built by knex: columns, foreign keys, unique and filter indexes. */
 import { createHash } from 'node:crypto'
 import type { Knex } from 'knex'
 import type { Kind } from '../descriptor/fields.js'

@@ -16,9 +16,9 @@ export interface ListQuery {
 /** Which rows match: the parameters of a list request without its page. */
 export type Matching = Pick<ListQuery, 'q' | 'filters'>
 
-/** How often values occur among the matching rows that were looked at. */
+/** How often values occur among matching rows, or a sample of them. */
 export interface ValueCounts {
-  /** How many rows were looked at. */
+  /** How many rows were counted. */
   readonly rows: number
   /** The most frequent values of each field, most frequent first; without null and long texts. */
   readonly values: ReadonlyMap<string, readonly (readonly [value: string, rows: number])[]>
@@ -72,7 +72,7 @@ export interface Table {
    * once and as it was when its part was read.
    */
   stream(query: Matching, caller?: Caller): AsyncIterable<Uint8Array>
-  /** The most frequent values of some fields among the matching rows. With a share below 1, that part of the table is looked at. */
+  /** The most frequent values of some fields among the matching rows. With a share below 1, a sample of the table is counted. */
   valueCounts(query: Matching, fields: readonly string[], share: number, caller?: Caller): Promise<ValueCounts>
   /** Some fields of the rows with these ids, long texts truncated. */
   excerpts(ids: readonly number[], fields: readonly string[]): Promise<readonly RowValues[]>
@@ -90,7 +90,7 @@ export interface CopiedTable {
   readonly path: string
   readonly table: string
   readonly fields: readonly { readonly name: string; readonly kind: Kind | 'json' }[]
-  /** The column by which its rows are read in turn; `id` if it has none. */
+  /** The column by which its rows are ordered and read in batches; `id` by default. */
   readonly cursor?: string
 }
 
@@ -147,7 +147,7 @@ export interface Storage {
   close(): Promise<void>
 }
 
-/** Whether a table has a row. Asks the table itself: stored counts may be wrong after a restore. */
+/** Whether a table has a row. Queries the table: stored counts may be wrong after a restore. */
 export const hasRows = async (storage: Storage, table: CopiedTable): Promise<boolean> =>
   (await storage.rows(table, undefined, 1)).length > 0
 
@@ -163,7 +163,7 @@ export class StorageError extends Error {
   override readonly name = 'StorageError'
 }
 
-/** There is nothing to do for the words that were given; the database itself can be used. */
+/** The approved changes are not planned; the database itself can be used. */
 export class NothingToDo extends StorageError {}
 
 /** The database cannot serve the request now; nothing was stored, and a retry may succeed. The message is for the log. */

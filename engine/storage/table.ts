@@ -7,7 +7,7 @@ import type { ResponseCache } from './responseCache.js'
 import type { CachedBody, Table } from './storage.js'
 import { elapsed, type Trace } from './trace.js'
 
-/** The page of queries that have none. */
+/** The page for queries without one. */
 const firstPage = { limit: 0, offset: 0n }
 
 /** Before every id. */

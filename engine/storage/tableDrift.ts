@@ -1,4 +1,4 @@
-/** Compares a descriptor with its table: what the table must become, and what has to be decided or corrected first. */
+/** Compares a descriptor with its table: the shape that it should have, and the differences that need a maintainer. */
 import type { Field } from '../descriptor/registry.js'
 import { type CatalogueColumn, type ColumnShape, columnOf, shapeOf, type TableShape } from './catalogue.js'
 import { blocked, type Comparison, compareColumn, compareDefault } from './columnDrift.js'
@@ -63,7 +63,7 @@ const compareUnused = async (
   return { ...blocked(comparison, name, message, `To remove the column, ${drop}`), word, isBlocking: false }
 }
 
-/** A field that was renamed, in a table that has its former and its present column. */
+/** A renamed field, in a table that has both its former and its new column. */
 const compareBoth = async (
   comparison: Comparison,
   column: CatalogueColumn,
@@ -121,7 +121,7 @@ const compareFields = async (comparison: Comparison): Promise<Drift> => {
   return { differences, shape: { name: resource.table, columns: [...shapes.values()] }, added }
 }
 
-/** The same for a table of another program, which is never altered. */
+/** The drift of a table of another program, which is never altered. */
 const leaveAlone = (comparison: Comparison, { differences, shape, added }: Drift): Drift => {
   const { database, resource, current } = comparison
   const { table, create } = resource

@@ -1,4 +1,4 @@
-/** The tables of removed resources: a new resource may have been renamed from one, and a maintainer may drop one. */
+/** The tables of removed resources, which a maintainer may rename or drop. */
 import type { Registry, Resource } from '../descriptor/registry.js'
 import { type CatalogueTable, columnOf } from './catalogue.js'
 import { dropDerived, withoutDescriptor } from './derivedSteps.js'
@@ -22,7 +22,7 @@ export const unusedTables = async (database: MigrationDialect, registry: Registr
 export const isSimilar = ({ fields }: Resource, table: CatalogueTable): boolean =>
   fields.filter(({ name }) => columnOf(table, name)).length > fields.length / 2
 
-/** The words that drop the columns without a field that still reference a table, which cannot be dropped before them. */
+/** The words that drop unused columns which reference a table: it can only be dropped after them. */
 const referencingWords = async (database: MigrationDialect, registry: Registry, target: string): Promise<string[]> => {
   const words: string[] = []
   for (const { table, fields } of registry) {

@@ -86,7 +86,7 @@ const handlers = mutantsOf('engine/http/handlers.js', ['create'], {
     replace: 'ctx.status = 200;',
   },
   'idempotency-header': {
-    rule: 'A replayed create says so.',
+    rule: 'A replayed create has the header Idempotency-Replayed.',
     find: 'if (outcome.replayed)',
     replace: 'if (false)',
     suites: ['idempotency'],

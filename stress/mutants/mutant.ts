@@ -18,7 +18,7 @@ interface Mutation {
   readonly rule: string
   readonly find: string
   readonly replace: string
-  /** Others than those of the file. */
+  /** Overrides the suites of the file. */
   readonly suites?: readonly string[]
 }
 

@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the code that is replaced has template strings.
-/** Mutants of the storage on PostgreSQL: the rules that its own SQL carries. */
+/** Mutants of the storage on PostgreSQL: the rules that its SQL implements. */
 import { mutantsOf } from './mutant.js'
 
 const schema = mutantsOf(

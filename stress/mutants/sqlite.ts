@@ -267,7 +267,7 @@ const errors = mutantsOf('engine/storage/sqlite/errors.js', ['constraints'], {
 
 const writeQueue = mutantsOf('engine/storage/sqlite/writeQueue.js', ['sqlite.workers'], {
   'commit-uncertain': {
-    rule: 'A commit whose worker died has an unknown outcome, and the message says so.',
+    rule: 'A commit whose worker died has an unknown outcome, which the message states.',
     find: 'error instanceof WorkerDied ?',
     replace: 'false ?',
   },

@@ -6,7 +6,7 @@ let token = ''
 
 const numberGrammar = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/
 
-/** Numbers are sent as they were typed, so that no digit is lost; what is not a number is left to the API to refuse. */
+/** Numbers are sent as typed, so that no digit is lost; the API refuses what is not a number. */
 const jsonOf = (input) => {
   const text = input.value.trim()
   return input.dataset.kind !== 'text' && numberGrammar.test(text) ? text : JSON.stringify(input.value)

@@ -1,4 +1,4 @@
-/** Asks for pages and replaces what is shown, so that typing filters at once and the write token stays in memory. */
+/** Loads pages without a page reload, so that search runs while typing and the write token stays in memory. */
 
 /** Parts of a table page that follow its search box; the box itself stays, with the cursor in it. */
 const liveParts = ['results', 'filters']
@@ -8,7 +8,7 @@ let timer
 let shown = location.pathname + location.search
 const listeners = []
 
-/** Calls back for each page that was shown, the first one included. */
+/** Calls the listener for each page that is shown, including the first one. */
 export const onPage = (listener) => {
   listeners.push(listener)
   listener(document)
@@ -44,7 +44,7 @@ const showFailure = (message) => {
   document.getElementById('results')?.replaceChildren(notice)
 }
 
-/** Asks for a page; the request before it is aborted, and a search that has not begun is dropped. Resolves with whether the page is shown. */
+/** Loads a page, and aborts earlier requests and searches. Resolves with whether the page is shown. */
 export const load = async (url, { history: mode = 'push', live = false, focus = true } = {}) => {
   clearTimeout(timer)
   current?.abort()

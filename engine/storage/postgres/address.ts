@@ -9,7 +9,7 @@ export type Tls = false | ConnectionOptions
 /** Session settings, by name. */
 export type SessionSettings = Readonly<Record<string, string>>
 
-/** Encrypted, but open to anyone who can redirect the connection. */
+/** Encrypted, but not protected against someone who redirects the connection. */
 const unverified = { rejectUnauthorized: false }
 const withoutHostName = { checkServerIdentity: () => undefined }
 

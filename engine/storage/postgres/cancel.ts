@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Connection, type PoolClient } from 'pg'
 
-/** What the driver knows of a connection; its types leave this out. */
+/** Properties of the driver's connections that its types leave out. */
 interface Session {
   readonly host: string
   readonly port: number
@@ -23,7 +23,7 @@ const limit = 1_000
 /** The pause before another request, in milliseconds: one that arrives before its statement has no effect. */
 const pause = 50
 
-/** Resolves once the server has delivered the request, with whether it has: it closes the connection only afterwards. */
+/** Resolves with whether the server has handled the request, after which it closes the connection. */
 const requestCancel = (client: PoolClient): Promise<boolean> =>
   new Promise((resolve) => {
     const { host, port, ssl, processID, secretKey } = client as unknown as Session

@@ -104,7 +104,7 @@ export const catalogueOf = async (execute: Execute, table: string): Promise<Cata
   }
 }
 
-/** A double as JavaScript spells it. PostgreSQL writes more exponents (1e+15), and those below ten with two digits (1e-07). */
+/** A double as JavaScript prints it. PostgreSQL uses exponents earlier (1e+15), and writes those below ten with two digits (1e-07). */
 const spelling = (name: string): string =>
   `case when abs(${name}) >= 1e21 or abs(${name}) < 1e-6 and ${name} <> 0
     then regexp_replace(${name}::text, 'e-0', 'e-') else ${name}::text::numeric::text end`
@@ -113,7 +113,7 @@ const spelling = (name: string): string =>
 const converted = (name: string, type: string | undefined, to: Kind): string =>
   type === 'double precision' && to === 'text' ? spelling(name) : `${name}::${columnTypes[to]}`
 
-/** Whether a shape renames, retypes or drops a column, which others are derived from. */
+/** Whether a shape renames, retypes or drops a column, which derived objects may use. */
 export const changesColumns = (current: CatalogueTable, shape: TableShape): boolean =>
   shape.columns.length < current.columns.length ||
   shape.columns.some(({ name, from, convertTo }) => name !== from || convertTo !== undefined)
@@ -146,7 +146,7 @@ export const alter = (current: CatalogueTable, shape: TableShape): string[] => {
       ...(target === undefined || key?.target === target
         ? []
         : [
-            // One that is not validated is left from an interrupted migration.
+            // A constraint that is not validated is left from an interrupted migration.
             `${table} drop constraint if exists ${own}`,
             `${table} add constraint ${own} foreign key (${quoted(name)}) references ${quoted(target)} ("id") deferrable initially immediate not valid`,
             `${table} validate constraint ${own}`,

@@ -1,8 +1,8 @@
-/** Turns the two tables of the version before into the change log, while processes of that version go on reading and creating. */
+/** Converts the two tables of the previous version to the change log, while processes of that version keep reading and creating. */
 import { changedFunction, changesTable, statesTable } from './changeLog.js'
 import { sumFunctions } from './changeSums.js'
 
-/** Finds the tables of the version before. */
+/** Finds the tables of the previous version. */
 export const oldTables = `select 1 from pg_class where oid = to_regclass('registry_tables') and relkind = 'r'`
 /** Finds what they have about a table, if anything. */
 export const oldState = 'select 1 from registry_tables where name = $1 limit 1'
@@ -18,8 +18,8 @@ const convert = `with by_block as (
     from registry_tables as old group by name`
 
 /**
- * One transaction. The triggers of creates that are waiting for it go on with the old function, which finds views; these add
- * to the new log what it inserts. The tables are locked in the order in which that function uses them.
+ * One transaction. Creates that wait for it still run the old trigger function. It finds views, which add what it inserts to the new
+ * log. The tables are locked in the order in which that function uses them.
  */
 export const upgradeChangeLog: readonly string[] = [
   'lock table registry_blocks, registry_tables in access exclusive mode',

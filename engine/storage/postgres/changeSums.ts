@@ -8,10 +8,10 @@
 import { blockBits, changesTable, maxXid, randomState, statesTable } from './changeLog.js'
 import { pinned, type SqlFunction } from './sqlFunction.js'
 
-/** Other plans go through all row versions. They suit a small log, but a connection keeps its plans while the log grows. */
+/** Other plans scan all row versions. They suit a small log, but a connection keeps its plans while the log grows. */
 const byIndex = 'set enable_seqscan = off set enable_bitmapscan = off'
 
-/** Whether the row was written by the transaction that it names. One from a dump was not, and its ids are of another server. */
+/** Whether the row was written by the transaction that it names. One from a dump was not: its transaction ids are of another server. */
 const isValid = 'xmin = xid::xid'
 
 /** Reads the newest state into the variable `last`. Transactions that still run have no visible changes. */

@@ -4,7 +4,7 @@ import { blockBits } from './changeLog.js'
 import type { Connections } from './connections.js'
 import { knex, named, type Prepared, prepared, type Query } from './prepared.js'
 
-/** Compact after this many creates, in case nobody reads meanwhile. */
+/** Compact after this many creates, in case there are no reads. */
 const manyCreates = 100
 
 /** The version of the table (tag), its row count (total), and whether its log has become long. */
@@ -24,7 +24,7 @@ export const countsOf = (registry: Registry): Prepared => {
 
 /**
  * Where the page of all rows after `skipRows` begins, as the columns first and skip, given the table's state. If no id is missing,
- * `skipRows` is a key. Otherwise the page begins in the last block with at most so many rows before it.
+ * `skipRows` is a key. Otherwise the page begins in the last block that has at most `skipRows` rows before it.
  */
 export const pageStart = ({ table }: Resource): Query => {
   const skip = named('skipRows', 'bigint')

@@ -17,12 +17,12 @@ export type { Row, Run }
 
 type Values = Readonly<Record<string, unknown>>
 
-/** Whom a statement is for. */
+/** What a statement is for. */
 interface Purpose {
   /** The table that it reads or writes. */
   readonly table?: string
   readonly caller?: Caller | undefined
-  /** How long the statement may take, in milliseconds, if that is less than others may. */
+  /** The time limit of the statement in milliseconds, if it is less than that of others. */
   readonly limitMs?: number | undefined
 }
 
@@ -65,7 +65,7 @@ export const connectionsTo = (
 ): Connections => {
   const settings = {
     statement_timeout: String(statementMs),
-    // A statement that waits for a lock does not keep its connection from others for long.
+    // A statement that waits for a lock must not occupy its connection for long.
     lock_timeout: String(Math.min(waitMs, statementMs)),
     idle_in_transaction_session_timeout: String(statementMs),
     default_transaction_isolation: 'read committed',

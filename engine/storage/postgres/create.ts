@@ -1,4 +1,4 @@
-/** Creates on PostgreSQL: one statement checks the row and stores it; constraints catch what others stored meanwhile. */
+/** Creates on PostgreSQL: one statement checks the row and stores it; constraints catch concurrent changes. */
 import { setTimeout } from 'node:timers/promises'
 import type { Knex } from 'knex'
 import { DatabaseError } from 'pg'
@@ -52,7 +52,7 @@ export const createStatements = (registry: Registry, resource: Resource) => {
         .select('_stored.digest', '_stored.id', '_stored.body')
         .leftJoin('_stored', knex.raw('true')),
     ),
-    /** Moves the sequence past the last id, for rows that were inserted with ids of their own. */
+    /** Moves the sequence past the last id, for rows that were inserted with explicit ids. */
     advanceSequence: prepared(knex.raw(`select registry_advance_sequence('${quoted(table)}')`)),
   }
 }

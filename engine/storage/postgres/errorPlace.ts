@@ -1,4 +1,4 @@
-/** Names the table and the column in the server's errors, most of which name neither. They are for the log. */
+/** Adds the table and the column to errors of the server, most of which name neither. For the log. */
 import { DatabaseError } from 'pg'
 import type { Row } from './connections.js'
 import { knex, named, type Prepared, prepared } from './prepared.js'
@@ -22,7 +22,7 @@ export const nameTable = (error: unknown, table: string): void => {
   }
 }
 
-/** Adds the columns that an error about a value is about: those of the type that it names. */
+/** Adds the columns that may have caused an error about a value: those of the type in its message. */
 export const nameColumns = async (
   error: unknown,
   table: string,

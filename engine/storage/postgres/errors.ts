@@ -1,4 +1,4 @@
-/** Classifies the errors of the server and its driver: what may be repeated, what is known of the outcome, and what it means for a request. */
+/** Classifies errors of the server and the driver: whether to retry, whether the outcome is known, and the error of the request. */
 import { DatabaseError } from 'pg'
 import { OutcomeUnknown, TimedOut, Unavailable } from '../storage.js'
 
@@ -10,7 +10,7 @@ const rolledBack = /^(?:40001|40P01|57P01|57P05)$/
 
 const codeOf = (error: unknown): string => (error instanceof DatabaseError ? (error.code ?? '') : '')
 
-/** Whether nothing was done; the driver sends no statement on a connection that has broken already. */
+/** Whether nothing was done; the driver sends no statement on a broken connection. */
 const hadNoEffect = (error: unknown): boolean =>
   error instanceof DatabaseError
     ? rolledBack.test(codeOf(error))
@@ -19,7 +19,7 @@ const hadNoEffect = (error: unknown): boolean =>
 /** No connection could be opened. */
 export class NoConnection extends Unavailable {}
 
-/** The server has ended the session, and has done nothing of what was asked. */
+/** The server has ended the session and has not carried out the statement. */
 export class Dropped extends Unavailable {}
 
 /** Why a connection could not be opened. */
@@ -52,13 +52,13 @@ export const isRetryableRead = (error: unknown): boolean =>
 /** Whether nothing was done because of a conflict between transactions, or because the connection was dropped. */
 export const isRetryableWrite = (error: unknown): boolean => hadNoEffect(error) || error instanceof Dropped
 
-/** Runs the statement that commits; if its connection is lost meanwhile, the outcome is unknown. */
+/** Runs the statement that commits; if its connection is lost, the outcome is unknown. */
 export const committing = async <T>(work: Promise<T>): Promise<T> =>
   work.catch((error: Error) => {
     throw isLost(error) && !hadNoEffect(error) ? new OutcomeUnknown(error.message, { cause: error }) : error
   })
 
-/** The error in the storage's own terms. */
+/** The corresponding error of the storage. */
 export const storageError = (error: unknown): unknown => {
   if (error instanceof OutcomeUnknown || error instanceof Unavailable) return error
   if (wasCancelled(error)) return new TimedOut((error as Error).message)
@@ -67,7 +67,7 @@ export const storageError = (error: unknown): unknown => {
   return isTransient ? new Unavailable(messageOf(error as Error), { cause: error }) : error
 }
 
-/** The message of an error. The driver has none for an attempt of several addresses, and names a missing password by its protocol. */
+/** The message of an error. The driver has none after trying several addresses, and an obscure one for a missing password. */
 export const messageOf = (error: Error): string => {
   if (error instanceof AggregateError && error.message === '') {
     return error.errors.map(({ message }: Error) => message).join(', ')

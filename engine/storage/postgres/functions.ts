@@ -1,4 +1,4 @@
-/** The functions the service creates on PostgreSQL: case folding, index keys, the change log, and what creates need. */
+/** The functions that the service creates on PostgreSQL: case folding, index keys, the change log, and helpers of creates. */
 import { fold } from '../caseFold.js'
 import { keyQueries } from '../keys.js'
 import { changedFunction } from './changeLog.js'
@@ -19,7 +19,7 @@ language sql immutable parallel safe as $$
   select case when octet_length($1) <= ${longestKey} then $1 else left($1, 100) || md5($1) end
 $$`
 
-/** Every non-ASCII letter that folds, by the engine's own rule; the server's depends on its locale. */
+/** Every non-ASCII letter that the engine folds; the server's own folding depends on its locale. */
 const foldedLetters = (): string[] => {
   const all = Array.from({ length: 0x1_ff80 }, (_, n) => String.fromCodePoint(0x80 + n)).join('')
   return [...all.matchAll(/\p{Changes_When_Casemapped}/gu)].map(([letter]) => letter).filter((one) => fold(one) !== one)

@@ -1,4 +1,4 @@
-/** Reads of PostgreSQL beside lists and rows: all rows of a query in parts, the most frequent values, and excerpts. */
+/** The other reads on PostgreSQL: all rows of a query in parts, the most frequent values, and excerpts. */
 import type { Knex } from 'knex'
 import type { Resource, Value } from '../../descriptor/registry.js'
 import { excerptLength, longestValue, mostValues, partBytes, type TableDialect } from '../dialect.js'
@@ -11,7 +11,7 @@ import { contains, isLongSearch, searchValues } from './search.js'
 import { addFilters, statementKey } from './statements.js'
 import type { SearchIndex } from './trigrams.js'
 
-/** How many rows a part looks at; a search reads more, since few of them may match. */
+/** How many rows a part reads; more for a search, of which few may match. */
 const candidates = ({ q }: Plan): number => (q === '' ? 1_000 : 5_000)
 
 /** Adds the filters, and the test for the searched text. */
@@ -43,7 +43,7 @@ const partStatement = (resource: Resource, plan: Plan): Prepared => {
   return prepared(query)
 }
 
-/** The most frequent values, as rows of field, value and count. The first row has the number of rows that were looked at. */
+/** The most frequent values, as rows of field, value and count. The first row has the number of counted rows. */
 const valueCountsStatement = (
   resource: Resource,
   plan: Plan,
@@ -51,7 +51,7 @@ const valueCountsStatement = (
   isSample: boolean,
 ): Prepared => {
   const { table } = resource
-  // Whole pages of the table, which are the same ones each time.
+  // Samples whole pages of the table, the same ones each time.
   const sample = () => knex.raw('?? tablesample system (?) repeatable (1)', [table, named('percent')] as never)
   const columns = fields.map((name) =>
     fieldOf(resource, name).kind === 'text'

@@ -16,7 +16,7 @@ import { within } from './within.js'
 
 const ping = prepared(knex.raw(`select current_setting('transaction_read_only')`))
 
-/** Opens the database, creates what is missing, and loads the demo data into an empty one where that is wanted. */
+/** Opens the database, creates what is missing, and loads the demo data into an empty one if requested. */
 export const openPostgres = async (registry: Registry, url: string, options: StorageOptions): Promise<Storage> => {
   const { server, searchIndex } = await explaining(url, () =>
     whenServed(url, options, async (found) => ({ server: found, searchIndex: await setUp(found, registry, options) })),

@@ -40,7 +40,7 @@ const DriverQuery = Query as unknown as new (
 
 /**
  * Sends the settings before the statement and one Sync after both. All messages before a Sync are one transaction, so this takes one
- * round trip, and the server's timer starts anew, with the new timeout, at the statement.
+ * round trip, and the server's timer restarts with the new timeout at the statement.
  */
 class QueryWithSettings extends DriverQuery {
   readonly #settings: string

@@ -1,4 +1,4 @@
-/** A PostgreSQL database as the migration reads and changes it. */
+/** The migration dialect of PostgreSQL. */
 import { type Client, DatabaseError } from 'pg'
 import type { Resource } from '../../descriptor/registry.js'
 import { batchesOf } from '../batches.js'
@@ -25,7 +25,7 @@ import {
   searchedFunctionName,
 } from './schema.js'
 
-/** Gives ids to a table of the engine that has no sequence, because an earlier version took it over from another program. */
+/** Adds a sequence to a table that an earlier version adopted without one. */
 const ensureSequence = (table: string): string => `do $$ begin
   if pg_get_serial_sequence('${table}', 'id') is null
     and not exists (select 1 from ${originsTable} where '"' || name || '"' = '${table}' and origin = 'adopted') then
@@ -36,7 +36,7 @@ end $$`
 /** How many rows get their searched text in one transaction. */
 const fillBatch = 1_000
 
-/** What to do about the errors that operators meet, by SQLSTATE. */
+/** Advice for common errors, by SQLSTATE. */
 const advice: Readonly<Record<string, string>> = {
   '2BP01': 'Drop what depends on it, start, and create it again.',
   '25006': 'The database is read-only: run npm run migrate on the primary server first.',
@@ -167,7 +167,7 @@ export const migrationDialect = (
     }),
     isUniqueViolation: (error) => error instanceof DatabaseError && error.code === '23505',
     adviceFor(error) {
-      // A session that has ended is no fault of the step.
+      // An ended session is not an error of the step.
       if (!(error instanceof DatabaseError) || /^(?:08|57P)/.test(error.code ?? '')) return undefined
       return [error.detail, advice[error.code ?? '']].filter(Boolean).join('. ')
     },

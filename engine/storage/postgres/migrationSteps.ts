@@ -10,7 +10,7 @@ import { within } from './within.js'
 
 /** How long a step waits for a lock, in milliseconds: creates of other programs queue behind it. */
 const lockTimeoutMs = 200
-/** How long it pauses before it tries again. */
+/** The pause before the next attempt. */
 const pauseMs = 500
 
 /** How long a pooler may take to provide a session beside the one that holds the lock, in milliseconds. */
@@ -26,7 +26,7 @@ const lockId = '7238116901'
 
 /**
  * The settings of a step's transaction. Functions that run with their owner's rights keep this search path: with temporary
- * tables last, no caller can put a table of their own in the place of ours.
+ * tables last, no caller can replace our tables by theirs.
  */
 const settings = `select set_config('lock_timeout', '${lockTimeoutMs}', true), set_config('statement_timeout', '0', true), set_config('search_path',
   (select string_agg(quote_ident(name), ', ') from unnest(current_schemas(false)) as name) || ', pg_temp', true)`
@@ -53,7 +53,7 @@ export const executeOn =
 
 export type Connect = () => Promise<Client>
 
-/** What migrations run on: `client` changes the database, and a second connection holds the lock and watches. */
+/** Runs migration steps: `client` changes the database, and a second connection holds the lock and reports progress. */
 export const stepRunner = (client: Client, connect: Connect, warn: (message: string) => void) => {
   const execute = executeOn(client)
   let watcher: Client | undefined
@@ -65,7 +65,7 @@ export const stepRunner = (client: Client, connect: Connect, warn: (message: str
     warned.add(message)
   }
 
-  /** Runs work in one transaction, as often as a lock prevents it. */
+  /** Runs work in one transaction; retries while another transaction holds a lock. */
   const inTransaction = async <T>(what: string, work: () => Promise<T>): Promise<T> => {
     for (;;) {
       await execute('begin')
@@ -88,11 +88,11 @@ export const stepRunner = (client: Client, connect: Connect, warn: (message: str
       for (const sql of statements) await execute(sql)
     })
 
-  /** Builds an index without locking its table, and reports how far it is. */
+  /** Builds an index without locking its table, and reports progress. */
   const build = async (sql: string, what: string, onDone: (part: number) => void): Promise<void> => {
     const { processID } = client as Client & { processID: number }
     const watch = async () => {
-      // Otherwise the transaction would see the same progress again and again.
+      // Otherwise the transaction would always see the same progress.
       await watcher?.query('select pg_stat_clear_snapshot()')
       const found = await watcher?.query<{ part: number; blocker: number | null }>(buildProgress(processID))
       const [now] = found?.rows ?? []
@@ -170,7 +170,7 @@ export const stepRunner = (client: Client, connect: Connect, warn: (message: str
   }
 }
 
-/** The statements that build an index while others write, and then put it in the place of the one before. */
+/** The statements that build an index while others write, and then replace the old one with it. */
 export const concurrently = (name: string, sql: string, commentSql: string): string[] => [
   dropUnfinished,
   sql.replace(/^create (unique )?index "?[\w$]+"?/, `create $1index concurrently ${unfinishedIndex}`),

@@ -1,4 +1,4 @@
-/** The objects that the engine derives from a table on PostgreSQL, in its catalogue: each has the digest of its SQL as its comment. */
+/** Reads the derived objects of a table from PostgreSQL's catalogue. Each has the digest of its SQL as its comment. */
 import { createHash } from 'node:crypto'
 import type { Resource } from '../../descriptor/registry.js'
 import { type ObjectName, quoted } from '../schema.js'

@@ -1,4 +1,4 @@
-/** Repeats statements that had no effect, because their connection broke or another statement went first. */
+/** Retries statements that had no effect, because their connection broke or another statement was preferred. */
 import { setTimeout } from 'node:timers/promises'
 import { Dropped, messageOf, NoConnection, storageError } from './errors.js'
 import { Preempted } from './slots.js'

@@ -1,4 +1,4 @@
-/** Runs statements on a connection: prepared if it keeps them, and with settings if it does not keep those. */
+/** Runs statements on a connection: prepared if it supports that, and with settings if it does not keep them. */
 import type { ClientBase } from 'pg'
 import { bind } from '../bindings.js'
 import { elapsed, type Trace } from '../trace.js'
@@ -32,10 +32,10 @@ const runOn =
     return rows as Row[]
   }
 
-/** Runs statements whose connection may keep nothing of them. */
+/** Runs statements without preparing them. */
 export const runUnprepared = (client: ClientBase): Run => runOn(client, false)
 
-/** The plan of a statement for any values; servers before PostgreSQL 16 do not tell it. */
+/** The generic plan of a statement; PostgreSQL supports this from version 16 on. */
 const planOf = async (client: ClientBase, { sql }: Prepared): Promise<string[]> => {
   const explained = await client.query({ text: `explain (generic_plan) ${sql}`, rowMode: 'array' })
   return (explained.rows as string[][]).map(([line]) => String(line))
@@ -61,7 +61,7 @@ const tracing = (trace: Trace) => {
 }
 
 export interface Runner {
-  /** Runs statements that are transactions of their own. */
+  /** Runs statements that are separate transactions. */
   single(client: ClientBase): Run
   /** The SQL that begins a transaction, and what runs its statements. */
   readonly begin: string

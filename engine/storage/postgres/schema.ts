@@ -48,7 +48,7 @@ export const schemaDialect = (knex: Knex): SchemaDialect => ({
   },
 })
 
-/** Brings the table of idempotency keys up to date that the first version made: it stored the time as a timestamp. */
+/** Upgrades the table of idempotency keys of the first version, which stored the time as a timestamp. */
 const keysFromTimestamps = [
   `alter table ${keysTable} add column at bigint`,
   `update ${keysTable} set at = (extract(epoch from made) * 1000)::bigint`,
@@ -87,7 +87,7 @@ export const rowJson = ({ fields }: Resource): string =>
 const searchedText = (resource: Resource, of = ''): string =>
   `registry_searched(array[${searchedFields(resource).map(({ name }) => `${of}${quoted(name)}`)}]::text[])`
 
-/** The condition that the stored text of a row is not the one of its fields. */
+/** The condition that the stored text of a row does not match its fields. */
 export const isSearchedWrong = (resource: Resource): string =>
   `${searchedColumn} is distinct from ${searchedText(resource)}`
 
@@ -112,7 +112,7 @@ const searchedObjects = (resource: Resource): DerivedObject[] => {
     `create or replace function ${name}() returns trigger language plpgsql as $$
     begin new.${searchedColumn} := ${searchedText(resource, 'new.')}; return new; end $$`,
   )
-  // The condition, which always holds, prevents that the column is dropped without the trigger: inserts would fail.
+  // The condition always holds. It prevents dropping the column without the trigger, which would make inserts fail.
   const condition = `new.${searchedColumn} is null or new.${searchedColumn} is not null`
   const trigger = `create or replace trigger ${name} before insert or update on ${table}
     for each row when (${condition}) execute function ${name}()`
@@ -125,7 +125,7 @@ const searchedObjects = (resource: Resource): DerivedObject[] => {
   ]
 }
 
-/** knex writes any type of index; its types know two. */
+/** knex supports any type of index; its TypeScript types allow two. */
 const gin = { storageEngineIndexType: 'gin' as never }
 
 /** The indexes of a resource; `trigrams` is the operator class for searches, if the extension is installed. */

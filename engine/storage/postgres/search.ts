@@ -4,14 +4,14 @@ import { fold } from '../caseFold.js'
 import { knex, named } from './prepared.js'
 import type { SearchIndex } from './trigrams.js'
 
-/** The index finds texts by three letters or digits in a row; some servers know only ASCII ones. */
+/** The index finds texts by three consecutive letters or digits; on some servers only ASCII ones. */
 const threeLetters = { any: /[\p{L}\p{N}]{3}/u, ascii: /[a-z0-9]{3}/ }
 const betweenWords = {
   any: /(?<=[\p{L}\p{N}]{3})[^\p{L}\p{N}]+(?=[\p{L}\p{N}]{3})/u,
   ascii: /(?<=[a-z0-9]{3})[^a-z0-9]+(?=[a-z0-9]{3})/,
 }
 
-/** Where the part of a folded text begins that the index can find; -1 if there is none. */
+/** The position of the first part of a folded text that the index can find; -1 if there is none. */
 export const indexedFrom = (index: SearchIndex, text: string): number =>
   index.isThere ? text.search(index.isAscii ? threeLetters.ascii : threeLetters.any) : -1
 

@@ -8,7 +8,7 @@ import { pinned } from './sqlFunction.js'
 export const reservedIds = 2 ** 52
 
 /**
- * Moves the sequence past the last id, for rows that were inserted with ids of their own while triggers were disabled. Runs with its
+ * Moves the sequence past the last id, for rows that were inserted with explicit ids while triggers were disabled. Runs with its
  * owner's rights, because setval() needs more than creates do, and so only on its owner's tables: another one's could run code of
  * their own.
  */

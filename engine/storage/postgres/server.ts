@@ -1,4 +1,4 @@
-/** Finds out at start how the server is reached: with TLS or without, directly or through a pooler, and what that one keeps. */
+/** Finds out at start how to reach the server: with or without TLS, directly or through a pooler, and what the pooler supports. */
 import { Client, type ClientConfig, DatabaseError } from 'pg'
 import type { PoolOptions, StorageOptions } from '../options.js'
 import { type Address, addressOf, type SessionSettings, type Tls } from './address.js'
@@ -7,7 +7,7 @@ import { type Address, addressOf, type SessionSettings, type Tls } from './addre
 export interface Server {
   /** The driver's configuration of a connection. Settings are part of it if the connection keeps them. */
   config(settings: SessionSettings): ClientConfig
-  /** Whether a connection is one session of the server. Through a pooler it may be another one for each transaction. */
+  /** Whether a connection is one session of the server. Through a pooler, each transaction may run in another session. */
   readonly isDirect: boolean
   /** Whether prepared statements can be executed in later transactions. */
   readonly keepsStatements: boolean
@@ -56,7 +56,7 @@ const refuseOthers = async (client: Client): Promise<void> => {
   )
 }
 
-/** Whether the server process that the client was told of runs its statements: a pooler reports a number that it made up. */
+/** Whether the reported process id is that of the server process: a pooler reports one that it made up. */
 const isDirect = (config: ClientConfig): Promise<boolean> =>
   connected(config, async (client) => {
     await refuseOthers(client)
@@ -81,7 +81,7 @@ const choose = async (address: Address, waitMs: number): Promise<{ tls: Tls; isD
   throw refusal
 }
 
-/** How often to try whether statements are kept: other clients of a busy pooler may take the process that we mean to take. */
+/** How often to test prepared statements: other clients of a busy pooler may take the process that we try to occupy. */
 const attempts = 5
 
 /** The name of a prepared statement is unknown to this server process, or known to it from another client. */
@@ -122,23 +122,23 @@ const probePooler = (config: ClientConfig): Promise<boolean> =>
     throw new Error('the pooler is in statement mode. Use pool_mode = transaction or session.')
   })
 
-/** Finds out what a pooler keeps; throws if the service cannot work through it. */
+/** Finds out what a pooler supports; throws if the service cannot work through it. */
 const throughPooler = async (
   address: Address,
   tls: Tls,
   { pool: { waitMs, preparedStatements = 'auto' }, warn }: ServerOptions,
 ): Promise<Server> => {
   if (address.options) {
-    throw new Error('a pooler is in between, and does not keep the "options" in the URL. Use ALTER ROLE … SET instead.')
+    throw new Error('the pooler does not support "options" in the URL. Use ALTER ROLE … SET instead.')
   }
   const config = () => address.config(tls, {})
   const isKept = await probePooler({ ...config(), connectionTimeoutMillis: waitMs, query_timeout: waitMs })
   const advice = 'Set max_prepared_statements in PgBouncer 1.21 or newer, or use session mode.'
   if (!isKept && preparedStatements === 'on') {
-    throw new Error(`PREPARED_STATEMENTS is on, but the pooler does not keep prepared statements. ${advice}`)
+    throw new Error(`PREPARED_STATEMENTS is on, but the pooler does not support prepared statements. ${advice}`)
   }
   if (!isKept && preparedStatements === 'auto') {
-    warn(`The server parses every statement again because the pooler does not keep prepared statements. ${advice}`)
+    warn(`The server parses every statement again because the pooler does not support prepared statements. ${advice}`)
   }
   return { config, isDirect: false, keepsStatements: isKept && preparedStatements !== 'off' }
 }

@@ -32,7 +32,7 @@ const isReadOnly = async (execute: Execute): Promise<boolean> => {
   return found?.is === true
 }
 
-/** Warns of the tables that creates write and this role may not. */
+/** Warns of tables that creates need and this role may not insert into. */
 const reportMissingRights = async (execute: Execute, registry: Registry, warn: Warn): Promise<void> => {
   const created = [...registry.filter(({ create }) => create).map(({ table }) => table), keysTable]
   const missing = await execute<{ name: string }>(
@@ -110,7 +110,7 @@ export const setUp = (server: Server, registry: Registry, options: StorageOption
     },
   )
 
-/** Runs work; an error names the database, and a missing right what to grant. */
+/** Runs work; adds the database to the message of an error, and the grant to that of a missing right. */
 export const explaining = async <T>(url: string, work: () => Promise<T>): Promise<T> => {
   try {
     return await work()

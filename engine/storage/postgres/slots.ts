@@ -12,10 +12,10 @@ const slowForMs = 5_000
 
 /** A statement that needs a slot. */
 interface Need {
-  /** The name of the statement: its other runs tell whether it is slow. */
+  /** The name of the statement: other runs of it show whether it is slow. */
   readonly name: string
   readonly table: string
-  /** Asks the statement to end, because a quick one waits for its slot. */
+  /** Cancels the statement, because a quick one waits for its slot. */
   preempt(): void
 }
 
@@ -50,7 +50,7 @@ export const slotsOf = (size: number): Slots => {
   const mostSlow = Math.ceil(size / 2)
   const mostSlowOfTable = mostSlow > 2 ? mostSlow - 1 : mostSlow
   const held = new Set<Held>()
-  /** By statement, because all that wait for one are slow or none is. */
+  /** By statement, because either all waiting runs of one are slow or none is. */
   const queues = new Map<string, Set<Waiting>>()
   const slowUntil = new Map<string, number>()
 
@@ -101,7 +101,7 @@ export const slotsOf = (size: number): Slots => {
       if (!waiting) return
       hold(waiting)
     }
-    // A late statement that found no slot for slow ones ends for each quick one that waits.
+    // For each quick statement that waits, one slow statement beyond the share is cancelled.
     let wanted = 0
     for (const [name, queue] of queues) if (!isSlow({ name })) wanted += queue.size
     for (const one of late()) {

@@ -5,7 +5,7 @@ export interface SqlFunction {
   readonly sql: string
 }
 
-/** Has the function find its tables wherever it is called, and never a caller's temporary table of the same name. */
+/** Fixes the search path of a function, so that it never uses a caller's temporary table of the same name. */
 export const pinned = (name: string, sql: string): SqlFunction => ({
   name,
   sql: `${sql};

@@ -48,7 +48,7 @@ export const addFilters = (query: Knex.QueryBuilder, resource: Resource, filters
   return query
 }
 
-/** What a statement depends on besides the values that it binds. */
+/** What the SQL of a plan depends on: everything except the bound values. */
 export const statementKey = ({ by, q, filters }: Plan): string => {
   const isLong = Object.entries(filters).map(([name, value]) => [name, isLongText(value)])
   return JSON.stringify([by, isExactSearch(q), isLongSearch(q), isLong])
@@ -60,7 +60,7 @@ export const statementsOf = (resource: Resource) => {
   const ids = knex(table).select('id')
   /** An array, so that rows are looked up by id whatever the server estimates. */
   const found = knex(table).whereRaw('id = any(array(select id from _found))').orderBy('id')
-  /** The rows' sizes, about: those of their texts, which the server knows without reading them. */
+  /** The approximate sizes of the rows: those of their texts, which the server knows without reading them. */
   const sizes = found.clone().select('id', knex.raw(`octet_length(${searchedColumn}) as size`))
   /** The JSON of rows, joined by commas. */
   const jsonOf = (rows: Knex.QueryBuilder) =>

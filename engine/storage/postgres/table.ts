@@ -17,8 +17,8 @@ import type { SearchIndex } from './trigrams.js'
 import { within } from './within.js'
 
 /**
- * Runs a query once at a time: all callers that arrive meanwhile share the next run, which begins after them. They wait for both runs
- * together no longer than `waitMs`.
+ * Runs a query once at a time: all callers that arrive during a run share the next one. They wait for both runs together no longer
+ * than `waitMs`.
  */
 const shared = <T>(waitMs: number, ask: () => Promise<T>): (() => Promise<T>) => {
   let current: Promise<unknown> = Promise.resolve()

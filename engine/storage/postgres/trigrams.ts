@@ -1,7 +1,7 @@
-/** The trigram index of searches: whether pg_trgm is installed, can be used or created, and which letters it knows. */
+/** The trigram index of searches: whether pg_trgm is available or can be created, and which letters it supports. */
 import type { Execute } from '../migrationDialect.js'
 
-/** What searches can use: whether there is a trigram index, and whether it knows non-ASCII letters. */
+/** Whether there is a trigram index, and whether it supports only ASCII letters. */
 export interface SearchIndex {
   readonly isThere: boolean
   readonly isAscii: boolean

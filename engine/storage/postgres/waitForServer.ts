@@ -1,4 +1,4 @@
-/** Waits at start for a server that does not accept connections yet, or ends them before the start is done. */
+/** Waits at start for a server that does not accept connections yet, or ends them during the start. */
 import { setTimeout } from 'node:timers/promises'
 import { DatabaseError } from 'pg'
 import { publicDatabaseUrl } from '../../databaseUrl.js'
@@ -6,17 +6,17 @@ import type { StorageOptions } from '../options.js'
 import { messageOf } from './errors.js'
 import { reachServer, type Server } from './server.js'
 
-/** The first pause between attempts, in milliseconds; each is twice as long as the one before, up to the longest. */
+/** The first pause between attempts, in milliseconds; each is twice as long as the previous one, up to the longest. */
 const [firstPause, longestPause] = [100, 2_000]
 
 /** How often the wait is reported, in milliseconds. */
 const reportMs = 10_000
 
-/** What a host that is down or starting causes, and its name if it is not known yet. */
+/** Errors of a host that is down or starting, or whose name cannot be resolved yet. */
 const absent =
   /^(?:ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ENOENT)$/
 
-/** Whether the same may succeed later. A wrong password or an unknown database is a mistake instead. */
+/** Whether a later attempt may succeed. A wrong password or an unknown database is a configuration error. */
 const mayPass = (error: Error & { code?: string }): boolean => {
   const { code = '', message } = error
   // The server is starting or stopping, has ended the session, or has too many clients.

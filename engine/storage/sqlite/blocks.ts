@@ -1,4 +1,4 @@
-/** Where a page of all rows begins, found from the number of rows in each block of ids without walking there. */
+/** Finds where a page of all rows begins, from the number of rows in each block of ids. */
 
 /** Rows are counted by blocks of 2^11 ids. */
 export const blockBits = 11n

@@ -1,4 +1,4 @@
-/** Turns SQLite's errors into the storage's own: which of them pass, so that the same request may succeed later. */
+/** Turns SQLite's errors into those of the storage, and decides which are transient. */
 import { OutcomeUnknown, type Table, TimedOut, Unavailable } from '../storage.js'
 import { DeadlineExceeded } from './search.js'
 import { CommitUncertain } from './writes.js'
@@ -21,7 +21,7 @@ const rethrow = (error: Error): never => {
   throw storageError(error)
 }
 
-/** A table whose errors are in the storage's own terms; the table may change between calls. */
+/** Wraps a table so that its errors are those of the storage; the table may change between calls. */
 export const withStorageErrors = (table: () => Table): Table => ({
   tag: () => table().tag().catch(rethrow),
   list: (query, caller) => table().list(query, caller).catch(rethrow),

@@ -15,7 +15,7 @@ export const identityOf = (path: string): string | undefined => {
   return found && `${found.dev}:${found.ino}`
 }
 
-/** Makes the function that throws if the file that is now at a path is no longer there. */
+/** Makes a function that throws if the file at a path has been moved or replaced since. */
 export const fileGuard = (path: string): (() => void) => {
   const opened = identityOf(path)
   return () => {
@@ -42,10 +42,10 @@ const nearestExisting = (folder: string): string => (existsSync(folder) ? folder
 
 const folderOf = (path: string): string => nearestExisting(dirname(resolve(path)))
 
-/** Refuses a path that cannot be that of a file which this user may read, and says what would help. */
+/** Refuses a path that is not a file which this user may read, with advice. */
 export const refuseUnreadable = (path: string): void => {
   const folder = folderOf(path)
-  if (!statSync(folder).isDirectory()) throw new Error(`${folder} is a file, not a folder; name another path`)
+  if (!statSync(folder).isDirectory()) throw new Error(`${folder} is a file, not a folder; use another path`)
   const found = statSync(path, { throwIfNoEntry: false })
   if (found?.isDirectory()) throw new Error(`it is a folder; name a file in it, such as ${path}/workforce.sqlite`)
   if (found && !may(path, constants.R_OK))
@@ -55,7 +55,7 @@ export const refuseUnreadable = (path: string): void => {
 const unwritableFolder = (folder: string): string =>
   `this user may not write to the folder ${folder}, where SQLite also creates files; change its permissions`
 
-/** Refuses a path that this user cannot use, and says what would help; warns of a read-only file. */
+/** Refuses a path that this user cannot use, with advice; warns of a read-only file. */
 export const refuseUnusable = (path: string, warn: (message: string) => void): void => {
   refuseUnreadable(path)
   const folder = folderOf(path)
@@ -66,11 +66,11 @@ export const refuseUnusable = (path: string, warn: (message: string) => void): v
   warn(`The database ${path} is read-only: reads are served, and creates respond with 503.`)
 }
 
-/** What an error of SQLite means for a file, and what would help. */
+/** Explains an error of SQLite, with advice. */
 export const explainError = (path: string, error: Error & { code?: string }): string => {
   const code = error.code ?? ''
   const folder = folderOf(path)
-  if (code === 'SQLITE_NOTADB') return 'it is not an SQLite database; name another file'
+  if (code === 'SQLITE_NOTADB') return 'it is not an SQLite database; use another file'
   if (code.startsWith('SQLITE_CORRUPT')) return `it is damaged (${error.message}); restore a backup`
   if (code.startsWith('SQLITE_BUSY')) return 'another process has locked it; try again when that is done'
   // Even a read creates files beside a database in WAL mode.
@@ -88,7 +88,9 @@ export const refuseUnsound = (path: string, registry: Registry): void => {
       .all() as string[]
     const ours = new Set([statesTable, ...registry.map(({ table }) => table)])
     if (tables.length > 0 && !tables.some((table) => ours.has(table))) {
-      throw new Error(`it is another program's, with the tables ${tables.slice(0, 5).join(', ')}; name another file`)
+      throw new Error(
+        `it belongs to another program, with the tables ${tables.slice(0, 5).join(', ')}; use another file`,
+      )
     }
     if (statSync(path).size > maxCheckedSize) return
     const [found = ''] = String(database.pragma('quick_check(1)', { simple: true })).split('\n')

@@ -95,7 +95,7 @@ const openFile = async (registry: Registry, path: string, options: StorageOption
   }
 }
 
-/** Opens the database, creates what is missing, and loads the demo data into an empty one where that is wanted. */
+/** Opens the database, creates what is missing, and loads the demo data into an empty one if requested. */
 export const openSqlite = async (registry: Registry, url: string, options: StorageOptions): Promise<Storage> => {
   const path = url.slice('sqlite:'.length)
   // A file that replaces another is served as it is, even if it is empty.

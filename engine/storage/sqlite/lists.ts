@@ -10,7 +10,7 @@ import { addContains, containsSql, DeadlineExceeded, matchExpression, probeSql, 
 import { type Finder, type Matches, matchInSteps } from './steps.js'
 import { valueCounter } from './valueCounts.js'
 
-/** The SQL that the lists of one resource are made of; plain data, so that it can be sent to a worker. */
+/** The SQL fragments for the lists of one resource; plain data, so that it can be sent to a worker. */
 export interface ListSql extends RowsSql {
   readonly table: string
   readonly searchIndex: string
@@ -24,10 +24,10 @@ export interface ListSql extends RowsSql {
   readonly filters: Readonly<Record<string, string>>
 }
 
-/** A page: its bytes, or for a large one which rows it holds. */
+/** A page: its bytes or, for a large one, its rows. */
 export type ListPage = { readonly version: string } & ({ readonly bytes: Uint8Array } | LargePage)
 
-/** A filter that matches fewer rows than this leads to them sooner than the search index does. */
+/** A filter that matches fewer rows than this is used instead of the search index. */
 const fewRows = 2_000
 
 /** Ids as a JSON array; not by JSON.stringify(), because ids may exceed 2^53. */
@@ -53,7 +53,7 @@ const listsOf = (
       })
       .sort((a, b) => a.rows - b.rows)[0]
 
-  /** Chooses the index that leads to the matching rows. */
+  /** Chooses the index that finds the matching rows. */
   const finder = ({ by, q, filters }: Plan, deadline: number): Finder => {
     const { folded, parameters } = lookFor(q, deadline)
     const trigrams = trigramsOf(folded)
@@ -64,7 +64,7 @@ const listsOf = (
     const match = isIndexed ? [matchExpression(trigrams, probe)] : []
     const source = isIndexed ? `${index} cross join ${sql.table} on id = ${index}.rowid` : sql.table
     const key = isIndexed ? `${index}.rowid` : 'id'
-    // A plus keeps SQLite from using the index of a filter that does not lead.
+    // A plus keeps SQLite from using the index of any other filter.
     const filtered = Object.keys(filters).map(
       (name) => `${isIndexed || name !== driver?.name ? '+' : ''}${sql.filters[name]}`,
     )
@@ -97,7 +97,7 @@ const listsOf = (
     return { ids: page.all([first, BigInt(query.limit), skip]) as bigint[], total: state.rows }
   }
 
-  /** The sizes of some rows; to read them takes milliseconds each where they are long. */
+  /** The sizes of some rows; a long row takes milliseconds to read. */
   const sizesOf = (ids: readonly bigint[], deadline: number): SizedRow[] => {
     const rows: SizedRow[] = []
     const sizes = prepare(`select id, octet_length(row) from (${sql.rows})`).raw().safeIntegers()
@@ -142,7 +142,7 @@ const listsOf = (
   }
 }
 
-/** What can be read of a resource's lists. */
+/** A task of a read worker. */
 export type ListTask = { readonly resource: string } & (
   | { readonly query: Plan; readonly maxMs?: number }
   | { readonly query: Plan; readonly after: bigint }

@@ -1,4 +1,4 @@
-/** A SQLite database as the migration reads and changes it. SQLite stores the SQL of each object, which is compared with the wanted one. */
+/** The migration dialect of SQLite. SQLite stores the SQL of each object, which is compared with the expected SQL. */
 import type { Database } from 'better-sqlite3'
 import type { Knex } from 'knex'
 import type { Resource } from '../../descriptor/registry.js'
@@ -22,7 +22,7 @@ import {
   searchTable,
 } from './schema.js'
 
-/** SQL without what makes no difference: SQLite writes the first words of stored SQL in capitals, and names may be quoted. */
+/** SQL in a form that can be compared: SQLite stores the first words in capitals, and names may be quoted. */
 const normalised = (sql: string): string => sql.toLowerCase().replaceAll(/[`"]/g, '')
 
 /** Rows are added to the search index in batches of this size, so that progress can be reported. */
@@ -34,7 +34,7 @@ const fill = async (execute: Execute, knex: Knex, resource: Resource, rows: numb
   const add = `insert into ${search} (rowid, text) select id, ${searchedText(knex, resource)} from ${table}`
   return [
     ...(await batchesOf(execute, table, batch, rows)).map((range) => `${add} where ${range}`),
-    // Two segments of one size are merged while there is time: see mergeSegments.ts.
+    // Two segments of the same size are merged when the writer is idle: see mergeSegments.ts.
     `insert into ${search} (${search}, rank) values ('usermerge', 2)`,
     // One segment is searched several times as fast as the many that a long fill leaves.
     ...(rows > batch ? [`insert into ${search} (${search}) values ('optimize')`] : []),

@@ -1,4 +1,4 @@
-/** Rebuilds a table of SQLite whose shape changes, or says why that would lose something of another program. */
+/** Rebuilds a table of SQLite whose shape changes, unless that would lose something that another program has added. */
 import type { Database } from 'better-sqlite3'
 import type { CatalogueTable, ColumnShape, TableShape } from '../catalogue.js'
 import type { Obstacle } from '../migrationDialect.js'
@@ -20,10 +20,10 @@ const definition = ({ name, type, isNotNull, target, default: value, convertTo }
   return parts.join(' ')
 }
 
-/** Words of a definition for which a new table has no counterpart. */
+/** Parts of a definition that the new table would not have. */
 const unusual = /\b(?:check|generated|as|collate|strict|without|deferrable|conflict|on\s+(?:delete|update)|desc)\b/i
 
-/** What another program has added to a table and a new one would lack. */
+/** What another program has added to a table and the new one would lack. */
 const unusualParts = (database: Database, table: string): Obstacle[] => {
   const keys = database.pragma(`foreign_key_list(${quoted(table)})`) as { to: string | null }[]
   const hasOtherKey = keys.some(({ to }) => to !== null && to !== 'id')

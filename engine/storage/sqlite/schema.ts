@@ -100,7 +100,7 @@ export const allIndexes = (dialect: SchemaDialect, resource: Resource): DerivedO
     indexOf(dialect, resource, jsonIndex(resource), (table) =>
       table.index(['id', knex.raw(rowJson(knex, resource)) as unknown as string], jsonIndex(resource)),
     ),
-    // Almost always empty. A table with a long row is read by a worker, for a page of such rows takes long.
+    // Almost always empty. A table with a long row is read by a worker, because a page of such rows takes long.
     indexOf(dialect, resource, longRowsIndex(resource), (table) =>
       table.index(['id'], longRowsIndex(resource), { predicate: knex.whereRaw(isLong(knex, resource)) }),
     ),

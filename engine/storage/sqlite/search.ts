@@ -3,8 +3,8 @@ import type { Database } from 'better-sqlite3'
 import { containment, fold, shortPattern } from '../caseFold.js'
 
 /**
- * Letters whose case came to Unicode after the tables that SQLite's trigram index folds by (Georgian, Cherokee, Osage and
- * the like), and the characters that SQLite takes for one another.
+ * Letters that SQLite's trigram index does not fold because its Unicode tables are older (such as Georgian, Cherokee and Osage), and
+ * characters that SQLite does not distinguish.
  */
 const unindexed =
   /[\u019b\u025c-\u029e\u037f\u03f3\u0528-\u052f\u10d0-\u10ff\u13a0-\u13fd\u1c80-\u1cbf\u1d8e\u2c2f\u2c5f\ua698-\ua69b\ua794-\ua7ff\uab53\uab70-\uabbf\ufffd-\uffff\u{104b0}-\u{104fb}\u{10570}-\u{105bc}\u{10c80}-\u{10cf2}\u{10d50}-\u{10d85}\u{118a0}-\u{118df}\u{16e40}-\u{16ed3}\u{1e900}-\u{1e943}]/u
@@ -12,7 +12,7 @@ const unindexed =
 /** The most trigrams of a text to choose from. */
 const maxTrigrams = 16
 
-/** How many trigrams to query: few rows have all of them but not the text, and each further one takes time. */
+/** How many trigrams to query: few rows have all of them but not the text, and each additional one takes time. */
 const enoughTrigrams = 4
 
 /** The trigrams of a folded text that the index knows. */

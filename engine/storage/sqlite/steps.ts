@@ -1,4 +1,4 @@
-/** Goes through a table in steps that a deadline can end, to find the ids of a page and count all that match. */
+/** Finds the ids of a page and counts all matches in steps, so that a deadline can end the search. */
 import type { ListQuery } from '../storage.js'
 import { type Block, blockBits } from './blocks.js'
 import { DeadlineExceeded } from './search.js'

@@ -1,4 +1,4 @@
-/** Counts the values of fields among matching rows: of the whole table, or of blocks of ids from all over it. */
+/** Counts the values of fields among matching rows of the whole table, or of a sample of its blocks. */
 import { longestValue, mostValues } from '../dialect.js'
 import { quoted } from '../schema.js'
 import type { ValueCounts } from '../storage.js'
@@ -7,12 +7,12 @@ import type { Prepare } from './prepared.js'
 import { DeadlineExceeded } from './search.js'
 import type { Finder } from './steps.js'
 
-/** How many rows are read between two looks at the clock. */
+/** How many rows are read between two checks of the deadline. */
 const batch = 2_000
 
 const blocksAtOnce = 16
 
-/** About this share of the blocks, from all over the table. */
+/** A sample of about this share of the blocks, spread over the table. */
 const sampleOf = (blocks: readonly Block[], share: number): readonly Block[] =>
   share >= 1 ? blocks : blocks.filter((_, n) => Math.floor((n + 1) * share) > Math.floor(n * share))
 
@@ -31,7 +31,7 @@ export const valueCounter =
     const counts = fields.map(() => new Map<string, number>())
     let rows = 0
     const blocks = sampleOf(readBlocks(), share)
-    // Blocks of a sample are apart; those of the whole table are looked at together.
+    // The blocks of a sample are not adjacent, so they are counted one by one.
     const size = share >= 1 ? blocksAtOnce : 1
     for (let next = 0; next < blocks.length; next += size) {
       const step = blocks.slice(next, next + size)

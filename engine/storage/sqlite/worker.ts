@@ -70,7 +70,7 @@ interface Task extends TaskOptions {
   readonly deadline: number
   readonly resolve: (result: never) => void
   readonly reject: (error: Error) => void
-  /** Reports for the request that has given the task. */
+  /** Reports to the debug log of the request. */
   readonly trace: Trace | undefined
 }
 
@@ -101,7 +101,7 @@ export const workerThread = (
   let lastGroup: string | undefined
   let isClosed = false
 
-  /** Takes the next task that someone still waits for, of another group than the last one if possible. */
+  /** Takes the next task that is not abandoned, of another group than the last one if possible. */
   const take = (): Task | undefined => {
     while (waiting.length > 0) {
       const other = waiting.findIndex(({ group }) => group !== lastGroup)
@@ -137,7 +137,7 @@ export const workerThread = (
     started.unref()
     started.on('message', (reply: TaskReply) => {
       const { id, result, error } = reply
-      // The reply of a worker that was replaced meanwhile belongs to a task that has already failed.
+      // The reply of a worker that has been replaced belongs to a task that has already failed.
       if (id !== running?.id) return
       if (trace) traceTask(running, reply)
       if (error) running.reject(Object.assign(new Error(error.message), error))
@@ -149,7 +149,7 @@ export const workerThread = (
     started.on('exit', (code) => replace(started, `it exited with code ${code}`))
     return started
   }
-  /** Gives up a worker that died or hangs; the tasks that wait go to its successor. */
+  /** Replaces a worker that died or hangs; the waiting tasks go to the new one. */
   const replace = (dead: Worker, cause: string): void => {
     if (dead !== worker) return
     worker = undefined

@@ -9,7 +9,7 @@ import { type Write, type Written, writer } from './writes.js'
 
 /**
  * How long a write waits for another process's transaction, and how often it tries, in milliseconds. SQLite itself would wait
- * up to 100 ms between tries: where four processes write, the slowest commit then takes 700 ms and not 100.
+ * up to 100 ms between tries: with four writing processes, the slowest commit then takes 700 ms instead of 100.
  */
 const lockTimeout = 5_000
 const lockRetry = 3
@@ -18,7 +18,7 @@ const lockRetry = 3
 const idle = 1_000
 
 const path = workerData as string
-// In the place of a file that was moved away, SQLite would create an empty one.
+// Otherwise SQLite would create an empty file where one was moved away.
 const database = connect(path, { timeout: 0, fileMustExist: true })
 // Savepoints would otherwise write to a temporary file for every create of a commit.
 database.pragma('temp_store = MEMORY')

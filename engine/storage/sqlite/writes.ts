@@ -21,14 +21,14 @@ export interface Write {
   readonly retry: (Retry & { readonly sql: KeySql }) | undefined
 }
 
-/** What became of a write; an error means that it was not stored. */
+/** The outcome of a write; an error means that it was not stored. */
 export type Written =
   | { readonly id: number; readonly body: Uint8Array; readonly replayed: boolean }
   | { readonly mismatch: true }
   | { readonly conflicts: readonly Conflict[] }
   | { readonly error: { readonly message: string; readonly code: string | undefined } }
 
-/** The sync of a commit failed, or its file vanished meanwhile: whether the rows were stored is unknown. */
+/** The sync of a commit failed, or its file vanished: whether the rows were stored is unknown. */
 export class CommitUncertain extends Error {
   override readonly name = 'CommitUncertain'
 }
