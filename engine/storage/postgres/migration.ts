@@ -11,7 +11,6 @@ import { validState } from './changeSums.js'
 import { sqlFunctions, valueFunctions } from './functions.js'
 import { type Connect, concurrently, executeOn, stepRunner } from './migrationSteps.js'
 import { type Commented, comment, commented, digestIn, digestOf, drop, objectsSql } from './ownObjects.js'
-import { knex } from './prepared.js'
 import { insertRows } from './rows.js'
 import { runUnprepared } from './run.js'
 import {
@@ -52,7 +51,6 @@ export const migrationDialect = (
   trigrams: string | undefined,
   warn: (message: string) => void,
 ): MigrationDialect => {
-  const dialect = schemaDialect(knex)
   const execute = executeOn(client)
   const { apply, exclusively, inTransaction, lock } = stepRunner(client, connect, warn)
   const functionsDigest = digestOf(...valueFunctions().map(({ sql }) => sql))
@@ -60,15 +58,15 @@ export const migrationDialect = (
   const remember = (resource: Resource, object: DerivedObject) => comment(commented(resource, object), digest(object))
 
   return {
-    ...dialect,
+    ...schemaDialect,
     execute,
     apply,
     exclusively,
     deferForeignKeys: 'set constraints all deferred',
-    ownTables: ownTables(dialect),
+    ownTables,
     tableNames: () => tableNames(execute),
     catalogue: (table) => catalogueOf(execute, table),
-    isUnservable: (field) => isUnservable(knex, field),
+    isUnservable,
     rebuilds: changesColumns,
     obstacles: () => [],
     reshape: alter,
@@ -100,9 +98,9 @@ export const migrationDialect = (
     },
     dropOwn: () => [
       ...sqlFunctions().map(({ name }) => `drop function if exists ${name}`),
-      ...Object.keys(ownTables(dialect)).map((name) => `drop table if exists ${name}`),
+      ...Object.keys(ownTables).map((name) => `drop table if exists ${name}`),
     ],
-    derivedObjects: (resource) => derivedObjects(dialect, resource, trigrams),
+    derivedObjects: (resource) => derivedObjects(resource, trigrams),
     async existingObjects({ table }) {
       const objects = await execute<Commented>(objectsSql, [quoted(table)])
       const own = objects.filter((object) => digestIn(object.comment) !== '')
@@ -131,7 +129,7 @@ export const migrationDialect = (
       }
     },
     async bookkeepingSteps(resource, rows) {
-      const [table, { bookkeeping }] = [quoted(resource.table), derivedObjects(dialect, resource, trigrams)]
+      const [table, { bookkeeping }] = [quoted(resource.table), derivedObjects(resource, trigrams)]
       const triggers = bookkeeping.filter(({ type }) => type === 'trigger')
       const batches = await batchesOf(execute, table, fillBatch, rows)
       return [

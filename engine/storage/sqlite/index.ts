@@ -15,7 +15,7 @@ import { readersOf } from './readers.js'
 import type { ReadWorkerData } from './readWorker.js'
 import { reopenOnReplace } from './reopenOnReplace.js'
 import { insertRows, readRows } from './rows.js'
-import { knex, readLockTimeout, setUp, startTimeout } from './setUp.js'
+import { readLockTimeout, setUp, startTimeout } from './setUp.js'
 import { type Statements, statementsOf } from './statements.js'
 import { type Shared, sqliteTable } from './table.js'
 import { type Executor, inPlace, workerThread } from './worker.js'
@@ -44,7 +44,7 @@ const executorsOf = (
 const openFile = async (registry: Registry, path: string, options: StorageOptions): Promise<Storage> => {
   const database = await setUp(registry, path, options)
   const commits = commitCounter(database)
-  const statements = new Map(registry.map((resource) => [resource.path, statementsOf(knex, registry, resource)]))
+  const statements = new Map(registry.map((resource) => [resource.path, statementsOf(registry, resource)]))
   const lists = new Map([...statements].map(([resource, sql]) => [resource, sql.lists]))
   let threadRestarts = 0
   const onRestart = (cause: string) => {
@@ -74,7 +74,7 @@ const openFile = async (registry: Registry, path: string, options: StorageOption
       try {
         database.exec('begin immediate')
         database.pragma('defer_foreign_keys = ON')
-        for await (const { resource, rows } of batches) insertRows(database, knex, resource, rows)
+        for await (const { resource, rows } of batches) insertRows(database, resource, rows)
         database.exec('commit')
       } finally {
         if (database.inTransaction) database.exec('rollback')

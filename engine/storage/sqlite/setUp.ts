@@ -2,7 +2,6 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
-import createKnex from 'knex'
 import type { Registry } from '../../descriptor/registry.js'
 import { driftedResources, recount, reportDrift } from '../countDrift.js'
 import { describeDifference } from '../difference.js'
@@ -15,9 +14,6 @@ import { NothingToDo, StorageError } from '../storage.js'
 import { connect } from './connection.js'
 import { explainError, inMemory, isNew, refuseUnreadable, refuseUnsound, refuseUnusable } from './file.js'
 import { migrationDialect } from './migration.js'
-
-/** Builds SQL and never connects: statements run on better-sqlite3 directly. */
-export const knex = createKnex({ client: 'better-sqlite3', useNullAsDefault: true })
 
 /** How long a start, and how long a read, waits for another process's lock, in milliseconds. */
 export const startTimeout = 5_000
@@ -46,7 +42,7 @@ const withMigrated = async <T>(
     const isCreated = path === inMemory || isNew(path)
     if (!isCreated) refuseUnsound(path, registry)
     database = connect(path, { timeout: startTimeout })
-    const dialect = migrationDialect(database, knex)
+    const dialect = migrationDialect(database)
     const plan = await migrate(dialect, registry, options, options.words)
     for (const difference of plan.differences) options.warn(describeDifference(difference))
     return await work({ database, dialect, plan, isCreated })
@@ -92,7 +88,7 @@ export const useSqlite = async <T>(
       isThere && isReadOnly
         ? new Database(path, { readonly: true, timeout: startTimeout })
         : connect(isThere ? path : inMemory, { timeout: startTimeout })
-    return await work(migrationDialect(database, knex))
+    return await work(migrationDialect(database))
   } catch (error) {
     throw new StorageError(`The database ${path} cannot be used: ${explainError(path, error as Error)}`)
   } finally {
