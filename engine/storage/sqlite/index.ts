@@ -1,12 +1,11 @@
 /** SQLite: one file, a connection of the main thread for short reads, and worker threads for writes and long reads. */
 import type { Database } from 'better-sqlite3'
-import type { Registry } from '../../descriptor/registry.js'
+import type { Registry, Resource } from '../../descriptor/registry.js'
 import type { StorageOptions } from '../options.js'
-import { perResource } from '../perResource.js'
 import { ResponseCache } from '../responseCache.js'
 import { statesTable } from '../schema.js'
 import type { Storage } from '../storage.js'
-import { resourceTable } from '../table.js'
+import { resourceTables } from '../table.js'
 import type { Trace } from '../trace.js'
 import { commitCounter } from './commitCounter.js'
 import { fileGuard, inMemory } from './file.js'
@@ -60,10 +59,9 @@ const openFile = async (registry: Registry, path: string, options: StorageOption
   const counted = database.prepare(`select name, rows from ${statesTable}`).raw()
   const checkFile = fileGuard(path)
   const anyQuery = database.prepare('select count(*) from sqlite_schema')
+  const dialectOf = (resource: Resource) => sqliteTable(resource, statements.get(resource.path) as Statements, shared)
   return {
-    table: perResource(registry, (resource) =>
-      resourceTable(resource, sqliteTable(resource, statements.get(resource.path) as Statements, shared), cache, trace),
-    ),
+    table: resourceTables(registry, dialectOf, cache, trace),
     async counts() {
       const rows = new Map(counted.all() as [string, number][])
       return new Map(registry.map((resource) => [resource, rows.get(resource.table) ?? 0]))
