@@ -32,16 +32,20 @@ export interface ConnectOptions {
   readonly isReadOnly: boolean
 }
 
-/** The options of a migration without serving. */
-export interface MigrateOptions {
+/** What a change of the database reports, and what it may do. */
+export interface ChangeOptions {
   readonly progress: Progress
   readonly warn: (message: string) => void
-  /** How long to wait for a connection, in milliseconds. */
-  readonly waitMs: number
   /** What a start does not do by itself and is allowed here. */
   readonly words?: readonly string[]
   /** Called once it is certain that something will be changed, before it is. */
   readonly beforeChanges?: () => Promise<void>
+}
+
+/** The options of a migration without serving. */
+export interface MigrateOptions extends ChangeOptions {
+  /** How long to wait for a connection, in milliseconds. */
+  readonly waitMs: number
   /** Whether counts that differ from the rows are computed again. */
   readonly isRecounting?: boolean
 }

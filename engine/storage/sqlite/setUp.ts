@@ -3,13 +3,12 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import type { Registry } from '../../descriptor/registry.js'
-import { driftedResources, recount, reportDrift } from '../countDrift.js'
-import { describeDifference } from '../difference.js'
+import { checkCounts, reportDrift } from '../countDrift.js'
 import { loadDemo } from '../loadDemo.js'
 import { migrate } from '../migrate.js'
 import type { MigrationDialect } from '../migrationDialect.js'
 import type { MigrationPlan } from '../migrationPlan.js'
-import type { ConnectOptions, Migrated, MigrateOptions, StorageOptions } from '../options.js'
+import type { ChangeOptions, ConnectOptions, Migrated, MigrateOptions, StorageOptions } from '../options.js'
 import { NothingToDo, StorageError } from '../storage.js'
 import { connect } from './connection.js'
 import { explainError, inMemory, isNew, refuseUnreadable, refuseUnsound, refuseUnusable } from './file.js'
@@ -19,7 +18,7 @@ import { migrationDialect } from './migration.js'
 export const startTimeout = 5_000
 export const readLockTimeout = 50
 
-interface Prepared {
+interface MigratedFile {
   readonly database: Database.Database
   readonly dialect: MigrationDialect
   readonly plan: MigrationPlan
@@ -30,8 +29,8 @@ interface Prepared {
 const withMigrated = async <T>(
   registry: Registry,
   path: string,
-  options: Pick<MigrateOptions, 'progress' | 'warn' | 'words' | 'beforeChanges'>,
-  work: (prepared: Prepared) => Promise<T>,
+  options: ChangeOptions,
+  work: (migrated: MigratedFile) => Promise<T>,
 ): Promise<T> => {
   let database: Database.Database | undefined
   try {
@@ -43,8 +42,7 @@ const withMigrated = async <T>(
     if (!isCreated) refuseUnsound(path, registry)
     database = connect(path, { timeout: startTimeout })
     const dialect = migrationDialect(database)
-    const plan = await migrate(dialect, registry, options, options.words)
-    for (const difference of plan.differences) options.warn(describeDifference(difference))
+    const plan = await migrate(dialect, registry, options)
     return await work({ database, dialect, plan, isCreated })
   } catch (error) {
     database?.close()
@@ -67,8 +65,7 @@ export const setUp = (registry: Registry, path: string, options: StorageOptions)
 /** Brings the file up to date without serving it, and compares the stored counts with all rows. */
 export const migrateSqlite = (registry: Registry, url: string, options: MigrateOptions): Promise<Migrated> =>
   withMigrated(registry, url.slice('sqlite:'.length), options, async ({ database, dialect, plan }) => {
-    const drifted = await driftedResources(dialect, registry, 'all')
-    if (options.isRecounting && drifted.length > 0) await recount(dialect, drifted, options)
+    const drifted = await checkCounts(dialect, registry, options)
     database.close()
     return { ...plan, drifted }
   })
