@@ -1,6 +1,6 @@
 /** Describes tables of another program as resources, and says what a descriptor cannot express. */
 
-import { isTableName } from '../../engine/descriptor/parse.js'
+import { isTableName } from '../../engine/descriptor/identifiers.js'
 import type { Registry } from '../../engine/descriptor/registry.js'
 import { checkFieldName } from '../../engine/descriptor/rules.js'
 import type { CatalogueColumn, CatalogueTable } from '../../engine/storage/catalogue.js'

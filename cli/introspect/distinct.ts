@@ -1,9 +1,9 @@
 /** Paths and names for the resources of tables, which differ from each other and from those that exist. */
 
 import type { Descriptor } from '../../engine/descriptor/define.js'
+import { isReservedPath } from '../../engine/descriptor/identifiers.js'
 import { checkNames } from '../../engine/descriptor/names.js'
 import type { Registry } from '../../engine/descriptor/registry.js'
-import { isReservedPath } from '../../engine/descriptor/verify.js'
 import { namesOf } from '../new/names.js'
 
 const pathOf = (table: string): string => table.replaceAll('_', '-').replaceAll(/-+/g, '-').replace(/-$/, '')
