@@ -1,5 +1,6 @@
 /** SQLite: one file, a connection of the main thread for short reads, and worker threads for writes and long reads. */
 import type { Database } from 'better-sqlite3'
+import { sqlitePath } from '../../databaseUrl.js'
 import type { Registry, Resource } from '../../descriptor/registry.js'
 import type { StorageOptions } from '../options.js'
 import { ResponseCache } from '../responseCache.js'
@@ -95,7 +96,7 @@ const openFile = async (registry: Registry, path: string, options: StorageOption
 
 /** Opens the database, creates what is missing, and loads the demo data into an empty one where that is wanted. */
 export const openSqlite = async (registry: Registry, url: string, options: StorageOptions): Promise<Storage> => {
-  const path = url.slice('sqlite:'.length)
+  const path = sqlitePath(url) as string
   // A file that replaces another is served as it is, even if it is empty.
   return reopenOnReplace(path, (isReopened) =>
     openFile(registry, path, { ...options, demo: options.demo && !isReopened }),

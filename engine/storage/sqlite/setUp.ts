@@ -2,6 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
+import { sqlitePath } from '../../databaseUrl.js'
 import type { Registry } from '../../descriptor/registry.js'
 import { checkCounts, reportDrift } from '../countDrift.js'
 import { loadDemo } from '../loadDemo.js'
@@ -64,7 +65,7 @@ export const setUp = (registry: Registry, path: string, options: StorageOptions)
 
 /** Brings the file up to date without serving it, and compares the stored counts with all rows. */
 export const migrateSqlite = (registry: Registry, url: string, options: MigrateOptions): Promise<Migrated> =>
-  withMigrated(registry, url.slice('sqlite:'.length), options, async ({ database, dialect, plan }) => {
+  withMigrated(registry, sqlitePath(url) as string, options, async ({ database, dialect, plan }) => {
     const drifted = await checkCounts(dialect, registry, options)
     database.close()
     return { ...plan, drifted }
@@ -76,7 +77,7 @@ export const useSqlite = async <T>(
   { isReadOnly }: ConnectOptions,
   work: (database: MigrationDialect) => Promise<T>,
 ): Promise<T> => {
-  const path = url.slice('sqlite:'.length)
+  const path = sqlitePath(url) as string
   let database: Database.Database | undefined
   try {
     if (path !== inMemory) refuseUnreadable(path)
