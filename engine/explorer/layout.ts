@@ -1,7 +1,7 @@
 /** The frame of every page: head, top bar, breadcrumbs and footer. */
-import { basePath, type Product } from '../contract/service.js'
+import { basePath, docsPath, type Product } from '../contract/service.js'
 import { type Html, html, joined } from './html.js'
-import { assetsPath, docsPath, homePath } from './links.js'
+import { assetsPath, homePath } from './links.js'
 
 interface Crumb {
   readonly title: string

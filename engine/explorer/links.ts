@@ -1,13 +1,12 @@
 /** The addresses of the explorer's pages, and of the requests that they show. */
 import { type FormatName, formats } from '../contract/formats.js'
-import { basePath } from '../contract/service.js'
+import { basePath, docsPath } from '../contract/service.js'
 import type { Resource } from '../descriptor/registry.js'
 import type { ListQuery } from '../storage/storage.js'
 
 export const homePath = '/'
 export const explorePath = '/explore'
 export const assetsPath = `${explorePath}/assets`
-export const docsPath = `${basePath}/docs`
 
 const defaultLimit = 50
 
