@@ -4,7 +4,7 @@ import { recountSteps } from './derivedSteps.js'
 import { applySteps } from './migrate.js'
 import type { MigrationDialect } from './migrationDialect.js'
 import type { MigrateOptions } from './options.js'
-import { quoted } from './schema.js'
+import { blockBits, quoted } from './schema.js'
 
 /** How much to compare: some blocks, which takes milliseconds at any size, or every row. */
 type Thoroughness = 'sample' | 'all'
@@ -15,7 +15,7 @@ const sampledBlocks = 8
 /** A query that returns a row if the stored counts differ from the rows. It is one statement, so that it sees one state. */
 const driftQuery = (database: MigrationDialect, resource: Resource, thoroughness: Thoroughness): string => {
   const table = quoted(resource.table)
-  const { total, blocks, blockBits, isTextWrong } = database.storedCounts(resource)
+  const { total, blocks, isTextWrong } = database.storedCounts(resource)
   const stored = `with stored as (${blocks}), total as (select coalesce((${total}), 0) as rows)`
   const isWrongSum = '(select rows from total) <> (select coalesce(sum(rows), 0) from stored)'
   if (thoroughness === 'all') {

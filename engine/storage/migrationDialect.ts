@@ -54,7 +54,6 @@ export interface StoredCounts {
   readonly total: string
   /** A query of the blocks of ids (`block`) and their `rows`. */
   readonly blocks: string
-  readonly blockBits: number
   /** A condition: some row has no searched text, or one that differs from its fields where the database can tell. */
   readonly isTextWrong: string
 }

@@ -5,7 +5,7 @@ import { batchesOf } from '../batches.js'
 import type { MigrationDialect } from '../migrationDialect.js'
 import { type DerivedObject, originsTable, quoted } from '../schema.js'
 import { alter, catalogueOf, changesColumns, tableNames } from './catalogue.js'
-import { blockBits, changesTable, statesTable } from './changeLog.js'
+import { changesTable, statesTable } from './changeLog.js'
 import { oldState, oldTables, upgradeChangeLog } from './changeLogUpgrade.js'
 import { validState } from './changeSums.js'
 import { sqlFunctions, valueFunctions } from './functions.js'
@@ -160,7 +160,6 @@ export const migrationDialect = (
     storedCounts: (resource) => ({
       total: `select total from registry_state('${resource.table}')`,
       blocks: `select block, rows from registry_block_rows('${resource.table}')`,
-      blockBits,
       isTextWrong: `exists (select 1 from ${quoted(resource.table)} where ${isSearchedWrong(resource)})`,
     }),
     isUniqueViolation: (error) => error instanceof DatabaseError && error.code === '23505',

@@ -4,9 +4,8 @@ import type { Resource } from '../../descriptor/registry.js'
 import { batchesOf } from '../batches.js'
 import { spelling } from '../conversions.js'
 import type { Execute, MigrationDialect } from '../migrationDialect.js'
-import { type ObjectName, quoted, statesTable } from '../schema.js'
+import { blockBits, type ObjectName, quoted, statesTable } from '../schema.js'
 import { StorageError } from '../storage.js'
-import { blockBits } from './blocks.js'
 import { catalogueOf, tableNames } from './catalogue.js'
 import { rebuild, rebuildObstacles } from './rebuild.js'
 import { insertRows } from './rows.js'
@@ -134,7 +133,6 @@ export const migrationDialect = (database: Database): MigrationDialect => {
     storedCounts: (resource) => ({
       total: `select rows from ${statesTable} where name = '${resource.table}'`,
       blocks: `select block, rows from ${blocksTable(resource)}`,
-      blockBits: Number(blockBits),
       isTextWrong: `(select count(*) from ${quoted(resource.table)}) <> (select count(*) from ${searchTable(resource)}_docsize)`,
     }),
     isUniqueViolation: (error) => codeOf(error) === 'SQLITE_CONSTRAINT_UNIQUE',

@@ -8,6 +8,7 @@ import { type Field, type Resource, searchedFields } from '../../descriptor/regi
 import { createKeysTable, keysTable } from '../keys.js'
 import type { OwnTable } from '../migrationDialect.js'
 import {
+  blockBits,
   createOriginsTable,
   type DerivedObject,
   indexesOf,
@@ -19,7 +20,6 @@ import {
   sqlOf,
   statesTable,
 } from '../schema.js'
-import { blockBits } from './blocks.js'
 import { knex } from './knex.js'
 import { longText } from './search.js'
 
