@@ -1,7 +1,7 @@
 /** Names the table and the column in the server's errors, most of which name neither. They are for the log. */
 import { DatabaseError } from 'pg'
-import type { Row } from './connections.js'
 import { knex, named, type Prepared, prepared } from './prepared.js'
+import type { Row } from './run.js'
 
 const columnsQuery = prepared(
   knex

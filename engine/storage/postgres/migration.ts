@@ -8,6 +8,7 @@ import { alter, catalogueOf, changesColumns, tableNames } from './catalogue.js'
 import { changesTable, statesTable } from './changeLog.js'
 import { oldState, oldTables, upgradeChangeLog } from './changeLogUpgrade.js'
 import { validState } from './changeSums.js'
+import { codeOf } from './errors.js'
 import { sqlFunctions, valueFunctions } from './functions.js'
 import { type Connect, concurrently, executeOn, stepRunner } from './migrationSteps.js'
 import { type Commented, comment, commented, digestIn, digestOf, drop, objectsSql } from './ownObjects.js'
@@ -162,7 +163,7 @@ export const migrationDialect = (
       blocks: `select block, rows from registry_block_rows('${resource.table}')`,
       isTextWrong: `exists (select 1 from ${quoted(resource.table)} where ${isSearchedWrong(resource)})`,
     }),
-    isUniqueViolation: (error) => error instanceof DatabaseError && error.code === '23505',
+    isUniqueViolation: (error) => codeOf(error) === '23505',
     adviceFor(error) {
       // A session that has ended is no fault of the step.
       if (!(error instanceof DatabaseError) || /^(?:08|57P)/.test(error.code ?? '')) return undefined

@@ -1,5 +1,5 @@
 /** Prepares a PostgreSQL database at start: checks it, migrates it, and loads the demo data into an empty one. */
-import { Client, DatabaseError } from 'pg'
+import { Client } from 'pg'
 import { publicDatabaseUrl } from '../../databaseUrl.js'
 import type { Registry } from '../../descriptor/registry.js'
 import { checkCounts, reportDrift } from '../countDrift.js'
@@ -11,7 +11,7 @@ import type { MigrationPlan } from '../migrationPlan.js'
 import type { ConnectOptions, Migrated, MigrateOptions, StorageOptions } from '../options.js'
 import { quoted } from '../schema.js'
 import { NothingToDo, StorageError } from '../storage.js'
-import { messageOf } from './errors.js'
+import { codeOf, messageOf } from './errors.js'
 import { migrationDialect } from './migration.js'
 import { executeOn } from './migrationSteps.js'
 import { reachServer, type Server } from './server.js'
@@ -114,10 +114,9 @@ export const explaining = async <T>(url: string, work: () => Promise<T>): Promis
     return await work()
   } catch (error) {
     if (error instanceof NothingToDo) throw error
-    const isRight = error instanceof DatabaseError && error.code === '42501'
     const advice =
       'Grant this role SELECT and INSERT on all tables and EXECUTE on all functions; see "Roles" in docs/postgres.md.'
-    const message = `${messageOf(error as Error)}${isRight ? `. ${advice}` : ''}`
+    const message = `${messageOf(error as Error)}${codeOf(error) === '42501' ? `. ${advice}` : ''}`
     throw new StorageError(`The database ${publicDatabaseUrl(url)} cannot be used: ${message}`)
   }
 }
