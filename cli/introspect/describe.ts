@@ -7,7 +7,7 @@ import type { CatalogueColumn, CatalogueTable } from '../../engine/storage/catal
 import type { NewField, NewResource } from '../new/plan.js'
 import { distinctNames, pathsOf } from './distinct.js'
 
-export interface Description {
+interface Description {
   /** Undefined if the table cannot be served. */
   readonly resource?: NewResource
   readonly notes: readonly string[]

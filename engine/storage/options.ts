@@ -4,7 +4,7 @@ import type { MigrationPlan } from './migrationPlan.js'
 import type { Trace } from './trace.js'
 
 /** Called now and then while existing rows are indexed. */
-export type Progress = (table: string, done: number, total: number) => void
+type Progress = (table: string, done: number, total: number) => void
 
 /** The connection pool of a database server. */
 export interface PoolOptions {
@@ -20,7 +20,7 @@ export interface PoolOptions {
   readonly preparedStatements?: 'auto' | 'on' | 'off'
 }
 
-export interface Opened {
+interface Opened {
   readonly created: boolean
   readonly demo: boolean
 }
