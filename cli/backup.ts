@@ -1,6 +1,7 @@
 /** Copies the SQLite database of DATABASE_URL while it is in use: `npm run backup -- FILE`. */
 import { existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { sqlitePath } from '../engine/databaseUrl.js'
 import { readSettings } from '../engine/settings.js'
 import { CommandError, runCommand } from '../support/options.js'
 import { copyDatabase } from './backup/copyDatabase.js'
@@ -14,10 +15,10 @@ const command = {
 }
 
 const sourceFile = (url: string): string => {
-  if (!url.startsWith('sqlite:') || url === 'sqlite::memory:') {
+  const source = sqlitePath(url)
+  if (source === undefined || source === ':memory:') {
     throw new CommandError('DATABASE_URL is not an SQLite file; for PostgreSQL use pg_dump or pg_basebackup.')
   }
-  const source = url.slice('sqlite:'.length)
   if (!existsSync(source)) throw new CommandError(`DATABASE_URL is ${url}, but there is no such file.`)
   return source
 }

@@ -8,6 +8,7 @@ import { describeDifference } from '../engine/storage/difference.js'
 import { planStorage } from '../engine/storage/open.js'
 import { folders } from '../product.js'
 import { flag, runCommand } from '../support/options.js'
+import { counted } from './counted.js'
 
 const command = {
   name: 'npm run check',
@@ -37,8 +38,6 @@ const formatted = ({ file, message, position }: Problem): string => {
   if (!position) return `${file}: ${message}`
   return `${file}:${position.line}:${position.column}: ${message}\n${excerpt(position)}`
 }
-
-const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
 const printForPeople = (problems: readonly Problem[], resources: number): void => {
   for (const problem of problems) console.log(`${formatted(problem)}\n`)

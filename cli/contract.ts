@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { documentsOf } from '../engine/contract/documents.js'
 import { operationsOf } from '../engine/contract/operations.js'
-import { loadRegistry } from '../engine/descriptor/load.js'
+import { inspectFolders } from '../engine/descriptor/load.js'
 import type { Registry } from '../engine/descriptor/registry.js'
 import { RegistryError } from '../engine/descriptor/registryError.js'
 import { folders, product } from '../product.js'
@@ -41,27 +41,16 @@ const readRecorded = (): Json => {
 
 /** The resources, without demo rows if these have errors: they may not match a changed descriptor yet. */
 const readRegistry = async (): Promise<Registry> => {
-  try {
-    return await loadRegistry(folders)
-  } catch (error) {
-    if (!(error instanceof RegistryError)) throw error
-    // Throws again if the descriptors have errors.
-    return loadRegistry({ ...folders, seeds: join(folders.seeds, 'none') })
-  }
-}
-
-/** The resources whose demo rows, and so examples, cannot be used. */
-const withoutExamples = (registry: Registry): string[] => {
-  const hasRows = (seeds: string) => existsSync(seeds) && readFileSync(seeds, 'utf8').includes('{')
+  const { registry, problems } = await inspectFolders(folders)
+  if (problems.length > 0) throw new RegistryError(problems)
   return registry
-    .filter(({ path, demo }) => demo.length === 0 && hasRows(join(folders.seeds, `${path}.json`)))
-    .map(({ path }) => path)
 }
 
 await runCommand(command, async ({ accept, check, json }) => {
   const registry = await readRegistry()
   const document = JSON.parse(documentsOf(product, operationsOf(registry)).openapi.toString()) as Json
-  const hasExamples = withoutExamples(registry).length === 0
+  // The examples come from the demo rows.
+  const hasExamples = registry.every(({ demoProblems }) => demoProblems === undefined)
   if (accept && !hasExamples) {
     throw new CommandError(
       'The examples come from the demo rows, which have errors; correct the files in seeds/ first.',

@@ -1,6 +1,7 @@
 /** Copies every row to another database: `npm run copy -- --from sqlite:PATH --to postgres://USER@HOST/NAME`. */
 import { createHash } from 'node:crypto'
 import { resolve } from 'node:path'
+import { sqlitePath } from '../engine/databaseUrl.js'
 import { loadRegistry } from '../engine/descriptor/load.js'
 import type { Registry } from '../engine/descriptor/registry.js'
 import { endProgressLine, progressBar, stepProgress } from '../engine/progress.js'
@@ -135,7 +136,10 @@ const copy = async (registry: Registry, from: Storage, to: Storage): Promise<voi
 await runCommand(command, async ({ from: source, to: target }) => {
   const options = optionsFrom(settingsFor('from', source))
   settingsFor('to', target)
-  const identity = (url: string) => (url.startsWith('sqlite:') ? resolve(url.slice('sqlite:'.length)) : url)
+  const identity = (url: string) => {
+    const path = sqlitePath(url)
+    return path === undefined ? url : resolve(path)
+  }
   if (identity(source) === identity(target)) throw new UsageError('--from and --to are the same database.')
   const registry = await loadRegistry(folders)
   // Before anything is opened, which would create tables in both databases.

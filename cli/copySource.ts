@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { Client } from 'pg'
-import { publicDatabaseUrl } from '../engine/databaseUrl.js'
+import { publicDatabaseUrl, sqlitePath } from '../engine/databaseUrl.js'
 import type { Registry } from '../engine/descriptor/registry.js'
 import type { StorageOptions } from '../engine/storage/options.js'
 import { reachServer } from '../engine/storage/postgres/server.js'
@@ -16,8 +16,7 @@ const refuse = (url: string, what: string): never => {
   throw new CommandError(`--from is ${publicDatabaseUrl(url)}, but ${what}.`)
 }
 
-const withSqlite = async (url: string, work: (select: Select) => Promise<void>): Promise<void> => {
-  const path = url.slice('sqlite:'.length)
+const withSqlite = async (url: string, path: string, work: (select: Select) => Promise<void>): Promise<void> => {
   const found = statSync(path, { throwIfNoEntry: false })
   if (!found) refuse(url, 'there is no such file')
   if (found?.isDirectory()) refuse(url, 'that is a folder')
@@ -45,10 +44,10 @@ const withPostgres = async (
 
 /** Throws if the source does not exist, or has none of the tables, or no row in them. */
 export const checkSource = async (registry: Registry, url: string, { pool }: StorageOptions): Promise<void> => {
-  const isFile = url.startsWith('sqlite:')
+  const path = sqlitePath(url)
   const check = async (select: Select): Promise<void> => {
     const existing = await select(
-      isFile
+      path !== undefined
         ? `select name from sqlite_schema where type = 'table'`
         : `select relname from pg_class where oid = to_regclass(quote_ident(relname))`,
     )
@@ -57,7 +56,7 @@ export const checkSource = async (registry: Registry, url: string, { pool }: Sto
     for (const table of tables) if ((await select(`select 1 from ${quoted(table)} limit 1`)).length > 0) return
     throw new CommandError('--from has no rows; there is nothing to copy.')
   }
-  await (isFile ? withSqlite(url, check) : withPostgres(url, pool, check)).catch((error: Error) => {
+  await (path === undefined ? withPostgres(url, pool, check) : withSqlite(url, path, check)).catch((error: Error) => {
     throw error instanceof CommandError
       ? error
       : new CommandError(`--from is ${publicDatabaseUrl(url)}, which cannot be read: ${error.message}`)

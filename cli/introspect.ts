@@ -1,6 +1,7 @@
 /** Writes descriptors for the tables of a database that another program created: `npm run introspect -- DATABASE_URL`. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { sqlitePath } from '../engine/databaseUrl.js'
 import { inspectFolders } from '../engine/descriptor/load.js'
 import { nearest } from '../engine/descriptor/nearest.js'
 import { readSettings } from '../engine/settings.js'
@@ -31,10 +32,11 @@ Next: review the files and remove what clients should not see. Then:
   npm run check               finds errors in them
   npm run migrate -- --adopt  allows the service to serve the tables`
 
-await runCommand(command, async ({ table: only, area }, url) => {
-  const path = String(url).startsWith('sqlite:') ? String(url).slice('sqlite:'.length) : undefined
+await runCommand(command, async ({ table: only, area }, argument) => {
+  const url = argument as string
+  const path = sqlitePath(url)
   if (path !== undefined && !existsSync(path)) throw new CommandError(`There is no file ${path}.`)
-  const tables = await storageTables(url as string, readSettings(process.env).POOL_WAIT_MS)
+  const tables = await storageTables(url, readSettings(process.env).POOL_WAIT_MS)
   const names = tables.map(({ name }) => name)
   if (only !== undefined && !names.includes(only)) {
     const near = nearest(only, names)

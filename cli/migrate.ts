@@ -1,6 +1,7 @@
 /** Brings the database of DATABASE_URL up to date without serving it, and checks its counts: `npm run migrate`. */
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { sqlitePath } from '../engine/databaseUrl.js'
 import { loadRegistry } from '../engine/descriptor/load.js'
 import type { Registry } from '../engine/descriptor/registry.js'
 import { stepProgress } from '../engine/progress.js'
@@ -37,8 +38,8 @@ const removeUnfinished = (path: string): void => {
 
 /** Copies an SQLite file before something is applied that may lose data. */
 const backUp = async (url: string): Promise<void> => {
-  const path = url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : ''
-  if (!existsSync(path)) return
+  const path = sqlitePath(url)
+  if (path === undefined || !existsSync(path)) return
   removeUnfinished(path)
   const copy = `${path}.before-${new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '')}`
   await copyDatabase(path, copy)

@@ -7,6 +7,7 @@ import type { Registry } from '../engine/descriptor/registry.js'
 import { RegistryError } from '../engine/descriptor/registryError.js'
 import { folders } from '../product.js'
 import { CommandError, flag, integer, optionalText, runCommand, UsageError } from '../support/options.js'
+import { counted } from './counted.js'
 import { demoRows, seedsText } from './new/demoRows.js'
 import { descriptorText } from './new/descriptorText.js'
 import { fieldSyntax, parseFields } from './new/fieldArgument.js'
@@ -85,8 +86,8 @@ await runCommand(command, async ({ create, area, about, rows: wanted, ...names }
   })
   writeNew([[files.descriptor, descriptor], ...(seeds === undefined ? [] : [[files.seeds, seeds] as const])])
 
-  const count = `${rows.length} row${rows.length === 1 ? '' : 's'}`
-  console.log(`Wrote ${files.descriptor}${seeds === undefined ? '' : ` and ${files.seeds} (${count})`}.`)
+  const written = seeds === undefined ? '' : ` and ${files.seeds} (${counted(rows.length, 'row')})`
+  console.log(`Wrote ${files.descriptor}${written}.`)
   if (rows.length < wanted)
     console.log('There are fewer demo rows than requested, because a reference has too few rows.')
   console.log(`\n${nextSteps(resource.path, seeds !== undefined)}`)

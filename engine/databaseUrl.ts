@@ -79,6 +79,10 @@ const publicPostgresUrl = (url: string): string => {
 /** A path that looks like a URL is refused: it is probably that of a server, with a password. */
 export const sqliteUrl = /^sqlite:(?!\s*\w+:\/)./s
 
+/** The path in the URL of an SQLite database, or `:memory:`; undefined if it is the URL of another database. */
+export const sqlitePath = (url: string): string | undefined =>
+  url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : undefined
+
 /** A database URL that is safe to print; an unknown form is shown only if it cannot contain a password. */
 export const publicDatabaseUrl = (url: string): string => {
   if (sqliteUrl.test(url)) return url

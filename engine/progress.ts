@@ -21,7 +21,7 @@ interface Measurement {
 }
 
 /** Where the lines go; tests replace the clock and the stream. */
-export interface ProgressOutput {
+interface ProgressOutput {
   readonly now: () => number
   readonly isTerminal: boolean
   /** The width of the terminal. */

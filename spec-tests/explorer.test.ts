@@ -214,8 +214,8 @@ test('the labels of a page take one query for each referenced resource', async (
   } as unknown as Storage
   const applications = registry.find(({ path }) => path === 'applications') as Resource
   const jobs = registry.find(({ path }) => path === 'jobs') as Resource
-  const rows = Array.from({ length: 50 }, (_, n) => ({ id: n, candidate_id: n + 1, job_id: (n % 5) + 1 }))
-  const labels = await readLabels(storage, registry, applications, rows)
+  const rows = Array.from({ length: 50 }, (_, n): RowValues => ({ id: n, candidate_id: n + 1, job_id: (n % 5) + 1 }))
+  const labels = await readLabels(storage, registry, applications.fields, ({ name }) => rows.map((row) => row[name]))
   assert.equal(asked.sort(), ['candidates: 50', 'jobs: 5'])
   assert.is(labels(jobs, 3), 'Job 3')
 })

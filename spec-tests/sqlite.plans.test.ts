@@ -1,5 +1,4 @@
 /** SQLite uses the indexes: no statement scans a table where an index could find the rows. */
-import createKnex from 'knex'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Resource } from '../engine/descriptor/registry.js'
@@ -14,12 +13,11 @@ import { statementsOf } from '../engine/storage/sqlite/statements.js'
 import { storageOptions } from '../support/storageOptions.js'
 import { registry } from './support/service.js'
 
-const knex = createKnex({ client: 'better-sqlite3', useNullAsDefault: true })
 const database = connect(':memory:', { timeout: 0 })
-await migrate(migrationDialect(database, knex), registry, storageOptions)
+await migrate(migrationDialect(database), registry, storageOptions)
 database.pragma('foreign_keys = OFF')
-for (const resource of registry) insertRows(database, knex, resource, resource.demo)
-const statements = new Map(registry.map((resource) => [resource.path, statementsOf(knex, registry, resource)]))
+for (const resource of registry) insertRows(database, resource, resource.demo)
+const statements = new Map(registry.map((resource) => [resource.path, statementsOf(registry, resource)]))
 
 /** The statements that a read prepares, recorded by a proxy around the connection. */
 const sqlOf = (read: (reader: ReturnType<typeof listReader>) => void): string[] => {

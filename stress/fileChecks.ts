@@ -1,7 +1,6 @@
 /** Checks a database file after a crash: its integrity, and that counts and indexes match the rows. */
 import Database from 'better-sqlite3'
-import { quoted, statesTable } from '../engine/storage/schema.js'
-import { blockBits } from '../engine/storage/sqlite/blocks.js'
+import { blockBits, quoted, statesTable } from '../engine/storage/schema.js'
 import { blocksTable, searchTable } from '../engine/storage/sqlite/schema.js'
 import { registry } from './service.js'
 

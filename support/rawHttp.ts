@@ -35,7 +35,7 @@ const decodeChunked = (bytes: Buffer, start: number): { body: Buffer; end: numbe
 }
 
 /** Parses the first response; undefined while it is incomplete. */
-export const parseResponse = (bytes: Buffer, method: string): { response: RawResponse; end: number } | undefined => {
+const parseResponse = (bytes: Buffer, method: string): { response: RawResponse; end: number } | undefined => {
   const headEnd = bytes.indexOf('\r\n\r\n')
   if (headEnd === -1) return undefined
   const [statusLine = '', ...lines] = bytes.toString('latin1', 0, headEnd).split('\r\n')

@@ -10,7 +10,7 @@ export const asObject = (value: unknown): Json => (isObject(value) ? value : {})
 export const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
 /** The value as text, with the keys of its objects in alphabetical order. */
-export const canonical = (value: unknown): string =>
+const canonical = (value: unknown): string =>
   JSON.stringify(value, (_, part: unknown) =>
     isObject(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
   ) ?? 'undefined'

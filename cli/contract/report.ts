@@ -1,12 +1,11 @@
 /** Formats the differences as sentences, breaking ones first, by audience. */
+import { counted } from '../counted.js'
 import type { Difference } from './differences.js'
 
 const places = ({ operations, subject }: Difference): string => {
   const named = operations.filter((operation) => operation !== subject)
   return named.length === 0 ? '' : ` (${named.join(', ')})`
 }
-
-const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`
 
 const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 
@@ -26,7 +25,7 @@ export const reportOf = (differences: readonly Difference[], isAccepted: boolean
     )
   const advice = isAccepted
     ? 'Recorded in docs/openapi.json; commit it with your change.'
-    : `${breaking.length === 0 ? 'Nothing breaks clients.' : `${count(breaking.length, 'difference')} break${breaking.length === 1 ? 's' : ''} clients.`} To record the API as it is now: npm run contract -- --accept`
+    : `${breaking.length === 0 ? 'Nothing breaks clients.' : `${counted(breaking.length, 'difference')} break${breaking.length === 1 ? 's' : ''} clients.`} To record the API as it is now: npm run contract -- --accept`
   return [
     ...section('Breaking for readers:', linesFor('readers')),
     ...section('Breaking for writers:', linesFor('writers')),

@@ -1,13 +1,13 @@
 /** Describes tables of another program as resources, and reports what a descriptor cannot express. */
 
-import { isTableName } from '../../engine/descriptor/parse.js'
+import { isTableName } from '../../engine/descriptor/identifiers.js'
 import type { Registry } from '../../engine/descriptor/registry.js'
 import { checkFieldName } from '../../engine/descriptor/rules.js'
 import type { CatalogueColumn, CatalogueTable } from '../../engine/storage/catalogue.js'
 import type { NewField, NewResource } from '../new/plan.js'
 import { distinctNames, pathsOf } from './distinct.js'
 
-export interface Description {
+interface Description {
   /** Undefined if the table cannot be served. */
   readonly resource?: NewResource
   readonly notes: readonly string[]

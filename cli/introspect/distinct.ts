@@ -1,9 +1,9 @@
 /** Unique paths and names for the resources of tables. */
 
 import type { Descriptor } from '../../engine/descriptor/define.js'
+import { isReservedPath } from '../../engine/descriptor/identifiers.js'
 import { checkNames } from '../../engine/descriptor/names.js'
 import type { Registry } from '../../engine/descriptor/registry.js'
-import { isReservedPath } from '../../engine/descriptor/verify.js'
 import { namesOf } from '../new/names.js'
 
 const pathOf = (table: string): string => table.replaceAll('_', '-').replaceAll(/-+/g, '-').replace(/-$/, '')

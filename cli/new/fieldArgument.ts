@@ -1,4 +1,5 @@
 /** Parses a field of the command line: `title:text!`, `organization_id:organizations`, `status:text,filter=Planned`. */
+import { isName } from '../../engine/descriptor/identifiers.js'
 import { didYouMean } from '../../engine/descriptor/nearest.js'
 import type { Registry, Value } from '../../engine/descriptor/registry.js'
 import { UsageError } from '../../support/options.js'
@@ -64,7 +65,7 @@ const parseDefault = (type: string, text: string): NewField['default'] => {
 }
 
 const checkName = (name: string): void => {
-  if (/^[a-z][a-z0-9_]{0,59}$/.test(name)) return
+  if (isName(name)) return
   throw new UsageError(
     `the name "${name}" must be at most 60 lower-case letters, digits and underscores, such as from_date`,
   )

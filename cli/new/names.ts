@@ -1,10 +1,12 @@
 /** The names of a new resource: its path, and what is derived from it. */
-import { type Registry, resourceFrom } from '../../engine/descriptor/registry.js'
+import { isPath } from '../../engine/descriptor/identifiers.js'
+import { pluralOf } from '../../engine/descriptor/names.js'
+import type { Registry } from '../../engine/descriptor/registry.js'
 import { UsageError } from '../../support/options.js'
 
 /** Throws a UsageError if the path is invalid or taken. */
 export const checkPath = (path: string, registry: Registry): void => {
-  if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(path)) {
+  if (!isPath(path)) {
     const words = path.toLowerCase().match(/[a-z0-9]+/g) ?? []
     const suggestion = words.join('-').replace(/^[0-9-]+/, '')
     const advice = suggestion === '' ? ', such as training-courses' : `. Did you mean "${suggestion}"?`
@@ -24,16 +26,12 @@ const singularOf = (words: string): string => {
 
 const capitalised = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1)
 
-/** The plural that the engine derives from a name. */
-const derivedPlural = (name: string): string =>
-  resourceFrom('', { name, area: '', table: '', fields: {}, required: [], create: false }, []).plural
-
 /** The singular and, if the engine does not derive it, the plural name: `training-courses` is `Training course`. */
 export const namesOf = (path: string): { name: string; plural: string | undefined } => {
   const words = path.replaceAll('-', ' ')
   const name = capitalised(singularOf(words))
   const plural = capitalised(words)
-  return { name, plural: derivedPlural(name) === plural ? undefined : plural }
+  return { name, plural: pluralOf({ name }) === plural ? undefined : plural }
 }
 
 /** The table of a path; throws a UsageError if the name would be too long. */

@@ -14,7 +14,7 @@ export interface Given {
   readonly create: boolean
 }
 
-export interface Terminal {
+interface Terminal {
   readonly input: NodeJS.ReadableStream
   readonly output: NodeJS.WritableStream
 }

@@ -2,11 +2,10 @@
 import type { Registry, Resource, RowValues } from '../../engine/descriptor/registry.js'
 import { emptyResources, type Storage } from '../../engine/storage/storage.js'
 import { CommandError } from '../../support/options.js'
+import { counted } from '../counted.js'
 
 /** The most problems to list. */
 const mostListed = 5
-
-const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
 /** The row without references to rows that are loaded with it. */
 const withoutLoaded = ({ fields }: Resource, row: RowValues, loaded: readonly Resource[]): RowValues => {

@@ -1,7 +1,7 @@
 /** The formats of whole results, which a client of a list chooses by its Accept header. */
 import { z } from 'zod'
 
-export interface Format {
+interface Format {
   readonly type: string
   /** The end of a file's name. */
   readonly extension: string

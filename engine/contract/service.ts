@@ -13,3 +13,6 @@ export interface Product {
 
 /** The prefix of every path of the interface. */
 export const basePath = '/api'
+
+/** The path of the docs page, and the prefix of its files. */
+export const docsPath = `${basePath}/docs`

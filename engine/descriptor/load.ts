@@ -4,7 +4,7 @@ import { type Registry, type Resource, resourceFrom } from './registry.js'
 import { type Problem, RegistryError, reportIn } from './registryError.js'
 import { importModules } from './resourceFiles.js'
 import { readSeedFiles } from './seedFiles.js'
-import { verify } from './verify.js'
+import { targetsOf, verify } from './verify.js'
 
 export interface Folders {
   /** The folder with one module per resource, in TypeScript or compiled. */
@@ -29,11 +29,8 @@ export const inspectFolders = async ({ resources, sources, seeds }: Folders): Pr
   const problems: Problem[] = []
   const modules = await importModules(resources, sources, problems)
   const parsed = verify(modules, problems)
-  const tables = new Map(parsed.map(({ path, descriptor }) => [path, descriptor.table]))
-  const targets = modules.map(({ path }) => ({ path, table: tables.get(path) }))
-
   const seedProblems: Problem[] = []
-  const seedFiles = readSeedFiles(seeds, targets, seedProblems)
+  const seedFiles = readSeedFiles(seeds, targetsOf(modules, parsed), seedProblems)
   const all = parsed.map(({ path, descriptor }) => resourceFrom(path, descriptor, seedFiles.get(path)?.rows ?? []))
   const ids = demoIds(all)
   for (const [path, { rows }] of seedFiles) if (!rows) ids.delete(path)

@@ -1,6 +1,7 @@
 /** Parses the default export of a resource file into a descriptor and reports every syntax error. */
 import type { Descriptor, Fields } from './define.js'
 import { type FieldSpec, type Kind, kinds, type Options, type Shape } from './fields.js'
+import { isName, isTableName } from './identifiers.js'
 import { didYouMean, nearest } from './nearest.js'
 import { formatValue, type Report, reportAt } from './registryError.js'
 
@@ -15,10 +16,6 @@ const isText = (value: unknown): boolean => typeof value === 'string' && value.t
 const isNames = (value: unknown): boolean => Array.isArray(value) && value.every((name) => typeof name === 'string')
 const isFunction = (value: unknown): boolean => typeof value === 'function'
 const isTrue = (value: unknown): boolean => value === true
-const isName = (value: unknown): value is string => typeof value === 'string' && /^[a-z][a-z0-9_]{0,59}$/.test(value)
-
-/** Whether a table may have a name; prefixes of the databases and of the service are reserved. */
-export const isTableName = (value: unknown): boolean => isName(value) && !/^(?:sqlite|pg|registry)_/.test(value)
 
 const mandatory: Shapes = {
   name: shape('a string such as "Leave request"', isText),

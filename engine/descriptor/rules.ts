@@ -1,6 +1,7 @@
 /** The rules for the fields of a descriptor beyond their syntax: names, references, and options that contradict each other. */
 import type { Descriptor } from './define.js'
 import { type FieldSpec, type Kind, kinds, type Options } from './fields.js'
+import { isName } from './identifiers.js'
 import { didYouMean } from './nearest.js'
 import { formatValue, type Report, reportAt } from './registryError.js'
 
@@ -34,7 +35,7 @@ export const checkFieldName = (name: string, report: (message: string) => void):
   if (listParameters.includes(lower)) report('the name is a query parameter of every list; choose another')
   if (systemColumns.includes(lower)) report('every table has a column of that name on PostgreSQL; choose another')
   if (name.startsWith('registry_')) report('the service has columns that begin with registry_; choose another name')
-  if (!/^[a-z][a-z0-9_]{0,59}$/.test(name)) {
+  if (!isName(name)) {
     report('the name must be at most 60 lower-case letters, digits and underscores, such as "from_date"')
   }
 }

@@ -7,7 +7,7 @@ import { type Problem, reportIn } from './registryError.js'
 import { pathHint, type Target } from './rules.js'
 import { duplicatesIn, positionBetween, type SourceFile, seedSource } from './sourceFile.js'
 
-export interface SeedFile {
+interface SeedFile {
   readonly file: string
   readonly source: SourceFile
   /** Undefined if the file cannot be read. */

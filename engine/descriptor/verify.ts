@@ -1,9 +1,10 @@
 /** Verifies all descriptors before the service starts. */
 import { checkCycles, type Linked } from './cycles.js'
+import { isPath, isReservedPath } from './identifiers.js'
 import { checkNames } from './names.js'
 import { parseDescriptor } from './parse.js'
 import { type Problem, type Report, reportIn } from './registryError.js'
-import { checkDescriptor } from './rules.js'
+import { checkDescriptor, type Target } from './rules.js'
 import { duplicatesIn, type SourceFile, textAt } from './sourceFile.js'
 
 /** A file of `resources/`, not yet verified. */
@@ -19,12 +20,9 @@ interface ParsedResource extends Linked {
   readonly file: string
 }
 
-/** Whether the service itself serves a path. */
-export const isReservedPath = (path: string): boolean => path === 'health'
-
 const checkPath = (path: string, report: Report): void => {
   if (isReservedPath(path)) report(`the path "${path}" is reserved; rename the file`)
-  else if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(path)) {
+  else if (!isPath(path)) {
     report('the file name becomes the path, so it must be lower-case words joined by "-", such as career-sites.ts')
   }
 }
@@ -76,6 +74,10 @@ const checkFormerTable = ({ file, descriptor, report }: ParsedResource, all: rea
     )
 }
 
+/** What can be referenced; also a resource whose own file has errors, so that each mistake is reported once. */
+export const targetsOf = (modules: readonly ResourceModule[], parsed: readonly ParsedResource[]): Target[] =>
+  modules.map(({ path }) => ({ path, table: parsed.find((one) => one.path === path)?.descriptor.table }))
+
 /** Returns the descriptors, with placeholders for what is invalid, and adds every problem to the list. */
 export const verify = (modules: readonly ResourceModule[], problems: Problem[]): ParsedResource[] => {
   const parsed: ParsedResource[] = []
@@ -88,11 +90,7 @@ export const verify = (modules: readonly ResourceModule[], problems: Problem[]):
     if (descriptor && source) checkSource(source, Object.keys(descriptor.fields), report)
     if (descriptor) parsed.push({ file, path, descriptor, report })
   }
-  // References to a resource whose own file has errors are valid: each mistake is reported once.
-  const targets = modules.map(({ path }) => {
-    const { table } = parsed.find((one) => one.path === path)?.descriptor ?? {}
-    return { path, table }
-  })
+  const targets = targetsOf(modules, parsed)
   for (const [index, resource] of parsed.entries()) {
     const earlier = parsed.slice(0, index)
     checkFormerTable(resource, parsed)

@@ -1,11 +1,11 @@
 /** Suggestions for a reference: the rows that a typed text finds, by their labels. */
 import type { Resource } from '../descriptor/registry.js'
-import type { Caller, Storage } from '../storage/storage.js'
+import type { Caller, ListQuery, Storage } from '../storage/storage.js'
 import { withFilter } from './filters.js'
 import { type Html, html } from './html.js'
 import { labelOf, targetOf } from './labels.js'
 import type { Page } from './layout.js'
-import { homePath, type TableState, tableUrl } from './links.js'
+import { tableUrl } from './links.js'
 import { eachRow } from './rows.js'
 import type { ExplorerService } from './service.js'
 
@@ -64,7 +64,7 @@ export const choiceOptions = async (
 export const choicesPage = async (
   { registry, storage }: ExplorerService,
   resource: Resource,
-  state: TableState,
+  query: ListQuery,
   { field, text }: { readonly field: string; readonly text: string },
 ): Promise<Page> => {
   const spec = resource.fields.find(({ name }) => name === field)
@@ -72,16 +72,12 @@ export const choicesPage = async (
   const choices = target ? await readChoices(storage, target, text, 50) : []
   const items = choices.map(
     ({ id, label }) =>
-      html`<li><a href="${tableUrl(resource, withFilter(state, field, String(id)))}"><bdi>${label}</bdi></a> <span class="note">#${id}</span></li>`,
+      html`<li><a href="${tableUrl(resource, withFilter(query, field, String(id)))}"><bdi>${label}</bdi></a> <span class="note">#${id}</span></li>`,
   )
   const plural = target?.plural.toLowerCase()
   const main = html`<h1>Which ${field}?</h1>
     <p class="lead">${choices.length === 0 ? `No ${plural} match` : `Several ${plural} match`} “<bdi>${text}</bdi>”.</p>
-    <ul class="plain-list">${items}</ul><p><a href="${tableUrl(resource, state)}">Back to ${resource.plural.toLowerCase()}</a></p>`
-  const crumbs = [
-    { title: 'Home', url: homePath },
-    { title: resource.plural, url: tableUrl(resource, state) },
-    { title: field },
-  ]
+    <ul class="plain-list">${items}</ul><p><a href="${tableUrl(resource, query)}">Back to ${resource.plural.toLowerCase()}</a></p>`
+  const crumbs = [{ title: resource.plural, url: tableUrl(resource, query) }, { title: field }]
   return { title: `Which ${field}?`, crumbs, main }
 }

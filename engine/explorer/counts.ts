@@ -2,8 +2,7 @@
 import { EventEmitter, once } from 'node:events'
 import { LRUCache } from 'lru-cache'
 import { filterFields, type Resource } from '../descriptor/registry.js'
-import type { Caller, Storage, ValueCounts } from '../storage/storage.js'
-import type { TableState } from './links.js'
+import type { Caller, Matching, Storage, ValueCounts } from '../storage/storage.js'
 
 /** Up to this many rows are counted exactly; for a larger result, a sample of this size is counted. */
 const countedRows = 50_000
@@ -46,7 +45,7 @@ export const valueCounterOf = (storage: Storage, resource: Resource) => {
   const names = filterFields(resource).map(({ name }) => name)
   const known = new LRUCache<string, { tag: string; found: Counts }>({ max: maxResults })
 
-  return async ({ q, filters }: TableState, total: number, client: Caller): Promise<Counts> => {
+  return async ({ q, filters }: Matching, total: number, client: Caller): Promise<Counts> => {
     const key = JSON.stringify([q, Object.entries(filters).map(([name, value]) => [name, String(value)])])
     const tag = await table.tag()
     const before = known.get(key)

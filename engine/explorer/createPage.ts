@@ -5,7 +5,7 @@ import { type Field, isMandatory, type Registry, type Resource, writableFields }
 import { type Html, html } from './html.js'
 import { targetOf } from './labels.js'
 import type { Page } from './layout.js'
-import { choicesUrl, explorePath, homePath, tableUrl } from './links.js'
+import { choicesUrl, explorePath, tableUrl } from './links.js'
 import { type FindOperation, requestPanel, shellWord } from './requests.js'
 import type { ExplorerService } from './service.js'
 
@@ -60,11 +60,7 @@ export const createPage = ({ registry, writes }: ExplorerService, resource: Reso
     const disabled = html`<p class="notice">Writes are disabled: this service has no write token. Its operator can set API_TOKEN.</p>`
     const main = html`<div class="title"><div><h1>New ${singular}</h1>${resource.about && html`<p class="lead">${resource.about}</p>`}</div></div>
       <div class="row-columns"><div>${writes ? form : disabled}</div><div class="beside">${requestPanel(curl, find('create', resource))}</div></div>`
-    const crumbs = [
-      { title: 'Home', url: homePath },
-      { title: resource.plural, url: tableUrl(resource) },
-      { title: 'New' },
-    ]
+    const crumbs = [{ title: resource.plural, url: tableUrl(resource) }, { title: 'New' }]
     return { title: `New ${singular}`, crumbs, main }
   }
 }

@@ -20,5 +20,5 @@ export const errorPage = (error: HttpError): Page => {
   const title = titles[error.status] ?? 'Something went wrong'
   const main = html`<div class="hero"><h1>${title}</h1>${messagesOf(error).map((message) => html`<p class="lead"><bdi>${message}</bdi></p>`)}
     <p><a class="button" href="${homePath}">Home</a></p></div>`
-  return { title, crumbs: [{ title: 'Home', url: homePath }, { title }], main, status: error.status }
+  return { title, crumbs: [{ title }], main, status: error.status }
 }

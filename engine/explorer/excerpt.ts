@@ -8,7 +8,7 @@ export const cut = (text: string, from: number, length: number): string => {
 }
 
 /** Where a search matched in a text. */
-export type Ranges = readonly (readonly [from: number, to: number])[]
+type Ranges = readonly (readonly [from: number, to: number])[]
 
 /** The most matches of a row that are marked. */
 const maxMatches = 200

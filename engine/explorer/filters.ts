@@ -1,46 +1,20 @@
 /** The filters of a table: the most frequent values with their counts, and a box for any other value. */
 import { type Field, filterFields, type Registry, type Resource } from '../descriptor/registry.js'
-import type { Storage, ValueCounts } from '../storage/storage.js'
+import type { ListQuery } from '../storage/storage.js'
 import type { Counts } from './counts.js'
 import { type Html, html } from './html.js'
-import { type Labels, labelFields, labelOf, targetOf } from './labels.js'
-import { choicesUrl, type TableState, tableUrl } from './links.js'
+import { type Labels, targetOf } from './labels.js'
+import { choicesUrl, tableUrl } from './links.js'
 
-/** The labels of the values of reference filters: one query for each. */
-export const readValueLabels = async (
-  storage: Storage,
-  registry: Registry,
-  resource: Resource,
-  state: TableState,
-  counts: ValueCounts | undefined,
-): Promise<Labels> => {
-  const labels = new Map<string, string>()
-  for (const field of filterFields(resource)) {
-    const target = targetOf(registry, field)
-    if (!target) continue
-    const chosen = state.filters[field.name]
-    const values = [
-      ...(counts?.values.get(field.name) ?? []).map(([value]) => value),
-      ...(chosen === undefined ? [] : [String(chosen)]),
-    ]
-    const ids = values.map(Number).filter(Number.isSafeInteger)
-    if (ids.length === 0) continue
-    for (const row of await storage.table(target).excerpts(ids, labelFields(target))) {
-      labels.set(`${target.path}/${row['id']}`, labelOf(target, row))
-    }
-  }
-  return (target, id) => labels.get(`${target.path}/${id}`)
-}
-
-export const without = ({ filters, ...state }: TableState, name: string): TableState => ({
-  ...state,
+export const without = ({ filters, ...query }: ListQuery, name: string): ListQuery => ({
+  ...query,
   filters: Object.fromEntries(Object.entries(filters).filter(([other]) => other !== name)),
   offset: 0n,
 })
 
-export const withFilter = (state: TableState, name: string, value: string): TableState => ({
-  ...state,
-  filters: { ...state.filters, [name]: value },
+export const withFilter = (query: ListQuery, name: string, value: string): ListQuery => ({
+  ...query,
+  filters: { ...query.filters, [name]: value },
   offset: 0n,
 })
 
@@ -62,13 +36,13 @@ const control = (
   registry: Registry,
   resource: Resource,
   field: Field,
-  state: TableState,
+  query: ListQuery,
   shown: Counts,
   labels: Labels,
 ): Html => {
   const { name } = field
   const target = targetOf(registry, field)
-  const chosen = state.filters[name]
+  const chosen = query.filters[name]
   const textOf = (value: string): string => (target && labels(target, value)) ?? (target ? `#${value}` : value)
   const values = (shown.counts?.values.get(name) ?? []).filter(([value]) => value !== '')
   const isShared = values.some(([, count]) => count > 1)
@@ -76,12 +50,12 @@ const control = (
   const items = values.slice(0, isShared || !target ? 8 : 3).map(([value, count]) => {
     const share = (100 * count) / looked
     const figure = shown.isExact ? count.toLocaleString('en') : `≈ ${roughly((count / looked) * shown.total)}`
-    return html`<li><a href="${tableUrl(resource, withFilter(state, name, value))}"><span class="value"><bdi>${textOf(value)}</bdi></span><span class="figure">${figure}</span>
+    return html`<li><a href="${tableUrl(resource, withFilter(query, name, value))}"><span class="value"><bdi>${textOf(value)}</bdi></span><span class="figure">${figure}</span>
       <svg class="share" aria-hidden="true"><rect width="${share.toFixed(2)}%" height="100%"/></svg></a></li>`
   })
   const current =
     chosen !== undefined &&
-    html`<p class="chosen"><bdi>${textOf(String(chosen))}</bdi> <a href="${tableUrl(resource, without(state, name))}" aria-label="Remove the filter ${name}">Remove</a></p>`
+    html`<p class="chosen"><bdi>${textOf(String(chosen))}</bdi> <a href="${tableUrl(resource, without(query, name))}" aria-label="Remove the filter ${name}">Remove</a></p>`
   return html`<section class="filter"><h2 title="${field.about}">${name}</h2>${current || html`${items.length > 0 && html`<ul class="values">${items}</ul>`}${valueBox(field, target)}`}</section>`
 }
 
@@ -89,7 +63,7 @@ const control = (
 export const filterPanel = (
   registry: Registry,
   resource: Resource,
-  state: TableState,
+  query: ListQuery,
   shown: Counts,
   labels: Labels,
 ): Html | undefined => {
@@ -101,5 +75,5 @@ export const filterPanel = (
   const note = !shown.counts
     ? 'Counting the values took too long.'
     : !shown.isExact && `Counts are estimated from a sample of ${shown.counts.rows.toLocaleString('en')} rows.`
-  return html`${fields.map((field) => control(registry, resource, field, state, shown, labels))}${note && html`<p class="note">${note}</p>`}`
+  return html`${fields.map((field) => control(registry, resource, field, query, shown, labels))}${note && html`<p class="note">${note}</p>`}`
 }

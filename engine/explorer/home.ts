@@ -1,10 +1,10 @@
 /** The home page: every area and resource with its row count, and the entity diagram. */
-import { basePath } from '../contract/service.js'
+import { basePath, docsPath } from '../contract/service.js'
 import type { Resource } from '../descriptor/registry.js'
 import { diagramOf } from './diagram.js'
 import { type Html, html } from './html.js'
 import type { Page } from './layout.js'
-import { createUrl, docsPath, tableUrl } from './links.js'
+import { createUrl, tableUrl } from './links.js'
 import { requestPanel, shellWord } from './requests.js'
 import type { ExplorerService } from './service.js'
 

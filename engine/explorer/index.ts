@@ -1,10 +1,9 @@
 /** The web explorer, derived from the registry. Its pages are functions from a URL to HTML. */
-import type { HttpError } from '../contract/errors.js'
-import { pathNotFound } from '../contract/errors.js'
+import { type HttpError, pathNotFound } from '../contract/errors.js'
 import { type FormatName, formatNames, formats } from '../contract/formats.js'
 import { listQueryParser, listQuerySchema } from '../contract/parameters.js'
 import type { Resource } from '../descriptor/registry.js'
-import type { Caller, Matching } from '../storage/storage.js'
+import type { Matching } from '../storage/storage.js'
 import { type Asset, assets } from './assets.js'
 import { choiceOptions } from './choices.js'
 import { createPage } from './createPage.js'
@@ -14,19 +13,8 @@ import { documentOf, type Page } from './layout.js'
 import { explorePath, homePath } from './links.js'
 import { operationFinder } from './requests.js'
 import { rowPage } from './rowPage.js'
-import type { ExplorerService } from './service.js'
+import type { ExplorerService, PageRequest } from './service.js'
 import { tablePage } from './tablePage.js'
-
-/** The request for a page. */
-export interface PageRequest {
-  /** The last segment of the path, not decoded. */
-  readonly segment: string
-  readonly querystring: string
-  /** The address of the service as the client sees it, for the requests that pages show. */
-  readonly origin: string
-  /** Whether the client has disconnected, which it does with every key typed in the search box. */
-  readonly caller: Caller
-}
 
 /** HTML with its status; another address; or a whole result. */
 export type PageResponse =
@@ -42,7 +30,7 @@ export interface Route {
   respond(request: PageRequest): Promise<PageResponse>
 }
 
-export interface Explorer {
+interface Explorer {
   readonly routes: readonly Route[]
   readonly assets: readonly Asset[]
   errorHtml(error: HttpError): string

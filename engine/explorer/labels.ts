@@ -37,19 +37,19 @@ export const targetOf = (registry: Registry, { references }: Field): Resource | 
 /** The labels of referenced rows, by resource and id. */
 export type Labels = (target: Resource, id: unknown) => string | undefined
 
-/** Reads the labels of all references of some rows: one query for each referenced resource. */
+/** Reads the labels of the rows that some values of reference fields name: one query for each referenced resource. */
 export const readLabels = async (
   storage: Storage,
   registry: Registry,
-  resource: Resource,
-  rows: readonly Readonly<Record<string, unknown>>[],
+  fields: readonly Field[],
+  valuesOf: (field: Field) => readonly unknown[],
 ): Promise<Labels> => {
   const ids = new Map<Resource, Set<number>>()
-  for (const field of resource.fields) {
+  for (const field of fields) {
     const target = targetOf(registry, field)
     if (!target) continue
     const known = ids.get(target) ?? new Set()
-    for (const row of rows) if (Number.isSafeInteger(row[field.name])) known.add(Number(row[field.name]))
+    for (const id of valuesOf(field)) if (id !== null && Number.isSafeInteger(Number(id))) known.add(Number(id))
     ids.set(target, known)
   }
   const labels = new Map<Resource, Map<number, string>>()

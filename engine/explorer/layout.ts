@@ -1,10 +1,9 @@
 /** The frame of every page: head, top bar, breadcrumbs and footer. */
-import type { Product } from '../contract/service.js'
-import { basePath } from '../contract/service.js'
+import { basePath, docsPath, type Product } from '../contract/service.js'
 import { type Html, html, joined } from './html.js'
-import { assetsPath, docsPath, homePath } from './links.js'
+import { assetsPath, homePath } from './links.js'
 
-export interface Crumb {
+interface Crumb {
   readonly title: string
   /** The last crumb has none: it is the page itself. */
   readonly url?: string
@@ -12,6 +11,7 @@ export interface Crumb {
 
 export interface Page {
   readonly title: string
+  /** The way to it from the home page, which itself has none. */
   readonly crumbs: readonly Crumb[]
   readonly main: Html
   readonly status?: number
@@ -21,6 +21,8 @@ const crumbOf = ({ title, url }: Crumb): Html =>
   url === undefined
     ? html`<li aria-current="page"><bdi>${title}</bdi></li>`
     : html`<li><a href="${url}"><bdi>${title}</bdi></a></li>`
+
+const home: Crumb = { title: 'Home', url: homePath }
 
 /** The whole document of a page. */
 export const documentOf = (product: Product, { title, crumbs, main }: Page): string => {
@@ -42,7 +44,7 @@ export const documentOf = (product: Product, { title, crumbs, main }: Page): str
     <nav class="links" aria-label="Service"><a href="${docsPath}">API docs</a><a href="${basePath}/openapi.json">OpenAPI</a></nav>
     </header>
     <div id="page">
-    ${crumbs.length > 0 && html`<nav class="crumbs" aria-label="Breadcrumbs"><ol>${crumbs.map(crumbOf)}</ol></nav>`}
+    ${crumbs.length > 0 && html`<nav class="crumbs" aria-label="Breadcrumbs"><ol>${[home, ...crumbs].map(crumbOf)}</ol></nav>`}
     <main id="main" tabindex="-1">${main}</main>
     </div>
     <footer class="foot">${product.name} ${product.version}</footer>

@@ -1,38 +1,33 @@
 /** The addresses of the explorer's pages, and of the requests that they show. */
-import type { FormatName } from '../contract/formats.js'
-import { formats } from '../contract/formats.js'
-import { basePath } from '../contract/service.js'
+import { type FormatName, formats } from '../contract/formats.js'
+import { basePath, docsPath } from '../contract/service.js'
 import type { Resource } from '../descriptor/registry.js'
 import type { ListQuery } from '../storage/storage.js'
 
 export const homePath = '/'
 export const explorePath = '/explore'
 export const assetsPath = `${explorePath}/assets`
-export const docsPath = `${basePath}/docs`
 
-/** The state of a table page: its list query. */
-export type TableState = ListQuery
+const defaultLimit = 50
 
-export const defaultLimit = 50
-
-/** The query of a state, without what is the default. */
-const queryOf = ({ q, filters, limit, offset }: TableState): [name: string, value: string][] => [
+/** The parameters of a query, without those that have their default. */
+const parametersOf = ({ q, filters, limit, offset }: ListQuery): [name: string, value: string][] => [
   ...(q === '' ? [] : [['q', q] as [string, string]]),
   ...Object.entries(filters).map(([name, value]): [string, string] => [name, String(value)]),
   ...(limit === defaultLimit ? [] : [['limit', String(limit)] as [string, string]]),
   ...(offset === 0n ? [] : [['offset', String(offset)] as [string, string]]),
 ]
 
-const withQuery = (path: string, state: TableState): string => {
-  const query = new URLSearchParams(queryOf(state)).toString()
-  return query === '' ? path : `${path}?${query}`
+const withQuery = (path: string, query: ListQuery): string => {
+  const querystring = new URLSearchParams(parametersOf(query)).toString()
+  return querystring === '' ? path : `${path}?${querystring}`
 }
 
 /** The first page of all rows. */
-export const wholeTable: TableState = { q: '', filters: {}, limit: defaultLimit, offset: 0n }
+const wholeTable: ListQuery = { q: '', filters: {}, limit: defaultLimit, offset: 0n }
 
-export const tableUrl = ({ path }: Resource, state: Partial<TableState> = {}): string =>
-  withQuery(`${explorePath}/${path}`, { ...wholeTable, ...state })
+export const tableUrl = ({ path }: Resource, query: Partial<ListQuery> = {}): string =>
+  withQuery(`${explorePath}/${path}`, { ...wholeTable, ...query })
 
 export const rowUrl = ({ path }: Resource, id: number | string): string => `${explorePath}/${path}/${id}`
 
@@ -41,10 +36,10 @@ export const createUrl = ({ path }: Resource): string => `${explorePath}/${path}
 /** The suggestions for a reference. */
 export const choicesUrl = (path: string): string => `${explorePath}/${path}/choices`
 
-export const downloadUrl = ({ path }: Resource, { q, filters }: TableState, format: FormatName): string =>
+export const downloadUrl = ({ path }: Resource, { q, filters }: ListQuery, format: FormatName): string =>
   withQuery(`${explorePath}/${path}/download.${formats[format].extension}`, { ...wholeTable, q, filters })
 
-export const apiListUrl = ({ path }: Resource, state: TableState): string => withQuery(`${basePath}/v1/${path}`, state)
+export const apiListUrl = ({ path }: Resource, query: ListQuery): string => withQuery(`${basePath}/v1/${path}`, query)
 
 export const apiRowUrl = ({ path }: Resource, id: number | string): string => `${basePath}/v1/${path}/${id}`
 
@@ -52,5 +47,5 @@ export const apiRowUrl = ({ path }: Resource, id: number | string): string => `$
 export const operationUrl = ({ tags, operationId }: { tags: readonly string[]; operationId: string }): string =>
   `${docsPath}#/${encodeURIComponent(tags[0] ?? '')}/${operationId}`
 
-/** The hidden inputs that carry a state through a form. */
-export const stateInputs = (state: TableState): [name: string, value: string][] => queryOf({ ...state, offset: 0n })
+/** The hidden inputs that carry a query through a form. */
+export const queryInputs = (query: ListQuery): [name: string, value: string][] => parametersOf({ ...query, offset: 0n })

@@ -1,32 +1,33 @@
 /** The pages of a table: first, previous, next, last, and any by its number. */
 import type { Resource } from '../descriptor/registry.js'
+import type { ListQuery } from '../storage/storage.js'
 import { type Html, html } from './html.js'
-import { stateInputs, type TableState, tableUrl } from './links.js'
+import { queryInputs, tableUrl } from './links.js'
 
 const sizes = [25, 50, 100, 200]
 
-export const hiddenInputs = (state: TableState): Html[] =>
-  stateInputs(state).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)
+export const hiddenInputs = (query: ListQuery): Html[] =>
+  queryInputs(query).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)
 
-export const pager = (resource: Resource, state: TableState, total: number): Html => {
-  const { limit } = state
+export const pager = (resource: Resource, query: ListQuery, total: number): Html => {
+  const { limit } = query
   const size = BigInt(limit)
   const pages = total === 0 ? 1n : (BigInt(total) + size - 1n) / size
-  const page = state.offset / size + 1n
+  const page = query.offset / size + 1n
   const link = (title: string, number: bigint, isPossible: boolean): Html =>
     isPossible
-      ? html`<a class="button" href="${tableUrl(resource, { ...state, offset: (number - 1n) * size })}">${title}</a>`
+      ? html`<a class="button" href="${tableUrl(resource, { ...query, offset: (number - 1n) * size })}">${title}</a>`
       : html`<span class="button off">${title}</span>`
   const last = page > pages ? pages : page - 1n
   const choices = [...new Set([...sizes, limit])].sort((a, b) => a - b)
   return html`<nav class="pager" aria-label="Pages">
     <div class="steps">${link('First', 1n, page > 1n)}${link('Previous', last, page > 1n)}
-    <form action="${tableUrl(resource)}" data-navigate>${hiddenInputs(state)}<label>Page <input name="page" inputmode="numeric" value="${page}" size="${String(pages).length + 1}" autocomplete="off"></label> of ${pages.toLocaleString('en')} <button>Go</button></form>
+    <form action="${tableUrl(resource)}" data-navigate>${hiddenInputs(query)}<label>Page <input name="page" inputmode="numeric" value="${page}" size="${String(pages).length + 1}" autocomplete="off"></label> of ${pages.toLocaleString('en')} <button>Go</button></form>
     ${link('Next', page + 1n, page < pages)}${link('Last', pages, page < pages)}</div>
     <p class="sizes">Rows per page: ${choices.map((one) =>
       one === limit
         ? html`<strong aria-current="true">${one}</strong> `
-        : html`<a href="${tableUrl(resource, { ...state, limit: one, offset: 0n })}">${one}</a> `,
+        : html`<a href="${tableUrl(resource, { ...query, limit: one, offset: 0n })}">${one}</a> `,
     )}</p>
     </nav>`
 }

@@ -6,7 +6,7 @@ import type { Storage } from '../storage/storage.js'
 import { type Html, html } from './html.js'
 import { labelOf, readLabels } from './labels.js'
 import type { Page } from './layout.js'
-import { apiRowUrl, homePath, rowUrl, tableUrl } from './links.js'
+import { apiRowUrl, rowUrl, tableUrl } from './links.js'
 import { type FindOperation, requestPanel, shellWord } from './requests.js'
 import { eachRow } from './rows.js'
 import type { ExplorerService } from './service.js'
@@ -41,7 +41,7 @@ export const rowPage = ({ registry, storage }: ExplorerService, resource: Resour
     const found = id === undefined ? undefined : await storage.table(resource).get(id)
     if (id === undefined || !found) throw rowNotFound(resource.name, text)
     const row = JSON.parse(String(found.body)) as RowValues
-    const labels = await readLabels(storage, registry, resource, [row])
+    const labels = await readLabels(storage, registry, resource.fields, ({ name }) => [row[name]])
     const shown = { registry, labels, url: rowUrl(resource, id) }
     const fields = resource.fields.map(
       (
@@ -56,11 +56,7 @@ export const rowPage = ({ registry, storage }: ExplorerService, resource: Resour
       <div class="row-columns"><dl class="fields">${fields}</dl>
       <div class="beside">${links.length > 0 && html`<section class="referrers" aria-labelledby="referrers-title"><h2 id="referrers-title">Referred to by</h2><ul class="plain-list">${links}</ul></section>`}
       ${requestPanel(`curl ${shellWord(`${origin}${url}`)}`, find('get', resource), url)}</div></div>`
-    const crumbs = [
-      { title: 'Home', url: homePath },
-      { title: resource.plural, url: tableUrl(resource) },
-      { title: label },
-    ]
+    const crumbs = [{ title: resource.plural, url: tableUrl(resource) }, { title: label }]
     return { title: `${label} · ${resource.plural}`, crumbs, main }
   }
 }

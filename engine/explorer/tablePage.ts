@@ -1,26 +1,26 @@
 /** The page of a resource: its rows as a table, with a search box, filters, pages and the request. */
 import { type FormatName, formatNames, formats } from '../contract/formats.js'
 import { listQueryParser, listQuerySchema } from '../contract/parameters.js'
-import type { Registry, Resource } from '../descriptor/registry.js'
-import type { Caller } from '../storage/storage.js'
+import { filterFields, type Registry, type Resource } from '../descriptor/registry.js'
+import type { ListQuery } from '../storage/storage.js'
 import { choicesPage } from './choices.js'
 import { valueCounterOf } from './counts.js'
-import { filterPanel, readValueLabels, without } from './filters.js'
+import { filterPanel, without } from './filters.js'
 import { type Html, html } from './html.js'
 import { type Labels, readLabels, targetOf } from './labels.js'
 import type { Page } from './layout.js'
-import { apiListUrl, createUrl, downloadUrl, homePath, type TableState, tableUrl } from './links.js'
+import { apiListUrl, createUrl, downloadUrl, tableUrl } from './links.js'
 import { hiddenInputs, pager } from './pager.js'
 import { type FindOperation, requestPanel, shellWord } from './requests.js'
 import { eachRow } from './rows.js'
 import { rowsTable, type ShownRow, shownRow } from './rowsTable.js'
-import type { ExplorerService } from './service.js'
-import { parseState } from './tableState.js'
+import type { ExplorerService, PageRequest } from './service.js'
+import { parseQuery } from './tableQuery.js'
 
 const milliseconds = (time: number): string =>
   `${time < 10 ? time.toFixed(1) : Math.round(time).toLocaleString('en')} ms`
 
-const summary = (resource: Resource, { offset, limit }: TableState, total: number, time: number): Html => {
+const summary = (resource: Resource, { offset, limit }: ListQuery, total: number, time: number): Html => {
   const noun = (total === 1 ? resource.name : resource.plural).toLowerCase()
   const first = Number(offset) + 1
   const range =
@@ -30,42 +30,36 @@ const summary = (resource: Resource, { offset, limit }: TableState, total: numbe
   return html`<p class="summary" role="status"><strong>${total.toLocaleString('en')}</strong> ${noun}${range} <span class="time">· ${milliseconds(time)}</span></p>`
 }
 
-const searchForm = (resource: Resource, state: TableState): Html => {
+const searchForm = (resource: Resource, query: ListQuery): Html => {
   const plural = resource.plural.toLowerCase()
   return html`<form id="search" class="search" role="search" action="${tableUrl(resource)}" data-live>
-    ${hiddenInputs({ ...state, q: '' })}
+    ${hiddenInputs({ ...query, q: '' })}
     <label class="hidden" for="q">Search ${plural}</label>
-    <input type="search" id="q" name="q" value="${state.q}" placeholder="Search ${plural}" autocomplete="off" spellcheck="false"><kbd aria-hidden="true">/</kbd>
+    <input type="search" id="q" name="q" value="${query.q}" placeholder="Search ${plural}" autocomplete="off" spellcheck="false"><kbd aria-hidden="true">/</kbd>
     <button>Search</button></form>`
 }
 
-const downloads = (resource: Resource, state: TableState): Html[] =>
+const downloads = (resource: Resource, query: ListQuery): Html[] =>
   formatNames.map(
     (format: FormatName) =>
-      html`<a href="${downloadUrl(resource, state, format)}" download data-plain>${formats[format].extension.toUpperCase()}</a>`,
+      html`<a href="${downloadUrl(resource, query, format)}" download data-plain>${formats[format].extension.toUpperCase()}</a>`,
   )
 
-const empty = (resource: Resource, { q, filters }: TableState, total: number): Html => {
+const empty = (resource: Resource, { q, filters }: ListQuery, total: number): Html => {
   const isNarrowed = q !== '' || Object.keys(filters).length > 0
   const reason = total > 0 ? 'There are no rows this far.' : isNarrowed ? 'No rows match.' : 'There are no rows yet.'
   return html`<p class="empty">${reason} ${(isNarrowed || total > 0) && html`<a href="${tableUrl(resource)}">Show all</a>`}</p>`
 }
 
 /** The filters that are chosen, each with a link that removes it. */
-const chosenFilters = (registry: Registry, resource: Resource, state: TableState, labels: Labels): Html | undefined => {
-  const items = Object.entries(state.filters).map(([name, value]) => {
+const chosenFilters = (registry: Registry, resource: Resource, query: ListQuery, labels: Labels): Html | undefined => {
+  const items = Object.entries(query.filters).map(([name, value]) => {
     const field = resource.fields.find((one) => one.name === name)
     const target = field && targetOf(registry, field)
     const text = (target && labels(target, value)) ?? String(value)
-    return html`<li><span class="chosen-filter">${name}: <bdi>${text}</bdi></span> <a href="${tableUrl(resource, without(state, name))}" aria-label="Remove the filter ${name}">×</a></li>`
+    return html`<li><span class="chosen-filter">${name}: <bdi>${text}</bdi></span> <a href="${tableUrl(resource, without(query, name))}" aria-label="Remove the filter ${name}">×</a></li>`
   })
   return items.length > 0 ? html`<ul class="chosen-filters" aria-label="Active filters">${items}</ul>` : undefined
-}
-
-interface TableRequest {
-  readonly querystring: string
-  readonly origin: string
-  readonly caller: Caller
 }
 
 /** Makes the page of a resource. */
@@ -73,33 +67,36 @@ export const tablePage = (service: ExplorerService, resource: Resource, find: Fi
   const { registry, storage, writes } = service
   const parse = listQueryParser(listQuerySchema(resource))
   const countValues = valueCounterOf(storage, resource)
-  return async ({ querystring, origin, caller }: TableRequest): Promise<Page | { readonly redirect: string }> => {
-    const parsed = await parseState(storage, registry, resource, parse, querystring)
+  return async ({ querystring, origin, caller }: PageRequest): Promise<Page | { readonly redirect: string }> => {
+    const parsed = await parseQuery(storage, registry, resource, parse, querystring)
     if ('redirect' in parsed) return parsed
-    const { state } = parsed
-    if ('ambiguous' in parsed) return choicesPage(service, resource, state, parsed.ambiguous)
+    const { query } = parsed
+    if ('ambiguous' in parsed) return choicesPage(service, resource, query, parsed.ambiguous)
     const started = performance.now()
-    const page = await storage.table(resource).list(state, caller)
+    const page = await storage.table(resource).list(query, caller)
     const rows: ShownRow[] = []
-    const total = await eachRow(page, (row) => rows.push(shownRow(resource, row, state.q)))
+    const total = await eachRow(page, (row) => rows.push(shownRow(resource, row, query.q)))
     const time = performance.now() - started
-    const labels = await readLabels(storage, registry, resource, rows)
-    const counts = await countValues(state, total, caller)
-    const valueLabels = await readValueLabels(storage, registry, resource, state, counts.counts)
-    const filters = filterPanel(registry, resource, state, counts, valueLabels)
-    const curl = `curl ${shellWord(`${origin}${apiListUrl(resource, state)}`)}`
+    const labels = await readLabels(storage, registry, resource.fields, ({ name }) => rows.map((row) => row[name]))
+    const counts = await countValues(query, total, caller)
+    const valueLabels = await readLabels(storage, registry, filterFields(resource), ({ name }) => [
+      ...(counts.counts?.values.get(name) ?? []).map(([value]) => value),
+      query.filters[name],
+    ])
+    const filters = filterPanel(registry, resource, query, counts, valueLabels)
+    const curl = `curl ${shellWord(`${origin}${apiListUrl(resource, query)}`)}`
     const main = html`<div class="title"><div><h1>${resource.plural}</h1>${resource.about && html`<p class="lead">${resource.about}</p>`}</div>
       ${writes && resource.create && html`<a class="button primary" href="${createUrl(resource)}">New ${resource.name.toLowerCase()}</a>`}</div>
-      ${searchForm(resource, state)}
+      ${searchForm(resource, query)}
       <div class="${filters ? 'columns' : ''}">
       ${filters && html`<aside class="filters" id="filters" aria-label="Filters"><details open><summary>Filters</summary>${filters}</details></aside>`}
       <section class="results" id="results" aria-label="Rows">
-      ${summary(resource, state, total, time)}
-      ${chosenFilters(registry, resource, state, valueLabels)}
-      ${rows.length > 0 ? rowsTable(registry, resource, rows, labels) : empty(resource, state, total)}
-      ${pager(resource, state, total)}
-      ${requestPanel(curl, find('list', resource), apiListUrl(resource, state), html`<span class="downloads">Download all: ${downloads(resource, state)}</span>`)}
+      ${summary(resource, query, total, time)}
+      ${chosenFilters(registry, resource, query, valueLabels)}
+      ${rows.length > 0 ? rowsTable(registry, resource, rows, labels) : empty(resource, query, total)}
+      ${pager(resource, query, total)}
+      ${requestPanel(curl, find('list', resource), apiListUrl(resource, query), html`<span class="downloads">Download all: ${downloads(resource, query)}</span>`)}
       </section></div>`
-    return { title: resource.plural, crumbs: [{ title: 'Home', url: homePath }, { title: resource.plural }], main }
+    return { title: resource.plural, crumbs: [{ title: resource.plural }], main }
   }
 }

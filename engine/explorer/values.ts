@@ -31,7 +31,7 @@ const toneOf = (text: string): number => {
   return hash % 6
 }
 
-export const chip = (text: string, content: Html = html`${text}`): Html =>
+const chip = (text: string, content: Html = html`${text}`): Html =>
   html`<span class="chip tone-${toneOf(text)}"><bdi>${content}</bdi></span>`
 
 const reference = (field: Field, value: Value, { registry, labels }: Shown): Html | undefined => {

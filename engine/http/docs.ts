@@ -2,29 +2,11 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { basePath } from '../contract/service.js'
+import { basePath, docsPath } from '../contract/service.js'
+import { pageHeaders } from './pageHeaders.js'
 
-/** The path of the page, and the prefix of its assets. */
-export const docsPath = `${basePath}/docs`
-
-/** Only files of this host run; Swagger UI has its icons in data URLs. */
-const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
-
-export const docsHeaders = {
-  'Content-Security-Policy': policy,
-  'Referrer-Policy': 'no-referrer',
-  'X-Frame-Options': 'DENY',
-}
+/** Swagger UI has its icons in data URLs. */
+export const docsHeaders = pageHeaders("img-src 'self' data:", "font-src 'self'", "form-action 'none'")
 
 const page = (title: string): string => `<!doctype html>
 <html lang="en">

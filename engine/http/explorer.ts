@@ -4,26 +4,11 @@ import { explorerOf, type PageResponse, type Route } from '../explorer/index.js'
 import { sendTagged } from './conditional.js'
 import { sendRows } from './download.js'
 import type { Handler, Service } from './handlers.js'
+import { pageHeaders } from './pageHeaders.js'
 import type { AppContext } from './requestLog.js'
 import { fixedBody, taggedBody } from './taggedBody.js'
 
-/** Only files of this host run; nothing inline does. */
-const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-].join('; ')
-
-const pageHeaders = {
-  'Content-Security-Policy': policy,
-  'Referrer-Policy': 'no-referrer',
-  'X-Frame-Options': 'DENY',
-}
+const explorerHeaders = pageHeaders("img-src 'self'", "form-action 'self'")
 
 const htmlType = 'text/html; charset=utf-8'
 
@@ -38,7 +23,7 @@ export const explorerRoutes = (service: Service, operations: readonly Operation[
   const { product, registry, storage, token } = service
   const explorer = explorerOf({ product, registry, storage, operations, writes: token !== undefined })
   const prepare = (ctx: AppContext): void => {
-    ctx.set(pageHeaders)
+    ctx.set(explorerHeaders)
     ctx.state.errorHtml = explorer.errorHtml
   }
   const send = async (ctx: AppContext, response: PageResponse): Promise<void> => {
@@ -56,15 +41,8 @@ export const explorerRoutes = (service: Service, operations: readonly Operation[
     async handler(ctx) {
       prepare(ctx)
       const segment = ctx.path.slice(ctx.path.lastIndexOf('/') + 1)
-      await send(
-        ctx,
-        await respond({
-          segment,
-          querystring: ctx.querystring,
-          origin: `${ctx.protocol}://${ctx.host}`,
-          caller: ctx.res,
-        }),
-      )
+      const origin = `${ctx.protocol}://${ctx.host}`
+      await send(ctx, await respond({ segment, querystring: ctx.querystring, origin, caller: ctx.res }))
     },
   })
   const assets = explorer.assets.map(({ path, type, body }): PageRoute => {

@@ -5,7 +5,7 @@ import { bodyInvalid, rowNotFound } from '../contract/errors.js'
 import { keyReused, replayedHeader } from '../contract/idempotency.js'
 import type { Operation, OperationOf } from '../contract/operation.js'
 import { itemIdParser, listQueryParser } from '../contract/parameters.js'
-import { basePath, type Product } from '../contract/service.js'
+import { basePath, docsPath, type Product } from '../contract/service.js'
 import type { Registry } from '../descriptor/registry.js'
 import { type Storage, Unavailable } from '../storage/storage.js'
 import { writeGuard } from './auth.js'
@@ -37,7 +37,7 @@ const index = ({ product, registry }: Service): Handler => {
     version: product.version,
     openapi: `${basePath}/openapi.json`,
     swagger: '/swagger.json',
-    docs: `${basePath}/docs`,
+    docs: docsPath,
     health: `${basePath}/v1/health`,
     resources: registry.map(({ name, path, create }) => ({ name, path: `${basePath}/v1/${path}`, create })),
   }

@@ -93,6 +93,19 @@ const registerPools = ({ storage }: Measured): void => {
   gauge('registry_pool_waiting', 'PostgreSQL: statements that wait for a connection', ({ waiting }) => waiting)
 }
 
+/** Counts workers that died, by kind; the supervisor counts processes, and each process its threads. */
+export const registerRestarts = (read: () => Readonly<Partial<Record<'process' | 'thread', number>>>): void => {
+  new Counter({
+    name: 'registry_worker_restarts_total',
+    help: 'Workers that died and were replaced, by kind: process or thread.',
+    labelNames: ['kind'],
+    collect() {
+      this.reset()
+      for (const [kind, count] of Object.entries(read())) this.inc({ kind }, count)
+    },
+  })
+}
+
 const registerProcess = ({ storage, inFlight, build }: Measured): void => {
   new Gauge({
     name: 'registry_build_info',
@@ -105,17 +118,7 @@ const registerProcess = ({ storage, inFlight, build }: Measured): void => {
   })
   readGauge('registry_http_requests_in_flight', 'Requests without a complete response.', () => inFlight.count)
   readGauge('registry_workers', 'Processes that serve.', () => 1)
-  new Counter({
-    name: 'registry_worker_restarts_total',
-    help: 'Workers that died and were replaced, by kind: process or thread.',
-    labelNames: ['kind'],
-    collect() {
-      this.reset()
-      this.inc({ kind: 'thread' }, storage.stats().threadRestarts)
-      // The supervisor counts these; a process without one has none.
-      this.inc({ kind: 'process' }, 0)
-    },
-  })
+  registerRestarts(() => ({ thread: storage.stats().threadRestarts, process: 0 }))
 }
 
 const registerRows = ({ storage }: Measured): void => {

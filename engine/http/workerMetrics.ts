@@ -1,6 +1,7 @@
 /** The metrics of all worker processes, added up in their supervisor. */
 import cluster, { type Worker } from 'node:cluster'
-import { AggregatorRegistry, Counter, type MetricObjectWithValues, type MetricValue, register } from 'prom-client'
+import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue, register } from 'prom-client'
+import { registerRestarts } from './metrics.js'
 
 type Metrics = readonly MetricObjectWithValues<MetricValue<string>>[]
 
@@ -30,15 +31,7 @@ const isCumulative = ({ type }: { type: unknown }): boolean => type === 'counter
 
 /** Makes the function that returns the metrics of all workers as text; `restarts` is how many were replaced. */
 export const workerMetrics = (restarts: () => number): (() => Promise<string>) => {
-  new Counter({
-    name: 'registry_worker_restarts_total',
-    help: 'Workers that died and were replaced, by kind: process or thread.',
-    labelNames: ['kind'],
-    collect() {
-      this.reset()
-      this.inc({ kind: 'process' }, restarts())
-    },
-  })
+  registerRestarts(() => ({ process: restarts() }))
   /** The last known metrics of each worker. */
   const newest = new Map<number, Metrics>()
   /** The counts of workers that have died: without them the sums would decrease, and rates would show a peak. */

@@ -14,7 +14,7 @@ export interface CatalogueColumn {
   readonly default: string | null
 }
 
-export interface ForeignKey {
+interface ForeignKey {
   /** Empty where the database gives constraints no names. */
   readonly name: string
   readonly column: string

@@ -17,7 +17,7 @@ export interface Comparison {
   readonly words: Words
 }
 
-export interface ColumnDrift {
+interface ColumnDrift {
   /** The column as it should be. */
   readonly shape: ColumnShape
   readonly differences: readonly Difference[]

@@ -3,11 +3,11 @@ import type { Registry, Resource } from '../descriptor/registry.js'
 import { recountSteps } from './derivedSteps.js'
 import { applySteps } from './migrate.js'
 import type { MigrationDialect } from './migrationDialect.js'
-import type { Progress } from './options.js'
-import { quoted } from './schema.js'
+import type { MigrateOptions } from './options.js'
+import { blockBits, quoted } from './schema.js'
 
 /** How much to compare: some blocks, which takes milliseconds at any size, or every row. */
-export type Thoroughness = 'sample' | 'all'
+type Thoroughness = 'sample' | 'all'
 
 /** How many blocks are compared at random, beside the first and the last. */
 const sampledBlocks = 8
@@ -15,7 +15,7 @@ const sampledBlocks = 8
 /** A query that returns a row if the stored counts differ from the rows. It is one statement, so that it sees one state. */
 const driftQuery = (database: MigrationDialect, resource: Resource, thoroughness: Thoroughness): string => {
   const table = quoted(resource.table)
-  const { total, blocks, blockBits, isTextWrong } = database.storedCounts(resource)
+  const { total, blocks, isTextWrong } = database.storedCounts(resource)
   const stored = `with stored as (${blocks}), total as (select coalesce((${total}), 0) as rows)`
   const isWrongSum = '(select rows from total) <> (select coalesce(sum(rows), 0) from stored)'
   if (thoroughness === 'all') {
@@ -38,7 +38,7 @@ const driftQuery = (database: MigrationDialect, resource: Resource, thoroughness
 }
 
 /** The resources whose stored counts differ from their rows. */
-export const driftedResources = async (
+const driftedResources = async (
   database: MigrationDialect,
   registry: Registry,
   thoroughness: Thoroughness,
@@ -61,12 +61,17 @@ export const reportDrift = async (
   }
 }
 
-/** Computes the bookkeeping of some resources again from their rows. */
-export const recount = (
+/** Compares the stored counts with all rows, and computes those that differ again if that is wanted; returns their resources. */
+export const checkCounts = async (
   database: MigrationDialect,
-  resources: readonly Resource[],
-  reports: { progress: Progress; warn: (message: string) => void },
-): Promise<void> =>
-  database.exclusively(async () => {
-    for (const resource of resources) await applySteps(database, await recountSteps(database, resource), reports)
-  })
+  registry: Registry,
+  options: MigrateOptions,
+): Promise<Resource[]> => {
+  const drifted = await driftedResources(database, registry, 'all')
+  if (options.isRecounting && drifted.length > 0) {
+    await database.exclusively(async () => {
+      for (const resource of drifted) await applySteps(database, await recountSteps(database, resource), options)
+    })
+  }
+  return drifted
+}

@@ -33,7 +33,7 @@ export const createKeysTable = ({ knex, columnTypes, jsonType }: SchemaDialect):
   )
 
 /** How long a key is valid, in milliseconds. */
-export const keyLifetime = 24 * 60 * 60 * 1000
+const keyLifetime = 24 * 60 * 60 * 1000
 
 /** The create that a key was stored with. */
 export interface StoredKey<Body> {

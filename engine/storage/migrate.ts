@@ -1,15 +1,10 @@
 /** Migrates a database: applies the steps of its plan, or reports what prevents it. */
-import type { Knex } from 'knex'
 import type { Registry } from '../descriptor/registry.js'
 import { applyTogether, describeDifference, Words } from './difference.js'
 import type { MigrationDialect, Step } from './migrationDialect.js'
 import { type MigrationPlan, planMigration } from './migrationPlan.js'
-import type { Progress } from './options.js'
+import type { ChangeOptions } from './options.js'
 import { NothingToDo, StorageError } from './storage.js'
-
-/** Whether a query has a result. */
-export const finds = async ({ execute }: MigrationDialect, query: Knex.QueryBuilder): Promise<boolean> =>
-  (await execute(query.select(1).limit(1).toString())).length > 0
 
 /** Throws if something has to be decided or corrected first; the message has all of it. */
 const refuseBlocking = ({ differences }: MigrationPlan, words: Words): void => {
@@ -37,7 +32,7 @@ const stepError = (database: MigrationDialect, { table, about, unique }: Step, e
 export const applySteps = async (
   database: MigrationDialect,
   steps: readonly Step[],
-  { progress, warn }: Reports,
+  { progress, warn }: ChangeOptions,
 ): Promise<void> => {
   for (const step of steps) {
     const { table, rows = 0, isOptional } = step
@@ -52,23 +47,13 @@ export const applySteps = async (
   }
 }
 
-export interface Reports {
-  readonly beforeChanges?: () => Promise<void>
-  readonly progress: Progress
-  readonly warn: (message: string) => void
-}
-
-/**
- * Brings the database up to date; returns what was done, and the remaining differences. A database that is up to date is only
- * read. `given` are the approved changes.
- */
-export const migrate = async (
+/** Applies everything that has to change; a database that is up to date is only read. */
+const applyChanges = async (
   database: MigrationDialect,
   registry: Registry,
-  reports: Reports,
-  given: readonly string[] = [],
+  options: ChangeOptions,
 ): Promise<MigrationPlan> => {
-  const words = new Words(given)
+  const words = new Words(options.words ?? [])
   const planAll = async (): Promise<MigrationPlan> => {
     const plan = await planMigration(database, registry, words)
     refuseBlocking(plan, words)
@@ -80,13 +65,13 @@ export const migrate = async (
       `There is nothing to do for ${words.unused.join(', ')}; npm run plan lists what can be applied.`,
     )
   if (first.steps.length === 0) return first
-  await reports.beforeChanges?.()
+  await options.beforeChanges?.()
   const done: Step[] = []
   let { differences } = first
   const apply = async (): Promise<boolean> => {
     // Another process may have migrated in the meantime.
     const plan = await planAll()
-    await applySteps(database, plan.steps, reports)
+    await applySteps(database, plan.steps, options)
     done.push(...plan.steps)
     differences = plan.differences
     return plan.steps.some(({ isRebuilding }) => isRebuilding)
@@ -97,4 +82,15 @@ export const migrate = async (
     for (let left = 3; left > 0 && (await apply()); left--);
   }, isRebuilding)
   return { steps: done, differences }
+}
+
+/** Brings the database up to date; returns what was done, and the differences that remain, of which it warns. */
+export const migrate = async (
+  database: MigrationDialect,
+  registry: Registry,
+  options: ChangeOptions,
+): Promise<MigrationPlan> => {
+  const plan = await applyChanges(database, registry, options)
+  for (const difference of plan.differences) options.warn(describeDifference(difference))
+  return plan
 }

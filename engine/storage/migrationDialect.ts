@@ -39,7 +39,7 @@ export interface DerivedObjects {
 }
 
 /** The objects that the engine has created for a table. */
-export interface ExistingObjects {
+interface ExistingObjects {
   readonly names: readonly ObjectName[]
   /** Whether an object exists, is in use, and was created by the same SQL. */
   isCurrent(object: DerivedObject): boolean
@@ -49,12 +49,11 @@ export interface ExistingObjects {
 export type Obstacle = Pick<Difference, 'column' | 'message' | 'advice'>
 
 /** SQL of what the bookkeeping has stored about a table, to compare it with the rows. */
-export interface StoredCounts {
+interface StoredCounts {
   /** A query of the row count. */
   readonly total: string
   /** A query of the blocks of ids (`block`) and their `rows`. */
   readonly blocks: string
-  readonly blockBits: number
   /** A condition: some row has no searched text or, where the database can compare it, a wrong one. */
   readonly isTextWrong: string
 }

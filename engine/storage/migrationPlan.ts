@@ -47,12 +47,7 @@ const foreignKeySteps = (
 }
 
 /** Plans a table that does not exist yet. */
-const planNew = async (
-  database: MigrationDialect,
-  registry: Registry,
-  resource: Resource,
-  differences: readonly Difference[],
-): Promise<ResourcePlan> => {
+const planNew = async (database: MigrationDialect, registry: Registry, resource: Resource): Promise<ResourcePlan> => {
   const { table, fields } = resource
   const derived = await derivedSteps(database, resource, true)
   // One transaction, because nobody else can use the table yet.
@@ -62,7 +57,7 @@ const planNew = async (
     ...derived.flatMap((step) => step.sql),
   ]
   const steps = [{ table, about: `create the table ${table}`, sql }]
-  return { steps, foreignKeys: foreignKeySteps(database, registry, resource, fields), differences }
+  return { steps, foreignKeys: foreignKeySteps(database, registry, resource, fields), differences: [] }
 }
 
 /** Plans a table that exists, perhaps under its former name. */
@@ -165,7 +160,7 @@ const planResource = async (
     const advice = `If it was renamed, give the descriptor renamedFromTable. If it is new, run: ${applyCommand(create)}`
     return undecided(create, message, advice)
   }
-  return planNew(database, registry, resource, [])
+  return planNew(database, registry, resource)
 }
 
 /** Plans the migration of a database; one that is up to date has no steps and no blocking differences. */

@@ -4,7 +4,7 @@ import type { MigrationPlan } from './migrationPlan.js'
 import type { Trace } from './trace.js'
 
 /** Called repeatedly while existing rows are indexed. */
-export type Progress = (table: string, done: number, total: number) => void
+type Progress = (table: string, done: number, total: number) => void
 
 /** The connection pool of a database server. */
 export interface PoolOptions {
@@ -20,7 +20,7 @@ export interface PoolOptions {
   readonly preparedStatements?: 'auto' | 'on' | 'off'
 }
 
-export interface Opened {
+interface Opened {
   readonly created: boolean
   readonly demo: boolean
 }
@@ -32,16 +32,20 @@ export interface ConnectOptions {
   readonly isReadOnly: boolean
 }
 
-/** The options of a migration without serving. */
-export interface MigrateOptions {
+/** What a change of the database reports, and what it may do. */
+export interface ChangeOptions {
   readonly progress: Progress
   readonly warn: (message: string) => void
-  /** How long to wait for a connection, in milliseconds. */
-  readonly waitMs: number
   /** The approved changes, which a start does not make by itself. */
   readonly words?: readonly string[]
   /** Called before the first change, if there is any. */
   readonly beforeChanges?: () => Promise<void>
+}
+
+/** The options of a migration without serving. */
+export interface MigrateOptions extends ChangeOptions {
+  /** How long to wait for a connection, in milliseconds. */
+  readonly waitMs: number
   /** Whether counts that differ from the rows are computed again. */
   readonly isRecounting?: boolean
 }

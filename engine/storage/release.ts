@@ -1,15 +1,16 @@
 /** Releases adopted tables: removes everything that the engine has added to them. */
 import type { Registry } from '../descriptor/registry.js'
 import { dropDerived, withoutDescriptor } from './derivedSteps.js'
-import { applySteps, type Reports } from './migrate.js'
+import { applySteps } from './migrate.js'
 import type { MigrationDialect, Step } from './migrationDialect.js'
+import type { ChangeOptions } from './options.js'
 import { forgetOrigin, originsTable } from './schema.js'
 
 /** Releases every adopted table; returns what was done. */
 export const release = async (
   database: MigrationDialect,
   registry: Registry,
-  reports: Reports,
+  options: ChangeOptions,
 ): Promise<readonly Step[]> => {
   if (!(await database.catalogue(originsTable))) return []
   const query = database.knex(originsTable).select('name').where({ origin: 'adopted' }).orderBy('name').toString()
@@ -24,6 +25,6 @@ export const release = async (
   if (steps.length > 0 && isLast) {
     steps.push({ table: originsTable, about: "drop the service's own tables", sql: database.dropOwn() })
   }
-  await database.exclusively(() => applySteps(database, steps, reports))
+  await database.exclusively(() => applySteps(database, steps, options))
   return steps
 }

@@ -8,7 +8,7 @@ interface Rows {
 }
 
 /** How many rows match, and the first few of their ids. */
-export interface ExampleRows {
+interface ExampleRows {
   readonly count: number
   readonly ids: readonly string[]
 }

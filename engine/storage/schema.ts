@@ -66,6 +66,9 @@ export const sqlOf = (schema: Knex.SchemaBuilder): string[] => schema.toSQL().ma
 /** The row count and version of every table: an exact total without counting, and a version that changes with any row. */
 export const statesTable = 'registry_tables'
 
+/** Rows are counted by blocks of 2^11 ids, from which the start of a page is computed in a table with gaps. */
+export const blockBits = 11
+
 /** Who created each table: the engine, or another program whose table was adopted. */
 export const originsTable = 'registry_origins'
 

@@ -1,6 +1,6 @@
 /** List, get and create of one resource on any database: version → cache → plan → dialect → cache. */
 import { createHash } from 'node:crypto'
-import type { Resource } from '../descriptor/registry.js'
+import type { Registry, Resource } from '../descriptor/registry.js'
 import type { StreamPart, TableDialect, VersionedBody } from './dialect.js'
 import { cacheKey, emptyPage, planOf } from './plan.js'
 import type { ResponseCache } from './responseCache.js'
@@ -14,12 +14,7 @@ const firstPage = { limit: 0, offset: 0n }
 const beforeAll = -(2n ** 63n)
 
 /** The rows of one resource. */
-export const resourceTable = (
-  resource: Resource,
-  dialect: TableDialect,
-  cache: ResponseCache,
-  trace?: Trace,
-): Table => {
+const resourceTable = (resource: Resource, dialect: TableDialect, cache: ResponseCache, trace?: Trace): Table => {
   const { path } = resource
   const shape = createHash('sha256').update(dialect.shape).digest('hex').slice(0, 8)
   const tag = async (): Promise<string> => `${shape}${await dialect.version()}`
@@ -93,5 +88,22 @@ export const resourceTable = (
       trace?.('create', { resource: path, ms: elapsed(started) })
       return creation
     },
+  }
+}
+
+/** Makes the table of every resource; returns the function that finds it. */
+export const resourceTables = (
+  registry: Registry,
+  dialectOf: (resource: Resource) => TableDialect,
+  cache: ResponseCache,
+  trace?: Trace,
+): ((resource: Resource) => Table) => {
+  const tables = new Map(
+    registry.map((resource) => [resource, resourceTable(resource, dialectOf(resource), cache, trace)]),
+  )
+  return (resource) => {
+    const table = tables.get(resource)
+    if (table === undefined) throw new TypeError(`${resource.path} is not of this registry`)
+    return table
   }
 }

@@ -2,6 +2,7 @@
  * The change log on PostgreSQL: its tables, and the trigger that records changes. Every change is a row, because writers that
  * update one row would wait for each other. The functions in changeSums.ts read the log and compact it.
  */
+import { blockBits } from '../schema.js'
 import { reservedIds } from './sequence.js'
 import { pinned } from './sqlFunction.js'
 
@@ -9,9 +10,6 @@ import { pinned } from './sqlFunction.js'
 export const changesTable = 'registry_changes'
 /** The sums of older changes: a table's row count, its version, and the number of rows in each block of ids. */
 export const statesTable = 'registry_states'
-
-/** Rows are counted by blocks of 2^11 ids, from which the start of a page is computed in a table with gaps. */
-export const blockBits = 11
 
 /** The tables, by name. If they are published for logical replication, only rows with an identity can be deleted. */
 export const changeLogTables: Readonly<Record<string, string[]>> = {

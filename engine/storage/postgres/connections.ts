@@ -13,8 +13,6 @@ import type { Server } from './server.js'
 import { Preempted, slotsOf } from './slots.js'
 import { within } from './within.js'
 
-export type { Row, Run }
-
 type Values = Readonly<Record<string, unknown>>
 
 /** What a statement is for. */
@@ -27,7 +25,7 @@ interface Purpose {
 }
 
 /** Runs a statement when a connection is free. */
-export type RunFor = (statement: Prepared, values?: Values, purpose?: Purpose) => Promise<Row[]>
+type RunFor = (statement: Prepared, values?: Values, purpose?: Purpose) => Promise<Row[]>
 
 export interface Connections {
   /** Runs a short read that other requests wait for, on a connection that nothing else uses. */

@@ -7,11 +7,12 @@ import { conflictsQuery, parseConflicts } from '../conflicts.js'
 import { keyQueries, keysTable, replayOf } from '../keys.js'
 import { quoted } from '../schema.js'
 import { type Creation, OutcomeUnknown, type Retry, type Table, Unavailable } from '../storage.js'
-import type { Connections, Row } from './connections.js'
+import type { Connections } from './connections.js'
 import { nameColumns } from './errorPlace.js'
 import { Dropped } from './errors.js'
 import { clock } from './functions.js'
 import { insertFrom, knex, named, prepared } from './prepared.js'
+import type { Row } from './run.js'
 import { columnTypes, keyOf, rowJson } from './schema.js'
 
 const keys = keyQueries(knex, clock)

@@ -1,7 +1,7 @@
 /** Adds the table and the column to errors of the server, most of which name neither. For the log. */
 import { DatabaseError } from 'pg'
-import type { Row } from './connections.js'
 import { knex, named, type Prepared, prepared } from './prepared.js'
+import type { Row } from './run.js'
 
 const columnsQuery = prepared(
   knex

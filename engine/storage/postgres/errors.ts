@@ -8,7 +8,8 @@ const transient = /^(?:08|28|3D|53|57|58)|^(?:25006|40001|40P01|55P03)$/
 /** A serialization failure, a deadlock, or a session that the server has ended: it has rolled the statement back. */
 const rolledBack = /^(?:40001|40P01|57P01|57P05)$/
 
-const codeOf = (error: unknown): string => (error instanceof DatabaseError ? (error.code ?? '') : '')
+/** The SQLSTATE of an error of the server; empty for any other error. */
+export const codeOf = (error: unknown): string => (error instanceof DatabaseError ? (error.code ?? '') : '')
 
 /** Whether nothing was done; the driver sends no statement on a broken connection. */
 const hadNoEffect = (error: unknown): boolean =>

@@ -1,10 +1,9 @@
 /** PostgreSQL: a server that several processes share, reached through a connection pool. */
 import type { Registry, Resource } from '../../descriptor/registry.js'
 import type { StorageOptions } from '../options.js'
-import { perResource } from '../perResource.js'
 import { ResponseCache } from '../responseCache.js'
 import type { Storage } from '../storage.js'
-import { resourceTable } from '../table.js'
+import { resourceTables } from '../table.js'
 import { countsOf } from './changes.js'
 import { connectionsTo } from './connections.js'
 import { knex, prepared } from './prepared.js'
@@ -24,15 +23,9 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
   const connections = connectionsTo(server, options.pool, options.trace)
   const counts = countsOf(registry)
   const cache = new ResponseCache(options.cacheBytes)
+  const dialectOf = (resource: Resource) => postgresTable(registry, resource, connections, searchIndex, options.pool)
   return {
-    table: perResource(registry, (resource) =>
-      resourceTable(
-        resource,
-        postgresTable(registry, resource, connections, searchIndex, options.pool),
-        cache,
-        options.trace,
-      ),
-    ),
+    table: resourceTables(registry, dialectOf, cache, options.trace),
     async counts() {
       const rows = new Map((await connections.check(counts)).map(([name, count]) => [name, Number(count)]))
       return new Map(registry.map((resource): [Resource, number] => [resource, rows.get(resource.table) ?? 0]))

@@ -5,13 +5,13 @@ import { batchesOf } from '../batches.js'
 import type { MigrationDialect } from '../migrationDialect.js'
 import { type DerivedObject, originsTable, quoted } from '../schema.js'
 import { alter, catalogueOf, changesColumns, tableNames } from './catalogue.js'
-import { blockBits, changesTable, statesTable } from './changeLog.js'
+import { changesTable, statesTable } from './changeLog.js'
 import { oldState, oldTables, upgradeChangeLog } from './changeLogUpgrade.js'
 import { validState } from './changeSums.js'
+import { codeOf } from './errors.js'
 import { sqlFunctions, valueFunctions } from './functions.js'
 import { type Connect, concurrently, executeOn, stepRunner } from './migrationSteps.js'
 import { type Commented, comment, commented, digestIn, digestOf, drop, objectsSql } from './ownObjects.js'
-import { knex } from './prepared.js'
 import { insertRows } from './rows.js'
 import { runUnprepared } from './run.js'
 import {
@@ -52,7 +52,6 @@ export const migrationDialect = (
   trigrams: string | undefined,
   warn: (message: string) => void,
 ): MigrationDialect => {
-  const dialect = schemaDialect(knex)
   const execute = executeOn(client)
   const { apply, exclusively, inTransaction, lock } = stepRunner(client, connect, warn)
   const functionsDigest = digestOf(...valueFunctions().map(({ sql }) => sql))
@@ -60,15 +59,15 @@ export const migrationDialect = (
   const remember = (resource: Resource, object: DerivedObject) => comment(commented(resource, object), digest(object))
 
   return {
-    ...dialect,
+    ...schemaDialect,
     execute,
     apply,
     exclusively,
     deferForeignKeys: 'set constraints all deferred',
-    ownTables: ownTables(dialect),
+    ownTables,
     tableNames: () => tableNames(execute),
     catalogue: (table) => catalogueOf(execute, table),
-    isUnservable: (field) => isUnservable(knex, field),
+    isUnservable,
     rebuilds: changesColumns,
     obstacles: () => [],
     reshape: alter,
@@ -100,9 +99,9 @@ export const migrationDialect = (
     },
     dropOwn: () => [
       ...sqlFunctions().map(({ name }) => `drop function if exists ${name}`),
-      ...Object.keys(ownTables(dialect)).map((name) => `drop table if exists ${name}`),
+      ...Object.keys(ownTables).map((name) => `drop table if exists ${name}`),
     ],
-    derivedObjects: (resource) => derivedObjects(dialect, resource, trigrams),
+    derivedObjects: (resource) => derivedObjects(resource, trigrams),
     async existingObjects({ table }) {
       const objects = await execute<Commented>(objectsSql, [quoted(table)])
       const own = objects.filter((object) => digestIn(object.comment) !== '')
@@ -131,7 +130,7 @@ export const migrationDialect = (
       }
     },
     async bookkeepingSteps(resource, rows) {
-      const [table, { bookkeeping }] = [quoted(resource.table), derivedObjects(dialect, resource, trigrams)]
+      const [table, { bookkeeping }] = [quoted(resource.table), derivedObjects(resource, trigrams)]
       const triggers = bookkeeping.filter(({ type }) => type === 'trigger')
       const batches = await batchesOf(execute, table, fillBatch, rows)
       return [
@@ -162,10 +161,9 @@ export const migrationDialect = (
     storedCounts: (resource) => ({
       total: `select total from registry_state('${resource.table}')`,
       blocks: `select block, rows from registry_block_rows('${resource.table}')`,
-      blockBits,
       isTextWrong: `exists (select 1 from ${quoted(resource.table)} where ${isSearchedWrong(resource)})`,
     }),
-    isUniqueViolation: (error) => error instanceof DatabaseError && error.code === '23505',
+    isUniqueViolation: (error) => codeOf(error) === '23505',
     adviceFor(error) {
       // An ended session is not an error of the step.
       if (!(error instanceof DatabaseError) || /^(?:08|57P)/.test(error.code ?? '')) return undefined

@@ -3,9 +3,10 @@
  * retried, so that no create waits for long.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Client, DatabaseError } from 'pg'
+import type { Client } from 'pg'
 import type { Execute, Step } from '../migrationDialect.js'
 import { StorageError, Unavailable } from '../storage.js'
+import { codeOf } from './errors.js'
 import { within } from './within.js'
 
 /** How long a step waits for a lock, in milliseconds: creates of other programs queue behind it. */
@@ -19,7 +20,7 @@ const oneSession =
   'a migration needs two connections at once, and the pooler provides one. Raise its pool size, or run npm run migrate on a direct connection first'
 
 /** A lock timeout or a deadlock. */
-const isLocked = (error: unknown): boolean => /^(?:55P03|40P01)$/.test((error as DatabaseError).code ?? '')
+const isLocked = (error: unknown): boolean => /^(?:55P03|40P01)$/.test(codeOf(error))
 
 /** The advisory lock of migrations. */
 const lockId = '7238116901'
@@ -32,7 +33,7 @@ const settings = `select set_config('lock_timeout', '${lockTimeoutMs}', true), s
   (select string_agg(quote_ident(name), ', ') from unnest(current_schemas(false)) as name) || ', pg_temp', true)`
 
 /** The name of an index while it is built; one that exists before is left from a build that was interrupted. */
-export const unfinishedIndex = 'registry_unfinished'
+const unfinishedIndex = 'registry_unfinished'
 const dropUnfinished = `drop index concurrently if exists ${unfinishedIndex}`
 
 const isConcurrent = (sql: string): boolean => /^(?:create|drop) (?:unique )?index concurrently /.test(sql)

@@ -1,7 +1,7 @@
 /** Reads and stores whole rows on PostgreSQL in batches, each one JSON document. */
 import type { CopiedTable, StoredRow } from '../storage.js'
-import type { Run } from './connections.js'
 import { insertFrom, knex, named, prepared } from './prepared.js'
+import type { Run } from './run.js'
 
 const batch = 5_000
 

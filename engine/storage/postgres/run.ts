@@ -60,7 +60,7 @@ const tracing = (trace: Trace) => {
     }
 }
 
-export interface Runner {
+interface Runner {
   /** Runs statements that are separate transactions. */
   single(client: ClientBase): Run
   /** The SQL that begins a transaction, and what runs its statements. */

@@ -18,6 +18,7 @@ import {
 } from '../schema.js'
 import { changeLogTables } from './changeLog.js'
 import { longestKey } from './functions.js'
+import { knex } from './prepared.js'
 import { pinned } from './sqlFunction.js'
 
 /** Case is folded once, when a row is written, so that a search only compares. */
@@ -34,7 +35,7 @@ export const keyOf = ({ kind, name }: Field, value = quoted(name)): string =>
 export const isIndexed = ({ kind, name }: Field): string | undefined =>
   kind === 'text' ? `octet_length(${quoted(name)}) <= ${longestKey}` : undefined
 
-export const schemaDialect = (knex: Knex): SchemaDialect => ({
+export const schemaDialect: SchemaDialect = {
   knex,
   columnTypes,
   jsonType: 'text',
@@ -46,7 +47,7 @@ export const schemaDialect = (knex: Knex): SchemaDialect => ({
     const condition = isIndexed(field)
     return { columns: [field.name, 'id'], ...(condition && { predicate: knex.whereRaw(condition) }) }
   },
-})
+}
 
 /** Upgrades the table of idempotency keys of the first version, which stored the time as a timestamp. */
 const keysFromTimestamps = [
@@ -57,11 +58,11 @@ const keysFromTimestamps = [
 ]
 
 /** The tables that all resources share. */
-export const ownTables = (dialect: SchemaDialect): Readonly<Record<string, OwnTable>> => ({
+export const ownTables: Readonly<Record<string, OwnTable>> = {
   ...Object.fromEntries(Object.entries(changeLogTables).map(([name, create]) => [name, { create }])),
-  [keysTable]: { create: createKeysTable(dialect), upgrade: { column: 'made', sql: keysFromTimestamps } },
-  [originsTable]: { create: createOriginsTable(dialect) },
-})
+  [keysTable]: { create: createKeysTable(schemaDialect), upgrade: { column: 'made', sql: keysFromTimestamps } },
+  [originsTable]: { create: createOriginsTable(schemaDialect) },
+}
 
 /**
  * A field in the row's JSON, of the descriptor's type: another program may have made a text column jsonb, or padded with spaces.
@@ -76,7 +77,7 @@ const jsonValue = ({ name, kind, redacted }: Field): string => {
 }
 
 /** A condition: a column has a value that JSON cannot express. */
-export const isUnservable = (knex: Knex, { name, kind }: Field): Knex.Raw | undefined =>
+export const isUnservable = ({ name, kind }: Field): Knex.Raw | undefined =>
   kind === 'number' ? knex.raw(`??::double precision in ('NaN', 'Infinity', '-Infinity')`, [name]) : undefined
 
 /** The row as JSON, its keys in the descriptor's order; a redacted column is never read. */
@@ -129,12 +130,12 @@ const searchedObjects = (resource: Resource): DerivedObject[] => {
 const gin = { storageEngineIndexType: 'gin' as never }
 
 /** The indexes of a resource; `trigrams` is the operator class for searches, if the extension is installed. */
-const allIndexes = (dialect: SchemaDialect, resource: Resource, trigrams: string | undefined): DerivedObject[] => {
-  const own = indexesOf(dialect, resource)
+const allIndexes = (resource: Resource, trigrams: string | undefined): DerivedObject[] => {
+  const own = indexesOf(schemaDialect, resource)
   if (trigrams === undefined) return own
   const name = objectName(resource, 'search')
-  const column = dialect.knex.raw(`${searchedColumn} ${trigrams}`) as unknown as string
-  return [...own, indexOf(dialect, resource, name, (table) => table.index([column], name, gin))]
+  const column = knex.raw(`${searchedColumn} ${trigrams}`) as unknown as string
+  return [...own, indexOf(schemaDialect, resource, name, (table) => table.index([column], name, gin))]
 }
 
 /** The triggers of a resource. */
@@ -157,11 +158,7 @@ const triggersOf = (resource: Resource): DerivedObject[] => {
 }
 
 /** Every object derived from a table. */
-export const derivedObjects = (
-  dialect: SchemaDialect,
-  resource: Resource,
-  trigrams: string | undefined,
-): DerivedObjects => ({
-  indexes: allIndexes(dialect, resource, trigrams),
+export const derivedObjects = (resource: Resource, trigrams: string | undefined): DerivedObjects => ({
+  indexes: allIndexes(resource, trigrams),
   bookkeeping: [...searchedObjects(resource), ...triggersOf(resource)],
 })

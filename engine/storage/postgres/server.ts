@@ -1,7 +1,8 @@
 /** Finds out at start how to reach the server: with or without TLS, directly or through a pooler, and what the pooler supports. */
-import { Client, type ClientConfig, DatabaseError } from 'pg'
+import { Client, type ClientConfig } from 'pg'
 import type { PoolOptions, StorageOptions } from '../options.js'
 import { type Address, addressOf, type SessionSettings, type Tls } from './address.js'
+import { codeOf } from './errors.js'
 
 /** How to connect to a server and run statements on it. */
 export interface Server {
@@ -16,8 +17,6 @@ export interface Server {
 interface ServerOptions extends Pick<StorageOptions, 'warn'> {
   readonly pool: Pick<PoolOptions, 'waitMs' | 'preparedStatements'>
 }
-
-const codeOf = (error: unknown): string => (error instanceof DatabaseError ? (error.code ?? '') : '')
 
 /** A pooler refuses session settings with a protocol violation. */
 const refusesSettings = (error: unknown): boolean =>

@@ -1,18 +1,17 @@
 /** Prepares a PostgreSQL database at start: checks it, migrates it, and loads the demo data into an empty one. */
-import { Client, DatabaseError } from 'pg'
+import { Client } from 'pg'
 import { publicDatabaseUrl } from '../../databaseUrl.js'
 import type { Registry } from '../../descriptor/registry.js'
-import { driftedResources, recount, reportDrift } from '../countDrift.js'
-import { describeDifference } from '../difference.js'
+import { checkCounts, reportDrift } from '../countDrift.js'
 import { keysTable } from '../keys.js'
 import { loadDemo } from '../loadDemo.js'
 import { migrate } from '../migrate.js'
-import type { Execute, MigrationDialect, Step } from '../migrationDialect.js'
+import type { Execute, MigrationDialect } from '../migrationDialect.js'
 import type { MigrationPlan } from '../migrationPlan.js'
 import type { ConnectOptions, Migrated, MigrateOptions, StorageOptions } from '../options.js'
 import { quoted } from '../schema.js'
 import { NothingToDo, StorageError } from '../storage.js'
-import { messageOf } from './errors.js'
+import { codeOf, messageOf } from './errors.js'
 import { migrationDialect } from './migration.js'
 import { executeOn } from './migrationSteps.js'
 import { reachServer, type Server } from './server.js'
@@ -46,15 +45,14 @@ const reportMissingRights = async (execute: Execute, registry: Registry, warn: W
 }
 
 /** Without a vacuum, changed rows are not in the visibility map, and index-only counts would read every row. */
-const vacuum = async (execute: Execute, steps: readonly Step[], warn: Warn): Promise<void> => {
-  const changed = new Set(steps.filter(({ rows = 0 }) => rows > 0).map(({ table }) => table))
-  for (const table of changed)
+const vacuum = async (execute: Execute, changed: readonly { readonly table: string }[], warn: Warn): Promise<void> => {
+  for (const table of new Set(changed.map((one) => one.table)))
     await execute(`vacuum (analyze, truncate false) ${quoted(table)}`).catch((error: Error) =>
       warn(`The table "${table}" could not be vacuumed: ${error.message}.`),
     )
 }
 
-interface Prepared {
+interface MigratedDatabase {
   readonly execute: Execute
   readonly dialect: MigrationDialect
   readonly trigrams: string | undefined
@@ -74,7 +72,7 @@ const withMigrated = async <T>(
   server: Server,
   registry: Registry,
   options: MigrateOptions,
-  work: (prepared: Prepared) => Promise<T>,
+  work: (migrated: MigratedDatabase) => Promise<T>,
 ): Promise<T> => {
   const { warn, waitMs } = options
   const connect = connectorTo(server, waitMs)
@@ -84,9 +82,9 @@ const withMigrated = async <T>(
     await refuseEncoding(execute)
     const trigrams = await trigramsOf(execute, warn)
     const dialect = migrationDialect(client, connect, trigrams, warn)
-    const plan = await migrate(dialect, registry, options, options.words)
-    for (const difference of plan.differences) warn(describeDifference(difference))
-    await vacuum(execute, plan.steps, warn)
+    const plan = await migrate(dialect, registry, options)
+    const changed = plan.steps.filter(({ rows = 0 }) => rows > 0)
+    await vacuum(execute, changed, warn)
     return await work({ execute, dialect, trigrams, plan })
   } finally {
     await client.end()
@@ -116,10 +114,9 @@ export const explaining = async <T>(url: string, work: () => Promise<T>): Promis
     return await work()
   } catch (error) {
     if (error instanceof NothingToDo) throw error
-    const isRight = error instanceof DatabaseError && error.code === '42501'
     const advice =
       'Grant this role SELECT and INSERT on all tables and EXECUTE on all functions; see "Roles" in docs/postgres.md.'
-    const message = `${messageOf(error as Error)}${isRight ? `. ${advice}` : ''}`
+    const message = `${messageOf(error as Error)}${codeOf(error) === '42501' ? `. ${advice}` : ''}`
     throw new StorageError(`The database ${publicDatabaseUrl(url)} cannot be used: ${message}`)
   }
 }
@@ -128,24 +125,15 @@ const reachToMigrate = (url: string, { waitMs, warn }: Pick<MigrateOptions, 'wai
   reachServer(url, { pool: { waitMs, preparedStatements: 'off' }, warn })
 
 /** Brings the database up to date without serving it, and compares the stored counts with all rows. */
-export const migratePostgres = async (registry: Registry, url: string, options: MigrateOptions): Promise<Migrated> => {
-  const check = async ({ execute, dialect, plan }: Prepared): Promise<Migrated> => {
-    const drifted = await driftedResources(dialect, registry, 'all')
-    if (options.isRecounting && drifted.length > 0) {
-      await recount(dialect, drifted, options)
-      await vacuum(
-        execute,
-        drifted.map(({ table }) => ({ table, about: '', sql: [], rows: 1 })),
-        options.warn,
-      )
-    }
-    return { ...plan, drifted }
-  }
-  return explaining(url, async () => {
+export const migratePostgres = (registry: Registry, url: string, options: MigrateOptions): Promise<Migrated> =>
+  explaining(url, async () => {
     const server = await reachToMigrate(url, options)
-    return withMigrated(server, registry, options, check)
+    return withMigrated(server, registry, options, async ({ execute, dialect, plan }) => {
+      const drifted = await checkCounts(dialect, registry, options)
+      if (options.isRecounting) await vacuum(execute, drifted, options.warn)
+      return { ...plan, drifted }
+    })
   })
-}
 
 /** Opens a connection, runs work on it, and closes it. */
 export const usePostgres = <T>(

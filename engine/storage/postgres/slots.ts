@@ -22,7 +22,7 @@ interface Need {
 /** The statement was cancelled for a quick one, and has done nothing. */
 export class Preempted extends Unavailable {}
 
-export interface Slot {
+interface Slot {
   /** The statement starts now. */
   start(): void
   release(): void
@@ -39,7 +39,7 @@ interface Waiting extends Need {
   grant(slot: Slot): void
 }
 
-export interface Slots {
+interface Slots {
   /** Waits for a slot; rejects after `waitMs`, or when the caller has gone. */
   take(need: Need, waitMs: number, caller: Caller | undefined): Promise<Slot>
   /** How many statements wait for a slot. */

@@ -1,10 +1,19 @@
 /** Finds where a page of all rows begins, from the number of rows in each block of ids. */
-
-/** Rows are counted by blocks of 2^11 ids. */
-export const blockBits = 11n
+import { blockBits } from '../schema.js'
 
 /** How many rows a block of ids has. */
 export type Block = readonly [block: number, rows: number]
+
+const bits = BigInt(blockBits)
+
+const firstId = (block: number): bigint => BigInt(block) << bits
+export const lastId = (block: number): bigint => ((BigInt(block) + 1n) << bits) - 1n
+
+/** The ids of some blocks, from the first to the last. */
+export const idRange = (blocks: readonly Block[]): readonly [from: bigint, to: bigint] => [
+  firstId(blocks[0]?.[0] ?? 0),
+  lastId(blocks.at(-1)?.[0] ?? 0),
+]
 
 /** A table at one moment. */
 export interface TableState {
@@ -35,7 +44,7 @@ export const pageStart = (
   if (isExact && last - first + 1 === rows) return { first: BigInt(first) + offset, skip: 0n }
   let skip = Number(offset)
   for (const [block, count] of readBlocks()) {
-    if (count > skip) return { first: BigInt(block) << blockBits, skip: BigInt(skip) }
+    if (count > skip) return { first: firstId(block), skip: BigInt(skip) }
     skip -= count
   }
   return pastEnd

@@ -1,12 +1,12 @@
 /** SQLite: one file, a connection of the main thread for short reads, and worker threads for writes and long reads. */
 import type { Database } from 'better-sqlite3'
-import type { Registry } from '../../descriptor/registry.js'
+import { sqlitePath } from '../../databaseUrl.js'
+import type { Registry, Resource } from '../../descriptor/registry.js'
 import type { StorageOptions } from '../options.js'
-import { perResource } from '../perResource.js'
 import { ResponseCache } from '../responseCache.js'
 import { statesTable } from '../schema.js'
 import type { Storage } from '../storage.js'
-import { resourceTable } from '../table.js'
+import { resourceTables } from '../table.js'
 import type { Trace } from '../trace.js'
 import { commitCounter } from './commitCounter.js'
 import { fileGuard, inMemory } from './file.js'
@@ -15,7 +15,7 @@ import { readersOf } from './readers.js'
 import type { ReadWorkerData } from './readWorker.js'
 import { reopenOnReplace } from './reopenOnReplace.js'
 import { insertRows, readRows } from './rows.js'
-import { knex, readLockTimeout, setUp, startTimeout } from './setUp.js'
+import { readLockTimeout, setUp, startTimeout } from './setUp.js'
 import { type Statements, statementsOf } from './statements.js'
 import { type Shared, sqliteTable } from './table.js'
 import { type Executor, inPlace, workerThread } from './worker.js'
@@ -44,7 +44,7 @@ const executorsOf = (
 const openFile = async (registry: Registry, path: string, options: StorageOptions): Promise<Storage> => {
   const database = await setUp(registry, path, options)
   const commits = commitCounter(database)
-  const statements = new Map(registry.map((resource) => [resource.path, statementsOf(knex, registry, resource)]))
+  const statements = new Map(registry.map((resource) => [resource.path, statementsOf(registry, resource)]))
   const lists = new Map([...statements].map(([resource, sql]) => [resource, sql.lists]))
   let threadRestarts = 0
   const onRestart = (cause: string) => {
@@ -60,10 +60,9 @@ const openFile = async (registry: Registry, path: string, options: StorageOption
   const counted = database.prepare(`select name, rows from ${statesTable}`).raw()
   const checkFile = fileGuard(path)
   const anyQuery = database.prepare('select count(*) from sqlite_schema')
+  const dialectOf = (resource: Resource) => sqliteTable(resource, statements.get(resource.path) as Statements, shared)
   return {
-    table: perResource(registry, (resource) =>
-      resourceTable(resource, sqliteTable(resource, statements.get(resource.path) as Statements, shared), cache, trace),
-    ),
+    table: resourceTables(registry, dialectOf, cache, trace),
     async counts() {
       const rows = new Map(counted.all() as [string, number][])
       return new Map(registry.map((resource) => [resource, rows.get(resource.table) ?? 0]))
@@ -74,7 +73,7 @@ const openFile = async (registry: Registry, path: string, options: StorageOption
       try {
         database.exec('begin immediate')
         database.pragma('defer_foreign_keys = ON')
-        for await (const { resource, rows } of batches) insertRows(database, knex, resource, rows)
+        for await (const { resource, rows } of batches) insertRows(database, resource, rows)
         database.exec('commit')
       } finally {
         if (database.inTransaction) database.exec('rollback')
@@ -97,7 +96,7 @@ const openFile = async (registry: Registry, path: string, options: StorageOption
 
 /** Opens the database, creates what is missing, and loads the demo data into an empty one if requested. */
 export const openSqlite = async (registry: Registry, url: string, options: StorageOptions): Promise<Storage> => {
-  const path = url.slice('sqlite:'.length)
+  const path = sqlitePath(url) as string
   // A file that replaces another is served as it is, even if it is empty.
   return reopenOnReplace(path, (isReopened) =>
     openFile(registry, path, { ...options, demo: options.demo && !isReopened }),

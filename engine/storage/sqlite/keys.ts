@@ -1,12 +1,12 @@
 /** Idempotency keys on SQLite: the statements that the writer runs. */
-import type { Knex } from 'knex'
 import { compile, parameter } from '../bindings.js'
 import { keyQueries } from '../keys.js'
+import { knex } from './knex.js'
 
 const now = `cast(unixepoch('subsec') * 1000 as integer)`
 
 /** The SQL that finds a key, stores one (key, digest, id, body), and deletes those that have expired. */
-export const keySql = (knex: Knex) => {
+export const keySql = () => {
   const { find, expired, store } = keyQueries(knex, now)
   const values = ['key', 'digest', 'id', 'body'].map((name) => parameter(knex, name))
   return {

@@ -1,10 +1,11 @@
 /** Reads the pages of searches and filters, whose cost grows with the table: in steps, so that a deadline can end them. */
 import type { Database } from 'better-sqlite3'
+import type { StreamPart } from '../dialect.js'
 import { type LargePage, largePage, pageHead, type SizedRow } from '../largePage.js'
 import type { Plan } from '../plan.js'
 import type { ValueCounts } from '../storage.js'
 import { type Block, pageStart, type TableState } from './blocks.js'
-import { type ListPart, partReader, type RowsSql } from './parts.js'
+import { partReader, type RowsSql } from './parts.js'
 import { preparer } from './prepared.js'
 import { addContains, containsSql, DeadlineExceeded, matchExpression, probeSql, trigramsOf } from './search.js'
 import { type Finder, type Matches, matchInSteps } from './steps.js'
@@ -158,7 +159,7 @@ export const listReader = (
 ) => {
   const lookFor = addContains(database)
   const lists = new Map([...sql].map(([resource, one]) => [resource, listsOf(database, one, lookFor, onPrepare)]))
-  return (task: ListTask, timeLeftMs: number): ListPage | ListPart | ValueCounts | Uint8Array => {
+  return (task: ListTask, timeLeftMs: number): ListPage | StreamPart | ValueCounts | Uint8Array => {
     const list = lists.get(task.resource) as ReturnType<typeof listsOf>
     if ('ids' in task) return list.rows(task.ids)
     const now = performance.now()

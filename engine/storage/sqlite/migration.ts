@@ -1,13 +1,11 @@
 /** The migration dialect of SQLite. SQLite stores the SQL of each object, which is compared with the expected SQL. */
 import type { Database } from 'better-sqlite3'
-import type { Knex } from 'knex'
 import type { Resource } from '../../descriptor/registry.js'
 import { batchesOf } from '../batches.js'
 import { spelling } from '../conversions.js'
 import type { Execute, MigrationDialect } from '../migrationDialect.js'
-import { type ObjectName, quoted, statesTable } from '../schema.js'
+import { blockBits, type ObjectName, quoted, statesTable } from '../schema.js'
 import { StorageError } from '../storage.js'
-import { blockBits } from './blocks.js'
 import { catalogueOf, tableNames } from './catalogue.js'
 import { rebuild, rebuildObstacles } from './rebuild.js'
 import { insertRows } from './rows.js'
@@ -29,9 +27,9 @@ const normalised = (sql: string): string => sql.toLowerCase().replaceAll(/[`"]/g
 const batch = 10_000
 
 /** Adds the existing rows to the search index and the blocks, and counts them. */
-const fill = async (execute: Execute, knex: Knex, resource: Resource, rows: number): Promise<string[]> => {
+const fill = async (execute: Execute, resource: Resource, rows: number): Promise<string[]> => {
   const [table, search] = [quoted(resource.table), searchTable(resource)]
-  const add = `insert into ${search} (rowid, text) select id, ${searchedText(knex, resource)} from ${table}`
+  const add = `insert into ${search} (rowid, text) select id, ${searchedText(resource)} from ${table}`
   return [
     ...(await batchesOf(execute, table, batch, rows)).map((range) => `${add} where ${range}`),
     // Two segments of the same size are merged when the writer is idle: see mergeSegments.ts.
@@ -53,8 +51,7 @@ const refuseBrokenReferences = (database: Database): void => {
 const codeOf = (error: unknown): unknown => (error as { code?: string }).code
 
 /** A connection as the migration uses it. */
-export const migrationDialect = (database: Database, knex: Knex): MigrationDialect => {
-  const dialect = schemaDialect(knex)
+export const migrationDialect = (database: Database): MigrationDialect => {
   // SQLite casts 1e300 to 1.0e+300.
   database.function('registry_spelling', (value) => (typeof value === 'number' ? spelling(value) : value))
   const execute: Execute = async (sql, values = []) => {
@@ -81,7 +78,7 @@ export const migrationDialect = (database: Database, knex: Knex): MigrationDiale
     }
   }
   return {
-    ...dialect,
+    ...schemaDialect,
     execute,
     transaction,
     exclusively: transaction,
@@ -92,11 +89,11 @@ export const migrationDialect = (database: Database, knex: Knex): MigrationDiale
       }
     },
     deferForeignKeys: 'pragma defer_foreign_keys = ON',
-    ownTables: ownTables(dialect),
-    dropOwn: () => Object.keys(ownTables(dialect)).map((name) => drop({ type: 'table', name })),
+    ownTables,
+    dropOwn: () => Object.keys(ownTables).map((name) => drop({ type: 'table', name })),
     tableNames: async () => tableNames(database),
     catalogue: async (table) => catalogueOf(database, table),
-    isUnservable: (field) => isUnservable(knex, field),
+    isUnservable,
     rebuilds: () => true,
     obstacles: (current, shape) => rebuildObstacles(database, current, shape),
     reshape: (current, shape) => rebuild(database, current, shape),
@@ -106,8 +103,8 @@ export const migrationDialect = (database: Database, knex: Knex): MigrationDiale
     },
     forget: (table) => [`delete from ${statesTable} where name = '${table}'`],
     derivedObjects: (resource) => ({
-      indexes: allIndexes(dialect, resource),
-      bookkeeping: bookkeepingOf(dialect, resource),
+      indexes: allIndexes(resource),
+      bookkeeping: bookkeepingOf(resource),
     }),
     async existingObjects({ table }) {
       const stored = new Map(database.prepare('select name, sql from sqlite_schema').raw().all() as [string, string][])
@@ -128,21 +125,20 @@ export const migrationDialect = (database: Database, knex: Knex): MigrationDiale
       unique: index.unique,
     }),
     async bookkeepingSteps(resource, rows) {
-      const objects = bookkeepingOf(dialect, resource)
-      const filled = await fill(execute, knex, resource, rows)
+      const objects = bookkeepingOf(resource)
+      const filled = await fill(execute, resource, rows)
       const sql = [...objects.toReversed().map(drop), ...objects.map((object) => object.sql), ...filled]
       return [{ about: `index and count the rows of ${resource.table}`, sql }]
     },
     storedCounts: (resource) => ({
       total: `select rows from ${statesTable} where name = '${resource.table}'`,
       blocks: `select block, rows from ${blocksTable(resource)}`,
-      blockBits: Number(blockBits),
       isTextWrong: `(select count(*) from ${quoted(resource.table)}) <> (select count(*) from ${searchTable(resource)}_docsize)`,
     }),
     isUniqueViolation: (error) => codeOf(error) === 'SQLITE_CONSTRAINT_UNIQUE',
     adviceFor: (error) => (/^SQLITE_(?:ERROR|CONSTRAINT)/.test(String(codeOf(error))) ? '' : undefined),
     async insertRows(resource, rows) {
-      insertRows(database, knex, resource, rows)
+      insertRows(database, resource, rows)
     },
   }
 }

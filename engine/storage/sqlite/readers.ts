@@ -1,8 +1,8 @@
 /** Reads lists in two executors, one for quick reads and one for slow ones. */
+import type { StreamPart } from '../dialect.js'
 import type { Plan } from '../plan.js'
 import type { Caller, ValueCounts } from '../storage.js'
 import type { ListPage, ListTask } from './lists.js'
-import type { ListPart } from './parts.js'
 import { DeadlineExceeded } from './search.js'
 import type { Executor } from './worker.js'
 
@@ -11,7 +11,7 @@ export interface Readers {
   /** The JSON of some rows, joined by commas. */
   rows(resource: string, ids: readonly bigint[]): Promise<Uint8Array>
   /** The next part of a stream. */
-  part(resource: string, query: Plan, after: bigint, caller?: Caller): Promise<ListPart>
+  part(resource: string, query: Plan, after: bigint, caller?: Caller): Promise<StreamPart>
   valueCounts(
     resource: string,
     query: Plan,

@@ -1,9 +1,9 @@
 /** Reads and stores whole rows on SQLite. */
 import type { Database } from 'better-sqlite3'
-import type { Knex } from 'knex'
 import { compile, parameter } from '../bindings.js'
 import { quoted } from '../schema.js'
 import type { CopiedTable, StoredRow } from '../storage.js'
+import { knex } from './knex.js'
 
 type Kind = CopiedTable['fields'][number]['kind']
 
@@ -19,7 +19,7 @@ const fromSqlite = (kind: Kind, value: unknown): StoredRow[string] => {
 }
 
 /** Stores whole rows; those without an id get the next ones. */
-export const insertRows = (database: Database, knex: Knex, table: CopiedTable, rows: Iterable<StoredRow>): void => {
+export const insertRows = (database: Database, table: CopiedTable, rows: Iterable<StoredRow>): void => {
   const row = Object.fromEntries(table.fields.map(({ name }) => [name, parameter(knex, name)]))
   const { sql, parameters } = compile(knex(table.table).insert(row))
   const insert = database.prepare(sql)

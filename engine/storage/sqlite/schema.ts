@@ -8,6 +8,7 @@ import { type Field, type Resource, searchedFields } from '../../descriptor/regi
 import { createKeysTable, keysTable } from '../keys.js'
 import type { OwnTable } from '../migrationDialect.js'
 import {
+  blockBits,
   createOriginsTable,
   type DerivedObject,
   indexesOf,
@@ -19,7 +20,7 @@ import {
   sqlOf,
   statesTable,
 } from '../schema.js'
-import { blockBits } from './blocks.js'
+import { knex } from './knex.js'
 import { longText } from './search.js'
 
 export const jsonIndex = (resource: Resource): string => objectName(resource, 'json')
@@ -27,7 +28,7 @@ export const longRowsIndex = (resource: Resource): string => objectName(resource
 export const searchTable = (resource: Resource): string => objectName(resource, 'search')
 export const blocksTable = (resource: Resource): string => objectName(resource, 'blocks')
 
-export const schemaDialect = (knex: Knex): SchemaDialect => ({
+export const schemaDialect: SchemaDialect = {
   knex,
   columnTypes: { integer: 'integer', number: 'numeric', text: 'text' },
   jsonType: 'blob',
@@ -36,24 +37,24 @@ export const schemaDialect = (knex: Knex): SchemaDialect => ({
   uniqueKey: ({ name }) => name,
   // Every index of SQLite ends with the id.
   filterIndex: ({ name }) => ({ columns: [name] }),
-})
+}
 
 /** The tables that all resources share. */
-export const ownTables = (dialect: SchemaDialect): Readonly<Record<string, OwnTable>> => ({
+export const ownTables: Readonly<Record<string, OwnTable>> = {
   [statesTable]: {
     create: sqlOf(
-      dialect.knex.schema.createTable(statesTable, (table) => {
+      knex.schema.createTable(statesTable, (table) => {
         table.text('name').primary()
         table.integer('rows').notNullable()
         table.text('state').notNullable()
       }),
     ),
   },
-  [keysTable]: { create: createKeysTable(dialect) },
-  [originsTable]: { create: createOriginsTable(dialect) },
-})
+  [keysTable]: { create: createKeysTable(schemaDialect) },
+  [originsTable]: { create: createOriginsTable(schemaDialect) },
+}
 
-const written = (knex: Knex, sql: string, bindings: readonly unknown[]): string =>
+const written = (sql: string, bindings: readonly unknown[]): string =>
   knex
     .raw(sql, bindings as never)
     .toSQL()
@@ -70,49 +71,45 @@ const isOfKind: Readonly<Record<Kind, string>> = {
 }
 
 /** A condition: a column has a value that is not one of its field. */
-export const isUnservable = (knex: Knex, { name, kind }: Field): Knex.Raw => knex.raw(`not (${isOfKind[kind]})`, [name])
+export const isUnservable = ({ name, kind }: Field): Knex.Raw => knex.raw(`not (${isOfKind[kind]})`, [name])
 
 /** The row as JSON, its keys in the descriptor's order; a redacted column is never even read. */
-export const rowJson = (knex: Knex, resource: Resource): string => {
+export const rowJson = (resource: Resource): string => {
   const values = resource.fields.map(({ name, kind, redacted }) => {
     if (redacted) return 'null'
-    return name === 'id' ? quoted(name) : written(knex, `case when ${isOfKind[kind]} then ?? end`, [name, name])
+    return name === 'id' ? quoted(name) : written(`case when ${isOfKind[kind]} then ?? end`, [name, name])
   })
   return `json_object(${resource.fields.map(({ name }, index) => `'${name}', ${values[index]}`).join(', ')})`
 }
 
 /** The text that is searched: the text fields that have a value, joined by a space; `of` names the row or table. */
-export const searchedText = (knex: Knex, resource: Resource, of?: string): string => {
+export const searchedText = (resource: Resource, of?: string): string => {
   const columns = searchedFields(resource).map(({ name }) => (of ? `${of}.${name}` : name))
   if (columns.length === 0) return `''`
-  return written(knex, `concat_ws(' '${', ??'.repeat(columns.length)})`, columns)
+  return written(`concat_ws(' '${', ??'.repeat(columns.length)})`, columns)
 }
 
 /** Whether a row holds so much text that a page of such rows takes long to read. */
-export const isLong = (knex: Knex, resource: Resource): string =>
-  `octet_length(${searchedText(knex, resource)}) > ${longText}`
+export const isLong = (resource: Resource): string => `octet_length(${searchedText(resource)}) > ${longText}`
 
 /** The indexes of a resource. */
-export const allIndexes = (dialect: SchemaDialect, resource: Resource): DerivedObject[] => {
-  const { knex } = dialect
-  return [
-    // A row is serialised once, when it is written; pages are read from this index alone.
-    indexOf(dialect, resource, jsonIndex(resource), (table) =>
-      table.index(['id', knex.raw(rowJson(knex, resource)) as unknown as string], jsonIndex(resource)),
-    ),
-    // Almost always empty. A table with a long row is read by a worker, because a page of such rows takes long.
-    indexOf(dialect, resource, longRowsIndex(resource), (table) =>
-      table.index(['id'], longRowsIndex(resource), { predicate: knex.whereRaw(isLong(knex, resource)) }),
-    ),
-    ...indexesOf(dialect, resource),
-  ]
-}
+export const allIndexes = (resource: Resource): DerivedObject[] => [
+  // A row is serialised once, when it is written; pages are read from this index alone.
+  indexOf(schemaDialect, resource, jsonIndex(resource), (table) =>
+    table.index(['id', knex.raw(rowJson(resource)) as unknown as string], jsonIndex(resource)),
+  ),
+  // Almost always empty. A table with a long row is read by a worker, because a page of such rows takes long.
+  indexOf(schemaDialect, resource, longRowsIndex(resource), (table) =>
+    table.index(['id'], longRowsIndex(resource), { predicate: knex.whereRaw(isLong(resource)) }),
+  ),
+  ...indexesOf(schemaDialect, resource),
+]
 
 /** The search index and the blocks of a resource, and the triggers that maintain them, the row count and the version. */
-export const bookkeepingOf = ({ knex }: SchemaDialect, resource: Resource): DerivedObject[] => {
+export const bookkeepingOf = (resource: Resource): DerivedObject[] => {
   const { table } = resource
   const [search, blocks] = [searchTable(resource), blocksTable(resource)]
-  const find = `insert into ${search} (rowid, text) values (new.id, ${searchedText(knex, resource, 'new')});`
+  const find = `insert into ${search} (rowid, text) values (new.id, ${searchedText(resource, 'new')});`
   const forget = `delete from ${search} where rowid = old.id;`
   // A random version, not a counter: after a restore from a backup, an old tag never matches new rows.
   const count = (change: string) =>

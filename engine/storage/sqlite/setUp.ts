@@ -2,28 +2,24 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
-import createKnex from 'knex'
+import { sqlitePath } from '../../databaseUrl.js'
 import type { Registry } from '../../descriptor/registry.js'
-import { driftedResources, recount, reportDrift } from '../countDrift.js'
-import { describeDifference } from '../difference.js'
+import { checkCounts, reportDrift } from '../countDrift.js'
 import { loadDemo } from '../loadDemo.js'
 import { migrate } from '../migrate.js'
 import type { MigrationDialect } from '../migrationDialect.js'
 import type { MigrationPlan } from '../migrationPlan.js'
-import type { ConnectOptions, Migrated, MigrateOptions, StorageOptions } from '../options.js'
+import type { ChangeOptions, ConnectOptions, Migrated, MigrateOptions, StorageOptions } from '../options.js'
 import { NothingToDo, StorageError } from '../storage.js'
 import { connect } from './connection.js'
 import { explainError, inMemory, isNew, refuseUnreadable, refuseUnsound, refuseUnusable } from './file.js'
 import { migrationDialect } from './migration.js'
 
-/** Builds SQL and never connects: statements run on better-sqlite3 directly. */
-export const knex = createKnex({ client: 'better-sqlite3', useNullAsDefault: true })
-
 /** How long a start, and how long a read, waits for another process's lock, in milliseconds. */
 export const startTimeout = 5_000
 export const readLockTimeout = 50
 
-interface Prepared {
+interface MigratedFile {
   readonly database: Database.Database
   readonly dialect: MigrationDialect
   readonly plan: MigrationPlan
@@ -34,8 +30,8 @@ interface Prepared {
 const withMigrated = async <T>(
   registry: Registry,
   path: string,
-  options: Pick<MigrateOptions, 'progress' | 'warn' | 'words' | 'beforeChanges'>,
-  work: (prepared: Prepared) => Promise<T>,
+  options: ChangeOptions,
+  work: (migrated: MigratedFile) => Promise<T>,
 ): Promise<T> => {
   let database: Database.Database | undefined
   try {
@@ -46,9 +42,8 @@ const withMigrated = async <T>(
     const isCreated = path === inMemory || isNew(path)
     if (!isCreated) refuseUnsound(path, registry)
     database = connect(path, { timeout: startTimeout })
-    const dialect = migrationDialect(database, knex)
-    const plan = await migrate(dialect, registry, options, options.words)
-    for (const difference of plan.differences) options.warn(describeDifference(difference))
+    const dialect = migrationDialect(database)
+    const plan = await migrate(dialect, registry, options)
     return await work({ database, dialect, plan, isCreated })
   } catch (error) {
     database?.close()
@@ -70,9 +65,8 @@ export const setUp = (registry: Registry, path: string, options: StorageOptions)
 
 /** Brings the file up to date without serving it, and compares the stored counts with all rows. */
 export const migrateSqlite = (registry: Registry, url: string, options: MigrateOptions): Promise<Migrated> =>
-  withMigrated(registry, url.slice('sqlite:'.length), options, async ({ database, dialect, plan }) => {
-    const drifted = await driftedResources(dialect, registry, 'all')
-    if (options.isRecounting && drifted.length > 0) await recount(dialect, drifted, options)
+  withMigrated(registry, sqlitePath(url) as string, options, async ({ database, dialect, plan }) => {
+    const drifted = await checkCounts(dialect, registry, options)
     database.close()
     return { ...plan, drifted }
   })
@@ -83,7 +77,7 @@ export const useSqlite = async <T>(
   { isReadOnly }: ConnectOptions,
   work: (database: MigrationDialect) => Promise<T>,
 ): Promise<T> => {
-  const path = url.slice('sqlite:'.length)
+  const path = sqlitePath(url) as string
   let database: Database.Database | undefined
   try {
     if (path !== inMemory) refuseUnreadable(path)
@@ -92,7 +86,7 @@ export const useSqlite = async <T>(
       isThere && isReadOnly
         ? new Database(path, { readonly: true, timeout: startTimeout })
         : connect(isThere ? path : inMemory, { timeout: startTimeout })
-    return await work(migrationDialect(database, knex))
+    return await work(migrationDialect(database))
   } catch (error) {
     throw new StorageError(`The database ${path} cannot be used: ${explainError(path, error as Error)}`)
   } finally {

@@ -1,10 +1,10 @@
 /** The SQL of a resource on SQLite, compiled when the registry is loaded. */
-import type { Knex } from 'knex'
 import { filterFields, type Registry, type Resource, searchedFields } from '../../descriptor/registry.js'
 import { compile, parameter } from '../bindings.js'
 import { conflictsQuery } from '../conflicts.js'
 import { quoted, statesTable } from '../schema.js'
 import { keySql } from './keys.js'
+import { knex } from './knex.js'
 import type { ListSql } from './lists.js'
 import { blocksTable, isLong, jsonIndex, longRowsIndex, rowJson, searchedText, searchTable } from './schema.js'
 
@@ -12,15 +12,15 @@ import { blocksTable, isLong, jsonIndex, longRowsIndex, rowJson, searchedText, s
 const bounded = 'limit cast(? as integer) offset cast(? as integer)'
 
 /** The statements of one resource. */
-export const statementsOf = (knex: Knex, registry: Registry, resource: Resource) => {
+export const statementsOf = (registry: Registry, resource: Resource) => {
   const table = quoted(resource.table)
   const parameters = (...names: string[]) => names.map((name) => parameter(knex, name)) as never
   const version = `(select state from ${statesTable} where name = '${resource.table}')`
   const rowCount = `(select rows from ${statesTable} where name = '${resource.table}')`
   // Without INDEXED BY, SQLite computes the JSON again for a handful of rows.
-  const rows = `select id, ${rowJson(knex, resource)} as row from ${table} indexed by ${jsonIndex(resource)}`
+  const rows = `select id, ${rowJson(resource)} as row from ${table} indexed by ${jsonIndex(resource)}`
   const columns = resource.fields.map((field) => field.name).filter((name) => name !== 'id')
-  const longRows = `select 1 from ${table} indexed by ${longRowsIndex(resource)} where ${isLong(knex, resource)}`
+  const longRows = `select 1 from ${table} indexed by ${longRowsIndex(resource)} where ${isLong(resource)}`
   // Without text the condition is constant, and SQLite cannot use the index.
   const hasLongRows = searchedFields(resource).length > 0 ? `exists (${longRows})` : '0'
   return {
@@ -31,7 +31,7 @@ export const statementsOf = (knex: Knex, registry: Registry, resource: Resource)
       knex(resource.table).insert(Object.fromEntries(columns.map((name) => [name, parameter(knex, name)]))),
     ),
     conflicts: compile(conflictsQuery(knex, registry, resource)),
-    keys: keySql(knex),
+    keys: keySql(),
     /** The page of all rows from an id on. */
     all: compile(
       knex.raw(
@@ -47,7 +47,7 @@ export const statementsOf = (knex: Knex, registry: Registry, resource: Resource)
       state: `select ${version} as version, ${rowCount} as rows, (select min(id) from ${table}) as first,
         (select max(id) from ${table}) as last, ${hasLongRows} as hasLongRows`,
       blocks: `select block, rows from ${blocksTable(resource)} order by block`,
-      text: searchedText(knex, resource, resource.table),
+      text: searchedText(resource, resource.table),
       filters: Object.fromEntries(filterFields(resource).map(({ name }) => [name, `${table}.${quoted(name)} = ?`])),
       rows: `${rows} where id in (select value from json_each(?)) order by id`,
       rowsAfter: `${rows} where id > ? order by id`,

@@ -1,6 +1,6 @@
 /** Finds the ids of a page and counts all matches in steps, so that a deadline can end the search. */
 import type { ListQuery } from '../storage.js'
-import { type Block, blockBits } from './blocks.js'
+import { type Block, idRange } from './blocks.js'
 import { DeadlineExceeded } from './search.js'
 
 /** How many blocks of ids the first step goes through, and how long steps should take, in milliseconds. */
@@ -34,8 +34,7 @@ export const matchInSteps = (
     const started = performance.now()
     if (started > deadline) throw new DeadlineExceeded()
     const step = blocks.slice(next, next + size)
-    const [first, last] = [step[0]?.[0] ?? 0, step.at(-1)?.[0] ?? 0]
-    const range = [BigInt(first) << blockBits, ((BigInt(last) + 1n) << blockBits) - 1n] as const
+    const range = idRange(step)
     const isInPage = skip <= total && ids.length < limit
     let matched = isInPage ? 0 : find.count(...range)
     if (isInPage || (ids.length < limit && skip < total + matched)) {

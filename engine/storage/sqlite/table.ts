@@ -105,10 +105,7 @@ export const sqliteTable = (resource: Resource, statements: Statements, shared: 
       if ('bytes' in page) return { version: page.version, body: asBuffer(page.bytes) }
       return { body: largePageBody(page, (ids) => readers.rows(resource.path, ids)) }
     },
-    async part(plan, after, caller) {
-      const { bytes, last } = await readers.part(resource.path, plan, after, caller)
-      return { rows: bytes, last }
-    },
+    part: (...query) => readers.part(resource.path, ...query),
     valueCounts: (...query) => readers.valueCounts(resource.path, ...query),
     async excerpts(ids, fields) {
       return prepare(excerptSql(resource, fields)).all(`[${ids.join()}]`) as RowValues[]

@@ -2,7 +2,7 @@
 import { longestValue, mostValues } from '../dialect.js'
 import { quoted } from '../schema.js'
 import type { ValueCounts } from '../storage.js'
-import { type Block, blockBits } from './blocks.js'
+import { type Block, idRange } from './blocks.js'
 import type { Prepare } from './prepared.js'
 import { DeadlineExceeded } from './search.js'
 import type { Finder } from './steps.js'
@@ -34,9 +34,7 @@ export const valueCounter =
     // The blocks of a sample are not adjacent, so they are counted one by one.
     const size = share >= 1 ? blocksAtOnce : 1
     for (let next = 0; next < blocks.length; next += size) {
-      const step = blocks.slice(next, next + size)
-      const [first, last] = [step[0]?.[0] ?? 0, step.at(-1)?.[0] ?? 0]
-      const found = ids(BigInt(first) << blockBits, ((BigInt(last) + 1n) << blockBits) - 1n)
+      const found = ids(...idRange(blocks.slice(next, next + size)))
       for (let from = 0; from < found.length; from += batch) {
         if (performance.now() > deadline) throw new DeadlineExceeded()
         for (const row of read.all(`[${found.slice(from, from + batch).join()}]`) as unknown[][]) {

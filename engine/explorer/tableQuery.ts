@@ -1,17 +1,17 @@
-/** Reads the state of a table page from its query string; forms send empty inputs, names of rows and page numbers too. */
+/** Reads the query of a table page from its query string; forms send empty inputs, names of rows and page numbers too. */
 import type { listQueryParser } from '../contract/parameters.js'
 import { filterFields, type Registry, type Resource } from '../descriptor/registry.js'
-import type { Storage } from '../storage/storage.js'
+import type { ListQuery, Storage } from '../storage/storage.js'
 import { withFilter } from './filters.js'
 import { targetOf } from './labels.js'
-import { type TableState, tableUrl } from './links.js'
+import { tableUrl } from './links.js'
 import { eachRow } from './rows.js'
 
-/** The state; or where to go instead; or the name that several rows have, of which one must be chosen. */
-export type ParsedState =
-  | { readonly state: TableState }
+/** The query; or where to go instead; or the name that several rows have, of which one must be chosen. */
+type ParsedQuery =
+  | { readonly query: ListQuery }
   | { readonly redirect: string }
-  | { readonly state: TableState; readonly ambiguous: { readonly field: string; readonly text: string } }
+  | { readonly query: ListQuery; readonly ambiguous: { readonly field: string; readonly text: string } }
 
 const isInteger = (text: string): boolean => /^\s*[+-]?\d+\s*$/.test(text)
 
@@ -25,13 +25,13 @@ const onlyMatch = async (storage: Storage, target: Resource, q: string): Promise
   return total === 1 ? id : undefined
 }
 
-export const parseState = async (
+export const parseQuery = async (
   storage: Storage,
   registry: Registry,
   resource: Resource,
   parse: ReturnType<typeof listQueryParser>,
   querystring: string,
-): Promise<ParsedState> => {
+): Promise<ParsedQuery> => {
   // The last value of a repeated parameter counts, as in the API; an empty input is no filter.
   const all = new URLSearchParams(querystring)
   const sent = new Map([...all].filter(([, value]) => value.trim() !== ''))
@@ -43,18 +43,18 @@ export const parseState = async (
   const parsed = parse(new URLSearchParams([...sent]).toString())
   const [first, ...others] = texts
   // One name after another: the address of the next page has the names that are still to be found.
-  const state = { ...parsed, filters: { ...parsed.filters, ...Object.fromEntries(others) } }
+  const query = { ...parsed, filters: { ...parsed.filters, ...Object.fromEntries(others) } }
   const target = names[0] && targetOf(registry, names[0])
   if (first && target) {
     const [field, text] = first
     const id = await onlyMatch(storage, target, text)
-    if (id === undefined) return { state, ambiguous: { field, text } }
-    return { redirect: tableUrl(resource, withFilter(state, field, String(id))) }
+    if (id === undefined) return { query, ambiguous: { field, text } }
+    return { redirect: tableUrl(resource, withFilter(query, field, String(id))) }
   }
   if (page !== undefined && isInteger(page)) {
-    const skipped = (BigInt(page.trim()) - 1n) * BigInt(state.limit)
-    return { redirect: tableUrl(resource, { ...state, offset: skipped > 0n ? skipped : 0n }) }
+    const skipped = (BigInt(page.trim()) - 1n) * BigInt(query.limit)
+    return { redirect: tableUrl(resource, { ...query, offset: skipped > 0n ? skipped : 0n }) }
   }
-  // A form without JavaScript sends its empty inputs too; the address is the state alone.
-  return sent.size < all.size ? { redirect: tableUrl(resource, state) } : { state }
+  // A form without JavaScript sends its empty inputs too; the address is the query alone.
+  return sent.size < all.size ? { redirect: tableUrl(resource, query) } : { query }
 }
