@@ -171,12 +171,16 @@ test('a search for the text of a filter is not served from the cache of that fil
 })
 
 const isOptional = ({ kind, required }: Field) => kind === 'text' && !required
-const shaped = registry.find(({ fields }) => fields.some(isOptional)) as Resource
+const isNumber = ({ name, kind }: Field) => kind !== 'text' && name !== 'id'
+const shaped = registry.find(({ fields }) => fields.some(isOptional) && fields.some(isNumber)) as Resource
 const optional = shaped.fields.find(isOptional) as Field
+const moved = shaped.fields.find(isNumber) as Field
 const redacted: Field = { ...optional, redacted: true }
 const shapes: [change: string, fields: readonly Field[]][] = [
   ['a field was added', [...shaped.fields, { ...optional, name: 'added_later' }]],
   ['a field was redacted', shaped.fields.map((field) => (field === optional ? redacted : field))],
+  // Nothing changes in a PostgreSQL database.
+  ['a field was moved', [...shaped.fields.filter((field) => field !== moved), moved]],
 ]
 for (const [change, fields] of shapes) {
   test(`a tag changes with the shape of the rows: ${change}`, async () => {
