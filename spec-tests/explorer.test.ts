@@ -1,4 +1,5 @@
 /** The explorer's pages as HTML, without a browser: what they show, where they lead, and that they escape everything. */
+import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { integer, text } from '../engine/descriptor/index.js'
@@ -9,6 +10,7 @@ import {
   type RowValues,
   resourceFrom,
 } from '../engine/descriptor/registry.js'
+import { diagramOf } from '../engine/explorer/diagram.js'
 import { labelFields, readLabels } from '../engine/explorer/labels.js'
 import { openStorage } from '../engine/storage/open.js'
 import type { Storage } from '../engine/storage/storage.js'
@@ -50,6 +52,46 @@ test('the home page has every area and resource with its count and about, and a 
     }
   }
   assert.ok(linksOf(html).includes('/api/docs'))
+})
+
+test('the diagram shows every reference of any registry: parallel ones, cycles, and names that are longer than a box', async () => {
+  const long = 'A thing with a name that nobody can say in one breath'
+  const registryOf = (references: readonly (readonly number[])[]): Registry =>
+    references.map((targets, from) =>
+      resourceFrom(
+        `things-${from}`,
+        {
+          name: from === 0 ? long : `Thing ${from}`,
+          area: 'Things',
+          table: `things_${from}`,
+          fields: Object.fromEntries(
+            targets.map((to, n) => [
+              `field_${n}`,
+              integer({ references: `things-${Math.min(to, references.length - 1)}` }),
+            ]),
+          ),
+          required: [],
+          create: false,
+        },
+        [],
+      ),
+    )
+  const targets = fc.array(fc.array(fc.nat(11), { maxLength: 6 }), { minLength: 1, maxLength: 12 })
+  await fc.assert(
+    fc.asyncProperty(targets, async (references) => {
+      const drawn = registryOf(references)
+      const { source } = await diagramOf(drawn)
+      for (const { path, fields } of drawn) {
+        for (const { name, references: target } of fields) {
+          if (target) assert.ok(source.includes(`${path}.${name} → ${target}<`), `${path}.${name}`)
+        }
+      }
+      assert.not.match(source, /NaN|undefined/)
+      assert.match(source, `<title>${long}s</title>`)
+      assert.match(source, '>A thing with a name t…</text>')
+    }),
+    { numRuns: 60 },
+  )
 })
 
 test('every link of every page leads to a page', async () => {
