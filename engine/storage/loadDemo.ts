@@ -11,7 +11,7 @@ const isEmpty = async (database: MigrationDialect, registry: Registry): Promise<
   return true
 }
 
-/** Loads the demo rows unless any table has a row; returns whether it did. */
+/** Loads the demo rows, if there are any, unless any table has a row; returns whether it did. */
 export const loadDemo = async (database: MigrationDialect, registry: Registry): Promise<boolean> => {
   let isLoaded = false
   if (!(await isEmpty(database, registry))) return isLoaded
@@ -26,7 +26,7 @@ export const loadDemo = async (database: MigrationDialect, registry: Registry): 
     // Rows refer to one another in both directions.
     await database.execute(database.deferForeignKeys)
     for (const resource of registry) await database.insertRows(resource, resource.demo)
-    isLoaded = true
+    isLoaded = registry.some(({ demo }) => demo.length > 0)
   })
   return isLoaded
 }
