@@ -12,6 +12,7 @@ import {
 } from '../engine/descriptor/registry.js'
 import { diagramOf } from '../engine/explorer/diagram.js'
 import { labelFields, readLabels } from '../engine/explorer/labels.js'
+import { fullValue } from '../engine/explorer/values.js'
 import { openStorage } from '../engine/storage/open.js'
 import type { Storage } from '../engine/storage/storage.js'
 import { storageOptions } from '../support/storageOptions.js'
@@ -262,6 +263,55 @@ test('the labels of a page take one query for each referenced resource', async (
   assert.is(labels(jobs, 3), 'Job 3')
 })
 
+const documents: Registry = [
+  resourceFrom(
+    'documents',
+    {
+      name: 'Document',
+      area: 'Library',
+      table: 'documents',
+      label: ['code', 'kind'],
+      fields: {
+        code: text(),
+        kind: text({ filter: true }),
+        body: text(),
+        next_id: integer({ references: 'documents' }),
+      },
+      required: [],
+      create: true,
+    },
+    [],
+  ),
+]
+
+test('a resource without texts has filters and no search box', async () => {
+  const numbers = await page('/explore/sink-numbers')
+  assert.not.match(numbers, /id="q"/)
+  assert.match(numbers, '<button form="search">Filter</button>')
+  assert.match(await page('/explore/departments'), /id="q"/)
+})
+
+test('references: the id once, targets that are gone, and referrers that are not counted', async () => {
+  const [resource] = documents as [Resource]
+  const labels = (_: Resource, id: unknown) => (id === 1 ? 'Report' : id === 2 ? '#2' : undefined)
+  const field = resource.fields.find(({ name }) => name === 'next_id') as Resource['fields'][number]
+  const shown = (id: number) => plain(fullValue(field, id, { registry: documents, labels, url: '' }).source).trim()
+  assert.is(shown(1), 'Report #1')
+  assert.is(shown(2), '#2')
+  assert.is(shown(3), '#3 There is no such row.')
+  assert.match(plain(await page('/explore/sink-pipes/1')), /Sink pipes by twin_id not counted/)
+})
+
+test('a slash at the end of an address redirects to the page without it', async () => {
+  for (const path of ['/explore/employees', '/explore/employees/7', '/explore/leave/new', '/explore']) {
+    const { status, headers } = await send(`${path}/?q=a%2Fb`)
+    assert.is(status, 302, path)
+    assert.is(headers.location, `${path}?q=a%2Fb`)
+  }
+  assert.is((await send('/explore/nothing/')).status, 404)
+  assert.is((await send('/api/v1/employees/')).status, 404)
+})
+
 test('errors are pages with the message of the API', async () => {
   for (const [path, status, message] of [
     ['/explore/nothing', 404, /There is nothing at this path/],
@@ -338,27 +388,6 @@ for (const value of hostile) {
     assert.ok(plain(shown.replaceAll(/<\/?(?:mark|bdi)>/g, '')).includes(value.replaceAll(/\s+/g, ' ')), value)
   })
 }
-
-const documents: Registry = [
-  resourceFrom(
-    'documents',
-    {
-      name: 'Document',
-      area: 'Library',
-      table: 'documents',
-      label: ['code', 'kind'],
-      fields: {
-        code: text(),
-        kind: text({ filter: true }),
-        body: text(),
-        next_id: integer({ references: 'documents' }),
-      },
-      required: [],
-      create: true,
-    },
-    [],
-  ),
-]
 
 test('texts of a megabyte: tables have excerpts, the page of the row has all, and labels are short', async () => {
   const [resource] = documents as [Registry[number]]

@@ -2,7 +2,7 @@
 import type { FormatName } from '../contract/formats.js'
 import { formats } from '../contract/formats.js'
 import { basePath } from '../contract/service.js'
-import type { Resource } from '../descriptor/registry.js'
+import { filterFields, type Resource } from '../descriptor/registry.js'
 import type { ListQuery } from '../storage/storage.js'
 
 export const homePath = '/'
@@ -51,6 +51,10 @@ export const apiRowUrl = ({ path }: Resource, id: number | string): string => `$
 /** Swagger UI opens the operation that its fragment names. */
 export const operationUrl = ({ tags, operationId }: { tags: readonly string[]; operationId: string }): string =>
   `${docsPath}#/${encodeURIComponent(tags[0] ?? '')}/${operationId}`
+
+/** The parameter of a form that asks for a page by its number; a field named `page` can be a filter. */
+export const pageParameter = (resource: Resource): string =>
+  filterFields(resource).some(({ name }) => name === 'page') ? 'page-number' : 'page'
 
 /** The hidden inputs that carry a state through a form. */
 export const stateInputs = (state: TableState): [name: string, value: string][] => queryOf({ ...state, offset: 0n })

@@ -1,7 +1,7 @@
 /** The pages of a table: first, previous, next, last, and any by its number. */
 import type { Resource } from '../descriptor/registry.js'
 import { type Html, html } from './html.js'
-import { stateInputs, type TableState, tableUrl } from './links.js'
+import { pageParameter, stateInputs, type TableState, tableUrl } from './links.js'
 
 const sizes = [25, 50, 100, 200]
 
@@ -21,7 +21,7 @@ export const pager = (resource: Resource, state: TableState, total: number): Htm
   const choices = [...new Set([...sizes, limit])].sort((a, b) => a - b)
   return html`<nav class="pager" aria-label="Pages">
     <div class="steps">${link('First', 1n, page > 1n)}${link('Previous', last, page > 1n)}
-    <form action="${tableUrl(resource)}" data-navigate>${hiddenInputs(state)}<label>Page <input name="page" inputmode="numeric" value="${page}" size="${String(pages).length + 1}" autocomplete="off"></label> of ${pages.toLocaleString('en')} <button>Go</button></form>
+    <form action="${tableUrl(resource)}" data-navigate>${hiddenInputs(state)}<label>Page <input name="${pageParameter(resource)}" inputmode="numeric" value="${page}" size="${String(pages).length + 1}" autocomplete="off"></label> of ${pages.toLocaleString('en')} <button>Go</button></form>
     ${link('Next', page + 1n, page < pages)}${link('Last', pages, page < pages)}</div>
     <p class="sizes">Rows per page: ${choices.map((one) =>
       one === limit

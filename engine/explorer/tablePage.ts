@@ -1,7 +1,7 @@
 /** The page of a resource: its rows as a table, with a search box, filters, pages and the request. */
 import { type FormatName, formatNames, formats } from '../contract/formats.js'
 import { listQueryParser, listQuerySchema } from '../contract/parameters.js'
-import type { Registry, Resource } from '../descriptor/registry.js'
+import { type Registry, type Resource, searchedFields } from '../descriptor/registry.js'
 import type { Caller } from '../storage/storage.js'
 import { choicesPage } from './choices.js'
 import { valueCounterOf } from './counts.js'
@@ -30,13 +30,14 @@ const summary = (resource: Resource, { offset, limit }: TableState, total: numbe
   return html`<p class="summary" role="status"><strong>${total.toLocaleString('en')}</strong> ${noun}${range} <span class="time">· ${milliseconds(time)}</span></p>`
 }
 
-const searchForm = (resource: Resource, state: TableState): Html => {
+/** The form of the search and of all filters. */
+const searchForm = (resource: Resource, state: TableState, isSearchable: boolean): Html => {
   const plural = resource.plural.toLowerCase()
-  return html`<form id="search" class="search" role="search" action="${tableUrl(resource)}" data-live>
-    ${hiddenInputs({ ...state, q: '' })}
-    <label class="hidden" for="q">Search ${plural}</label>
+  const box = html`<label class="hidden" for="q">Search ${plural}</label>
     <input type="search" id="q" name="q" value="${state.q}" placeholder="Search ${plural}" autocomplete="off" spellcheck="false"><kbd aria-hidden="true">/</kbd>
-    <button>Search</button></form>`
+    <button>Search</button>`
+  return html`<form id="search" class="search" role="search" action="${tableUrl(resource)}" data-live>
+    ${hiddenInputs(isSearchable ? { ...state, q: '' } : state)}${isSearchable && box}</form>`
 }
 
 const downloads = (resource: Resource, state: TableState): Html[] =>
@@ -73,6 +74,7 @@ export const tablePage = (service: ExplorerService, resource: Resource, find: Fi
   const { registry, storage, writes } = service
   const parse = listQueryParser(listQuerySchema(resource))
   const countValues = valueCounterOf(storage, resource)
+  const isSearchable = searchedFields(resource).length > 0
   return async ({ querystring, origin, caller }: TableRequest): Promise<Page | { readonly redirect: string }> => {
     const parsed = await parseState(storage, registry, resource, parse, querystring)
     if ('redirect' in parsed) return parsed
@@ -90,9 +92,9 @@ export const tablePage = (service: ExplorerService, resource: Resource, find: Fi
     const curl = `curl ${shellWord(`${origin}${apiListUrl(resource, state)}`)}`
     const main = html`<div class="title"><div><h1>${resource.plural}</h1>${resource.about && html`<p class="lead">${resource.about}</p>`}</div>
       ${writes && resource.create && html`<a class="button primary" href="${createUrl(resource)}">New ${resource.name.toLowerCase()}</a>`}</div>
-      ${searchForm(resource, state)}
+      ${searchForm(resource, state, isSearchable)}
       <div class="${filters ? 'columns' : ''}">
-      ${filters && html`<aside class="filters" id="filters" aria-label="Filters"><details open><summary>Filters</summary>${filters}</details></aside>`}
+      ${filters && html`<aside class="filters" id="filters" aria-label="Filters"><details open><summary>Filters</summary>${filters}${!isSearchable && html`<button form="search">Filter</button>`}</details></aside>`}
       <section class="results" id="results" aria-label="Rows">
       ${summary(resource, state, total, time)}
       ${chosenFilters(registry, resource, state, valueLabels)}

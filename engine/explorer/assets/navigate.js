@@ -92,9 +92,13 @@ export const load = async (url, { history: mode = 'push', live = false, focus = 
 const isOurs = (url) =>
   url.origin === location.origin && (url.pathname === '/' || /^\/explore(\/|$)/.test(url.pathname))
 
-/** The address that a form leads to; empty inputs are left out. */
+/**
+ * The address that a form leads to; empty inputs are left out.
+ * Not form.action: an input hides the property of its form that has the same name, and inputs are named after fields.
+ * Only names with a capital, which no field has, are safe.
+ */
 export const addressOf = (form) => {
-  const url = new URL(form.action)
+  const url = new URL(form.getAttribute('action'), location.href)
   const sent = [...new FormData(form)].filter(([, value]) => String(value).trim() !== '')
   url.search = new URLSearchParams(sent).toString()
   return url.href
@@ -109,7 +113,7 @@ const startSearch = (form) => {
 }
 
 document.addEventListener('click', (event) => {
-  const link = event.target.closest?.('a[href]')
+  const link = event.composedPath().find((node) => node.localName === 'a' && node.hasAttribute('href'))
   if (!link || event.defaultPrevented || event.button !== 0) return
   if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
   const url = new URL(link.href.baseVal ?? link.href, location.href)
@@ -121,14 +125,15 @@ document.addEventListener('click', (event) => {
 
 document.addEventListener('submit', (event) => {
   const form = event.target
-  if (!form.matches('[data-live], [data-navigate]')) return
+  const isLive = form.hasAttribute('data-live')
+  if (!isLive && !form.hasAttribute('data-navigate')) return
   event.preventDefault()
-  const isSearch = form.matches('[data-live]') && document.activeElement?.id === 'q'
+  const isSearch = isLive && document.activeElement?.id === 'q'
   load(addressOf(form), { live: isSearch, focus: !isSearch })
 })
 
 document.addEventListener('input', (event) => {
-  if (event.target.id === 'q' && event.target.form?.matches('[data-live]')) startSearch(event.target.form)
+  if (event.target.id === 'q' && event.target.form?.hasAttribute('data-live')) startSearch(event.target.form)
 })
 
 document.addEventListener('keydown', (event) => {
