@@ -123,6 +123,21 @@ test('back: drops a search that has not begun, and forward drops the page that b
   await close()
 })
 
+test('back: leads to the place of the table from which a row was opened', async () => {
+  const { page, close } = await open('/explore/employees?limit=200', { viewport: { width: 1280, height: 500 } })
+  const place = '[scrollY, document.querySelector(".scroll").scrollTop]'
+  await page.evaluate('scrollTo(0, 150); document.querySelector(".scroll").scrollTop = 1500')
+  assert.equal(await page.evaluate(place), [150, 1500])
+  // Not a click of the mouse, before which the link would be scrolled into view.
+  await page.evaluate('document.querySelector("a[href=\'/explore/employees/100\']").click()')
+  await page.waitForURL('**/explore/employees/100')
+  assert.is(await page.evaluate('scrollY'), 0)
+  await page.goBack()
+  await page.locator('h1', { hasText: 'Employees' }).waitFor()
+  await page.waitForFunction(`String(${place}) === '150,1500'`)
+  await close()
+})
+
 test('filter: a value, a reference by its name, and their removal', async () => {
   const { page, problems, close } = await open('/explore/leave')
   await page.locator('#filters a', { hasText: 'Approved' }).click()

@@ -95,6 +95,13 @@ test('the diagram shows every reference of any registry: parallel ones, cycles, 
   )
 })
 
+test('titles tell the pages apart', async () => {
+  const titles = ['/', '/api/docs', '/explore/leave', '/explore/leave/new', '/explore/leave/7'].map(
+    async (path) => /<title>(.*)<\/title>/.exec(await page(path))?.[1],
+  )
+  assert.is(new Set(await Promise.all(titles)).size, titles.length)
+})
+
 test('every link of every page leads to a page', async () => {
   const seen = new Set<string>()
   const queue = ['/', ...registry.flatMap(({ path }) => [`/explore/${path}`, `/explore/${path}/1`])]
@@ -348,10 +355,13 @@ test('without a token, there is no form and no link to one', async () => {
   assert.not.match((await readOnly.send('/explore/leave')).text, /\/new"/)
 })
 
-test('EXPLORER=false: the root redirects to the docs, and there are no pages', async () => {
+test('EXPLORER=false: the root redirects to the docs, and there are no pages and no link to them', async () => {
   const plainService = await startService({ explorer: false })
   assert.is((await plainService.send('/')).headers.location, '/api/docs')
   assert.is((await plainService.send('/explore/employees')).status, 404)
+  const link = '<a href="/">Explorer</a>'
+  assert.not.match((await plainService.send('/api/docs')).text, link)
+  assert.match(await page('/api/docs'), link)
 })
 
 const hostile = [

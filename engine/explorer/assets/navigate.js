@@ -44,6 +44,16 @@ const showFailure = (message) => {
   document.getElementById('results')?.replaceChildren(notice)
 }
 
+const table = () => document.querySelector('.scroll')
+
+/** Keeps where this page is scrolled to in its entry of the history, for the way back to it. */
+const keepScroll = () => history.replaceState({ page: scrollY, table: table()?.scrollTop }, '')
+
+const restoreScroll = (kept) => {
+  if (table()) table().scrollTop = kept?.table ?? 0
+  scrollTo(0, kept?.page ?? 0)
+}
+
 /** Asks for a page; the request before it is aborted, and a search that has not begun is dropped. Resolves with whether the page is shown. */
 export const load = async (url, { history: mode = 'push', live = false, focus = true } = {}) => {
   clearTimeout(timer)
@@ -59,7 +69,10 @@ export const load = async (url, { history: mode = 'push', live = false, focus = 
     const next = new DOMParser().parseFromString(await response.text(), 'text/html')
     if (request !== current) return false
     const address = response.redirected ? response.url : url
-    if (mode === 'push') history.pushState(null, '', address)
+    if (mode === 'push') {
+      keepScroll()
+      history.pushState(null, '', address)
+    }
     if (mode === 'replace') history.replaceState(null, '', address)
     shown = location.pathname + location.search
     if (live && !response.ok) {
@@ -72,10 +85,8 @@ export const load = async (url, { history: mode = 'push', live = false, focus = 
       document.title = next.title
     } else {
       showPage(next)
-      if (focus) {
-        document.getElementById('main').focus({ preventScroll: true })
-        scrollTo(0, 0)
-      }
+      if (focus) document.getElementById('main').focus({ preventScroll: true })
+      if (focus || mode === 'none') restoreScroll(history.state)
     }
     return true
   } catch (error) {
