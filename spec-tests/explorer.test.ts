@@ -139,6 +139,7 @@ test('the files of the pages are small, tagged, and the only ones', async () => 
     bytes += Number(headers['content-length'])
   }
   assert.ok(bytes < 25_000, `${bytes} bytes`)
+  assert.is((await send('/favicon.ico')).headers['content-type'], 'image/svg+xml; charset=utf-8')
   for (const path of ['..%2fhtml.js', '../html.js', 'assets.js', '', '.']) {
     assert.is((await send(`/explore/assets/${path}`)).status, 404, path)
   }
