@@ -256,6 +256,22 @@ test('create: an attempt without a response is repeated with its key, also after
   await close()
 })
 
+test('create: a name that only one row has is chosen when the cursor leaves the box, an id is not', async () => {
+  const { page, close } = await open('/explore/leave/new')
+  const box = page.locator('#field-employee_id')
+  for (const [typed, sent] of [
+    ['ana ng', '45'],
+    ['ana', 'ana'],
+    ['0045', '0045'],
+  ] as const) {
+    await box.fill(typed)
+    await page.locator('[role=option]', { hasText: 'Ana' }).first().waitFor()
+    await page.focus('#field-reason')
+    assert.is(await box.inputValue(), sent)
+  }
+  await close()
+})
+
 test('fields named like the properties of a form or a parameter of the page work', async () => {
   const names = ['action', 'closest', 'dataset', 'method', 'page', 'problem', 'token']
   const events = resourceFrom(
