@@ -375,6 +375,7 @@ test('no JavaScript: search, filters, pages and rows work', async () => {
   await page.waitForURL('**?offset=150')
   await page.locator('tbody th a').first().click()
   await page.waitForURL('**/explore/attendance/151')
+  assert.not.ok(await page.isVisible('[data-copy]'))
   await page.goto(`${address}/explore/leave/new`)
   assert.match(String(await page.textContent('noscript')), /needs JavaScript/)
   assert.equal(problems, [])

@@ -36,7 +36,7 @@ const searchForm = (resource: Resource, state: TableState, isSearchable: boolean
   const box = html`<label class="hidden" for="q">Search ${plural}</label>
     <input type="search" id="q" name="q" value="${state.q}" placeholder="Search ${plural}" autocomplete="off" spellcheck="false"><kbd aria-hidden="true">/</kbd>
     <button>Search</button>`
-  return html`<form id="search" class="search" role="search" action="${tableUrl(resource)}" data-live>
+  return html`<form id="search" class="${isSearchable && 'search'}" role="search" action="${tableUrl(resource)}" data-live>
     ${hiddenInputs(isSearchable ? { ...state, q: '' } : state)}${isSearchable && box}</form>`
 }
 
