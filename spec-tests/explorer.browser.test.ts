@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs'
 import type { Browser } from 'playwright-core'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { text } from '../engine/descriptor/index.js'
+import { resourceFrom } from '../engine/descriptor/registry.js'
 import { chromiumPath as installed, launch, seriousViolations, visit } from './support/browser.js'
 import { server } from './support/database.js'
 import { registry, startService, token } from './support/service.js'
@@ -121,6 +123,21 @@ test('back: drops a search that has not begun, and forward drops the page that b
   await close()
 })
 
+test('back: leads to the place of the table from which a row was opened', async () => {
+  const { page, close } = await open('/explore/employees?limit=200', { viewport: { width: 1280, height: 500 } })
+  const place = '[scrollY, document.querySelector(".scroll").scrollTop]'
+  await page.evaluate('scrollTo(0, 150); document.querySelector(".scroll").scrollTop = 1500')
+  assert.equal(await page.evaluate(place), [150, 1500])
+  // Not a click of the mouse, before which the link would be scrolled into view.
+  await page.evaluate('document.querySelector("a[href=\'/explore/employees/100\']").click()')
+  await page.waitForURL('**/explore/employees/100')
+  assert.is(await page.evaluate('scrollY'), 0)
+  await page.goBack()
+  await page.locator('h1', { hasText: 'Employees' }).waitFor()
+  await page.waitForFunction(`String(${place}) === '150,1500'`)
+  await close()
+})
+
 test('filter: a value, a reference by its name, and their removal', async () => {
   const { page, problems, close } = await open('/explore/leave')
   await page.locator('#filters a', { hasText: 'Approved' }).click()
@@ -180,7 +197,7 @@ test('create: refused with each issue at its field, then accepted; the token is 
   await page.fill('#field-employee_id', '99999')
   await page.fill('#token', 'not-the-token')
   await page.click('#create button')
-  await page.locator('#issue-token', { hasText: 'not the write token' }).waitFor()
+  await page.locator('#issue-write-token', { hasText: 'not the write token' }).waitFor()
   await page.fill('#token', token)
   await page.click('#create button')
   await page.locator('#issue-leave_type', { hasText: 'leave_type is required.' }).waitFor()
@@ -228,7 +245,7 @@ test('create: an attempt without a response is repeated with its key, also after
   await page.locator('#problem', { hasText: 'may or may not have been created' }).waitFor()
   await page.fill('#token', 'not-the-token')
   await page.click('#create button')
-  await page.locator('#issue-token', { hasText: 'not the write token' }).waitFor()
+  await page.locator('#issue-write-token', { hasText: 'not the write token' }).waitFor()
   await page.fill('#token', token)
   await page.click('#create button')
   await page.waitForURL(/\/explore\/leave\/\d+$/)
@@ -237,6 +254,90 @@ test('create: an attempt without a response is repeated with its key, also after
   await page.goto(`${address}/explore/leave?q=stored+once`)
   assert.match(String(await page.textContent('.summary')), /^1 leave request/)
   await close()
+})
+
+test('create: a name that only one row has is chosen when the cursor leaves the box, an id is not', async () => {
+  const { page, close } = await open('/explore/leave/new')
+  const box = page.locator('#field-employee_id')
+  for (const [typed, sent] of [
+    ['ana ng', '45'],
+    ['ana', 'ana'],
+    ['0045', '0045'],
+  ] as const) {
+    await box.fill(typed)
+    await page.locator('[role=option]', { hasText: 'Ana' }).first().waitFor()
+    await page.focus('#field-reason')
+    assert.is(await box.inputValue(), sent)
+  }
+  await close()
+})
+
+test('fields named like the properties of a form or a parameter of the page work', async () => {
+  const names = ['action', 'closest', 'dataset', 'method', 'page', 'problem', 'token']
+  const events = resourceFrom(
+    'events',
+    {
+      name: 'Event',
+      area: 'Log',
+      table: 'events',
+      fields: Object.fromEntries(names.map((name) => [name, text({ filter: true })])),
+      required: ['problem', 'token'],
+      create: true,
+    },
+    Array.from({ length: 60 }, (_, n) => ({
+      id: n + 1,
+      ...Object.fromEntries(names.map((name) => [name, `${name} ${n}`])),
+    })),
+  )
+  const log = await startService({ registry: [events], explorer: true })
+  const { page, problems, close } = await visit(browser, `${log.address}/explore/events`)
+  await page.fill('#q', 'action 59')
+  await page.locator('.summary', { hasText: '1 event' }).waitFor()
+  await page.fill('#q', '')
+  await page.locator('.summary', { hasText: '60 events' }).waitFor()
+  await page.fill('#filter-page', 'page 7')
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/explore/events?page=page+7')
+  await page.locator('.chosen a').click()
+  await page.waitForURL('**/explore/events')
+  await page.getByLabel('Page', { exact: true }).fill('2')
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/explore/events?offset=50')
+  assert.equal(problems, [])
+  await page.goto(`${log.address}/explore/events/new`)
+  await page.fill('#field-action', 'sent')
+  await page.fill('#token', 'not-the-token')
+  await page.click('#create button')
+  await page.locator('#issue-write-token', { hasText: 'not the write token' }).waitFor()
+  assert.is(await page.textContent('#issue-token'), '')
+  await page.fill('#token', token)
+  await page.click('#create button')
+  await page.locator('#issue-token', { hasText: 'token is required.' }).waitFor()
+  assert.is(await page.getAttribute('#field-problem', 'aria-invalid'), 'true')
+  await page.fill('#field-token', 'abc')
+  await page.fill('#field-problem', 'none')
+  await page.locator('.request code', { hasText: '{"action":"sent","problem":"none","token":"abc"}' }).waitFor()
+  await page.click('#create button')
+  await page.waitForURL('**/explore/events/61')
+  await close()
+})
+
+test('long names and descriptions keep the layout', async () => {
+  const word = 'Supercalifragilistic'.repeat(5)
+  const things = resourceFrom(
+    'things',
+    { name: word, area: word, about: word, table: 'things', fields: { name: text() }, required: [], create: true },
+    [{ id: 1, name: word }],
+  )
+  const { address: longNames } = await startService({ registry: [things], explorer: true })
+  for (const width of [390, 1280]) {
+    const { page, close } = await visit(browser, longNames, { viewport: { width, height: 844 } })
+    for (const path of ['/', '/explore/things', '/explore/things/1', '/explore/things/new']) {
+      await page.goto(`${longNames}${path}`)
+      assert.is(await page.evaluate('document.documentElement.scrollWidth'), width, path)
+    }
+    await close()
+  }
 })
 
 test('download: the whole result with its search', async () => {
@@ -274,6 +375,7 @@ test('no JavaScript: search, filters, pages and rows work', async () => {
   await page.waitForURL('**?offset=150')
   await page.locator('tbody th a').first().click()
   await page.waitForURL('**/explore/attendance/151')
+  assert.not.ok(await page.isVisible('[data-copy]'))
   await page.goto(`${address}/explore/leave/new`)
   assert.match(String(await page.textContent('noscript')), /needs JavaScript/)
   assert.equal(problems, [])

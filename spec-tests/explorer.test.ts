@@ -1,4 +1,5 @@
 /** The explorer's pages as HTML, without a browser: what they show, where they lead, and that they escape everything. */
+import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { integer, text } from '../engine/descriptor/index.js'
@@ -9,7 +10,9 @@ import {
   type RowValues,
   resourceFrom,
 } from '../engine/descriptor/registry.js'
+import { diagramOf } from '../engine/explorer/diagram.js'
 import { labelFields, readLabels } from '../engine/explorer/labels.js'
+import { fullValue } from '../engine/explorer/values.js'
 import { openStorage } from '../engine/storage/open.js'
 import type { Storage } from '../engine/storage/storage.js'
 import { storageOptions } from '../support/storageOptions.js'
@@ -52,6 +55,53 @@ test('the home page has every area and resource with its count and about, and a 
   assert.ok(linksOf(html).includes('/api/docs'))
 })
 
+test('the diagram shows every reference of any registry: parallel ones, cycles, and names that are longer than a box', async () => {
+  const long = 'A thing with a name that nobody can say in one breath'
+  const registryOf = (references: readonly (readonly number[])[]): Registry =>
+    references.map((targets, from) =>
+      resourceFrom(
+        `things-${from}`,
+        {
+          name: from === 0 ? long : `Thing ${from}`,
+          area: 'Things',
+          table: `things_${from}`,
+          fields: Object.fromEntries(
+            targets.map((to, n) => [
+              `field_${n}`,
+              integer({ references: `things-${Math.min(to, references.length - 1)}` }),
+            ]),
+          ),
+          required: [],
+          create: false,
+        },
+        [],
+      ),
+    )
+  const targets = fc.array(fc.array(fc.nat(11), { maxLength: 6 }), { minLength: 1, maxLength: 12 })
+  await fc.assert(
+    fc.asyncProperty(targets, async (references) => {
+      const drawn = registryOf(references)
+      const { source } = await diagramOf(drawn)
+      for (const { path, fields } of drawn) {
+        for (const { name, references: target } of fields) {
+          if (target) assert.ok(source.includes(`${path}.${name} → ${target}<`), `${path}.${name}`)
+        }
+      }
+      assert.not.match(source, /NaN|undefined/)
+      assert.match(source, `<title>${long}s</title>`)
+      assert.match(source, '>A thing with a name t…</text>')
+    }),
+    { numRuns: 60 },
+  )
+})
+
+test('titles tell the pages apart', async () => {
+  const titles = ['/', '/api/docs', '/explore/leave', '/explore/leave/new', '/explore/leave/7'].map(
+    async (path) => /<title>(.*)<\/title>/.exec(await page(path))?.[1],
+  )
+  assert.is(new Set(await Promise.all(titles)).size, titles.length)
+})
+
 test('every link of every page leads to a page', async () => {
   const seen = new Set<string>()
   const queue = ['/', ...registry.flatMap(({ path }) => [`/explore/${path}`, `/explore/${path}/1`])]
@@ -89,6 +139,7 @@ test('the files of the pages are small, tagged, and the only ones', async () => 
     bytes += Number(headers['content-length'])
   }
   assert.ok(bytes < 25_000, `${bytes} bytes`)
+  assert.is((await send('/favicon.ico')).headers['content-type'], 'image/svg+xml; charset=utf-8')
   for (const path of ['..%2fhtml.js', '../html.js', 'assets.js', '', '.']) {
     assert.is((await send(`/explore/assets/${path}`)).status, 404, path)
   }
@@ -220,6 +271,55 @@ test('the labels of a page take one query for each referenced resource', async (
   assert.is(labels(jobs, 3), 'Job 3')
 })
 
+const documents: Registry = [
+  resourceFrom(
+    'documents',
+    {
+      name: 'Document',
+      area: 'Library',
+      table: 'documents',
+      label: ['code', 'kind'],
+      fields: {
+        code: text(),
+        kind: text({ filter: true }),
+        body: text(),
+        next_id: integer({ references: 'documents' }),
+      },
+      required: [],
+      create: true,
+    },
+    [],
+  ),
+]
+
+test('a resource without texts has filters and no search box', async () => {
+  const numbers = await page('/explore/sink-numbers')
+  assert.not.match(numbers, /id="q"/)
+  assert.match(numbers, '<button form="search">Filter</button>')
+  assert.match(await page('/explore/departments'), /id="q"/)
+})
+
+test('references: the id once, targets that are gone, and referrers that are not counted', async () => {
+  const [resource] = documents as [Resource]
+  const labels = (_: Resource, id: unknown) => (id === 1 ? 'Report' : id === 2 ? '#2' : undefined)
+  const field = resource.fields.find(({ name }) => name === 'next_id') as Resource['fields'][number]
+  const shown = (id: number) => plain(fullValue(field, id, { registry: documents, labels, url: '' }).source).trim()
+  assert.is(shown(1), 'Report #1')
+  assert.is(shown(2), '#2')
+  assert.is(shown(3), '#3 There is no such row.')
+  assert.match(plain(await page('/explore/sink-pipes/1')), /Sink pipes by twin_id not counted/)
+})
+
+test('a slash at the end of an address redirects to the page without it', async () => {
+  for (const path of ['/explore/employees', '/explore/employees/7', '/explore/leave/new', '/explore']) {
+    const { status, headers } = await send(`${path}/?q=a%2Fb`)
+    assert.is(status, 302, path)
+    assert.is(headers.location, `${path}?q=a%2Fb`)
+  }
+  assert.is((await send('/explore/nothing/')).status, 404)
+  assert.is((await send('/api/v1/employees/')).status, 404)
+})
+
 test('errors are pages with the message of the API', async () => {
   for (const [path, status, message] of [
     ['/explore/nothing', 404, /There is nothing at this path/],
@@ -256,10 +356,13 @@ test('without a token, there is no form and no link to one', async () => {
   assert.not.match((await readOnly.send('/explore/leave')).text, /\/new"/)
 })
 
-test('EXPLORER=false: the root redirects to the docs, and there are no pages', async () => {
+test('EXPLORER=false: the root redirects to the docs, and there are no pages and no link to them', async () => {
   const plainService = await startService({ explorer: false })
   assert.is((await plainService.send('/')).headers.location, '/api/docs')
   assert.is((await plainService.send('/explore/employees')).status, 404)
+  const link = '<a href="/">Explorer</a>'
+  assert.not.match((await plainService.send('/api/docs')).text, link)
+  assert.match(await page('/api/docs'), link)
 })
 
 const hostile = [
@@ -296,27 +399,6 @@ for (const value of hostile) {
     assert.ok(plain(shown.replaceAll(/<\/?(?:mark|bdi)>/g, '')).includes(value.replaceAll(/\s+/g, ' ')), value)
   })
 }
-
-const documents: Registry = [
-  resourceFrom(
-    'documents',
-    {
-      name: 'Document',
-      area: 'Library',
-      table: 'documents',
-      label: ['code', 'kind'],
-      fields: {
-        code: text(),
-        kind: text({ filter: true }),
-        body: text(),
-        next_id: integer({ references: 'documents' }),
-      },
-      required: [],
-      create: true,
-    },
-    [],
-  ),
-]
 
 test('texts of a megabyte: tables have excerpts, the page of the row has all, and labels are short', async () => {
   const [resource] = documents as [Registry[number]]

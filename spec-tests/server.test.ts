@@ -4,7 +4,11 @@ import { setTimeout } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { publicDatabaseUrl } from '../engine/databaseUrl.js'
+import { loadRegistry } from '../engine/descriptor/load.js'
+import { openStorage } from '../engine/storage/open.js'
+import { folders } from '../product.js'
 import { startAndFail, startProcess } from '../support/process.js'
+import { storageOptions } from '../support/storageOptions.js'
 import { freshUrl, sharedDatabase } from './support/database.js'
 
 const totalOf = async (address: string, resource: string) =>
@@ -38,6 +42,19 @@ test('the first start creates the database with demo data; a second start keeps 
   assert.match(second.output(), /writes disabled/)
   assert.is(await totalOf(second.address, 'leave'), before + 1)
   assert.is(await second.end('SIGINT'), 0)
+  database.close()
+})
+
+test('without demo rows, no start reports that they were loaded', async () => {
+  const registry = (await loadRegistry(folders)).map((resource) => ({ ...resource, demo: [] }))
+  const database = await sharedDatabase()
+  const reported: boolean[] = []
+  for (const _ of ['created', 'opened']) {
+    const opened = ({ demo }: { demo: boolean }) => reported.push(demo)
+    const storage = await openStorage(registry, database.url, { ...storageOptions, demo: true, opened })
+    await storage.close()
+  }
+  assert.equal(reported, [false, false])
   database.close()
 })
 

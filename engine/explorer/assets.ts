@@ -27,5 +27,10 @@ export const assets = (): Asset[] => [
     type: 'text/javascript; charset=utf-8',
     body: read(name),
   })),
-  { path: `${assetsPath}/icon.svg`, type: 'image/svg+xml; charset=utf-8', body: read('icon.svg') },
+  // Browsers ask for /favicon.ico while they show JSON, which names no icon.
+  ...[`${assetsPath}/icon.svg`, '/favicon.ico'].map((path) => ({
+    path,
+    type: 'image/svg+xml; charset=utf-8',
+    body: read('icon.svg'),
+  })),
 ]

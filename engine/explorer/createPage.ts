@@ -55,7 +55,7 @@ export const createPage = ({ registry, writes }: ExplorerService, resource: Reso
       <form id="create" class="create" data-path="${path}" data-rows="${explorePath}/${resource.path}" data-curl="${head}" novalidate>
       <div id="problem" class="notice problem" role="alert" tabindex="-1" hidden></div>
       ${writableFields(resource).map((field) => control(registry, field))}
-      <div class="control token"><label for="token">Write token <span class="required">required</span></label><input id="token" type="password" autocomplete="off" aria-describedby="help-token issue-token"><p class="help" id="help-token">Kept in memory until you leave or reload this page; never stored.</p><p class="issue" id="issue-token"></p></div>
+      <div class="control token"><label for="token">Write token <span class="required">required</span></label><input id="token" type="password" autocomplete="off" aria-describedby="help-write-token issue-write-token"><p class="help" id="help-write-token">Kept in memory until you leave or reload this page; never stored.</p><p class="issue" id="issue-write-token"></p></div>
       <p class="actions"><button class="primary" disabled>Create ${singular}</button> <a class="button" href="${tableUrl(resource)}">Cancel</a></p></form>`
     const disabled = html`<p class="notice">Writes are disabled: this service has no write token. Its operator can set API_TOKEN.</p>`
     const main = html`<div class="title"><div><h1>New ${singular}</h1>${resource.about && html`<p class="lead">${resource.about}</p>`}</div></div>

@@ -11,6 +11,18 @@ interface Point {
 const lineHeight = 18
 const boxWidth = 190
 
+/** How many letters fit into a line of a box. Those beyond Latin, Greek and Cyrillic count twice, because most are wide. */
+const lineLength = 22
+
+const fitted = (text: string): string => {
+  let left = lineLength
+  const letters = [...text].filter((letter) => {
+    left -= letter > '\u052f' ? 2 : 1
+    return left >= 0
+  })
+  return left >= 0 ? text : `${letters.slice(0, -1).join('').trimEnd()}…`
+}
+
 const references = ({ fields }: Resource) => fields.filter((field) => field.references !== undefined)
 
 const heightOf = (resource: Resource): number => 40 + references(resource).length * lineHeight
@@ -62,18 +74,19 @@ const edgePath = (
 const box = (resource: Resource, { x, y }: Point, tone: number): Html => {
   const [left, top] = [x - boxWidth / 2, y - heightOf(resource) / 2]
   const lines = references(resource).map(
-    ({ name }, n) => html`<text class="field" x="${left + 14}" y="${top + 44 + n * lineHeight}">${name}</text>`,
+    ({ name }, n) => html`<text class="field" x="${left + 14}" y="${top + 44 + n * lineHeight}">${fitted(name)}</text>`,
   )
-  return html`<a href="${tableUrl(resource)}"><g class="box tone-${tone}">
+  const name = fitted(resource.plural)
+  return html`<a href="${tableUrl(resource)}"><g class="box tone-${tone}">${name !== resource.plural && html`<title>${resource.plural}</title>`}
     <rect x="${left}" y="${top}" width="${boxWidth}" height="${heightOf(resource)}" rx="8"/>
     <rect class="edge-bar" x="${left}" y="${top + 8}" width="3" height="${heightOf(resource) - 16}" rx="1.5"/>
-    <text class="name" x="${left + 14}" y="${top + 24}">${resource.plural}</text>${lines}</g></a>`
+    <text class="name" x="${left + 14}" y="${top + 24}">${name}</text>${lines}</g></a>`
 }
 
 /** Draws the registry. dagre is loaded here, because a service that nobody explores does not need it. */
 export const diagramOf = async (registry: Registry): Promise<Html> => {
   const dagre = await import('@dagrejs/dagre')
-  const graph = new dagre.Graph({ multigraph: true })
+  const graph = new dagre.Graph()
   graph.setGraph({ rankdir: 'LR', nodesep: 22, ranksep: 70, marginx: 40, marginy: 8 })
   for (const resource of registry) graph.setNode(resource.path, { width: boxWidth, height: heightOf(resource) })
   const lines = registry.flatMap((from) =>
@@ -82,14 +95,14 @@ export const diagramOf = async (registry: Registry): Promise<Html> => {
       return to ? [{ from, name, to }] : []
     }),
   )
-  // A reference to the same resource needs no layout.
-  for (const { from, name, to } of lines) if (from !== to) graph.setEdge(from.path, to.path, {}, name)
+  // A reference to the same resource needs no layout. One edge for each pair: dagre throws on some graphs with parallel edges.
+  for (const { from, to } of lines) if (from !== to) graph.setEdge(from.path, to.path, {})
   dagre.layout(graph)
   const { width = 0, height = 0 } = graph.graph()
   const place = ({ path }: Resource) => graph.node(path) as Point
   const areas = [...new Set(registry.map(({ area }) => area))]
   const edges = lines.map(({ from, name, to }) => {
-    const { points = [] } = (graph.edge(from.path, to.path, name) ?? {}) as { points?: Point[] }
+    const { points = [] } = (graph.edge(from.path, to.path) ?? {}) as { points?: Point[] }
     const path = edgePath(
       from,
       place(from),

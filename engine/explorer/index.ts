@@ -90,13 +90,7 @@ export const explorerOf = (service: ExplorerService): Explorer => {
   return {
     routes: [
       { name: 'exploreHome', path: homePath, respond: async ({ origin }) => sent(await home(origin)) },
-      ...[explorePath, `${explorePath}/`].map(
-        (path): Route => ({
-          name: 'exploreHome',
-          path,
-          respond: async () => ({ redirect: homePath }),
-        }),
-      ),
+      { name: 'exploreHome', path: explorePath, respond: async () => ({ redirect: homePath }) },
       ...registry.flatMap(routesOf),
     ],
     assets: assets(),

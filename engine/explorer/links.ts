@@ -1,7 +1,7 @@
 /** The addresses of the explorer's pages, and of the requests that they show. */
 import { type FormatName, formats } from '../contract/formats.js'
 import { basePath, docsPath } from '../contract/service.js'
-import type { Resource } from '../descriptor/registry.js'
+import { filterFields, type Resource } from '../descriptor/registry.js'
 import type { ListQuery } from '../storage/storage.js'
 
 export const homePath = '/'
@@ -46,6 +46,10 @@ export const apiRowUrl = ({ path }: Resource, id: number | string): string => `$
 /** Swagger UI opens the operation that its fragment names. */
 export const operationUrl = ({ tags, operationId }: { tags: readonly string[]; operationId: string }): string =>
   `${docsPath}#/${encodeURIComponent(tags[0] ?? '')}/${operationId}`
+
+/** The parameter of a form that requests a page by its number; a field named `page` can be a filter. */
+export const pageParameter = (resource: Resource): string =>
+  filterFields(resource).some(({ name }) => name === 'page') ? 'page-number' : 'page'
 
 /** The hidden inputs that carry a query through a form. */
 export const queryInputs = (query: ListQuery): [name: string, value: string][] => parametersOf({ ...query, offset: 0n })

@@ -2,7 +2,7 @@
 import type { Resource } from '../descriptor/registry.js'
 import type { ListQuery } from '../storage/storage.js'
 import { type Html, html } from './html.js'
-import { queryInputs, tableUrl } from './links.js'
+import { pageParameter, queryInputs, tableUrl } from './links.js'
 
 const sizes = [25, 50, 100, 200]
 
@@ -22,7 +22,7 @@ export const pager = (resource: Resource, query: ListQuery, total: number): Html
   const choices = [...new Set([...sizes, limit])].sort((a, b) => a - b)
   return html`<nav class="pager" aria-label="Pages">
     <div class="steps">${link('First', 1n, page > 1n)}${link('Previous', last, page > 1n)}
-    <form action="${tableUrl(resource)}" data-navigate>${hiddenInputs(query)}<label>Page <input name="page" inputmode="numeric" value="${page}" size="${String(pages).length + 1}" autocomplete="off"></label> of ${pages.toLocaleString('en')} <button>Go</button></form>
+    <form action="${tableUrl(resource)}" data-navigate>${hiddenInputs(query)}<label>Page <input name="${pageParameter(resource)}" inputmode="numeric" value="${page}" size="${String(pages).length + 1}" autocomplete="off"></label> of ${pages.toLocaleString('en')} <button>Go</button></form>
     ${link('Next', page + 1n, page < pages)}${link('Last', pages, page < pages)}</div>
     <p class="sizes">Rows per page: ${choices.map((one) =>
       one === limit

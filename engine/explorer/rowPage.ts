@@ -22,10 +22,11 @@ const referrersOf = (registry: Registry, { path }: Resource): Referrer[] =>
     resource.fields.filter(({ references }) => references === path).map((field) => ({ resource, field })),
   )
 
-/** How many rows reference a row by a field; only a field with a filter can be counted. */
+/** How many rows reference a row by a field; only fields with a filter are counted, because only they have an index. */
 const referrer = async (storage: Storage, { resource, field }: Referrer, id: number): Promise<Html> => {
   const title = html`${resource.plural} <span class="note">by ${field.name}</span>`
-  if (!field.filter) return html`<li>${title}</li>`
+  if (!field.filter)
+    return html`<li><span>${title}</span> <span class="note" title="Only filters are counted">not counted</span></li>`
   const filters = { [field.name]: BigInt(id) }
   const page = await storage.table(resource).list({ q: '', filters, limit: 1, offset: 0n })
   const total = await eachRow(page, () => {})

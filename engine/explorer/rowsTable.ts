@@ -19,8 +19,8 @@ export const shownRow = (resource: Resource, row: RowValues, q: string): ShownRo
 
 const headOf = (resource: Resource): Html =>
   html`<thead><tr>${resource.fields.map(
-    ({ name, kind, references, about }) =>
-      html`<th scope="col" class="${kind !== 'text' && !references ? 'number' : ''}" title="${about}">${name}</th>`,
+    ({ name, kind, references, redacted, about }) =>
+      html`<th scope="col" class="${kind !== 'text' && !references && !redacted ? 'number' : ''}" title="${about}">${name}</th>`,
   )}</tr></thead>`
 
 const rowOf = (resource: Resource, row: ShownRow, shown: Shown): Html => {

@@ -1,7 +1,7 @@
 /** The page of a resource: its rows as a table, with a search box, filters, pages and the request. */
 import { type FormatName, formatNames, formats } from '../contract/formats.js'
 import { listQueryParser, listQuerySchema } from '../contract/parameters.js'
-import { filterFields, type Registry, type Resource } from '../descriptor/registry.js'
+import { filterFields, type Registry, type Resource, searchedFields } from '../descriptor/registry.js'
 import type { ListQuery } from '../storage/storage.js'
 import { choicesPage } from './choices.js'
 import { valueCounterOf } from './counts.js'
@@ -30,13 +30,14 @@ const summary = (resource: Resource, { offset, limit }: ListQuery, total: number
   return html`<p class="summary" role="status"><strong>${total.toLocaleString('en')}</strong> ${noun}${range} <span class="time">· ${milliseconds(time)}</span></p>`
 }
 
-const searchForm = (resource: Resource, query: ListQuery): Html => {
+/** The form of the search and of all filters. */
+const searchForm = (resource: Resource, query: ListQuery, isSearchable: boolean): Html => {
   const plural = resource.plural.toLowerCase()
-  return html`<form id="search" class="search" role="search" action="${tableUrl(resource)}" data-live>
-    ${hiddenInputs({ ...query, q: '' })}
-    <label class="hidden" for="q">Search ${plural}</label>
+  const box = html`<label class="hidden" for="q">Search ${plural}</label>
     <input type="search" id="q" name="q" value="${query.q}" placeholder="Search ${plural}" autocomplete="off" spellcheck="false"><kbd aria-hidden="true">/</kbd>
-    <button>Search</button></form>`
+    <button>Search</button>`
+  return html`<form id="search" class="${isSearchable && 'search'}" role="search" action="${tableUrl(resource)}" data-live>
+    ${hiddenInputs(isSearchable ? { ...query, q: '' } : query)}${isSearchable && box}</form>`
 }
 
 const downloads = (resource: Resource, query: ListQuery): Html[] =>
@@ -67,6 +68,7 @@ export const tablePage = (service: ExplorerService, resource: Resource, find: Fi
   const { registry, storage, writes } = service
   const parse = listQueryParser(listQuerySchema(resource))
   const countValues = valueCounterOf(storage, resource)
+  const isSearchable = searchedFields(resource).length > 0
   return async ({ querystring, origin, caller }: PageRequest): Promise<Page | { readonly redirect: string }> => {
     const parsed = await parseQuery(storage, registry, resource, parse, querystring)
     if ('redirect' in parsed) return parsed
@@ -87,9 +89,9 @@ export const tablePage = (service: ExplorerService, resource: Resource, find: Fi
     const curl = `curl ${shellWord(`${origin}${apiListUrl(resource, query)}`)}`
     const main = html`<div class="title"><div><h1>${resource.plural}</h1>${resource.about && html`<p class="lead">${resource.about}</p>`}</div>
       ${writes && resource.create && html`<a class="button primary" href="${createUrl(resource)}">New ${resource.name.toLowerCase()}</a>`}</div>
-      ${searchForm(resource, query)}
+      ${searchForm(resource, query, isSearchable)}
       <div class="${filters ? 'columns' : ''}">
-      ${filters && html`<aside class="filters" id="filters" aria-label="Filters"><details open><summary>Filters</summary>${filters}</details></aside>`}
+      ${filters && html`<aside class="filters" id="filters" aria-label="Filters"><details open><summary>Filters</summary>${filters}${!isSearchable && html`<button form="search">Filter</button>`}</details></aside>`}
       <section class="results" id="results" aria-label="Rows">
       ${summary(resource, query, total, time)}
       ${chosenFilters(registry, resource, query, valueLabels)}

@@ -4,7 +4,7 @@ import { filterFields, type Registry, type Resource } from '../descriptor/regist
 import type { ListQuery, Storage } from '../storage/storage.js'
 import { withFilter } from './filters.js'
 import { targetOf } from './labels.js'
-import { tableUrl } from './links.js'
+import { pageParameter, tableUrl } from './links.js'
 import { eachRow } from './rows.js'
 
 /** The query; or where to go instead; or the name that several rows have, of which one must be chosen. */
@@ -35,8 +35,8 @@ export const parseQuery = async (
   // The last value of a repeated parameter counts, as in the API; an empty input is no filter.
   const all = new URLSearchParams(querystring)
   const sent = new Map([...all].filter(([, value]) => value.trim() !== ''))
-  const page = sent.get('page')
-  sent.delete('page')
+  const page = sent.get(pageParameter(resource))
+  sent.delete(pageParameter(resource))
   const names = filterFields(resource).filter((field) => field.references && !isInteger(sent.get(field.name) ?? '0'))
   const texts = names.map(({ name }) => [name, sent.get(name)?.trim() ?? ''] as const)
   for (const [name] of texts) sent.delete(name)

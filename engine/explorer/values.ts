@@ -34,12 +34,15 @@ const toneOf = (text: string): number => {
 const chip = (text: string, content: Html = html`${text}`): Html =>
   html`<span class="chip tone-${toneOf(text)}"><bdi>${content}</bdi></span>`
 
-const reference = (field: Field, value: Value, { registry, labels }: Shown): Html | undefined => {
+/** A reference by its label; in full with its id too. */
+const reference = (field: Field, value: Value, { registry, labels }: Shown, isFull = false): Html | undefined => {
   const target = targetOf(registry, field)
   if (!target) return undefined
   const label = labels(target, value)
-  if (label === undefined) return html`<span class="none">#${value}</span>`
-  return html`<a href="${rowUrl(target, Number(value))}"><bdi>${label}</bdi></a>`
+  const note = label === undefined ? 'There is no such row.' : label === `#${value}` ? undefined : `#${value}`
+  const more = isFull && note && html` <span class="note">${note}</span>`
+  if (label === undefined) return html`<span class="none">#${value}</span>${more}`
+  return html`<a href="${rowUrl(target, Number(value))}"><bdi>${label}</bdi></a>${more}`
 }
 
 const longText = ({ text, ranges, from: skipped, length }: Excerpt, url: string): Html => {
@@ -73,8 +76,8 @@ const pageLength = 1_200_000
 export const fullValue = (field: Field, value: Value, shown: Shown): Html => {
   if (field.redacted) return html`${redacted} <span class="note">never leaves the database</span>`
   if (value === null) return html`${none}`
-  const link = reference(field, value, shown)
-  if (link) return html`${link} <span class="note">#${value}</span>`
+  const link = reference(field, value, shown, true)
+  if (link) return link
   if (typeof value === 'number') return html`<span class="number">${value}</span>`
   const text = String(value)
   if (isChip(field, text)) return chip(text)

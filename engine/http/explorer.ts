@@ -45,9 +45,16 @@ export const explorerRoutes = (service: Service, operations: readonly Operation[
       await send(ctx, await respond({ segment, querystring: ctx.querystring, origin, caller: ctx.res }))
     },
   })
+  /** Addresses are typed and pasted with a slash at their end. */
+  const withSlash = ({ name, path }: Route): PageRoute => ({
+    name,
+    path: `${path}/`,
+    handler: (ctx) => ctx.redirect(ctx.path.slice(0, -1) + ctx.search),
+  })
+  const pages = explorer.routes.filter(({ path }) => !path.endsWith('/'))
   const assets = explorer.assets.map(({ path, type, body }): PageRoute => {
     const asset = fixedBody(body)
     return { name: 'exploreAsset', path, handler: (ctx) => sendTagged(ctx, asset, type) }
   })
-  return { routes: [...assets, ...explorer.routes.map(page)], prepare }
+  return { routes: [...assets, ...explorer.routes.map(page), ...pages.map(withSlash)], prepare }
 }

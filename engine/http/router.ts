@@ -65,7 +65,7 @@ export const routesOf = (service: Service, operations: readonly Operation[]): Mi
   const documents = documentMaker(service, operations)
   add('documents', `${basePath}/openapi.json`, async (ctx) => sendTagged(ctx, (await documents()).openapi))
   add('documents', '/swagger.json', async (ctx) => sendTagged(ctx, (await documents()).swagger(ctx.host)))
-  for (const { path, type, body } of docsAssets(service.product.name)) {
+  for (const { path, type, body } of docsAssets(service.product.name, service.explorer === true)) {
     const asset = fixedBody(body)
     add('docs', path, (ctx) => {
       ctx.set(docsHeaders)

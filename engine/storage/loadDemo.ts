@@ -13,7 +13,7 @@ const isEmpty = async ({ execute, knex }: MigrationDialect, registry: Registry):
   return true
 }
 
-/** Loads the demo rows unless any table has a row; returns whether it did. */
+/** Loads the demo rows, if there are any, unless any table has a row; returns whether it did. */
 export const loadDemo = async (database: MigrationDialect, registry: Registry): Promise<boolean> => {
   let isLoaded = false
   if (!(await isEmpty(database, registry))) return isLoaded
@@ -28,7 +28,7 @@ export const loadDemo = async (database: MigrationDialect, registry: Registry): 
     // Rows refer to one another in both directions.
     await database.execute(database.deferForeignKeys)
     for (const resource of registry) await database.insertRows(resource, resource.demo)
-    isLoaded = true
+    isLoaded = registry.some(({ demo }) => demo.length > 0)
   })
   return isLoaded
 }

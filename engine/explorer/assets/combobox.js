@@ -20,6 +20,8 @@ const comboboxOf = (input) => {
   }
   let request
   let timer
+  /** The text that the options were found by. */
+  let asked
 
   const options = () => [...list.querySelectorAll('[data-value]')]
   const active = () => list.querySelector('[aria-selected="true"]')
@@ -47,11 +49,13 @@ const comboboxOf = (input) => {
     request?.abort()
     request = new AbortController()
     try {
-      const url = `${input.dataset.choices}?q=${encodeURIComponent(input.value)}`
+      const text = input.value
+      const url = `${input.dataset.choices}?q=${encodeURIComponent(text)}`
       const response = await fetch(url, { signal: request.signal })
       if (!response.ok) return close()
       const page = new DOMParser().parseFromString(`<ul>${await response.text()}</ul>`, 'text/html')
       list.replaceChildren(...page.querySelectorAll('li'))
+      asked = text
       for (const option of options()) option.id = `${list.id}-${option.dataset.value}`
       list.hidden = false
       input.setAttribute('aria-expanded', 'true')
@@ -78,9 +82,18 @@ const comboboxOf = (input) => {
     } else if (event.key === 'Enter' && !list.hidden && active()) {
       event.preventDefault()
       choose(active())
-    } else if (event.key === 'Escape') close()
+    } else if (event.key === 'Escape') {
+      asked = undefined
+      close()
+    }
   })
-  input.addEventListener('blur', close)
+  input.addEventListener('blur', () => {
+    const [only, ...others] = options()
+    // A name that only one row has needs no choice; digits are an id.
+    const isChosen = picked && only && others.length === 0 && asked === input.value && /\D/.test(asked)
+    if (isChosen) choose(only)
+    else close()
+  })
   // Before the input loses its focus, which closes the list.
   list.addEventListener('mousedown', (event) => {
     event.preventDefault()

@@ -22,9 +22,8 @@ const bodyOf = (inputs) => {
 const newKey = () =>
   [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 
-const show = (form, name, message) => {
-  const [input, place] = [form.querySelector(`#field-${name}, #${name}`), form.querySelector(`#issue-${name}`)]
-  if (!input || !place) return undefined
+const show = (input, message) => {
+  const place = input.closest('.control').querySelector('.issue')
   place.textContent = place.textContent === '' ? message : `${place.textContent} ${message}`
   input.setAttribute('aria-invalid', 'true')
   return input
@@ -48,12 +47,13 @@ const showError = (form, status, error) => {
   if (status === 401) {
     token = ''
     form.querySelector('.token').hidden = false
-    show(form, 'token', error.message).focus()
+    show(form.querySelector('#token'), error.message).focus()
     return
   }
   const issues = error?.details?.issues ?? []
-  const unplaced = issues.filter(({ loc }) => !form.querySelector(`#issue-${CSS.escape(loc.at(-1))}`))
-  const shown = issues.map(({ loc, msg }) => show(form, CSS.escape(loc.at(-1)), msg)).filter(Boolean)
+  const inputOf = ({ loc }) => form.querySelector(`#field-${CSS.escape(loc.at(-1))}`)
+  const unplaced = issues.filter((issue) => !inputOf(issue))
+  const shown = issues.filter(inputOf).map((issue) => show(inputOf(issue), issue.msg))
   const message =
     issues.length === 0
       ? (error?.message ?? `The service answered with status ${status}.`)
@@ -79,7 +79,7 @@ export const createForm = (root) => {
   tokenBox.hidden = token !== ''
 
   const showRequest = () => {
-    const head = form.dataset.curl.replace(/'https?:\/\/[^/']+/, `'${location.origin}`)
+    const head = form.getAttribute('data-curl').replace(/'https?:\/\/[^/']+/, `'${location.origin}`)
     code.textContent = `${head}'${bodyOf(inputs).replaceAll("'", String.raw`'\''`)}'`
   }
   form.addEventListener('input', showRequest)
@@ -98,11 +98,11 @@ export const createForm = (root) => {
       // Headers take Latin-1; the service reads the bytes of a token as UTF-8.
       const bytes = String.fromCharCode(...new TextEncoder().encode(token))
       if (token) headers.Authorization = `Bearer ${bytes}`
-      const response = await fetch(form.dataset.path, { method: 'POST', headers, body })
+      const response = await fetch(form.getAttribute('data-path'), { method: 'POST', headers, body })
       const result = await response.json()
       // A token that is refused tells nothing about an earlier attempt with the same key.
       if (response.status !== 401) unsettled = response.status >= 500 ? { key, body } : undefined
-      if (response.status === 201) await load(`${form.dataset.rows}/${result.id}`)
+      if (response.status === 201) await load(`${form.getAttribute('data-rows')}/${result.id}`)
       else showError(form, response.status, result.error)
     } catch {
       unsettled = { key, body }

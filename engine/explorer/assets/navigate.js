@@ -44,6 +44,16 @@ const showFailure = (message) => {
   document.getElementById('results')?.replaceChildren(notice)
 }
 
+const table = () => document.querySelector('.scroll')
+
+/** Stores the scroll positions in the page's entry of the history, for the way back. */
+const keepScroll = () => history.replaceState({ page: scrollY, table: table()?.scrollTop }, '')
+
+const restoreScroll = (kept) => {
+  if (table()) table().scrollTop = kept?.table ?? 0
+  scrollTo(0, kept?.page ?? 0)
+}
+
 /** Loads a page, and aborts earlier requests and searches. Resolves with whether the page is shown. */
 export const load = async (url, { history: mode = 'push', live = false, focus = true } = {}) => {
   clearTimeout(timer)
@@ -59,7 +69,10 @@ export const load = async (url, { history: mode = 'push', live = false, focus = 
     const next = new DOMParser().parseFromString(await response.text(), 'text/html')
     if (request !== current) return false
     const address = response.redirected ? response.url : url
-    if (mode === 'push') history.pushState(null, '', address)
+    if (mode === 'push') {
+      keepScroll()
+      history.pushState(null, '', address)
+    }
     if (mode === 'replace') history.replaceState(null, '', address)
     shown = location.pathname + location.search
     if (live && !response.ok) {
@@ -72,10 +85,8 @@ export const load = async (url, { history: mode = 'push', live = false, focus = 
       document.title = next.title
     } else {
       showPage(next)
-      if (focus) {
-        document.getElementById('main').focus({ preventScroll: true })
-        scrollTo(0, 0)
-      }
+      if (focus) document.getElementById('main').focus({ preventScroll: true })
+      if (focus || mode === 'none') restoreScroll(history.state)
     }
     return true
   } catch (error) {
@@ -92,9 +103,13 @@ export const load = async (url, { history: mode = 'push', live = false, focus = 
 const isOurs = (url) =>
   url.origin === location.origin && (url.pathname === '/' || /^\/explore(\/|$)/.test(url.pathname))
 
-/** The address that a form leads to; empty inputs are left out. */
+/**
+ * The address that a form leads to; empty inputs are left out.
+ * Not form.action: an input hides the property of its form that has the same name, and inputs are named after fields.
+ * Only names with a capital, which no field has, are safe.
+ */
 export const addressOf = (form) => {
-  const url = new URL(form.action)
+  const url = new URL(form.getAttribute('action'), location.href)
   const sent = [...new FormData(form)].filter(([, value]) => String(value).trim() !== '')
   url.search = new URLSearchParams(sent).toString()
   return url.href
@@ -109,7 +124,7 @@ const startSearch = (form) => {
 }
 
 document.addEventListener('click', (event) => {
-  const link = event.target.closest?.('a[href]')
+  const link = event.composedPath().find((node) => node.localName === 'a' && node.hasAttribute('href'))
   if (!link || event.defaultPrevented || event.button !== 0) return
   if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
   const url = new URL(link.href.baseVal ?? link.href, location.href)
@@ -121,14 +136,15 @@ document.addEventListener('click', (event) => {
 
 document.addEventListener('submit', (event) => {
   const form = event.target
-  if (!form.matches('[data-live], [data-navigate]')) return
+  const isLive = form.hasAttribute('data-live')
+  if (!isLive && !form.hasAttribute('data-navigate')) return
   event.preventDefault()
-  const isSearch = form.matches('[data-live]') && document.activeElement?.id === 'q'
+  const isSearch = isLive && document.activeElement?.id === 'q'
   load(addressOf(form), { live: isSearch, focus: !isSearch })
 })
 
 document.addEventListener('input', (event) => {
-  if (event.target.id === 'q' && event.target.form?.matches('[data-live]')) startSearch(event.target.form)
+  if (event.target.id === 'q' && event.target.form?.hasAttribute('data-live')) startSearch(event.target.form)
 })
 
 document.addEventListener('keydown', (event) => {
