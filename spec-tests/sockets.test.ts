@@ -1,4 +1,5 @@
 /** Invalid and hostile HTTP: every request gets one response, in the envelope, and harms no other client. */
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -166,6 +167,39 @@ test('a client that does not close its side of a refused connection is cut off',
     const responses = parseResponses(await exchange(bytes, { piece: 'x', every: 500 }))
     assert.is(responses.length, 1)
   }
+})
+
+test('requests that a client sends ahead are handled one after another, in turn with those of other clients', async () => {
+  const body = '{"leave_type":"ahead"}'
+  const one = head('POST', '/api/v1/leave', `Content-Length: ${body.length}\r\n`) + body
+  const ahead = 300
+  const wire = new RawConnection(running.address)
+  await wire.send(Buffer.from(health))
+  const socket = connect(port, '127.0.0.1', () => socket.end(one.repeat(ahead)))
+  const received: Buffer[] = []
+  socket.on('data', (chunk) => received.push(chunk))
+  const ended = once(socket, 'end')
+  await once(socket, 'data')
+  const other = await wire.send(Buffer.from(one), 'POST')
+  wire.close()
+  await ended
+  const ids = parseResponses(Buffer.concat(received)).map(({ text }) => JSON.parse(text).id as number)
+  assert.is(ids.length, ahead)
+  const [last = 0] = ids.slice(-1)
+  assert.equal(
+    ids,
+    ids.toSorted((a, b) => a - b),
+  )
+  assert.ok(JSON.parse(other.text).id < last, 'the other client had to wait for all of them')
+})
+
+test('a client that sends thousands of requests ahead gets every response, in order', async () => {
+  const ids = Array.from({ length: 5_000 }, (_, n) => 1 + (n % 100))
+  const responses = parseResponses(await exchange(ids.map((id) => head('GET', `/api/v1/employees/${id}`)).join('')))
+  assert.equal(
+    responses.map(({ text }) => JSON.parse(text).id),
+    ids,
+  )
 })
 
 test('a connection whose upgrade was ignored continues with HTTP', async () => {

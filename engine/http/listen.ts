@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream'
 import { batchPerTick } from '../batchPerTick.js'
 import { methodNotAllowed } from '../contract/errors.js'
 import type { App } from './app.js'
+import { connectionsOf } from './connections.js'
 import { probeClient } from './departedClients.js'
 import { type ParserError, parserFault, refusalSender, requestFault } from './refusals.js'
 
@@ -23,35 +24,34 @@ const addressOf = (server: Server): string => {
 /** The server of an app, not yet listening. */
 const serverOf = ({ handle, logRequest }: App, isStopping: () => boolean): Server => {
   const refuse = refusalSender(logRequest)
-  /** The newest response of each connection, finished or not. */
-  const newest = new WeakMap<Duplex, ServerResponse>()
-  /** Connections with a refused request: what follows on them is not handled. */
-  const refused = new WeakSet<Duplex>()
 
   const handleInBatches = batchPerTick<ServerResponse>((responses) => {
     for (const response of responses) {
       // The parser has found an error in the body meanwhile.
       if (response.writableEnded) continue
       // An idle connection would keep the server open.
-      if (isStopping()) response.setHeader('Connection', 'close')
+      if (isStopping() && connections.of(response.req.socket).waiting.length === 0)
+        response.setHeader('Connection', 'close')
       handle(response.req, response)
     }
   })
 
+  const connections = connectionsOf(handleInBatches)
+
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
-    const { socket } = request
-    if (refused.has(socket)) return
-    newest.set(socket, response)
+    const connection = connections.of(request.socket)
+    if (connection.isRefused) return
+    connection.newest = response
     const fault = requestFault(request)
     if (fault) {
-      refused.add(socket)
+      connection.isRefused = true
       refuse.toRequest(response, fault, fault.message)
-    } else handleInBatches(response)
+    } else connections.add(response)
   }
 
   /** Calls back when all earlier requests on the connection have their responses. */
   const afterEarlierResponses = (socket: Duplex, send: () => void): void => {
-    const response = newest.get(socket)
+    const response = connections.of(socket).newest
     if (!response || response.writableFinished || response.destroyed) send()
     // Before Node's own listener, which closes the connection of a client that has closed its side.
     else response.prependOnceListener('finish', send)
@@ -59,10 +59,11 @@ const serverOf = ({ handle, logRequest }: App, isStopping: () => boolean): Serve
 
   const onClientError = (error: ParserError, socket: Duplex): void => {
     if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
+    const connection = connections.of(socket)
     // The response to the last request closes the connection.
-    if (error.code === 'HPE_CLOSED_CONNECTION' || refused.has(socket)) return
-    refused.add(socket)
-    const response = newest.get(socket)
+    if (error.code === 'HPE_CLOSED_CONNECTION' || connection.isRefused) return
+    connection.isRefused = true
+    const response = connection.newest
     const reason = error.code ?? error.message
     if (response && !response.req.complete) {
       // One response per request: the client would take a second one for the response to its next request.
@@ -82,12 +83,12 @@ const serverOf = ({ handle, logRequest }: App, isStopping: () => boolean): Serve
   server.on('checkContinue', onRequest)
   server.on('checkExpectation', onRequest)
   server.on('clientError', onClientError)
-  server.on('connection', (socket: Duplex) =>
+  server.on('connection', (socket: Duplex) => {
+    const connection = connections.open(socket)
     socket.once('end', () => {
-      const response = newest.get(socket)
-      if (response) void probeClient(response)
-    }),
-  )
+      if (connection.current) void probeClient(connection.current)
+    })
+  })
   server.on('connect', (request, socket) => {
     // A tunnel is not a resource of the service.
     const fault = methodNotAllowed('CONNECT', 'GET, HEAD, OPTIONS, POST')
