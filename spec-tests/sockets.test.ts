@@ -1,8 +1,10 @@
 /** Invalid and hostile HTTP: every request gets one response, in the envelope, and harms no other client. */
 import { once } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { listen } from '../engine/http/listen.js'
 import { startProcess } from '../support/process.js'
 import { type Header, parseResponses, RawConnection, requestBytes } from '../support/rawHttp.js'
 import { corpus, traversals } from './support/corpus.js'
@@ -200,6 +202,31 @@ test('a client that sends thousands of requests ahead gets every response, in or
     responses.map(({ text }) => JSON.parse(text).id),
     ids,
   )
+})
+
+test('a client that takes nothing of its response is cut off, and one whose response takes long is not', async () => {
+  const body = Buffer.alloc(64 * 1024 * 1024)
+  const handle = ({ url }: IncomingMessage, response: ServerResponse): void => {
+    if (url === '/large') response.end(body)
+    else setTimeout(() => response.end('late'), 1_000)
+  }
+  const server = await listen({ handle, logRequest: () => {} }, { host: '127.0.0.1', port: 0, sendTimeout: 200 })
+  const stalled = connect(Number(new URL(server.address).port), '127.0.0.1', () => {
+    stalled.write('GET /large HTTP/1.1\r\nHost: a\r\n\r\n')
+  })
+  stalled.on('error', () => {})
+  stalled.pause()
+  const late = await fetch(`${server.address}/late`)
+  assert.is(await late.text(), 'late')
+  // Otherwise the server waits for the client.
+  await server.stop()
+  let received = 0
+  stalled.on('data', (chunk) => {
+    received += chunk.length
+  })
+  stalled.resume()
+  await once(stalled, 'close')
+  assert.ok(received < body.length)
 })
 
 test('a connection whose upgrade was ignored continues with HTTP', async () => {

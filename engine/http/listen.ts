@@ -21,8 +21,11 @@ const addressOf = (server: Server): string => {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 }
 
+/** How long a client may take nothing of its response, in milliseconds: a download holds half a megabyte of memory. */
+const sendTimeoutMs = 60_000
+
 /** The server of an app, not yet listening. */
-const serverOf = ({ handle, logRequest }: App, isStopping: () => boolean): Server => {
+const serverOf = ({ handle, logRequest }: App, isStopping: () => boolean, sendTimeout: number): Server => {
   const refuse = refusalSender(logRequest)
 
   const handleInBatches = batchPerTick<ServerResponse>((responses) => {
@@ -78,11 +81,16 @@ const serverOf = ({ handle, logRequest }: App, isStopping: () => boolean): Serve
   // We check the Host ourselves: Node's own refusal has no body. A client that has closed its side still gets its response.
   const server = Object.assign(createServer({ ...limits, requireHostHeader: false }, onRequest), {
     httpAllowHalfOpen: true,
+    timeout: sendTimeout,
   })
   // The handler sends 100 Continue when it reads the body, after it has checked the token; other expectations are ignored.
   server.on('checkContinue', onRequest)
   server.on('checkExpectation', onRequest)
   server.on('clientError', onClientError)
+  server.on('timeout', (socket) => {
+    // The service may take longer than the client: a connection without anything to send waits for the response.
+    if (!connections.of(socket).current || socket.writableLength > 0) socket.destroy()
+  })
   server.on('connection', (socket: Duplex) => {
     const connection = connections.open(socket)
     socket.once('end', () => {
@@ -97,10 +105,16 @@ const serverOf = ({ handle, logRequest }: App, isStopping: () => boolean): Serve
   return server
 }
 
+interface Target {
+  readonly host: string
+  readonly port: number
+  readonly sendTimeout?: number
+}
+
 /** Serves an app; rejects where it cannot listen on the address. */
-export const listen = (app: App, { host, port }: { host: string; port: number }): Promise<Listening> => {
+export const listen = (app: App, { host, port, sendTimeout = sendTimeoutMs }: Target): Promise<Listening> => {
   let isStopping = false
-  const server = serverOf(app, () => isStopping)
+  const server = serverOf(app, () => isStopping, sendTimeout)
   const stop = () =>
     new Promise<void>((stopped) => {
       isStopping = true
