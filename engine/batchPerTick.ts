@@ -26,3 +26,25 @@ export const oncePerTick = (): (() => boolean) => {
     return true
   }
 }
+
+/** How many ticks are left to other requests between two long pieces of work; idle ones take 0.2 ms together. */
+const ticksBetween = 100
+
+/**
+ * Makes a function whose promises resolve in order, with ticks of the event loop in between. However many long pieces of work
+ * wait for it, other requests wait for one. A single tick in between is not enough: libuv accepts one connection in each.
+ */
+export const spreadOverTicks = (): (() => Promise<void>) => {
+  const waiting: (() => void)[] = []
+  let ticks = 0
+  const next = (): void => {
+    if (ticks-- > 0) return void setImmediate(next)
+    ticks = ticksBetween
+    waiting.shift()?.()
+    if (waiting.length > 0) setImmediate(next)
+  }
+  return () =>
+    new Promise((resolve) => {
+      if (waiting.push(resolve) === 1) setImmediate(next)
+    })
+}

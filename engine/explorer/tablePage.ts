@@ -1,4 +1,5 @@
 /** The page of a resource: its rows as a table, with a search box, filters, pages and the request. */
+import { spreadOverTicks } from '../batchPerTick.js'
 import { type FormatName, formatNames, formats } from '../contract/formats.js'
 import { listQueryParser, listQuerySchema } from '../contract/parameters.js'
 import type { Registry, Resource } from '../descriptor/registry.js'
@@ -62,6 +63,9 @@ const chosenFilters = (registry: Registry, resource: Resource, state: TableState
   return items.length > 0 ? html`<ul class="chosen-filters" aria-label="Active filters">${items}</ul>` : undefined
 }
 
+/** To make a page takes some ten milliseconds, so one is made at a time. */
+const turn = spreadOverTicks()
+
 interface TableRequest {
   readonly querystring: string
   readonly origin: string
@@ -80,11 +84,13 @@ export const tablePage = (service: ExplorerService, resource: Resource, find: Fi
     if ('ambiguous' in parsed) return choicesPage(service, resource, state, parsed.ambiguous)
     const started = performance.now()
     const page = await storage.table(resource).list(state, caller)
+    await turn()
     const rows: ShownRow[] = []
     const total = await eachRow(page, (row) => rows.push(shownRow(resource, row, state.q)))
     const time = performance.now() - started
     const labels = await readLabels(storage, registry, resource, rows)
     const counts = await countValues(state, total, caller)
+    await turn()
     const valueLabels = await readValueLabels(storage, registry, resource, state, counts.counts)
     const filters = filterPanel(registry, resource, state, counts, valueLabels)
     const curl = `curl ${shellWord(`${origin}${apiListUrl(resource, state)}`)}`
