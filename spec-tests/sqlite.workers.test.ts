@@ -31,6 +31,19 @@ threads('every task gets its own result, and a failed one its own error', async 
   await thread.close()
 })
 
+threads('the tasks of all groups take turns, however many wait in others', async () => {
+  const { thread } = newThread()
+  const order: string[] = []
+  const run = async (group: string, n: number) => {
+    await thread.run({ echo: '' }, { group })
+    order.push(`${group}${n}`)
+  }
+  const many = [0, 1, 2, 3].flatMap((n) => [run('a', n), run('b', n)])
+  await Promise.all([...many, run('c', 0), run('c', 1)])
+  assert.equal(order, ['a0', 'b0', 'c0', 'a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'b3'])
+  await thread.close()
+})
+
 threads('a reply under the id of another task is ignored', async () => {
   const { thread, echo } = newThread()
   // Ids count from one: this task has the second.
