@@ -201,6 +201,14 @@ const conditional = mutantsOf('engine/http/conditional.js', ['conditional'], {
   },
 })
 
+const connections = mutantsOf('engine/http/connections.js', ['sockets'], {
+  'connection-one-at-a-time': {
+    rule: 'The requests of a connection are handled one after another.',
+    find: 'if (!connection.current)',
+    replace: 'if (true)',
+  },
+})
+
 const envelopes = mutantsOf('engine/http/errorEnvelope.js', ['system'], {
   'errors-not-cached': {
     rule: 'Errors may not be cached.',
@@ -293,6 +301,7 @@ export const http = [
   ...bodies,
   ...bodyLimit,
   ...conditional,
+  ...connections,
   ...envelopes,
   ...routes,
   ...refusals,
