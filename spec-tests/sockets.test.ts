@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { connect } from 'node:net'
+import { Readable } from 'node:stream'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { listen } from '../engine/http/listen.js'
@@ -227,6 +228,20 @@ test('a client that takes nothing of its response is cut off, and one whose resp
   stalled.resume()
   await once(stalled, 'close')
   assert.ok(received < body.length)
+})
+
+test('a download that a CONNECT follows is sent to its end', async () => {
+  const parts = Array.from({ length: 256 }, () => Buffer.alloc(64 * 1024))
+  const handle = (_: IncomingMessage, response: ServerResponse): void => void Readable.from(parts).pipe(response)
+  const server = await listen({ handle, logRequest: () => {} }, { host: '127.0.0.1', port: 0, sendTimeout: 2_000 })
+  const socket = connect(Number(new URL(server.address).port), '127.0.0.1', () => {
+    socket.end('GET / HTTP/1.1\r\nHost: a\r\n\r\nCONNECT a:80 HTTP/1.1\r\nHost: a:80\r\n\r\n')
+  })
+  const received: Buffer[] = []
+  socket.on('data', (chunk) => received.push(chunk))
+  await once(socket, 'close')
+  assert.match(Buffer.concat(received).subarray(-1_000).toString('latin1'), /HTTP\/1\.1 405 /)
+  await server.stop()
 })
 
 test('a connection whose upgrade was ignored continues with HTTP', async () => {

@@ -1,6 +1,6 @@
 /** The HTTP server: listening, refusing what is not valid HTTP, and stopping without cutting anyone off. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { batchPerTick } from '../batchPerTick.js'
 import { methodNotAllowed } from '../contract/errors.js'
@@ -97,9 +97,12 @@ const serverOf = ({ handle, logRequest }: App, isStopping: () => boolean, sendTi
       if (connection.current) void probeClient(connection.current)
     })
   })
-  server.on('connect', (request, socket) => {
+  server.on('connect', (request, socket: Socket) => {
     // A tunnel is not a resource of the service.
     const fault = methodNotAllowed('CONNECT', 'GET, HEAD, OPTIONS, POST')
+    // Node has let go of the connection, on which earlier responses may still be sent.
+    socket.on('drain', () => connections.of(socket).current?.emit('drain'))
+    socket.setTimeout(sendTimeout, () => socket.destroy())
     afterEarlierResponses(socket, () => refuse.toSocket(socket, fault, fault.message, request))
   })
   return server
