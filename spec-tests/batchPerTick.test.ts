@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { batchPerTick, oncePerTick } from '../engine/batchPerTick.js'
+import { batchPerTick, oncePerTick, spreadOverTicks } from '../engine/batchPerTick.js'
 
 const test = suite('batchPerTick')
 
@@ -37,6 +37,22 @@ test('oncePerTick is true for the first call of every tick', async () => {
   assert.not.ok(isFirst())
   await setImmediate()
   assert.equal([isFirst(), isFirst()], [true, false])
+})
+
+test('long pieces of work have one turn after another, with ticks for others in between', async () => {
+  const turn = spreadOverTicks()
+  const order: string[] = []
+  const pieces = ['first', 'second'].map(async (name) => {
+    await turn()
+    order.push(name)
+  })
+  const others = (async () => {
+    while (!order.includes('first')) await setImmediate()
+    for (let n = 0; n < 20; n++) await setImmediate()
+    order.push('another request')
+  })()
+  await Promise.all([...pieces, others])
+  assert.equal(order, ['first', 'another request', 'second'])
 })
 
 test.run()

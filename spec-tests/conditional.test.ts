@@ -4,6 +4,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Field, Resource } from '../engine/descriptor/registry.js'
+import { namesTag } from '../engine/http/conditional.js'
 import { sharedDatabase } from './support/database.js'
 import { registry, startService } from './support/service.js'
 
@@ -22,6 +23,28 @@ const raw = (target: string, encoding: string): Promise<{ bytes: Buffer; headers
   })
 
 const test = suite('conditional reads')
+
+test('a list of tags takes time linear in its length to parse', () => {
+  // Quadratic time would take minutes, and block every other client.
+  const spaces = ' '.repeat(1_000_000)
+  for (const header of [`"a",${spaces}x`, `"a"${spaces}x`, `W/${spaces}"b"`, `"${'a'.repeat(1_000_000)}`]) {
+    assert.is(namesTag(header, '"b"', 'weak'), false)
+  }
+  assert.is(namesTag(`"a",${spaces}W/"b"${spaces},`, '"b"', 'weak'), true)
+})
+
+test('an Accept header of more than 1,000 characters is ignored', async () => {
+  const types = (length: number): string => 'text/csv,'.padEnd(length, 'a/b;q=0.1,')
+  for (const [length, type] of [
+    [1_000, 'text/csv; charset=utf-8; header=present'],
+    [1_001, 'application/json; charset=utf-8'],
+  ] as const) {
+    const { headers } = await one.send('/api/v1/departments', { headers: { accept: types(length) } })
+    assert.is(headers['content-type'], type)
+  }
+  const { headers } = await raw('/api/v1/employees', 'br,'.repeat(400))
+  assert.is(headers['content-encoding'], undefined)
+})
 
 for (const target of [
   '/api/v1/employees',

@@ -1,7 +1,11 @@
 /** Invalid and hostile HTTP: every request gets one response, in the envelope, and harms no other client. */
+import { once } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { connect } from 'node:net'
+import { Readable } from 'node:stream'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { listen } from '../engine/http/listen.js'
 import { startProcess } from '../support/process.js'
 import { type Header, parseResponses, RawConnection, requestBytes } from '../support/rawHttp.js'
 import { corpus, traversals } from './support/corpus.js'
@@ -166,6 +170,78 @@ test('a client that does not close its side of a refused connection is cut off',
     const responses = parseResponses(await exchange(bytes, { piece: 'x', every: 500 }))
     assert.is(responses.length, 1)
   }
+})
+
+test('requests that a client sends ahead are handled one after another, in turn with those of other clients', async () => {
+  const body = '{"leave_type":"ahead"}'
+  const one = head('POST', '/api/v1/leave', `Content-Length: ${body.length}\r\n`) + body
+  const ahead = 300
+  const wire = new RawConnection(running.address)
+  await wire.send(Buffer.from(health))
+  const socket = connect(port, '127.0.0.1', () => socket.end(one.repeat(ahead)))
+  const received: Buffer[] = []
+  socket.on('data', (chunk) => received.push(chunk))
+  const ended = once(socket, 'end')
+  await once(socket, 'data')
+  const other = await wire.send(Buffer.from(one), 'POST')
+  wire.close()
+  await ended
+  const ids = parseResponses(Buffer.concat(received)).map(({ text }) => JSON.parse(text).id as number)
+  assert.is(ids.length, ahead)
+  const [last = 0] = ids.slice(-1)
+  assert.equal(
+    ids,
+    ids.toSorted((a, b) => a - b),
+  )
+  assert.ok(JSON.parse(other.text).id < last, 'the other client had to wait for all of them')
+})
+
+test('a client that sends thousands of requests ahead gets every response, in order', async () => {
+  const ids = Array.from({ length: 5_000 }, (_, n) => 1 + (n % 100))
+  const responses = parseResponses(await exchange(ids.map((id) => head('GET', `/api/v1/employees/${id}`)).join('')))
+  assert.equal(
+    responses.map(({ text }) => JSON.parse(text).id),
+    ids,
+  )
+})
+
+test('a client that takes nothing of its response is cut off, and one whose response takes long is not', async () => {
+  const body = Buffer.alloc(64 * 1024 * 1024)
+  const handle = ({ url }: IncomingMessage, response: ServerResponse): void => {
+    if (url === '/large') response.end(body)
+    else setTimeout(() => response.end('late'), 1_000)
+  }
+  const server = await listen({ handle, logRequest: () => {} }, { host: '127.0.0.1', port: 0, sendTimeout: 200 })
+  const stalled = connect(Number(new URL(server.address).port), '127.0.0.1', () => {
+    stalled.write('GET /large HTTP/1.1\r\nHost: a\r\n\r\n')
+  })
+  stalled.on('error', () => {})
+  stalled.pause()
+  const late = await fetch(`${server.address}/late`)
+  assert.is(await late.text(), 'late')
+  // Otherwise the server waits for the client.
+  await server.stop()
+  let received = 0
+  stalled.on('data', (chunk) => {
+    received += chunk.length
+  })
+  stalled.resume()
+  await once(stalled, 'close')
+  assert.ok(received < body.length)
+})
+
+test('a download that a CONNECT follows is sent to its end', async () => {
+  const parts = Array.from({ length: 256 }, () => Buffer.alloc(64 * 1024))
+  const handle = (_: IncomingMessage, response: ServerResponse): void => void Readable.from(parts).pipe(response)
+  const server = await listen({ handle, logRequest: () => {} }, { host: '127.0.0.1', port: 0, sendTimeout: 2_000 })
+  const socket = connect(Number(new URL(server.address).port), '127.0.0.1', () => {
+    socket.end('GET / HTTP/1.1\r\nHost: a\r\n\r\nCONNECT a:80 HTTP/1.1\r\nHost: a:80\r\n\r\n')
+  })
+  const received: Buffer[] = []
+  socket.on('data', (chunk) => received.push(chunk))
+  await once(socket, 'close')
+  assert.match(Buffer.concat(received).subarray(-1_000).toString('latin1'), /HTTP\/1\.1 405 /)
+  await server.stop()
 })
 
 test('a connection whose upgrade was ignored continues with HTTP', async () => {

@@ -3,7 +3,9 @@ import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { WorkerDied, workerThread } from '../engine/storage/sqlite/worker.js'
+import { type Executor, WorkerDied, workerThread } from '../engine/storage/sqlite/worker.js'
+import { writeQueue } from '../engine/storage/sqlite/writeQueue.js'
+import type { Write } from '../engine/storage/sqlite/writes.js'
 import { TimedOut, Unavailable } from '../engine/storage/storage.js'
 import { temporaryFolder } from '../support/cleanup.js'
 import { startService, token } from './support/service.js'
@@ -29,6 +31,43 @@ threads('every task gets its own result, and a failed one its own error', async 
   assert.equal({ name, message, code }, { name: 'TypeError', message: 'no', code: 'E_TEST' })
   assert.equal(results.slice(2), [{ echo: 'task 2' }, { echo: 'task 3' }])
   await thread.close()
+})
+
+threads('the tasks of all groups take turns, however many wait in others', async () => {
+  const { thread } = newThread()
+  const order: string[] = []
+  const run = async (group: string, n: number) => {
+    await thread.run({ echo: '' }, { group })
+    order.push(`${group}${n}`)
+  }
+  const many = [0, 1, 2, 3].flatMap((n) => [run('a', n), run('b', n)])
+  await Promise.all([...many, run('c', 0), run('c', 1)])
+  assert.equal(order, ['a0', 'b0', 'c0', 'a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'b3'])
+  await thread.close()
+})
+
+threads('a commit has one long write at most, so that short ones wait for no second one', async () => {
+  const commits: string[][] = []
+  const executor: Executor = {
+    async run(writes) {
+      const texts = (writes as Write[]).map(({ insert }) => String(insert.values[0]))
+      commits.push(texts.map((text) => text.slice(0, 5)))
+      return texts.map(() => ({ mismatch: true })) as never
+    },
+    close: async () => {},
+  }
+  const queue = writeQueue(executor, () => {})
+  const write = (text: string) =>
+    queue.write({
+      conflicts: { sql: '', values: [] },
+      insert: { sql: '', values: [text] },
+      read: '',
+      retry: undefined,
+    })
+  const long = ['long1', 'long2', 'long3'].map((text) => text.padEnd(1_000_000))
+  await Promise.all([...long, 'new 1', 'new 2'].map(write))
+  assert.equal(commits, [['long1', 'new 1', 'new 2'], ['long2'], ['long3']])
+  await queue.close()
 })
 
 threads('a reply under the id of another task is ignored', async () => {

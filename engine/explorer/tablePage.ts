@@ -1,4 +1,5 @@
 /** The page of a resource: its rows as a table, with a search box, filters, pages and the request. */
+import { spreadOverTicks } from '../batchPerTick.js'
 import { type FormatName, formatNames, formats } from '../contract/formats.js'
 import { listQueryParser, listQuerySchema } from '../contract/parameters.js'
 import { filterFields, type Registry, type Resource, searchedFields } from '../descriptor/registry.js'
@@ -63,6 +64,9 @@ const chosenFilters = (registry: Registry, resource: Resource, query: ListQuery,
   return items.length > 0 ? html`<ul class="chosen-filters" aria-label="Active filters">${items}</ul>` : undefined
 }
 
+/** A page takes some ten milliseconds of CPU, so one is rendered at a time. */
+const turn = spreadOverTicks()
+
 /** Makes the page of a resource. */
 export const tablePage = (service: ExplorerService, resource: Resource, find: FindOperation) => {
   const { registry, storage, writes } = service
@@ -76,11 +80,13 @@ export const tablePage = (service: ExplorerService, resource: Resource, find: Fi
     if ('ambiguous' in parsed) return choicesPage(service, resource, query, parsed.ambiguous)
     const started = performance.now()
     const page = await storage.table(resource).list(query, caller)
+    await turn()
     const rows: ShownRow[] = []
     const total = await eachRow(page, (row) => rows.push(shownRow(resource, row, query.q)))
     const time = performance.now() - started
     const labels = await readLabels(storage, registry, resource.fields, ({ name }) => rows.map((row) => row[name]))
     const counts = await countValues(query, total, caller)
+    await turn()
     const valueLabels = await readLabels(storage, registry, filterFields(resource), ({ name }) => [
       ...(counts.counts?.values.get(name) ?? []).map(([value]) => value),
       query.filters[name],

@@ -7,11 +7,14 @@ import type { AppContext } from './requestLog.js'
 
 export const jsonType = 'application/json; charset=utf-8'
 
-/** One element of a list of entity tags, with the comma that follows it; commas may also be inside the quotes. */
-const listElement = /[ \t]*(?:(W\/)?("[\x21\x23-\x7e\x80-\xff]*"))?[ \t]*(?:,|$)/y
+/**
+ * One element of a list of entity tags, with the comma that follows it; commas may also be inside the quotes. White space can
+ * match in one way only: in two, a header of spaces takes time quadratic in its length, 0.7 s for 15 KB.
+ */
+const listElement = /[ \t]*(?:(W\/)?("[\x21\x23-\x7e\x80-\xff]*")[ \t]*)?(?:,|$)/y
 
 /** Whether an If-Match or If-None-Match header names this tag; a header that is not a list of tags names none. */
-const names = (header: string, etag: string, comparison: 'strong' | 'weak'): boolean => {
+export const namesTag = (header: string, etag: string, comparison: 'strong' | 'weak'): boolean => {
   if (header.trim() === '*') return true
   listElement.lastIndex = 0
   while (listElement.lastIndex < header.length) {
@@ -34,8 +37,8 @@ export const sendTagged = async (
   // Each encoding is a different representation, so each has its own strong tag.
   const etag = encoding === undefined ? `"${tag}"` : `"${tag}-${encoding}"`
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = ctx.req.headers
-  if (ifMatch !== undefined && !names(ifMatch, etag, 'strong')) throw preconditionFailed()
-  const isNotModified = ifNoneMatch !== undefined && names(ifNoneMatch, etag, 'weak')
+  if (ifMatch !== undefined && !namesTag(ifMatch, etag, 'strong')) throw preconditionFailed()
+  const isNotModified = ifNoneMatch !== undefined && namesTag(ifNoneMatch, etag, 'weak')
   const sent = encoding === undefined || isNotModified ? body : await compressed(body, encoding)
   ctx.set('Cache-Control', 'no-cache')
   ctx.set('Vary', vary)

@@ -2,6 +2,7 @@
 import { type FormatName, formatNames, formats } from '../contract/formats.js'
 import type { Resource } from '../descriptor/registry.js'
 import type { Matching, Storage } from '../storage/storage.js'
+import { maxAcceptLength } from './compress.js'
 import { sendStreamed } from './conditional.js'
 import { csvOf } from './csv.js'
 import type { AppContext } from './requestLog.js'
@@ -9,7 +10,7 @@ import type { AppContext } from './requestLog.js'
 /** The format that the Accept header prefers to JSON, if any; most headers name none of them. */
 export const requestedFormat = (ctx: AppContext): FormatName | undefined => {
   const { accept } = ctx.req.headers
-  if (accept === undefined || !/csv|ndjson/i.test(accept)) return undefined
+  if (accept === undefined || accept.length > maxAcceptLength || !/csv|ndjson/i.test(accept)) return undefined
   // With their parameters, so that `text/csv;charset=utf-8` is found too.
   const best = ctx.accepts('application/json; charset=utf-8', ...formatNames.map((name) => formats[name].type))
   return formatNames.find((name) => formats[name].type === best)

@@ -1,10 +1,11 @@
 /** The HTTP server: listens, refuses invalid HTTP, and stops gracefully. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { batchPerTick } from '../batchPerTick.js'
 import { methodNotAllowed } from '../contract/errors.js'
 import type { App } from './app.js'
+import { connectionsOf } from './connections.js'
 import { probeClient } from './departedClients.js'
 import { type ParserError, parserFault, refusalSender, requestFault } from './refusals.js'
 
@@ -20,38 +21,40 @@ const addressOf = (server: Server): string => {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 }
 
+/** How long a client may take nothing of its response, in milliseconds: a download holds half a megabyte of memory. */
+const sendTimeoutMs = 60_000
+
 /** The server of an app, not yet listening. */
-const serverOf = ({ handle, logRequest }: App, isStopping: () => boolean): Server => {
+const serverOf = ({ handle, logRequest }: App, isStopping: () => boolean, sendTimeout: number): Server => {
   const refuse = refusalSender(logRequest)
-  /** The newest response of each connection, finished or not. */
-  const newest = new WeakMap<Duplex, ServerResponse>()
-  /** Connections with a refused request: what follows on them is not handled. */
-  const refused = new WeakSet<Duplex>()
 
   const handleInBatches = batchPerTick<ServerResponse>((responses) => {
     for (const response of responses) {
       // The parser has found an error in the body since.
       if (response.writableEnded) continue
       // An idle connection would keep the server open.
-      if (isStopping()) response.setHeader('Connection', 'close')
+      if (isStopping() && connections.of(response.req.socket).waiting.length === 0)
+        response.setHeader('Connection', 'close')
       handle(response.req, response)
     }
   })
 
+  const connections = connectionsOf(handleInBatches)
+
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
-    const { socket } = request
-    if (refused.has(socket)) return
-    newest.set(socket, response)
+    const connection = connections.of(request.socket)
+    if (connection.isRefused) return
+    connection.newest = response
     const fault = requestFault(request)
     if (fault) {
-      refused.add(socket)
+      connection.isRefused = true
       refuse.toRequest(response, fault, fault.message)
-    } else handleInBatches(response)
+    } else connections.add(response)
   }
 
   /** Calls back when all earlier requests on the connection have their responses. */
   const afterEarlierResponses = (socket: Duplex, send: () => void): void => {
-    const response = newest.get(socket)
+    const response = connections.of(socket).newest
     if (!response || response.writableFinished || response.destroyed) send()
     // Before Node's own listener, which closes the connection of a client that has closed its side.
     else response.prependOnceListener('finish', send)
@@ -59,10 +62,11 @@ const serverOf = ({ handle, logRequest }: App, isStopping: () => boolean): Serve
 
   const onClientError = (error: ParserError, socket: Duplex): void => {
     if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
+    const connection = connections.of(socket)
     // The response to the last request closes the connection.
-    if (error.code === 'HPE_CLOSED_CONNECTION' || refused.has(socket)) return
-    refused.add(socket)
-    const response = newest.get(socket)
+    if (error.code === 'HPE_CLOSED_CONNECTION' || connection.isRefused) return
+    connection.isRefused = true
+    const response = connection.newest
     const reason = error.code ?? error.message
     if (response && !response.req.complete) {
       // One response per request: the client would take a second one for the response to its next request.
@@ -77,29 +81,43 @@ const serverOf = ({ handle, logRequest }: App, isStopping: () => boolean): Serve
   // We check the Host ourselves: Node's own refusal has no body. A client that has closed its side still gets its response.
   const server = Object.assign(createServer({ ...limits, requireHostHeader: false }, onRequest), {
     httpAllowHalfOpen: true,
+    timeout: sendTimeout,
   })
   // The handler sends 100 Continue when it reads the body, after it has checked the token; other expectations are ignored.
   server.on('checkContinue', onRequest)
   server.on('checkExpectation', onRequest)
   server.on('clientError', onClientError)
-  server.on('connection', (socket: Duplex) =>
+  server.on('timeout', (socket) => {
+    // The service may take longer than the client: a connection without anything to send waits for the response.
+    if (!connections.of(socket).current || socket.writableLength > 0) socket.destroy()
+  })
+  server.on('connection', (socket: Duplex) => {
+    const connection = connections.open(socket)
     socket.once('end', () => {
-      const response = newest.get(socket)
-      if (response) void probeClient(response)
-    }),
-  )
-  server.on('connect', (request, socket) => {
+      if (connection.current) void probeClient(connection.current)
+    })
+  })
+  server.on('connect', (request, socket: Socket) => {
     // A tunnel is not a resource of the service.
     const fault = methodNotAllowed('CONNECT', 'GET, HEAD, OPTIONS, POST')
+    // Node has let go of the connection, on which earlier responses may still be sent.
+    socket.on('drain', () => connections.of(socket).current?.emit('drain'))
+    socket.setTimeout(sendTimeout, () => socket.destroy())
     afterEarlierResponses(socket, () => refuse.toSocket(socket, fault, fault.message, request))
   })
   return server
 }
 
+interface Target {
+  readonly host: string
+  readonly port: number
+  readonly sendTimeout?: number
+}
+
 /** Serves an app; rejects where it cannot listen on the address. */
-export const listen = (app: App, { host, port }: { host: string; port: number }): Promise<Listening> => {
+export const listen = (app: App, { host, port, sendTimeout = sendTimeoutMs }: Target): Promise<Listening> => {
   let isStopping = false
-  const server = serverOf(app, () => isStopping)
+  const server = serverOf(app, () => isStopping, sendTimeout)
   const stop = () =>
     new Promise<void>((stopped) => {
       isStopping = true

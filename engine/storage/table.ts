@@ -1,5 +1,6 @@
 /** List, get and create of one resource on any database: version → cache → plan → dialect → cache. */
 import { createHash } from 'node:crypto'
+import { spreadOverTicks } from '../batchPerTick.js'
 import type { Registry, Resource } from '../descriptor/registry.js'
 import type { StreamPart, TableDialect, VersionedBody } from './dialect.js'
 import { cacheKey, emptyPage, planOf } from './plan.js'
@@ -12,6 +13,9 @@ const firstPage = { limit: 0, offset: 0n }
 
 /** Before every id. */
 const beforeAll = -(2n ** 63n)
+
+/** All streams share it: the parts of hundreds of them would otherwise arrive in one tick. */
+const turn = spreadOverTicks()
 
 /** The rows of one resource. */
 const resourceTable = (resource: Resource, dialect: TableDialect, cache: ResponseCache, trace?: Trace): Table => {
@@ -58,6 +62,7 @@ const resourceTable = (resource: Resource, dialect: TableDialect, cache: Respons
       const plan = planOf({ ...query, ...firstPage }, dialect.isIndexed)
       let last: bigint | undefined = plan.by === 'nothing' ? undefined : beforeAll
       while (last !== undefined) {
+        await turn()
         const part: StreamPart = await dialect.part(plan, last, caller)
         if (part.rows.length > 0) yield part.rows
         last = part.last

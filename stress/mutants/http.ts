@@ -160,13 +160,13 @@ const conditional = mutantsOf('engine/http/conditional.js', ['conditional'], {
   },
   'etag-weak-comparison': {
     rule: 'If-None-Match compares weakly.',
-    find: "names(ifNoneMatch, etag, 'weak')",
-    replace: "names(ifNoneMatch, etag, 'strong')",
+    find: "namesTag(ifNoneMatch, etag, 'weak')",
+    replace: "namesTag(ifNoneMatch, etag, 'strong')",
   },
   'etag-strong-comparison': {
     rule: 'If-Match compares strongly.',
-    find: "names(ifMatch, etag, 'strong')",
-    replace: "names(ifMatch, etag, 'weak')",
+    find: "namesTag(ifMatch, etag, 'strong')",
+    replace: "namesTag(ifMatch, etag, 'weak')",
   },
   'etag-quoted': {
     rule: 'A tag without quotes matches nothing.',
@@ -180,13 +180,13 @@ const conditional = mutantsOf('engine/http/conditional.js', ['conditional'], {
   },
   'etag-never-304': {
     rule: 'A read that the client has already is 304.',
-    find: 'ifNoneMatch !== undefined && names(',
-    replace: 'false && names(',
+    find: 'ifNoneMatch !== undefined && namesTag(',
+    replace: 'false && namesTag(',
   },
   'etag-if-match-ignored': {
     rule: 'If-Match that fails is 412.',
-    find: 'if (ifMatch !== undefined && !names(',
-    replace: 'if (false && !names(',
+    find: 'if (ifMatch !== undefined && !namesTag(',
+    replace: 'if (false && !namesTag(',
   },
   'etag-vary': {
     rule: 'Vary names the header that changes the response.',
@@ -198,6 +198,14 @@ const conditional = mutantsOf('engine/http/conditional.js', ['conditional'], {
     find: "if (ifMatch !== undefined && ifMatch.trim() !== '*')",
     replace: 'if (false)',
     suites: ['bounds'],
+  },
+})
+
+const connections = mutantsOf('engine/http/connections.js', ['sockets'], {
+  'connection-one-at-a-time': {
+    rule: 'The requests of a connection are handled one after another.',
+    find: 'if (!connection.current)',
+    replace: 'if (true)',
   },
 })
 
@@ -293,6 +301,7 @@ export const http = [
   ...bodies,
   ...bodyLimit,
   ...conditional,
+  ...connections,
   ...envelopes,
   ...routes,
   ...refusals,

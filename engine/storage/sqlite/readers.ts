@@ -28,11 +28,16 @@ const quickMs = 15
 /** How long counting values may take, waiting included: a page is shown without the counts rather than late. */
 const countsMs = 1_000
 
+/** The group of pages without search and filters. */
+const pagesOf = (resource: string): string => `${resource} pages`
+
 export const readersOf = (quick: Executor, slow: Executor, timeoutMs: number): Readers => ({
   async page(resource, query, caller) {
     const started = performance.now()
     const task: ListTask = { resource, query }
-    const options = { group: resource, isAbandoned: () => caller?.closed === true }
+    // A table with a long row has its pages read here; they do not wait for searches.
+    const group = query.by === 'all' ? pagesOf(resource) : resource
+    const options = { group, isAbandoned: () => caller?.closed === true }
     try {
       return await quick.run({ ...task, maxMs: quickMs }, { ...options, timeoutMs })
     } catch (error) {
@@ -41,7 +46,7 @@ export const readersOf = (quick: Executor, slow: Executor, timeoutMs: number): R
       return slow.run(task, { ...options, timeoutMs: left })
     }
   },
-  rows: (resource, ids) => quick.run({ resource, ids } satisfies ListTask, { group: resource, timeoutMs }),
+  rows: (resource, ids) => quick.run({ resource, ids } satisfies ListTask, { group: pagesOf(resource), timeoutMs }),
   // The parts of a stream, and the counts, wait for slow reads but never hold up quick ones.
   part: (resource, query, after, caller) =>
     slow.run({ resource, query, after } satisfies ListTask, {

@@ -93,19 +93,18 @@ export const workerThread = (
   onRestart: (cause: string) => void,
   trace?: Trace,
 ): Executor => {
-  const waiting: Task[] = []
+  /** The tasks that wait, by group. The group whose turn it is comes first, and that of the last task goes to the end. */
+  const waiting = new Map<string | undefined, Task[]>()
+  let lastGroup: string | undefined
   let running: Task | undefined
   let hangTimer: NodeJS.Timeout | undefined
   let worker: Worker | undefined
   let lastId = 0
-  let lastGroup: string | undefined
   let isClosed = false
 
-  /** Takes the next task that is not abandoned, of another group than the last one if possible. */
-  const take = (): Task | undefined => {
-    while (waiting.length > 0) {
-      const other = waiting.findIndex(({ group }) => group !== lastGroup)
-      const [task] = waiting.splice(Math.max(0, other), 1) as [Task]
+  /** Takes the next task of a group that is not abandoned. */
+  const takeOf = (tasks: Task[]): Task | undefined => {
+    for (let task = tasks.shift(); task; task = tasks.shift()) {
       if (isClosed) task.reject(new Unavailable('the worker thread is closed'))
       else if (task.deadline < performance.now() || task.isAbandoned?.())
         task.reject(new TimedOut('nobody waits for the task any more'))
@@ -113,12 +112,23 @@ export const workerThread = (
     }
     return undefined
   }
+  const take = (): Task | undefined => {
+    const last = waiting.get(lastGroup)
+    waiting.delete(lastGroup)
+    if (last) waiting.set(lastGroup, last)
+    for (const [group, tasks] of waiting) {
+      const task = takeOf(tasks)
+      if (tasks.length === 0) waiting.delete(group)
+      lastGroup = group
+      if (task) return task
+    }
+    return undefined
+  }
   const next = (): void => {
     if (running) return
     running = take()
     if (!running) return
-    const { id, message, group, deadline } = running
-    lastGroup = group
+    const { id, message, deadline } = running
     worker ??= start()
     const current = worker
     const timeLeftMs = deadline - performance.now()
@@ -164,7 +174,9 @@ export const workerThread = (
       new Promise((resolve, reject) => {
         const since = performance.now()
         const task = { ...options, id: ++lastId, message, since, deadline: since + timeoutMs, resolve, reject }
-        waiting.push({ ...task, trace: trace && AsyncResource.bind(trace) })
+        const tasks = waiting.get(options.group) ?? []
+        tasks.push({ ...task, trace: trace && AsyncResource.bind(trace) })
+        waiting.set(options.group, tasks)
         next()
       }),
     async close() {

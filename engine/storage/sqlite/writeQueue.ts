@@ -17,6 +17,9 @@ interface Pending {
 /** The most characters of text in one commit; a worker has little memory. */
 const maxCommitLength = 4 * 1024 * 1024
 
+/** A write with more text than this is long: the search index of a megabyte takes 0.2 to 1 s. */
+const longWrite = 64 * 1024
+
 const lengthOf = ({ insert }: Write): number =>
   insert.values.reduce((sum: number, value) => sum + (typeof value === 'string' ? value.length : 8), 0)
 
@@ -25,17 +28,27 @@ const startDelay = 1_000
 
 /** Queues writes for an executor; `onCommit` is called after each commit. */
 export const writeQueue = (writer: Executor, onCommit: () => void): WriteQueue => {
-  const pending: Pending[] = []
+  let pending: Pending[] = []
   let committing: Promise<void> | undefined
 
-  /** As many of the pending writes as one commit takes. */
+  /** As many of the pending writes as one commit takes, one long one among them: short writes wait for no second one. */
   const nextBatch = (): Pending[] => {
     let length = 0
-    const end = pending.findIndex(({ write }, index) => {
-      length += lengthOf(write)
-      return index > 0 && length > maxCommitLength
-    })
-    return pending.splice(0, end === -1 ? pending.length : end)
+    let hasLong = false
+    const batch: Pending[] = []
+    const later: Pending[] = []
+    for (const item of pending) {
+      const added = lengthOf(item.write)
+      const isLong = added > longWrite
+      if (batch.length > 0 && (length + added > maxCommitLength || (isLong && hasLong))) later.push(item)
+      else {
+        batch.push(item)
+        length += added
+        hasLong ||= isLong
+      }
+    }
+    pending = later
+    return batch
   }
   const run = (writes: readonly Write[]): Promise<Written[]> =>
     writer.run<Written[]>(writes).catch((error: Error) => {
