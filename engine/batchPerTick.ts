@@ -28,13 +28,13 @@ export const oncePerTick = (): (() => boolean) => {
 }
 
 /** How many ticks, and how many milliseconds at most, other requests have between two pieces of long work. */
-const pause = { ticks: 100, ms: 20 }
+const defaultPause = { ticks: 100, ms: 20 }
 
 /**
  * Makes a function whose promises resolve one after another, with a pause in between. However many pieces of long work wait for
  * it, other requests wait for one. One tick is not enough, because libuv accepts one connection per tick; 100 idle ticks take 0.2 ms.
  */
-export const spreadOverTicks = (): (() => Promise<void>) => {
+export const spreadOverTicks = (pause = defaultPause): (() => Promise<void>) => {
   const waiting: (() => void)[] = []
   let ticks = 0
   let last = 0

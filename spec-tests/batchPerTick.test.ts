@@ -40,7 +40,7 @@ test('oncePerTick is true for the first call of every tick', async () => {
 })
 
 test('long pieces of work have one turn after another, with ticks for others in between', async () => {
-  const turn = spreadOverTicks()
+  const turn = spreadOverTicks({ ticks: 100, ms: Number.POSITIVE_INFINITY })
   const order: string[] = []
   const pieces = ['first', 'second'].map(async (name) => {
     await turn()
