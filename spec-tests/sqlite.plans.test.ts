@@ -2,7 +2,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Resource } from '../engine/descriptor/registry.js'
-import { migrate } from '../engine/storage/migrate.js'
+import { migrate } from '../engine/storage/migration/migrate.js'
 import { planOf as planQuery } from '../engine/storage/plan.js'
 import { objectName } from '../engine/storage/schema.js'
 import { connect } from '../engine/storage/sqlite/connection.js'

@@ -3,7 +3,7 @@
 import { isTableName } from '../../engine/descriptor/identifiers.js'
 import type { Registry } from '../../engine/descriptor/registry.js'
 import { checkFieldName } from '../../engine/descriptor/rules.js'
-import type { CatalogueColumn, CatalogueTable } from '../../engine/storage/catalogue.js'
+import type { CatalogueColumn, CatalogueTable } from '../../engine/storage/migration/catalogue.js'
 import type { NewField, NewResource } from '../new/plan.js'
 import { distinctNames, pathsOf } from './distinct.js'
 

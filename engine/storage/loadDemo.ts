@@ -1,7 +1,7 @@
 /** Loads the demo rows into a database without rows. */
 import type { Registry } from '../descriptor/registry.js'
 import { problemLine } from '../descriptor/registryError.js'
-import type { MigrationDialect } from './migrationDialect.js'
+import type { MigrationDialect } from './migration/migrationDialect.js'
 import { StorageError } from './storage.js'
 
 /** Queries the tables: stored counts may be wrong after a restore. */

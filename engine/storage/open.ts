@@ -1,11 +1,11 @@
 /** Opens or migrates the database that DATABASE_URL names. A dialect is a folder beside this file and a line here. */
 import type { Registry } from '../descriptor/registry.js'
-import type { CatalogueTable } from './catalogue.js'
-import { Words } from './difference.js'
-import type { MigrationDialect } from './migrationDialect.js'
-import { type MigrationPlan, planMigration } from './migrationPlan.js'
+import type { CatalogueTable } from './migration/catalogue.js'
+import { Words } from './migration/difference.js'
+import type { MigrationDialect } from './migration/migrationDialect.js'
+import { type MigrationPlan, planMigration } from './migration/migrationPlan.js'
+import { release } from './migration/release.js'
 import type { ConnectOptions, Migrated, MigrateOptions, StorageOptions } from './options.js'
-import { release } from './release.js'
 import { type Storage, StorageError } from './storage.js'
 
 interface Dialect {

@@ -1,6 +1,6 @@
 /** The options that every database is opened and migrated with. */
 import type { Resource } from '../descriptor/registry.js'
-import type { MigrationPlan } from './migrationPlan.js'
+import type { MigrationPlan } from './migration/migrationPlan.js'
 import type { Trace } from './trace.js'
 
 /** Called repeatedly while existing rows are indexed. */

@@ -276,7 +276,7 @@ const migrationSteps = mutantsOf(
 )
 
 const drift = mutantsOf(
-  'engine/storage/countDrift.js',
+  'engine/storage/migration/countDrift.js',
   ['drift'],
   {
     'postgres-drift-sample': {

@@ -294,7 +294,7 @@ const names = mutantsOf('engine/storage/schema.js', ['tableNames'], {
   },
 })
 
-const uniqueDrift = mutantsOf('engine/storage/uniqueDrift.js', ['changes'], {
+const uniqueDrift = mutantsOf('engine/storage/migration/uniqueDrift.js', ['changes'], {
   'unique-filled': {
     rule: 'Rows that will share a default are found before the column is added.',
     find: 'isFilled ? null : undefined',

@@ -1,7 +1,13 @@
 /** Reads the catalogue of PostgreSQL, and alters a table whose shape changes. */
 import type { Kind } from '../../descriptor/fields.js'
-import { type CatalogueTable, type ColumnShape, columnOf, foreignKeyOf, type TableShape } from '../catalogue.js'
-import type { Execute } from '../migrationDialect.js'
+import {
+  type CatalogueTable,
+  type ColumnShape,
+  columnOf,
+  foreignKeyOf,
+  type TableShape,
+} from '../migration/catalogue.js'
+import type { Execute } from '../migration/migrationDialect.js'
 import { objectName, originsTable, quoted } from '../schema.js'
 import { columnTypes } from './schema.js'
 

@@ -1,8 +1,8 @@
 /** The migration dialect of PostgreSQL. */
 import { type Client, DatabaseError } from 'pg'
 import type { Resource } from '../../descriptor/registry.js'
-import { batchesOf } from '../batches.js'
-import type { MigrationDialect } from '../migrationDialect.js'
+import { batchesOf } from '../migration/batches.js'
+import type { MigrationDialect } from '../migration/migrationDialect.js'
 import { type DerivedObject, originsTable, quoted } from '../schema.js'
 import { alter, catalogueOf, changesColumns, tableNames } from './catalogue.js'
 import { changesTable, statesTable } from './changeLog.js'

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
-import type { Execute, Step } from '../migrationDialect.js'
+import type { Execute, Step } from '../migration/migrationDialect.js'
 import { StorageError, Unavailable } from '../storage.js'
 import { codeOf } from './errors.js'
 import { within } from './within.js'

@@ -5,7 +5,7 @@
 import type { Knex } from 'knex'
 import { type Field, type Resource, searchedFields } from '../../descriptor/registry.js'
 import { createKeysTable, keysTable } from '../keys.js'
-import type { DerivedObjects, OwnTable } from '../migrationDialect.js'
+import type { DerivedObjects, OwnTable } from '../migration/migrationDialect.js'
 import {
   createOriginsTable,
   type DerivedObject,

@@ -1,5 +1,5 @@
 /** The trigram index of searches: whether pg_trgm is available or can be created, and which letters it supports. */
-import type { Execute } from '../migrationDialect.js'
+import type { Execute } from '../migration/migrationDialect.js'
 
 /** Whether there is a trigram index, and whether it supports only ASCII letters. */
 export interface SearchIndex {

@@ -1,9 +1,9 @@
 /** The migration dialect of SQLite. SQLite stores the SQL of each object, which is compared with the expected SQL. */
 import type { Database } from 'better-sqlite3'
 import type { Resource } from '../../descriptor/registry.js'
-import { batchesOf } from '../batches.js'
-import { spelling } from '../conversions.js'
-import type { Execute, MigrationDialect } from '../migrationDialect.js'
+import { batchesOf } from '../migration/batches.js'
+import { spelling } from '../migration/conversions.js'
+import type { Execute, MigrationDialect } from '../migration/migrationDialect.js'
 import { blockBits, type ObjectName, quoted, statesTable } from '../schema.js'
 import { StorageError } from '../storage.js'
 import { catalogueOf, tableNames } from './catalogue.js'

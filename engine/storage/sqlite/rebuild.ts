@@ -1,7 +1,7 @@
 /** Rebuilds a table of SQLite whose shape changes, unless that would lose something that another program has added. */
 import type { Database } from 'better-sqlite3'
-import type { CatalogueTable, ColumnShape, TableShape } from '../catalogue.js'
-import type { Obstacle } from '../migrationDialect.js'
+import type { CatalogueTable, ColumnShape, TableShape } from '../migration/catalogue.js'
+import type { Obstacle } from '../migration/migrationDialect.js'
 import { quoted } from '../schema.js'
 import { definitionOf } from './catalogue.js'
 

@@ -6,7 +6,7 @@ import type { Knex } from 'knex'
 import type { Kind } from '../../descriptor/fields.js'
 import { type Field, type Resource, searchedFields } from '../../descriptor/registry.js'
 import { createKeysTable, keysTable } from '../keys.js'
-import type { OwnTable } from '../migrationDialect.js'
+import type { OwnTable } from '../migration/migrationDialect.js'
 import {
   blockBits,
   createOriginsTable,

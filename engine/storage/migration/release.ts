@@ -1,10 +1,10 @@
 /** Releases adopted tables: removes everything that the engine has added to them. */
-import type { Registry } from '../descriptor/registry.js'
+import type { Registry } from '../../descriptor/registry.js'
+import type { ChangeOptions } from '../options.js'
+import { forgetOrigin, originsTable } from '../schema.js'
 import { dropDerived, withoutDescriptor } from './derivedSteps.js'
 import { applySteps } from './migrate.js'
 import type { MigrationDialect, Step } from './migrationDialect.js'
-import type { ChangeOptions } from './options.js'
-import { forgetOrigin, originsTable } from './schema.js'
 
 /** Releases every adopted table; returns what was done. */
 export const release = async (

@@ -1,11 +1,11 @@
 /** The tables of removed resources, which a maintainer may rename or drop. */
-import type { Registry, Resource } from '../descriptor/registry.js'
+import type { Registry, Resource } from '../../descriptor/registry.js'
+import { forgetOrigin, quoted } from '../schema.js'
 import { type CatalogueTable, columnOf } from './catalogue.js'
 import { dropDerived, withoutDescriptor } from './derivedSteps.js'
 import { applyCommand, type Difference, type Words } from './difference.js'
 import type { MigrationDialect, Step } from './migrationDialect.js'
 import { rowCount } from './rowChecks.js'
-import { forgetOrigin, quoted } from './schema.js'
 
 /** The tables that the engine counts and that no resource uses any more. */
 export const unusedTables = async (database: MigrationDialect, registry: Registry): Promise<CatalogueTable[]> => {

@@ -1,10 +1,10 @@
 /** Finds the rows that share values which a descriptor says are unique, before anything is changed. */
-import type { Resource } from '../descriptor/registry.js'
+import type { Resource } from '../../descriptor/registry.js'
+import { constantDefault, fieldOf, indexesOf } from '../schema.js'
 import { type CatalogueTable, columnOf } from './catalogue.js'
 import type { Difference } from './difference.js'
 import type { MigrationDialect } from './migrationDialect.js'
 import { duplicatesOf } from './rowChecks.js'
-import { constantDefault, fieldOf, indexesOf } from './schema.js'
 import type { Drift } from './tableDrift.js'
 
 /** The column that has the values of a field now; null if every row will have the same value, undefined if none will have one. */

@@ -1,5 +1,5 @@
 /** The steps for the objects that are derived from a table: its bookkeeping and its indexes. */
-import { type Resource, resourceFrom } from '../descriptor/registry.js'
+import { type Resource, resourceFrom } from '../../descriptor/registry.js'
 import type { MigrationDialect, Step } from './migrationDialect.js'
 import { rowCount } from './rowChecks.js'
 

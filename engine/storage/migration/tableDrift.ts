@@ -1,10 +1,10 @@
 /** Compares a descriptor with its table: the shape that it should have, and the differences that need a maintainer. */
-import type { Field } from '../descriptor/registry.js'
+import type { Field } from '../../descriptor/registry.js'
+import { constantDefault } from '../schema.js'
 import { type CatalogueColumn, type ColumnShape, columnOf, shapeOf, type TableShape } from './catalogue.js'
 import { blocked, type Comparison, compareColumn, compareDefault } from './columnDrift.js'
 import { applyCommand, type Difference, Words } from './difference.js'
 import { exampleRows, rowCount } from './rowChecks.js'
-import { constantDefault } from './schema.js'
 
 export interface Drift {
   readonly differences: readonly Difference[]

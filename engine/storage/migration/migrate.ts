@@ -1,10 +1,10 @@
 /** Migrates a database: applies the steps of its plan, or reports what prevents it. */
-import type { Registry } from '../descriptor/registry.js'
+import type { Registry } from '../../descriptor/registry.js'
+import type { ChangeOptions } from '../options.js'
+import { NothingToDo, StorageError } from '../storage.js'
 import { applyTogether, describeDifference, Words } from './difference.js'
 import type { MigrationDialect, Step } from './migrationDialect.js'
 import { type MigrationPlan, planMigration } from './migrationPlan.js'
-import type { ChangeOptions } from './options.js'
-import { NothingToDo, StorageError } from './storage.js'
 
 /** Throws if something has to be decided or corrected first; the message has all of it. */
 const refuseBlocking = ({ differences }: MigrationPlan, words: Words): void => {

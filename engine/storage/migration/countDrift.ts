@@ -1,10 +1,10 @@
 /** Compares the stored counts with the rows. They differ after changes that did not fire the triggers. */
-import type { Registry, Resource } from '../descriptor/registry.js'
+import type { Registry, Resource } from '../../descriptor/registry.js'
+import type { MigrateOptions } from '../options.js'
+import { blockBits, quoted } from '../schema.js'
 import { recountSteps } from './derivedSteps.js'
 import { applySteps } from './migrate.js'
 import type { MigrationDialect } from './migrationDialect.js'
-import type { MigrateOptions } from './options.js'
-import { blockBits, quoted } from './schema.js'
 
 /** How much to compare: some blocks, which takes milliseconds at any size, or every row. */
 type Thoroughness = 'sample' | 'all'

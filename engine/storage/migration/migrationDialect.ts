@@ -1,9 +1,9 @@
 /** What a database provides for migrations: reading its catalogue, and the SQL of each change. */
 import type { Knex } from 'knex'
-import type { Field, Resource, RowValues } from '../descriptor/registry.js'
+import type { Field, Resource, RowValues } from '../../descriptor/registry.js'
+import type { DerivedObject, ObjectName, SchemaDialect } from '../schema.js'
 import type { CatalogueTable, TableShape } from './catalogue.js'
 import type { Difference } from './difference.js'
-import type { DerivedObject, ObjectName, SchemaDialect } from './schema.js'
 
 /** One change to the database. */
 export interface Step {

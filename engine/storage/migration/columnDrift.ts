@@ -1,12 +1,12 @@
 /** Compares a field with its column: the type, NOT NULL and the foreign key. */
-import { kinds } from '../descriptor/fields.js'
-import type { Field, Registry, Resource } from '../descriptor/registry.js'
+import { kinds } from '../../descriptor/fields.js'
+import type { Field, Registry, Resource } from '../../descriptor/registry.js'
+import { tableNameOf } from '../schema.js'
 import type { CatalogueColumn, CatalogueTable, ColumnShape } from './catalogue.js'
 import { convertible, converts } from './conversions.js'
 import { applyCommand, type Difference, type Words } from './difference.js'
 import type { MigrationDialect } from './migrationDialect.js'
 import { exampleRows, idsOf, rowCount, valuesOf } from './rowChecks.js'
-import { tableNameOf } from './schema.js'
 
 /** What a table is compared with, and what was approved. */
 export interface Comparison {

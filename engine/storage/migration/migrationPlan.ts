@@ -1,11 +1,11 @@
 /** Plans a migration: the steps that bring the database up to date, and the differences that need a maintainer. */
-import type { Registry, Resource } from '../descriptor/registry.js'
+import type { Registry, Resource } from '../../descriptor/registry.js'
+import { addColumns, addForeignKeys, createTable, forgetOrigin, recordOrigin } from '../schema.js'
 import { type CatalogueTable, columnOf, describeChanges } from './catalogue.js'
 import { derivedSteps, dropDerived } from './derivedSteps.js'
 import { applyCommand, type Difference, type Words } from './difference.js'
 import type { MigrationDialect, Step } from './migrationDialect.js'
 import { rowCount } from './rowChecks.js'
-import { addColumns, addForeignKeys, createTable, forgetOrigin, recordOrigin } from './schema.js'
 import { adoptWord, compare } from './tableDrift.js'
 import { compareUnique } from './uniqueDrift.js'
 import { isSimilar, planUnused, unusedTables } from './unusedTables.js'

@@ -1,5 +1,5 @@
 /** Which stored values convert to another kind without loss. */
-import { type Kind, kinds } from '../descriptor/fields.js'
+import { type Kind, kinds } from '../../descriptor/fields.js'
 
 /** What a value must be to be converted, to complete the sentence "… convert". */
 export const convertible: Readonly<Record<Kind, string>> = {
