@@ -1,11 +1,11 @@
-/** Handles the requests of each connection one after another: a client that sends many ahead delays only itself. */
+/** Handles the requests of each connection one after another, so that a client that pipelines delays only itself. */
 import type { ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 
 export interface Connection {
   /** The newest response, finished or not. */
   newest?: ServerResponse
-  /** The response that is made or sent now. */
+  /** The response in progress. */
   current?: ServerResponse | undefined
   /** The responses of requests that wait for the current one. */
   readonly waiting: ServerResponse[]

@@ -21,7 +21,7 @@ const addressOf = (server: Server): string => {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 }
 
-/** How long a client may take nothing of its response, in milliseconds: a download holds half a megabyte of memory. */
+/** How long a client may read nothing of its response, in milliseconds. A download that waits for it holds half a megabyte of memory. */
 const sendTimeoutMs = 60_000
 
 /** The server of an app, not yet listening. */
@@ -88,7 +88,7 @@ const serverOf = ({ handle, logRequest }: App, isStopping: () => boolean, sendTi
   server.on('checkExpectation', onRequest)
   server.on('clientError', onClientError)
   server.on('timeout', (socket) => {
-    // The service may take longer than the client: a connection without anything to send waits for the response.
+    // A connection with nothing to send may be waiting for the service, not for the client.
     if (!connections.of(socket).current || socket.writableLength > 0) socket.destroy()
   })
   server.on('connection', (socket: Duplex) => {
