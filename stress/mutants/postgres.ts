@@ -61,7 +61,7 @@ const queries = mutantsOf(
 
 const tags = mutantsOf(
   'engine/storage/table.js',
-  ['conditional'],
+  ['freshness'],
   {
     'postgres-etag-shape': {
       rule: 'The tag changes with the shape of the rows.',
@@ -74,7 +74,7 @@ const tags = mutantsOf(
 
 const changeLog = mutantsOf(
   'engine/storage/postgres/changeLog.js',
-  ['conditional'],
+  ['freshness'],
   {
     'postgres-etag-version': {
       rule: 'The version of a table changes with every change.',
@@ -133,7 +133,7 @@ const statements = mutantsOf(
 
 const changes = mutantsOf(
   'engine/storage/postgres/changes.js',
-  ['conditional'],
+  ['freshness'],
   {
     'postgres-blocks-gaps': {
       rule: 'The offset is a key only where no id is missing.',

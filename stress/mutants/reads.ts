@@ -76,7 +76,7 @@ const queries = mutantsOf('engine/storage/plan.js', ['search'], {
   'cache-key-search': { rule: 'Each q has its own response.', find: 'return `${key}q=${q}`;', replace: 'return key;' },
 })
 
-const cached = mutantsOf('engine/storage/table.js', ['conditional'], {
+const cached = mutantsOf('engine/storage/table.js', ['freshness'], {
   'etag-stale-cache': {
     rule: 'A cached response is used only while its table has not changed.',
     find: 'entry !== undefined && entry.tag === (await tag())',

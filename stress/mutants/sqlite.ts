@@ -2,7 +2,7 @@
 /** Mutants of the storage on SQLite: order, totals, search, versions, conflicts, keys, worker threads and deadlines. */
 import { mutantsOf } from './mutant.js'
 
-const schema = mutantsOf('engine/storage/sqlite/schema.js', ['conditional'], {
+const schema = mutantsOf('engine/storage/sqlite/schema.js', ['freshness'], {
   'redaction-selected': {
     rule: 'A redacted column is never read.',
     find: 'if (redacted)',
@@ -48,7 +48,7 @@ const schema = mutantsOf('engine/storage/sqlite/schema.js', ['conditional'], {
   },
 })
 
-const blocks = mutantsOf('engine/storage/sqlite/blocks.js', ['conditional'], {
+const blocks = mutantsOf('engine/storage/sqlite/blocks.js', ['freshness'], {
   'blocks-gaps': {
     rule: 'The offset is a key only where no id is missing.',
     find: 'isExact && last - first + 1 === rows',
@@ -206,7 +206,7 @@ const steps = mutantsOf('engine/storage/sqlite/steps.js', ['large'], {
   },
 })
 
-const versions = mutantsOf('engine/storage/sqlite/commitCounter.js', ['conditional'], {
+const versions = mutantsOf('engine/storage/sqlite/commitCounter.js', ['freshness'], {
   'etag-other-process': {
     rule: 'The commit of another process expires what was read before.',
     find: 'if (now !== last)',
