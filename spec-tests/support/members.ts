@@ -1,0 +1,59 @@
+/** A registry of teams and their members, whose descriptors change from version to version. */
+import * as assert from 'uvu/assert'
+import type { Descriptor } from '../../engine/descriptor/define.js'
+import { defineResource, text } from '../../engine/descriptor/index.js'
+import { type Registry, type Resource, type RowValues, resourceFrom } from '../../engine/descriptor/registry.js'
+import { migrateStorage, openStorage } from '../../engine/storage/open.js'
+import type { Storage } from '../../engine/storage/storage.js'
+import { storageOptions } from '../../support/storageOptions.js'
+
+export type Fields = Descriptor['fields']
+
+export interface Version {
+  readonly fields: Fields
+  readonly required?: readonly string[]
+  readonly table?: string
+  readonly renamedFromTable?: string
+}
+
+export const team = resourceFrom(
+  'teams',
+  defineResource({ name: 'Team', area: 'Test', table: 'teams', required: [], create: true, fields: { name: text() } }),
+  [],
+)
+
+export const memberIn = ({ fields, required = [], table = 'members', ...rest }: Version): Resource =>
+  resourceFrom('members', { name: 'Member', area: 'Test', table, required, create: true, fields, ...rest }, [])
+
+export const registryOf = (version: Version): Registry => [team, memberIn(version)]
+
+const everything = { limit: 200, offset: 0n, q: '', filters: {} }
+
+/** The rows as clients see them, without their ids. */
+export const servedRows = async (storage: Storage, resource: Resource): Promise<RowValues[]> => {
+  const page = await storage.table(resource).list(everything)
+  assert.ok('tag' in page)
+  const { data, meta } = JSON.parse(String(page.body)) as { data: RowValues[]; meta: { total: number } }
+  assert.is(meta.total, data.length)
+  return data.map(({ id, ...values }) => values)
+}
+
+export const open = (registry: Registry, url: string) => openStorage(registry, url, { ...storageOptions, demo: false })
+
+/** What a start is refused with, or a migration that is given words. */
+export const refusal = async (registry: Registry, url: string, words?: readonly string[]): Promise<string> => {
+  try {
+    if (words) await migrateStorage(registry, url, { ...storageOptions, waitMs: 5_000, words })
+    else await (await open(registry, url)).close()
+  } catch (error) {
+    return (error as Error).message
+  }
+  return 'not refused'
+}
+
+/** Starts with a registry, stores rows, and closes. */
+export const prepare = async (registry: Registry, url: string, rows: Record<string, readonly RowValues[]>) => {
+  const storage = await open(registry, url)
+  await storage.fill(registry.map((resource) => ({ resource, rows: rows[resource.path] ?? [] })))
+  await storage.close()
+}
