@@ -1,12 +1,12 @@
 /** Checks the source of a copy without writing to it: opening a database creates the tables that it lacks. */
 import { statSync } from 'node:fs'
-import Database from 'better-sqlite3'
 import { Client } from 'pg'
 import { publicDatabaseUrl, sqlitePath } from '../engine/databaseUrl.js'
 import type { Registry } from '../engine/descriptor/registry.js'
 import type { StorageOptions } from '../engine/storage/options.js'
 import { reachServer } from '../engine/storage/postgres/server.js'
 import { quoted } from '../engine/storage/schema.js'
+import { Database } from '../engine/storage/sqlite/driver.js'
 import { CommandError } from '../support/options.js'
 
 /** Runs a query and returns its first column. */

@@ -5,9 +5,9 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileS
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
-import Database from 'better-sqlite3'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { Database } from '../engine/storage/sqlite/driver.js'
 import { folders } from '../product.js'
 import { temporaryFolder } from '../support/cleanup.js'
 
@@ -61,7 +61,6 @@ const rejected: [name: string, args: string, status: number, message: string][] 
   ['test', 'serch', 2, 'No test file has "serch" in its name. Did you mean search?'],
   ['test:postgres', 'serch', 2, 'No test file has "serch" in its name. Did you mean search?'],
   ['start', '--prot 4000', 2, 'Unknown option --prot. Settings are environment variables: PORT=… npm start'],
-  ['mutants', '--only limit-mots', 2, 'No mutant has "limit-mots" in its name. Did you mean limit-most?'],
   ['backup', '', 2, 'FILE is missing. See --help.'],
   ['backup', '-- -x', 2, 'FILE is "-x", but it must not begin with "-".'],
   ['copy', '--from sqlite:a --to sqlite:-y', 2, '--to is sqlite:-y, but a path must not begin with "-".'],
@@ -142,8 +141,6 @@ const filesAfterInterrupt = async (name: string, args: string, signal: NodeJS.Si
 for (const [name, args, signal] of [
   ['torture', '--rounds 1000', 'SIGINT'],
   ['fuzz', '--cases 1000000', 'SIGTERM'],
-  ['mutants', '--only auth', 'SIGINT'],
-  ['containerfile', '', 'SIGINT'],
   ['test', 'faults', 'SIGTERM'],
   ['test:postgres', 'outage', 'SIGTERM'],
 ] as const) {

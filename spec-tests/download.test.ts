@@ -198,7 +198,7 @@ test('rows far apart, odd texts and large rows are all in it once, and a client 
 
 if (!server) {
   test('an integer beyond 2^53 that another program wrote is not rounded', async () => {
-    const { default: Database } = await import('better-sqlite3')
+    const { Database } = await import('../engine/storage/sqlite/driver.js')
     const url = await freshUrl()
     await (await openStorage(things, url, storageOptions)).close()
     const database = new Database(url.slice('sqlite:'.length))

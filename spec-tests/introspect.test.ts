@@ -1,9 +1,10 @@
 /** `npm run introspect` on both databases: descriptors that `npm run check` accepts, and what they cannot express. */
-import Database from 'better-sqlite3'
+
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { describeTables } from '../cli/introspect/describe.js'
 import { storageTables } from '../engine/storage/open.js'
+import { Database } from '../engine/storage/sqlite/driver.js'
 import { server, sharedDatabase } from './support/database.js'
 import { projectCopy } from './support/projectCopy.js'
 

@@ -1,11 +1,12 @@
 /** The PostgreSQL functions for numbers, strings and case folding, compared with SQLite and the engine. */
-import Database from 'better-sqlite3'
+
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Resource } from '../engine/descriptor/registry.js'
 import { fold } from '../engine/storage/caseFold.js'
 import { openStorage } from '../engine/storage/open.js'
 import { rowJson } from '../engine/storage/postgres/schema.js'
+import { Database } from '../engine/storage/sqlite/driver.js'
 import { storageOptions } from '../support/storageOptions.js'
 import { freshUrl, runOn } from './support/database.js'
 import { registry } from './support/service.js'

@@ -1,10 +1,10 @@
 /** The progress bar: its rate, the remaining time and the last line, and the commands that show one. */
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { progressBar, stepProgress } from '../engine/progress.js'
+import { Database } from '../engine/storage/sqlite/driver.js'
 import { temporaryFolder } from '../support/cleanup.js'
 import { startProcess } from '../support/process.js'
 import { freshUrl, runOn, server } from './support/database.js'

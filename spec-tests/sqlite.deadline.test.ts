@@ -1,8 +1,8 @@
 /** The time limit of reads on SQLite. */
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { Database } from '../engine/storage/sqlite/driver.js'
 import { temporaryFolder } from '../support/cleanup.js'
 import { startService } from './support/service.js'
 

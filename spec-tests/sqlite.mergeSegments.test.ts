@@ -2,9 +2,9 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import Database from 'better-sqlite3'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { Database } from '../engine/storage/sqlite/driver.js'
 import { temporaryFolder } from '../support/cleanup.js'
 import { startService } from './support/service.js'
 

@@ -2,10 +2,10 @@
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import Database from 'better-sqlite3'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { standaloneDiagram } from '../cli/diagram/standalone.js'
+import { Database } from '../engine/storage/sqlite/driver.js'
 import { folders } from '../product.js'
 import { spawnChild } from '../support/cleanup.js'
 import { projectCopy } from './support/projectCopy.js'
@@ -87,11 +87,9 @@ const elsewhere: Record<string, { file: string; as: string }> = {
   'npm run test:postgres': { file: '.ci/run', as: '\nnpm run test:postgres\n' },
   'npm run lint': { file: '.ci/run', as: '\nnpm run lint\n' },
   'npm run typecheck': { file: '.ci/run', as: '\nnpm run typecheck\n' },
-  'npm run containerfile': { file: '.ci/run', as: '\nnpm run containerfile\n' },
   'npm run dev': { file: 'spec-tests/dev.test.ts', as: "project.start('npm run dev'" },
   'npm run torture': { file: 'spec-tests/commands.test.ts', as: "['torture', '--rounds 1000', 'SIGINT']" },
   'npm run fuzz': { file: 'spec-tests/commands.test.ts', as: "['fuzz', '--cases 1000000', 'SIGTERM']" },
-  'npm run mutants': { file: 'spec-tests/commands.test.ts', as: "['mutants', '--only auth', 'SIGINT']" },
   // Only their --help is run: they measure for minutes.
   'npm run bench': { file: 'spec-tests/commands.test.ts', as: "run(name, '--help')" },
   'npm run soak': { file: 'spec-tests/commands.test.ts', as: "run(name, '--help')" },

@@ -1,8 +1,9 @@
 /** The trigrams of a search on SQLite: which are queried, and that FTS5 folds their letters as the engine does. */
-import Database from 'better-sqlite3'
+
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { fold } from '../engine/storage/caseFold.js'
+import { Database } from '../engine/storage/sqlite/driver.js'
 import { matchExpression, trigramsOf } from '../engine/storage/sqlite/search.js'
 
 const test = suite('trigrams')

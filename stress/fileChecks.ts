@@ -1,6 +1,7 @@
 /** Checks a database file after a crash: its integrity, and that counts and indexes match the rows. */
-import Database from 'better-sqlite3'
+
 import { blockBits, quoted, statesTable } from '../engine/storage/schema.js'
+import { Database } from '../engine/storage/sqlite/driver.js'
 import { blocksTable, searchTable } from '../engine/storage/sqlite/schema.js'
 import { registry } from './service.js'
 

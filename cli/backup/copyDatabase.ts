@@ -1,8 +1,8 @@
 /** Copies an SQLite file while it is in use, and checks the copy. */
 import { closeSync, fsyncSync, linkSync, openSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
-import Database from 'better-sqlite3'
 import { progressBar } from '../../engine/progress.js'
+import { Database } from '../../engine/storage/sqlite/driver.js'
 import { onEnd } from '../../support/cleanup.js'
 import { CommandError } from '../../support/options.js'
 

@@ -1,8 +1,9 @@
 /** The databases of the tests: SQLite files, or new databases on the PostgreSQL server in TEST_DATABASE_URL. */
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
+import type BetterSqlite3 from 'better-sqlite3'
 import { Client, types } from 'pg'
+import { Database } from '../../engine/storage/sqlite/driver.js'
 import { temporaryFolder } from '../../support/cleanup.js'
 
 /** The PostgreSQL server; undefined if the tests run on SQLite. */
@@ -62,7 +63,7 @@ export const sharedDatabase = async (): Promise<SharedDatabase> => {
   }
   const folder = temporaryFolder('shared')
   const path = join(folder.path, 'shared.sqlite')
-  let database: Database.Database | undefined
+  let database: BetterSqlite3.Database | undefined
   return {
     url: `sqlite:${path}`,
     reportedAs: 'the database',

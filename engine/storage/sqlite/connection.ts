@@ -1,11 +1,12 @@
 /** Opens connections to the file, in any thread, and sets them up for durability. */
-import Database from 'better-sqlite3'
+import type BetterSqlite3 from 'better-sqlite3'
+import { Database } from './driver.js'
 
 /** The page cache of each connection, in kilobytes; the operating system caches the rest of the file once for all. */
 const cacheKilobytes = 4_000
 
 /** The timeout is how long SQLite waits for another connection's lock, in milliseconds. */
-export const connect = (path: string, options: Database.Options & { timeout: number }): Database.Database => {
+export const connect = (path: string, options: BetterSqlite3.Options & { timeout: number }): BetterSqlite3.Database => {
   const database = new Database(path, options)
   database.pragma('journal_mode = WAL')
   // After the journal mode, and on every connection: better-sqlite3's build defaults to NORMAL in WAL mode.

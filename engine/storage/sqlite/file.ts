@@ -1,9 +1,9 @@
 /** Checks the database file before anything is written to it, and later whether it is still at its path. */
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import Database from 'better-sqlite3'
 import type { Registry } from '../../descriptor/registry.js'
 import { statesTable } from '../schema.js'
+import { Database } from './driver.js'
 
 /** The path of a database without a file. */
 export const inMemory = ':memory:'

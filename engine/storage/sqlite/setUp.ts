@@ -1,7 +1,7 @@
 /** Prepares an SQLite file at start: checks it, migrates it, and loads the demo data into an empty one. */
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
-import Database from 'better-sqlite3'
+import type BetterSqlite3 from 'better-sqlite3'
 import { sqlitePath } from '../../databaseUrl.js'
 import type { Registry } from '../../descriptor/registry.js'
 import { loadDemo } from '../loadDemo.js'
@@ -12,6 +12,7 @@ import type { MigrationPlan } from '../migration/migrationPlan.js'
 import type { ChangeOptions, ConnectOptions, Migrated, MigrateOptions, StorageOptions } from '../options.js'
 import { NothingToDo, StorageError } from '../storage.js'
 import { connect } from './connection.js'
+import { Database } from './driver.js'
 import { explainError, inMemory, isNew, refuseUnreadable, refuseUnsound, refuseUnusable } from './file.js'
 import { migrationDialect } from './migration.js'
 
@@ -20,7 +21,7 @@ export const startTimeout = 5_000
 export const readLockTimeout = 50
 
 interface MigratedFile {
-  readonly database: Database.Database
+  readonly database: BetterSqlite3.Database
   readonly dialect: MigrationDialect
   readonly plan: MigrationPlan
   readonly isCreated: boolean
@@ -33,7 +34,7 @@ const withMigrated = async <T>(
   options: ChangeOptions,
   work: (migrated: MigratedFile) => Promise<T>,
 ): Promise<T> => {
-  let database: Database.Database | undefined
+  let database: BetterSqlite3.Database | undefined
   try {
     if (path !== inMemory) {
       refuseUnusable(path, options.warn)
@@ -53,7 +54,7 @@ const withMigrated = async <T>(
 }
 
 /** Prepares the file to be served, and returns a connection to it. */
-export const setUp = (registry: Registry, path: string, options: StorageOptions): Promise<Database.Database> =>
+export const setUp = (registry: Registry, path: string, options: StorageOptions): Promise<BetterSqlite3.Database> =>
   withMigrated(registry, path, options, async ({ database, dialect, isCreated }) => {
     const isLoaded = options.demo && (await loadDemo(dialect, registry))
     await reportDrift(dialect, registry, options.warn)
@@ -78,7 +79,7 @@ export const useSqlite = async <T>(
   work: (database: MigrationDialect) => Promise<T>,
 ): Promise<T> => {
   const path = sqlitePath(url) as string
-  let database: Database.Database | undefined
+  let database: BetterSqlite3.Database | undefined
   try {
     if (path !== inMemory) refuseUnreadable(path)
     const isThere = path !== inMemory && !isNew(path)
