@@ -142,7 +142,7 @@ const mistakes: [name: string, files: Record<string, string | Buffer>, ...proble
       'resources/marks.ts': `\uFEFF${descriptor('Mark', 'a: text({ filtr: true }),')}`,
       'seeds/marks.json': `\uFEFF${rows()}`,
     },
-    'resources/boms.ts:1:26: cannot be loaded: ../engine/descriptor/index.js does not export "int"; it exports defineResource, integer, now, number, text, today',
+    'resources/boms.ts:1:26: cannot be loaded: ../engine/descriptor/index.js does not export "int"; it exports boolean, date, defineResource, integer, now, number, text, timestamp, today',
     'resources/marks.ts:9:15: field "a": unknown option "filtr" of text(). Did you mean "filter"?',
   ],
   [

@@ -188,12 +188,12 @@ const cases: [name: string, exported: unknown, ...messages: string[]][] = [
   [
     'an option of another kind',
     withFields({ size: number(untyped({ filter: true })) }),
-    'field "size": unknown option "filter" of number(); it must be one of about, example, default, managed, redacted, renamedFrom',
+    'field "size": unknown option "filter" of number(); it must be one of about, example, default, managed, redacted, renamedFrom, min, max',
   ],
   [
     'an option unlike any other',
     withFields({ size: integer(untyped({ constructor: 1 })) }),
-    'field "size": unknown option "constructor" of integer(); it must be one of about, example, default, managed, redacted, renamedFrom, filter, unique, references',
+    'field "size": unknown option "constructor" of integer(); it must be one of about, example, default, managed, redacted, renamedFrom, filter, unique, references, oneOf, min, max',
   ],
   [
     'a former table that another resource uses',
@@ -233,7 +233,7 @@ const cases: [name: string, exported: unknown, ...messages: string[]][] = [
   [
     'a field without a kind',
     withFields({ size: 'integer' }),
-    'field "size": is "integer", but it must be integer(), number() or text()',
+    'field "size": is "integer", but it must be one of text(), integer(), number(), boolean(), date(), timestamp()',
   ],
   ['a misspelt property', { ...valid, tabel: 'x' }, 'unknown property "tabel". Did you mean "table"?'],
   [
@@ -270,7 +270,7 @@ const cases: [name: string, exported: unknown, ...messages: string[]][] = [
   [
     'a field without parentheses',
     withFields({ size: integer }),
-    'field "size": is a function, but it must be integer(), number() or text(), with parentheses',
+    'field "size": is a function, but it must be one of text(), integer(), number(), boolean(), date(), timestamp(), with parentheses',
   ],
   [
     'a reference to a table',

@@ -3,8 +3,8 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { z } from 'zod'
 import type { HttpError } from '../engine/contract/errors.js'
-import { parseInteger } from '../engine/contract/integers.js'
 import { listQueryParser, listQuerySchema } from '../engine/contract/parameters.js'
+import { parseInteger } from '../engine/descriptor/integers.js'
 import { registry } from './support/service.js'
 
 const test = suite('parameters')
@@ -92,7 +92,7 @@ test('the bounds and defaults of a list are those of its schema', () => {
   const [resource] = registry
   if (!resource) return assert.unreachable()
   const limit = z.int().min(2).max(10).default(3)
-  const parse = listQueryParser(listQuerySchema(resource).extend({ limit }))
+  const parse = listQueryParser(resource, listQuerySchema(resource).extend({ limit }))
   assert.is(parse('').limit, 3)
   assert.is(parse('limit=10').limit, 10)
   for (const [input, ctx] of [

@@ -1,4 +1,5 @@
 /** Generates rows and create bodies from descriptors, for tests and benchmarks. */
+import { kindOf } from '../engine/descriptor/kinds.js'
 import {
   type Field,
   type Registry,
@@ -7,6 +8,7 @@ import {
   type Value,
   writableFields,
 } from '../engine/descriptor/registry.js'
+import { sampleValue } from '../engine/descriptor/samples.js'
 
 /** The demo rows by path. */
 type Rows = ReadonlyMap<string, readonly RowValues[]>
@@ -16,12 +18,9 @@ const rowsOf = (registry: Registry): Rows => new Map(registry.map(({ path, demo 
 const idsIn = (rows: Rows, path: string): Value[] => (rows.get(path) ?? []).map((row) => row['id'] ?? null)
 
 /** The nth value of a field that references nothing: distinct for each n if the field is unique. */
-const plainValue = ({ name, kind, filter, unique }: Field, n: number): Value => {
-  // Far from the numbers that tests store.
-  if (kind === 'integer') return 20_000 + n
-  if (kind === 'number') return n + 0.5
-  return filter && !unique ? `${name} ${n % 3}` : `${name}-${n} Ünïcode`
-}
+const plainValue = (field: Field, n: number): Value =>
+  // Filters match several rows each.
+  sampleValue(field, field.filter && field.unique === undefined && kindOf(field.kind).isText ? n % 3 : n)
 
 /** The fields of each key whose values no two rows share. */
 const uniqueKeys = ({ fields }: Resource): string[][] =>

@@ -1,8 +1,8 @@
 /** Describes tables of another program as resources, and reports what a descriptor cannot express. */
 
+import { checkFieldName } from '../../engine/descriptor/checks.js'
 import { isTableName } from '../../engine/descriptor/identifiers.js'
 import type { Registry } from '../../engine/descriptor/registry.js'
-import { checkFieldName } from '../../engine/descriptor/rules.js'
 import type { CatalogueColumn, CatalogueTable } from '../../engine/storage/migration/catalogue.js'
 import type { NewField, NewResource } from '../new/plan.js'
 import { distinctNames, pathsOf } from './distinct.js'

@@ -1,5 +1,5 @@
 /** The data of a new resource, from which its files are written. */
-import type { Kind } from '../../engine/descriptor/fields.js'
+import type { Kind } from '../../engine/descriptor/kinds.js'
 import type { Value } from '../../engine/descriptor/registry.js'
 
 /** A function of the clock, which a descriptor names without quotes. */

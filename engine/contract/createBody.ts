@@ -1,5 +1,6 @@
 /** Validates a create body and turns everything that is wrong with it into issues. */
 import type { z } from 'zod'
+import { kindOf, type Refusal } from '../descriptor/kinds.js'
 import { nearest } from '../descriptor/nearest.js'
 import {
   type Field,
@@ -17,32 +18,29 @@ export const bodyLimit = 1024 * 1024
 
 export const bodyIssue = (type: string, msg: string, ...loc: string[]): Issue => ({ type, loc: ['body', ...loc], msg })
 
-/** The types are named as in pydantic, like those of parameters. */
-const kindIssue = {
-  integer: { type: 'int_type', noun: 'an integer' },
-  number: { type: 'float_type', noun: 'a number' },
-  text: { type: 'string_type', noun: 'a string' },
-} as const
-
 const nounOf = (value: unknown): string => {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'an array'
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 
-/** The issue for a declared property that zod refuses. */
+/** The issue for a declared property that its schema refuses; what zod says of it decides. */
 const fieldIssue = ({ name, kind }: Field, value: unknown, issue: z.core.$ZodIssue): Issue => {
-  const { type, noun } = kindIssue[kind]
-  if (value === undefined) return bodyIssue('missing', `${name} is required.`, name)
-  if (issue.code === 'custom') return bodyIssue('string_unicode', `${name} ${issue.message}; remove it.`, name)
-  if (typeof value === 'number' && kind !== 'text') {
-    if (!Number.isFinite(value)) return bodyIssue('finite_number', `${name} is too large for a double.`, name)
-    if (!Number.isInteger(value))
-      return bodyIssue('int_from_float', `${name} must be an integer; ${value} has a fraction.`, name)
-    const most = Number.MAX_SAFE_INTEGER
-    return bodyIssue('int_range', `${name} must be an integer between -${most} and ${most}.`, name)
-  }
-  return bodyIssue(type, `${name} must be ${noun}, not ${nounOf(value)}.`, name)
+  const say = (type: string, words: string, ctx?: Issue['ctx']) => ({
+    ...bodyIssue(type, `${name} ${words}${/[.?]$/.test(words) ? '' : '.'}`, name),
+    ...(ctx && { ctx }),
+  })
+  if (value === undefined) return say('missing', 'is required')
+  const refusal = issue.code === 'custom' ? (issue.params?.['refusal'] as Refusal) : undefined
+  if (refusal) return say(refusal.type, refusal.message, refusal.ctx)
+  if (typeof value === 'number' && issue.code === 'invalid_type' && !Number.isFinite(value))
+    return say('finite_number', 'is too large for a double')
+  if (typeof value === 'number' && issue.code === 'invalid_type' && issue.expected === 'int')
+    return say('int_from_float', `must be an integer; ${value} has a fraction`)
+  if (issue.code === 'too_big' || issue.code === 'too_small')
+    return say('int_range', `must be an integer between -${Number.MAX_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER}`)
+  const { wrongType, noun } = kindOf(kind)
+  return say(wrongType, `must be ${noun}, not ${nounOf(value)}`)
 }
 
 const propertyIssue = (resource: Resource, writable: readonly string[], key: string): Issue => {

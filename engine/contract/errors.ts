@@ -16,14 +16,14 @@ export const errorCodes = {
   unavailable: 'the database is not available; nothing was stored unless the message says otherwise (503)',
 } as const
 
-/** One error of a request; the order of the keys is part of the contract. Only parameters have `input` and `ctx`. */
+/** One error of a request; the order of the keys is part of the contract. Only parameters have `input`. */
 export interface Issue {
   readonly type: string
   /** `body`, `query`, `path` or `header`, and the name. */
   readonly loc: readonly string[]
   readonly msg: string
   readonly input?: string
-  readonly ctx?: Readonly<Record<string, number>>
+  readonly ctx?: Readonly<Record<string, unknown>>
 }
 
 type ResponseHeaders = Readonly<Record<string, string>>

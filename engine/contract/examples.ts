@@ -1,5 +1,5 @@
 /** The examples in the documents: from the demo rows or, without any, from the descriptor. */
-import { now, today } from '../descriptor/clock.js'
+import { now, nowInMilliseconds, today } from '../descriptor/clock.js'
 import {
   type Field,
   isMandatory,
@@ -9,19 +9,19 @@ import {
   type Value,
   writableFields,
 } from '../descriptor/registry.js'
+import { sampleValue } from '../descriptor/samples.js'
 
 /** Fixed times, so that the documents do not change with time. */
 const clockSamples = new Map<unknown, Value>([
   [today, '2026-01-31'],
   [now, '2026-01-31T09:30:00Z'],
+  [nowInMilliseconds, '2026-01-31T09:30:00.000Z'],
 ])
-
-const kindSample = ({ kind, name }: Field): Value => ({ integer: 1, number: 1.5, text: name })[kind]
 
 /** What the service sets if the client sends nothing: null, a constant, or a sample of what the function returns. */
 const presetExample = (field: Field): Value => {
   const source = field.default ?? (field.managed === true ? undefined : field.managed)
-  if (typeof source === 'function') return clockSamples.get(source) ?? kindSample(field)
+  if (typeof source === 'function') return clockSamples.get(source) ?? sampleValue(field, 1)
   return source ?? null
 }
 
@@ -29,7 +29,7 @@ const presetExample = (field: Field): Value => {
 const fieldExample = (field: Field): Value => {
   if (field.name === 'id') return 1
   if (field.redacted) return null
-  return field.example ?? presetExample(field) ?? (field.required ? kindSample(field) : null)
+  return field.example ?? presetExample(field) ?? (field.required ? sampleValue(field, 1) : null)
 }
 
 /** A row as a read returns it: the first demo row. */

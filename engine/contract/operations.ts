@@ -71,7 +71,7 @@ const list = (resource: Resource, row: z.ZodType): Operation => {
     'With `Accept: text/csv` or `Accept: application/x-ndjson`, all matching rows instead of a page.',
   ]
   const content = { ...json(collectionSchema(resource, row), pageExample(resource)), ...formatContent }
-  const notANumber = parametersInvalid([notInteger('limit', 'abc', 'int_parsing')])
+  const notANumber = parametersInvalid([notInteger('limit', 'abc')])
   return {
     kind: 'list',
     resource,

@@ -1,84 +1,105 @@
 /** The parameters of reads: their schemas, which the documents show, and the parsers made from these schemas. */
 import { z } from 'zod'
-import { filterFields, type Resource } from '../descriptor/registry.js'
+import { kindOf, kinds, type ParameterValue, Refusal, storableText } from '../descriptor/kinds.js'
+import { type Field, filterFields, type Resource } from '../descriptor/registry.js'
+import { ruleKeywords } from '../descriptor/valueRules.js'
 import { type Issue, parametersInvalid } from './errors.js'
-import { parseInteger } from './integers.js'
-import { storableText } from './schemas.js'
+
+const filterSchema = (field: Field) =>
+  kindOf(field.kind)
+    .row()
+    .optional()
+    .meta({
+      description: `Only rows with exactly this \`${field.name}\`.`,
+      ...ruleKeywords({ kind: field.kind, oneOf: field.oneOf }),
+    })
 
 /** The query of a list. */
-export const listQuerySchema = (resource: Resource) => {
-  const filters = filterFields(resource).map(({ name, kind }) => {
-    const schema = kind === 'integer' ? z.int() : z.string()
-    return [name, schema.optional().meta({ description: `Only rows with exactly this \`${name}\`.` })] as const
-  })
-  return z.object({
+export const listQuerySchema = (resource: Resource) =>
+  z.object({
     limit: z.int().min(1).max(200).default(50).meta({ description: 'Page size.' }),
     offset: z.int().min(0).default(0).meta({ description: 'Number of rows to skip.' }),
     q: z.string().optional().meta({ description: 'Text to search for, ignoring case.' }),
-    ...Object.fromEntries(filters),
+    ...Object.fromEntries(filterFields(resource).map((field) => [field.name, filterSchema(field)])),
   })
-}
 
 export type ListQuerySchema = ReturnType<typeof listQuerySchema>
 
-const queryIssue = (name: string, input: string, type: string, msg: string, ctx?: Issue['ctx']): Issue => ({
+const queryIssue = (name: string, input: string, { type, message, ctx }: Refusal): Issue => ({
   type,
   loc: ['query', name],
-  msg,
+  msg: message,
   input,
   ...(ctx && { ctx }),
 })
 
-const integerMessages = {
-  int_parsing: 'Input should be a valid integer, unable to parse string as an integer',
-  int_parsing_size: 'Unable to parse input string as an integer, exceeded maximum size',
-}
-
 /** The issue for a text that is not an integer. */
-export const notInteger = (name: string, input: string, type: keyof typeof integerMessages): Issue =>
-  queryIssue(name, input, type, integerMessages[type])
+export const notInteger = (name: string, input: string): Issue =>
+  queryIssue(name, input, kinds.integer.parse(input) as Refusal)
 
-/** The issue for an integer that its schema refuses: below its minimum or above its maximum. */
-const outOfBounds = (name: string, input: string, issue: z.core.$ZodIssue): Issue => {
+/** The refusal of an integer by its schema: below its minimum or above its maximum. */
+const outOfBounds = (issue: z.core.$ZodIssue): Refusal => {
   if (issue.code === 'too_small') {
     const ge = Number(issue.minimum)
-    return queryIssue(name, input, 'greater_than_equal', `Input should be greater than or equal to ${ge}`, { ge })
+    return new Refusal('greater_than_equal', `Input should be greater than or equal to ${ge}`, { ge })
   }
   const le = Number((issue as z.core.$ZodIssueTooBig).maximum)
-  return queryIssue(name, input, 'less_than_equal', `Input should be less than or equal to ${le}`, { le })
+  return new Refusal('less_than_equal', `Input should be less than or equal to ${le}`, { le })
 }
 
 /** Clamps to the safe integers, because z.int() accepts no others; every bound is among them. */
 const asNumber = (value: bigint): number =>
   Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Number(value)))
 
-/** Makes the parser of one parameter from its schema. */
-const parameterParser = (name: string, schema: z.ZodDefault<z.ZodInt> | z.ZodOptional<z.ZodInt | z.ZodString>) => {
-  const isInteger = schema.unwrap() instanceof z.ZodNumber
-  return (input: string): string | bigint | Issue => {
-    if (!isInteger) return input
-    const value = parseInteger(input)
-    if (typeof value === 'string') return notInteger(name, input, value)
-    const { error } = schema.safeParse(asNumber(value))
-    return error?.issues[0] ? outOfBounds(name, input, error.issues[0]) : value
+/** Makes the parser of an integer with the bounds of its schema. */
+const boundedParser =
+  (schema: z.ZodType) =>
+  (input: string): ParameterValue | Refusal => {
+    const value = kinds.integer.parse(input)
+    if (value instanceof Refusal) return value
+    const issue = schema.safeParse(asNumber(value)).error?.issues[0]
+    return issue ? outOfBounds(issue) : value
+  }
+
+/** Makes the parser of a filter: a value that no row can have because of `oneOf` is a mistake of the client. */
+const filterParser = ({ kind, oneOf }: Field) => {
+  const { parse } = kindOf(kind)
+  const allowed = oneOf && new Set(oneOf.map(String))
+  return (input: string): ParameterValue | Refusal => {
+    const value = parse(input)
+    if (!allowed || value instanceof Refusal || allowed.has(String(value))) return value
+    const expected = [...(oneOf ?? [])]
+    return new Refusal(
+      'enum',
+      `Input should be ${expected
+        .map((one) => `'${one}'`)
+        .join(', ')
+        .replace(/, ([^,]*)$/, ' or $1')}`,
+      { expected },
+    )
   }
 }
 
 /** Makes the parser of the query strings of a list; it throws with every invalid parameter at once. */
-export const listQueryParser = ({ shape }: ListQuerySchema) => {
-  const parsers = Object.entries(shape).map(([name, schema]) => ({ name, parse: parameterParser(name, schema) }))
+export const listQueryParser = (resource: Resource, { shape }: ListQuerySchema) => {
+  const parsers: Record<string, (input: string) => ParameterValue | Refusal> = {
+    limit: boundedParser(shape.limit),
+    offset: boundedParser(shape.offset),
+    q: (input) => input,
+    ...Object.fromEntries(filterFields(resource).map((field) => [field.name, filterParser(field)])),
+  }
   const defaultLimit = shape.limit.parse(undefined)
   const defaultOffset = BigInt(shape.offset.parse(undefined))
   return (querystring: string) => {
     // Not ctx.query: `?__proto__=` breaks it. The last value of a repeated parameter counts.
     const sent = new Map(new URLSearchParams(querystring))
-    const values: Record<string, string | bigint> = {}
+    const values: Record<string, ParameterValue> = {}
     const issues: Issue[] = []
-    for (const { name, parse } of parsers) {
+    for (const [name, parse] of Object.entries(parsers)) {
       const input = sent.get(name)
       if (input === undefined) continue
       const value = parse(input)
-      if (typeof value === 'object') issues.push(value)
+      if (value instanceof Refusal) issues.push(queryIssue(name, input, value))
       else values[name] = value
     }
     if (issues.length > 0) throw parametersInvalid(issues)

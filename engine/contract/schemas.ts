@@ -1,8 +1,10 @@
 /** The zod schemas that follow from a descriptor: the row, the page and the create body. */
 import { z } from 'zod'
-import { now, today } from '../descriptor/clock.js'
+import { now, nowInMilliseconds, today } from '../descriptor/clock.js'
+import { kindOf } from '../descriptor/kinds.js'
 import { schemaNames } from '../descriptor/names.js'
 import { type Field, isMandatory, type Resource, writableFields } from '../descriptor/registry.js'
+import { ruleKeywords, valueSchema } from '../descriptor/valueRules.js'
 
 /** A noun with its indefinite article. */
 export const withArticle = (noun: string): string => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`
@@ -17,6 +19,7 @@ const formatWords = {
 const clockWords = new Map<unknown, string>([
   [today, 'today’s date (UTC)'],
   [now, 'the current time (UTC)'],
+  [nowInMilliseconds, 'the current time (UTC)'],
 ])
 
 /** As text: openapi-typescript makes a property with the keyword `default` mandatory in request bodies. */
@@ -47,40 +50,33 @@ const sentences = (field: Field, isBody: boolean): string => {
 /** The default for programs: a value, or the name of the function that returns it. */
 const defaultName = ({ default: source }: Field): unknown => {
   if (typeof source !== 'function') return source
-  return source === today ? { computed: 'today' } : { computed: source === now ? 'now' : 'by the service' }
+  if (source === today) return { computed: 'today' }
+  return { computed: source === now || source === nowInMilliseconds ? 'now' : 'by the service' }
 }
 
 /** The rules that JSON Schema cannot express, as extension keywords for programs; undefined where there is no rule. */
-const promises = (field: Field, isBody: boolean) => ({
+const extensionKeywords = (field: Field, isBody: boolean) => ({
   'x-references': field.references && `/v1/${field.references}`,
   'x-unique': field.unique,
   'x-redacted': isBody ? undefined : field.redacted,
   'x-default': isBody ? defaultName(field) : undefined,
 })
 
-/** A string that every database stores unchanged. */
-export const storableText = () =>
-  z
-    .string()
-    .refine((text) => !text.includes('\0'), { message: 'contains a NUL (U+0000)' })
-    .refine((text) => text.isWellFormed(), { message: 'contains a lone surrogate, which is not valid Unicode' })
-
-const rowKinds = { integer: () => z.int(), number: () => z.number(), text: () => z.string() }
-const bodyKinds = {
-  // z.int() has these bounds anyway; named here, they appear in the documents.
-  integer: () => z.int().min(Number.MIN_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER),
-  number: () => z.number(),
-  text: storableText,
-}
-
 /** The schema of each field, by name. */
 const shapeOf = (fields: readonly Field[], isBody: boolean) =>
   Object.fromEntries(
     fields.map((field) => {
-      const value = (isBody ? bodyKinds : rowKinds)[field.kind]()
+      const value = isBody ? valueSchema(field) : kindOf(field.kind).row()
       const isRequired = isBody ? isMandatory(field) : field.required
       const schema = isRequired ? value : value.nullable().optional()
-      const meta = { description: sentences(field, isBody) || undefined, ...promises(field, isBody) }
+      const keywords = ruleKeywords(field)
+      // A schema that allows null must name it among the values.
+      if (Array.isArray(keywords['enum']) && !isRequired) keywords['enum'] = [...keywords['enum'], null]
+      const meta = {
+        description: sentences(field, isBody) || undefined,
+        ...extensionKeywords(field, isBody),
+        ...keywords,
+      }
       const given = Object.entries(meta).filter(([, value]) => value !== undefined)
       return [field.name, given.length === 0 ? schema : schema.meta(Object.fromEntries(given))]
     }),

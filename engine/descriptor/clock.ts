@@ -1,7 +1,32 @@
-/** The clock functions that a descriptor may use as a default or a managed value. */
+/** Dates and times: their text forms, and the clock functions that a descriptor may use as a default or a managed value. */
 
 /** Today's date in UTC, `YYYY-MM-DD`. */
 export const today = (): string => new Date().toISOString().slice(0, 10)
 
-/** The current second in UTC, `YYYY-MM-DDTHH:MM:SSZ`. */
+/** The current second in UTC, `YYYY-MM-DDTHH:MM:SSZ`; a field of kind timestamp gets milliseconds too. */
 export const now = (): string => `${new Date().toISOString().slice(0, 19)}Z`
+
+/** The current millisecond in UTC: what `now` is for a field of kind timestamp. */
+export const nowInMilliseconds = (): string => new Date().toISOString()
+
+const dateForm = /^(?!0000)\d{4}-\d\d-\d\d$/
+
+/** Whether a text is a day between 0001-01-01 and 9999-12-31, as `YYYY-MM-DD`. */
+export const isDate = (text: string): boolean => {
+  if (!dateForm.test(text)) return false
+  const date = new Date(`${text}T00:00:00Z`)
+  // JavaScript turns 30 February into 2 March.
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text)
+}
+
+const timestampForm =
+  /^(\d{4}-\d\d-\d\d)[Tt]((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(\.\d{1,3})?(?:[Zz]|([+-](?:[01]\d|2[0-3]):[0-5]\d))$/
+
+/** A time of RFC 3339 with at most milliseconds, in UTC as `toISOString()` prints it; undefined for any other text. */
+export const parseTimestamp = (text: string): string | undefined => {
+  const [, date, time, fraction = '', offset = 'Z'] = timestampForm.exec(text) ?? []
+  if (date === undefined || !isDate(date)) return undefined
+  const utc = new Date(`${date}T${time}${fraction}${offset}`).toISOString()
+  // An offset can lead out of the years that a date can have.
+  return isDate(utc.slice(0, 10)) ? utc : undefined
+}

@@ -1,5 +1,6 @@
 /** The descriptor that a resource file exports, and the row and create-body types inferred from it. */
-import type { FieldSpec, Kind, OptionsOf, ValueOf } from './fields.js'
+import type { FieldSpec, OptionsOf, ValueOf } from './fields.js'
+import type { Kind } from './kinds.js'
 
 export type Fields = Readonly<Record<string, FieldSpec<Kind, OptionsOf[Kind]>>>
 
@@ -34,7 +35,9 @@ export const defineResource = <const F extends Fields, const R extends keyof F &
 
 type FieldsOf<D> = D extends Descriptor<infer F, infer _> ? F : never
 type RequiredOf<D> = D extends Descriptor<infer _, infer R> ? R : never
-type ValueIn<F extends Fields, Name extends keyof F> = ValueOf<F[Name]['kind']>
+type ValueIn<F extends Fields, Name extends keyof F> = F[Name]['options'] extends { oneOf: readonly (infer V)[] }
+  ? V
+  : ValueOf<F[Name]['kind']>
 type NamesWith<F extends Fields, Option extends string> = {
   [Name in keyof F]: F[Name]['options'] extends Record<Option, unknown> ? Name : never
 }[keyof F]

@@ -1,9 +1,10 @@
 /** Verifies the demo rows against their descriptors and against each other. */
-import { kinds } from './fields.js'
+import { kindOf } from './kinds.js'
 import { didYouMean, nearest } from './nearest.js'
 import type { Field, Registry, Resource, RowValues } from './registry.js'
 import { formatValue, type Report, reportAt } from './registryError.js'
 import { type SourceFile, textAt } from './sourceFile.js'
+import { refusalOf } from './valueRules.js'
 
 /** The ids of the demo rows by path, without the resources whose seed file cannot be read. */
 type Ids = ReadonlyMap<string, ReadonlySet<unknown>>
@@ -25,10 +26,12 @@ const reportRows = (report: Report, name: string) => {
 }
 
 /** What is wrong with a value of a field, regardless of other rows. */
-const valueFault = ({ name, kind }: Field, value: unknown, written: () => string | undefined): string | undefined => {
-  const { isValid, expected } = kinds[kind]
-  if (!isValid(value)) return `is ${formatValue(value)}, but it must be ${expected}`
-  if (name === 'id' && Number(value) < 1) return `is ${value}, but ids begin at 1`
+const valueError = (field: Field, value: unknown, written: () => string | undefined): string | undefined => {
+  const refusal = refusalOf(field, value)
+  if (refusal?.type === kindOf(field.kind).wrongType || refusal?.type === 'string_unicode')
+    return `is ${formatValue(value)}, but it must be ${kindOf(field.kind).expected}`
+  if (refusal) return refusal.message
+  if (field.name === 'id' && Number(value) < 1) return `is ${value}, but ids begin at 1`
   if (typeof value !== 'number' || Math.abs(value) <= Number.MAX_SAFE_INTEGER) return undefined
   const digits = written() ?? ''
   if (!/^-?\d+$/.test(digits) || BigInt(digits) === BigInt(value)) return undefined
@@ -54,8 +57,8 @@ const verifyField = (
       if ((required || name === 'id') && !isMisspelt(row)) add('required', index, 'is required')
       continue
     }
-    const fault = valueFault(field, value, () => source && textAt(source, [index, name]))
-    if (fault) add('value', index, fault)
+    const error = valueError(field, value, () => source && textAt(source, [index, name]))
+    if (error) add('value', index, error)
     const targets = references === undefined ? undefined : ids.get(references)
     if (targets && !targets.has(value)) {
       add('reference', index, `references row ${formatValue(value)}, which is not in seeds/${references}.json`)

@@ -1,7 +1,10 @@
-/** The three kinds of field and their options. */
+/** The functions with which a descriptor declares its fields, and the options that they take. */
+import type { z } from 'zod'
+import { type Kind, kinds } from './kinds.js'
+import type { RuleOptions } from './valueRules.js'
 
 /** The options of a field with values of type V. */
-export interface Options<V> {
+export interface Options<V> extends RuleOptions<V> {
   /** A one-sentence description for the API documents. */
   about?: string
   /** An example value for the API documents; by default the value in the first demo row. */
@@ -24,42 +27,21 @@ export interface Options<V> {
   references?: string
 }
 
-export type TextFormat = 'date' | 'timestamp'
+export type OptionName = keyof Options<never>
 
-/** What the verification accepts as a value. */
-export interface Shape {
-  readonly isValid: (value: unknown) => boolean
-  /** Completes the sentence "it must be …". */
-  readonly expected: string
-}
+export type TextFormat = 'date' | 'timestamp'
 
 const commonOptions = ['about', 'example', 'default', 'managed', 'redacted', 'renamedFrom'] as const
 
-/** The values of each kind, in descriptors and demo rows, and its options. */
-export const kinds = {
-  text: {
-    isValid: (value: unknown) => typeof value === 'string' && value.isWellFormed() && !value.includes('\0'),
-    expected: 'a string without NUL and lone surrogates',
-    options: [...commonOptions, 'filter', 'unique', 'format'],
-  },
-  integer: {
-    isValid: Number.isSafeInteger,
-    expected: 'an integer between -9007199254740991 and 9007199254740991',
-    options: [...commonOptions, 'filter', 'unique', 'references'],
-  },
-  number: {
-    isValid: Number.isFinite,
-    expected: 'a finite number',
-    options: commonOptions,
-  },
-} as const satisfies Record<string, Shape & { options: readonly (keyof Options<never>)[] }>
-
-export type Kind = keyof typeof kinds
+/** The options that a field of a kind may have. */
+export const optionNames = (kind: Kind): readonly OptionName[] => [...commonOptions, ...kinds[kind].options]
 
 /** The type of a field's values, in JavaScript and in JSON. */
-export type ValueOf<K extends Kind> = K extends 'text' ? string : number
+export type ValueOf<K extends Kind> = z.infer<ReturnType<(typeof kinds)[K]['row']>>
 
-export type OptionsOf = { [K in Kind]: Pick<Options<ValueOf<K>>, (typeof kinds)[K]['options'][number]> }
+export type OptionsOf = {
+  [K in Kind]: Pick<Options<ValueOf<K>>, (typeof commonOptions)[number] | (typeof kinds)[K]['options'][number]>
+}
 
 /** One field as a descriptor writes it. */
 export interface FieldSpec<K extends Kind = Kind, O = OptionsOf[K]> {
@@ -67,23 +49,28 @@ export interface FieldSpec<K extends Kind = Kind, O = OptionsOf[K]> {
   readonly options: O
 }
 
-/** The options of a kind. Only these two are inferred: TypeScript does not name unknown properties of an inferred type. */
-type GivenOptions<K extends Kind, D, M> = Omit<OptionsOf[K], 'default' | 'managed'> & { default?: D; managed?: M }
+/** The options of a kind. Only these are inferred: TypeScript does not name unknown properties of an inferred type. */
+type GivenOptions<K extends Kind, V, D, M> = Omit<OptionsOf[K], 'default' | 'managed' | 'oneOf'> & {
+  default?: D
+  managed?: M
+} & ('oneOf' extends keyof OptionsOf[K] ? { oneOf?: readonly V[] } : object)
 
-/** The inferred options, which decide what a create body may have; NoInfer, because `defineResource` gives a context. */
-type InferredOptions<D, M> = ([D] extends [undefined] ? object : { default: NoInfer<D> }) &
-  ([M] extends [undefined] ? object : { managed: NoInfer<M> })
+/** The inferred options, which decide what a row and a create body may have; NoInfer, because `defineResource` gives a context. */
+type InferredOptions<K extends Kind, V, D, M> = ([D] extends [undefined] ? object : { default: NoInfer<D> }) &
+  ([M] extends [undefined] ? object : { managed: NoInfer<M> }) &
+  ([ValueOf<K>] extends [V] ? object : { oneOf: readonly NoInfer<V>[] })
 
 const fieldOf =
   <K extends Kind>(kind: K) =>
   <
-    const D extends OptionsOf[K]['default'] | undefined = undefined,
-    const M extends OptionsOf[K]['managed'] | undefined = undefined,
+    const V extends ValueOf<K> = ValueOf<K>,
+    const D extends NoInfer<V> | (() => ValueOf<K>) | undefined = undefined,
+    const M extends true | (() => ValueOf<K>) | undefined = undefined,
   >(
-    options?: GivenOptions<K, D, M>,
-  ): FieldSpec<K, InferredOptions<D, M>> => ({
+    options?: GivenOptions<K, V, D, M>,
+  ): FieldSpec<K, InferredOptions<K, V, D, M>> => ({
     kind,
-    options: (options ?? {}) as InferredOptions<D, M>,
+    options: (options ?? {}) as InferredOptions<K, V, D, M>,
   })
 
 /** An integer between −(2^53−1) and 2^53−1. */
@@ -94,3 +81,12 @@ export const number = fieldOf('number')
 
 /** A string, stored exactly as sent. */
 export const text = fieldOf('text')
+
+/** `true` or `false`. */
+export const boolean = fieldOf('boolean')
+
+/** A day, `"2026-03-01"`. */
+export const date = fieldOf('date')
+
+/** A time of RFC 3339, returned in UTC with milliseconds: `"2026-03-01T09:30:00.000Z"`. */
+export const timestamp = fieldOf('timestamp')

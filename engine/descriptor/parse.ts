@@ -1,9 +1,17 @@
 /** Parses the default export of a resource file into a descriptor and reports every syntax error. */
 import type { Descriptor, Fields } from './define.js'
-import { type FieldSpec, type Kind, kinds, type Options, type Shape } from './fields.js'
+import { type FieldSpec, type OptionName, optionNames } from './fields.js'
 import { isName, isTableName } from './identifiers.js'
+import { isValueOf, type Kind, kindNames, kindOf } from './kinds.js'
 import { didYouMean, nearest } from './nearest.js'
 import { formatValue, type Report, reportAt } from './registryError.js'
+
+/** What the verification accepts as a value. */
+interface Shape {
+  readonly isValid: (value: unknown) => boolean
+  /** Completes the sentence "it must be …". */
+  readonly expected: string
+}
 
 type Values = Readonly<Record<string, unknown>>
 type Shapes = Readonly<Record<string, Shape>>
@@ -41,8 +49,11 @@ const properties: Shapes = {
 }
 
 const optionsOf = (kind: Kind): Shapes => {
-  const { expected, isValid, options } = kinds[kind]
-  const shapes: Record<keyof Options<never>, Shape> = {
+  const { expected } = kindOf(kind)
+  const isValid = (value: unknown) => isValueOf(kind, value)
+  const isList = (value: unknown) => Array.isArray(value) && value.length > 0 && value.every(isValid)
+  const isLength = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0
+  const shapes: Record<OptionName, Shape> = {
     about: shape('a sentence', isText),
     example: shape(expected, isValid),
     default: shape(expected, (value) => isFunction(value) || isValid(value)),
@@ -53,8 +64,14 @@ const optionsOf = (kind: Kind): Shapes => {
     format: shape('"date" or "timestamp"', (value) => value === 'date' || value === 'timestamp'),
     renamedFrom: shape('the former name of the field, such as "kind"', isName),
     references: shape('the path of a resource, such as "employees"', isText),
+    oneOf: shape(`a list of values, each ${expected}`, isList),
+    min: shape(expected, isValid),
+    max: shape(expected, isValid),
+    minLength: shape('a number of characters', isLength),
+    maxLength: shape('a number of characters', isLength),
+    pattern: shape("a regular expression as a string, such as '[A-Z]{3}'", isText),
   }
-  return Object.fromEntries(options.map((name) => [name, shapes[name]]))
+  return Object.fromEntries(optionNames(kind).map((name) => [name, shapes[name]]))
 }
 
 /** What the message about an unknown name says: `unknown option "filtre" of number()`, and what to write instead. */
@@ -80,12 +97,12 @@ const parseValues = (values: Values, shapes: Shapes, { words, advice }: Unknown,
 }
 
 const isSpec = (spec: unknown): spec is { kind: Kind; options: unknown } =>
-  isObject(spec) && Object.hasOwn(kinds, String(spec['kind'])) && Object.hasOwn(spec, 'options')
+  isObject(spec) && kindNames.includes(spec['kind'] as Kind) && Object.hasOwn(spec, 'options')
 
 const parseField = (field: string, spec: unknown, report: Report): FieldSpec => {
   if (!isSpec(spec)) {
     const hint = typeof spec === 'function' ? ', with parentheses' : ''
-    report(`is ${formatValue(spec)}, but it must be integer(), number() or text()${hint}`)
+    report(`is ${formatValue(spec)}, but it must be one of ${kindNames.map((kind) => `${kind}()`).join(', ')}${hint}`)
     return { kind: 'text', options: {} }
   }
   const { kind, options } = spec

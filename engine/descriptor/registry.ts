@@ -1,15 +1,18 @@
 /** The registry: every descriptor in one normalised form, which the rest of the engine reads. */
-import { now, today } from './clock.js'
+import { now, nowInMilliseconds, today } from './clock.js'
 import type { Descriptor } from './define.js'
-import type { FieldSpec, Kind, Options, TextFormat } from './fields.js'
+import type { FieldSpec, Options, TextFormat } from './fields.js'
+import { type Kind, kindOf } from './kinds.js'
 import { pluralOf } from './names.js'
 import type { Problem } from './registryError.js'
 
-export type Value = string | number | null
+/** A value in a row, and one that a descriptor gives. */
+export type Value = GivenValue | null
+export type GivenValue = string | number | boolean
 export type RowValues = Record<string, Value>
 
 /** A field: its options in the descriptor, with `unique` and `format` in one form. */
-export interface Field extends Readonly<Omit<Options<string | number>, 'unique' | 'format'>> {
+export interface Field extends Readonly<Omit<Options<GivenValue>, 'unique' | 'format'>> {
   readonly name: string
   readonly kind: Kind
   readonly required: boolean
@@ -40,15 +43,26 @@ const clockFormats = new Map<unknown, TextFormat>([
   [now, 'timestamp'],
 ])
 
+/** A timestamp has milliseconds, those of the clock too. */
+const precise = (kind: Kind, options: Options<GivenValue>): Options<GivenValue> => {
+  const { default: preset, managed } = options
+  if (kindOf(kind).canonical === undefined) return options
+  return {
+    ...options,
+    ...(preset === now && { default: nowInMilliseconds }),
+    ...(managed === now && { managed: nowInMilliseconds }),
+  }
+}
+
 const fieldOf = (name: string, { kind, options }: FieldSpec, required: boolean): Field => {
-  const { unique, format, ...rest } = options as Options<string | number>
+  const { unique, format, ...rest } = precise(kind, options as Options<GivenValue>)
   return {
     ...rest,
     name,
     kind,
     required,
     unique: unique === true ? [] : unique,
-    format: format ?? clockFormats.get(rest.default ?? rest.managed),
+    format: kindOf(kind).isText ? (format ?? clockFormats.get(rest.default ?? rest.managed)) : undefined,
   }
 }
 
@@ -76,12 +90,16 @@ export const filterFields = (resource: Resource): Field[] => resource.fields.fil
 
 /** The fields that `q` searches. */
 export const searchedFields = (resource: Resource): Field[] =>
-  resource.fields.filter((field) => field.kind === 'text' && !field.redacted)
+  resource.fields.filter((field) => kindOf(field.kind).isText && !field.redacted)
 
 /** Whether a create must send the field. */
 export const isMandatory = (field: Field): boolean => field.required && field.default === undefined
 
 const resolve = (source: Value | (() => Value)): Value => (typeof source === 'function' ? source() : source)
+
+/** A value in the form in which it is stored. */
+export const canonicalValue = ({ kind }: Pick<Field, 'kind'>, value: Value): Value =>
+  value === null ? null : (kindOf(kind).canonical?.(value as never) ?? value)
 
 /** The row that a create stores for the values a client sent; the database adds the id. */
 export const newRow = (resource: Resource, sent: Readonly<Record<string, Value | undefined>>): RowValues => {
@@ -91,8 +109,8 @@ export const newRow = (resource: Resource, sent: Readonly<Record<string, Value |
     const value = sent[name]
     const absent = value === undefined || (value === null && field.required)
     if (name === 'id') continue
-    if (managed) row[name] = managed === true ? null : managed()
-    else row[name] = absent ? resolve(field.default ?? null) : value
+    if (managed) row[name] = managed === true ? null : canonicalValue(field, managed())
+    else row[name] = canonicalValue(field, absent ? resolve(field.default ?? null) : value)
   }
   return row
 }

@@ -2,9 +2,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { jsonErrorIndex } from '../jsonError.js'
+import { pathHint, type Target } from './checks.js'
 import type { RowValues } from './registry.js'
 import { type Problem, reportIn } from './registryError.js'
-import { pathHint, type Target } from './rules.js'
 import { duplicatesIn, positionBetween, type SourceFile, seedSource } from './sourceFile.js'
 
 interface SeedFile {

@@ -1,10 +1,11 @@
 /** Verifies all descriptors before the service starts. */
+
+import { checkDescriptor, type Target } from './checks.js'
 import { checkCycles, type Linked } from './cycles.js'
 import { isPath, isReservedPath } from './identifiers.js'
 import { checkNames } from './names.js'
 import { parseDescriptor } from './parse.js'
 import { type Problem, type Report, reportIn } from './registryError.js'
-import { checkDescriptor, type Target } from './rules.js'
 import { duplicatesIn, type SourceFile, textAt } from './sourceFile.js'
 
 /** A file of `resources/`, not yet verified. */

@@ -48,7 +48,7 @@ export const explorerOf = (service: ExplorerService): Explorer => {
     const table = tablePage(service, resource, find)
     const row = rowPage(service, resource, find)
     const create = createPage(service, resource, find)
-    const parseQuery = listQueryParser(listQuerySchema(resource))
+    const parseQuery = listQueryParser(resource, listQuerySchema(resource))
     const downloads = formatNames.map(
       (format): Route => ({
         name: 'exploreDownload',

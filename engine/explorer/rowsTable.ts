@@ -4,7 +4,7 @@ import { type Excerpt, excerptOf, matchesIn } from './excerpt.js'
 import { type Html, html } from './html.js'
 import type { Labels } from './labels.js'
 import { rowUrl } from './links.js'
-import { cellOf, type Shown } from './values.js'
+import { cellOf, isNumeric, type Shown } from './values.js'
 
 /** A row as it is shown: long texts are excerpts, so that a page of them stays small. */
 export type ShownRow = Readonly<Record<string, Value | Excerpt>>
@@ -19,8 +19,8 @@ export const shownRow = (resource: Resource, row: RowValues, q: string): ShownRo
 
 const headOf = (resource: Resource): Html =>
   html`<thead><tr>${resource.fields.map(
-    ({ name, kind, references, redacted, about }) =>
-      html`<th scope="col" class="${kind !== 'text' && !references && !redacted ? 'number' : ''}" title="${about}">${name}</th>`,
+    (field) =>
+      html`<th scope="col" class="${isNumeric(field) && !field.redacted ? 'number' : ''}" title="${field.about}">${field.name}</th>`,
   )}</tr></thead>`
 
 const rowOf = (resource: Resource, row: ShownRow, shown: Shown): Html => {

@@ -70,7 +70,7 @@ const turn = spreadOverTicks()
 /** Makes the page of a resource. */
 export const tablePage = (service: ExplorerService, resource: Resource, find: FindOperation) => {
   const { registry, storage, writes } = service
-  const parse = listQueryParser(listQuerySchema(resource))
+  const parse = listQueryParser(resource, listQuerySchema(resource))
   const countValues = valueCounterOf(storage, resource)
   const isSearchable = searchedFields(resource).length > 0
   return async ({ querystring, origin, caller }: PageRequest): Promise<Page | { readonly redirect: string }> => {

@@ -1,4 +1,5 @@
 /** How a value is shown, in a table and on the page of its row. */
+import { kindOf } from '../descriptor/kinds.js'
 import type { Field, Registry, Value } from '../descriptor/registry.js'
 import { cut, type Excerpt, marked } from './excerpt.js'
 import { type Html, html } from './html.js'
@@ -20,9 +21,13 @@ const none = html`<span class="none">–</span>`
 const cellLength = 40
 const beforeMatch = 14
 
+/** Whether values are numbers for people; a reference is a name. */
+export const isNumeric = ({ kind, references }: Field): boolean =>
+  kindOf(kind).input === 'number' && references === undefined
+
 /** Short texts that people filter by are states and kinds. */
 const isChip = ({ filter, kind, references }: Field, value: string): boolean =>
-  filter === true && kind === 'text' && references === undefined && value.length <= 40 && value !== ''
+  filter === true && kindOf(kind).isText === true && references === undefined && value.length <= 40 && value !== ''
 
 /** One of six quiet tones, always the same for a text. */
 const toneOf = (text: string): number => {
@@ -41,7 +46,7 @@ const reference = (field: Field, value: Value, { registry, labels }: Shown, isFu
   const label = labels(target, value)
   const note = label === undefined ? 'There is no such row.' : label === `#${value}` ? undefined : `#${value}`
   const more = isFull && note && html` <span class="note">${note}</span>`
-  if (label === undefined) return html`<span class="none">#${value}</span>${more}`
+  if (label === undefined) return html`<span class="none">#${Number(value)}</span>${more}`
   return html`<a href="${rowUrl(target, Number(value))}"><bdi>${label}</bdi></a>${more}`
 }
 
@@ -56,7 +61,7 @@ const longText = ({ text, ranges, from: skipped, length }: Excerpt, url: string)
 /** A value in a cell of a table; of a text, its excerpt. */
 export const cellOf = (field: Field, value: Value | Excerpt, shown: Shown): Html => {
   if (field.redacted) return html`<td>${redacted}</td>`
-  const isNumber = field.kind !== 'text' && field.references === undefined
+  const isNumber = isNumeric(field)
   if (value === null) return isNumber ? html`<td class="number">${none}</td>` : html`<td>${none}</td>`
   if (typeof value === 'object') {
     const { text, ranges } = value
@@ -66,7 +71,9 @@ export const cellOf = (field: Field, value: Value | Excerpt, shown: Shown): Html
     return html`<td class="text">${isLong ? longText(value, shown.url) : html`<bdi>${all}</bdi>`}</td>`
   }
   const link = reference(field, value, shown)
-  return link ? html`<td class="reference">${link}</td>` : html`<td class="number">${value}</td>`
+  return link
+    ? html`<td class="reference">${link}</td>`
+    : html`<td${isNumber && html` class="number"`}>${String(value)}</td>`
 }
 
 /** A page shows at most this many characters of a text; the API has all of them. */

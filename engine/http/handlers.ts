@@ -64,7 +64,7 @@ const health =
 
 const list = ({ storage }: Service, { resource, route }: OperationOf<'list'>): Handler => {
   const table = storage.table(resource)
-  const parseQuery = listQueryParser(route.request.query)
+  const parseQuery = listQueryParser(resource, route.request.query)
   return async (ctx) => {
     const query = parseQuery(ctx.querystring)
     ctx.state.parsed = performance.now()

@@ -1,6 +1,5 @@
 /** SQL that knex builds once, with named parameters that each request binds. */
 import type { Knex } from 'knex'
-import type { Field } from '../descriptor/registry.js'
 
 /** A placeholder in a knex query for a value of the request. */
 class Binding {
@@ -20,10 +19,6 @@ export interface Statement {
 /** A named parameter as a fragment: knex would turn a bare object into JSON in some places. */
 export const parameter = (knex: Knex, name: string, type?: string): Knex.Raw =>
   knex.raw(type ? `cast(? as ${type})` : '?', [new Binding(name) as unknown as string])
-
-/** The type of a field's parameter: by default PostgreSQL uses that of the column, which another program may have made narrower. */
-export const integerType = ({ kind }: Pick<Field, 'kind'>): string | undefined =>
-  kind === 'integer' ? 'bigint' : undefined
 
 /** The SQL of a knex query. */
 export const compile = (query: Knex.QueryBuilder | Knex.Raw): Statement => {

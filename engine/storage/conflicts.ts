@@ -1,19 +1,26 @@
 /** One query, for any database, that finds the missing references and taken unique values of a new row. */
 import type { Knex } from 'knex'
 import type { Field, Registry, Resource } from '../descriptor/registry.js'
-import { integerType, parameter } from './bindings.js'
+import { parameter } from './bindings.js'
 import { tableNameOf } from './schema.js'
 import type { Conflict } from './storage.js'
 
-/** A value as the dialect's unique indexes store it: only a query with the same expression can use them. */
-type IndexKey = (field: Field, value: string) => string
+/** How a dialect compares values. */
+interface Comparison {
+  /** A value as its unique indexes store it: only a query with the same expression can use them. */
+  keyOf(field: Field, value: string): string
+  /** The type of a parameter. */
+  typeOf(field: Field): string | undefined
+}
+
+const plain: Comparison = { keyOf: (_, value) => value, typeOf: () => undefined }
 
 /** The query that returns the conflicts of a row, as JSON objects joined by commas; null is never in conflict. */
 export const conflictsQuery = (
   knex: Knex,
   registry: Registry,
   resource: Resource,
-  keyOf: IndexKey = (_, value) => value,
+  { keyOf, typeOf } = plain,
 ): Knex.QueryBuilder => {
   const one = knex.raw('1')
   const conflict = (type: Conflict['type'], field: string, isMet: Knex.Raw) =>
@@ -30,7 +37,7 @@ export const conflictsQuery = (
       const same = knex(resource.table).select(one)
       for (const column of resource.fields.filter(({ name }) => name === field || unique.includes(name))) {
         const isSame = `${keyOf(column, '??')} = ${keyOf(column, '?')}`
-        same.whereRaw(isSame, [column.name, parameter(knex, column.name, integerType(column))])
+        same.whereRaw(isSame, [column.name, parameter(knex, column.name, typeOf(column))])
       }
       found.push(conflict('unique', field, knex.raw('exists ?', [same])))
     }

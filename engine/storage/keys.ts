@@ -20,14 +20,14 @@ export const copiedKeys: CopiedTable = {
   cursor: 'key',
 }
 
-export const createKeysTable = ({ knex, columnTypes, jsonType }: SchemaDialect): string[] =>
+export const createKeysTable = ({ knex, columnOf, jsonType }: SchemaDialect): string[] =>
   sqlOf(
     knex.schema.createTable(keysTable, (table) => {
       table.text('key').primary()
       table.text('digest').notNullable()
-      table.specificType('id', columnTypes.integer).notNullable()
+      table.specificType('id', columnOf('integer').type).notNullable()
       table.specificType('body', jsonType).notNullable()
-      table.specificType('at', columnTypes.integer).notNullable()
+      table.specificType('at', columnOf('integer').type).notNullable()
       table.index(['at'], `${keysTable}_at`)
     }),
   )

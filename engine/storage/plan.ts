@@ -1,4 +1,5 @@
 /** How the rows of a list query are found, as data for every database. */
+import type { ParameterValue } from '../descriptor/kinds.js'
 import type { Resource } from '../descriptor/registry.js'
 import { fold } from './caseFold.js'
 import type { ListQuery } from './storage.js'
@@ -14,8 +15,10 @@ export interface Plan extends ListQuery {
 const maxInteger = 2n ** 63n - 1n
 
 /** Whether no column can store the value: a NUL, or an integer that is too large. */
-const isUnstorable = (value: string | bigint): boolean =>
-  typeof value === 'bigint' ? value > maxInteger || value < -maxInteger : value.includes('\0')
+const isUnstorable = (value: ParameterValue): boolean =>
+  typeof value === 'bigint'
+    ? value > maxInteger || value < -maxInteger
+    : typeof value === 'string' && value.includes('\0')
 
 /** Plans a query; `isIndexed` says whether the search index can find a folded text. */
 export const planOf = (query: ListQuery, isIndexed: (text: string) => boolean): Plan => {

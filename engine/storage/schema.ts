@@ -1,13 +1,14 @@
 /** The tables of a registry, as SQL built by knex: columns, foreign keys, unique and filter indexes. */
 import { createHash } from 'node:crypto'
 import type { Knex } from 'knex'
-import type { Kind } from '../descriptor/fields.js'
-import { type Field, filterFields, type Registry, type Resource } from '../descriptor/registry.js'
+import type { Column, Kind } from '../descriptor/kinds.js'
+import { type Field, filterFields, type GivenValue, type Registry, type Resource } from '../descriptor/registry.js'
 
 /** How a database differs from the others in its tables. */
 export interface SchemaDialect {
   readonly knex: Knex
-  readonly columnTypes: Readonly<Record<Kind, string>>
+  /** What it does with a kind of field. */
+  columnOf(kind: Kind): Column
   /** The type of a row's JSON. */
   readonly jsonType: string
   /** The type of `id`, with the primary key and how ids are assigned. */
@@ -88,13 +89,13 @@ export const forgetOrigin = ({ knex }: SchemaDialect, name: string): string =>
   knex(originsTable).where({ name }).delete().toString()
 
 /** The default for existing rows; undefined if it is computed for each row. */
-export const constantDefault = ({ default: value }: Field): string | number | undefined =>
+export const constantDefault = ({ default: value }: Field): GivenValue | undefined =>
   typeof value === 'function' ? undefined : value
 
 /** Adds the columns of some fields to a table that is created or altered. */
 const addFields =
   (
-    { columnTypes, hasInlineForeignKeys }: SchemaDialect,
+    { columnOf, hasInlineForeignKeys }: SchemaDialect,
     registry: Registry,
     fields: readonly Field[],
     isFilled: boolean,
@@ -105,10 +106,11 @@ const addFields =
       const target = hasInlineForeignKeys && references ? tableNameOf(registry, references) : undefined
       // knex cannot add a column with its foreign key to an existing table of SQLite.
       const foreignKey = target ? ` references ${quoted(target)} (${quoted('id')})` : ''
-      const column = table.specificType(name, `${columnTypes[kind]}${foreignKey}`)
+      const { type, bind } = columnOf(kind)
+      const column = table.specificType(name, `${type}${foreignKey}`)
       if (required) column.notNullable()
       const value = constantDefault(field)
-      if (required && isFilled && value !== undefined) column.defaultTo(value)
+      if (required && isFilled && value !== undefined) column.defaultTo((bind?.(value as never) ?? value) as string)
     }
   }
 

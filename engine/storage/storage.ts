@@ -1,5 +1,5 @@
 /** The storage interface that the rest of the engine uses, the same for every database. */
-import type { Kind } from '../descriptor/fields.js'
+import type { Kind, ParameterValue } from '../descriptor/kinds.js'
 import type { Registry, Resource, RowValues } from '../descriptor/registry.js'
 
 /** The parameters of a list request. */
@@ -10,7 +10,7 @@ export interface ListQuery {
   /** Text to search for, trimmed; empty for no search. */
   readonly q: string
   /** The values of the filters that were given, by field. */
-  readonly filters: Readonly<Record<string, string | bigint>>
+  readonly filters: Readonly<Record<string, ParameterValue>>
 }
 
 /** Which rows match: the parameters of a list request without its page. */

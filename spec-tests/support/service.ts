@@ -77,7 +77,7 @@ export interface TestService {
   send(path: string, send?: Send): Promise<TestResponse>
   /** A read of a path under the base path. */
   get(path: string): Promise<TestResponse>
-  /** A create with the token. */
+  /** A create with the token; a string is sent as it is. */
   create(resource: string, body: unknown): Promise<TestResponse>
   /** Stores whole rows, like another program. */
   fill: Storage['fill']
@@ -139,7 +139,7 @@ export const startService = async (
       send(`${basePath}/v1/${resource}`, {
         method: 'POST',
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-        body: JSON.stringify(body),
+        body: typeof body === 'string' ? body : JSON.stringify(body),
       }),
   }
 }

@@ -1,5 +1,5 @@
 /** A table as the database describes it, in a form that is the same for every database. */
-import type { Kind } from '../../descriptor/fields.js'
+import type { Kind } from '../../descriptor/kinds.js'
 
 export interface CatalogueColumn {
   readonly name: string

@@ -1,6 +1,6 @@
 /** Compares a field with its column: the type, NOT NULL and the foreign key. */
-import { kinds } from '../../descriptor/fields.js'
-import type { Field, Registry, Resource } from '../../descriptor/registry.js'
+import { kindOf } from '../../descriptor/kinds.js'
+import type { Field, GivenValue, Registry, Resource } from '../../descriptor/registry.js'
 import { tableNameOf } from '../schema.js'
 import type { CatalogueColumn, CatalogueTable, ColumnShape } from './catalogue.js'
 import { convertible, converts } from './conversions.js'
@@ -56,7 +56,7 @@ const compareKind = async (
   }
   const word = `retype:${resource.table}.${name}`
   if (words.has(word)) {
-    return { shape: { ...shape, type: database.columnTypes[kind], convertTo: kind }, differences: [] }
+    return { shape: { ...shape, type: database.columnOf(kind).type, convertTo: kind }, differences: [] }
   }
   const message = `${what}; all ${values.length} values convert.`
   const advice = `To convert them, run: ${applyCommand(word)}`
@@ -74,7 +74,7 @@ const presentTable = async ({ database, registry }: Comparison, table: string): 
 export const compareDefault = async (
   comparison: Comparison,
   { name, references }: Field,
-  value: string | number,
+  value: GivenValue,
 ): Promise<Difference | undefined> => {
   if (references === undefined) return undefined
   const { database, registry } = comparison
@@ -110,7 +110,7 @@ const compareRows = async (
     const unservable = await exampleRows(rowsOf(comparison), (query) =>
       query.whereNotNull(column.name).whereRaw(isUnservable as never),
     )
-    const message = `${idsOf(unservable)} a value that is not ${kinds[kind].expected}, and would be served as null.`
+    const message = `${idsOf(unservable)} a value that is not ${kindOf(kind).expected}, and would be served as null.`
     const advice = 'Correct these values, or remove the field.'
     if (unservable.count > 0) differences.push(blocked(comparison, name, message, advice))
   }

@@ -130,7 +130,7 @@ const leaveAlone = (comparison: Comparison, { differences, shape, added }: Drift
       comparison,
       name,
       'the column does not exist, and a table of another program is not altered.',
-      `Remove the field, or add the column: alter table "${table}" add column "${name}" ${database.columnTypes[kind]}`,
+      `Remove the field, or add the column: alter table "${table}" add column "${name}" ${database.columnOf(kind).type}`,
     ),
   )
   const isTooStrict = ({ from, isNotNull }: ColumnShape) => {

@@ -1,5 +1,5 @@
 /** Reads the catalogue of PostgreSQL, and alters a table whose shape changes. */
-import type { Kind } from '../../descriptor/fields.js'
+import type { Kind } from '../../descriptor/kinds.js'
 import {
   type CatalogueTable,
   type ColumnShape,
@@ -9,7 +9,7 @@ import {
 } from '../migration/catalogue.js'
 import type { Execute } from '../migration/migrationDialect.js'
 import { objectName, originsTable, quoted } from '../schema.js'
-import { columnTypes } from './schema.js'
+import { columnOf as typeOf } from './schema.js'
 
 /** Columns of these types are served; the texts of jsonb and uuid are what the server prints. */
 const kindsByType: Readonly<Record<string, Kind>> = {
@@ -117,7 +117,7 @@ const spelling = (name: string): string =>
 
 /** The value of a column as one of another kind. */
 const converted = (name: string, type: string | undefined, to: Kind): string =>
-  type === 'double precision' && to === 'text' ? spelling(name) : `${name}::${columnTypes[to]}`
+  type === 'double precision' && to === 'text' ? spelling(name) : `${name}::${typeOf(to).type}`
 
 /** Whether a shape renames, retypes or drops a column, which derived objects may use. */
 export const changesColumns = (current: CatalogueTable, shape: TableShape): boolean =>

@@ -13,7 +13,7 @@ import { Dropped } from './errors.js'
 import { clock } from './functions.js'
 import { insertFrom, knex, named, prepared } from './prepared.js'
 import type { Row } from './run.js'
-import { columnTypes, keyOf, rowJson } from './schema.js'
+import { columnOf, keyOf, parameterType, rowJson } from './schema.js'
 
 const keys = keyQueries(knex, clock)
 
@@ -22,8 +22,8 @@ export const createStatements = (registry: Registry, resource: Resource) => {
   const { table } = resource
   const fields = resource.fields.filter(({ name }) => name !== 'id')
   const columns = fields.map(({ name }) => name)
-  const values = fields.map(({ name, kind }) => named(name, columnTypes[kind]))
-  const conflicts = conflictsQuery(knex, registry, resource, keyOf)
+  const values = fields.map(({ name, kind }) => named(name, columnOf(kind).type))
+  const conflicts = conflictsQuery(knex, registry, resource, { keyOf, typeOf: parameterType })
   const row = knex.select(values).from('_found').whereRaw(`conflicts = ''`)
   const insert = (source: Knex.QueryBuilder) =>
     insertFrom(table, columns, source).returning(['id', knex.raw(`${rowJson(resource)} as body`)])

@@ -1,20 +1,20 @@
 /** The reads of a resource on PostgreSQL: each is one statement, which returns the table's version too. */
 import type { Knex } from 'knex'
+import type { ParameterValue } from '../../descriptor/kinds.js'
 import type { Resource } from '../../descriptor/registry.js'
-import { integerType } from '../bindings.js'
 import { largePage, pageHead } from '../largePage.js'
 import type { Plan } from '../plan.js'
 import { fieldOf } from '../schema.js'
 import { pageStart, stateOf, totalOf } from './changes.js'
 import { longestKey } from './functions.js'
 import { bounded, knex, named, type Prepared, prepared, type Query } from './prepared.js'
-import { isIndexed, rowJson, searchedColumn } from './schema.js'
+import { isIndexed, parameterType, rowJson, searchedColumn } from './schema.js'
 import { contains, isExactSearch, isLongSearch } from './search.js'
 
 type Parts = Readonly<Record<string, Query>>
 
 /** Whether a filter's value is left out of the filter's index. */
-const isLongText = (value: string | bigint): boolean =>
+const isLongText = (value: ParameterValue): boolean =>
   typeof value === 'string' && Buffer.byteLength(value) > longestKey
 
 /** Whether the rows of a page are too large to be sent at once. */
@@ -41,7 +41,7 @@ const tailOf = (total: Query) =>
 export const addFilters = (query: Knex.QueryBuilder, resource: Resource, filters: Plan['filters']) => {
   for (const [name, value] of Object.entries(filters)) {
     const field = fieldOf(resource, name)
-    query.where(name, named(name, integerType(field)))
+    query.where(name, named(name, parameterType(field)))
     const indexed = isIndexed(field)
     if (indexed && !isLongText(value)) query.whereRaw(indexed)
   }

@@ -1,6 +1,6 @@
 /** Reads the catalogue of SQLite. */
 import type { Database } from 'better-sqlite3'
-import type { Kind } from '../../descriptor/fields.js'
+import type { Kind } from '../../descriptor/kinds.js'
 import type { CatalogueTable } from '../migration/catalogue.js'
 import { originsTable, quoted } from '../schema.js'
 

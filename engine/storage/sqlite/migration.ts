@@ -2,7 +2,7 @@
 import type { Database } from 'better-sqlite3'
 import type { Resource } from '../../descriptor/registry.js'
 import { batchesOf } from '../migration/batches.js'
-import { spelling } from '../migration/conversions.js'
+import { numberAsText } from '../migration/conversions.js'
 import type { Execute, MigrationDialect } from '../migration/migrationDialect.js'
 import { blockBits, type ObjectName, quoted, statesTable } from '../schema.js'
 import { StorageError } from '../storage.js'
@@ -53,7 +53,7 @@ const codeOf = (error: unknown): unknown => (error as { code?: string }).code
 /** A connection as the migration uses it. */
 export const migrationDialect = (database: Database): MigrationDialect => {
   // SQLite casts 1e300 to 1.0e+300.
-  database.function('registry_spelling', (value) => (typeof value === 'number' ? spelling(value) : value))
+  database.function('registry_spelling', (value) => (typeof value === 'number' ? numberAsText(value) : value))
   const execute: Execute = async (sql, values = []) => {
     const statement = database.prepare(sql)
     if (statement.reader) return statement.all(values) as never

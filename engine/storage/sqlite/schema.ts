@@ -3,7 +3,7 @@
  * filters and uniqueness, the search index, and the table's row count and version.
  */
 import type { Knex } from 'knex'
-import type { Kind } from '../../descriptor/fields.js'
+import { type Kind, kindOf, servedValue } from '../../descriptor/kinds.js'
 import { type Field, type Resource, searchedFields } from '../../descriptor/registry.js'
 import { createKeysTable, keysTable } from '../keys.js'
 import type { OwnTable } from '../migration/migrationDialect.js'
@@ -28,9 +28,11 @@ export const longRowsIndex = (resource: Resource): string => objectName(resource
 export const searchTable = (resource: Resource): string => objectName(resource, 'search')
 export const blocksTable = (resource: Resource): string => objectName(resource, 'blocks')
 
+export const columnOf = (kind: Kind) => kindOf(kind).sqlite
+
 export const schemaDialect: SchemaDialect = {
   knex,
-  columnTypes: { integer: 'integer', number: 'numeric', text: 'text' },
+  columnOf,
   jsonType: 'blob',
   idType: 'integer not null primary key autoincrement',
   hasInlineForeignKeys: true,
@@ -61,25 +63,19 @@ const written = (sql: string, bindings: readonly unknown[]): string =>
     .toNative().sql
 
 /**
- * Which values of a column are values of its field. SQLite stores any value in any column, and JSON has neither blobs, which would
- * make the statements of other programs fail, nor infinity.
+ * A condition: a column has a value that is not one of its field. SQLite stores any value in any column, and JSON has neither blobs,
+ * which would make the statements of other programs fail, nor infinity.
  */
-const isOfKind: Readonly<Record<Kind, string>> = {
-  text: "typeof(??) = 'text'",
-  integer: "typeof(??) = 'integer'",
-  number: `?? between -${Number.MAX_VALUE} and ${Number.MAX_VALUE}`,
-}
-
-/** A condition: a column has a value that is not one of its field. */
-export const isUnservable = ({ name, kind }: Field): Knex.Raw => knex.raw(`not (${isOfKind[kind]})`, [name])
+export const isUnservable = ({ name, kind }: Field): Knex.Raw =>
+  knex.raw(`not (${columnOf(kind).isValue?.(quoted(name))})`)
 
 /** The row as JSON, its keys in the descriptor's order; a redacted column is never even read. */
-export const rowJson = (resource: Resource): string => {
-  const values = resource.fields.map(({ name, kind, redacted }) => {
+export const rowJson = ({ fields }: Resource): string => {
+  const values = fields.map(({ name, kind, redacted }) => {
     if (redacted) return 'null'
-    return name === 'id' ? quoted(name) : written(`case when ${isOfKind[kind]} then ?? end`, [name, name])
+    return name === 'id' ? quoted(name) : servedValue(columnOf(kind), quoted(name))
   })
-  return `json_object(${resource.fields.map(({ name }, index) => `'${name}', ${values[index]}`).join(', ')})`
+  return `json_object(${fields.map(({ name }, index) => `'${name}', ${values[index]}`).join(', ')})`
 }
 
 /** The text that is searched: the text fields that have a value, joined by a space; `of` names the row or table. */

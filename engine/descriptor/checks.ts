@@ -1,9 +1,13 @@
 /** The rules for the fields of a descriptor beyond their syntax: names, references, and options that contradict each other. */
 import type { Descriptor } from './define.js'
-import { type FieldSpec, type Kind, kinds, type Options } from './fields.js'
+import type { FieldSpec, Options } from './fields.js'
 import { isName } from './identifiers.js'
+import { isValueOf, type Kind, kindOf } from './kinds.js'
 import { didYouMean } from './nearest.js'
+import { compilePattern } from './pattern.js'
+import type { GivenValue } from './registry.js'
 import { formatValue, type Report, reportAt } from './registryError.js'
+import { refusalOf } from './valueRules.js'
 
 /** A resource that others can reference. */
 export interface Target {
@@ -55,13 +59,13 @@ const checkScope = (name: string, scope: readonly string[], { fields }: Descript
 
 /** Returns what the function returns, and reports it if it is not a value of the kind. */
 const checkFunction = (option: string, compute: () => unknown, kind: Kind, report: Report): unknown => {
-  const { isValid, expected } = kinds[kind]
+  const { expected } = kindOf(kind)
   try {
     const value = compute()
     if (value instanceof Promise) {
       value.catch(() => {})
       report(`the function ${option} is async, but it must return its value at once: ${expected}`, option)
-    } else if (!isValid(value)) {
+    } else if (!isValueOf(kind, value)) {
       report(`the function ${option} returns ${formatValue(value)}, but it must return ${expected}`, option)
     }
     return value
@@ -73,12 +77,7 @@ const checkFunction = (option: string, compute: () => unknown, kind: Kind, repor
 }
 
 /** The rules for a value that the service sets: a default or a managed function. */
-const checkSource = (
-  option: 'default' | 'managed',
-  kind: Kind,
-  options: Options<string | number>,
-  report: Report,
-): void => {
+const checkSource = (option: 'default' | 'managed', kind: Kind, options: Options<GivenValue>, report: Report): void => {
   const { [option]: source, unique, references } = options
   const value = typeof source === 'function' ? checkFunction(option, source, kind, report) : source
   if (references !== undefined && typeof value === 'number' && value < 1) {
@@ -98,6 +97,42 @@ const checkSource = (
   }
 }
 
+/** The longest text that a pattern is matched with. */
+const maxPatternLength = 1_000
+
+/** Reports rules that contradict each other, a pattern that cannot be used, and values that break the rules. */
+const checkRules = (kind: Kind, options: Options<GivenValue>, report: Report): void => {
+  const { oneOf, min, max, minLength, maxLength, pattern } = options
+  const isOver = (least?: GivenValue, most?: GivenValue) => least !== undefined && most !== undefined && least > most
+  if (isOver(min, max)) report(`min is ${formatValue(min)}, but max is ${formatValue(max)}; no value is allowed`, 'min')
+  if (isOver(minLength, maxLength)) {
+    report(`minLength is ${minLength}, but maxLength is ${maxLength}; no value is allowed`, 'minLength')
+  }
+  if (pattern !== undefined) {
+    try {
+      compilePattern(pattern)
+    } catch (error) {
+      report(`pattern cannot be used: ${(error as Error).message}`, 'pattern')
+      return
+    }
+    if (maxLength === undefined || maxLength > maxPatternLength) {
+      report(`a pattern needs a maxLength of at most ${maxPatternLength}`, 'pattern')
+    }
+  }
+  for (const [index, value] of (oneOf ?? []).entries()) {
+    const others = { ...options, kind, oneOf: undefined }
+    const refusal = refusalOf(others, value)
+    if (refusal) report(`oneOf: ${formatValue(value)} ${refusal.message}`, 'oneOf', index)
+    if (oneOf?.indexOf(value) !== index) report(`oneOf names ${formatValue(value)} twice`, 'oneOf', index)
+  }
+  for (const option of ['default', 'example'] as const) {
+    const value = options[option]
+    const refusal =
+      value === undefined || typeof value === 'function' ? undefined : refusalOf({ ...options, kind }, value)
+    if (refusal) report(`${option} ${refusal.message}`, option)
+  }
+}
+
 const checkField = (
   name: string,
   { kind, options: given }: FieldSpec,
@@ -105,7 +140,7 @@ const checkField = (
   targets: readonly Target[],
   report: Report,
 ): void => {
-  const options: Options<string | number> = given
+  const options = given as Options<GivenValue>
   const { references, unique, managed, redacted, renamedFrom, default: preset } = options
   const isRequired = descriptor.required.includes(name)
   checkFieldName(name, report)
@@ -139,6 +174,7 @@ const checkField = (
       report(`a redacted field cannot have the option ${option}, which would reveal its values`, option)
     }
   }
+  checkRules(kind, options, report)
   checkSource('default', kind, options, report)
   checkSource('managed', kind, options, report)
 }

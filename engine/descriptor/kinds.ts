@@ -1,0 +1,277 @@
+/**
+ * What each kind of field is: its values, schemas, options, columns, query parameter, samples and form control. Nothing else in
+ * the engine asks which kind a field is.
+ */
+import { z } from 'zod'
+import { isDate, parseTimestamp } from './clock.js'
+import { parseInteger } from './integers.js'
+
+/** Why a value is refused, by its kind or by a rule; the types are those of pydantic. */
+export class Refusal {
+  readonly type: string
+  /** The message about a query parameter; about a body, what follows the name of the field: `must be true or false`. */
+  readonly message: string
+  readonly ctx: Readonly<Record<string, unknown>> | undefined
+
+  constructor(type: string, message: string, ctx?: Refusal['ctx']) {
+    this.type = type
+    this.message = message
+    this.ctx = ctx
+  }
+}
+
+/** What a database does with a kind: its column type, SQL over a quoted column, and conversions. */
+export interface Column {
+  readonly type: string
+  /** Whether the column has a value of the kind; by default the type of the column makes sure. Any other value is served as null. */
+  readonly isValue?: (column: string) => string
+  /** The value as JSON; by default the database's own. */
+  readonly json?: (column: string) => string
+  /** What is bound for a value; by default the value itself. */
+  readonly bind?: (value: never) => unknown
+  /** The value that the driver returned; by default as it is. */
+  readonly read?: (stored: never) => string | number | bigint | boolean
+}
+
+/** A value of a query parameter. */
+export type ParameterValue = string | bigint | number | boolean
+
+export interface KindEntry {
+  /** With its article, in sentences: `must be an integer, not a string`. */
+  readonly noun: string
+  /** Completes the sentence "it must be …" about a descriptor or a demo row. */
+  readonly expected: string
+  /** The `type` of the issue for a value of another JSON type. */
+  readonly wrongType: string
+  /** The schema of a value in a row. */
+  readonly row: () => z.ZodType
+  /** The schema of a value in a body. See refuseIf. */
+  readonly body: () => z.ZodType
+  /** The one form in which a value is stored, where a body may have several. */
+  readonly canonical?: (value: never) => string
+  /** The options that a field may have, besides those of every kind. */
+  readonly options: readonly string[]
+  /** Reads a query parameter. */
+  readonly parse: (text: string) => ParameterValue | Refusal
+  readonly sqlite: Column
+  readonly postgres: Column
+  /** Whether values are free text: searched by `q`, and possibly long. */
+  readonly isText?: true
+  /** The nth sample value; different for each n. */
+  readonly sample: (n: number, name: string) => string | number | boolean
+  /** JSON texts that are not values of the kind. */
+  readonly wrong: readonly string[]
+  /** The control of a form: the type of its input, or `select` for true and false. */
+  readonly input: 'text' | 'number' | 'date' | 'datetime-local' | 'checkbox'
+}
+
+/** Adds a check to a schema. Its refusal is the `params` of the issue, because zod's own issues do not say what would be right. */
+export const refuseIf = <S extends z.ZodType>(schema: S, refuse: (value: z.infer<S>) => Refusal | undefined): S =>
+  schema.check(({ value, issues }) => {
+    const refusal = refuse(value as z.infer<S>)
+    if (refusal) issues.push({ code: 'custom', input: value, params: { refusal }, message: refusal.message })
+  })
+
+/** A string that every database stores unchanged. */
+export const storableText = () =>
+  refuseIf(z.string(), (text) => {
+    if (text.includes('\0')) return new Refusal('string_unicode', 'contains a NUL (U+0000); remove it')
+    if (text.isWellFormed()) return undefined
+    return new Refusal('string_unicode', 'contains a lone surrogate, which is not valid Unicode; remove it')
+  })
+
+/** A text in quotes, truncated if it is long. */
+export const quote = (text: string): string => JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text)
+
+const dateWords = 'must be a date such as "2026-03-01"'
+const timestampWords =
+  'must be a time such as "2026-03-01T09:30:00Z", with an offset and at most three digits after the second'
+
+const notParsed = (type: string, words: string, text: string): Refusal =>
+  new Refusal(type, `${words}; ${quote(text)} is not`)
+
+/** Far from the numbers that tests store. */
+const firstSample = 20_000
+
+/** The nth day after the first of 2026. */
+const nthDay = (n: number): string => new Date(Date.UTC(2026, 0, 1 + n)).toISOString()
+
+const dateGlob = '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]'
+
+/** A bigint for an integer that a number cannot hold exactly. */
+const exactInteger = (text: string): number | bigint =>
+  Number.isSafeInteger(Number(text)) ? Number(text) : BigInt(text)
+
+const integerMessages = {
+  int_parsing: 'Input should be a valid integer, unable to parse string as an integer',
+  int_parsing_size: 'Unable to parse input string as an integer, exceeded maximum size',
+}
+
+export const kinds = {
+  text: {
+    noun: 'a string',
+    expected: 'a string without NUL and lone surrogates',
+    wrongType: 'string_type',
+    row: () => z.string(),
+    body: storableText,
+    options: ['filter', 'unique', 'format', 'oneOf', 'minLength', 'maxLength', 'pattern'],
+    parse: (text) => text,
+    isText: true,
+    sqlite: { type: 'text', isValue: (column) => `typeof(${column}) = 'text'` },
+    // Another program may have made the column jsonb, or padded it with spaces.
+    postgres: { type: 'text', json: (column) => `${column}::text` },
+    sample: (n, name) => `${name}-${n} Ünïcode`,
+    wrong: ['1', 'true', '[]', '{}', '"\\u0000"', '"\\ud800"'],
+    input: 'text',
+  },
+  integer: {
+    noun: 'an integer',
+    expected: 'an integer between -9007199254740991 and 9007199254740991',
+    wrongType: 'int_type',
+    row: () => z.int(),
+    // z.int() has these bounds anyway; named here, they appear in the documents.
+    body: () => z.int().min(Number.MIN_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER),
+    options: ['filter', 'unique', 'references', 'oneOf', 'min', 'max'],
+    parse: (text) => {
+      const value = parseInteger(text)
+      return typeof value === 'string' ? new Refusal(value, integerMessages[value]) : value
+    },
+    sqlite: { type: 'integer', isValue: (column) => `typeof(${column}) = 'integer'` },
+    postgres: { type: 'bigint', read: exactInteger },
+    sample: (n) => firstSample + n,
+    wrong: ['"7"', '1.5', 'true', '[]', '{}', '9007199254740993', '1e999'],
+    input: 'number',
+  },
+  number: {
+    noun: 'a number',
+    expected: 'a finite number',
+    wrongType: 'float_type',
+    row: () => z.number(),
+    body: () => z.number(),
+    options: ['min', 'max'],
+    parse: Number,
+    // Affinity numeric stores 3 as 3, and prints it so; real would print 3.0.
+    sqlite: {
+      type: 'numeric',
+      isValue: (column) => `${column} between -${Number.MAX_VALUE} and ${Number.MAX_VALUE}`,
+    },
+    postgres: {
+      type: 'double precision',
+      isValue: (column) => `${column}::double precision not in ('NaN', 'Infinity', '-Infinity')`,
+      // A zero needs no sign.
+      json: (column) => `${column}::double precision + 0`,
+      read: Number,
+    },
+    sample: (n) => n + 0.5,
+    wrong: ['"1.5"', 'true', '[]', '{}', '1e999', '1.0000000000000000001'],
+    input: 'number',
+  },
+  boolean: {
+    noun: 'true or false',
+    expected: 'true or false',
+    wrongType: 'bool_type',
+    row: () => z.boolean(),
+    body: () => z.boolean(),
+    options: ['filter'],
+    parse: (text) =>
+      text === 'true' || text === 'false'
+        ? text === 'true'
+        : new Refusal('bool_parsing', 'Input should be a valid boolean: true or false'),
+    sqlite: {
+      type: 'integer',
+      isValue: (column) => `${column} in (0, 1)`,
+      json: (column) => `json(iif(${column}, 'true', 'false'))`,
+      bind: Number,
+      read: Boolean,
+    },
+    postgres: { type: 'boolean', read: (text: string) => text === 't' },
+    sample: (n) => n % 2 === 0,
+    wrong: ['"true"', '1', '0', '[]', '{}'],
+    input: 'checkbox',
+  },
+  date: {
+    noun: 'a date such as "2026-03-01"',
+    expected: 'a day between "0001-01-01" and "9999-12-31"',
+    wrongType: 'date_type',
+    row: () => z.string().meta({ format: 'date' }),
+    body: () =>
+      refuseIf(z.string(), (text) => (isDate(text) ? undefined : notParsed('date_parsing', dateWords, text))).meta({
+        format: 'date',
+      }),
+    options: ['filter', 'unique', 'min', 'max'],
+    parse: (text) =>
+      isDate(text) ? text : new Refusal('date_parsing', 'Input should be a valid date in the format YYYY-MM-DD'),
+    sqlite: { type: 'text', isValue: (column) => `${column} glob '${dateGlob}'` },
+    postgres: {
+      type: 'date',
+      isValue: (column) => `${column} between '0001-01-01' and '9999-12-31'`,
+      json: (column) => `to_char(${column}, 'YYYY-MM-DD')`,
+    },
+    sample: (n) => nthDay(n).slice(0, 10),
+    wrong: [
+      '1',
+      'true',
+      '[]',
+      '{}',
+      '"2026-02-30"',
+      '"2026-2-3"',
+      '"tomorrow"',
+      '"0000-01-01"',
+      '"2026-03-01T00:00:00Z"',
+    ],
+    input: 'date',
+  },
+  timestamp: {
+    noun: 'a time such as "2026-03-01T09:30:00Z"',
+    expected: 'a time such as "2026-03-01T09:30:00Z"',
+    wrongType: 'datetime_type',
+    row: () => z.string().meta({ format: 'date-time' }),
+    body: () =>
+      refuseIf(z.string(), (text) =>
+        parseTimestamp(text) ? undefined : notParsed('datetime_parsing', timestampWords, text),
+      ).meta({ format: 'date-time' }),
+    canonical: (text: string) => parseTimestamp(text) ?? text,
+    options: ['filter', 'unique', 'min', 'max'],
+    // A plus sign that was not encoded arrives as a space.
+    parse: (text) =>
+      parseTimestamp(text.replace(/ (?=\d\d:\d\d$)/, '+')) ??
+      new Refusal('datetime_parsing', 'Input should be a valid RFC 3339 timestamp with at most milliseconds'),
+    sqlite: {
+      type: 'text',
+      isValue: (column) => `${column} glob '${dateGlob}T[0-2][0-9]:[0-5][0-9]:[0-5][0-9].[0-9][0-9][0-9]Z'`,
+    },
+    postgres: {
+      type: 'timestamptz(3)',
+      isValue: (column) => `${column} between '0001-01-01 00:00:00Z' and '9999-12-31 23:59:59.999Z'`,
+      json: (column) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
+    },
+    sample: (n) => nthDay(n),
+    wrong: [
+      '1',
+      'true',
+      '[]',
+      '{}',
+      '"2026-03-01"',
+      '"2026-03-01T09:30:00"',
+      '"2026-03-01T09:30:00.1234Z"',
+      '"2026-02-30T00:00:00Z"',
+    ],
+    input: 'datetime-local',
+  },
+} as const satisfies Record<string, KindEntry>
+
+export type Kind = keyof typeof kinds
+
+/** A kind by its name, without what is special to its type. */
+export const kindOf = (kind: Kind): KindEntry => kinds[kind]
+
+/** The SQL of a column's value as a response shows it: null where the column has none of its kind. */
+export const servedValue = ({ isValue, json }: Column, column: string): string => {
+  const value = json?.(column) ?? column
+  return isValue ? `case when ${isValue(column)} then ${value} end` : value
+}
+
+/** Whether a value is one of a kind. */
+export const isValueOf = (kind: Kind, value: unknown): boolean => kindOf(kind).body().safeParse(value).success
+
+export const kindNames = Object.keys(kinds) as Kind[]

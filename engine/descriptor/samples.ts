@@ -1,0 +1,37 @@
+/** Sample values of fields, within their rules: for examples in the documents, generated rows and tests. */
+import { kindOf } from './kinds.js'
+import type { Field, GivenValue } from './registry.js'
+import { refusalOf } from './valueRules.js'
+
+const day = 86_400_000
+
+/** The nth value from the least one, or before the greatest. */
+const within = ({ kind, min, max }: Field, n: number): GivenValue | undefined => {
+  const bound = min ?? max
+  if (typeof bound === 'number') return min === undefined ? bound - n : bound + n
+  if (typeof bound !== 'string') return undefined
+  const moment = new Date(Date.parse(bound) + (min === undefined ? -n : n) * day).toISOString()
+  return kindOf(kind).input === 'date' ? moment.slice(0, 10) : moment
+}
+
+const padded = ({ name, minLength = 0, maxLength = Number.MAX_SAFE_INTEGER }: Field, n: number): string => {
+  const text = `${name}-${n} Ünïcode`
+  const short = [...text].length <= maxLength ? text : String(n).padStart(Math.min(maxLength, 12), '0')
+  return [...short.padEnd(minLength, 'x')].slice(0, maxLength).join('')
+}
+
+/** The nth sample value of a field: a different one for each n, as far as its rules allow. */
+export const sampleValue = (field: Field, n: number): GivenValue => {
+  const { kind, name, oneOf, minLength, maxLength, example } = field
+  if (oneOf) return oneOf[n % oneOf.length] as GivenValue
+  const candidates = [
+    kindOf(kind).sample(n, name),
+    within(field, n),
+    within(field, 0),
+    minLength !== undefined || maxLength !== undefined ? padded(field, n) : undefined,
+    example,
+  ]
+  const found = candidates.find((value) => value !== undefined && refusalOf(field, value) === undefined)
+  if (found === undefined) throw new TypeError(`field "${name}" needs an example, because no sample fits its rules`)
+  return found
+}

@@ -1,0 +1,176 @@
+/** The rules that a descriptor may give for the values of a field: what each refuses, and how the documents state it. */
+
+import type { z } from 'zod'
+import { type Kind, kindOf, quote, Refusal, refuseIf } from './kinds.js'
+import { didYouMean } from './nearest.js'
+import { compilePattern } from './pattern.js'
+
+/** The options of a field with values of type V that are rules. */
+export interface RuleOptions<V> {
+  /** The only values that are allowed. */
+  oneOf?: readonly V[]
+  /** The least and the greatest value. */
+  min?: V
+  max?: V
+  /** The least and the greatest number of characters, counted as code points. */
+  minLength?: number
+  maxLength?: number
+  /** A regular expression that the whole value must match; needs a `maxLength` of at most 1,000. */
+  pattern?: string
+}
+
+export type RuleName = keyof RuleOptions<never>
+
+/** A value with a rule: null never has one. */
+type Ruled = string | number | boolean
+type Refuse = (value: never) => Refusal | undefined
+
+interface ValueRule {
+  /** Makes the check of a given rule. */
+  readonly refuse: (given: never, kind: Kind) => Refuse
+  /** The keywords of JSON Schema that state it. */
+  readonly keywords: (given: never, kind: Kind) => Readonly<Record<string, unknown>>
+}
+
+/** A value as a message shows it. */
+const shown = (value: Ruled): string => (typeof value === 'string' ? quote(value) : String(value))
+
+const isMoment = (kind: Kind): boolean => ['date', 'datetime-local'].includes(kindOf(kind).input)
+
+/** How many code points a text has; counted only where the number of UTF-16 units does not decide. */
+const lengthOf = (text: string): number => {
+  let length = 0
+  for (const _ of text) length++
+  return length
+}
+
+/** Patterns are compiled once; the matcher remembers its steps. */
+const patterns = new Map<string, (text: string) => boolean>()
+const matcherOf = (pattern: string): ((text: string) => boolean) => {
+  const known = patterns.get(pattern) ?? compilePattern(pattern)
+  patterns.set(pattern, known)
+  return known
+}
+
+const canonicalOf = (kind: Kind, value: Ruled): Ruled => kindOf(kind).canonical?.(value as never) ?? value
+
+/** The check of a bound, in the words for numbers or for dates and times. */
+const bound =
+  (
+    isWithin: (value: Ruled, bound: Ruled) => boolean,
+    type: string,
+    key: 'ge' | 'le',
+    words: (bound: Ruled, value: Ruled, isMoment: boolean) => string,
+  ) =>
+  (given: Ruled, kind: Kind): Refuse =>
+  (sent: Ruled) => {
+    const value = canonicalOf(kind, sent)
+    if (isWithin(value, canonicalOf(kind, given))) return undefined
+    return new Refusal(type, words(given, sent, isMoment(kind)), { [key]: given })
+  }
+
+export const valueRules = {
+  oneOf: {
+    refuse: (values: readonly Ruled[]) => {
+      const allowed = new Set(values)
+      return (value: Ruled) => {
+        if (allowed.has(value)) return undefined
+        const hint = typeof value === 'string' ? didYouMean(value, values.map(String)) : ''
+        const message = `must be one of ${values.map(shown).join(', ')}; ${shown(value)} is not${hint}`
+        return new Refusal('enum', message, { expected: values })
+      }
+    },
+    keywords: (values: readonly Ruled[]) => ({ enum: values }),
+  },
+  min: {
+    refuse: bound(
+      (value, least) => value >= least,
+      'greater_than_equal',
+      'ge',
+      (least, value, isMoment) =>
+        isMoment ? `must be ${least} or later; ${value} is earlier` : `must be at least ${least}; ${value} is less`,
+    ),
+    keywords: (least: Ruled, kind: Kind) => ({ [isMoment(kind) ? 'x-minimum' : 'minimum']: least }),
+  },
+  max: {
+    refuse: bound(
+      (value, most) => value <= most,
+      'less_than_equal',
+      'le',
+      (most, value, isMoment) =>
+        isMoment ? `must be ${most} or earlier; ${value} is later` : `must be at most ${most}; ${value} is more`,
+    ),
+    keywords: (most: Ruled, kind: Kind) => ({ [isMoment(kind) ? 'x-maximum' : 'maximum']: most }),
+  },
+  minLength: {
+    refuse: (least: number) => (text: string) => {
+      if (text.length >= 2 * least || lengthOf(text) >= least) return undefined
+      return new Refusal('string_too_short', `must have at least ${least} characters; it has ${lengthOf(text)}`, {
+        min_length: least,
+      })
+    },
+    keywords: (minLength: number) => ({ minLength }),
+  },
+  maxLength: {
+    refuse: (most: number) => (text: string) => {
+      if (text.length <= most || (text.length <= 2 * most && lengthOf(text) <= most)) return undefined
+      return new Refusal('string_too_long', `must have at most ${most} characters; it has ${lengthOf(text)}`, {
+        max_length: most,
+      })
+    },
+    keywords: (maxLength: number) => ({ maxLength }),
+  },
+  // Last, so that a text is never matched before its length is checked.
+  pattern: {
+    refuse: (pattern: string) => {
+      const matches = matcherOf(pattern)
+      return (text: string) =>
+        matches(text)
+          ? undefined
+          : new Refusal('string_pattern_mismatch', `must match ${pattern}; ${quote(text)} does not`, { pattern })
+    },
+    keywords: (pattern: string) => ({ pattern: `^(?:${pattern})$` }),
+  },
+} as const satisfies Record<RuleName, ValueRule>
+
+export const ruleNames = Object.keys(valueRules) as RuleName[]
+
+/** A field as far as its rules go. */
+export type Ruling = { readonly kind: Kind } & { readonly [Name in RuleName]?: unknown }
+
+const rulesOf = (field: Ruling) =>
+  ruleNames.flatMap((name) => {
+    const given = field[name]
+    return given === undefined ? [] : [{ rule: valueRules[name] as ValueRule, given: given as never }]
+  })
+
+/** The first rule of a field that refuses a value. */
+export const valueRuling = (field: Ruling): ((value: Ruled) => Refusal | undefined) => {
+  const checks = rulesOf(field).map(({ rule, given }) => rule.refuse(given, field.kind))
+  return (value) => {
+    for (const refuse of checks) {
+      const refusal = refuse(value as never)
+      if (refusal) return refusal
+    }
+    return undefined
+  }
+}
+
+/** The keywords of JSON Schema that state the rules of a field. */
+export const ruleKeywords = (field: Ruling): Record<string, unknown> =>
+  Object.assign({}, ...rulesOf(field).map(({ rule, given }) => rule.keywords(given, field.kind)))
+
+/** The schema of a value of a field in a body: what its kind and its rules allow. */
+export const valueSchema = (field: Ruling): z.ZodType => {
+  const schema = kindOf(field.kind).body()
+  return rulesOf(field).length === 0 ? schema : refuseIf(schema, valueRuling(field) as never)
+}
+
+/** Why a value cannot be one of a field; undefined if it can. */
+export const refusalOf = (field: Ruling, value: unknown): Refusal | undefined => {
+  const { error } = valueSchema(field).safeParse(value)
+  const issue = error?.issues[0]
+  if (!issue) return undefined
+  const refusal = issue.code === 'custom' ? (issue.params?.['refusal'] as Refusal | undefined) : undefined
+  return refusal ?? new Refusal(kindOf(field.kind).wrongType, `must be ${kindOf(field.kind).expected}`)
+}
