@@ -52,7 +52,13 @@ const [missing, empty, target] = ['missing', 'empty', 'target'].map((name) => jo
   string,
 ]
 const rejected: [name: string, args: string, status: number, message: string][] = [
-  ['seed', '--resource employes', 2, '--resource is "employes", which is not a resource. Did you mean employees?'],
+  ['seed', '', 2, '--rows is missing. See --help.'],
+  [
+    'seed',
+    '--rows 5 --resource employes',
+    2,
+    '--resource is "employes", which is not a resource. Did you mean employees?',
+  ],
   ['seed', '--demo employes', 2, '--demo is "employes", which is not a resource. Did you mean employees?'],
   ['seed', '--demo employees --rows 5', 2, '--demo loads the demo rows as they are; leave out --rows and --resource.'],
   ['new', '', 2, 'PATH is missing. See --help.'],
