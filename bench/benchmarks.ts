@@ -1,7 +1,7 @@
 /** Runs all benchmarks: installs the peers, creates the databases, measures, and writes the report and its chart. */
 import type { SpawnOptions } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { endProgressLine } from '../engine/progress.js'
 import { spawnChild } from '../support/cleanup.js'
@@ -13,7 +13,7 @@ import { measureNotModified } from './notModified.js'
 import { dataFolder, root } from './paths.js'
 import { postgresTarget } from './postgres.js'
 import { arePeersInstalled, type BenchServer, peersFolder, type RunningServer, thisService } from './processes.js'
-import { chart, markdown } from './report.js'
+import { chart, markdown, withSection } from './report.js'
 import { sqliteTarget } from './sqlite.js'
 import { measure } from './throughput.js'
 
@@ -87,7 +87,8 @@ export const runBenchmarks = async ({ postgres, rows, rounds, seconds }: Benchma
 
   const results = { target, generator, measured, unavailable, notModified, creates, growth: { rows, ...growth } }
   const report = markdown(results)
-  writeFileSync(join(root, 'docs', `${target.reportName}.md`), report)
-  writeFileSync(join(root, 'docs', `${target.reportName}.svg`), chart(results))
+  const page = join(root, 'docs', 'benchmarks.md')
+  writeFileSync(page, withSection(readFileSync(page, 'utf8'), report))
+  writeFileSync(join(root, 'docs', `${target.chartName}.svg`), chart(results))
   console.log(report)
 }
