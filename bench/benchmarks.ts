@@ -9,7 +9,6 @@ import { Client } from './client.js'
 import { measureCreates } from './creates.js'
 import { measureGrowth } from './growth.js'
 import { loadGenerator } from './load.js'
-import { measureNotModified } from './notModified.js'
 import { dataFolder, root } from './paths.js'
 import { postgresTarget } from './postgres.js'
 import { arePeersInstalled, type BenchServer, peersFolder, type RunningServer, thisService } from './processes.js'
@@ -69,8 +68,6 @@ export const runBenchmarks = async ({ postgres, rows, rounds, seconds }: Benchma
   const { servers: peers, unavailable } = await startAll(target.peers(database, bodies, portOf('peers')))
   const servers = [service, ...peers]
   const measured = await measure(servers, generate, { rounds, seconds }, log)
-  log('Conditional requests …')
-  const notModified = await measureNotModified(servers, generate, { rounds, seconds })
   for (const server of servers) await server.stop()
 
   log('Creates …')
@@ -85,7 +82,7 @@ export const runBenchmarks = async ({ postgres, rows, rounds, seconds }: Benchma
   const growth = await measureGrowth(demo, large, rows)
   await target.close()
 
-  const results = { target, generator, measured, unavailable, notModified, creates, growth: { rows, ...growth } }
+  const results = { target, generator, measured, unavailable, creates, growth: { rows, ...growth } }
   const report = markdown(results)
   const page = join(root, 'docs', 'benchmarks.md')
   writeFileSync(page, withSection(readFileSync(page, 'utf8'), report))

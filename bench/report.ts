@@ -2,7 +2,6 @@
 import { cpus, release, totalmem } from 'node:os'
 import type { CreateRates } from './creates.js'
 import type { Growth } from './growth.js'
-import type { NotModified } from './notModified.js'
 import type { BenchTarget } from './target.js'
 import { kinds, type Measured } from './throughput.js'
 
@@ -12,7 +11,6 @@ export interface Results {
   readonly measured: readonly Measured[]
   /** The peers that could not run. */
   readonly unavailable: readonly { readonly name: string; readonly reason: string }[]
-  readonly notModified: readonly NotModified[]
   readonly creates: readonly CreateRates[]
   readonly growth:
     | {
@@ -45,16 +43,6 @@ const throughputTable = ({ measured }: Results): string => {
   return table(['requests per second', ...kinds.flatMap(({ name }) => [name, 'ratio'])], rows)
 }
 
-const notModifiedTable = ({ measured, notModified }: Results): string =>
-  table(
-    ['304', 'per second', 'time relative to a cached page', 'to an uncached page'],
-    notModified.map(({ server, rate, fullRate }, index) => {
-      const uncached = rateOf(measured, kinds[1]?.name ?? '', server)
-      // Only this service has a response cache.
-      return [server, rounded(rate), ratio(fullRate / rate), index === 0 ? ratio(uncached / rate) : '']
-    }),
-  )
-
 const machine = (): string => {
   const [cpu] = cpus()
   const memory = Math.round(totalmem() / 2 ** 30)
@@ -71,8 +59,6 @@ export const markdown = (results: Results): string => {
     '### Reads',
     throughputTable(results),
     ...unavailable.map(({ name, reason }) => `${name} was not measured: ${reason}.`),
-    'Conditional requests that get 304, and their time relative to the full response:',
-    notModifiedTable(results),
     '### Creates',
     'A 201 is sent after its row is on disk; concurrent creates share a commit.',
     table(
