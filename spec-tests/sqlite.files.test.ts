@@ -21,7 +21,7 @@ test('the folder of the default path is created, and no other', async () => {
   assert.ok(existsSync(join(project, 'data', 'workforce.sqlite')))
   const { code, output } = await startAndFail({ DATABASE_URL: `sqlite:${join(folder, 'new', 'first.sqlite')}` })
   assert.is(code, 1)
-  assert.match(output, /cannot be used: the folder \S+\/new does not exist; create it, or correct DATABASE_URL\n$/)
+  assert.match(output, /cannot be used: the folder \S+\/new does not exist; create it, or correct the path\n$/)
   assert.not.ok(existsSync(join(folder, 'new')))
 })
 

@@ -72,7 +72,7 @@ export const makeFolder = (path: string): void => {
   const folder = dirname(path)
   if (existsSync(folder)) return
   if (folder !== dirname(defaultDatabaseUrl.replace('sqlite:', ''))) {
-    throw new Error(`the folder ${folder} does not exist; create it, or correct DATABASE_URL`)
+    throw new Error(`the folder ${folder} does not exist; create it, or correct the path`)
   }
   mkdirSync(folder)
 }
