@@ -1,7 +1,7 @@
 /** Runs all benchmarks: installs the peers, creates the databases, measures, and writes the report and its chart. */
 import type { SpawnOptions } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { endProgressLine } from '../engine/progress.js'
 import { spawnChild } from '../support/cleanup.js'
@@ -9,11 +9,10 @@ import { Client } from './client.js'
 import { measureCreates } from './creates.js'
 import { measureGrowth } from './growth.js'
 import { loadGenerator } from './load.js'
-import { measureNotModified } from './notModified.js'
 import { dataFolder, root } from './paths.js'
 import { postgresTarget } from './postgres.js'
 import { arePeersInstalled, type BenchServer, peersFolder, type RunningServer, thisService } from './processes.js'
-import { chart, markdown } from './report.js'
+import { chart, markdown, withSection } from './report.js'
 import { sqliteTarget } from './sqlite.js'
 import { measure } from './throughput.js'
 
@@ -69,8 +68,6 @@ export const runBenchmarks = async ({ postgres, rows, rounds, seconds }: Benchma
   const { servers: peers, unavailable } = await startAll(target.peers(database, bodies, portOf('peers')))
   const servers = [service, ...peers]
   const measured = await measure(servers, generate, { rounds, seconds }, log)
-  log('Conditional requests …')
-  const notModified = await measureNotModified(servers, generate, { rounds, seconds })
   for (const server of servers) await server.stop()
 
   log('Creates …')
@@ -85,9 +82,10 @@ export const runBenchmarks = async ({ postgres, rows, rounds, seconds }: Benchma
   const growth = await measureGrowth(demo, large, rows)
   await target.close()
 
-  const results = { target, generator, measured, unavailable, notModified, creates, growth: { rows, ...growth } }
+  const results = { target, generator, measured, unavailable, creates, growth: { rows, ...growth } }
   const report = markdown(results)
-  writeFileSync(join(root, 'docs', `${target.reportName}.md`), report)
-  writeFileSync(join(root, 'docs', `${target.reportName}.svg`), chart(results))
+  const page = join(root, 'docs', 'benchmarks.md')
+  writeFileSync(page, withSection(readFileSync(page, 'utf8'), report))
+  writeFileSync(join(root, 'docs', `${target.chartName}.svg`), chart(results))
   console.log(report)
 }

@@ -23,7 +23,6 @@ export interface Load {
   readonly url: string
   /** Paths to request in turn; by default only the URL. */
   readonly paths?: readonly string[]
-  readonly headers?: Readonly<Record<string, string>>
   readonly seconds: number
 }
 
@@ -32,9 +31,8 @@ export type LoadGenerator = (load: Load) => Promise<number>
 
 let scripts: TemporaryFolder | undefined
 
-const byWrk: LoadGenerator = async ({ url, paths, headers = {}, seconds }) => {
+const byWrk: LoadGenerator = async ({ url, paths, seconds }) => {
   const args = ['-t1', `-c${connections}`, `-d${seconds}`]
-  for (const [name, value] of Object.entries(headers)) args.push('-H', `${name}: ${value}`)
   if (paths) {
     scripts ??= temporaryFolder('bench')
     const script = join(scripts.path, 'paths.lua')
@@ -43,16 +41,16 @@ const byWrk: LoadGenerator = async ({ url, paths, headers = {}, seconds }) => {
     args.push('-s', script)
   }
   const { stdout } = await promisify(execFile)('wrk', [...args, url])
-  if (/Non-2xx/.test(stdout) && headers['If-None-Match'] === undefined) throw new Error(`${url} responded with errors`)
+  if (/Non-2xx/.test(stdout)) throw new Error(`${url} responded with errors`)
   return Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1])
 }
 
-const byAutocannon: LoadGenerator = async ({ url, paths, headers, seconds }) => {
+const byAutocannon: LoadGenerator = async ({ url, paths, seconds }) => {
   const autocannon = createRequire(join(peersFolder, 'package.json'))('autocannon') as (
     options: object,
   ) => Promise<{ requests: { average: number } }>
   const requests = paths?.map((path) => ({ path }))
-  const result = await autocannon({ url, connections, duration: seconds, headers, ...(requests && { requests }) })
+  const result = await autocannon({ url, connections, duration: seconds, ...(requests && { requests }) })
   return result.requests.average
 }
 

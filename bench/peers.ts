@@ -26,10 +26,9 @@ const hasFastApi = (): boolean => {
   }
 }
 
-/** On SQLite: bare Koa as the upper bound, also with headers and a log, and what people would write or use instead. */
+/** On SQLite: bare Koa as the upper bound, and what people would write or use instead. */
 export const sqlitePeers = (database: string, bodies: { page: string; row: string }, port: number): BenchServer[] => [
   nodePeer('Koa sending fixed bytes', 'koa.mjs', port, { PAGE: bodies.page, ROW: bodies.row }),
-  nodePeer('Koa with headers and log', 'koa_logged.mjs', port + 4, { PAGE: bodies.page, ROW: bodies.row }),
   nodePeer('Fastify by hand', 'fastify.mjs', port + 1, { DATABASE: database }),
   platformatic(`sqlite://${database}`, port + 2),
   {

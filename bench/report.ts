@@ -2,17 +2,15 @@
 import { cpus, release, totalmem } from 'node:os'
 import type { CreateRates } from './creates.js'
 import type { Growth } from './growth.js'
-import type { NotModified } from './notModified.js'
 import type { BenchTarget } from './target.js'
 import { kinds, type Measured } from './throughput.js'
 
 export interface Results {
-  readonly target: Pick<BenchTarget, 'reportName' | 'title' | 'command' | 'setup' | 'notes'>
+  readonly target: Pick<BenchTarget, 'chartName' | 'system' | 'command' | 'setup' | 'notes'>
   readonly generator: string
   readonly measured: readonly Measured[]
   /** The peers that could not run. */
   readonly unavailable: readonly { readonly name: string; readonly reason: string }[]
-  readonly notModified: readonly NotModified[]
   readonly creates: readonly CreateRates[]
   readonly growth:
     | {
@@ -45,34 +43,23 @@ const throughputTable = ({ measured }: Results): string => {
   return table(['requests per second', ...kinds.flatMap(({ name }) => [name, 'ratio'])], rows)
 }
 
-const notModifiedTable = ({ measured, notModified }: Results): string =>
-  table(
-    ['304', 'per second', 'time relative to a cached page', 'to an uncached page'],
-    notModified.map(({ server, rate, fullRate }, index) => {
-      const uncached = rateOf(measured, kinds[1]?.name ?? '', server)
-      // Only this service has a response cache.
-      return [server, rounded(rate), ratio(fullRate / rate), index === 0 ? ratio(uncached / rate) : '']
-    }),
-  )
-
 const machine = (): string => {
   const [cpu] = cpus()
   const memory = Math.round(totalmem() / 2 ** 30)
   return `${cpus().length} cores (${cpu?.model.trim() || process.arch}), ${memory} GiB, Linux ${release()}, Node ${process.version}`
 }
 
+/** The section of one database system in docs/benchmarks.md. */
 export const markdown = (results: Results): string => {
   const { target, generator, unavailable, creates, growth } = results
   const parts = [
-    `# ${target.title}`,
-    `![Requests per second](${target.reportName}.svg)`,
-    `Created by \`${target.command}\` on ${machine()}, with ${generator} and sixteen connections, ${target.setup}, each with its default settings; this service writes its log and sets security headers. Compare the ratios: the rates depend on the machine. A ratio is the rate of this service divided by the peer's.`,
-    '## Reads',
+    `## ${target.system}`,
+    `![Requests per second](${target.chartName}.svg)`,
+    `Created by \`${target.command}\` on ${machine()}, with ${generator} and sixteen connections, ${target.setup}, each with its default settings; this service writes its log and sets security headers.`,
+    '### Reads',
     throughputTable(results),
     ...unavailable.map(({ name, reason }) => `${name} was not measured: ${reason}.`),
-    'Conditional requests that get 304, and their time relative to the full response:',
-    notModifiedTable(results),
-    '## Creates',
+    '### Creates',
     'A 201 is sent after its row is on disk; concurrent creates share a commit.',
     table(
       ['creates per second', 'one client', '64 clients', 'ratio'],
@@ -86,7 +73,7 @@ export const markdown = (results: Results): string => {
   ]
   if (growth) {
     parts.push(
-      `## Growth to ${growth.rows.toLocaleString('en')} rows`,
+      `### Growth to ${growth.rows.toLocaleString('en')} rows`,
       'Median latency in milliseconds for one client, with the response cache off and the data already read from disk.',
       table(
         ['', 'demo data', `${growth.rows.toLocaleString('en')} rows`, 'growth'],
@@ -102,6 +89,15 @@ export const markdown = (results: Results): string => {
   }
   parts.push(...target.notes)
   return `${parts.join('\n\n')}\n`
+}
+
+/** The page with the section of one database system replaced, or added at the end. */
+export const withSection = (page: string, section: string): string => {
+  const [heading = ''] = section.split('\n', 1)
+  const [opening = '', ...sections] = page.split(/\n(?=## )/)
+  const others = sections.map((other) => (other.startsWith(`${heading}\n`) ? section.trimEnd() : other.trimEnd()))
+  const isNew = !others.includes(section.trimEnd())
+  return `${[opening.trimEnd(), ...others, ...(isNew ? [section.trimEnd()] : [])].join('\n\n')}\n`
 }
 
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')

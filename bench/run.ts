@@ -1,9 +1,9 @@
-/** `npm run bench`: compares the service with its peers and writes docs/benchmarks.md or docs/benchmarks-postgres.md. */
+/** `npm run bench`: compares the service with its peers and writes its section of docs/benchmarks.md. */
 import { flag, integer, runCommand } from '../support/options.js'
 
 const command = {
   name: 'npm run bench',
-  about: 'Compares the service with its peers, and writes docs/benchmarks.md or docs/benchmarks-postgres.md.',
+  about: 'Compares the service with its peers, and writes its section of docs/benchmarks.md.',
   options: {
     postgres: flag('measure on PostgreSQL instead of SQLite'),
     rows: integer('rows of the large table', 1_000_000, { min: 1_000, max: 100_000_000 }),

@@ -7,9 +7,10 @@ import { build } from './paths.js'
 import type { BenchServer } from './processes.js'
 
 export interface BenchTarget {
-  /** The file name of the report, without its extension. */
-  readonly reportName: string
-  readonly title: string
+  /** The file name of the chart, without its extension. */
+  readonly chartName: string
+  /** The heading of its section in the report. */
+  readonly system: string
   /** The command that creates the report. */
   readonly command: string
   /** What all servers have in common, for the report. */

@@ -44,7 +44,7 @@ const printForPeople = (problems: readonly Problem[], resources: number): void =
   const files = new Set(problems.map(({ file }) => file)).size
   const isGood = problems.length === 0
   const summary = isGood
-    ? `${counted(resources, 'resource')} and their demo rows have no errors.`
+    ? `${counted(resources, 'resource')} and ${resources === 1 ? 'its' : 'their'} demo rows have no errors.`
     : `${counted(problems.length, 'error')} in ${counted(files, 'file')}.`
   console.log(summary)
 }

@@ -11,19 +11,18 @@ import { CommandError, integer, optionalText, runCommand, UsageError, warnUser }
 import { withSampleRows } from '../support/samples.js'
 import { loadDemoRows } from './seed/loadDemoRows.js'
 
-/** The defaults of --rows and --resource, which are left out with --demo. */
-const defaults = { rows: 1_000_000, resource: 'employees' }
+const defaultResource = 'employees'
 
 const command = {
   name: 'npm run seed',
   about:
     'Adds rows to tables of the database in DATABASE_URL: variations of the demo rows, or the demo rows themselves.',
   options: {
-    rows: integer('how many variations of the demo rows to add', 0, {
-      max: 1_000_000_000,
-      shownDefault: String(defaults.rows),
-    }),
-    resource: optionalText('path of the resource to add them to', 'PATH', defaults.resource),
+    rows: {
+      ...integer('how many variations of the demo rows to add', 0, { max: 1_000_000_000 }),
+      shownDefault: undefined,
+    },
+    resource: optionalText('path of the resource to add them to', 'PATH', defaultResource),
     demo: optionalText('load the demo rows of these resources, joined by commas, into their empty tables', 'PATHS'),
   },
   example: 'DATABASE_URL=sqlite:data/large.sqlite npm run seed -- --rows 100000 --resource jobs',
@@ -51,9 +50,10 @@ await runCommand(command, async ({ rows, resource: path, demo }) => {
   if (demo !== undefined && (rows > 0 || path !== undefined)) {
     throw new UsageError('--demo loads the demo rows as they are; leave out --rows and --resource.')
   }
+  if (demo === undefined && rows === 0) throw new UsageError('--rows is missing. See --help.')
   const loaded = await loadRegistry(folders)
   const registry = demo === undefined ? withSampleRows(loaded) : loaded
-  const resource = findResource(registry, 'resource', path ?? defaults.resource)
+  const resource = findResource(registry, 'resource', path ?? defaultResource)
   const chosen = demo === undefined ? [] : demoResources(registry, demo)
   if (settings.DATABASE_URL === 'sqlite::memory:') {
     throw new CommandError('DATABASE_URL is sqlite::memory:, which is lost when the command ends; use a file.')
@@ -77,9 +77,8 @@ await runCommand(command, async ({ rows, resource: path, demo }) => {
     },
   })
   try {
-    const total = rows || defaults.rows
     if (demo === undefined)
-      await addBulkRows(storage, registry, resource, total, progressBar(resource.table, total, 'rows'))
+      await addBulkRows(storage, registry, resource, rows, progressBar(resource.table, rows, 'rows'))
     else if (isFilled) console.log('The database was empty: loaded the demo rows of every resource.')
     else await loadDemoRows(storage, chosen, console.log)
   } finally {

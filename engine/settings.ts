@@ -1,6 +1,6 @@
 /** The settings of a deployment, read once from the environment; all invalid values are reported at once. */
 import { z } from 'zod'
-import { publicDatabaseUrl, sqliteUrl } from './databaseUrl.js'
+import { defaultDatabaseUrl, publicDatabaseUrl, sqliteUrl } from './databaseUrl.js'
 import { editDistance, nearest } from './descriptor/nearest.js'
 
 interface ValueType<T> {
@@ -55,7 +55,7 @@ const variables = {
   PORT: variable('port to listen on', '3000', port),
   HOST: variable('address to listen on', '127.0.0.1', host),
   API_TOKEN: variable('write token; without one writes are disabled', '', token),
-  DATABASE_URL: variable('database to use', 'sqlite:data/workforce.sqlite', databaseUrl),
+  DATABASE_URL: variable('database to use', defaultDatabaseUrl, databaseUrl),
   DATABASE_WAIT_MS: variable(
     'PostgreSQL: longest wait at start for a server that is down',
     '60000',

@@ -1,5 +1,5 @@
 /** `npm run check` on a copy of the project: every mistake once, with its line, and nothing else. */
-import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -69,6 +69,29 @@ const mistakes: [name: string, files: Record<string, string | Buffer>, ...proble
     'resources/exports.ts:1:26: cannot be loaded: ../engine/descriptor/index.js does not export "integr". Did you mean "integer"?',
   ],
   [
+    'a type of another system',
+    {
+      'resources/types.ts': descriptor('Type', '').replace('integer, number', 'string, number'),
+      'resources/calls-types.ts': descriptor('Called', 'size: string(),'),
+    },
+    'resources/types.ts:1:26: cannot be loaded: ../engine/descriptor/index.js does not export "string"; use text()',
+    'resources/calls-types.ts:9:11: cannot be loaded: "string" is not defined; use text()',
+  ],
+  [
+    'a shared file in resources/, one elsewhere, and one with an error that two resources import',
+    {
+      'resources/helper.ts': 'export const size = 1\n',
+      'common/fields.ts': "import { text } from '../engine/descriptor/index.js'\nexport const note = text()\n",
+      'resources/elsewhere.ts': `import { note } from '../common/fields.js'\n${descriptor('Elsewhere', 'note,')}`,
+      'resources/shared/broken.ts': "export const note = 1\nthrow new Error('boom')\n",
+      'resources/broken-a.ts': `import { note } from './shared/broken.js'\n${descriptor('Broken', 'note,')}`,
+      'resources/broken-b.ts': `import { note } from './shared/broken.js'\n${descriptor('Other', 'note,')}`,
+    },
+    'resources/helper.ts: the default export is not a descriptor; write "export default defineResource({ … })", or move shared fields into resources/shared/',
+    'resources/elsewhere.ts:1:23: imports "../common/fields.js"; move what resources share into resources/shared/',
+    'resources/shared/broken.ts:2:7: cannot be loaded: boom',
+  ],
+  [
     'a function that is not imported',
     { 'resources/imports.ts': descriptor('Import', 'size: integer(),').replace('integer, number, ', '') },
     'resources/imports.ts:9:11: cannot be loaded: "integer" is not defined; import it from \'../engine/descriptor/index.js\'',
@@ -76,7 +99,7 @@ const mistakes: [name: string, files: Record<string, string | Buffer>, ...proble
   [
     'a module that does not exist',
     { 'resources/modules.ts': descriptor('Module', '').replace('descriptor/index.js', 'descriptors/index') },
-    'resources/modules.ts:1:56: cannot be loaded: "../engine/descriptors/index" does not exist; a resource file imports from \'../engine/descriptor/index.js\'',
+    "resources/modules.ts:1:56: cannot be loaded: \"../engine/descriptors/index\" does not exist; a resource file imports from '../engine/descriptor/index.js' and './shared/'",
   ],
   [
     'an error while a file is loaded',
@@ -100,7 +123,7 @@ const mistakes: [name: string, files: Record<string, string | Buffer>, ...proble
       'seeds/staff.json': rows(),
       'resources/visits.ts': descriptor('Visit', "staff_id: integer({ references: 'staff' }),"),
     },
-    'resources/people/: is a folder, which is not read; move its files into resources/',
+    'resources/people/: is a folder, which is not read; move its resources into resources/, and shared fields into resources/shared/',
   ],
   [
     'files that are not TypeScript',
@@ -142,7 +165,7 @@ const mistakes: [name: string, files: Record<string, string | Buffer>, ...proble
       'resources/marks.ts': `\uFEFF${descriptor('Mark', 'a: text({ filtr: true }),')}`,
       'seeds/marks.json': `\uFEFF${rows()}`,
     },
-    'resources/boms.ts:1:26: cannot be loaded: ../engine/descriptor/index.js does not export "int"; it exports boolean, date, defineResource, integer, now, number, text, timestamp, today',
+    'resources/boms.ts:1:26: cannot be loaded: ../engine/descriptor/index.js does not export "int"; use integer()',
     'resources/marks.ts:9:15: field "a": unknown option "filtr" of text(). Did you mean "filter"?',
   ],
   [
@@ -200,6 +223,28 @@ test('a project without mistakes passes', async () => {
   const output = `${readdirSync(join(project.path, 'resources')).length} resources and their demo rows have no errors.\n`
   assert.equal(await project.run('npm run check'), { status: 0, output })
   assert.equal(await project.run('npm run check -- --json'), { status: 0, output: '[]\n' })
+})
+
+test('a resource may import from resources/shared/, and a single resource has its own sentence', async () => {
+  const project = projectCopy()
+  for (const folder of ['resources', 'seeds']) {
+    for (const name of readdirSync(join(project.path, folder))) rmSync(join(project.path, folder, name))
+  }
+  const shared = "import { text } from '../../engine/descriptor/index.js'\n\nexport const audit = { author: text() }\n"
+  project.write('resources/shared/audit.ts', shared)
+  project.write('resources/notes.ts', `import { audit } from './shared/audit.js'\n${descriptor('Note', '...audit,')}`)
+  const output = '1 resource and its demo rows have no errors.\n'
+  assert.equal(await project.run('npm run check'), { status: 0, output })
+})
+
+test('of two files with the same table, the newer one is reported', async () => {
+  const project = projectCopy()
+  for (const name of ['first', 'second']) {
+    project.write(`resources/${name}.ts`, descriptor(name, '').replace(`table: '${name}'`, "table: 'same'"))
+  }
+  utimesSync(join(project.path, 'resources', 'second.ts'), 1_000, 1_000)
+  const { output } = await project.run('npm run check')
+  assert.match(output, /^resources\/first\.ts:6:3: table "same" is also that of resources\/second\.ts;/)
 })
 
 test('all mistakes together are reported once each, sorted by file', async () => {

@@ -52,7 +52,13 @@ const [missing, empty, target] = ['missing', 'empty', 'target'].map((name) => jo
   string,
 ]
 const rejected: [name: string, args: string, status: number, message: string][] = [
-  ['seed', '--resource employes', 2, '--resource is "employes", which is not a resource. Did you mean employees?'],
+  ['seed', '', 2, '--rows is missing. See --help.'],
+  [
+    'seed',
+    '--rows 5 --resource employes',
+    2,
+    '--resource is "employes", which is not a resource. Did you mean employees?',
+  ],
   ['seed', '--demo employes', 2, '--demo is "employes", which is not a resource. Did you mean employees?'],
   ['seed', '--demo employees --rows 5', 2, '--demo loads the demo rows as they are; leave out --rows and --resource.'],
   ['new', '', 2, 'PATH is missing. See --help.'],
@@ -88,13 +94,14 @@ for (const [name, args, status, message] of rejected) {
   })
 }
 
-test('copy creates a missing folder', async () => {
+test('copy names a missing folder, and does not create it', async () => {
   const source = `sqlite:${join(folder, 'source.sqlite')}`
   assert.is((await run('seed', '--rows 10', { DATABASE_URL: source })).status, 0)
-  const copy = join(folder, 'new', 'folder', 'target.sqlite')
+  const copy = join(folder, 'new', 'target.sqlite')
   const { status, stderr } = await run('copy', `--from ${source} --to sqlite:${copy}`)
-  assert.is(status, 0, stderr)
-  assert.ok(existsSync(copy))
+  assert.is(status, 1)
+  assert.match(stderr, /the folder \S+\/new does not exist; create it, or correct the path/)
+  assert.not.ok(existsSync(join(folder, 'new')))
 })
 
 test('migrate sets a database up, does nothing the second time, and counts again on request', async () => {

@@ -60,13 +60,14 @@ interface ComposeService {
   readonly environment: Record<string, string>
 }
 
-test('compose: the settings are valid', () => {
+test('compose: the settings are valid, without demo data', () => {
   const { services } = parse(read('compose.yaml'), { merge: true }) as { services: Record<string, ComposeService> }
   const built = Object.values(services).filter(({ build }) => build !== undefined)
   assert.ok(built.length > 0)
   for (const { environment } of built) {
     for (const name of Object.keys(environment)) assert.ok(settingNames.includes(name), name)
-    readSettings(Object.fromEntries(Object.entries(environment).map(([key, value]) => [key, interpolated(value)])))
+    const values = Object.entries(environment).map(([key, value]) => [key, interpolated(value)])
+    assert.is(readSettings(Object.fromEntries(values)).DEMO_DATA, false)
   }
 })
 
@@ -77,7 +78,7 @@ test('systemd: the unit runs what npm start runs, with valid settings, and has t
   assert.equal(valuesOf('ExecStart'), [`/usr/bin/${startCommand.join(' ')}`])
   const environment = Object.fromEntries(valuesOf('Environment').map((line) => line.split(/=(.*)/s).slice(0, 2)))
   for (const name of Object.keys(environment)) assert.ok(settingNames.includes(name) || name === 'NODE_ENV', name)
-  readSettings(environment)
+  assert.is(readSettings(environment).DEMO_DATA, false)
   assert.ok(Number(valuesOf('TimeoutStopSec')[0]) > drainSeconds)
 })
 
@@ -91,6 +92,7 @@ test('kubernetes: the settings are valid, the probes ask paths that respond, and
   ])
   for (const [name] of values) assert.ok(settingNames.includes(name), name)
   const settings = readSettings(Object.fromEntries(values))
+  assert.is(settings.DEMO_DATA, false)
   assert.ok(pod.terminationGracePeriodSeconds > settings.DRAIN_DELAY_MS / 1000 + drainSeconds)
   const { send } = await startService()
   for (const name of ['startupProbe', 'livenessProbe', 'readinessProbe'])

@@ -309,6 +309,11 @@ const cases: [name: string, exported: unknown, ...messages: string[]][] = [
     'field "owner_id": default is 0, but ids begin at 1',
   ],
   [
+    'a Date',
+    withFields({ day: text({ default: untyped(new Date()) }) }),
+    'field "day": default is a Date, but it must be a string without NUL and lone surrogates; for the time of each create, write now or today',
+  ],
+  [
     'an integer past 2^53',
     withFields({ size: integer({ default: 2 ** 53 }) }),
     `field "size": default is 9007199254740992, but it must be an integer between ${bounds}`,
@@ -325,7 +330,7 @@ const cases: [name: string, exported: unknown, ...messages: string[]][] = [
   [
     'no default export',
     undefined,
-    'the default export is not a descriptor; write "export default defineResource({ … })"',
+    'the default export is not a descriptor; write "export default defineResource({ … })", or move shared fields into resources/shared/',
   ],
 ]
 

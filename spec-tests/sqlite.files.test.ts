@@ -13,11 +13,16 @@ chmodSync(folder, 0o777)
 
 const test = suite('the database file')
 
-test('it is created with its folder', async () => {
-  const path = join(folder, 'new', 'folder', 'first.sqlite')
-  const running = await startProcess({ DATABASE_URL: `sqlite:${path}` })
+test('the folder of the default path is created, and no other', async () => {
+  const project = join(folder, 'project')
+  mkdirSync(project)
+  const running = await startProcess({}, { shell: `cd '${project}' && exec "$0" "$@"` })
   assert.is(await running.end('SIGTERM'), 0)
-  assert.ok(existsSync(path))
+  assert.ok(existsSync(join(project, 'data', 'workforce.sqlite')))
+  const { code, output } = await startAndFail({ DATABASE_URL: `sqlite:${join(folder, 'new', 'first.sqlite')}` })
+  assert.is(code, 1)
+  assert.match(output, /cannot be used: the folder \S+\/new does not exist; create it, or correct the path\n$/)
+  assert.not.ok(existsSync(join(folder, 'new')))
 })
 
 /** Permissions do not apply to root, so the service runs as another user. */

@@ -1,5 +1,7 @@
 /** Parses a field of the command line: `title:text!`, `organization_id:organizations`, `status:text,filter=Planned`. */
+
 import { isName } from '../../engine/descriptor/identifiers.js'
+import { foreignKinds } from '../../engine/descriptor/importError.js'
 import { didYouMean } from '../../engine/descriptor/nearest.js'
 import type { Registry, Value } from '../../engine/descriptor/registry.js'
 import { UsageError } from '../../support/options.js'
@@ -20,17 +22,10 @@ type TypeName = keyof typeof types
 
 /** Types of other systems, and what to write here. */
 const foreignTypes: Readonly<Record<string, string>> = {
-  string: 'text',
-  varchar: 'text',
+  ...foreignKinds,
   json: 'text',
-  int: 'integer',
-  bigint: 'integer',
   boolean: 'integer (1 or 0)',
   bool: 'integer (1 or 0)',
-  float: 'number',
-  double: 'number',
-  decimal: 'number',
-  real: 'number',
   datetime: 'timestamp',
 }
 

@@ -1,5 +1,4 @@
 /** The formats of whole results, which a client of a list chooses by its Accept header. */
-import { z } from 'zod'
 
 interface Format {
   readonly type: string
@@ -14,20 +13,15 @@ export const formats = {
     type: 'text/csv; charset=utf-8; header=present',
     extension: 'csv',
     description:
-      'All matching rows as CSV (RFC 4180, UTF-8), whatever `limit` and `offset` say. Null is empty, an empty string is `""`.',
+      'all matching rows as CSV (RFC 4180, UTF-8), whatever `limit` and `offset` say. Null is empty, an empty string is `""`.',
   },
   'application/x-ndjson': {
     type: 'application/x-ndjson; charset=utf-8',
     extension: 'ndjson',
-    description: 'All matching rows, one JSON object per line, whatever `limit` and `offset` say.',
+    description: 'all matching rows, one JSON object per line, whatever `limit` and `offset` say.',
   },
 } as const satisfies Record<string, Format>
 
 export type FormatName = keyof typeof formats
 
 export const formatNames = Object.keys(formats) as FormatName[]
-
-/** The content of the response in each format, for the documents. */
-export const formatContent = Object.fromEntries(
-  Object.entries(formats).map(([name, { description }]) => [name, { schema: z.string().meta({ description }) }]),
-)

@@ -47,10 +47,7 @@ const operation = ({ parameters, requestBody, responses, ...rest }: Json): Json 
     requestBody === undefined ? undefined : asObject(asObject(asObject(requestBody)['content'])['application/json'])
   const parts = (parameters as Json[]).map(parameter)
   if (body) parts.push({ name: 'body', in: 'body', required: true, schema: schema(asObject(body['schema'])) })
-  const types = Object.keys(asObject(asObject(asObject(responses)['200'] ?? {})['content'] ?? {}))
-  // The document's default list has only JSON.
-  const produces = types.length > 1 ? types : undefined
-  return { ...rest, produces, parameters: parts, responses: mapValues(responses, response) }
+  return { ...rest, parameters: parts, responses: mapValues(responses, response) }
 }
 
 /** The document served at `/swagger.json`. */

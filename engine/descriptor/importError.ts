@@ -8,6 +8,24 @@ import { type Position, positionBetween, type SourceFile } from './sourceFile.js
 const index = '../engine/descriptor/index.js'
 const exported = Object.keys(descriptorModule)
 
+/** Types of other systems, and the kind to use instead. */
+export const foreignKinds: Readonly<Record<string, string>> = {
+  string: 'text',
+  varchar: 'text',
+  int: 'integer',
+  bigint: 'integer',
+  float: 'number',
+  double: 'number',
+  decimal: 'number',
+  real: 'number',
+  bool: 'boolean',
+  datetime: 'timestamp',
+}
+
+/** What to write instead of a name that is no function of a descriptor; empty if nothing resembles it. */
+const insteadOf = (name: string): string =>
+  Object.hasOwn(foreignKinds, name) ? `; use ${foreignKinds[name]}()` : didYouMean(name, exported)
+
 /** The first line of the message, without the absolute paths of this machine. */
 const messageOf = (error: unknown): string => {
   const message = error instanceof Error ? error.message : String(error)
@@ -21,16 +39,34 @@ const wordPosition = (source: SourceFile, name: string): Position | undefined =>
   return undefined
 }
 
+const importsIn = (source: SourceFile): { specifier: string; position: Position }[] =>
+  [...source.text.matchAll(/(?:\bfrom|\bimport)\s*['"](.*?)['"]/g)].map(
+    ({ 0: match, 1: specifier = '', index: start }) => {
+      const end = start + match.length - 1
+      return { specifier, position: positionBetween(source, end - specifier.length, end) }
+    },
+  )
+
 /** The position of the import whose module is at the path. */
 const importPosition = (source: SourceFile, path: string): Position | undefined => {
-  for (const { 0: match, 1: specifier = '', index: start } of source.text.matchAll(
-    /(?:\bfrom|\bimport)\s*['"](.*?)['"]/g,
-  )) {
-    const end = start + match.length - 1
-    if (path.endsWith(specifier.replace(/^(?:\.\.?\/)+/, '')))
-      return positionBetween(source, end - specifier.length, end)
-  }
-  return undefined
+  const found = importsIn(source).find(({ specifier }) => path.endsWith(specifier.replace(/^(?:\.\.?\/)+/, '')))
+  return found?.position
+}
+
+/** The imports from other folders of the project: the build would not notice their changes, and the image has no copy of them. */
+export const foreignImports = (file: string, source: SourceFile): Problem[] =>
+  importsIn(source)
+    .filter(({ specifier }) => specifier.startsWith('../') && !specifier.startsWith('../engine/'))
+    .map(({ specifier, position }) => ({
+      file,
+      message: `imports "${specifier}"; move what resources share into resources/shared/`,
+      position,
+    }))
+
+/** The shared file that an error comes from, such as `shared/audit.ts`; undefined if it comes from the resource file itself. */
+export const failedFile = (error: unknown): string | undefined => {
+  const [first = ''] = /^.*resources\/.*$/m.exec(error instanceof Error ? (error.stack ?? '') : '') ?? []
+  return /resources\/(shared\/[^:]+\.ts)/.exec(first)?.[1]
 }
 
 /** Where the stack says that the file failed. Stacks name TypeScript files only with --enable-source-maps. */
@@ -47,19 +83,19 @@ const explain = (error: unknown, file: string, source: SourceFile): [message: st
   const message = messageOf(error)
   const [, module, missing] = /module '(.+)' does not provide an export named '(.+)'/.exec(message) ?? []
   if (missing !== undefined) {
-    const hint = module === index ? didYouMean(missing, exported) || `; it exports ${exported.join(', ')}` : ''
+    const hint = module === index ? insteadOf(missing) || `; it exports ${exported.join(', ')}` : ''
     return [`${module} does not export "${missing}"${hint}`, wordPosition(source, missing)]
   }
   const [, unknown] = /^(\S+) is not defined$/.exec(message) ?? []
   if (unknown !== undefined) {
-    const hint = exported.includes(unknown) ? `; import it from '${index}'` : didYouMean(unknown, exported)
+    const hint = exported.includes(unknown) ? `; import it from '${index}'` : insteadOf(unknown)
     return [`"${unknown}" is not defined${hint}`, wordPosition(source, unknown)]
   }
   const [, path] = /^(?:Cannot find (?:module|package)|Directory import) '(.+?)'/.exec(message) ?? []
   const position = path === undefined ? undefined : importPosition(source, path)
   if (position) {
     const specifier = position.text.slice(position.column - 1, position.column - 1 + position.length)
-    return [`"${specifier}" does not exist; a resource file imports from '${index}'`, position]
+    return [`"${specifier}" does not exist; a resource file imports from '${index}' and './shared/'`, position]
   }
   return [message, error instanceof Error ? stackPosition(source, error, file) : undefined]
 }

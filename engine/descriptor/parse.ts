@@ -91,7 +91,10 @@ const parseValues = (values: Values, shapes: Shapes, { words, advice }: Unknown,
       const hint = advice?.(name) ?? (didYouMean(name, names) || `; it must be one of ${names.join(', ')}`)
       report(`unknown ${words(name)}${hint}`, name)
     } else if (shape.isValid(value)) valid[name] = value
-    else report(`${name} is ${formatValue(value)}, but it must be ${shape.expected}`, name)
+    else {
+      const hint = value instanceof Date ? '; for the time of each create, write now or today' : ''
+      report(`${name} is ${formatValue(value)}, but it must be ${shape.expected}${hint}`, name)
+    }
   }
   return valid
 }
@@ -126,7 +129,9 @@ const placeholder: Descriptor = { name: '', area: '', table: '', fields: {}, req
 /** Returns a descriptor made of the valid properties, or undefined if the export is not an object. */
 export const parseDescriptor = (exported: unknown, report: Report): Descriptor | undefined => {
   if (!isObject(exported)) {
-    report('the default export is not a descriptor; write "export default defineResource({ … })"')
+    report(
+      'the default export is not a descriptor; write "export default defineResource({ … })", or move shared fields into resources/shared/',
+    )
     return undefined
   }
   const known = Object.keys(properties)

@@ -44,6 +44,7 @@ export class RegistryError extends Error {
 /** Formats a value as it would be written in a descriptor, truncated if it is long. */
 export const formatValue = (value: unknown): string => {
   const isJson = typeof value === 'object' || typeof value === 'string'
+  if (value instanceof Date) return 'a Date'
   const text = typeof value === 'function' ? 'a function' : isJson ? JSON.stringify(value) : String(value)
   return text.length > 60 ? `${text.slice(0, 57)}…` : text
 }

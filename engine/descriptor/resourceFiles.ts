@@ -1,17 +1,20 @@
 /** Imports every file in `resources/`; no list of resources is maintained by hand. */
-import { type Dirent, existsSync, readdirSync, readFileSync } from 'node:fs'
+import { type Dirent, existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { importProblem } from './importError.js'
+import { failedFile, foreignImports, importProblem } from './importError.js'
 import { type Problem, reportIn } from './registryError.js'
-import { resourceSource } from './sourceFile.js'
+import { resourceSource, type SourceFile } from './sourceFile.js'
 import type { ResourceModule } from './verify.js'
 
 const isModule = (name: string): boolean => /(?<!\.d)\.[jt]s$/.test(name)
 
 /** Why a file or folder in the folder of the sources is ignored; undefined if that is not a mistake. */
 const whyIgnored = (entry: Dirent): string | undefined => {
-  if (entry.isDirectory()) return 'is a folder, which is not read; move its files into resources/'
+  if (entry.isDirectory()) {
+    const advice = 'move its resources into resources/, and shared fields into resources/shared/'
+    return entry.name === 'shared' ? undefined : `is a folder, which is not read; ${advice}`
+  }
   if (/\.(?:[cm]?jsx?|[cm]ts|tsx)$/.test(entry.name)) return 'is not read; a resource file ends with .ts'
   return entry.name.endsWith('.json') ? 'is not read; demo rows belong in seeds/' : undefined
 }
@@ -26,6 +29,12 @@ const reportIgnored = (sources: string, problems: Problem[]): ResourceModule[] =
     const inside = entry.isDirectory() ? readdirSync(join(sources, entry.name), { recursive: true }) : [entry.name]
     return inside.map((name) => ({ file, path: String(name).replace(/^.*[\\/]|\.\w+$/g, ''), module: undefined }))
   })
+
+/** The text of a file in the folder of the sources, if it is there. */
+const readSource = (sources: string | undefined, name: string): SourceFile | undefined => {
+  const path = sources && join(sources, name)
+  return path && existsSync(path) ? resourceSource(readFileSync(path, 'utf8').replace('\uFEFF', '')) : undefined
+}
 
 /**
  * Imports the modules of a folder. The folder of their TypeScript sources is undefined if only the build was deployed;
@@ -44,18 +53,21 @@ export const importModules = async (
   for (const name of names.sort()) {
     const path = name.slice(0, -'.ts'.length)
     const file = `resources/${path}.ts`
-    const original = sources === undefined ? undefined : join(sources, `${path}.ts`)
-    const source =
-      original && existsSync(original)
-        ? resourceSource(readFileSync(original, 'utf8').replace('\uFEFF', ''))
-        : undefined
+    const source = readSource(sources, `${path}.ts`)
+    const foreign = source ? foreignImports(file, source) : []
+    problems.push(...foreign)
     let module: ResourceModule['module']
     try {
-      module = (await import(pathToFileURL(join(folder, name)).href)) as { default?: unknown }
+      if (foreign.length === 0) module = (await import(pathToFileURL(join(folder, name)).href)) as { default?: unknown }
     } catch (error) {
-      problems.push(importProblem(error, file, source))
+      const failed = failedFile(error) ?? `${path}.ts`
+      const problem = importProblem(error, `resources/${failed}`, readSource(sources, failed))
+      // A shared file fails for every resource that imports it.
+      const isKnown = problems.some((known) => known.file === problem.file && known.message === problem.message)
+      if (!isKnown) problems.push(problem)
     }
-    modules.push({ file, path, source, module })
+    const modifiedAt = sources && source ? statSync(join(sources, `${path}.ts`)).mtimeMs : 0
+    modules.push({ file, path, source, modifiedAt, module })
   }
   return modules
 }

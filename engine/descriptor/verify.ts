@@ -13,12 +13,15 @@ export interface ResourceModule {
   readonly file: string
   readonly path: string
   readonly source?: SourceFile | undefined
+  /** When the file was changed, in milliseconds; 0 if that is unknown. */
+  readonly modifiedAt?: number
   /** Undefined if the file could not be imported. */
   readonly module: { readonly default?: unknown } | undefined
 }
 
 interface ParsedResource extends Linked {
   readonly file: string
+  readonly modifiedAt: number
 }
 
 const checkPath = (path: string, report: Report): void => {
@@ -47,7 +50,7 @@ const checkSource = (source: SourceFile, fields: readonly string[], report: Repo
   if (prototype) report('field "__proto__": the name is reserved by JavaScript; choose another', 'fields', '__proto__')
 }
 
-/** Names both files, because only their author knows which one is wrong. */
+/** Names both files, because only their author knows for certain which one is wrong. */
 const checkTable = ({ report, descriptor: { table } }: ParsedResource, earlier: readonly ParsedResource[]): void => {
   const other = earlier.find(({ descriptor }) => descriptor.table === table)
   if (other && table !== '') {
@@ -82,18 +85,20 @@ export const targetsOf = (modules: readonly ResourceModule[], parsed: readonly P
 /** Returns the descriptors, with placeholders for what is invalid, and adds every problem to the list. */
 export const verify = (modules: readonly ResourceModule[], problems: Problem[]): ParsedResource[] => {
   const parsed: ParsedResource[] = []
-  for (const { file, path, source, module } of modules) {
+  for (const { file, path, source, modifiedAt = 0, module } of modules) {
     const report = reportIn(problems, file, source)
     checkPath(path, report)
     if (!module) continue
     if (source) checkDuplicates(source, report)
     const descriptor = parseDescriptor(module.default, report)
     if (descriptor && source) checkSource(source, Object.keys(descriptor.fields), report)
-    if (descriptor) parsed.push({ file, path, descriptor, report })
+    if (descriptor) parsed.push({ file, path, modifiedAt, descriptor, report })
   }
   const targets = targetsOf(modules, parsed)
-  for (const [index, resource] of parsed.entries()) {
-    const earlier = parsed.slice(0, index)
+  // Of two files with the same table or name, the newer one is probably the wrong one.
+  const byAge = parsed.toSorted((a, b) => a.modifiedAt - b.modifiedAt)
+  for (const [index, resource] of byAge.entries()) {
+    const earlier = byAge.slice(0, index)
     checkFormerTable(resource, parsed)
     checkDescriptor(resource.descriptor, targets, resource.report)
     checkTable(resource, earlier)

@@ -1,6 +1,7 @@
 /** Checks the database file before anything is written to it, and later whether it is still at its path. */
-import { accessSync, constants, existsSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { defaultDatabaseUrl } from '../../databaseUrl.js'
 import type { Registry } from '../../descriptor/registry.js'
 import { statesTable } from '../schema.js'
 import { Database } from './driver.js'
@@ -64,6 +65,16 @@ export const refuseUnusable = (path: string, warn: (message: string) => void): v
   if (!found || may(path, constants.W_OK)) return
   if (found.size === 0) throw new Error('the file is empty and read-only; change its permissions')
   warn(`The database ${path} is read-only: reads are served, and creates respond with 503.`)
+}
+
+/** Creates the folder of the default path. A missing folder of another path is probably mistyped, or not mounted yet. */
+export const makeFolder = (path: string): void => {
+  const folder = dirname(path)
+  if (existsSync(folder)) return
+  if (folder !== dirname(defaultDatabaseUrl.replace('sqlite:', ''))) {
+    throw new Error(`the folder ${folder} does not exist; create it, or correct the path`)
+  }
+  mkdirSync(folder)
 }
 
 /** Explains an error of SQLite, with advice. */

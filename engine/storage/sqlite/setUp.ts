@@ -1,6 +1,4 @@
 /** Prepares an SQLite file at start: checks it, migrates it, and loads the demo data into an empty one. */
-import { mkdirSync } from 'node:fs'
-import { dirname } from 'node:path'
 import type BetterSqlite3 from 'better-sqlite3'
 import { sqlitePath } from '../../databaseUrl.js'
 import type { Registry } from '../../descriptor/registry.js'
@@ -13,7 +11,7 @@ import type { ChangeOptions, ConnectOptions, Migrated, MigrateOptions, StorageOp
 import { NothingToDo, StorageError } from '../storage.js'
 import { connect } from './connection.js'
 import { Database } from './driver.js'
-import { explainError, inMemory, isNew, refuseUnreadable, refuseUnsound, refuseUnusable } from './file.js'
+import { explainError, inMemory, isNew, makeFolder, refuseUnreadable, refuseUnsound, refuseUnusable } from './file.js'
 import { migrationDialect } from './migration.js'
 
 /** How long a start, and how long a read, waits for another process's lock, in milliseconds. */
@@ -38,7 +36,7 @@ const withMigrated = async <T>(
   try {
     if (path !== inMemory) {
       refuseUnusable(path, options.warn)
-      mkdirSync(dirname(path), { recursive: true })
+      makeFolder(path)
     }
     const isCreated = path === inMemory || isNew(path)
     if (!isCreated) refuseUnsound(path, registry)
