@@ -52,7 +52,7 @@ export type Obstacle = Pick<Difference, 'column' | 'message' | 'advice'>
 interface StoredCounts {
   /** A query of the row count. */
   readonly total: string
-  /** A query of the blocks of ids (`block`) and their `rows`. */
+  /** A query of the blocks of rows: the `first` id of each, and how many `rows` it has. */
   readonly blocks: string
   /** A condition: some row has no searched text or, where the database can compare it, a wrong one. */
   readonly isTextWrong: string

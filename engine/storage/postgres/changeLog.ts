@@ -2,7 +2,6 @@
  * The change log on PostgreSQL: its tables, and the trigger that records changes. Every change is a row, because writers that
  * update one row would wait for each other. The functions in changeSums.ts read the log and compact it.
  */
-import { blockBits } from '../schema.js'
 import { reservedIds } from './sequence.js'
 import { pinned } from './sqlFunction.js'
 
@@ -28,6 +27,9 @@ export const changeLogTables: Readonly<Record<string, string[]>> = {
     `alter table ${statesTable} replica identity full`,
   ],
 }
+
+/** Rows are counted by blocks of 2^11 ids. */
+export const blockBits = 11
 
 export const maxXid = '18446744073709551615'
 /** A version is random, so that a restored backup never gives an old one to new rows. */

@@ -5,8 +5,7 @@
  * takes the newest state and adds the changes of the other transactions, by index. So it never steps over deleted rows, which
  * stay in the table and its index for as long as any session's snapshot is older.
  */
-import { blockBits } from '../schema.js'
-import { changesTable, maxXid, randomState, statesTable } from './changeLog.js'
+import { blockBits, changesTable, maxXid, randomState, statesTable } from './changeLog.js'
 import { pinned, type SqlFunction } from './sqlFunction.js'
 
 /** Other plans scan all row versions. They suit a small log, but a connection keeps its plans while the log grows. */

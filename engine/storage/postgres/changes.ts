@@ -1,6 +1,6 @@
 /** Reads the change log of a table, for its version, its row count and the start of a page, and compacts it. */
 import type { Registry, Resource } from '../../descriptor/registry.js'
-import { blockBits } from '../schema.js'
+import { blockBits } from './changeLog.js'
 import type { Connections } from './connections.js'
 import { knex, named, type Prepared, prepared, type Query } from './prepared.js'
 

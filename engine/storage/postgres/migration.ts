@@ -5,7 +5,7 @@ import { batchesOf } from '../migration/batches.js'
 import type { MigrationDialect } from '../migration/migrationDialect.js'
 import { type DerivedObject, originsTable, quoted } from '../schema.js'
 import { alter, catalogueOf, changesColumns, tableNames } from './catalogue.js'
-import { changesTable, statesTable } from './changeLog.js'
+import { blockBits, changesTable, statesTable } from './changeLog.js'
 import { oldState, oldTables, upgradeChangeLog } from './changeLogUpgrade.js'
 import { validState } from './changeSums.js'
 import { codeOf } from './errors.js'
@@ -160,7 +160,7 @@ export const migrationDialect = (
     },
     storedCounts: (resource) => ({
       total: `select total from registry_state('${resource.table}')`,
-      blocks: `select block, rows from registry_block_rows('${resource.table}')`,
+      blocks: `select block << ${blockBits} as first, rows from registry_block_rows('${resource.table}')`,
       isTextWrong: `exists (select 1 from ${quoted(resource.table)} where ${isSearchedWrong(resource)})`,
     }),
     isUniqueViolation: (error) => codeOf(error) === '23505',

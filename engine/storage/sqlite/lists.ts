@@ -17,7 +17,7 @@ export interface ListSql extends RowsSql {
   readonly searchIndex: string
   /** The table's state, as a TableState. */
   readonly state: string
-  /** The blocks of ids, with how many rows each has. */
+  /** The blocks of rows, in order. */
   readonly blocks: string
   /** The text that is searched. */
   readonly text: string
@@ -43,7 +43,7 @@ const listsOf = (
 ) => {
   const prepare = preparer(database, onPrepare)
   const value = (text: string, ...parameters: readonly unknown[]) => prepare(text).pluck().get(parameters)
-  const readBlocks = () => prepare(sql.blocks).raw().all() as Block[]
+  const readBlocks = () => prepare(sql.blocks).raw().safeIntegers().all() as Block[]
 
   /** The filter that matches the fewest rows, and how many up to `fewRows`. */
   const drivingFilter = (filters: Plan['filters']) =>

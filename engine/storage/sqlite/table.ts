@@ -8,7 +8,7 @@ import { largePageBody } from '../largePage.js'
 import type { Plan } from '../plan.js'
 import { fieldOf, quoted } from '../schema.js'
 import { elapsed, type Trace } from '../trace.js'
-import { pageStart, type TableState } from './blocks.js'
+import { type Block, pageStart, type TableState } from './blocks.js'
 import type { CommitCounter } from './commitCounter.js'
 import { type Prepare, preparer } from './prepared.js'
 import { queryPlans } from './queryPlans.js'
@@ -81,7 +81,7 @@ export const sqliteTable = (resource: Resource, statements: Statements, shared: 
   const readPage = reader(statements.all)
   const readRow = reader(statements.get)
   const readConflicts = reader(statements.conflicts)
-  const readBlocks = () => prepare(statements.lists.blocks).raw().all() as [number, number][]
+  const readBlocks = () => prepare(statements.lists.blocks).raw().safeIntegers().all() as Block[]
 
   /** The page of all rows, which takes some 40 µs at any offset. */
   const pageOfAll = (plan: Plan, now: TableState): VersionedBody => {
