@@ -101,7 +101,7 @@ export const sqliteTable = (resource: Resource, statements: Statements, shared: 
     async page(plan, caller) {
       const now = state.current()
       if (plan.by === 'all' && !now.hasLongRows) return pageOfAll(plan, now)
-      const page = await readers.page(resource.path, plan, caller)
+      const page = await readers.page(resource.path, plan, now.rows, caller)
       if ('bytes' in page) return { version: page.version, body: asBuffer(page.bytes) }
       return { body: largePageBody(page, (ids) => readers.rows(resource.path, ids)) }
     },
