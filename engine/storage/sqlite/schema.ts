@@ -6,7 +6,6 @@ import type { Knex } from 'knex'
 import type { Kind } from '../../descriptor/fields.js'
 import { type Field, type Resource, searchedFields } from '../../descriptor/registry.js'
 import { createKeysTable, keysTable } from '../keys.js'
-import type { OwnTable } from '../migration/migrationDialect.js'
 import {
   countsTable,
   createOriginsTable,
@@ -45,18 +44,16 @@ export const schemaDialect: SchemaDialect = {
 }
 
 /** The tables that all resources share. */
-export const ownTables: Readonly<Record<string, OwnTable>> = {
-  [countsTable]: {
-    create: sqlOf(
-      knex.schema.createTable(countsTable, (table) => {
-        table.text('name').primary()
-        table.integer('rows').notNullable()
-        table.text('state').notNullable()
-      }),
-    ),
-  },
-  [keysTable]: { create: createKeysTable(schemaDialect) },
-  [originsTable]: { create: createOriginsTable(schemaDialect) },
+export const ownTables: Readonly<Record<string, readonly string[]>> = {
+  [countsTable]: sqlOf(
+    knex.schema.createTable(countsTable, (table) => {
+      table.text('name').primary()
+      table.integer('rows').notNullable()
+      table.text('state').notNullable()
+    }),
+  ),
+  [keysTable]: createKeysTable(schemaDialect),
+  [originsTable]: createOriginsTable(schemaDialect),
 }
 
 const written = (sql: string, bindings: readonly unknown[]): string =>
