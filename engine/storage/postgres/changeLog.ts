@@ -101,9 +101,12 @@ const since = (columns: string) => `(
       ) as since
     ) as since`
 
+/** A longer log is not summed up: counting the rows takes less time. One statement that inserts rows far apart makes such a log. */
+const maxChanges = 20_000
+
 /**
- * The version of a table, its row count, and whether its log has become long. Without a valid state, the version is random and
- * the count is null. The state of a large table takes longer to write, so its log may become longer.
+ * The version of a table, its row count, and whether its log has become long. Without a valid state, or with too long a log, the
+ * version is random and the count is null. The state of a large table takes longer to write, so its log may become longer.
  */
 const stateFunction = `create or replace function registry_state(of_table text,
   out state bigint, out total bigint, out is_long boolean)
@@ -111,18 +114,21 @@ language plpgsql stable parallel restricted ${byIndex} as $$
 #variable_conflict use_column
 declare
   last record;
+  changes bigint;
 begin
   ${readLast('rows, state')};
   if last.is_valid then
-    select last.state # coalesce(bit_xor(state), 0), last.rows + coalesce(sum(rows), 0), count(*) > 100 + (last.rows >> 17)
-      into registry_state.state, total, is_long from ${since('rows, state')};
-  else
+    select last.state # coalesce(bit_xor(state), 0), last.rows + coalesce(sum(rows), 0), count(*) > 100 + (last.rows >> 17), count(*)
+      into registry_state.state, total, is_long, changes from (select * from ${since('rows, state')} limit ${maxChanges + 1}) as since;
+  end if;
+  if last.is_valid is not true or changes > ${maxChanges} then
+    total := null;
     registry_state.state := ${randomState};
     is_long := true;
   end if;
 end $$`
 
-/** The first id of each block, and how many rows it has; without a valid state, they are counted. */
+/** The first id of each block, and how many rows it has; without a valid state, or with too long a log, they are counted. */
 const blocksFunction = `create or replace function registry_block_rows(of_table text)
 returns table (first bigint, rows bigint) language plpgsql stable parallel restricted ${byIndex} as $$
 #variable_conflict use_column
@@ -130,7 +136,7 @@ declare
   last record;
 begin
   ${readLast('bits, blocks, counts')};
-  if last.is_valid then
+  if last.is_valid and (select count(*) from (select 1 from ${since('1')} limit ${maxChanges + 1}) as since) <= ${maxChanges} then
     return query select ${blockOf('block', 'last.bits')}, sum(rows)::bigint from (
         select * from unnest(last.blocks, last.counts) as included (block, rows)
         union all select block, rows from ${since('block, rows')} where block is not null

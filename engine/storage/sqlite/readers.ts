@@ -25,7 +25,7 @@ export interface Readers {
 }
 
 /** A read that takes longer than this, in milliseconds, moves to the executor for slow ones, so that it holds up no quick one. */
-const quickMs = 30
+const quickMs = 50
 
 /** A scan of more rows than this takes longer. */
 const maxQuickScan = 10_000
