@@ -103,7 +103,7 @@ test('every page of a result', async () => {
 })
 
 test('a page that begins in one step of a read and ends in the next', async () => {
-  // The first step goes through the ids below 8 * 2048.
+  // The first step goes through 8 blocks of 2,048 rows.
   for (const { q = '', filters: one = {} } of [{ filters: { status: 'Dormant' } }, { q: 'many' }]) {
     const found = withText(q).filter((row) => Object.entries(one).every(([name, value]) => row[name] === value))
     const border = found.findIndex(({ id }) => Number(id) >= 8 * 2048)

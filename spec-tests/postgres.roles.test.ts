@@ -142,6 +142,48 @@ test('the functions that run with their owner’s rights do nothing for tables o
   await client.end()
 })
 
+test('a role that may only read changes no total, version, key or sequence', async () => {
+  const url = await freshUrl()
+  await (await openStorage(registry, url, storageOptions)).close()
+  await runOn(url, `insert into registry_keys values ('expired', '', 1, '', 0)`)
+  // Without triggers, so that the sequence is behind and the count is wrong.
+  await runOn(url, 'alter table things disable trigger user')
+  await runOn(url, `insert into things (id, name) values (9, 'Uncounted')`)
+  const { role, address } = await roleOn(url)
+  await runOn(url, `grant usage on schema public to ${role}`)
+  await runOn(url, `grant select on all tables in schema public to ${role}`)
+  const contents = async () => [
+    await runOn(url, `select to_jsonb(one) as one from registry_states as one`),
+    await runOn(url, 'select to_jsonb(one) as one from registry_changes as one'),
+    await runOn(url, 'select * from registry_keys'),
+    await runOn(url, `select pg_sequence_last_value(pg_get_serial_sequence('things', 'id')::regclass) as last`),
+  ]
+  const before = await contents()
+  const temporary = `create temporary table things (id bigint); create trigger counted after insert on things
+    referencing new table as added for each statement execute function public.registry_changed('things');
+    insert into things select generate_series(1, 1000)`
+  const attempts = [
+    temporary,
+    `select registry_compact('things')`,
+    `select registry_recount('things')`,
+    `select registry_advance_sequence('things')`,
+    'select registry_forget_keys()',
+    'select registry_changed()',
+  ]
+  for (const sql of attempts) await runOn(address, sql).catch(() => {})
+  assert.equal(await contents(), before)
+  // Nor does the right to execute every function help.
+  await runOn(url, `grant execute on all functions in schema public to ${role}`)
+  for (const sql of attempts) await runOn(address, sql).catch(() => {})
+  assert.equal(await contents(), before)
+  const callable = `select proname as name from pg_proc where proname like 'registry\\_%' and pronamespace = 'public'::regnamespace
+    and prosecdef and has_function_privilege('public', oid, 'execute') order by 1`
+  assert.equal(
+    (await runOn(url, callable)).map(({ name }) => name),
+    ['registry_advance_sequence', 'registry_compact', 'registry_forget_keys'],
+  )
+})
+
 test('a database that is read-only serves reads, and says so', async () => {
   const url = await freshUrl()
   await (await openStorage(registry, url, storageOptions)).close()

@@ -4,8 +4,8 @@ import { Client } from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { defineResource, text } from '../engine/descriptor/index.js'
-import { newRow, type Registry, type Resource, resourceFrom } from '../engine/descriptor/registry.js'
-import { migrateStorage, openStorage } from '../engine/storage/open.js'
+import { type Registry, type Resource, resourceFrom } from '../engine/descriptor/registry.js'
+import { openStorage } from '../engine/storage/open.js'
 import { storageOptions } from '../support/storageOptions.js'
 import { freshUrl, runOn } from './support/database.js'
 import { registry as wholeRegistry } from './support/service.js'
@@ -127,28 +127,6 @@ test('several processes migrate at once, and each of them starts', async () => {
     starts.map(({ total }) => total),
     [1, 1, 1, 1],
   )
-})
-
-test('a database of the first version with PostgreSQL keeps its idempotency keys and its generated column’s text', async () => {
-  const url = await freshUrl()
-  const [things] = registry as [Resource]
-  const storage = await openStorage(registry, url, storageOptions)
-  const retry = { key: 'old', digest: 'digest' }
-  const created = await storage.table(things).create(newRow(things, { name: 'Keyed' }), retry)
-  await storage.close()
-  await runOn(url, `alter table registry_keys add column made timestamptz not null default now()`)
-  await runOn(url, 'alter table registry_keys drop column at')
-  await runOn(url, 'alter table things drop column registry_searched cascade')
-  const generated = `generated always as (registry_searched(array["name"]::text[])) stored`
-  await runOn(url, `alter table things add column registry_searched text ${generated}`)
-  await runOn(url, `comment on column things.registry_searched is 'Made by the service: ${'0'.repeat(64)}'`)
-  assert.is((await start(url, registry, 'KEYED')).total, 1)
-  const upgraded = await openStorage(registry, url, storageOptions)
-  const again = await upgraded.table(things).create(newRow(things, { name: 'Keyed' }), retry)
-  assert.equal(again, { ...created, replayed: true })
-  await upgraded.close()
-  const { steps } = await migrateStorage(registry, url, { ...storageOptions, waitMs: 5_000 })
-  assert.equal(steps, [])
 })
 
 test('an error names the table and what could not be created', async () => {

@@ -70,6 +70,30 @@ threads('a commit has one long write at most, so that short ones wait for no sec
   await queue.close()
 })
 
+threads(
+  'a write that waited for another commit says how long, so that it waits no longer for a locked file',
+  async () => {
+    const waited: number[][] = []
+    const executor: Executor = {
+      async run(writes) {
+        waited.push((writes as Write[]).map(({ waitedMs = 0 }) => waitedMs))
+        await new Promise((done) => setTimeout(done, 50))
+        throw new Error('database is locked')
+      },
+      close: async () => {},
+    }
+    const queue = writeQueue(executor, () => {})
+    const bound = { sql: '', values: [] }
+    const write = () => outcome(queue.write({ conflicts: bound, insert: bound, read: '', retry: undefined }))
+    const first = write()
+    await new Promise((done) => setTimeout(done, 10))
+    await Promise.all([first, write()])
+    assert.is(waited.length, 2)
+    assert.ok((waited[1]?.[0] ?? 0) > (waited[0]?.[0] ?? 0))
+    await queue.close()
+  },
+)
+
 threads('a reply under the id of another task is ignored', async () => {
   const { thread, echo } = newThread()
   // Ids count from one: this task has the second.

@@ -1,8 +1,8 @@
 /** Checks a database file after a crash: its integrity, and that counts and indexes match the rows. */
 
-import { blockBits, quoted, statesTable } from '../engine/storage/schema.js'
+import { countsTable, quoted } from '../engine/storage/schema.js'
 import { Database } from '../engine/storage/sqlite/driver.js'
-import { blocksTable, searchTable } from '../engine/storage/sqlite/schema.js'
+import { blocksOf, searchTable } from '../engine/storage/sqlite/schema.js'
 import { registry } from './service.js'
 
 /** Returns all failures; the file may be in use. */
@@ -23,17 +23,18 @@ export const checkFile = (path: string): string[] => {
       if (dangling.length > 0) failures.push(`foreign_key_check: ${JSON.stringify(dangling.slice(0, 5))}`)
       for (const resource of registry) {
         const { table } = resource
-        const [search, blocks] = [searchTable(resource), blocksTable(resource)]
+        const search = searchTable(resource)
         database.exec(`insert into ${search} (${search}) values ('integrity-check')`)
         expectEqual(
           `the count of ${table}`,
-          `select rows from ${statesTable} where name = '${table}'`,
+          `select rows from ${countsTable} where name = '${table}'`,
           `select count(*) from ${quoted(table)}`,
         )
         expectEqual(
           `the blocks of ${table}`,
-          `select block, rows from ${blocks} where rows <> 0 order by 1`,
-          `select id >> ${blockBits}, count(*) from ${quoted(table)} group by 1 order by 1`,
+          `select block.first, block.rows from (${blocksOf(resource).read}) as block`,
+          `select block.first, (select count(*) from ${quoted(table)} where id between block.first and block.last)
+            from (${blocksOf(resource).read}) as block`,
         )
         expectEqual(
           `the rows in the search index of ${table}`,

@@ -19,7 +19,7 @@ export interface Counts {
 const maxResults = 200
 
 /** How long a page waits for its counts, in milliseconds. */
-const longestWait = 1_000
+const longestWait = 400
 
 /** Bounds the wait: when the time is up, the caller counts as disconnected, so that the storage cancels the work. */
 const inTime = async <T>(client: Caller, work: (caller: Caller) => Promise<T>): Promise<T> => {

@@ -37,7 +37,7 @@ export const emptyPage = ({ limit, offset }: ListQuery): Buffer =>
   Buffer.from(`{"data":[],"meta":{"total":0,"limit":${limit},"offset":${offset}}}`)
 
 /** The cache key of a query. */
-export const cacheKey = ({ path }: Resource, { limit, offset, q, filters }: ListQuery): string => {
+export const cacheKey = ({ path }: Pick<Resource, 'path'>, { limit, offset, q, filters }: ListQuery): string => {
   let key = `${path}?${limit}&${offset}&`
   for (const name in filters) key += `${name}=${JSON.stringify(String(filters[name]))}&`
   // The name keeps a search for the text of a filter apart from the filter.

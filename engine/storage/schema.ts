@@ -64,11 +64,8 @@ export const fieldOf = ({ fields }: Resource, name: string): Field =>
 /** The statements that knex writes. */
 export const sqlOf = (schema: Knex.SchemaBuilder): string[] => schema.toSQL().map(({ sql }) => sql)
 
-/** The row count and version of every table: an exact total without counting, and a version that changes with any row. */
-export const statesTable = 'registry_tables'
-
-/** Rows are counted by blocks of 2^11 ids, from which the start of a page is computed in a table with gaps. */
-export const blockBits = 11
+/** SQLite's row count and version of every table: an exact total without counting, and a version that changes with any row. */
+export const countsTable = 'registry_tables'
 
 /** Who created each table: the engine, or another program whose table was adopted. */
 export const originsTable = 'registry_origins'

@@ -1,7 +1,7 @@
 /** Compares the stored counts with the rows. They differ after changes that did not fire the triggers. */
 import type { Registry, Resource } from '../../descriptor/registry.js'
 import type { MigrateOptions } from '../options.js'
-import { blockBits, quoted } from '../schema.js'
+import { quoted } from '../schema.js'
 import { recountSteps } from './derivedSteps.js'
 import { applySteps } from './migrate.js'
 import type { MigrationDialect } from './migrationDialect.js'
@@ -16,25 +16,20 @@ const sampledBlocks = 8
 const driftQuery = (database: MigrationDialect, resource: Resource, thoroughness: Thoroughness): string => {
   const table = quoted(resource.table)
   const { total, blocks, isTextWrong } = database.storedCounts(resource)
-  const stored = `with stored as (${blocks}), total as (select coalesce((${total}), 0) as rows)`
-  const isWrongSum = '(select rows from total) <> (select coalesce(sum(rows), 0) from stored)'
-  if (thoroughness === 'all') {
-    const counted = `counted as (select id >> ${blockBits} as block, count(*) as rows from ${table} group by 1)`
-    const sides = ['select block, rows from counted', 'select block, rows from stored where rows <> 0']
-    const differing = [sides, sides.toReversed()].map((two) => `select * from (${two.join(' except ')}) as extra`)
-    const isWrongTotal = `(select rows from total) <> (select coalesce(sum(rows), 0) from counted)`
-    return `${stored}, ${counted} select 1 where ${isWrongSum} or ${isWrongTotal} or ${isTextWrong}
-      or exists (${differing.join(' union all ')})`
-  }
-  const some = `select block from (select block from stored where rows <> 0 order by random() limit ${sampledBlocks}) as chosen`
-  const ends = ['min', 'max'].map(
-    (end) => `select id >> ${blockBits} from (select ${end}(id) as id from ${table}) as ${end}_id`,
-  )
-  const inBlock = `id >= sampled.block << ${blockBits} and id <= (sampled.block << ${blockBits}) + ${2 ** blockBits - 1}`
-  return `${stored}, sampled as (${[some, ...ends].join(' union ')})
-    select 1 where ${isWrongSum} or exists (select 1 from sampled
-      where block is not null and (select count(*) from ${table} where ${inBlock})
-        <> coalesce((select rows from stored where stored.block = sampled.block), 0))`
+  const ranges = 'select first, lead(first) over (order by first) as next, rows from blocks'
+  const some = `select * from (select * from ranges order by random() limit ${sampledBlocks}) as sample`
+  const end = (order: string) =>
+    `select * from (select * from ranges order by first ${order} limit 1) as ${order}_block`
+  const compared = thoroughness === 'all' ? 'select * from ranges' : [some, end('asc'), end('desc')].join(' union ')
+  const inBlock = 'id >= first and (next is null or id < next)'
+  const isWrong = [
+    '(select rows from total) <> (select coalesce(sum(rows), 0) from blocks)',
+    `exists (select 1 from compared where (select count(*) from ${table} where ${inBlock}) <> rows)`,
+    `exists (select 1 from ${table} where id < (select min(first) from blocks))`,
+    ...(thoroughness === 'all' ? [isTextWrong] : []),
+  ]
+  return `with total as (select coalesce((${total}), 0) as rows), blocks as (${blocks}), ranges as (${ranges}),
+    compared as (${compared}) select 1 where ${isWrong.join(' or ')}`
 }
 
 /** The resources whose stored counts differ from their rows. */

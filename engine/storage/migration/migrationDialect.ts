@@ -25,12 +25,6 @@ export interface Step {
 
 export type Execute = <T = unknown>(sql: string, values?: readonly unknown[]) => Promise<T[]>
 
-/** A table of the engine: the SQL that creates it, and that upgrades one with a column of an earlier version. */
-export interface OwnTable {
-  readonly create: readonly string[]
-  readonly upgrade?: { readonly column: string; readonly sql: readonly string[] }
-}
-
 /** The objects derived from a table, in the order in which they are created. */
 export interface DerivedObjects {
   readonly indexes: readonly DerivedObject[]
@@ -52,7 +46,7 @@ export type Obstacle = Pick<Difference, 'column' | 'message' | 'advice'>
 interface StoredCounts {
   /** A query of the row count. */
   readonly total: string
-  /** A query of the blocks of ids (`block`) and their `rows`. */
+  /** A query of the blocks of rows: the `first` id of each, and how many `rows` it has. */
   readonly blocks: string
   /** A condition: some row has no searched text or, where the database can compare it, a wrong one. */
   readonly isTextWrong: string
@@ -77,8 +71,8 @@ export interface MigrationDialect extends SchemaDialect {
   countedTables(): Promise<string[]>
   /** Deletes what the engine's own tables hold about a table. */
   forget(table: string): string[]
-  /** The engine's own tables, by name. */
-  readonly ownTables: Readonly<Record<string, OwnTable>>
+  /** The SQL that creates the engine's own tables, by name. */
+  readonly ownTables: Readonly<Record<string, readonly string[]>>
   /** The steps for the engine's own functions, if the database has any. */
   functionSteps?(): Promise<Step[]>
   /** Drops the engine's own tables and functions, which no table uses any more. */

@@ -1,7 +1,7 @@
 /** Plans a migration: the steps that bring the database up to date, and the differences that need a maintainer. */
 import type { Registry, Resource } from '../../descriptor/registry.js'
 import { addColumns, addForeignKeys, createTable, forgetOrigin, recordOrigin } from '../schema.js'
-import { type CatalogueTable, columnOf, describeChanges } from './catalogue.js'
+import { type CatalogueTable, describeChanges } from './catalogue.js'
 import { derivedSteps, dropDerived } from './derivedSteps.js'
 import { applyCommand, type Difference, type Words } from './difference.js'
 import type { MigrationDialect, Step } from './migrationDialect.js'
@@ -22,12 +22,8 @@ interface ResourcePlan extends MigrationPlan {
 
 const ownTableSteps = async (database: MigrationDialect): Promise<Step[]> => {
   const steps: Step[] = []
-  for (const [table, { create, upgrade }] of Object.entries(database.ownTables)) {
-    const current = await database.catalogue(table)
-    if (!current) steps.push({ table, about: `create the table ${table}`, sql: create })
-    else if (upgrade && columnOf(current, upgrade.column))
-      steps.push({ table, about: `upgrade the table ${table}`, sql: upgrade.sql })
-  }
+  for (const [table, sql] of Object.entries(database.ownTables))
+    if (!(await database.catalogue(table))) steps.push({ table, about: `create the table ${table}`, sql })
   return steps
 }
 

@@ -1,15 +1,27 @@
 /**
- * The change log on PostgreSQL: its tables, and the trigger that records changes. Every change is a row, because writers that
- * update one row would wait for each other. The functions in changeSums.ts read the log and compact it.
+ * The change log on PostgreSQL: its tables, the trigger that records changes, and the functions that sum them up. Every change is
+ * a row, because writers that update one row would wait for each other.
+ *
+ * Compaction sums up all changes that it sees in a state, and deletes them. The state says which transactions it includes. A read
+ * takes the newest state and adds the changes of the other transactions, by index. So it never steps over deleted rows, which
+ * stay in the table and its index for as long as any session's snapshot is older.
  */
-import { blockBits } from '../schema.js'
 import { reservedIds } from './sequence.js'
-import { pinned } from './sqlFunction.js'
+import { mayInsert, pinned, type SqlFunction } from './sqlFunction.js'
 
-/** A row for each change: its transaction, a block of ids, and by how much the number of rows in the block has changed. */
+/** A row for each change: its transaction, the first id of a block, and by how much the number of rows in the block has changed. */
 export const changesTable = 'registry_changes'
 /** The sums of older changes: a table's row count, its version, and the number of rows in each block of ids. */
-export const statesTable = 'registry_states'
+export const logStatesTable = 'registry_states'
+
+/**
+ * A block has 2^11 ids in the log, and 2^bits in a state: where ids are far apart, there would be as many blocks as rows. A
+ * compaction that finds more than `maxBlocks` merges neighbours until there are at most half as many.
+ */
+const logBits = 11
+const maxBlocks = 2_000
+
+const blockOf = (id: string, bits: string | number = logBits): string => `${id} >> ${bits} << ${bits}`
 
 /** The tables, by name. If they are published for logical replication, only rows with an identity can be deleted. */
 export const changeLogTables: Readonly<Record<string, string[]>> = {
@@ -20,22 +32,23 @@ export const changeLogTables: Readonly<Record<string, string[]>> = {
     `alter table ${changesTable} replica identity full`,
   ],
   // A state includes the transactions before its bound, except those that were running. The newest has the highest bound.
-  [statesTable]: [
-    `create table ${statesTable} (name text not null, xid xid8 not null default pg_current_xact_id(),
+  [logStatesTable]: [
+    `create table ${logStatesTable} (name text not null, xid xid8 not null default pg_current_xact_id(),
       bound xid8 not null, running xid8[] not null,
-      rows bigint not null, state bigint not null, blocks bigint[] not null, counts bigint[] not null)`,
-    `create index ${statesTable}_bound on ${statesTable} (name, bound desc)`,
-    `alter table ${statesTable} replica identity full`,
+      rows bigint not null, state bigint not null, bits integer not null, blocks bigint[] not null, counts bigint[] not null)`,
+    `create index ${logStatesTable}_bound on ${logStatesTable} (name, bound desc)`,
+    `alter table ${logStatesTable} replica identity full`,
   ],
 }
 
-export const maxXid = '18446744073709551615'
+const maxXid = '18446744073709551615'
 /** A version is random, so that a restored backup never gives an old one to new rows. */
-export const randomState = '(random() * 9223372036854775807)::bigint'
+const randomState = '(random() * 9223372036854775807)::bigint'
 
 /**
- * Records a change to a table. TRUNCATE removes even rows that its snapshot does not see, so it adds a state that is not valid:
- * the next compaction counts the rows. Runs with its owner's rights, so that other writers of the table need none here.
+ * Records a change to the table that fires the trigger. TRUNCATE removes even rows that its snapshot does not see, so it adds a
+ * state that is not valid: the next compaction counts the rows. Runs with its owner's rights, so that other writers of the table
+ * need none here, and never for a temporary table or one of another schema, which may have the name of ours.
  */
 const changedSql = `create or replace function registry_changed() returns trigger
 language plpgsql security definer as $$
@@ -43,25 +56,172 @@ declare
   last bigint;
   sequence text;
 begin
+  if tg_table_schema <> current_schema() then
+    raise insufficient_privilege using message = format('%s is not a table of the schema %I', tg_relid::regclass, current_schema());
+  end if;
   if tg_level = 'ROW' then
     insert into ${changesTable} (name, block, rows, state)
-      values (tg_argv[0], old.id >> ${blockBits}, -1, 0), (tg_argv[0], new.id >> ${blockBits}, 1, 0);
+      values (tg_table_name, ${blockOf('old.id')}, -1, 0), (tg_table_name, ${blockOf('new.id')}, 1, 0);
   elsif tg_op = 'INSERT' then
     insert into ${changesTable} (name, block, rows, state)
-      select tg_argv[0], id >> ${blockBits}, count(*), ${randomState} from added group by 2;
+      select tg_table_name, ${blockOf('id')}, count(*), ${randomState} from added group by 2;
     -- A row was inserted with its own id: the sequence continues after it.
     select max(id) into last from added where id < ${reservedIds};
     sequence := pg_get_serial_sequence(tg_relid::regclass::text, 'id');
     if last > coalesce(pg_sequence_last_value(sequence::regclass), 0) then perform setval(sequence, last); end if;
   elsif tg_op = 'DELETE' then
     insert into ${changesTable} (name, block, rows, state)
-      select tg_argv[0], id >> ${blockBits}, -count(*), ${randomState} from removed group by 2;
+      select tg_table_name, ${blockOf('id')}, -count(*), ${randomState} from removed group by 2;
   elsif tg_op = 'UPDATE' then
-    insert into ${changesTable} (name, rows, state) values (tg_argv[0], 0, ${randomState});
+    insert into ${changesTable} (name, rows, state) values (tg_table_name, 0, ${randomState});
   else
-    insert into ${statesTable} values (tg_argv[0], '0', '${maxXid}', '{}', 0, 0, '{}', '{}');
+    insert into ${logStatesTable} values (tg_table_name, '0', '${maxXid}', '{}', 0, 0, ${logBits}, '{}', '{}');
   end if;
   return null;
 end $$`
 
-export const changedFunction = pinned('registry_changed()', changedSql)
+/** Other plans scan all row versions. They suit a small log, but a connection keeps its plans while the log grows. */
+const byIndex = 'set enable_seqscan = off set enable_bitmapscan = off'
+
+/** Whether the row was written by the transaction that it names. One from a dump was not: its transaction ids are of another server. */
+const isValid = 'xmin = xid::xid'
+
+/** Reads the newest state into the variable `last`. Transactions that still run have no visible changes. */
+const readLast = (columns: string) => `select ${columns}, bound, array(
+      select one from unnest(running) as one where pg_visible_in_snapshot(one, pg_current_snapshot())
+    ) as ended, ${isValid} as is_valid
+    into last from ${logStatesTable} where name = of_table order by bound desc limit 1`
+
+/** The changes that the state in `last` does not include. OFFSET makes the server look them up range by range. */
+const since = (columns: string) => `(
+      select since.* from (
+        select last.bound, '${maxXid}'::xid8 union all select one, one from unnest(last.ended) as one
+      ) as xids (first, last), lateral (
+        select ${columns} from ${changesTable} where name = of_table and xid >= xids.first and xid <= xids.last offset 0
+      ) as since
+    ) as since`
+
+/** A longer log is not summed up: counting the rows takes less time. One statement that inserts rows far apart makes such a log. */
+const maxChanges = 20_000
+
+/**
+ * The version of a table, its row count, and whether its log has become long. Without a valid state, or with too long a log, the
+ * version is random and the count is null. The state of a large table takes longer to write, so its log may become longer.
+ */
+const stateFunction = `create or replace function registry_state(of_table text,
+  out state bigint, out total bigint, out is_long boolean)
+language plpgsql stable parallel restricted ${byIndex} as $$
+#variable_conflict use_column
+declare
+  last record;
+  changes bigint;
+begin
+  ${readLast('rows, state')};
+  if last.is_valid then
+    select last.state # coalesce(bit_xor(state), 0), last.rows + coalesce(sum(rows), 0), count(*) > 100 + (last.rows >> 17), count(*)
+      into registry_state.state, total, is_long, changes from (select * from ${since('rows, state')} limit ${maxChanges + 1}) as since;
+  end if;
+  if last.is_valid is not true or changes > ${maxChanges} then
+    total := null;
+    registry_state.state := ${randomState};
+    is_long := true;
+  end if;
+end $$`
+
+/** The first id of each block, and how many rows it has; without a valid state, or with too long a log, they are counted. */
+const blocksFunction = `create or replace function registry_block_rows(of_table text)
+returns table (first bigint, rows bigint) language plpgsql stable parallel restricted ${byIndex} as $$
+#variable_conflict use_column
+declare
+  last record;
+begin
+  ${readLast('bits, blocks, counts')};
+  if last.is_valid and (select count(*) from (select 1 from ${since('1')} limit ${maxChanges + 1}) as since) <= ${maxChanges} then
+    return query select ${blockOf('block', 'last.bits')}, sum(rows)::bigint from (
+        select * from unnest(last.blocks, last.counts) as included (block, rows)
+        union all select block, rows from ${since('block, rows')} where block is not null
+      ) as all_changes group by 1 having sum(rows) <> 0;
+  else
+    perform set_config('enable_seqscan', 'on', true);
+    return query execute format('select ${blockOf('id::bigint')}, count(*) from %I group by 1', of_table);
+  end if;
+end $$`
+
+const compactionLock = '723811691, hashtext(of_table)'
+
+/**
+ * Replaces the newest state and the changes since by a new state; version and counts stay the same. The parts of the statement
+ * have one snapshot, so the new state includes exactly what they see. Without a valid state, this counts the rows. Runs with its
+ * owner's rights, so that a role that only reads and inserts rows can compact. It does nothing for a role that may not insert,
+ * for a table without our trigger, and where nothing can be written.
+ */
+const compactFunction = `create or replace function registry_compact(of_table text) returns void
+language plpgsql security definer ${byIndex} as $$
+#variable_conflict use_column
+declare
+  counted regclass := to_regclass(format('%I.%I', current_schema(), of_table));
+  last record;
+  made record;
+  few integer := 63;
+  half integer;
+begin
+  if current_setting('transaction_read_only')::boolean or not ${mayInsert('counted')} or not exists (
+    select 1 from pg_trigger where tgrelid = counted and tgfoid = 'registry_changed()'::regprocedure
+  ) then return; end if;
+  if not pg_try_advisory_xact_lock(${compactionLock}) then return; end if;
+  ${readLast('bits')};
+  if last.is_valid is not true then
+    last.bound := '0';
+    last.bits := ${logBits};
+  end if;
+  with compacted as (
+    delete from ${changesTable} where ctid = any(array(select ctid from ${since('ctid')}))
+  ), replaced as (
+    delete from ${logStatesTable} where name = of_table and bound >= last.bound
+  ), now as (
+    select pg_snapshot_xmax(pg_current_snapshot()) as bound
+  )
+  insert into ${logStatesTable} (name, bound, running, rows, state, bits, blocks, counts)
+    select of_table, bound, array(
+        select one from (select pg_snapshot_xip(pg_current_snapshot()) union all select pg_current_xact_id()) as ids (one)
+        where one < bound
+      ), coalesce(total, in_blocks), state, last.bits, blocks, counts
+    from now, registry_state(of_table), (
+      select coalesce(sum(rows), 0) as in_blocks, coalesce(array_agg(first order by first), '{}') as blocks,
+        coalesce(array_agg(rows order by first), '{}') as counts from registry_block_rows(of_table)
+    ) as by_block
+    returning ctid, bits, blocks, counts into made;
+  if cardinality(made.blocks) <= ${maxBlocks} then return; end if;
+  -- Finds the fewest bits with few enough blocks.
+  while made.bits < few loop
+    half := (made.bits + few) / 2;
+    if (select count(*) from (select distinct block >> half from unnest(made.blocks) as block) as merged) > ${maxBlocks / 2}
+      then made.bits := half + 1; else few := half; end if;
+  end loop;
+  update ${logStatesTable} set bits = few, (blocks, counts) = (
+    select array_agg(block order by block), array_agg(rows order by block) from (
+      select ${blockOf('block', 'few')}, sum(rows)::bigint from unnest(made.blocks, made.counts) as merged (block, rows) group by 1
+    ) as merged (block, rows)
+  ) where ctid = made.ctid;
+end $$`
+
+/** Counts the rows of a table again. */
+const recountFunction = `create or replace function registry_recount(of_table text) returns void language plpgsql as $$
+begin
+  perform pg_advisory_xact_lock(${compactionLock});
+  delete from ${logStatesTable} where name = of_table;
+  perform registry_compact(of_table);
+end $$`
+
+export const changeLogFunctions: readonly SqlFunction[] = [
+  pinned('registry_changed()', changedSql, 'owner'),
+  pinned('registry_state(text)', stateFunction),
+  pinned('registry_block_rows(text)', blocksFunction),
+  pinned('registry_compact(text)', compactFunction),
+  pinned('registry_recount(text)', recountFunction, 'owner'),
+]
+
+/** Finds a table's valid state, if it has one. */
+export const validState = `select 1 from (
+    select ${isValid} as is_valid from ${logStatesTable} where name = $1 order by bound desc limit 1
+  ) as newest where is_valid`

@@ -1,6 +1,5 @@
 /** Reads the change log of a table, for its version, its row count and the start of a page, and compacts it. */
 import type { Registry, Resource } from '../../descriptor/registry.js'
-import { blockBits } from '../schema.js'
 import type { Connections } from './connections.js'
 import { knex, named, type Prepared, prepared, type Query } from './prepared.js'
 
@@ -24,19 +23,19 @@ export const countsOf = (registry: Registry): Prepared => {
 
 /**
  * Where the page of all rows after `skipRows` begins, as the columns first and skip, given the table's state. If no id is missing,
- * `skipRows` is a key. Otherwise the page begins in the last block that has at most `skipRows` rows before it.
+ * `skipRows` is a key. Otherwise the page begins in the last block that has at most `skipRows` rows before it; without a valid state at the first row.
  */
 export const pageStart = ({ table }: Resource): Query => {
   const skip = named('skipRows', 'bigint')
   return knex.raw(
     `with bounds as materialized (select min(id) as first,
       max(id)::numeric - min(id) + 1 = (select total from _state) and ? < (select total from _state) as is_key from ??),
-    places as materialized (select block << ${blockBits} as first, ? - (sum(rows) over (order by block) - rows) as skip
-      from registry_block_rows('${table}') where not (select coalesce(is_key, false) from bounds)),
+    places as materialized (select first, ? - (sum(rows) over (order by first) - rows) as skip from registry_block_rows('${table}')
+      where (select total is not null from _state) and not (select coalesce(is_key, false) from bounds)),
     place as materialized (select first, skip::bigint from places where skip >= 0 order by first desc limit 1)
-    select case when is_key then first + ? else (select first from place) end as first,
-      case when is_key then 0 else (select skip from place) end as skip from bounds`,
-    [skip, table, skip, skip],
+    select case when is_key then first + ? else coalesce((select first from place), first) end as first,
+      case when is_key then 0 else coalesce((select skip from place), ?) end as skip from bounds`,
+    [skip, table, skip, skip, skip],
   )
 }
 

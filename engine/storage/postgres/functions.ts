@@ -1,11 +1,10 @@
 /** The functions that the service creates on PostgreSQL: case folding, index keys, the change log, and helpers of creates. */
 import { fold } from '../caseFold.js'
-import { keyQueries } from '../keys.js'
-import { changedFunction } from './changeLog.js'
-import { sumFunctions } from './changeSums.js'
+import { keyQueries, keysTable } from '../keys.js'
+import { changeLogFunctions } from './changeLog.js'
 import { knex } from './prepared.js'
 import { advanceFunction } from './sequence.js'
-import { pinned, type SqlFunction } from './sqlFunction.js'
+import { mayInsert, pinned, type SqlFunction } from './sqlFunction.js'
 
 /** The longest text that an index stores in full, in bytes; an index entry holds some 2,700 for all columns. */
 export const longestKey = 600
@@ -54,6 +53,7 @@ const forgetFunction = (): SqlFunction => {
   const sql = `create or replace function registry_forget_keys() returns void
 language plpgsql security definer as $$
 begin
+  if not ${mayInsert(`'${keysTable}'`)} then return; end if;
   ${expired.clone().whereRaw('key = any(array?)', [keys]).delete()};
 end $$`
   return pinned('registry_forget_keys()', sql)
@@ -68,8 +68,7 @@ export const valueFunctions = (): SqlFunction[] => [
 /** Every function. */
 export const sqlFunctions = (): SqlFunction[] => [
   ...valueFunctions(),
-  changedFunction,
-  ...sumFunctions,
+  ...changeLogFunctions,
   advanceFunction,
   forgetFunction(),
 ]

@@ -6,7 +6,7 @@ import type { Knex } from 'knex'
 import { type Kind, kindOf, servedValue } from '../../descriptor/kinds.js'
 import { type Field, type Resource, searchedFields } from '../../descriptor/registry.js'
 import { createKeysTable, keysTable } from '../keys.js'
-import type { DerivedObjects, OwnTable } from '../migration/migrationDialect.js'
+import type { DerivedObjects } from '../migration/migrationDialect.js'
 import {
   createOriginsTable,
   type DerivedObject,
@@ -53,19 +53,11 @@ export const schemaDialect: SchemaDialect = {
   },
 }
 
-/** Upgrades the table of idempotency keys of the first version, which stored the time as a timestamp. */
-const keysFromTimestamps = [
-  `alter table ${keysTable} add column at bigint`,
-  `update ${keysTable} set at = (extract(epoch from made) * 1000)::bigint`,
-  `alter table ${keysTable} alter column at set not null, drop column made`,
-  `create index ${keysTable}_at on ${keysTable} (at)`,
-]
-
 /** The tables that all resources share. */
-export const ownTables: Readonly<Record<string, OwnTable>> = {
-  ...Object.fromEntries(Object.entries(changeLogTables).map(([name, create]) => [name, { create }])),
-  [keysTable]: { create: createKeysTable(schemaDialect), upgrade: { column: 'made', sql: keysFromTimestamps } },
-  [originsTable]: { create: createOriginsTable(schemaDialect) },
+export const ownTables: Readonly<Record<string, readonly string[]>> = {
+  ...changeLogTables,
+  [keysTable]: createKeysTable(schemaDialect),
+  [originsTable]: createOriginsTable(schemaDialect),
 }
 
 /** A field in the row's JSON, of the descriptor's type. */
@@ -115,9 +107,7 @@ const searchedObjects = (resource: Resource): DerivedObject[] => {
   const condition = `new.${searchedColumn} is null or new.${searchedColumn} is not null`
   const trigger = `create or replace trigger ${name} before insert or update on ${table}
     for each row when (${condition}) execute function ${name}()`
-  // An earlier version made it a generated column.
-  const column = `alter table ${table} add column if not exists ${searchedColumn} text;
-    alter table ${table} alter column ${searchedColumn} drop expression if exists`
+  const column = `alter table ${table} add column if not exists ${searchedColumn} text`
   return [
     { type: 'column', name: searchedColumn, sql: column },
     { type: 'trigger', name, sql: `${compute.sql}; ${trigger}` },
@@ -141,7 +131,7 @@ const triggersOf = (resource: Resource): DerivedObject[] => {
   const trigger = (what: string, when: string, rest: string): DerivedObject => {
     const name = objectName(resource, what)
     const sql = `create or replace trigger ${name} after ${when} on ${quoted(resource.table)} ${rest}
-      execute function registry_changed('${resource.table}')`
+      execute function registry_changed()`
     return { type: 'trigger', name, sql }
   }
   const each = 'for each statement'

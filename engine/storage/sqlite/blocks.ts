@@ -1,19 +1,49 @@
-/** Finds where a page of all rows begins, from the number of rows in each block of ids. */
-import { blockBits } from '../schema.js'
+/** Blocks of consecutive rows: a table and triggers keep how many rows each has, and the start of a page is computed from them. */
 
-/** How many rows a block of ids has. */
-export type Block = readonly [block: number, rows: number]
+/** A block has at most twice as many rows: the next row splits it into two. */
+const blockRows = 2_048
+const splitAt = 2 * blockRows + 1
 
-const bits = BigInt(blockBits)
+/** The smallest and the largest id that a row can have. */
+const minId = -(2n ** 63n)
+const maxId = 2n ** 63n - 1n
 
-const firstId = (block: number): bigint => BigInt(block) << bits
-export const lastId = (block: number): bigint => ((BigInt(block) + 1n) << bits) - 1n
+/** A block: the first id that belongs to it, the last one, and how many rows it has. */
+export type Block = readonly [first: bigint, last: bigint, rows: bigint]
 
-/** The ids of some blocks, from the first to the last. */
+/** The ids of consecutive blocks, from the first to the last. */
 export const idRange = (blocks: readonly Block[]): readonly [from: bigint, to: bigint] => [
-  firstId(blocks[0]?.[0] ?? 0),
-  lastId(blocks.at(-1)?.[0] ?? 0),
+  blocks[0]?.[0] ?? minId,
+  blocks.at(-1)?.[1] ?? maxId,
 ]
+
+/** The SQL of the blocks of a table, which are kept in the table `blocks`. */
+export const blockSql = (table: string, blocks: string, fullIndex: string) => {
+  const blockOf = (id: string) => `first = (select max(first) from ${blocks} where first <= ${id})`
+  const middle = `(select id from ${table} where id >= ${blocks}.first order by id limit 1 offset ${blockRows})`
+  return {
+    table: `create table ${blocks} (first integer primary key, rows integer not null)`,
+    /** Finds the block that must be split; almost always empty. */
+    fullIndex: `create index ${fullIndex} on ${blocks} (rows) where rows = ${splitAt}`,
+    /** Counts the existing rows. The first block begins before every id, so that each id has a block. */
+    fill: [
+      `insert into ${blocks} values (${minId}, 0)`,
+      `insert or replace into ${blocks} select min(id), count(*)
+        from (select id, (row_number() over (order by id) - 1) / ${blockRows} as block from ${table}) group by block`,
+    ],
+    // No ON CONFLICT here: the statement that fires a trigger may have its own, which takes precedence. Where the counts differ
+    // from the rows, the middle may be in another block, and nothing is split.
+    countRow: `update ${blocks} set rows = rows + 1 where ${blockOf('new.id')};
+      insert into ${blocks} select ${middle}, ${splitAt - blockRows} from ${blocks} where rows = ${splitAt}
+        and ${middle} < coalesce((select min(first) from ${blocks} as later where later.first > ${blocks}.first), ${maxId});
+      update ${blocks} set rows = ${blockRows}
+        where rows = ${splitAt} and exists (select 1 from ${blocks} as later where later.first = ${middle});`,
+    uncountRow: `update ${blocks} set rows = rows - 1 where ${blockOf('old.id')};
+      delete from ${blocks} where rows = 0 and first > ${minId} and ${blockOf('old.id')};`,
+    /** The blocks in order. */
+    read: `select first, coalesce(lead(first) over (order by first) - 1, ${maxId}) as last, rows from ${blocks} order by first`,
+  }
+}
 
 /** A table at one moment. */
 export interface TableState {
@@ -27,9 +57,8 @@ export interface TableState {
   readonly hasLongRows: 0 | 1
 }
 
-/** The smallest id a row can have, and where a page past all rows begins. */
-const minId = -(2n ** 63n)
-const pastEnd = { first: 2n ** 63n - 1n, skip: 1n }
+/** Where a page past all rows begins. */
+const pastEnd = { first: maxId, skip: 1n }
 
 /** Where the page at an offset begins: at an id, after skipping some rows. */
 export const pageStart = (
@@ -42,9 +71,9 @@ export const pageStart = (
   // Where no id is missing, the offset is a key; ids beyond 2^53 are rounded here, so their blocks are used.
   const isExact = Number.isSafeInteger(first) && Number.isSafeInteger(last)
   if (isExact && last - first + 1 === rows) return { first: BigInt(first) + offset, skip: 0n }
-  let skip = Number(offset)
-  for (const [block, count] of readBlocks()) {
-    if (count > skip) return { first: firstId(block), skip: BigInt(skip) }
+  let skip = offset
+  for (const [start, , count] of readBlocks()) {
+    if (count > skip) return { first: start, skip }
     skip -= count
   }
   return pastEnd

@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { defaultDatabaseUrl } from '../../databaseUrl.js'
 import type { Registry } from '../../descriptor/registry.js'
-import { statesTable } from '../schema.js'
+import { countsTable } from '../schema.js'
 import { Database } from './driver.js'
 
 /** The path of a database without a file. */
@@ -97,7 +97,7 @@ export const refuseUnsound = (path: string, registry: Registry): void => {
       .prepare(`select name from sqlite_schema where type = 'table' and name not like 'sqlite\\_%' escape '\\'`)
       .pluck()
       .all() as string[]
-    const ours = new Set([statesTable, ...registry.map(({ table }) => table)])
+    const ours = new Set([countsTable, ...registry.map(({ table }) => table)])
     if (tables.length > 0 && !tables.some((table) => ours.has(table))) {
       throw new Error(
         `it belongs to another program, with the tables ${tables.slice(0, 5).join(', ')}; use another file`,

@@ -4,7 +4,7 @@ import { sqlitePath } from '../../databaseUrl.js'
 import type { Registry, Resource } from '../../descriptor/registry.js'
 import type { StorageOptions } from '../options.js'
 import { ResponseCache } from '../responseCache.js'
-import { statesTable } from '../schema.js'
+import { countsTable } from '../schema.js'
 import type { Storage } from '../storage.js'
 import { resourceTables } from '../table.js'
 import type { Trace } from '../trace.js'
@@ -57,7 +57,7 @@ const openFile = async (registry: Registry, path: string, options: StorageOption
   const writes = writeQueue(writing, commits.committed)
   const shared: Shared = { database, readers, writes, commits, trace }
   const cache = new ResponseCache(options.cacheBytes)
-  const counted = database.prepare(`select name, rows from ${statesTable}`).raw()
+  const counted = database.prepare(`select name, rows from ${countsTable}`).raw()
   const checkFile = fileGuard(path)
   const anyQuery = database.prepare('select count(*) from sqlite_schema')
   const dialectOf = (resource: Resource) => sqliteTable(resource, statements.get(resource.path) as Statements, shared)

@@ -4,6 +4,7 @@ import type { StreamPart } from '../dialect.js'
 import { type LargePage, largePage, pageHead, type SizedRow } from '../largePage.js'
 import type { Plan } from '../plan.js'
 import type { ValueCounts } from '../storage.js'
+import { elapsed } from '../trace.js'
 import { type Block, pageStart, type TableState } from './blocks.js'
 import { partReader, type RowsSql } from './parts.js'
 import { preparer } from './prepared.js'
@@ -17,7 +18,7 @@ export interface ListSql extends RowsSql {
   readonly searchIndex: string
   /** The table's state, as a TableState. */
   readonly state: string
-  /** The blocks of ids, with how many rows each has. */
+  /** The blocks of rows, in order. */
   readonly blocks: string
   /** The text that is searched. */
   readonly text: string
@@ -25,8 +26,8 @@ export interface ListSql extends RowsSql {
   readonly filters: Readonly<Record<string, string>>
 }
 
-/** A page: its bytes or, for a large one, its rows. */
-export type ListPage = { readonly version: string } & ({ readonly bytes: Uint8Array } | LargePage)
+/** A page: its bytes or, for a large one, its rows; with how many milliseconds it took to read. */
+export type ListPage = { readonly version: string; readonly ms: number } & ({ readonly bytes: Uint8Array } | LargePage)
 
 /** A filter that matches fewer rows than this is used instead of the search index. */
 const fewRows = 2_000
@@ -43,7 +44,7 @@ const listsOf = (
 ) => {
   const prepare = preparer(database, onPrepare)
   const value = (text: string, ...parameters: readonly unknown[]) => prepare(text).pluck().get(parameters)
-  const readBlocks = () => prepare(sql.blocks).raw().all() as Block[]
+  const readBlocks = () => prepare(sql.blocks).raw().safeIntegers().all() as Block[]
 
   /** The filter that matches the fewest rows, and how many up to `fewRows`. */
   const drivingFilter = (filters: Plan['filters']) =>
@@ -116,15 +117,18 @@ const listsOf = (
   }
 
   const pageOf = (query: Plan, deadline: number): ListPage => {
+    const started = performance.now()
     const state = prepare(sql.state).get() as TableState
     const { ids, total } = matchesOf(query, state, deadline)
     const { version } = state
     const tail = `],"meta":{"total":${total},"limit":${query.limit},"offset":${query.offset}}}`
     if (state.hasLongRows) {
       const rows = sizesOf(ids, deadline)
-      if (rows.reduce((sum, { bytes }) => sum + bytes, 0) > largePage) return { version, rows, tail }
+      if (rows.reduce((sum, { bytes }) => sum + bytes, 0) > largePage)
+        return { version, rows, tail, ms: elapsed(started) }
     }
-    return { version, bytes: jsonOfRows(ids, pageHead, tail) }
+    const bytes = jsonOfRows(ids, pageHead, tail)
+    return { version, bytes, ms: elapsed(started) }
   }
 
   const page = database.transaction(pageOf)

@@ -4,13 +4,14 @@ import type { Resource } from '../../descriptor/registry.js'
 import { batchesOf } from '../migration/batches.js'
 import { numberAsText } from '../migration/conversions.js'
 import type { Execute, MigrationDialect } from '../migration/migrationDialect.js'
-import { blockBits, type ObjectName, quoted, statesTable } from '../schema.js'
+import { countsTable, type ObjectName, quoted } from '../schema.js'
 import { StorageError } from '../storage.js'
 import { catalogueOf, tableNames } from './catalogue.js'
 import { rebuild, rebuildObstacles } from './rebuild.js'
 import { insertRows } from './rows.js'
 import {
   allIndexes,
+  blocksOf,
   blocksTable,
   bookkeepingOf,
   isUnservable,
@@ -36,8 +37,8 @@ const fill = async (execute: Execute, resource: Resource, rows: number): Promise
     `insert into ${search} (${search}, rank) values ('usermerge', 2)`,
     // One segment is searched several times as fast as the many that a long fill leaves.
     ...(rows > batch ? [`insert into ${search} (${search}) values ('optimize')`] : []),
-    `insert into ${blocksTable(resource)} select id >> ${blockBits}, count(*) from ${table} group by 1`,
-    `insert or replace into ${statesTable} select '${resource.table}', count(*), hex(randomblob(8)) from ${table}`,
+    ...blocksOf(resource).fill,
+    `insert or replace into ${countsTable} select '${resource.table}', count(*), hex(randomblob(8)) from ${table}`,
   ]
 }
 
@@ -98,10 +99,10 @@ export const migrationDialect = (database: Database): MigrationDialect => {
     obstacles: (current, shape) => rebuildObstacles(database, current, shape),
     reshape: (current, shape) => rebuild(database, current, shape),
     async countedTables() {
-      if (!catalogueOf(database, statesTable)) return []
-      return database.prepare(`select name from ${statesTable}`).pluck().all() as string[]
+      if (!catalogueOf(database, countsTable)) return []
+      return database.prepare(`select name from ${countsTable}`).pluck().all() as string[]
     },
-    forget: (table) => [`delete from ${statesTable} where name = '${table}'`],
+    forget: (table) => [`delete from ${countsTable} where name = '${table}'`],
     derivedObjects: (resource) => ({
       indexes: allIndexes(resource),
       bookkeeping: bookkeepingOf(resource),
@@ -115,8 +116,8 @@ export const migrationDialect = (database: Database): MigrationDialect => {
       }
     },
     async isCounted({ table }) {
-      const isThere = database.prepare('select 1 from sqlite_schema where name = ?').get(statesTable) !== undefined
-      return isThere && database.prepare(`select 1 from ${statesTable} where name = ?`).get(table) !== undefined
+      const isThere = database.prepare('select 1 from sqlite_schema where name = ?').get(countsTable) !== undefined
+      return isThere && database.prepare(`select 1 from ${countsTable} where name = ?`).get(table) !== undefined
     },
     drop: (_, object) => drop(object),
     indexStep: (_, index) => ({
@@ -131,8 +132,8 @@ export const migrationDialect = (database: Database): MigrationDialect => {
       return [{ about: `index and count the rows of ${resource.table}`, sql }]
     },
     storedCounts: (resource) => ({
-      total: `select rows from ${statesTable} where name = '${resource.table}'`,
-      blocks: `select block, rows from ${blocksTable(resource)}`,
+      total: `select rows from ${countsTable} where name = '${resource.table}'`,
+      blocks: `select first, rows from ${blocksTable(resource)}`,
       isTextWrong: `(select count(*) from ${quoted(resource.table)}) <> (select count(*) from ${searchTable(resource)}_docsize)`,
     }),
     isUniqueViolation: (error) => codeOf(error) === 'SQLITE_CONSTRAINT_UNIQUE',

@@ -1,6 +1,6 @@
 /** Reads all rows of a query in parts, each of which takes some milliseconds. */
 import { partBytes, type StreamPart } from '../dialect.js'
-import { type Block, idRange, lastId } from './blocks.js'
+import { type Block, idRange } from './blocks.js'
 import type { Prepare } from './prepared.js'
 import type { Finder } from './steps.js'
 
@@ -10,14 +10,14 @@ const partRows = 1_000
 
 const lineFeed = Buffer.from('\n')
 
-/** The most blocks of ids that one query goes through. */
+/** The most blocks that one query goes through. */
 const maxBlocks = 16
 
 /** The ids of the next matching rows after an id, and the last id that was checked; undefined at the end of the table. */
 const nextIds = (blocks: readonly Block[], after: bigint, { ids }: Finder) => {
   const found: bigint[] = []
   const end = performance.now() + partMs
-  let next = blocks.findIndex(([block]) => lastId(block) > after)
+  let next = blocks.findIndex(([, last]) => last > after)
   let size = 1
   while (next !== -1 && next < blocks.length) {
     const step = blocks.slice(next, next + size)

@@ -6,9 +6,8 @@ import type { Knex } from 'knex'
 import { type Kind, kindOf, servedValue } from '../../descriptor/kinds.js'
 import { type Field, type Resource, searchedFields } from '../../descriptor/registry.js'
 import { createKeysTable, keysTable } from '../keys.js'
-import type { OwnTable } from '../migration/migrationDialect.js'
 import {
-  blockBits,
+  countsTable,
   createOriginsTable,
   type DerivedObject,
   indexesOf,
@@ -18,8 +17,8 @@ import {
   quoted,
   type SchemaDialect,
   sqlOf,
-  statesTable,
 } from '../schema.js'
+import { blockSql } from './blocks.js'
 import { knex } from './knex.js'
 import { longText } from './search.js'
 
@@ -27,6 +26,11 @@ export const jsonIndex = (resource: Resource): string => objectName(resource, 'j
 export const longRowsIndex = (resource: Resource): string => objectName(resource, 'long')
 export const searchTable = (resource: Resource): string => objectName(resource, 'search')
 export const blocksTable = (resource: Resource): string => objectName(resource, 'blocks')
+const fullBlocksIndex = (resource: Resource): string => objectName(resource, 'full_blocks')
+
+/** The SQL of the blocks of a resource. */
+export const blocksOf = (resource: Resource) =>
+  blockSql(quoted(resource.table), blocksTable(resource), fullBlocksIndex(resource))
 
 export const columnOf = (kind: Kind) => kindOf(kind).sqlite
 
@@ -42,18 +46,16 @@ export const schemaDialect: SchemaDialect = {
 }
 
 /** The tables that all resources share. */
-export const ownTables: Readonly<Record<string, OwnTable>> = {
-  [statesTable]: {
-    create: sqlOf(
-      knex.schema.createTable(statesTable, (table) => {
-        table.text('name').primary()
-        table.integer('rows').notNullable()
-        table.text('state').notNullable()
-      }),
-    ),
-  },
-  [keysTable]: { create: createKeysTable(schemaDialect) },
-  [originsTable]: { create: createOriginsTable(schemaDialect) },
+export const ownTables: Readonly<Record<string, readonly string[]>> = {
+  [countsTable]: sqlOf(
+    knex.schema.createTable(countsTable, (table) => {
+      table.text('name').primary()
+      table.integer('rows').notNullable()
+      table.text('state').notNullable()
+    }),
+  ),
+  [keysTable]: createKeysTable(schemaDialect),
+  [originsTable]: createOriginsTable(schemaDialect),
 }
 
 const written = (sql: string, bindings: readonly unknown[]): string =>
@@ -104,17 +106,13 @@ export const allIndexes = (resource: Resource): DerivedObject[] => [
 /** The search index and the blocks of a resource, and the triggers that maintain them, the row count and the version. */
 export const bookkeepingOf = (resource: Resource): DerivedObject[] => {
   const { table } = resource
-  const [search, blocks] = [searchTable(resource), blocksTable(resource)]
+  const search = searchTable(resource)
+  const blocks = blocksOf(resource)
   const find = `insert into ${search} (rowid, text) values (new.id, ${searchedText(resource, 'new')});`
   const forget = `delete from ${search} where rowid = old.id;`
   // A random version, not a counter: after a restore from a backup, an old tag never matches new rows.
   const count = (change: string) =>
-    `update ${statesTable} set rows = rows ${change}, state = hex(randomblob(8)) where name = '${table}';`
-  // No ON CONFLICT here: the statement that fires a trigger may have its own, which takes precedence.
-  const enter = `insert into ${blocks} select new.id >> ${blockBits}, 0
-    where not exists (select 1 from ${blocks} where block = new.id >> ${blockBits});
-    update ${blocks} set rows = rows + 1 where block = new.id >> ${blockBits};`
-  const leave = `update ${blocks} set rows = rows - 1 where block = old.id >> ${blockBits};`
+    `update ${countsTable} set rows = rows ${change}, state = hex(randomblob(8)) where name = '${table}';`
   const trigger = (event: 'insert' | 'update' | 'delete', body: string): DerivedObject => {
     const name = objectName(resource, event)
     return { type: 'trigger', name, sql: `create trigger ${name} after ${event} on ${quoted(table)} begin ${body} end` }
@@ -124,9 +122,10 @@ export const bookkeepingOf = (resource: Resource): DerivedObject[] => {
   const options = "text, content = '', contentless_delete = 1, tokenize = 'trigram', detail = none"
   return [
     { type: 'table', name: search, sql: `create virtual table ${search} using fts5(${options})` },
-    { type: 'table', name: blocks, sql: `create table ${blocks} (block integer primary key, rows integer not null)` },
-    trigger('insert', `${find} ${enter} ${count('+ 1')}`),
-    trigger('update', `${forget} ${leave} ${find} ${enter} ${count('+ 0')}`),
-    trigger('delete', `${forget} ${leave} ${count('- 1')}`),
+    { type: 'table', name: blocksTable(resource), sql: blocks.table },
+    { type: 'index', name: fullBlocksIndex(resource), sql: blocks.fullIndex },
+    trigger('insert', `${find} ${blocks.countRow} ${count('+ 1')}`),
+    trigger('update', `${forget} ${blocks.uncountRow} ${find} ${blocks.countRow} ${count('+ 0')}`),
+    trigger('delete', `${forget} ${blocks.uncountRow} ${count('- 1')}`),
   ]
 }

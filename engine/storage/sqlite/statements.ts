@@ -2,11 +2,11 @@
 import { filterFields, type Registry, type Resource, searchedFields } from '../../descriptor/registry.js'
 import { compile, parameter } from '../bindings.js'
 import { conflictsQuery } from '../conflicts.js'
-import { quoted, statesTable } from '../schema.js'
+import { countsTable, quoted } from '../schema.js'
 import { keySql } from './keys.js'
 import { knex } from './knex.js'
 import type { ListSql } from './lists.js'
-import { blocksTable, isLong, jsonIndex, longRowsIndex, rowJson, searchedText, searchTable } from './schema.js'
+import { blocksOf, isLong, jsonIndex, longRowsIndex, rowJson, searchedText, searchTable } from './schema.js'
 
 /** SQLite plans a statement again for each new value of a bare limit; a cast prevents it (84 µs become 31). */
 const bounded = 'limit cast(? as integer) offset cast(? as integer)'
@@ -15,8 +15,8 @@ const bounded = 'limit cast(? as integer) offset cast(? as integer)'
 export const statementsOf = (registry: Registry, resource: Resource) => {
   const table = quoted(resource.table)
   const parameters = (...names: string[]) => names.map((name) => parameter(knex, name)) as never
-  const version = `(select state from ${statesTable} where name = '${resource.table}')`
-  const rowCount = `(select rows from ${statesTable} where name = '${resource.table}')`
+  const version = `(select state from ${countsTable} where name = '${resource.table}')`
+  const rowCount = `(select rows from ${countsTable} where name = '${resource.table}')`
   // Without INDEXED BY, SQLite computes the JSON again for a handful of rows.
   const rows = `select id, ${rowJson(resource)} as row from ${table} indexed by ${jsonIndex(resource)}`
   const columns = resource.fields.map((field) => field.name).filter((name) => name !== 'id')
@@ -46,7 +46,7 @@ export const statementsOf = (registry: Registry, resource: Resource) => {
       searchIndex: searchTable(resource),
       state: `select ${version} as version, ${rowCount} as rows, (select min(id) from ${table}) as first,
         (select max(id) from ${table}) as last, ${hasLongRows} as hasLongRows`,
-      blocks: `select block, rows from ${blocksTable(resource)} order by block`,
+      blocks: blocksOf(resource).read,
       text: searchedText(resource, resource.table),
       filters: Object.fromEntries(filterFields(resource).map(({ name }) => [name, `${table}.${quoted(name)} = ?`])),
       rows: `${rows} where id in (select value from json_each(?)) order by id`,

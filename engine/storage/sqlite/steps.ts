@@ -3,7 +3,7 @@ import type { ListQuery } from '../storage.js'
 import { type Block, idRange } from './blocks.js'
 import { DeadlineExceeded } from './search.js'
 
-/** How many blocks of ids the first step goes through, and how long steps should take, in milliseconds. */
+/** How many blocks the first step goes through, and how long steps should take, in milliseconds. */
 const firstStep = 8
 const [quickStep, slowStep] = [10, 40]
 

@@ -8,7 +8,7 @@ import { largePageBody } from '../largePage.js'
 import type { Plan } from '../plan.js'
 import { fieldOf, quoted } from '../schema.js'
 import { elapsed, type Trace } from '../trace.js'
-import { pageStart, type TableState } from './blocks.js'
+import { type Block, pageStart, type TableState } from './blocks.js'
 import type { CommitCounter } from './commitCounter.js'
 import { type Prepare, preparer } from './prepared.js'
 import { queryPlans } from './queryPlans.js'
@@ -81,7 +81,7 @@ export const sqliteTable = (resource: Resource, statements: Statements, shared: 
   const readPage = reader(statements.all)
   const readRow = reader(statements.get)
   const readConflicts = reader(statements.conflicts)
-  const readBlocks = () => prepare(statements.lists.blocks).raw().all() as [number, number][]
+  const readBlocks = () => prepare(statements.lists.blocks).raw().safeIntegers().all() as Block[]
 
   /** The page of all rows, which takes some 40 µs at any offset. */
   const pageOfAll = (plan: Plan, now: TableState): VersionedBody => {
@@ -101,7 +101,7 @@ export const sqliteTable = (resource: Resource, statements: Statements, shared: 
     async page(plan, caller) {
       const now = state.current()
       if (plan.by === 'all' && !now.hasLongRows) return pageOfAll(plan, now)
-      const page = await readers.page(resource.path, plan, caller)
+      const page = await readers.page(resource.path, plan, now.rows, caller)
       if ('bytes' in page) return { version: page.version, body: asBuffer(page.bytes) }
       return { body: largePageBody(page, (ids) => readers.rows(resource.path, ids)) }
     },

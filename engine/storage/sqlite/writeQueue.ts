@@ -11,6 +11,7 @@ export interface WriteQueue {
 
 interface Pending {
   readonly write: Write
+  readonly since: number
   readonly resolve: (written: Promise<Written>) => void
 }
 
@@ -58,7 +59,8 @@ export const writeQueue = (writer: Executor, onCommit: () => void): WriteQueue =
   const commitAll = async (): Promise<void> => {
     while (pending.length > 0) {
       const batch = nextBatch()
-      const commit = run(batch.map(({ write }) => write)).finally(onCommit)
+      const now = performance.now()
+      const commit = run(batch.map(({ write, since }) => ({ ...write, waitedMs: now - since }))).finally(onCommit)
       for (const [index, { resolve }] of batch.entries()) resolve(commit.then((written) => written[index] as Written))
       await commit.catch(() => {})
     }
@@ -71,7 +73,7 @@ export const writeQueue = (writer: Executor, onCommit: () => void): WriteQueue =
   const starting = setTimeout(() => void run([]).catch(() => {}), startDelay)
   starting.unref()
   return {
-    write: (write) => new Promise((resolve) => add({ write, resolve })),
+    write: (write) => new Promise((resolve) => add({ write, since: performance.now(), resolve })),
     async close() {
       clearTimeout(starting)
       await committing

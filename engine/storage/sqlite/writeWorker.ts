@@ -8,7 +8,7 @@ import { serveTasks } from './worker.js'
 import { type Write, type Written, writer } from './writes.js'
 
 /**
- * How long a write waits for another process's transaction, and how often it tries, in milliseconds. SQLite itself would wait
+ * How long a write waits for another process's transaction, the commits before its own included, and how often it tries, in milliseconds. SQLite itself would wait
  * up to 100 ms between tries: with four writing processes, the slowest commit then takes 700 ms instead of 100.
  */
 const lockTimeout = 5_000
@@ -43,7 +43,7 @@ const merge = (): void => {
 }
 
 const commit = async (writes: readonly Write[]): Promise<Written[]> => {
-  const since = performance.now()
+  const since = performance.now() - Math.max(0, ...writes.map(({ waitedMs = 0 }) => waitedMs))
   for (;;) {
     try {
       return write(writes)

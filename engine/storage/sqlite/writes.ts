@@ -19,6 +19,8 @@ export interface Write {
   /** Reads the row by its id, as a version and a body. */
   readonly read: string
   readonly retry: (Retry & { readonly sql: KeySql }) | undefined
+  /** How long it has waited for other commits, in milliseconds. */
+  readonly waitedMs?: number
 }
 
 /** The outcome of a write; an error means that it was not stored. */
