@@ -1,6 +1,6 @@
 /** The SQLite file: created with its folder, and rejected with a clear message if it is unusable. */
 import { spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -75,6 +75,8 @@ test('a read-only database is served with a warning; an incomplete one is reject
   assert.ok(running.messages().includes(warning))
   assert.is(await running.end('SIGTERM'), 0)
   chmodSync(path, 0o644)
+  // SQLite has created them with the permissions of the file.
+  for (const name of ['-shm', '-wal']) rmSync(`${path}${name}`, { force: true })
   const database = new Database(path)
   database.exec('drop table registry_keys')
   database.close()
@@ -135,6 +137,8 @@ test('the commands that only read name what is wrong too', () => {
     ][])
       assert.match(command(name, args, path), message)
   }
+  // Otherwise an ordinary user could not remove it.
+  chmodSync(closed, 0o755)
 })
 
 test.run()
