@@ -3,15 +3,16 @@ import { publicDatabaseUrl } from './databaseUrl.js'
 import type { Resource } from './descriptor/registry.js'
 import { notices } from './log.js'
 import { progressBar, stepProgress } from './progress.js'
+import type { Opened } from './storage/options.js'
 
 /** Reports that the database was created or opened. */
-export const reportOpened = (url: string, { created, demo }: { created: boolean; demo: boolean }): void => {
+export const reportOpened = (url: string, { created, demo, driver }: Opened): void => {
   const database = publicDatabaseUrl(url)
   const what = url.startsWith('sqlite:') ? `the database ${database}` : `the tables in ${database}`
   const message = created
     ? `Created ${what}, ${demo ? 'with the demo data' : 'without demo data'}.`
     : `Opened the database ${database}${demo ? ', which was empty, and loaded the demo data' : ''}.`
-  notices.info({ database, created, demo }, message)
+  notices.info({ database, created, demo, driver }, message)
 }
 
 /** Reports the resources with demo rows whose table is empty: demo rows are only loaded into a database without rows. */

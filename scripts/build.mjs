@@ -84,9 +84,17 @@ export const compilerPath = () => {
   }
 }
 
+/** npm leaves TypeScript out if NODE_ENV says so. */
+const installCommand = () => (process.env.NODE_ENV === 'production' ? 'npm ci --include=dev' : 'npm ci')
+
 /** The error for what the compiler printed: each error with its source line, and a count. */
 const buildError = (output) => {
   const plain = stripVTControlCharacters(output)
+  if (!/error TS\d+/.test(plain)) {
+    return new BuildError(
+      `TypeScript does not run: the installation is incomplete. Run ${installCommand()} again.\n\n${plain}`.trimEnd(),
+    )
+  }
   const error = new BuildError(`The build failed:\n\n${process.stderr.isTTY ? output : plain}`.trimEnd())
   error.problems = [...plain.matchAll(/^(\S+):(\d+):(\d+) - error TS\d+: (.*)$/gm)].map(
     ([, file, line, column, message]) => ({ file, line: Number(line), column: Number(column), message }),
@@ -177,7 +185,7 @@ export const build = ({ quiet = false } = {}) => {
     const compiler = compilerPath()
     if (compiler === undefined && last !== undefined) {
       console.error(
-        'The sources differ from the build in dist/, and TypeScript is not installed: using the existing build. To build the sources, run npm ci first.',
+        `The sources differ from the build in dist/, and TypeScript is not installed: using the existing build. To build the sources, run ${installCommand()} first.`,
       )
       return use(last)
     }
@@ -188,7 +196,7 @@ export const build = ({ quiet = false } = {}) => {
   }
   if (digest === undefined || !existsSync(join(dist, digest))) {
     throw new BuildError(
-      'There is no build in dist/, and TypeScript is not installed. Run npm ci to install it, and try again.',
+      `There is no build in dist/, and TypeScript is not installed. Run ${installCommand()} to install it, and try again.`,
     )
   }
   if (digest !== last || !existsSync(join(dist, 'server.js'))) {

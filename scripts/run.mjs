@@ -18,4 +18,25 @@ try {
   else console.error(error.message)
   process.exit(1)
 }
-await import(pathToFileURL(process.argv[1]).href)
+
+// A shell between npm and this process ends by a signal without passing it on.
+if (process.env.npm_lifecycle_event !== undefined && process.platform !== 'win32') {
+  const parent = process.ppid
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(timer)
+    process.kill(process.pid, 'SIGTERM')
+  }, 100)
+  timer.unref()
+}
+
+try {
+  await import(pathToFileURL(process.argv[1]).href)
+} catch (error) {
+  const isMissing =
+    /^(?:ERR_)?MODULE_NOT_FOUND$/.test(error.code) && /Cannot find (?:package|module) '[^./]/.test(error.message)
+  if (!isMissing && error.name !== 'StorageError') throw error
+  const [reason] = error.message.split('\n')
+  console.error(isMissing ? `The installation is incomplete: run npm ci again. (${reason})` : reason)
+  process.exit(1)
+}

@@ -53,13 +53,19 @@ process.exit()
   write('parts/second.ts', 'export const second: string = "two"')
   symlinkSync(join(root, 'node_modules'), join(path, 'node_modules'))
   copyCompressedDocs(path)
-  const start = (args: readonly string[] = ['scripts/run.mjs', 'server']) => {
-    const child = spawn(process.execPath, args, { cwd: path })
+  const start = (args: readonly string[] = ['scripts/run.mjs', 'server'], environment = {}) => {
+    const child = spawn(process.execPath, args, { cwd: path, env: { ...process.env, ...environment } })
     const ended = Promise.all([once(child, 'close'), text(child.stdout), text(child.stderr)])
     return { child, ended: ended.then(([[code], stdout, stderr]) => ({ code, stdout, stderr })) }
   }
   const builds = () => readdirSync(join(path, 'dist')).filter((name) => /^[0-9a-f]{12}$/.test(name))
-  return { path, write, start, run: (args?: readonly string[]) => start(args).ended, builds }
+  return {
+    path,
+    write,
+    start,
+    run: (args?: readonly string[], environment = {}) => start(args, environment).ended,
+    builds,
+  }
 }
 
 const test = suite('the build')
@@ -162,7 +168,28 @@ test('without TypeScript and without a build, one line explains it', async () =>
   const { code, stdout, stderr } = await run()
   assert.is(code, 1)
   assert.is(stdout, '')
-  assert.match(stderr, /^There is no build in dist\/, and TypeScript is not installed\. [^\n]+\n$/)
+  assert.match(stderr, /^There is no build in dist\/, and TypeScript is not installed\. Run npm ci to [^\n]+\n$/)
+  assert.match((await run(undefined, { NODE_ENV: 'production' })).stderr, /Run npm ci --include=dev to /)
+})
+
+test('a missing package stops the start with the advice to install again', async () => {
+  const { write, run } = newProject()
+  write('parts/first.ts', "import 'package-that-is-missing'\nexport const first: string = 'one'")
+  const { code, stderr } = await run()
+  assert.is(code, 1)
+  assert.match(
+    stderr,
+    /^Building …\nThe installation is incomplete: run npm ci again\. \(Cannot find package [^\n]+\n$/,
+  )
+})
+
+test('a process that npm started stops when the shell between them ends', async () => {
+  const { path, run } = newProject()
+  await run()
+  const script = `${process.execPath} scripts/run.mjs server --wait & echo $!; sleep 1; exit`
+  const shell = spawn('sh', ['-c', script], { cwd: path, env: { ...process.env, npm_lifecycle_event: 'start' } })
+  // The output ends when the process does.
+  assert.match(await text(shell.stdout), /^\d+\none\n$/)
 })
 
 test('a compile error stops the start with the compiler’s message, and the last build stays', async () => {

@@ -1,37 +1,63 @@
 /** The command line of `npm test` and `npm run test:postgres`: which test files run. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { loadRegistry } from '../engine/descriptor/load.js'
 import { nearest } from '../engine/descriptor/nearest.js'
-import { UsageError } from '../support/options.js'
+import { folders } from '../product.js'
+import { optionalText, UsageError } from '../support/options.js'
 
 const suffix = '.test.js'
 
 export const testCommand = (name: string) => ({
   name,
-  about: 'Runs the tests: all of them, or those of the files whose name contains NAME.',
+  about: 'Runs the tests: all of them, or those of the files whose names contain NAME.',
   argument: { name: 'NAME', about: 'part of the name of a file in spec-tests/', required: false },
-  options: {},
-  example: `${name} -- search`,
+  moreArguments: { name: 'NAME', about: 'another one' },
+  options: { resource: optionalText('run what is derived from one resource', 'PATH') },
+  example: `${name} -- search create`,
 })
 
+const sourceOf = (file: string): string => readFileSync(join(import.meta.dirname, file), 'utf8')
+
 /** Whether a test file uses the database of the run; the others pass or fail alike on every database. */
-const usesDatabase = (file: string): boolean =>
-  /\/support\/(database|service)\.js'/.test(readFileSync(join(import.meta.dirname, file), 'utf8'))
+const usesDatabase = (file: string): boolean => /\/support\/(database|service)\.js'/.test(sourceOf(file))
+
+/** Whether a test file repeats its tests for each resource. */
+const isGeneric = (file: string): boolean => /\btestedResources\b/.test(sourceOf(file))
+
+const rejectUnknownResource = async (resource: string): Promise<void> => {
+  const paths = (await loadRegistry(folders)).map(({ path }) => path)
+  if (paths.includes(resource)) return
+  const near = nearest(resource, paths)
+  const advice = near ? `Did you mean ${near}?` : 'See resources/.'
+  throw new UsageError(`--resource is "${resource}", which is not a resource. ${advice}`)
+}
 
 /**
- * The test files whose name contains the text; files that begin with the other database's name are excluded.
+ * The test files whose names contain one of the texts; files that begin with the other database's name are excluded.
  * A complete run on PostgreSQL leaves out the files that do not use the database.
  */
-export const testFiles = (database: 'sqlite' | 'postgres', text = ''): string[] => {
+export const testFiles = async (
+  database: 'sqlite' | 'postgres',
+  texts: readonly string[],
+  resource: string | undefined,
+): Promise<string[]> => {
+  if (resource !== undefined) await rejectUnknownResource(resource)
   const other = database === 'sqlite' ? 'postgres.' : 'sqlite.'
   const all = readdirSync(import.meta.dirname).filter((file) => file.endsWith(suffix) && !file.startsWith(other))
-  const isComplete = database === 'postgres' && text === ''
-  const chosen = all.filter((file) => file.includes(text) && (!isComplete || usesDatabase(file)))
-  if (chosen.length > 0) return chosen
   const names = all.map((file) => file.slice(0, -suffix.length))
-  const near = nearest(
-    text,
-    names.flatMap((name) => [name, name.slice(name.indexOf('.') + 1)]),
+  const unknown = texts.find((text) => !names.some((name) => name.includes(text)))
+  if (unknown !== undefined) {
+    const near = nearest(
+      unknown,
+      names.flatMap((name) => [name, name.slice(name.indexOf('.') + 1)]),
+    )
+    const advice = near ? `Did you mean ${near}?` : 'See spec-tests/.'
+    throw new UsageError(`No test file has "${unknown}" in its name. ${advice}`)
+  }
+  return all.filter(
+    (file) =>
+      (texts.length > 0 ? texts.some((text) => file.includes(text)) : database === 'sqlite' || usesDatabase(file)) &&
+      (resource === undefined || isGeneric(file)),
   )
-  throw new UsageError(`No test file has "${text}" in its name. ${near ? `Did you mean ${near}?` : 'See spec-tests/.'}`)
 }

@@ -65,6 +65,8 @@ const rejected: [name: string, args: string, status: number, message: string][] 
   ['new', 'employees name:text', 2, 'resources/employees.ts already exists; choose another path, or change that file.'],
   ['contract', 'docs', 2, 'Unexpected argument "docs". See --help.'],
   ['test', 'serch', 2, 'No test file has "serch" in its name. Did you mean search?'],
+  ['test', 'search lsit', 2, 'No test file has "lsit" in its name. Did you mean list?'],
+  ['test', '--resource leaf', 2, '--resource is "leaf", which is not a resource. Did you mean leave?'],
   ['test:postgres', 'serch', 2, 'No test file has "serch" in its name. Did you mean search?'],
   ['start', '--prot 4000', 2, 'Unknown option --prot. Settings are environment variables: PORT=… npm start'],
   ['backup', '', 2, 'FILE is missing. See --help.'],
@@ -134,7 +136,7 @@ const filesAfterInterrupt = async (name: string, args: string, signal: NodeJS.Si
   mkdirSync(temporary)
   const env: NodeJS.ProcessEnv = { ...environment, TMPDIR: temporary }
   delete env['TEST_DATABASE_URL']
-  const child = spawn('sh', ['-c', `${scripts[name]} ${args}`], { cwd: root, stdio: 'ignore', env })
+  const child = spawn('sh', ['-c', `exec ${scripts[name]} ${args}`], { cwd: root, stdio: 'ignore', env })
   const ended = once(child, 'exit')
   while (readdirSync(temporary).length === 0 && child.exitCode === null) await setTimeout(20)
   await setTimeout(1_500)

@@ -10,7 +10,7 @@ import { publicRow } from '../support/samples.js'
 import { storageOptions } from '../support/storageOptions.js'
 import { freshUrl, server } from './support/database.js'
 import { containing, joinedText } from './support/searchOracle.js'
-import { registry, startService } from './support/service.js'
+import { startService, testedResources } from './support/service.js'
 
 const { send } = await startService()
 const test = suite('download')
@@ -35,7 +35,7 @@ const parseCsv = (body: string): (string | null)[][] => {
   return rows
 }
 
-for (const resource of registry) {
+for (const resource of testedResources) {
   const path = `/api/v1/${resource.path}`
   const rows = resource.demo.map((row) => publicRow(resource, row)).sort((a, b) => Number(a['id']) - Number(b['id']))
 

@@ -2,7 +2,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { publicRow } from '../support/samples.js'
-import { registry, startService } from './support/service.js'
+import { startService, testedResources } from './support/service.js'
 
 const { get, send } = await startService()
 
@@ -26,7 +26,7 @@ const unknownIds = [
   "1'--",
 ]
 
-for (const resource of registry) {
+for (const resource of testedResources) {
   const test = suite(`get ${resource.path}`)
   const path = `/v1/${resource.path}`
 

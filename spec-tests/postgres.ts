@@ -6,7 +6,7 @@ import { startPostgres } from '../support/postgresServer.js'
 import { testCommand, testFiles } from './command.js'
 import { runOn } from './support/database.js'
 
-const run = async (name: string | undefined): Promise<number> => {
+const run = async (): Promise<number> => {
   const given = process.env['TEST_DATABASE_URL']
   const { url, stop } = given ? { url: given, stop: async () => {} } : await startPostgres()
   const prefix = `registry_test_${process.pid}_`
@@ -16,7 +16,7 @@ const run = async (name: string | undefined): Promise<number> => {
   }
   // An embedded server is removed with all its databases.
   if (given) onEnd((isExiting) => !isExiting && dropDatabases())
-  const args = ['--enable-source-maps', join(import.meta.dirname, 'run.js'), ...(name ? [name] : [])]
+  const args = ['--enable-source-maps', join(import.meta.dirname, 'run.js'), ...process.argv.slice(2)]
   const env = { ...process.env, TEST_DATABASE_URL: url, TEST_DATABASE_PREFIX: prefix }
   // SIGTERM lets it remove its own folders and processes.
   const child = spawnChild(process.execPath, args, { stdio: 'inherit', env }, 'SIGTERM')
@@ -26,8 +26,8 @@ const run = async (name: string | undefined): Promise<number> => {
   return code ?? 1
 }
 
-await runCommand(testCommand('npm run test:postgres'), async (_, name) => {
+await runCommand(testCommand('npm run test:postgres'), async ({ resource }, name, more) => {
   // Rejects an unknown name before a server is started.
-  testFiles('postgres', name)
-  process.exit(await run(name))
+  await testFiles('postgres', name === undefined ? [] : [name, ...more], resource)
+  process.exit(await run())
 })

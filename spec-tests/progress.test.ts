@@ -142,7 +142,7 @@ const isScriptInstalled = spawnSync('script', ['--version']).status === 0
 /** Runs a command of cli/ in a pseudo terminal, and returns what the terminal shows. */
 const inTerminal = (url: string, command: string): string => {
   const [name = '', ...args] = command.split(' ')
-  const line = [process.execPath, join(build, 'cli', `${name}.js`), ...args].join(' ')
+  const line = [process.execPath, join(build, 'cli', `${name}.js`), ...args].map((part) => `'${part}'`).join(' ')
   const env = { ...process.env, DATABASE_URL: url, TERM: 'xterm', COLUMNS: '100' }
   const { status, stdout } = spawnSync('script', ['-qec', line, '/dev/null'], { env, encoding: 'utf8' })
   assert.is(status, 0, stdout)

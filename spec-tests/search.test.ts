@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert'
 import { type Field, filterFields, type Resource, type RowValues } from '../engine/descriptor/registry.js'
 import { publicRow } from '../support/samples.js'
 import { containing, joinedText } from './support/searchOracle.js'
-import { registry, startService } from './support/service.js'
+import { startService, testedResources } from './support/service.js'
 
 const { get, create } = await startService()
 
@@ -51,7 +51,7 @@ const expectPage = async (path: string, query: string, rows: readonly RowValues[
   assert.is(body.meta.total, rows.length, query)
 }
 
-for (const resource of registry) {
+for (const resource of testedResources) {
   const test = suite(`search ${resource.path}`)
   const path = `/v1/${resource.path}`
   const rows = resource.demo.map((row) => publicRow(resource, row))

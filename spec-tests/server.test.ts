@@ -27,6 +27,7 @@ test('the first start creates the database with demo data; a second start keeps 
   assert.equal(more, [])
   // Every line is JSON, and none contains the password.
   assert.is(first.output().trimEnd().split('\n').length, 2)
+  if (DATABASE_URL.startsWith('sqlite:')) assert.match(first.output(), /"driver":"better-sqlite3 \d+\.\d+\.\d+"/)
   assert.not.match(first.output(), /of-the-tests/)
   const before = await totalOf(first.address, 'leave')
   const response = await fetch(`${first.address}/api/v1/leave`, {

@@ -17,10 +17,9 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { Database } from '../engine/storage/sqlite/driver.js'
 import { temporaryFolder } from '../support/cleanup.js'
-import { type RunningService, startAndFail, startProcess } from '../support/process.js'
+import { obeyingPermissions, type RunningService, startAndFail, startProcess } from '../support/process.js'
 
 const { path: folder } = temporaryFolder('faults')
-chmodSync(folder, 0o777)
 const API_TOKEN = 'a-token-of-some-length'
 let files = 0
 const newPath = (): string => join(folder, `${++files}.sqlite`)
@@ -171,8 +170,7 @@ test('read-only file: reads work, creates get 503', async () => {
   const demo = await totalOf(first)
   assert.is(await first.end('SIGTERM'), 0)
   chmodSync(path, 0o444)
-  // Permissions do not apply to root, so the service runs as another user.
-  const running = await start(path, process.getuid?.() === 0 ? { uid: 65_534 } : {})
+  const running = await start(path, obeyingPermissions)
   assert.is(await totalOf(running), demo)
   await expectUnavailable(await create(running))
   assert.is((await read(running)).status, 200)

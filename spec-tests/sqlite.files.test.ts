@@ -1,15 +1,14 @@
 /** The SQLite file: created with its folder, and rejected with a clear message if it is unusable. */
 import { spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { Database } from '../engine/storage/sqlite/driver.js'
 import { temporaryFolder } from '../support/cleanup.js'
-import { startAndFail, startProcess } from '../support/process.js'
+import { obeyingPermissions, startAndFail, startProcess } from '../support/process.js'
 
 const { path: folder } = temporaryFolder('files')
-chmodSync(folder, 0o777)
 
 const test = suite('the database file')
 
@@ -24,9 +23,6 @@ test('the folder of the default path is created, and no other', async () => {
   assert.match(output, /cannot be used: the folder \S+\/new does not exist; create it, or correct the path\n$/)
   assert.not.ok(existsSync(join(folder, 'new')))
 })
-
-/** Permissions do not apply to root, so the service runs as another user. */
-const asUser = process.getuid?.() === 0 ? { uid: 65_534 } : {}
 
 const unusable: [name: string, make: (path: string) => void, message: RegExp][] = [
   ['a folder', (path) => mkdirSync(path), /it is a folder; name a file in it, such as \S+\/workforce\.sqlite\n$/],
@@ -51,7 +47,7 @@ for (const [name, make, message] of unusable) {
   test(`${name} stops the start with its own message`, async () => {
     const path = join(folder, name.replaceAll(' ', '-'))
     make(path)
-    const { code, output } = await startAndFail({ DATABASE_URL: `sqlite:${path}` }, asUser)
+    const { code, output } = await startAndFail({ DATABASE_URL: `sqlite:${path}` }, obeyingPermissions)
     assert.is(code, 1)
     assert.match(output, /^The database [^\n]+ cannot be used: [^\n]+\n$/)
     assert.match(output, message)
@@ -62,30 +58,35 @@ test('an unwritable folder, and a file instead of a folder, are named', async ()
   const closed = join(folder, 'closed')
   mkdirSync(closed)
   chmodSync(closed, 0o555)
-  const { code, output } = await startAndFail({ DATABASE_URL: `sqlite:${join(closed, 'new', 'x.sqlite')}` }, asUser)
+  const { code, output } = await startAndFail(
+    { DATABASE_URL: `sqlite:${join(closed, 'new', 'x.sqlite')}` },
+    obeyingPermissions,
+  )
   assert.is(code, 1)
   assert.match(output, new RegExp(`cannot be used: this user may not write to the folder ${closed},[^\\n]+\\n$`))
   const file = join(folder, 'file')
   writeFileSync(file, '')
-  const other = await startAndFail({ DATABASE_URL: `sqlite:${join(file, 'x.sqlite')}` }, asUser)
+  const other = await startAndFail({ DATABASE_URL: `sqlite:${join(file, 'x.sqlite')}` }, obeyingPermissions)
   assert.match(other.output, new RegExp(`cannot be used: ${file} is a file, not a folder; use another path\\n$`))
 })
 
 test('a read-only database is served with a warning; an incomplete one is rejected', async () => {
   const path = join(folder, 'read-only.sqlite')
-  const first = await startProcess({ DATABASE_URL: `sqlite:${path}` }, asUser)
+  const first = await startProcess({ DATABASE_URL: `sqlite:${path}` }, obeyingPermissions)
   assert.is(await first.end('SIGTERM'), 0)
   chmodSync(path, 0o444)
-  const running = await startProcess({ DATABASE_URL: `sqlite:${path}` }, asUser)
+  const running = await startProcess({ DATABASE_URL: `sqlite:${path}` }, obeyingPermissions)
   const warning = `The database ${path} is read-only: reads are served, and creates respond with 503.`
   assert.ok(running.messages().includes(warning))
   assert.is(await running.end('SIGTERM'), 0)
   chmodSync(path, 0o644)
+  // SQLite has created them with the permissions of the file.
+  for (const name of ['-shm', '-wal']) rmSync(`${path}${name}`, { force: true })
   const database = new Database(path)
   database.exec('drop table registry_keys')
   database.close()
   chmodSync(path, 0o444)
-  const { code, output } = await startAndFail({ DATABASE_URL: `sqlite:${path}` }, asUser)
+  const { code, output } = await startAndFail({ DATABASE_URL: `sqlite:${path}` }, obeyingPermissions)
   assert.is(code, 1)
   assert.match(
     output,
@@ -106,7 +107,11 @@ test('a file that is not a database stops the start and is not changed', async (
 const command = (name: string, args: readonly string[], path: string): string => {
   const file = join(import.meta.dirname, '..', 'cli', `${name}.js`)
   const env = { ...process.env, DATABASE_URL: `sqlite:${path}` }
-  const { status, stdout, stderr } = spawnSync(process.execPath, [file, ...args], { ...asUser, env, encoding: 'utf8' })
+  const { shell = 'exec "$0" "$@"' } = obeyingPermissions
+  const { status, stdout, stderr } = spawnSync('sh', ['-c', shell, process.execPath, file, ...args], {
+    env,
+    encoding: 'utf8',
+  })
   assert.is(status, 1)
   assert.is(stdout, '')
   return stderr
@@ -137,6 +142,8 @@ test('the commands that only read name what is wrong too', () => {
     ][])
       assert.match(command(name, args, path), message)
   }
+  // Otherwise an ordinary user could not remove it.
+  chmodSync(closed, 0o755)
 })
 
 test.run()

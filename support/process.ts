@@ -24,19 +24,21 @@ export interface RunningService {
 const server = join(import.meta.dirname, '..', 'server.js')
 
 interface LaunchOptions {
-  /** The user to run as. */
-  readonly uid?: number
   /** A shell command that sets limits and then runs its arguments. */
   readonly shell?: string
 }
 
+/** Permissions of files do not apply to root; with this they do. Another user could not read a private folder. */
+export const obeyingPermissions: LaunchOptions =
+  process.getuid?.() === 0 ? { shell: 'exec setpriv --bounding-set -dac_override,-dac_read_search "$0" "$@"' } : {}
+
 /** Starts the service without waiting for it. */
-export const launch = (environment: Record<string, string>, { uid, shell }: LaunchOptions = {}) => {
+export const launch = (environment: Record<string, string>, { shell }: LaunchOptions = {}) => {
   const { PATH, HOME } = process.env
   const service = [process.execPath, ...startFlags, server]
   const [program = '', ...args] = shell === undefined ? service : ['sh', '-c', shell, ...service]
   const env = { PATH, HOME, PORT: '0', LOG_LEVEL: 'warn', ...environment }
-  const child = spawnChild(program, args, { env, ...(uid !== undefined && { uid }) })
+  const child = spawnChild(program, args, { env })
   let output = ''
   let errors = ''
   child.stdout?.on('data', (chunk) => {

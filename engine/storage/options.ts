@@ -20,9 +20,11 @@ export interface PoolOptions {
   readonly preparedStatements?: 'auto' | 'on' | 'off'
 }
 
-interface Opened {
+export interface Opened {
   readonly created: boolean
   readonly demo: boolean
+  /** The package that reads the file, and its version. */
+  readonly driver?: string
 }
 
 /** How to open a connection that does not serve. */

@@ -34,10 +34,7 @@ const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
 /** Starting npm takes longer than most of the scripts. */
 const withoutNpm = (command: string): string =>
-  command.replaceAll(/\bnpm (?:run )?([\w:]+)(?: --(?= |$))?/g, (call, name: string) => {
-    const script = scripts[name]
-    return script === undefined ? call : script.replace(/^exec /, '')
-  })
+  command.replaceAll(/\bnpm (?:run )?([\w:]+)(?: --(?= |$))?/g, (call, name: string) => scripts[name] ?? call)
 
 /** Copies the project; the tests and tools only where they are needed, because they take most of the time of a build. */
 export const projectCopy = ({ hasTests = false } = {}): ProjectCopy => {

@@ -27,6 +27,9 @@ export const deployed = withSampleRows(await loadRegistry(folders))
 /** These and the kitchen sink, with generated rows for resources without demo rows. */
 export const registry: Registry = withSampleRows([...deployed, ...kitchenSink])
 
+/** The resources to repeat tests for: all, or the one that `npm test -- --resource` names. */
+export const testedResources: Registry = registry.filter(({ path }) => path === (process.env['TEST_RESOURCE'] ?? path))
+
 export interface TestResponse {
   readonly status: number
   readonly headers: IncomingHttpHeaders

@@ -10,7 +10,7 @@ import type { MigrationPlan } from '../migration/migrationPlan.js'
 import type { ChangeOptions, ConnectOptions, Migrated, MigrateOptions, StorageOptions } from '../options.js'
 import { NothingToDo, StorageError } from '../storage.js'
 import { connect } from './connection.js'
-import { Database } from './driver.js'
+import { Database, driver } from './driver.js'
 import { explainError, inMemory, isNew, makeFolder, refuseUnreadable, refuseUnsound, refuseUnusable } from './file.js'
 import { migrationDialect } from './migration.js'
 
@@ -56,7 +56,7 @@ export const setUp = (registry: Registry, path: string, options: StorageOptions)
   withMigrated(registry, path, options, async ({ database, dialect, isCreated }) => {
     const isLoaded = options.demo && (await loadDemo(dialect, registry))
     await reportDrift(dialect, registry, options.warn)
-    options.opened?.({ created: isCreated, demo: isLoaded })
+    options.opened?.({ created: isCreated, demo: isLoaded, driver })
     // From here on, waiting for a lock would block every request of this process.
     database.pragma(`busy_timeout = ${readLockTimeout}`)
     return database
