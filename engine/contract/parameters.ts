@@ -52,6 +52,9 @@ const outOfBounds = (name: string, input: string, issue: z.core.$ZodIssue): Issu
 const asNumber = (value: bigint): number =>
   Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Number(value)))
 
+/** Not URLSearchParams() of the text itself, which takes a question mark off its start: `??limit=0` has a parameter `?limit`. */
+export const queryParameters = (querystring: string): URLSearchParams => new URLSearchParams(`&${querystring}`)
+
 /** Makes the parser of one parameter from its schema. */
 const parameterParser = (name: string, schema: z.ZodDefault<z.ZodInt> | z.ZodOptional<z.ZodInt | z.ZodString>) => {
   const isInteger = schema.unwrap() instanceof z.ZodNumber
@@ -71,7 +74,7 @@ export const listQueryParser = ({ shape }: ListQuerySchema) => {
   const defaultOffset = BigInt(shape.offset.parse(undefined))
   return (querystring: string) => {
     // Not ctx.query: `?__proto__=` breaks it. The last value of a repeated parameter counts.
-    const sent = new Map(new URLSearchParams(querystring))
+    const sent = new Map(queryParameters(querystring))
     const values: Record<string, string | bigint> = {}
     const issues: Issue[] = []
     for (const { name, parse } of parsers) {
