@@ -21,7 +21,7 @@ const addressOf = (server: Server): string => {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 }
 
-/** How long a client may read nothing of its response, in milliseconds. A download that waits for it holds half a megabyte of memory. */
+/** How long a client may read nothing of its response, in milliseconds. A download that waits for it holds about 0.2 MB of memory. */
 const sendTimeoutMs = 60_000
 
 /** The server of an app, not yet listening. */
