@@ -74,9 +74,10 @@ const serve = async (registry: Registry, settings: Settings): Promise<string> =>
   const storage = await openDatabase(registry, settings, trace)
   const inFlight = { count: 0 }
   const onRequest = settings.METRICS_PORT === undefined ? undefined : await startMetrics(storage, inFlight, settings)
-  const { API_TOKEN: token, EXPLORER: explorer } = settings
+  const { API_TOKEN: token, EXPLORER: explorer, MAX_DOWNLOADS: maxDownloads } = settings
   let isStopping = false
-  const service = { product, registry, storage, token, explorer, middleware, isStopping: () => isStopping }
+  const isStopped = () => isStopping
+  const service = { product, registry, storage, token, explorer, maxDownloads, middleware, isStopping: isStopped }
   const app = createApp(service, logger, onRequest, inFlight)
   const target = { host: settings.HOST, port: settings.PORT }
   const { address, stop } = await listen(app, target).catch(explainListenError('PORT'))
@@ -86,6 +87,7 @@ const serve = async (registry: Registry, settings: Settings): Promise<string> =>
     if (settings.DRAIN_DELAY_MS > 0) await sleep(settings.DRAIN_DELAY_MS)
     await stop()
     await storage.close()
+    if (cluster.isPrimary) notices.info('Stopped; every request has its response.')
     process.exit(0)
   })
   return address

@@ -71,6 +71,7 @@ const variables = {
   PREPARED_STATEMENTS: variable('PostgreSQL: whether statements are prepared', 'auto', preparedStatements),
   CACHE_MB: variable('memory per process for cached responses', '32', amount('megabytes', 0, 65_536), 'READY_MB'),
   READ_TIMEOUT_MS: variable('time limit of a read', '10000', milliseconds(3_600_000), 'STATEMENT_TIMEOUT_MS'),
+  MAX_DOWNLOADS: variable('downloads per process at the same time', '1000', amount('downloads', 1, 100_000)),
   DRAIN_DELAY_MS: variable(
     'when stopping: how long to keep serving while /readyz is 503',
     '0',

@@ -45,8 +45,9 @@ export const supervise = async (module: string, settings: Settings, onRestart: (
     worker.once('exit', (code: number | null, signal: string | null) => {
       if (isStopping) {
         if (code !== 0) exitCode = 1
-        if (workers().length === 0) process.exit(exitCode)
-        return
+        if (workers().length > 0) return
+        if (exitCode === 0) notices.info('Stopped; every request has its response.')
+        process.exit(exitCode)
       }
       // The first worker cannot start and has printed the reason.
       if (listening === 0) process.exit(1)

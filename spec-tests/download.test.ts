@@ -12,7 +12,7 @@ import { freshUrl, server } from './support/database.js'
 import { containing, joinedText } from './support/searchOracle.js'
 import { startService, testedResources } from './support/service.js'
 
-const { send } = await startService()
+const { address, send } = await startService()
 const test = suite('download')
 const ndjson = { headers: { accept: 'application/x-ndjson' } }
 const csv = { headers: { accept: 'text/csv' } }
@@ -169,7 +169,7 @@ test('rows far apart, odd texts and large rows are all in it once, and a client 
   }
   const { lines, largest } = await streamed({})
   assert.equal(lines, rows)
-  assert.ok(largest < 2_000_000, `a part has ${largest} bytes`)
+  assert.ok(largest < 400_000, `a part has ${largest} bytes`)
   const third = rows.filter(({ kind }) => kind === 'third')
   assert.equal((await streamed({ filters: { kind: 'third' } })).lines, third)
   const found = third.filter(({ note }) => String(note).includes('note 8'))
@@ -196,6 +196,23 @@ test('rows far apart, odd texts and large rows are all in it once, and a client 
   })
   assert.is((await service.send('/api/v1/things?limit=1')).body.meta.total, rows.length)
   assert.equal(errors, [], 'a client that leaves is not an error')
+})
+
+test('a download is compressed if the client accepts gzip', async () => {
+  const path = `/api/v1/${registry[0]?.path}`
+  const response = await fetch(`${address}${path}`, { headers: { ...ndjson.headers, 'accept-encoding': 'br, gzip' } })
+  assert.is(response.headers.get('content-encoding'), 'gzip')
+  assert.is(response.headers.get('vary'), 'Accept, Accept-Encoding')
+  assert.is(await response.text(), (await send(path, ndjson)).text)
+})
+
+test('a download beyond the limit is refused', async () => {
+  const refusing = await startService({ maxDownloads: 0 })
+  const { status, headers, body } = await refusing.send('/api/v1/employees', csv)
+  assert.is(status, 503)
+  assert.is(body.error.code, 'unavailable')
+  assert.ok(headers['retry-after'])
+  assert.is((await refusing.send('/api/v1/employees')).status, 200)
 })
 
 if (!server) {

@@ -43,6 +43,7 @@ const pages = [
   { query: '?limit=3&limit=9', limit: 9, offset: 0 },
   { query: '?offset=1000000', limit: 50, offset: 1_000_000 },
   { query: '?offset=-0', limit: 50, offset: 0 },
+  { query: '??limit=0', limit: 50, offset: 0 },
   { query: '?nonsense=1&__proto__=2&constructor=3&LIMIT=4', limit: 50, offset: 0 },
 ]
 

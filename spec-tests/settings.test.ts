@@ -23,6 +23,7 @@ test('settings have their defaults', () => {
     PREPARED_STATEMENTS: 'auto',
     CACHE_MB: 32,
     READ_TIMEOUT_MS: 10_000,
+    MAX_DOWNLOADS: 1_000,
     DRAIN_DELAY_MS: 0,
     DRAIN_TIMEOUT_MS: 10_000,
     WORKERS: 1,

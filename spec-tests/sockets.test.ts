@@ -1,10 +1,12 @@
 /** Invalid and hostile HTTP: every request gets one response, in the envelope, and harms no other client. */
 import { once } from 'node:events'
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { connect } from 'node:net'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
 import { Readable } from 'node:stream'
+import { setTimeout } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { connectionsOf, maxWaiting } from '../engine/http/connections.js'
 import { listen } from '../engine/http/listen.js'
 import { startProcess } from '../support/process.js'
 import { type Header, parseResponses, RawConnection, requestBytes } from '../support/rawHttp.js'
@@ -205,11 +207,64 @@ test('a client that sends thousands of requests ahead gets every response, in or
   )
 })
 
+test('a connection whose requests wait is not read further', async () => {
+  const ahead = 3_000
+  const pending: ServerResponse[] = []
+  const connections = connectionsOf((response) => void pending.push(response), 60_000)
+  let parsed = 0
+  const server = createServer((_, response) => {
+    parsed++
+    connections.add(response)
+  })
+  server.on('connection', connections.open)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1', () => {
+    socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(ahead))
+  })
+  const received: Buffer[] = []
+  socket.on('data', (chunk) => received.push(chunk))
+  let most = 0
+  for (let answered = 0; answered < ahead; answered++) {
+    while (pending.length === 0) await new Promise(setImmediate)
+    most = Math.max(most, parsed - answered)
+    pending.shift()?.end('ok')
+  }
+  socket.end()
+  await once(socket, 'close')
+  assert.is(parseResponses(Buffer.concat(received)).length, ahead)
+  assert.ok(most <= 3 * maxWaiting, `${most} requests were parsed`)
+  server.close()
+})
+
+test('of two clients that take nothing, the one that has sent many requests ahead is cut off first', async () => {
+  const closed: unknown[] = []
+  const handle = ({ url }: IncomingMessage, response: ServerResponse): void => {
+    response.once('close', () => closed.push(url))
+    response.end(Buffer.alloc(64 * 1024 * 1024))
+  }
+  const server = await listen({ handle, logRequest: () => {} }, { host: '127.0.0.1', port: 0 })
+  const clients = [
+    ['/once', 1],
+    ['/ahead', 40],
+  ].map(([path, count]) => {
+    const client = connect(Number(new URL(server.address).port), '127.0.0.1', () => {
+      client.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`.repeat(Number(count)))
+    })
+    client.on('error', () => {})
+    return client.pause()
+  })
+  while (closed.length === 0) await setTimeout(50)
+  for (const client of clients) client.destroy()
+  assert.equal(closed, ['/ahead'])
+  await server.stop()
+})
+
 test('a client that takes nothing of its response is cut off, and one whose response takes long is not', async () => {
   const body = Buffer.alloc(64 * 1024 * 1024)
   const handle = ({ url }: IncomingMessage, response: ServerResponse): void => {
     if (url === '/large') response.end(body)
-    else setTimeout(() => response.end('late'), 1_000)
+    else void setTimeout(1_000).then(() => response.end('late'))
   }
   const server = await listen({ handle, logRequest: () => {} }, { host: '127.0.0.1', port: 0, sendTimeout: 200 })
   const stalled = connect(Number(new URL(server.address).port), '127.0.0.1', () => {

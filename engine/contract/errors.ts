@@ -84,6 +84,10 @@ export const stopping = (): HttpError =>
 export const readTimedOut = (): HttpError =>
   httpError(503, 'unavailable', 'The read exceeded its time limit. Narrow the query, or try again.', retryAfter)
 
+/** A download beyond MAX_DOWNLOADS. */
+export const tooManyDownloads = (): HttpError =>
+  httpError(503, 'unavailable', 'Too many downloads are in progress. Try again shortly.', retryAfter)
+
 /** Only for a commit that was cut off; the outcome of every other create is known. */
 export const outcomeUnknown = (): HttpError =>
   httpError(

@@ -20,11 +20,13 @@ const decimal = (literal: string): string => {
 const isExact = (literal: string): boolean =>
   literal.length <= longest && decimal(literal) === decimal(String(Number(literal)))
 
-/** The keys whose number JavaScript would round. */
-export const inexactKeys = (source: string): Set<string> => {
-  const keys = new Set<string>()
-  for (const [, key, literal] of source.matchAll(keyedNumbers)) {
-    if (literal !== undefined && !isExact(literal)) keys.add(JSON.parse(`"${key}"`))
+/** Those of the keys whose number JavaScript would round. */
+export const inexactKeys = (source: string, keys: { has(key: string): boolean }): Set<string> => {
+  const inexact = new Set<string>()
+  for (const [, raw = '', literal] of source.matchAll(keyedNumbers)) {
+    if (literal === undefined) continue
+    const key: string = raw.includes('\\') ? JSON.parse(`"${raw}"`) : raw
+    if (keys.has(key) && !isExact(literal)) inexact.add(key)
   }
-  return keys
+  return inexact
 }

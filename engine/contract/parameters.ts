@@ -51,6 +51,9 @@ const outOfBounds = (issue: z.core.$ZodIssue): Refusal => {
 const asNumber = (value: bigint): number =>
   Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Number(value)))
 
+/** Not URLSearchParams() of the text itself, which takes a question mark off its start: `??limit=0` has a parameter `?limit`. */
+export const queryParameters = (querystring: string): URLSearchParams => new URLSearchParams(`&${querystring}`)
+
 /** Makes the parser of an integer with the bounds of its schema. */
 const boundedParser =
   (schema: z.ZodType) =>
@@ -92,7 +95,7 @@ export const listQueryParser = (resource: Resource, { shape }: ListQuerySchema) 
   const defaultOffset = BigInt(shape.offset.parse(undefined))
   return (querystring: string) => {
     // Not ctx.query: `?__proto__=` breaks it. The last value of a repeated parameter counts.
-    const sent = new Map(new URLSearchParams(querystring))
+    const sent = new Map(queryParameters(querystring))
     const values: Record<string, ParameterValue> = {}
     const issues: Issue[] = []
     for (const [name, parse] of Object.entries(parsers)) {

@@ -1,4 +1,5 @@
 /** Suggestions for a reference: the rows that a typed text finds, by their labels. */
+import { queryParameters } from '../contract/parameters.js'
 import type { Resource } from '../descriptor/registry.js'
 import type { Caller, ListQuery, Storage } from '../storage/storage.js'
 import { withFilter } from './filters.js'
@@ -53,7 +54,7 @@ export const choiceOptions = async (
   querystring: string,
   caller: Caller,
 ): Promise<Html> => {
-  const text = new URLSearchParams(querystring).get('q') ?? ''
+  const text = queryParameters(querystring).get('q') ?? ''
   const choices = await readChoices(storage, target, text, 8, caller)
   if (choices.length === 0)
     return html`<li class="note" role="option" aria-disabled="true">No ${target.name.toLowerCase()} found</li>`

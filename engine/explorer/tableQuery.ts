@@ -1,5 +1,5 @@
 /** Reads the query of a table page from its query string; forms send empty inputs, names of rows and page numbers too. */
-import type { listQueryParser } from '../contract/parameters.js'
+import { type listQueryParser, queryParameters } from '../contract/parameters.js'
 import { filterFields, type Registry, type Resource } from '../descriptor/registry.js'
 import type { ListQuery, Storage } from '../storage/storage.js'
 import { withFilter } from './filters.js'
@@ -33,7 +33,7 @@ export const parseQuery = async (
   querystring: string,
 ): Promise<ParsedQuery> => {
   // The last value of a repeated parameter counts, as in the API; an empty input is no filter.
-  const all = new URLSearchParams(querystring)
+  const all = queryParameters(querystring)
   const sent = new Map([...all].filter(([, value]) => value.trim() !== ''))
   const page = sent.get(pageParameter(resource))
   sent.delete(pageParameter(resource))

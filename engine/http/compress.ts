@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip } from 'node:zlib'
+import { brotliCompress, constants, createGzip, type Gzip, gzip } from 'node:zlib'
 import type { Context } from 'koa'
 
 type Encoding = 'br' | 'gzip'
@@ -50,13 +50,20 @@ export const compressSmallest = (body: Buffer, tag: string): void => {
 /** Compressed forms of bodies in use: a cached response is compressed once. */
 const compressedBodies = new WeakMap<Buffer, Partial<Record<Encoding, Promise<Buffer>>>>()
 
-/** The encoding for a body; none if it is small or the client accepts none. */
-export const encodingFor = (ctx: Context, body: Buffer): Encoding | undefined => {
+/** The one of these encodings that the client prefers; none if it accepts none. */
+export const acceptedEncoding = (ctx: Context, ...encodings: Encoding[]): Encoding | undefined => {
   const accepted = ctx.req.headers['accept-encoding']
-  if (body.length < minLength || accepted === undefined || accepted.length > maxAcceptLength) return undefined
-  const best = ctx.acceptsEncodings('br', 'gzip', 'identity')
-  return best === 'br' || best === 'gzip' ? best : undefined
+  if (accepted === undefined || accepted.length > maxAcceptLength) return undefined
+  const best = ctx.acceptsEncodings(...encodings, 'identity')
+  return encodings.find((encoding) => encoding === best)
 }
+
+/** The encoding for a body; none if it is small. */
+export const encodingFor = (ctx: Context, body: Buffer): Encoding | undefined =>
+  body.length < minLength ? undefined : acceptedEncoding(ctx, 'br', 'gzip')
+
+/** Compresses a stream with about 90 KiB of memory; by default it would take 260. */
+export const gzipStream = (): Gzip => createGzip({ level: 1, windowBits: 12, memLevel: 4 })
 
 /** The body, compressed. */
 export const compressed = (body: Buffer, encoding: Encoding): Promise<Buffer> => {

@@ -1,8 +1,8 @@
 /** Responds to a read: conditional requests (RFC 9110, section 13), compression, and bodies that are streamed. */
-import { Readable } from 'node:stream'
-import { preconditionFailed } from '../contract/errors.js'
+import { pipeline, Readable } from 'node:stream'
+import { preconditionFailed, tooManyDownloads } from '../contract/errors.js'
 import type { CachedBody, StreamedBody } from '../storage/storage.js'
-import { compressed, encodingFor } from './compress.js'
+import { acceptedEncoding, compressed, encodingFor, gzipStream } from './compress.js'
 import type { AppContext } from './requestLog.js'
 
 export const jsonType = 'application/json; charset=utf-8'
@@ -60,11 +60,28 @@ async function* counted(ctx: AppContext, parts: StreamedBody['body']) {
   }
 }
 
+/** How many bodies this process is streaming; each holds about 0.2 MB while its client does not read. */
+let streams = 0
+
 /** Sends a body of many megabytes as it is read. It has no tag, so the only If-Match that succeeds is `*`. */
-export const sendStreamed = (ctx: AppContext, { body }: StreamedBody, type = jsonType): void => {
+export const sendStreamed = (
+  ctx: AppContext,
+  { body }: StreamedBody,
+  maxStreams = Number.POSITIVE_INFINITY,
+  type = jsonType,
+): void => {
   const ifMatch = ctx.req.headers['if-match']
   if (ifMatch !== undefined && ifMatch.trim() !== '*') throw preconditionFailed()
+  if (streams >= maxStreams) throw tooManyDownloads()
+  streams++
+  ctx.res.once('close', () => streams--)
   ctx.set('Cache-Control', 'no-cache')
+  ctx.set('Vary', 'Accept, Accept-Encoding')
   ctx.set('Content-Type', type)
-  ctx.body = Readable.from(counted(ctx, body), { objectMode: false })
+  // With a high-water mark of one byte, no part is read before the previous one was taken.
+  const parts = Readable.from(counted(ctx, body), { objectMode: false, highWaterMark: 1 })
+  // Brotli takes megabytes of memory for each stream.
+  const isCompressed = acceptedEncoding(ctx, 'gzip') !== undefined
+  if (isCompressed) ctx.set('Content-Encoding', 'gzip')
+  ctx.body = isCompressed ? pipeline(parts, gzipStream(), (error) => error && ctx.app.emit('error', error, ctx)) : parts
 }

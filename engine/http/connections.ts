@@ -1,5 +1,6 @@
 /** Handles the requests of each connection one after another, so that a client that pipelines delays only itself. */
 import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 
 export interface Connection {
@@ -14,33 +15,70 @@ export interface Connection {
 }
 
 /** While this many requests of a connection wait, no more is read from it. */
-const mostWaiting = 100
+export const maxWaiting = 32
+
+/** How many lines the parser gets at once; a request has two at least. The 64 KiB that Node reads at once may have 2,500 requests. */
+const maxLines = 2 * maxWaiting
+
+const endOfSlice = (bytes: Buffer, from: number): number => {
+  let end = from
+  for (let lines = 0; lines < maxLines; lines++) {
+    end = bytes.indexOf('\n', end) + 1
+    if (end === 0) return bytes.length
+  }
+  return end
+}
+
+/** How long a client with that many requests may read nothing, in milliseconds. */
+const stalledMs = 5_000
 
 /** Keeps the state of each connection; `handle` is called with one response of a connection at a time. */
-export const connectionsOf = (handle: (response: ServerResponse) => void) => {
+export const connectionsOf = (handle: (response: ServerResponse) => void, sendTimeout: number) => {
   const connections = new WeakMap<Duplex, Connection>()
+  const isFull = ({ waiting }: Connection): boolean => waiting.length >= maxWaiting
 
-  const begin = (socket: Duplex, connection: Connection, response: ServerResponse): void => {
+  const begin = (socket: Socket, connection: Connection, response: ServerResponse): void => {
     connection.current = response
     response.once('close', () => next(socket, connection))
     handle(response)
   }
-  const next = (socket: Duplex, connection: Connection): void => {
+  const next = (socket: Socket, connection: Connection): void => {
     const { waiting } = connection
     connection.current = undefined
-    const wasPaused = waiting.length >= mostWaiting
+    const wasFull = isFull(connection)
     const response = socket.writable ? waiting.shift() : undefined
     if (response) begin(socket, connection, response)
-    if (wasPaused && waiting.length < mostWaiting) socket.resume()
+    if (!wasFull || isFull(connection)) return
+    socket.setTimeout(sendTimeout)
+    socket.resume()
+  }
+
+  /** Passes what was read to Node's own listener in slices, and what has to wait back to the socket. */
+  const parseInSlices = (socket: Socket, connection: Connection): void => {
+    const [parse] = socket.listeners('data') as [(bytes: Buffer) => void]
+    socket.off('data', parse)
+    socket.on('data', (bytes: Buffer) => {
+      for (let at = 0; at < bytes.length && !connection.isRefused; ) {
+        if (isFull(connection)) {
+          socket.pause()
+          socket.unshift(bytes.subarray(at))
+          return
+        }
+        const end = endOfSlice(bytes, at)
+        parse(bytes.subarray(at, end))
+        at = end
+      }
+    })
   }
 
   return {
-    open(socket: Duplex): Connection {
+    open(socket: Socket): Connection {
       const connection: Connection = { waiting: [], isRefused: false }
       connections.set(socket, connection)
+      parseInSlices(socket, connection)
       // Node resumes the connection after every response.
       socket.on('resume', () => {
-        if (connection.waiting.length >= mostWaiting) socket.pause()
+        if (isFull(connection)) socket.pause()
       })
       return connection
     },
@@ -50,7 +88,7 @@ export const connectionsOf = (handle: (response: ServerResponse) => void) => {
       const { socket } = response.req
       const connection = connections.get(socket) as Connection
       if (!connection.current) begin(socket, connection, response)
-      else if (connection.waiting.push(response) === mostWaiting) socket.pause()
+      else if (connection.waiting.push(response) === maxWaiting) socket.setTimeout(Math.min(stalledMs, sendTimeout))
     },
   }
 }

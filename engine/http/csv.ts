@@ -1,5 +1,4 @@
 /** Turns rows of JSON, one per line, into CSV (RFC 4180). */
-import { spreadOverTicks } from '../batchPerTick.js'
 import type { Value } from '../descriptor/registry.js'
 
 /** Null is empty; an empty string is quoted, so that the two differ. */
@@ -27,24 +26,18 @@ const rowOf = (json: string): Record<string, Value> => {
   return row
 }
 
-/** How many rows are converted before other requests are handled: a few milliseconds of CPU. */
-const batch = 200
-
-/** All downloads share it: a thousand of them would otherwise convert a thousand batches in one tick. */
-const turn = spreadOverTicks()
+/** A function of its own, so that a download that waits for its client holds none of the strings. */
+const convert = (names: readonly string[], chunk: Uint8Array): Buffer => {
+  const rows = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length).toString().split('\n').slice(0, -1)
+  const lines = rows.map((json) => {
+    const row = rowOf(json)
+    return line(names.map((name) => cell(row[name])))
+  })
+  return Buffer.from(lines.join(''))
+}
 
 /** Each chunk must end with a line feed, as those of a storage's stream do. */
 export async function* csvOf(names: readonly string[], chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   yield Buffer.from(line(names))
-  for await (const chunk of chunks) {
-    const rows = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length).toString().split('\n').slice(0, -1)
-    for (let from = 0; from < rows.length; from += batch) {
-      await turn()
-      const lines = rows.slice(from, from + batch).map((json) => {
-        const row = rowOf(json)
-        return line(names.map((name) => cell(row[name])))
-      })
-      yield Buffer.from(lines.join(''))
-    }
-  }
+  for await (const chunk of chunks) yield convert(names, chunk)
 }

@@ -1,10 +1,11 @@
 /** Streams all rows of a query in the format that the client requested. */
 import { type FormatName, formatNames, formats } from '../contract/formats.js'
 import type { Resource } from '../descriptor/registry.js'
-import type { Matching, Storage } from '../storage/storage.js'
+import type { Matching } from '../storage/storage.js'
 import { maxAcceptLength } from './compress.js'
 import { sendStreamed } from './conditional.js'
 import { csvOf } from './csv.js'
+import type { Service } from './handlers.js'
 import type { AppContext } from './requestLog.js'
 
 /** The format that the Accept header prefers to JSON, if any; most headers name none of them. */
@@ -19,7 +20,7 @@ export const requestedFormat = (ctx: AppContext): FormatName | undefined => {
 /** The stream ends when the client has gone: Koa destroys it, which ends the generators. */
 export const sendRows = (
   ctx: AppContext,
-  storage: Storage,
+  { storage, maxDownloads }: Service,
   resource: Resource,
   query: Matching,
   format: FormatName,
@@ -27,7 +28,6 @@ export const sendRows = (
   const { type, extension } = formats[format]
   const rows = storage.table(resource).stream(query, ctx.res)
   const names = resource.fields.map(({ name }) => name)
-  ctx.set('Vary', 'Accept')
   ctx.set('Content-Disposition', `attachment; filename="${resource.path}.${extension}"`)
-  sendStreamed(ctx, { body: format === 'text/csv' ? csvOf(names, rows) : rows }, type)
+  sendStreamed(ctx, { body: format === 'text/csv' ? csvOf(names, rows) : rows }, maxDownloads, type)
 }

@@ -31,7 +31,7 @@ export const explorerRoutes = (service: Service, operations: readonly Operation[
       ctx.redirect(response.redirect)
       return
     }
-    if ('format' in response) return sendRows(ctx, storage, response.resource, response.query, response.format)
+    if ('format' in response) return sendRows(ctx, service, response.resource, response.query, response.format)
     ctx.status = response.status
     await sendTagged(ctx, taggedBody(Buffer.from(response.html)), htmlType)
   }

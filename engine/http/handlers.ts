@@ -23,6 +23,8 @@ export interface Service {
   readonly storage: Storage
   /** The write token; writes are disabled without one. */
   readonly token: string | undefined
+  /** The most downloads and large pages that one process sends at the same time. */
+  readonly maxDownloads?: number | undefined
   /** Whether to serve the explorer; without it, `/` redirects to the docs page. */
   readonly explorer?: boolean
   /** Whether the process is stopping: it finishes its requests and should get no new ones. */
@@ -62,19 +64,19 @@ const health =
     }
   }
 
-const list = ({ storage }: Service, { resource, route }: OperationOf<'list'>): Handler => {
-  const table = storage.table(resource)
+const list = (service: Service, { resource, route }: OperationOf<'list'>): Handler => {
+  const table = service.storage.table(resource)
   const parseQuery = listQueryParser(resource, route.request.query)
   return async (ctx) => {
     const query = parseQuery(ctx.querystring)
     ctx.state.parsed = performance.now()
     const format = requestedFormat(ctx)
-    if (format) return sendRows(ctx, storage, resource, query, format)
+    if (format) return sendRows(ctx, service, resource, query, format)
     const page = await table.list(query, ctx.res)
     ctx.state.queried = performance.now()
     ctx.state.usedDatabase = true
     if ('tag' in page) await sendTagged(ctx, page, jsonType, 'Accept, Accept-Encoding')
-    else sendStreamed(ctx, page)
+    else sendStreamed(ctx, page, service.maxDownloads)
   }
 }
 

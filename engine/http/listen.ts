@@ -21,7 +21,7 @@ const addressOf = (server: Server): string => {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 }
 
-/** How long a client may read nothing of its response, in milliseconds. A download that waits for it holds half a megabyte of memory. */
+/** How long a client may read nothing of its response, in milliseconds. A download that waits for it holds about 0.2 MB of memory. */
 const sendTimeoutMs = 60_000
 
 /** The server of an app, not yet listening. */
@@ -39,7 +39,7 @@ const serverOf = ({ handle, logRequest }: App, isStopping: () => boolean, sendTi
     }
   })
 
-  const connections = connectionsOf(handleInBatches)
+  const connections = connectionsOf(handleInBatches, sendTimeout)
 
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     const connection = connections.of(request.socket)
@@ -91,7 +91,7 @@ const serverOf = ({ handle, logRequest }: App, isStopping: () => boolean, sendTi
     // A connection with nothing to send may be waiting for the service, not for the client.
     if (!connections.of(socket).current || socket.writableLength > 0) socket.destroy()
   })
-  server.on('connection', (socket: Duplex) => {
+  server.on('connection', (socket: Socket) => {
     const connection = connections.open(socket)
     socket.once('end', () => {
       if (connection.current) void probeClient(connection.current)
@@ -100,6 +100,7 @@ const serverOf = ({ handle, logRequest }: App, isStopping: () => boolean, sendTi
   server.on('connect', (request, socket: Socket) => {
     // A tunnel is not a resource of the service.
     const fault = methodNotAllowed('CONNECT', 'GET, HEAD, OPTIONS, POST')
+    connections.of(socket).isRefused = true
     // Node has let go of the connection, on which earlier responses may still be sent.
     socket.on('drain', () => connections.of(socket).current?.emit('drain'))
     socket.setTimeout(sendTimeout, () => socket.destroy())

@@ -44,7 +44,7 @@ export interface RequestLog {
   readonly trace: TraceContext | undefined
 }
 
-/** Called once for every request, after its log line; used by the metrics. */
+/** Called once for every request that is no probe, after its log line; used by the metrics. */
 export type OnRequest = (request: RequestLog) => void
 
 /** Logs requests and passes them on. */
@@ -53,8 +53,11 @@ export const requestLogger = (logger: Logger, onRequest?: OnRequest): OnRequest 
     for (const request of requests) {
       const { id, method, path, status, bytes, duration, reason, trace } = request
       const fields = { id, method, path, status, bytes, duration, reason }
-      logger.info(trace ? { ...fields, trace_id: trace.traceId, parent_id: trace.parentId } : fields, 'request')
-      onRequest?.(request)
+      // Probes arrive every few seconds; a readiness probe that fails is no failure of a client's request.
+      const isProbe = request.operation === 'probe'
+      const line = trace ? { ...fields, trace_id: trace.traceId, parent_id: trace.parentId } : fields
+      logger[isProbe ? 'debug' : 'info'](line, 'request')
+      if (!isProbe) onRequest?.(request)
     }
   })
 

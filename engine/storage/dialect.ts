@@ -15,8 +15,8 @@ export interface StreamPart {
   readonly last: bigint | undefined
 }
 
-/** A part of a stream ends when it has this many bytes. */
-export const partBytes = 256 * 1024
+/** A part of a stream ends when it has this many bytes; a download holds two parts while its client does not read. */
+export const partBytes = 32 * 1024
 
 /** Excerpts of texts have this many characters. */
 export const excerptLength = 200

@@ -95,6 +95,7 @@ export const startService = async (
     url?: string
     pool?: PoolOptions
     readTimeoutMs?: number
+    maxDownloads?: number
     middleware?: readonly Middleware[]
     onRequest?: OnRequest
     logger?: Logger
@@ -114,6 +115,7 @@ export const startService = async (
     storage,
     token: 'token' in settings ? settings.token : token,
     explorer: settings.explorer ?? false,
+    maxDownloads: settings.maxDownloads,
     middleware,
   }
   const app = createApp(service, settings.logger ?? pino({ level: 'silent' }), onRequest)

@@ -12,7 +12,7 @@ import { addFilters, statementKey } from './statements.js'
 import type { SearchIndex } from './trigrams.js'
 
 /** How many rows a part reads; more for a search, of which few may match. */
-const candidates = ({ q }: Plan): number => (q === '' ? 1_000 : 5_000)
+const candidates = ({ q }: Plan): number => (q === '' ? 250 : 2_000)
 
 /** Adds the filters, and the test for the searched text. */
 const addConditions = (query: Knex.QueryBuilder, resource: Resource, { q, filters }: Plan): Knex.QueryBuilder => {

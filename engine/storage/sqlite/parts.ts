@@ -6,7 +6,7 @@ import type { Finder } from './steps.js'
 
 /** A part ends when it has taken this long, in milliseconds, or has found this many rows. */
 const partMs = 20
-const partRows = 1_000
+const partRows = 200
 
 const lineFeed = Buffer.from('\n')
 
