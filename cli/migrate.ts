@@ -57,6 +57,9 @@ const adoptions = async (registry: Registry, url: string, waitMs: number): Promi
 const adoptionCost = `Triggers now update counts and indexes with every write to these tables: writes take longer, and programs that use SQLite
 need version 3.44 or newer. To undo this: npm run migrate -- --release`
 
+const runningServices =
+  'A service that runs on this database answers 503 for each table that no longer fits its descriptors: stop it first, or restart it afterwards.'
+
 const migrate = async (registry: Registry, url: string, options: MigrateOptions): Promise<void> => {
   const { steps, drifted } = await migrateStorage(registry, url, options)
   for (const { about } of steps) console.log(`Done: ${about}.`)
@@ -87,7 +90,10 @@ await runCommand(command, async ({ apply, adopt, release, recount }) => {
   if (given.includes('')) throw new UsageError('--apply has an empty entry.')
   for (const fault of given.map(wordFault)) if (fault !== undefined) throw new UsageError(`--apply: ${fault}.`)
   const words = [...given, ...(adopt ? await adoptions(registry, url, waitMs) : [])]
-  const beforeChanges = async () => (given.length > 0 ? backUp(url) : undefined)
+  const beforeChanges = async () => {
+    warnUser(runningServices)
+    if (given.length > 0) await backUp(url)
+  }
   await migrate(registry, url, { ...options, words, beforeChanges })
   if (adopt) console.log(adoptionCost)
 })

@@ -12,7 +12,7 @@ import { objectName, originsTable, quoted } from '../schema.js'
 import { columnTypes } from './schema.js'
 
 /** Columns of these types are served; the texts of jsonb and uuid are what the server prints. */
-const kindsByType: Readonly<Record<string, Kind>> = {
+export const kindsByType: Readonly<Record<string, Kind>> = {
   smallint: 'integer',
   integer: 'integer',
   bigint: 'integer',
