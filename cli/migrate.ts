@@ -6,7 +6,7 @@ import { loadRegistry } from '../engine/descriptor/load.js'
 import type { Registry } from '../engine/descriptor/registry.js'
 import { stepProgress } from '../engine/progress.js'
 import { readSettings } from '../engine/settings.js'
-import { wordFault } from '../engine/storage/migration/difference.js'
+import { splitWords, wordFault } from '../engine/storage/migration/difference.js'
 import { migrateStorage, planStorage, releaseStorage } from '../engine/storage/open.js'
 import type { MigrateOptions } from '../engine/storage/options.js'
 import { folders } from '../product.js'
@@ -86,7 +86,7 @@ await runCommand(command, async ({ apply, adopt, release, recount }) => {
     if (steps.length === 0) console.log('No table was adopted.')
     return
   }
-  const given = apply?.split(',').map((word) => word.trim()) ?? []
+  const given = apply === undefined ? [] : splitWords(apply)
   if (given.includes('')) throw new UsageError('--apply has an empty entry.')
   for (const fault of given.map(wordFault)) if (fault !== undefined) throw new UsageError(`--apply: ${fault}.`)
   const words = [...given, ...(adopt ? await adoptions(registry, url, waitMs) : [])]

@@ -22,6 +22,8 @@ export interface PoolOptions {
 
 interface Opened {
   readonly created: boolean
+  /** What was changed in existing tables: `leave_requests: reason is added`. */
+  readonly changes: readonly string[]
   readonly demo: boolean
 }
 

@@ -36,6 +36,10 @@ export interface DerivedObject extends ObjectName {
 /** A quoted name, which may also be a keyword; names consist of letters, digits and underscores. */
 export const quoted = (name: string): string => `"${name}"`
 
+/** A value as SQL. */
+export const literal = (value: string | number): string =>
+  typeof value === 'number' ? String(value) : `'${value.replaceAll("'", "''")}'`
+
 /** PostgreSQL truncates longer names, and two could become equal. */
 const maxNameLength = 63
 

@@ -84,13 +84,45 @@ export const compareDefault = async (
   if (present?.hasId === false) return undefined
   if (present && (await rowCount({ database, table: present.name }, (query) => query.where({ id: value }))) > 0)
     return undefined
-  const message = `existing rows would get the default ${value}, which is not the id of a row in "${target}".`
-  return blocked(
-    comparison,
-    name,
-    message,
-    'Use the id of an existing row as the default, or do not require the field.',
-  )
+  const message = `existing rows would get ${value}, which is not the id of a row in "${target}".`
+  return blocked(comparison, name, message, 'Use the id of an existing row, or do not require the field.')
+}
+
+/** A difference that a value for every row without one resolves. */
+export const fillDifference = (
+  comparison: Comparison,
+  { name, default: preset }: Field,
+  message: string,
+): Difference => {
+  const word = `fill:${comparison.resource.table}.${name}`
+  if (preset === undefined)
+    return blocked(
+      comparison,
+      name,
+      message,
+      `Correct the rows, or give them a value: ${applyCommand(`${word}=VALUE`)}`,
+    )
+  const advice = `To give them the default, run: ${applyCommand(word)}`
+  return { ...blocked(comparison, name, message, advice), word }
+}
+
+/** The value that was approved for the rows without one, or why it is not valid; undefined if nothing was approved. */
+export const approvedFill = async (
+  comparison: Comparison,
+  field: Field,
+): Promise<{ readonly value: string | number } | { readonly difference: Difference } | undefined> => {
+  const { name, kind, default: preset } = field
+  const word = `fill:${comparison.resource.table}.${name}`
+  const given = comparison.words.valueOf(word)
+  const constant = typeof preset === 'function' ? preset() : preset
+  if (given === undefined && (constant === undefined || !comparison.words.has(word))) return undefined
+  const value = given === undefined ? (constant as string | number) : kind === 'text' ? given : Number(given)
+  if (given === '' || !kinds[kind].isValid(value)) {
+    const message = `${JSON.stringify(given)} was given for the rows without a value, but the field is ${kinds[kind].expected}.`
+    return { difference: blocked(comparison, name, message, `Use the form ${word}=VALUE.`) }
+  }
+  const difference = await compareDefault(comparison, field, value)
+  return difference ? { difference } : { value }
 }
 
 /** Finds rows that contradict what the descriptor newly requires of a column. */
@@ -101,7 +133,7 @@ const compareRows = async (
   target: string | undefined,
 ): Promise<Difference[]> => {
   const { database, current } = comparison
-  const { name, kind, required, references, redacted } = field
+  const { name, kind, references, redacted } = field
   const differences: Difference[] = []
   // A table of the engine has such values only if another program has stored them since.
   const isUnservable =
@@ -113,13 +145,6 @@ const compareRows = async (
     const message = `${idsOf(unservable)} a value that is not ${kinds[kind].expected}, and would be served as null.`
     const advice = 'Correct these values, or remove the field.'
     if (unservable.count > 0) differences.push(blocked(comparison, name, message, advice))
-  }
-  if (required && !column.isNotNull) {
-    const empty = await exampleRows(rowsOf(comparison), (query) => query.whereNull(column.name))
-    const message = `the descriptor requires a value, but ${idsOf(empty)} none.`
-    // The table and the column may still have their former names.
-    const advice = `Set their values: update "${current.name}" set "${column.name}" = … where "${column.name}" is null`
-    if (empty.count > 0) differences.push(blocked(comparison, name, message, advice))
   }
   if (target !== undefined) {
     const { knex } = database
@@ -138,6 +163,34 @@ const compareRows = async (
     if (lost.count > 0) differences.push(blocked(comparison, name, message, advice))
   }
   return differences
+}
+
+/** The rows without a value that the descriptor newly requires, and the value that they get, if that was approved. */
+const compareNulls = async (
+  comparison: Comparison,
+  field: Field,
+  column: CatalogueColumn,
+): Promise<{ readonly value?: string | number; readonly difference?: Difference }> => {
+  const empty = await exampleRows(rowsOf(comparison), (query) => query.whereNull(column.name))
+  if (empty.count === 0) return {}
+  const filled = await approvedFill(comparison, field)
+  if (filled) return filled
+  const message = `the descriptor requires a value, but ${idsOf(empty)} none.`
+  return { difference: fillDifference(comparison, field, message) }
+}
+
+/** A reference that moves to another table: the same ids would mean other rows. */
+const compareTarget = (
+  comparison: Comparison,
+  { name, references }: Field,
+  before: string | undefined,
+  after: string,
+): Difference[] => {
+  const word = `retarget:${comparison.resource.table}.${name}`
+  if (before === undefined || comparison.words.has(word)) return []
+  const message = `the field references ${references}, but the ids in the column are those of "${before}", not of "${after}".`
+  const advice = `If they are the ids of "${after}" too, run: ${applyCommand(word)}`
+  return [{ ...blocked(comparison, name, message, advice), word }]
 }
 
 /** Compares a field with the column that has its values. */
@@ -168,9 +221,11 @@ export const compareColumn = async (
   const target = isFollowing ? shape.target : wanted
   // Foreign keys are only added to tables of the engine.
   const isNewTarget = target !== shape.target && current.origin === 'engine'
-  const differences = await compareRows(comparison, field, column, isNewTarget ? target : undefined)
+  const fill = required && !column.isNotNull ? await compareNulls(comparison, field, column) : {}
+  const rows = await compareRows(comparison, field, column, isNewTarget ? target : undefined)
+  const moved = isNewTarget && target !== undefined ? compareTarget(comparison, field, shape.target, target) : []
   return {
-    shape: { ...typed.shape, isNotNull: required, target },
-    differences: [...typed.differences, ...differences],
+    shape: { ...typed.shape, isNotNull: required, target, fill: fill.value },
+    differences: [...typed.differences, ...moved, ...(fill.difference ? [fill.difference] : []), ...rows],
   }
 }

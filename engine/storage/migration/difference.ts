@@ -33,7 +33,11 @@ export const applyTogether = (
   return `If all of this is what you want, run: ${applyCommand(words.join(','))}`
 }
 
-const verbs = ['add', 'adopt', 'create', 'drop', 'rename', 'retype']
+const verbs = ['add', 'adopt', 'create', 'drop', 'fill', 'rename', 'retarget', 'retype']
+
+/** The entries of `--apply`, joined by commas; a value that fills rows may have commas too. */
+export const splitWords = (given: string): string[] =>
+  given.split(new RegExp(`,(?=\\s*(?:,|$|(?:${verbs.join('|')}):))`)).map((word) => word.trim())
 
 /** What is wrong with the form of a word; undefined if nothing is. */
 export const wordFault = (word: string): string | undefined => {
@@ -55,6 +59,12 @@ export class Words {
   has(word: string): boolean {
     this.#unused.delete(word)
     return this.#given.has(word)
+  }
+
+  /** The value of `fill:TABLE.COLUMN=VALUE`, given what precedes it. */
+  valueOf(word: string): string | undefined {
+    const given = [...this.#given].find((one) => one.startsWith(`${word}=`))
+    return given !== undefined && this.has(given) ? given.slice(word.length + 1) : undefined
   }
 
   /** Those that approve a change which is planned. */

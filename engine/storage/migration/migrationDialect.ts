@@ -11,6 +11,8 @@ export interface Step {
   /** What it does; completes the sentence "It will …". */
   readonly about: string
   readonly sql: readonly string[]
+  /** What changes in the table, in words for the log of a start; derived objects are not mentioned. */
+  readonly changes?: readonly string[]
   /** Whether each statement is committed by itself, so that no lock is held for long; otherwise they are one transaction. */
   readonly isInParts?: boolean
   /** Whether everything derived from the table must be created again afterwards. */

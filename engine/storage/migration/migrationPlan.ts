@@ -15,6 +15,10 @@ export interface MigrationPlan {
   readonly differences: readonly Difference[]
 }
 
+/** What the steps of a plan change in the tables, a line for each: `leave_requests: reason is added`. */
+export const changesOf = ({ steps }: MigrationPlan): string[] =>
+  steps.flatMap(({ table, changes = [] }) => changes.map((change) => `${table}: ${change}`))
+
 interface ResourcePlan extends MigrationPlan {
   /** The steps that need all tables. */
   readonly foreignKeys: readonly Step[]
@@ -56,7 +60,7 @@ const planNew = async (database: MigrationDialect, registry: Registry, resource:
     recordOrigin(database, table, 'engine'),
     ...derived.flatMap((step) => step.sql),
   ]
-  const steps = [{ table, about: `create the table ${table}`, sql }]
+  const steps = [{ table, about: `create the table ${table}`, changes: ['the table is created'], sql }]
   return { steps, foreignKeys: foreignKeySteps(database, registry, resource, fields), differences: [] }
 }
 
@@ -100,15 +104,16 @@ const planExisting = async (
   if (changes.length > 0) {
     const dropped = isRebuilt ? await dropDerived(database, derivedFrom) : []
     const sql = [recordOrigin(database, table, 'engine'), ...dropped, ...database.reshape(current, shape)]
-    const about = `alter the table ${table}: ${changes.join(', ')}`
+    const about = `change ${table}: ${changes.join(', ')}`
     const rows = await rowCount({ database, table })
-    steps.push({ table, about, rows, sql, isRebuilding: isRebuilt, isInParts: !isRebuilt })
+    steps.push({ table, about, changes, rows, sql, isRebuilding: isRebuilt, isInParts: !isRebuilt })
   }
   if (added.length > 0) {
     const about = `add to ${table}: ${added.map(({ name }) => name).join(', ')}`
     // SQLite adds a reference with a default only while it does not check foreign keys.
     const isRebuilding = added.some((field) => field.references !== undefined && field.required)
-    steps.push({ table, about, sql: addColumns(database, registry, resource, added), isRebuilding })
+    const sql = addColumns(database, registry, resource, added)
+    steps.push({ table, about, changes: added.map(({ name }) => `${name} is added`), sql, isRebuilding })
   }
   if (current.origin === 'unknown') {
     steps.push({ table, about: `adopt the table ${table}`, sql: [recordOrigin(database, table, 'adopted')] })

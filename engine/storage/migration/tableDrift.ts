@@ -2,7 +2,7 @@
 import type { Field } from '../../descriptor/registry.js'
 import { constantDefault } from '../schema.js'
 import { type CatalogueColumn, type ColumnShape, columnOf, shapeOf, type TableShape } from './catalogue.js'
-import { blocked, type Comparison, compareColumn, compareDefault } from './columnDrift.js'
+import { approvedFill, blocked, type Comparison, compareColumn, compareDefault, fillDifference } from './columnDrift.js'
 import { applyCommand, type Difference, Words } from './difference.js'
 import { exampleRows, rowCount } from './rowChecks.js'
 
@@ -24,7 +24,11 @@ const unusedColumns = ({ resource, current }: Comparison): CatalogueColumn[] => 
 }
 
 /** Why a missing column cannot just be added; undefined if it can. */
-const compareMissing = async (comparison: Comparison, field: Field): Promise<Difference | undefined> => {
+const compareMissing = async (
+  comparison: Comparison,
+  field: Field,
+  filled: string | number | undefined,
+): Promise<Difference | undefined> => {
   const { database, resource, current, words } = comparison
   const { name, kind, required } = field
   if (current.origin !== 'engine') return undefined
@@ -37,13 +41,11 @@ const compareMissing = async (comparison: Comparison, field: Field): Promise<Dif
     const advice = `If the field was renamed, give it renamedFrom. If it is new, run: ${applyCommand(word)}`
     return { ...blocked(comparison, name, message, advice), word }
   }
-  if (!required) return undefined
+  if (!required || filled !== undefined) return undefined
   const value = constantDefault(field)
   if (value !== undefined) return compareDefault(comparison, field, value)
   const message = `the column does not exist, and the descriptor requires a value in each of the ${rows} rows.`
-  const later = 'eave it out of required until every row has a value.'
-  const advice = field.managed ? `L${later}` : `Give the field a constant default, or l${later}`
-  return blocked(comparison, name, message, advice)
+  return fillDifference(comparison, field, message)
 }
 
 /** A column that no field uses. */
@@ -101,9 +103,12 @@ const compareFields = async (comparison: Comparison): Promise<Drift> => {
       shapes.delete(column.name)
       await compareUsed(field, former)
     } else if (!column && !former) {
-      const difference = await compareMissing(comparison, field)
+      const filled = field.required ? await approvedFill(comparison, field) : undefined
+      const difference =
+        filled && 'difference' in filled ? filled.difference : await compareMissing(comparison, field, filled?.value)
       if (difference) differences.push(difference)
-      else added.push(field)
+      // A required column is added with its default in every row.
+      else added.push(filled ? { ...field, default: (filled as { value: string | number }).value } : field)
     } else {
       if (!column && !words.has(rename)) {
         const message = `the field was renamed from "${former?.name}".`

@@ -18,7 +18,8 @@ const presentColumn = (
   const column =
     shape.columns.find((one) => one.name === name)?.from ?? columnOf(current, field.renamedFrom ?? name)?.name
   if (column !== undefined) return column
-  const isFilled = added.includes(field) && field.required && constantDefault(field) !== undefined
+  const gained = added.find((one) => one.name === name)
+  const isFilled = gained?.required && constantDefault(gained) !== undefined
   return isFilled ? null : undefined
 }
 

@@ -7,7 +7,7 @@ import { loadDemo } from '../loadDemo.js'
 import { checkCounts, reportDrift } from '../migration/countDrift.js'
 import { migrate } from '../migration/migrate.js'
 import type { Execute, MigrationDialect } from '../migration/migrationDialect.js'
-import type { MigrationPlan } from '../migration/migrationPlan.js'
+import { changesOf, type MigrationPlan } from '../migration/migrationPlan.js'
 import type { ConnectOptions, Migrated, MigrateOptions, StorageOptions } from '../options.js'
 import { quoted } from '../schema.js'
 import { NothingToDo, StorageError } from '../storage.js'
@@ -103,7 +103,8 @@ export const setUp = (server: Server, registry: Registry, options: StorageOption
       else await reportMissingRights(execute, registry, options.warn)
       const isLoaded = options.demo && !isReader && (await loadDemo(dialect, registry))
       await reportDrift(dialect, registry, options.warn)
-      options.opened?.({ created: plan.steps.some(({ table }) => table === keysTable), demo: isLoaded })
+      const created = plan.steps.some(({ table }) => table === keysTable)
+      options.opened?.({ created, demo: isLoaded, changes: created ? [] : changesOf(plan) })
       return searchIndexOf(execute, trigrams)
     },
   )

@@ -2,7 +2,7 @@
 import type { Database } from 'better-sqlite3'
 import type { CatalogueTable, ColumnShape, TableShape } from '../migration/catalogue.js'
 import type { Obstacle } from '../migration/migrationDialect.js'
-import { quoted } from '../schema.js'
+import { literal, quoted } from '../schema.js'
 import { definitionOf } from './catalogue.js'
 
 /** No descriptor's table may begin with registry_. */
@@ -68,10 +68,13 @@ export const rebuild = (database: Database, current: CatalogueTable, shape: Tabl
   const { name: table } = current
   const others = `select sql from sqlite_schema
     where tbl_name = ? and type in ('index', 'trigger') and name not glob 'registry_*' and sql is not null`
-  const values = shape.columns.map(({ from, convertTo, type }) => {
+  const converted = ({ from, convertTo, type }: ColumnShape): string => {
     if (convertTo === undefined) return quoted(from)
     return convertTo === 'text' ? `registry_spelling(${quoted(from)})` : `cast(${quoted(from)} as ${type})`
-  })
+  }
+  const values = shape.columns.map((column) =>
+    column.fill === undefined ? converted(column) : `coalesce(${converted(column)}, ${literal(column.fill)})`,
+  )
   const sequence = (name: string) => `select seq from sqlite_sequence where name = '${name}'`
   const hasSequence =
     database.prepare("select 1 from sqlite_schema where name = 'sqlite_sequence'").get() !== undefined &&

@@ -8,7 +8,7 @@ import { loadDemo } from '../loadDemo.js'
 import { checkCounts, reportDrift } from '../migration/countDrift.js'
 import { migrate } from '../migration/migrate.js'
 import type { MigrationDialect } from '../migration/migrationDialect.js'
-import type { MigrationPlan } from '../migration/migrationPlan.js'
+import { changesOf, type MigrationPlan } from '../migration/migrationPlan.js'
 import type { ChangeOptions, ConnectOptions, Migrated, MigrateOptions, StorageOptions } from '../options.js'
 import { NothingToDo, StorageError } from '../storage.js'
 import { connect } from './connection.js'
@@ -55,10 +55,10 @@ const withMigrated = async <T>(
 
 /** Prepares the file to be served, and returns a connection to it. */
 export const setUp = (registry: Registry, path: string, options: StorageOptions): Promise<BetterSqlite3.Database> =>
-  withMigrated(registry, path, options, async ({ database, dialect, isCreated }) => {
+  withMigrated(registry, path, options, async ({ database, dialect, plan, isCreated }) => {
     const isLoaded = options.demo && (await loadDemo(dialect, registry))
     await reportDrift(dialect, registry, options.warn)
-    options.opened?.({ created: isCreated, demo: isLoaded })
+    options.opened?.({ created: isCreated, demo: isLoaded, changes: isCreated ? [] : changesOf(plan) })
     // From here on, waiting for a lock would block every request of this process.
     database.pragma(`busy_timeout = ${readLockTimeout}`)
     return database
