@@ -1,7 +1,7 @@
 /** Brings the database of DATABASE_URL up to date without serving it, and checks its counts: `npm run migrate`. */
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { sqlitePath } from '../engine/databaseUrl.js'
+import { publicDatabaseUrl, sqlitePath } from '../engine/databaseUrl.js'
 import { loadRegistry } from '../engine/descriptor/load.js'
 import type { Registry } from '../engine/descriptor/registry.js'
 import { stepProgress } from '../engine/progress.js'
@@ -61,6 +61,11 @@ const runningServices =
   'A service that runs on this database answers 503 for each table that no longer fits its descriptors: stop it first, or restart it afterwards.'
 
 const migrate = async (registry: Registry, url: string, options: MigrateOptions): Promise<void> => {
+  const path = sqlitePath(url)
+  if (path !== undefined && !existsSync(path)) {
+    throw new CommandError(`There is no database file ${path}; npm start creates it. Check DATABASE_URL.`)
+  }
+  console.log(`Database: ${publicDatabaseUrl(url)}`)
   const { steps, drifted } = await migrateStorage(registry, url, options)
   for (const { about } of steps) console.log(`Done: ${about}.`)
   if (steps.length === 0) console.log('The database is up to date.')

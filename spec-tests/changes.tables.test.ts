@@ -7,7 +7,17 @@ import { describeDifference } from '../engine/storage/migration/difference.js'
 import { migrateStorage, planStorage } from '../engine/storage/open.js'
 import { storageOptions } from '../support/storageOptions.js'
 import { freshUrl, server, sharedDatabase } from './support/database.js'
-import { type Fields, memberIn, open, prepare, refusal, registryOf, servedRows, team } from './support/members.js'
+import {
+  type Fields,
+  memberIn,
+  open,
+  prepare,
+  refusal,
+  registryOf,
+  servedRows,
+  team,
+  type Version,
+} from './support/members.js'
 
 const test = suite('changes of tables')
 
@@ -160,6 +170,42 @@ if (!server) {
       assert.match((error as Error).message, 'table "members": its definition has check, which would be lost')
     }
     database.close()
+  })
+}
+
+test('an unused column asks once, not for every later field', async () => {
+  const url = await freshUrl()
+  const plus = (...names: string[]) => registryOf({ fields: Object.fromEntries(names.map((name) => [name, text()])) })
+  await prepare(plus('name', 'kind'), url, { members: [{ name: 'Ana', kind: 'x' }] })
+  assert.match(await refusal(plus('name', 'type'), url), /no field uses "kind"/)
+  await migrateStorage(plus('name', 'type'), url, { ...storageOptions, waitMs: 5_000, words: ['add:members.type'] })
+  assert.is(await refusal(plus('name', 'type', 'later'), url), 'not refused')
+  // Another column that becomes unused is asked about.
+  assert.match(await refusal(plus('name', 'type', 'last'), url), /no field uses "later"\./)
+})
+
+const misspelt: [name: string, after: Version, message: RegExp, words: string][] = [
+  [
+    'renamedFrom',
+    { fields: { name: text(), type: text({ renamedFrom: 'knid' }) } },
+    /column "type": the field was renamed from "knid", but the table has neither column\. Did you mean "kind"\? .*--apply add:members\.type/,
+    'add:members.type',
+  ],
+  [
+    'renamedFromTable',
+    { fields: { name: text(), kind: text() }, table: 'people', renamedFromTable: 'membres' },
+    /table "people": the table was renamed from "membres", but neither table exists\. Did you mean "members"\? .*--apply create:people/,
+    'create:people',
+  ],
+]
+for (const [name, after, message, word] of misspelt) {
+  test(`a ${name} that names nothing is refused with the nearest right name`, async () => {
+    const url = await freshUrl()
+    await prepare(registryOf({ fields: { name: text(), kind: text() } }), url, {
+      members: [{ name: 'Ana', kind: 'x' }],
+    })
+    assert.match(await refusal(registryOf(after), url), message)
+    assert.is(await refusal(registryOf(after), url, [word]), 'not refused')
   })
 }
 

@@ -61,7 +61,11 @@ test('only a word that changes something makes a copy of the database, which rep
   const refused: [words: string, status: number, message: RegExp][] = [
     ['drop:leave_requests.nothing', 1, /^There is nothing to do for drop:leave_requests\.nothing; npm run plan lists/],
     ['drop', 2, /"drop" names no table/],
-    ['remove:leave_requests.days', 2, /must begin with one of add:, adopt:, create:, drop:, rename:, retype:/],
+    [
+      'remove:leave_requests.days',
+      2,
+      /must begin with one of add:, adopt:, create:, drop:, fill:, rename:, retarget:, retype:/,
+    ],
     [',', 2, /--apply has an empty entry/],
     ['drop:leave_requests.days --apply drop:leave_requests.nothing', 2, /--apply is given twice; give it once/],
     ['drop:leave_requests.days,drop:leave_requests.nothing', 1, /nothing to do for drop:leave_requests\.nothing;/],

@@ -91,6 +91,12 @@ export const recordOrigin = ({ knex }: SchemaDialect, name: string, origin: 'eng
 export const forgetOrigin = ({ knex }: SchemaDialect, name: string): string =>
   knex(originsTable).where({ name }).delete().toString()
 
+/** The columns that no field used when a later one was added, as `TABLE.COLUMN`: they are not former names of further fields. */
+export const unusedColumnsTable = 'registry_unused'
+
+export const createUnusedColumnsTable = ({ knex }: SchemaDialect): string[] =>
+  sqlOf(knex.schema.createTable(unusedColumnsTable, (table) => table.text('name').primary()))
+
 /** The default for existing rows; undefined if it is computed for each row. */
 export const constantDefault = ({ default: value }: Field): string | number | undefined =>
   typeof value === 'function' ? undefined : value

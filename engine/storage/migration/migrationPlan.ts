@@ -1,12 +1,13 @@
 /** Plans a migration: the steps that bring the database up to date, and the differences that need a maintainer. */
+import { nearest } from '../../descriptor/nearest.js'
 import type { Registry, Resource } from '../../descriptor/registry.js'
-import { addColumns, addForeignKeys, createTable, forgetOrigin, recordOrigin } from '../schema.js'
+import { addColumns, addForeignKeys, createTable, forgetOrigin, recordOrigin, unusedColumnsTable } from '../schema.js'
 import { type CatalogueTable, columnOf, describeChanges } from './catalogue.js'
 import { derivedSteps, dropDerived } from './derivedSteps.js'
 import { applyCommand, type Difference, type Words } from './difference.js'
 import type { MigrationDialect, Step } from './migrationDialect.js'
 import { rowCount } from './rowChecks.js'
-import { adoptWord, compare } from './tableDrift.js'
+import { adoptWord, compare, unusedColumns } from './tableDrift.js'
 import { compareUnique } from './uniqueDrift.js'
 import { isSimilar, planUnused, unusedTables } from './unusedTables.js'
 
@@ -64,6 +65,12 @@ const planNew = async (database: MigrationDialect, registry: Registry, resource:
   return { steps, foreignKeys: foreignKeySteps(database, registry, resource, fields), differences: [] }
 }
 
+/** Remembers the columns of a table that no field uses, so that they are asked about once. */
+const rememberUnused = ({ knex }: MigrationDialect, table: string, unused: readonly { name: string }[]): string[] => [
+  knex(unusedColumnsTable).where('name', 'like', `${table}.%`).delete().toString(),
+  ...(unused.length > 0 ? [knex(unusedColumnsTable).insert(unused).toString()] : []),
+]
+
 /** Plans a table that exists, perhaps under its former name. */
 const planExisting = async (
   database: MigrationDialect,
@@ -74,7 +81,8 @@ const planExisting = async (
 ): Promise<ResourcePlan> => {
   const { table } = resource
   const isRenamed = current.name !== table
-  const drift = await compare({ database, registry, resource, current, words })
+  const comparison = { database, registry, resource, current, words }
+  const drift = await compare(comparison)
   const { shape, added, differences } = drift
   const isComparable = current.hasId && !differences.some(({ word }) => word === adoptWord(table))
   const changes = describeChanges(current, shape)
@@ -112,7 +120,8 @@ const planExisting = async (
     const about = `add to ${table}: ${added.map(({ name }) => name).join(', ')}`
     // SQLite adds a reference with a default only while it does not check foreign keys.
     const isRebuilding = added.some((field) => field.references !== undefined && field.required)
-    const sql = addColumns(database, registry, resource, added)
+    const unused = unusedColumns(comparison).map(({ name }) => ({ name: `${table}.${name}` }))
+    const sql = [...addColumns(database, registry, resource, added), ...rememberUnused(database, table, unused)]
     steps.push({ table, about, changes: added.map(({ name }) => `${name} is added`), sql, isRebuilding })
   }
   if (current.origin === 'unknown') {
@@ -160,6 +169,16 @@ const planResource = async (
   }
   const similar = unused.find((one) => isSimilar(resource, one))
   const create = `create:${table}`
+  const near =
+    renamedFromTable &&
+    nearest(
+      renamedFromTable,
+      unused.map(({ name }) => name),
+    )
+  if (near && !words.has(create)) {
+    const message = `the table was renamed from "${renamedFromTable}", but neither table exists. Did you mean "${near}"?`
+    return undecided(create, message, `If the table is new, run: ${applyCommand(create)}`)
+  }
   if (similar && !words.has(create)) {
     const message = `the table does not exist, and no resource uses "${similar.name}", which has similar columns.`
     const advice = `If it was renamed, give the descriptor renamedFromTable. If it is new, run: ${applyCommand(create)}`

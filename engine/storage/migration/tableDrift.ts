@@ -1,6 +1,8 @@
 /** Compares a descriptor with its table: the shape that it should have, and the differences that need a maintainer. */
+
+import { didYouMean } from '../../descriptor/nearest.js'
 import type { Field } from '../../descriptor/registry.js'
-import { constantDefault } from '../schema.js'
+import { constantDefault, unusedColumnsTable } from '../schema.js'
 import { type CatalogueColumn, type ColumnShape, columnOf, shapeOf, type TableShape } from './catalogue.js'
 import { approvedFill, blocked, type Comparison, compareColumn, compareDefault, fillDifference } from './columnDrift.js'
 import { applyCommand, type Difference, Words } from './difference.js'
@@ -15,12 +17,19 @@ export interface Drift {
 }
 
 /** The columns that no field uses, not even one that was renamed. */
-const unusedColumns = ({ resource, current }: Comparison): CatalogueColumn[] => {
+export const unusedColumns = ({ resource, current }: Comparison): CatalogueColumn[] => {
   const isUsed = (column: string) =>
     resource.fields.some(
       ({ name, renamedFrom }) => name === column || (renamedFrom === column && !columnOf(current, name)),
     )
   return current.columns.filter(({ name }) => !isUsed(name))
+}
+
+/** The columns that were unused before, as `TABLE.COLUMN`. */
+const knownUnused = async ({ database }: Comparison): Promise<Set<string>> => {
+  if (!(await database.catalogue(unusedColumnsTable))) return new Set()
+  const rows = await database.execute<{ name: string }>(`select name from ${unusedColumnsTable}`)
+  return new Set(rows.map(({ name }) => name))
 }
 
 /** Why a missing column cannot just be added; undefined if it can. */
@@ -35,7 +44,17 @@ const compareMissing = async (
   const rows = await rowCount({ database, table: current.name })
   if (rows === 0) return undefined
   const word = `add:${resource.table}.${name}`
-  const similar = unusedColumns(comparison).filter((column) => column.kind === kind)
+  const unused = unusedColumns(comparison)
+  if (field.renamedFrom !== undefined && !words.has(word)) {
+    const suggestion = didYouMean(
+      field.renamedFrom,
+      unused.map((column) => column.name),
+    )
+    const message = `the field was renamed from "${field.renamedFrom}", but the table has neither column${suggestion || '.'}`
+    return { ...blocked(comparison, name, message, `If the field is new, run: ${applyCommand(word)}`), word }
+  }
+  const known = await knownUnused(comparison)
+  const similar = unused.filter((column) => column.kind === kind && !known.has(`${current.name}.${column.name}`))
   if (similar.length > 0 && !words.has(word)) {
     const message = `the column does not exist, and no field uses "${similar.map((column) => column.name).join('", "')}".`
     const advice = `If the field was renamed, give it renamedFrom. If it is new, run: ${applyCommand(word)}`

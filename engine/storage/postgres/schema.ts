@@ -8,6 +8,7 @@ import { createKeysTable, keysTable } from '../keys.js'
 import type { DerivedObjects, OwnTable } from '../migration/migrationDialect.js'
 import {
   createOriginsTable,
+  createUnusedColumnsTable,
   type DerivedObject,
   indexesOf,
   indexOf,
@@ -15,6 +16,7 @@ import {
   originsTable,
   quoted,
   type SchemaDialect,
+  unusedColumnsTable,
 } from '../schema.js'
 import { changeLogTables } from './changeLog.js'
 import { longestKey } from './functions.js'
@@ -62,6 +64,7 @@ export const ownTables: Readonly<Record<string, OwnTable>> = {
   ...Object.fromEntries(Object.entries(changeLogTables).map(([name, create]) => [name, { create }])),
   [keysTable]: { create: createKeysTable(schemaDialect), upgrade: { column: 'made', sql: keysFromTimestamps } },
   [originsTable]: { create: createOriginsTable(schemaDialect) },
+  [unusedColumnsTable]: { create: createUnusedColumnsTable(schemaDialect) },
 }
 
 /**

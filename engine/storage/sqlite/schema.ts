@@ -10,6 +10,7 @@ import type { OwnTable } from '../migration/migrationDialect.js'
 import {
   blockBits,
   createOriginsTable,
+  createUnusedColumnsTable,
   type DerivedObject,
   indexesOf,
   indexOf,
@@ -19,6 +20,7 @@ import {
   type SchemaDialect,
   sqlOf,
   statesTable,
+  unusedColumnsTable,
 } from '../schema.js'
 import { knex } from './knex.js'
 import { longText } from './search.js'
@@ -52,6 +54,7 @@ export const ownTables: Readonly<Record<string, OwnTable>> = {
   },
   [keysTable]: { create: createKeysTable(schemaDialect) },
   [originsTable]: { create: createOriginsTable(schemaDialect) },
+  [unusedColumnsTable]: { create: createUnusedColumnsTable(schemaDialect) },
 }
 
 const written = (sql: string, bindings: readonly unknown[]): string =>
