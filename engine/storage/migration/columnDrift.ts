@@ -51,7 +51,7 @@ const compareKind = async (
     const shown = wrong.slice(0, maxExamples).map(({ id, value }) => `${JSON.stringify(value.slice(0, 40))} (id ${id})`)
     const which = `${wrong.length > maxExamples ? ', such as ' : ': '}${shown.join(', ')}`
     const message = `${what}, and ${wrong.length} of ${values.length} values do not convert${which}.`
-    const advice = `Correct them (${convertible[kind]} convert), or make the field ${column.kind}() again.`
+    const advice = `Correct them${database.correctedWith} (${convertible[kind]} convert), or make the field ${column.kind}() again.`
     return { shape, differences: [blocked(comparison, name, message, advice)] }
   }
   const word = `retype:${resource.table}.${name}`
@@ -100,7 +100,7 @@ export const fillDifference = (
       comparison,
       name,
       message,
-      `Correct the rows, or give them a value: ${applyCommand(`${word}=VALUE`)}`,
+      `Correct the rows${comparison.database.correctedWith}, or give them a value: ${applyCommand(`${word}=VALUE`)}`,
     )
   const advice = `To give them the default, run: ${applyCommand(word)}`
   return { ...blocked(comparison, name, message, advice), word }
@@ -143,7 +143,7 @@ const compareRows = async (
       query.whereNotNull(column.name).whereRaw(isUnservable as never),
     )
     const message = `${idsOf(unservable)} a value that is not ${kinds[kind].expected}, and would be served as null.`
-    const advice = 'Correct these values, or remove the field.'
+    const advice = `Correct these values${database.correctedWith}, or remove the field.`
     if (unservable.count > 0) differences.push(blocked(comparison, name, message, advice))
   }
   if (target !== undefined) {
@@ -159,7 +159,7 @@ const compareRows = async (
       return given.whereNotIn(asText(column.name), knex(present.name).select(asText('id')))
     })
     const message = `the field references ${references}, but ${idsOf(lost)} a value that is not the id of a row in "${target}".`
-    const advice = 'Correct these values or set them to null, or remove references from the field.'
+    const advice = `Correct these values or set them to null${database.correctedWith}, or remove references from the field.`
     if (lost.count > 0) differences.push(blocked(comparison, name, message, advice))
   }
   return differences

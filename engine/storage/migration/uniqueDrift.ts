@@ -42,7 +42,7 @@ export const compareUnique = async (
       columns.filter((column) => column != null),
     )
     const message = `the descriptor says that (${unique.join(', ')}) is unique, but ${shared}.`
-    const advice = 'Change the rows, or remove unique from the field.'
+    const advice = `Change the rows${database.correctedWith}, or remove unique from the field.`
     if (shared) differences.push({ table: resource.table, message, advice, isBlocking: true })
   }
   return differences

@@ -60,6 +60,7 @@ export const migrationDialect = (
 
   return {
     ...schemaDialect,
+    correctedWith: '',
     execute,
     apply,
     exclusively,

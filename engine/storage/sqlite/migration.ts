@@ -79,6 +79,7 @@ export const migrationDialect = (database: Database): MigrationDialect => {
   }
   return {
     ...schemaDialect,
+    correctedWith: ' with SQLite 3.44 or newer',
     execute,
     transaction,
     exclusively: transaction,
