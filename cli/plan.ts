@@ -34,12 +34,12 @@ const described = ({ steps, differences }: MigrationPlan, withSql: boolean): str
     ...section('A start makes these changes:', done),
     ...section(
       'A start is refused until you decide:',
-      sentences(({ word, isBlocking }) => isBlocking && word !== undefined),
+      sentences(({ approval, isBlocking }) => isBlocking && approval !== undefined),
     ),
     ...(together === undefined ? [] : [together]),
     ...section(
       'A start is refused until this is corrected:',
-      sentences(({ word, isBlocking }) => isBlocking && word === undefined),
+      sentences(({ approval, isBlocking }) => isBlocking && approval === undefined),
     ),
     ...section(
       'Optional:',

@@ -45,7 +45,7 @@ const serve = async (registry: Registry, url: string) => {
 const before: Version = { fields: { name: text(), note: text({ filter: true }), size: text() } }
 const created = { name: 'Cy', note: 'z', size: '3' }
 
-const changes: readonly (readonly [name: string, after: Version, words: readonly string[], reason: RegExp])[] = [
+const changes: readonly (readonly [name: string, after: Version, approvals: readonly string[], reason: RegExp])[] = [
   ['drop a column', { fields: { name: text(), size: text() } }, ['drop:members.note'], /no column note/],
   [
     'rename a column',
@@ -64,14 +64,14 @@ const changes: readonly (readonly [name: string, after: Version, words: readonly
 
 const test = suite('changes beside a running service')
 
-for (const [name, after, words, reason] of changes) {
+for (const [name, after, approvals, reason] of changes) {
   test(`${name}: 503, one line in the log, and /readyz names the table`, async () => {
     const url = await freshUrl()
     const registry = registryOf(before)
     await prepare(registry, url, { teams: [{ name: 'Red' }], members: [{ name: 'Ana', note: 'x', size: '7' }] })
     const { reports, send, close } = await serve(registry, url)
     assert.is((await send('/api/v1/members')).status, 200)
-    await migrateStorage(registryOf(after), url, { ...storageOptions, waitMs: 5_000, words })
+    await migrateStorage(registryOf(after), url, { ...storageOptions, waitMs: 5_000, approvals })
     const ready = await send('/readyz')
     assert.equal([ready.status, ready.code], [503, 'unavailable'])
     assert.match(ready.message ?? '', /members/)

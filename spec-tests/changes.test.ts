@@ -17,9 +17,9 @@ interface Change {
   /** What the start is refused with; undefined if it is not. */
   readonly refused?: RegExp
   /** What is then given to `--apply`. */
-  readonly words?: readonly string[]
+  readonly approvals?: readonly string[]
   /** What is given to `--apply` and refused for the same reason. */
-  readonly refusedWords?: readonly string[]
+  readonly refusedApprovals?: readonly string[]
   /** The rows afterwards, as clients see them, without their ids; undefined if nothing may change. */
   readonly served?: readonly RowValues[]
   /** A create that must succeed afterwards. */
@@ -37,7 +37,7 @@ const changes: readonly Change[] = [
     after: { fields: { name: text(), points: integer({ renamedFrom: 'note' }) }, required: ['points'] },
     refused:
       /renamed from "note"(?:.|\n)*all 1 values convert(?:.|\n)*--apply fill:members\.points=VALUE(?:.|\n)*--apply rename:members\.note,retype:members\.points$/,
-    words: ['rename:members.note', 'retype:members.points', 'fill:members.points=3'],
+    approvals: ['rename:members.note', 'retype:members.points', 'fill:members.points=3'],
     served: [
       { name: 'Ana', points: 7 },
       { name: 'Bo', points: 3 },
@@ -51,7 +51,7 @@ const changes: readonly Change[] = [
     after: { fields: { name: text(), since: text({ managed: today }) }, required: ['since'] },
     refused:
       /in each of the 1 rows\. Correct the rows(?: with SQLite 3\.44 or newer)?, or give them a value: .*--apply fill:members\.since=VALUE$/,
-    words: ['fill:members.since=2026-01-31'],
+    approvals: ['fill:members.since=2026-01-31'],
     served: [{ name: 'Ana', since: '2026-01-31' }],
     created: { name: 'Bo' },
   },
@@ -88,7 +88,7 @@ const changes: readonly Change[] = [
     after: { fields: { name: text(), status: text() }, required: ['status'] },
     refused:
       /column "status": the column does not exist, and the descriptor requires a value in each of the 2 rows\. Correct the rows(?: with SQLite 3\.44 or newer)?, or give them a value: npm run migrate -- --apply fill:members\.status=VALUE/,
-    words: ["fill:members.status=It's new, so far"],
+    approvals: ["fill:members.status=It's new, so far"],
     served: [
       { name: 'Ana', status: "It's new, so far" },
       { name: 'Bo', status: "It's new, so far" },
@@ -102,7 +102,7 @@ const changes: readonly Change[] = [
     after: { fields: { name: text(), since: text({ default: today }) }, required: ['since'] },
     refused:
       /column "since": .* 1 rows?\. To give them the default, run: npm run migrate -- --apply fill:members\.since$/,
-    words: ['fill:members.since'],
+    approvals: ['fill:members.since'],
     served: [{ name: 'Ana', since: today() }],
     created: { name: 'Bo' },
   },
@@ -127,7 +127,7 @@ const changes: readonly Change[] = [
     before: { fields: { name: text(), note: text({ filter: true, unique: true }) } },
     rows: [{ name: 'Ana', note: 'x' }],
     after: { fields: { name: text() } },
-    words: ['drop:members.note'],
+    approvals: ['drop:members.note'],
     served: [{ name: 'Ana' }],
     created: { name: 'Bo' },
   },
@@ -138,7 +138,7 @@ const changes: readonly Change[] = [
     after: { fields: { name: text() } },
     refused:
       /column "note": no field uses the column, but it is NOT NULL, so no row could be created\. .*--apply drop:members\.note/,
-    words: ['drop:members.note'],
+    approvals: ['drop:members.note'],
     served: [{ name: 'Ana' }],
     created: { name: 'Bo' },
   },
@@ -149,7 +149,7 @@ const changes: readonly Change[] = [
     after: { fields: { name: text(), type: text() } },
     refused:
       /column "type": the column does not exist, and no field uses "kind"\. If the field was renamed, give it renamedFrom\..*--apply add:members\.type/,
-    words: ['add:members.type'],
+    approvals: ['add:members.type'],
     served: [{ name: 'Ana', type: null }],
     created: { name: 'Bo', type: 'y' },
   },
@@ -162,7 +162,7 @@ const changes: readonly Change[] = [
       required: ['type'],
     },
     refused: /column "type": the field was renamed from "kind"\. .*--apply rename:members\.kind/,
-    words: ['rename:members.kind'],
+    approvals: ['rename:members.kind'],
     served: [{ name: 'Ana', type: 'x' }],
     created: { name: 'Bo', type: 'y' },
   },
@@ -177,7 +177,7 @@ const changes: readonly Change[] = [
     after: { fields: { name: text(), size: integer({ filter: true }) } },
     refused:
       /column "size": the field is of kind integer, but the column is of type text; all 2 values convert\. .*--apply retype:members\.size/,
-    words: ['retype:members.size'],
+    approvals: ['retype:members.size'],
     served: [
       { name: 'Ana', size: 7 },
       { name: 'Bo', size: -12 },
@@ -219,7 +219,7 @@ const changes: readonly Change[] = [
     rows: [{ name: 'Ana', size: '7' }],
     after: { fields: { name: text(), size: integer() } },
     refused: /retype:members\.size/,
-    words: ['retype:members.size'],
+    approvals: ['retype:members.size'],
     served: [{ name: 'Ana', size: 7 }],
     created: { name: 'Bo', size: 7 },
   },
@@ -229,7 +229,7 @@ const changes: readonly Change[] = [
     rows: [{ name: 'Ana', team_id: '1' }],
     after: { fields: { name: text(), team_id: integer({ references: 'teams' }) } },
     refused: /retype:members\.team_id/,
-    words: ['retype:members.team_id'],
+    approvals: ['retype:members.team_id'],
     served: [{ name: 'Ana', team_id: 1 }],
     created: { name: 'Bo', team_id: 1 },
   },
@@ -239,7 +239,7 @@ const changes: readonly Change[] = [
     rows: [{ a: 1 }],
     after: { fields: { b: integer({ references: 'teams', renamedFrom: 'a' }) } },
     refused: /rename:members\.a/,
-    words: ['rename:members.a'],
+    approvals: ['rename:members.a'],
     served: [{ b: 1 }],
     created: { b: 1 },
   },
@@ -269,7 +269,7 @@ const changes: readonly Change[] = [
       renamedFromTable: 'members',
     },
     refused: /rename:members/,
-    words: ['rename:members'],
+    approvals: ['rename:members'],
     served: [{ name: 'Ana', lead_id: 1 }],
     created: { name: 'Bo', lead_id: 1 },
   },
@@ -282,7 +282,7 @@ const changes: readonly Change[] = [
     ],
     after: { fields: { name: text(), size: text() } },
     refused: /the field is of kind text, but the column is of type/,
-    words: ['retype:members.size'],
+    approvals: ['retype:members.size'],
     served: [
       { name: 'Ana', size: '7' },
       { name: 'Bo', size: '0.5' },
@@ -295,7 +295,7 @@ const changes: readonly Change[] = [
     rows: [1e300, -1e-7, 1e15, 0.000001, 0.30000000000000004, 5e-324].map((size) => ({ size })),
     after: { fields: { size: text() } },
     refused: /the field is of kind text, but the column is of type/,
-    words: ['retype:members.size'],
+    approvals: ['retype:members.size'],
     served: ['1e+300', '-1e-7', '1000000000000000', '0.000001', '0.30000000000000004', '5e-324'].map((size) => ({
       size,
     })),
@@ -314,7 +314,7 @@ const changes: readonly Change[] = [
     rows: [{ kind: 'x' }, { kind: 'x' }],
     after: { fields: { type: text({ unique: true, renamedFrom: 'kind' }) } },
     refused: /\(type\) is unique, but one value occurs more than once: 2 rows share that of id 1/,
-    refusedWords: ['rename:members.kind'],
+    refusedApprovals: ['rename:members.kind'],
   },
   {
     name: 'make a field unique within one that every row gets with the same value',
@@ -322,7 +322,7 @@ const changes: readonly Change[] = [
     rows: [{ name: 'Ana' }, { name: 'Ana' }],
     after: { fields: { name: text({ unique: ['kind'] }), kind: text({ default: 'x' }) }, required: ['kind'] },
     refused: /\(kind, name\) is unique, but one value occurs more than once: 2 rows share that of id 1/,
-    refusedWords: ['add:members.kind'],
+    refusedApprovals: ['add:members.kind'],
   },
   {
     name: 'make a field unique within one that no row has a value of',
@@ -341,7 +341,7 @@ const changes: readonly Change[] = [
     rows: [{ name: 'Ana', size: 7 }],
     after: { fields: { name: text(), size: number() } },
     refused: /the field is of kind number, but the column is of type/,
-    words: ['retype:members.size'],
+    approvals: ['retype:members.size'],
     served: [{ name: 'Ana', size: 7 }],
     created: { name: 'Cy', size: 1.5 },
   },
@@ -370,7 +370,7 @@ const changes: readonly Change[] = [
     after: { fields: { name: text() }, required: ['name'] },
     refused:
       /column "name": the descriptor requires a value, but 1 row \(id 2\) has none\. Correct the rows(?: with SQLite 3\.44 or newer)?, or give them a value: npm run migrate -- --apply fill:members\.name=VALUE$/,
-    words: ['fill:members.name=Bo'],
+    approvals: ['fill:members.name=Bo'],
     served: [{ name: 'Ana' }, { name: 'Bo' }],
     created: { name: 'Cy' },
   },
@@ -380,7 +380,7 @@ const changes: readonly Change[] = [
     rows: [{ name: 'Ana', size: null }],
     after: { fields: { name: text(), size: number({ default: 1.5 }) }, required: ['size'] },
     refused: /1 row \(id 1\) has none\. To give them the default, run: npm run migrate -- --apply fill:members\.size$/,
-    words: ['fill:members.size'],
+    approvals: ['fill:members.size'],
     served: [{ name: 'Ana', size: 1.5 }],
     created: { name: 'Bo', size: 2 },
   },
@@ -390,7 +390,7 @@ const changes: readonly Change[] = [
     rows: [{ name: 'Ana', size: null }],
     after: { fields: { name: text(), size: integer() }, required: ['size'] },
     refused: /column "size": (?:the descriptor requires a value|"1\.5" was given)/,
-    refusedWords: ['fill:members.size=1.5'],
+    refusedApprovals: ['fill:members.size=1.5'],
   },
   {
     name: 'fill a reference with an id that no row has',
@@ -398,8 +398,8 @@ const changes: readonly Change[] = [
     rows: [{ team_id: null }],
     after: { fields: { team_id: integer({ references: 'teams' }) }, required: ['team_id'] },
     refused: /column "team_id": (?:the descriptor requires a value|existing rows would get 9, which is not the id)/,
-    refusedWords: ['fill:members.team_id=9'],
-    words: ['fill:members.team_id=1'],
+    refusedApprovals: ['fill:members.team_id=9'],
+    approvals: ['fill:members.team_id=1'],
     served: [{ team_id: 1 }],
     created: { team_id: 1 },
   },
@@ -410,7 +410,7 @@ const changes: readonly Change[] = [
     after: { fields: { name: text(), other_id: integer({ references: 'members' }) } },
     refused:
       /column "other_id": the field references members, but the ids in the column are those of "teams", not of "members"\. .*--apply retarget:members\.other_id$/,
-    words: ['retarget:members.other_id'],
+    approvals: ['retarget:members.other_id'],
     served: [{ name: 'Ana', other_id: 1 }],
     created: { name: 'Bo', other_id: 1 },
   },
@@ -522,7 +522,7 @@ const changes: readonly Change[] = [
       renamedFromTable: 'members',
     },
     refused: /table "people": the table was renamed from "members"\. .*--apply rename:members/,
-    words: ['rename:members'],
+    approvals: ['rename:members'],
     served: [{ name: 'Ana', team_id: 1 }],
     created: { name: 'Bo', team_id: 1 },
   },
@@ -538,7 +538,7 @@ const changes: readonly Change[] = [
     },
     refused:
       /table "people": the table was renamed from "members"(?:.|\n)*--apply rename:members,rename:people\.kind,retype:people\.level$/,
-    words: ['rename:members', 'rename:people.kind', 'retype:people.level'],
+    approvals: ['rename:members', 'rename:people.kind', 'retype:people.level'],
     served: [{ name: 'Ana', level: 3, note: null }],
     created: { name: 'Bo', level: 1, note: 'x' },
   },
@@ -549,7 +549,7 @@ const changes: readonly Change[] = [
     after: { fields: { name: text(), note: text() }, table: 'people' },
     refused:
       /table "people": the table does not exist, and no resource uses "members", which has similar columns.*renamedFromTable.*--apply create:people/,
-    words: ['create:people'],
+    approvals: ['create:people'],
     served: [],
     created: { name: 'Bo', note: 'y' },
   },
@@ -559,7 +559,7 @@ const changes: readonly Change[] = [
     rows: [{ name: 'Ana', kind: '3' }],
     after: { fields: { name: text(), level: integer({ renamedFrom: 'kind', filter: true }) }, required: ['level'] },
     refused: /the field was renamed from "kind"/,
-    words: ['rename:members.kind', 'retype:members.level'],
+    approvals: ['rename:members.kind', 'retype:members.level'],
     served: [{ name: 'Ana', level: 3 }],
     created: { name: 'Bo', level: 4 },
   },
@@ -567,7 +567,7 @@ const changes: readonly Change[] = [
 
 const test = suite('changes of descriptors')
 
-for (const { name, before, rows, after, refused, words = [], refusedWords, served, created } of changes) {
+for (const { name, before, rows, after, refused, approvals = [], refusedApprovals, served, created } of changes) {
   test(name, async () => {
     const url = await freshUrl()
     const [old, changed] = [registryOf(before), registryOf(after)]
@@ -580,7 +580,7 @@ for (const { name, before, rows, after, refused, words = [], refusedWords, serve
 
     if (refused) {
       assert.match(await refusal(changed, url), refused)
-      if (refusedWords) assert.match(await refusal(changed, url, refusedWords), refused)
+      if (refusedApprovals) assert.match(await refusal(changed, url, refusedApprovals), refused)
       // The service as it was still runs: nothing has been altered.
       const unchanged = await open(old, url)
       assert.equal(await servedRows(unchanged, old[1] as Resource), rows)
@@ -588,7 +588,7 @@ for (const { name, before, rows, after, refused, words = [], refusedWords, serve
     }
     if (!served) return assert.ok(refused)
 
-    await migrateStorage(changed, url, { ...storageOptions, waitMs: 5_000, words })
+    await migrateStorage(changed, url, { ...storageOptions, waitMs: 5_000, approvals })
     assert.equal((await planStorage(changed, url, 5_000)).steps, [], 'a second migration has nothing to do')
     const storage = await open(changed, url)
     const resource = changed[1] as Resource

@@ -39,7 +39,7 @@ export interface ChangeOptions {
   readonly progress: Progress
   readonly warn: (message: string) => void
   /** The approved changes, which a start does not make by itself. */
-  readonly words?: readonly string[]
+  readonly approvals?: readonly string[]
   /** Called before the first change, if there is any. */
   readonly beforeChanges?: () => Promise<void>
 }
@@ -54,7 +54,7 @@ export interface MigrateOptions extends ChangeOptions {
 
 /** What a migration did: its steps, the differences that remain, and the resources whose counts differed from their rows. */
 export interface Migrated extends MigrationPlan {
-  readonly drifted: readonly Resource[]
+  readonly miscounted: readonly Resource[]
 }
 
 export interface StorageOptions {

@@ -48,7 +48,7 @@ interface ExistingObjects {
 }
 
 /** Why a table cannot be altered, and what to do first. */
-export type Obstacle = Pick<Difference, 'column' | 'message' | 'advice'>
+export type ShapeDifference = Pick<Difference, 'column' | 'message' | 'advice'>
 
 /** SQL of what the bookkeeping has stored about a table, to compare it with the rows. */
 interface StoredCounts {
@@ -74,7 +74,7 @@ export interface MigrationDialect extends SchemaDialect {
   /** Whether a new shape means that everything derived from the table must be created again. */
   rebuilds(current: CatalogueTable, shape: TableShape): boolean
   /** What prevents a new shape of a table, if the database itself would not report an error. */
-  obstacles(current: CatalogueTable, shape: TableShape): Obstacle[]
+  shapeDifferences(current: CatalogueTable, shape: TableShape): ShapeDifference[]
   /** Gives a table another shape. */
   reshape(current: CatalogueTable, shape: TableShape): string[]
   /** The tables whose rows the engine counts. */

@@ -4,11 +4,11 @@ import type { Registry, Resource } from '../../descriptor/registry.js'
 import { addColumns, addForeignKeys, createTable, forgetOrigin, recordOrigin, unusedColumnsTable } from '../schema.js'
 import { type CatalogueTable, columnOf, describeChanges } from './catalogue.js'
 import { derivedSteps, dropDerived } from './derivedSteps.js'
-import { applyCommand, type Difference, type Words } from './difference.js'
+import { type Approvals, applyCommand, type Difference } from './difference.js'
 import type { MigrationDialect, Step } from './migrationDialect.js'
 import { rowCount } from './rowChecks.js'
-import { adoptWord, compare, unusedColumns } from './tableDrift.js'
-import { compareUnique } from './uniqueDrift.js'
+import { adoptApproval, compare, unusedColumns } from './tableDifferences.js'
+import { compareUnique } from './uniqueDifferences.js'
 import { isSimilar, planUnused, unusedTables } from './unusedTables.js'
 
 export interface MigrationPlan {
@@ -77,20 +77,20 @@ const planExisting = async (
   registry: Registry,
   resource: Resource,
   current: CatalogueTable,
-  words: Words,
+  approvals: Approvals,
 ): Promise<ResourcePlan> => {
   const { table } = resource
   const isRenamed = current.name !== table
-  const comparison = { database, registry, resource, current, words }
-  const drift = await compare(comparison)
-  const { shape, added, differences } = drift
-  const isComparable = current.hasId && !differences.some(({ word }) => word === adoptWord(table))
+  const comparison = { database, registry, resource, current, approvals }
+  const compared = await compare(comparison)
+  const { shape, added, differences } = compared
+  const isComparable = current.hasId && !differences.some(({ approval }) => approval === adoptApproval(table))
   const changes = describeChanges(current, shape)
-  const obstacles = changes.length > 0 ? database.obstacles(current, shape) : []
+  const shapeDifferences = changes.length > 0 ? database.shapeDifferences(current, shape) : []
   const all = [
     ...differences,
-    ...obstacles.map((obstacle) => ({ table, ...obstacle, isBlocking: true })),
-    ...(isComparable ? await compareUnique(database, resource, current, drift) : []),
+    ...shapeDifferences.map((difference) => ({ table, ...difference, isBlocking: true })),
+    ...(isComparable ? await compareUnique(database, resource, current, compared) : []),
   ]
   if (all.some(({ isBlocking }) => isBlocking)) return { steps: [], foreignKeys: [], differences: all }
 
@@ -137,14 +137,14 @@ const planResource = async (
   database: MigrationDialect,
   registry: Registry,
   resource: Resource,
-  words: Words,
+  approvals: Approvals,
   unused: readonly CatalogueTable[],
 ): Promise<ResourcePlan> => {
   const { table, renamedFromTable } = resource
-  const undecided = (word: string | undefined, message: string, advice: string): ResourcePlan => ({
+  const undecided = (approval: string | undefined, message: string, advice: string): ResourcePlan => ({
     steps: [],
     foreignKeys: [],
-    differences: [{ table, message, advice, isBlocking: true, ...(word !== undefined && { word }) }],
+    differences: [{ table, message, advice, isBlocking: true, ...(approval !== undefined && { approval }) }],
   })
   const current = await database.catalogue(table)
   const former = renamedFromTable === undefined ? undefined : await database.catalogue(renamedFromTable)
@@ -154,15 +154,15 @@ const planResource = async (
     const advice = `If "${former.name}" has the right rows, drop the other: drop table "${table}". Otherwise remove renamedFromTable.`
     return undecided(undefined, message, advice)
   }
-  if (current) return planExisting(database, registry, resource, current, words)
+  if (current) return planExisting(database, registry, resource, current, approvals)
   const rename = `rename:${renamedFromTable}`
   if (former && former.origin !== 'engine') {
     const message = `another program has created "${former.name}", which is not renamed.`
     return undecided(undefined, message, 'Remove renamedFromTable.')
   }
   if (former) {
-    const plan = await planExisting(database, registry, resource, former, words)
-    if (words.has(rename)) return plan
+    const plan = await planExisting(database, registry, resource, former, approvals)
+    if (approvals.has(rename)) return plan
     const message = `the table was renamed from "${former.name}".`
     const { differences } = undecided(rename, message, `To rename it, run: ${applyCommand(rename)}`)
     return { steps: [], foreignKeys: [], differences: [...differences, ...plan.differences] }
@@ -175,11 +175,11 @@ const planResource = async (
       renamedFromTable,
       unused.map(({ name }) => name),
     )
-  if (near && !words.has(create)) {
+  if (near && !approvals.has(create)) {
     const message = `the table was renamed from "${renamedFromTable}", but neither table exists. Did you mean "${near}"?`
     return undecided(create, message, `If the table is new, run: ${applyCommand(create)}`)
   }
-  if (similar && !words.has(create)) {
+  if (similar && !approvals.has(create)) {
     const message = `the table does not exist, and no resource uses "${similar.name}", which has similar columns.`
     const advice = `If it was renamed, give the descriptor renamedFromTable. If it is new, run: ${applyCommand(create)}`
     return undecided(create, message, advice)
@@ -191,13 +191,13 @@ const planResource = async (
 export const planMigration = async (
   database: MigrationDialect,
   registry: Registry,
-  words: Words,
+  approvals: Approvals,
 ): Promise<MigrationPlan> => {
   const own = [...(await ownTableSteps(database)), ...((await database.functionSteps?.()) ?? [])]
   const unused = await unusedTables(database, registry)
   const plans: ResourcePlan[] = []
-  for (const resource of registry) plans.push(await planResource(database, registry, resource, words, unused))
-  const removed = await planUnused(database, registry, words, unused)
+  for (const resource of registry) plans.push(await planResource(database, registry, resource, approvals, unused))
+  const removed = await planUnused(database, registry, approvals, unused)
   return {
     steps: [
       ...own,

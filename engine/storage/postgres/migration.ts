@@ -70,7 +70,7 @@ export const migrationDialect = (
     catalogue: (table) => catalogueOf(execute, table),
     isUnservable,
     rebuilds: changesColumns,
-    obstacles: () => [],
+    shapeDifferences: () => [],
     reshape: alter,
     async countedTables() {
       if (!(await catalogueOf(execute, statesTable))) return []

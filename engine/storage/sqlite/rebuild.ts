@@ -1,7 +1,7 @@
 /** Rebuilds a table of SQLite whose shape changes, unless that would lose something that another program has added. */
 import type { Database } from 'better-sqlite3'
 import type { CatalogueTable, ColumnShape, TableShape } from '../migration/catalogue.js'
-import type { Obstacle } from '../migration/migrationDialect.js'
+import type { ShapeDifference } from '../migration/migrationDialect.js'
 import { literal, quoted } from '../schema.js'
 import { definitionOf } from './catalogue.js'
 
@@ -24,7 +24,7 @@ const definition = ({ name, type, isNotNull, target, default: value, convertTo }
 const unusual = /\b(?:check|generated|as|collate|strict|without|deferrable|conflict|on\s+(?:delete|update)|desc)\b/i
 
 /** What another program has added to a table and the new one would lack. */
-const unusualParts = (database: Database, table: string): Obstacle[] => {
+const unusualParts = (database: Database, table: string): ShapeDifference[] => {
   const keys = database.pragma(`foreign_key_list(${quoted(table)})`) as { to: string | null }[]
   const hasOtherKey = keys.some(({ to }) => to !== null && to !== 'id')
   const found = hasOtherKey
@@ -36,7 +36,7 @@ const unusualParts = (database: Database, table: string): Obstacle[] => {
 }
 
 /** The columns that are renamed or dropped although a view, trigger or index of another program uses them. */
-const usedColumns = (database: Database, current: CatalogueTable, shape: TableShape): Obstacle[] => {
+const usedColumns = (database: Database, current: CatalogueTable, shape: TableShape): ShapeDifference[] => {
   const gone = current.columns.filter(
     ({ name }) => !shape.columns.some((one) => one.from === name && one.name === name),
   )
@@ -55,10 +55,11 @@ const usedColumns = (database: Database, current: CatalogueTable, shape: TableSh
 }
 
 /** Why a table cannot be rebuilt. */
-export const rebuildObstacles = (database: Database, current: CatalogueTable, shape: TableShape): Obstacle[] => [
-  ...unusualParts(database, current.name),
-  ...usedColumns(database, current, shape),
-]
+export const rebuildDifferences = (
+  database: Database,
+  current: CatalogueTable,
+  shape: TableShape,
+): ShapeDifference[] => [...unusualParts(database, current.name), ...usedColumns(database, current, shape)]
 
 /**
  * SQLite cannot change a column, so the rows are copied into a new table (see "Making Other Kinds Of Table Schema Changes" in its

@@ -4,7 +4,7 @@ import type { Field, Registry, Resource } from '../../descriptor/registry.js'
 import { tableNameOf } from '../schema.js'
 import type { CatalogueColumn, CatalogueTable, ColumnShape } from './catalogue.js'
 import { convertible, converts } from './conversions.js'
-import { applyCommand, type Difference, type Words } from './difference.js'
+import { type Approvals, applyCommand, type Difference } from './difference.js'
 import type { MigrationDialect } from './migrationDialect.js'
 import { exampleRows, idsOf, rowCount, valuesOf } from './rowChecks.js'
 
@@ -14,10 +14,10 @@ export interface Comparison {
   readonly registry: Registry
   readonly resource: Resource
   readonly current: CatalogueTable
-  readonly words: Words
+  readonly approvals: Approvals
 }
 
-interface ColumnDrift {
+interface ComparedColumn {
   /** The column as it should be. */
   readonly shape: ColumnShape
   readonly differences: readonly Difference[]
@@ -42,8 +42,8 @@ const compareKind = async (
   { name, kind }: Field,
   column: CatalogueColumn,
   shape: ColumnShape,
-): Promise<ColumnDrift> => {
-  const { database, resource, words } = comparison
+): Promise<ComparedColumn> => {
+  const { database, resource, approvals } = comparison
   const what = `the field is of kind ${kind}, but the column is of type ${column.type}`
   const values = await valuesOf(rowsOf(comparison), column.name)
   const wrong = values.filter(({ value }) => !converts(value, column.kind ?? 'text', kind))
@@ -54,13 +54,13 @@ const compareKind = async (
     const advice = `Correct them${database.correctedWith} (${convertible[kind]} convert), or make the field ${column.kind}() again.`
     return { shape, differences: [blocked(comparison, name, message, advice)] }
   }
-  const word = `retype:${resource.table}.${name}`
-  if (words.has(word)) {
+  const approval = `retype:${resource.table}.${name}`
+  if (approvals.has(approval)) {
     return { shape: { ...shape, type: database.columnTypes[kind], convertTo: kind }, differences: [] }
   }
   const message = `${what}; all ${values.length} values convert.`
-  const advice = `To convert them, run: ${applyCommand(word)}`
-  return { shape, differences: [{ ...blocked(comparison, name, message, advice), word }] }
+  const advice = `To convert them, run: ${applyCommand(approval)}`
+  return { shape, differences: [{ ...blocked(comparison, name, message, advice), approval }] }
 }
 
 /** The existing table, perhaps under its former name; undefined if it is to be created. */
@@ -94,16 +94,16 @@ export const fillDifference = (
   { name, default: preset }: Field,
   message: string,
 ): Difference => {
-  const word = `fill:${comparison.resource.table}.${name}`
+  const approval = `fill:${comparison.resource.table}.${name}`
   if (preset === undefined)
     return blocked(
       comparison,
       name,
       message,
-      `Correct the rows${comparison.database.correctedWith}, or give them a value: ${applyCommand(`${word}=VALUE`)}`,
+      `Correct the rows${comparison.database.correctedWith}, or give them a value: ${applyCommand(`${approval}=VALUE`)}`,
     )
-  const advice = `To give them the default, run: ${applyCommand(word)}`
-  return { ...blocked(comparison, name, message, advice), word }
+  const advice = `To give them the default, run: ${applyCommand(approval)}`
+  return { ...blocked(comparison, name, message, advice), approval }
 }
 
 /** The value that was approved for the rows without one, or why it is not valid; undefined if nothing was approved. */
@@ -112,14 +112,14 @@ export const approvedFill = async (
   field: Field,
 ): Promise<{ readonly value: string | number } | { readonly difference: Difference } | undefined> => {
   const { name, kind, default: preset } = field
-  const word = `fill:${comparison.resource.table}.${name}`
-  const given = comparison.words.valueOf(word)
+  const approval = `fill:${comparison.resource.table}.${name}`
+  const given = comparison.approvals.valueOf(approval)
   const constant = typeof preset === 'function' ? preset() : preset
-  if (given === undefined && (constant === undefined || !comparison.words.has(word))) return undefined
+  if (given === undefined && (constant === undefined || !comparison.approvals.has(approval))) return undefined
   const value = given === undefined ? (constant as string | number) : kind === 'text' ? given : Number(given)
   if (given === '' || !kinds[kind].isValid(value)) {
     const message = `${JSON.stringify(given)} was given for the rows without a value, but the field is ${kinds[kind].expected}.`
-    return { difference: blocked(comparison, name, message, `Use the form ${word}=VALUE.`) }
+    return { difference: blocked(comparison, name, message, `Use the form ${approval}=VALUE.`) }
   }
   const difference = await compareDefault(comparison, field, value)
   return difference ? { difference } : { value }
@@ -186,11 +186,11 @@ const compareTarget = (
   before: string | undefined,
   after: string,
 ): Difference[] => {
-  const word = `retarget:${comparison.resource.table}.${name}`
-  if (before === undefined || comparison.words.has(word)) return []
+  const approval = `retarget:${comparison.resource.table}.${name}`
+  if (before === undefined || comparison.approvals.has(approval)) return []
   const message = `the field references ${references}, but the ids in the column are those of "${before}", not of "${after}".`
-  const advice = `If they are the ids of "${after}" too, run: ${applyCommand(word)}`
-  return [{ ...blocked(comparison, name, message, advice), word }]
+  const advice = `If they are the ids of "${after}" too, run: ${applyCommand(approval)}`
+  return [{ ...blocked(comparison, name, message, advice), approval }]
 }
 
 /** Compares a field with the column that has its values. */
@@ -199,7 +199,7 @@ export const compareColumn = async (
   field: Field,
   column: CatalogueColumn,
   shape: ColumnShape,
-): Promise<ColumnDrift> => {
+): Promise<ComparedColumn> => {
   const { registry, current } = comparison
   const { required, references } = field
   if (column.kind === undefined) {

@@ -5,14 +5,14 @@ import { type CatalogueTable, columnOf } from './catalogue.js'
 import type { Difference } from './difference.js'
 import type { MigrationDialect } from './migrationDialect.js'
 import { duplicatesOf } from './rowChecks.js'
-import type { Drift } from './tableDrift.js'
+import type { ComparedTable } from './tableDifferences.js'
 
 /** The column that has the values of a field now; null if every row will have the same value, undefined if none will have one. */
 const presentColumn = (
   resource: Resource,
   name: string,
   current: CatalogueTable,
-  { shape, added }: Drift,
+  { shape, added }: ComparedTable,
 ): string | null | undefined => {
   const field = fieldOf(resource, name)
   const column =
@@ -28,13 +28,13 @@ export const compareUnique = async (
   database: MigrationDialect,
   resource: Resource,
   current: CatalogueTable,
-  drift: Drift,
+  compared: ComparedTable,
 ): Promise<Difference[]> => {
   const { isCurrent } = await database.existingObjects(resource)
   const differences: Difference[] = []
   for (const index of indexesOf(database, resource).filter((one) => one.unique && !isCurrent(one))) {
     const { unique = [] } = index
-    const columns = unique.map((name) => presentColumn(resource, name, current, drift))
+    const columns = unique.map((name) => presentColumn(resource, name, current, compared))
     // Null is not equal to null.
     if (columns.includes(undefined)) continue
     const shared = await duplicatesOf(
