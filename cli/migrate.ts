@@ -1,12 +1,12 @@
 /** Brings the database of DATABASE_URL up to date without serving it, and checks its counts: `npm run migrate`. */
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { sqlitePath } from '../engine/databaseUrl.js'
+import { publicDatabaseUrl, sqlitePath } from '../engine/databaseUrl.js'
 import { loadRegistry } from '../engine/descriptor/load.js'
 import type { Registry } from '../engine/descriptor/registry.js'
 import { stepProgress } from '../engine/progress.js'
 import { readSettings } from '../engine/settings.js'
-import { wordFault } from '../engine/storage/migration/difference.js'
+import { approvalError, splitApprovals } from '../engine/storage/migration/difference.js'
 import { migrateStorage, planStorage, releaseStorage } from '../engine/storage/open.js'
 import type { MigrateOptions } from '../engine/storage/options.js'
 import { folders } from '../product.js'
@@ -49,23 +49,31 @@ const backUp = async (url: string): Promise<void> => {
 /** The approvals that adopt every table that needs it. */
 const adoptions = async (registry: Registry, url: string, waitMs: number): Promise<string[]> => {
   const { differences } = await planStorage(registry, url, waitMs)
-  const words = differences.flatMap(({ word }) => (word?.startsWith('adopt:') ? [word] : []))
-  if (words.length === 0) throw new CommandError('There is no table to adopt.')
-  return words
+  const approvals = differences.flatMap(({ approval }) => (approval?.startsWith('adopt:') ? [approval] : []))
+  if (approvals.length === 0) throw new CommandError('There is no table to adopt.')
+  return approvals
 }
 
 const adoptionCost = `Triggers now update counts and indexes with every write to these tables: writes take longer, and programs that use SQLite
 need version 3.44 or newer. To undo this: npm run migrate -- --release`
 
+const runningServices =
+  'A service that runs on this database answers 503 for each table that no longer fits its descriptors: stop it first, or restart it afterwards.'
+
 const migrate = async (registry: Registry, url: string, options: MigrateOptions): Promise<void> => {
-  const { steps, drifted } = await migrateStorage(registry, url, options)
+  const path = sqlitePath(url)
+  if (path !== undefined && !existsSync(path)) {
+    throw new CommandError(`There is no database file ${path}; npm start creates it. Check DATABASE_URL.`)
+  }
+  console.log(`Database: ${publicDatabaseUrl(url)}`)
+  const { steps, miscounted } = await migrateStorage(registry, url, options)
   for (const { about } of steps) console.log(`Done: ${about}.`)
   if (steps.length === 0) console.log('The database is up to date.')
-  for (const { table } of drifted) {
+  for (const { table } of miscounted) {
     const done = options.isRecounting ? '; counted again' : ''
     console.log(`The stored counts of the table "${table}" differed from its rows${done}.`)
   }
-  if (drifted.length === 0) console.log(`The stored counts of all ${registry.length} tables match their rows.`)
+  if (miscounted.length === 0) console.log(`The stored counts of all ${registry.length} tables match their rows.`)
   else if (!options.isRecounting) throw new CommandError('Some counts are wrong: run npm run migrate -- --recount.')
 }
 
@@ -83,11 +91,14 @@ await runCommand(command, async ({ apply, adopt, release, recount }) => {
     if (steps.length === 0) console.log('No table was adopted.')
     return
   }
-  const given = apply?.split(',').map((word) => word.trim()) ?? []
+  const given = apply === undefined ? [] : splitApprovals(apply)
   if (given.includes('')) throw new UsageError('--apply has an empty entry.')
-  for (const fault of given.map(wordFault)) if (fault !== undefined) throw new UsageError(`--apply: ${fault}.`)
-  const words = [...given, ...(adopt ? await adoptions(registry, url, waitMs) : [])]
-  const beforeChanges = async () => (given.length > 0 ? backUp(url) : undefined)
-  await migrate(registry, url, { ...options, words, beforeChanges })
+  for (const error of given.map(approvalError)) if (error !== undefined) throw new UsageError(`--apply: ${error}.`)
+  const approvals = [...given, ...(adopt ? await adoptions(registry, url, waitMs) : [])]
+  const beforeChanges = async () => {
+    warnUser(runningServices)
+    if (given.length > 0) await backUp(url)
+  }
+  await migrate(registry, url, { ...options, approvals, beforeChanges })
   if (adopt) console.log(adoptionCost)
 })

@@ -34,12 +34,12 @@ const described = ({ steps, differences }: MigrationPlan, withSql: boolean): str
     ...section('A start makes these changes:', done),
     ...section(
       'A start is refused until you decide:',
-      sentences(({ word, isBlocking }) => isBlocking && word !== undefined),
+      sentences(({ approval, isBlocking }) => isBlocking && approval !== undefined),
     ),
     ...(together === undefined ? [] : [together]),
     ...section(
       'A start is refused until this is corrected:',
-      sentences(({ word, isBlocking }) => isBlocking && word === undefined),
+      sentences(({ approval, isBlocking }) => isBlocking && approval === undefined),
     ),
     ...section(
       'Optional:',
@@ -53,15 +53,12 @@ await runCommand(command, async ({ sql, json, check }) => {
   const registry = await loadRegistry(folders)
   const plan = await planStorage(registry, DATABASE_URL, POOL_WAIT_MS)
   const isUpToDate = plan.steps.length === 0 && plan.differences.every(({ isBlocking }) => !isBlocking)
-  if (json) console.log(JSON.stringify(plan, undefined, 2))
+  const database = publicDatabaseUrl(DATABASE_URL)
+  if (json) console.log(JSON.stringify({ database, ...plan }, undefined, 2))
   else {
     const text = described(plan, sql)
-    console.log(
-      [
-        ...(isUpToDate ? [`The database ${publicDatabaseUrl(DATABASE_URL)} is up to date.`] : []),
-        ...(text ? [text] : []),
-      ].join('\n\n'),
-    )
+    const first = `Database: ${database}${isUpToDate ? '\nThe database is up to date.' : ''}`
+    console.log(text ? `${first}\n\n${text}` : first)
   }
   if (check && !isUpToDate) process.exitCode = 1
 })

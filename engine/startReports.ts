@@ -5,14 +5,15 @@ import { notices } from './log.js'
 import { progressBar, stepProgress } from './progress.js'
 import type { Opened } from './storage/options.js'
 
-/** Reports that the database was created or opened. */
-export const reportOpened = (url: string, { created, demo, driver }: Opened): void => {
+/** Reports that the database was created or opened, and what was changed in it. */
+export const reportOpened = (url: string, { created, demo, driver, changes }: Opened): void => {
   const database = publicDatabaseUrl(url)
   const what = url.startsWith('sqlite:') ? `the database ${database}` : `the tables in ${database}`
   const message = created
     ? `Created ${what}, ${demo ? 'with the demo data' : 'without demo data'}.`
     : `Opened the database ${database}${demo ? ', which was empty, and loaded the demo data' : ''}.`
   notices.info({ database, created, demo, driver }, message)
+  for (const change of changes) notices.info({ change }, `Changed ${change}.`)
 }
 
 /** Reports the resources with demo rows whose table is empty: demo rows are only loaded into a database without rows. */

@@ -62,7 +62,7 @@ test('they are served only when adopted, and are the same after their release', 
   )
   assert.equal(await tableOf(database), before)
 
-  await migrateStorage(registry, database.url, { ...options, words: ['adopt:warehouses'] })
+  await migrateStorage(registry, database.url, { ...options, approvals: ['adopt:warehouses'] })
   assert.equal((await planStorage(registry, database.url, 5_000)).steps, [])
   const storage = await openStorage(registry, database.url, options)
   const resource = registry[0] as Resource
@@ -89,7 +89,7 @@ test('what other tables use stays when one is released', async () => {
   const database = await otherDatabase()
   const own = { ...warehouseWith(fields), path: 'depots', name: 'Depot', table: 'depots' }
   const both = [own, ...registry]
-  await migrateStorage(both, database.url, { ...options, words: ['adopt:warehouses'] })
+  await migrateStorage(both, database.url, { ...options, approvals: ['adopt:warehouses'] })
   await releaseStorage(both, database.url, options)
   const storage = await openStorage([own], database.url, options)
   assert.ok('id' in (await storage.table(own).create(newRow(own, { name: 'East' }))))
@@ -110,7 +110,7 @@ test('a column that the database computes is served if nobody creates rows', asy
     create,
   })
   try {
-    await migrateStorage([area(true)], database.url, { ...options, words: ['adopt:areas'] })
+    await migrateStorage([area(true)], database.url, { ...options, approvals: ['adopt:areas'] })
     assert.unreachable()
   } catch (error) {
     assert.match(
@@ -119,7 +119,7 @@ test('a column that the database computes is served if nobody creates rows', asy
     )
   }
   const readOnly = area(false)
-  await migrateStorage([readOnly], database.url, { ...options, words: ['adopt:areas'] })
+  await migrateStorage([readOnly], database.url, { ...options, approvals: ['adopt:areas'] })
   const storage = await openStorage([readOnly], database.url, options)
   const page = await storage.table(readOnly).list({ limit: 10, offset: 0n, q: '', filters: {} })
   assert.match(String('tag' in page && page.body), '{"id":1,"size":4,"area":8}')
@@ -132,7 +132,7 @@ test('everything is released that an earlier descriptor asked for, even if there
     const database = await otherDatabase()
     const before = await tableOf(database)
     const indexed = [warehouseWith({ name: text({ unique: true, filter: true }), size: integer({ filter: true }) })]
-    await migrateStorage(indexed, database.url, { ...options, words: ['adopt:warehouses'] })
+    await migrateStorage(indexed, database.url, { ...options, approvals: ['adopt:warehouses'] })
     const steps = await releaseStorage(later, database.url, options)
     assert.equal(
       steps.map(({ about }) => about),
@@ -147,7 +147,7 @@ test('everything is released that an earlier descriptor asked for, even if there
   }
 })
 
-test('they are not renamed, and no word converts their columns', async () => {
+test('they are not renamed, and no approval converts their columns', async () => {
   const database = await otherDatabase()
   const before = await tableOf(database)
   const depot = { ...warehouseWith(fields), table: 'depots', renamedFromTable: 'warehouses' }
@@ -157,8 +157,8 @@ test('they are not renamed, and no word converts their columns', async () => {
   )
   await database.run("update warehouses set remark = '1'")
   try {
-    const words = ['adopt:warehouses', 'retype:warehouses.remark']
-    await migrateStorage([warehouseWith({ remark: integer() })], database.url, { ...options, words })
+    const approvals = ['adopt:warehouses', 'retype:warehouses.remark']
+    await migrateStorage([warehouseWith({ remark: integer() })], database.url, { ...options, approvals })
     assert.unreachable()
   } catch (error) {
     assert.match(
@@ -190,9 +190,9 @@ for (const [what, [resource, message]] of Object.entries(refused)) {
   test(`${what} is refused, and the table is not altered`, async () => {
     const database = await otherDatabase()
     const before = await tableOf(database)
-    const words = ['adopt:warehouses']
+    const approvals = ['adopt:warehouses']
     try {
-      await migrateStorage([resource], database.url, { ...options, words })
+      await migrateStorage([resource], database.url, { ...options, approvals })
       assert.unreachable()
     } catch (error) {
       assert.match((error as Error).message, message)
@@ -208,7 +208,7 @@ test('values that a field cannot have prevent an adoption, and are null when the
   const real = server ? 'double precision' : 'real'
   await database.run(`create table warehouses (${id}, name text, size integer, area ${real})`)
   const resource = warehouseWith({ name: text({ filter: true }), size: integer({ unique: true }), area: number() })
-  const adopt = () => migrateStorage([resource], database.url, { ...options, words: ['adopt:warehouses'] })
+  const adopt = () => migrateStorage([resource], database.url, { ...options, approvals: ['adopt:warehouses'] })
   const infinities = server ? "('Infinity'), ('NaN'), ('-Infinity')" : '(9e999), (-9e999)'
   const insertInfinities = () => database.run(`insert into warehouses (area) values (1.5), ${infinities}`)
   // SQLite stores any value in any column.
@@ -252,7 +252,7 @@ test('a type that no field can store is named', async () => {
   const database = await sharedDatabase()
   await database.run('create table warehouses (id integer primary key, name date, size integer)')
   try {
-    await migrateStorage(registry, database.url, { ...options, words: ['adopt:warehouses'] })
+    await migrateStorage(registry, database.url, { ...options, approvals: ['adopt:warehouses'] })
     assert.unreachable()
   } catch (error) {
     assert.match((error as Error).message, 'column "name": the column is of type date, which no field can store.')
@@ -264,7 +264,7 @@ test('a table without an integer key is refused', async () => {
   const database = await sharedDatabase()
   await database.run('create table warehouses (name text, size integer)')
   try {
-    await migrateStorage(registry, database.url, { ...options, words: ['adopt:warehouses'] })
+    await migrateStorage(registry, database.url, { ...options, approvals: ['adopt:warehouses'] })
     assert.unreachable()
   } catch (error) {
     assert.match((error as Error).message, 'column "id": the table has no integer primary key of that name.')

@@ -7,7 +7,17 @@ import { describeDifference } from '../engine/storage/migration/difference.js'
 import { migrateStorage, planStorage } from '../engine/storage/open.js'
 import { storageOptions } from '../support/storageOptions.js'
 import { freshUrl, server, sharedDatabase } from './support/database.js'
-import { type Fields, memberIn, open, prepare, refusal, registryOf, servedRows, team } from './support/members.js'
+import {
+  type Fields,
+  memberIn,
+  open,
+  prepare,
+  refusal,
+  registryOf,
+  servedRows,
+  team,
+  type Version,
+} from './support/members.js'
 
 const test = suite('changes of tables')
 
@@ -20,8 +30,8 @@ test('a former column that is there again is not mistaken for the renamed one', 
     await refusal(renamed, url),
     /column "b": the field was renamed from "a", but the table has both columns: "a" has 1 values, and "b" has 1\. .*--apply drop:members\.b,rename:members\.a\./,
   )
-  const words = ['drop:members.b', 'rename:members.a']
-  const { differences } = await migrateStorage(renamed, url, { ...storageOptions, waitMs: 5_000, words })
+  const approvals = ['drop:members.b', 'rename:members.a']
+  const { differences } = await migrateStorage(renamed, url, { ...storageOptions, waitMs: 5_000, approvals })
   assert.equal(differences, [])
   const storage = await open(renamed, url)
   assert.equal(await servedRows(storage, renamed[1] as Resource), [{ b: 'new' }])
@@ -52,15 +62,15 @@ test('the table of a removed resource stays until it is dropped, with the column
     const { differences } = await planStorage(alone, url, 5_000)
     return differences.filter(({ table }) => table === 'teams').map(describeDifference)
   }
-  const words = ['drop:members.team_id', 'drop:teams']
+  const approvals = ['drop:members.team_id', 'drop:teams']
   assert.equal(await sentence(), [
-    `table "teams": no resource uses the table, so its 1 rows are not served. To drop it with its 1 rows: npm run migrate -- --apply ${words}`,
+    `table "teams": no resource uses the table, so its 1 rows are not served. To drop it with its 1 rows: npm run migrate -- --apply ${approvals}`,
   ])
-  const apply = (given: string[]) => migrateStorage(alone, url, { ...storageOptions, waitMs: 5_000, words: given })
+  const apply = (given: string[]) => migrateStorage(alone, url, { ...storageOptions, waitMs: 5_000, approvals: given })
   const refused = await apply(['drop:teams']).catch(({ message }: Error) => message)
   assert.match(String(refused), /nothing to do for drop:teams/)
   assert.is((await sentence()).length, 1)
-  await apply(words)
+  await apply(approvals)
   assert.equal(await planStorage(alone, url, 5_000), { steps: [], differences: [] })
   const storage = await open(alone, url)
   assert.equal(await servedRows(storage, alone[0] as Resource), [{ name: 'Ana' }])
@@ -77,7 +87,7 @@ test('a table that others reference can be renamed', async () => {
   await prepare(registryOf(members), url, { teams: [{ name: 'Red' }], members: [{ name: 'Ana', team_id: 1 }] })
   const renamed: Registry = [{ ...team, table: 'groups', renamedFromTable: 'teams' }, memberIn(members)]
   assert.match(await refusal(renamed, url), /table "groups": the table was renamed from "teams"/)
-  await migrateStorage(renamed, url, { ...storageOptions, waitMs: 5_000, words: ['rename:teams'] })
+  await migrateStorage(renamed, url, { ...storageOptions, waitMs: 5_000, approvals: ['rename:teams'] })
   const storage = await open(renamed, url)
   const [, resource] = renamed as [Resource, Resource]
   assert.equal(await servedRows(storage, resource), [{ name: 'Ana', team_id: 1 }])
@@ -92,13 +102,13 @@ test('a former table that is there again is not mistaken for the renamed one, an
   const fields = { name: text() }
   await prepare(registryOf({ fields }), url, { members: [{ name: 'Ana' }] })
   const people = { fields, table: 'people' }
-  await migrateStorage(registryOf(people), url, { ...storageOptions, waitMs: 5_000, words: ['create:people'] })
+  await migrateStorage(registryOf(people), url, { ...storageOptions, waitMs: 5_000, approvals: ['create:people'] })
   const renamed = registryOf({ ...people, renamedFromTable: 'members' })
   const message =
     /table "people": the table was renamed from "members", but both exist: "members" has 1 rows, and "people" has 0\. .*drop table "people"/
-  for (const words of [undefined, ['rename:members']]) assert.match(await refusal(renamed, url, words), message)
+  for (const approvals of [undefined, ['rename:members']]) assert.match(await refusal(renamed, url, approvals), message)
   await database.run('drop table "people"')
-  await migrateStorage(renamed, url, { ...storageOptions, waitMs: 5_000, words: ['rename:members'] })
+  await migrateStorage(renamed, url, { ...storageOptions, waitMs: 5_000, approvals: ['rename:members'] })
   const storage = await open(renamed, url)
   assert.equal(await servedRows(storage, renamed[1] as Resource), [{ name: 'Ana' }])
   await storage.close()
@@ -120,7 +130,11 @@ if (!server) {
     await database.run('create view others as select name from members')
     const renamed = registryOf({ fields: { label: text({ renamedFrom: 'name' }) } })
     try {
-      await migrateStorage(renamed, database.url, { ...storageOptions, waitMs: 5_000, words: ['rename:members.name'] })
+      await migrateStorage(renamed, database.url, {
+        ...storageOptions,
+        waitMs: 5_000,
+        approvals: ['rename:members.name'],
+      })
       assert.unreachable()
     } catch (error) {
       assert.match((error as Error).message, /column "name": "others" of another program uses it/)
@@ -160,6 +174,42 @@ if (!server) {
       assert.match((error as Error).message, 'table "members": its definition has check, which would be lost')
     }
     database.close()
+  })
+}
+
+test('an unused column asks once, not for every later field', async () => {
+  const url = await freshUrl()
+  const plus = (...names: string[]) => registryOf({ fields: Object.fromEntries(names.map((name) => [name, text()])) })
+  await prepare(plus('name', 'kind'), url, { members: [{ name: 'Ana', kind: 'x' }] })
+  assert.match(await refusal(plus('name', 'type'), url), /no field uses "kind"/)
+  await migrateStorage(plus('name', 'type'), url, { ...storageOptions, waitMs: 5_000, approvals: ['add:members.type'] })
+  assert.is(await refusal(plus('name', 'type', 'later'), url), 'not refused')
+  // Another column that becomes unused is asked about.
+  assert.match(await refusal(plus('name', 'type', 'last'), url), /no field uses "later"\./)
+})
+
+const misspelt: [name: string, after: Version, message: RegExp, approvals: string][] = [
+  [
+    'renamedFrom',
+    { fields: { name: text(), type: text({ renamedFrom: 'knid' }) } },
+    /column "type": the field was renamed from "knid", but the table has neither column\. Did you mean "kind"\? .*--apply add:members\.type/,
+    'add:members.type',
+  ],
+  [
+    'renamedFromTable',
+    { fields: { name: text(), kind: text() }, table: 'people', renamedFromTable: 'membres' },
+    /table "people": the table was renamed from "membres", but neither table exists\. Did you mean "members"\? .*--apply create:people/,
+    'create:people',
+  ],
+]
+for (const [name, after, message, approval] of misspelt) {
+  test(`a ${name} that names nothing is refused with the nearest right name`, async () => {
+    const url = await freshUrl()
+    await prepare(registryOf({ fields: { name: text(), kind: text() } }), url, {
+      members: [{ name: 'Ana', kind: 'x' }],
+    })
+    assert.match(await refusal(registryOf(after), url), message)
+    assert.is(await refusal(registryOf(after), url, [approval]), 'not refused')
   })
 }
 

@@ -45,7 +45,7 @@ test('npm run check -- --database reports the same, and npm run plan as JSON and
   assert.match((await project.run('DATABASE_URL=sqlite:data/new.sqlite npm run plan -- --sql')).output, /create table/)
 })
 
-test('only a word that changes something makes a copy of the database, which replaces an unfinished one', async () => {
+test('only a approval that changes something makes a copy of the database, which replaces an unfinished one', async () => {
   const leave = project.read('resources/leave.ts')
   project.write(
     'resources/leave.ts',
@@ -58,16 +58,20 @@ test('only a word that changes something makes a copy of the database, which rep
   project.write('data/workforce.sqlite.before-20200101T000000Z.unfinished', '')
   project.write('data/workforce.sqlite.before-20200101T000000Z.unfinished-journal', '')
   const before = files()
-  const refused: [words: string, status: number, message: RegExp][] = [
+  const refused: [approvals: string, status: number, message: RegExp][] = [
     ['drop:leave_requests.nothing', 1, /^There is nothing to do for drop:leave_requests\.nothing; npm run plan lists/],
     ['drop', 2, /"drop" names no table/],
-    ['remove:leave_requests.days', 2, /must begin with one of add:, adopt:, create:, drop:, rename:, retype:/],
+    [
+      'remove:leave_requests.days',
+      2,
+      /must begin with one of add:, adopt:, create:, drop:, fill:, rename:, retarget:, retype:/,
+    ],
     [',', 2, /--apply has an empty entry/],
     ['drop:leave_requests.days --apply drop:leave_requests.nothing', 2, /--apply is given twice; give it once/],
     ['drop:leave_requests.days,drop:leave_requests.nothing', 1, /nothing to do for drop:leave_requests\.nothing;/],
   ]
-  for (const [words, status, message] of refused) {
-    const ended = await project.run(`npm run migrate -- --apply ${words}`)
+  for (const [approvals, status, message] of refused) {
+    const ended = await project.run(`npm run migrate -- --apply ${approvals}`)
     assert.match(ended.output, message)
     assert.is(ended.status, status)
     assert.equal(files(), before)

@@ -110,12 +110,19 @@ test('migrate sets a database up, does nothing the second time, and counts again
   const file = join(folder, 'migrated.sqlite')
   const database = { DATABASE_URL: `sqlite:${file}` }
   const [match, upToDate] = [/^The stored counts of all \d+ tables match/m, /^The database is up to date\.$/m]
+  const none = await run('migrate', '', database)
+  const advice = `There is no database file ${file}; npm start creates it. Check DATABASE_URL.\n`
+  assert.equal(none, { status: 1, stdout: '', stderr: advice })
+  assert.not.ok(existsSync(file))
+  writeFileSync(file, '')
   const first = await run('migrate', '', database)
-  assert.equal([first.status, first.stderr], [0, ''])
-  assert.match(first.stdout, /^Done: create the table employees\.$/m)
+  assert.is(first.status, 0)
+  assert.match(first.stderr, /^A service that runs on this database answers 503 for each table that no longer fits/)
+  assert.match(first.stdout, /^Database: sqlite:\S+migrated\.sqlite\nDone: .*^Done: create the table employees\.$/ms)
   assert.match(first.stdout, match)
   const second = await run('migrate', '', database)
   assert.match(second.stdout, upToDate)
+  assert.is(second.stderr, '')
   const other = new Database(file)
   other.exec(`update registry_tables set rows = 7 where name = 'employees'`)
   other.close()

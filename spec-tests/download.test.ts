@@ -199,7 +199,7 @@ test('rows far apart, odd texts and large rows are all in it once, and a client 
 })
 
 test('a download is compressed if the client accepts gzip', async () => {
-  const path = `/api/v1/${registry[0]?.path}`
+  const path = `/api/v1/${testedResources[0]?.path}`
   const response = await fetch(`${address}${path}`, { headers: { ...ndjson.headers, 'accept-encoding': 'br, gzip' } })
   assert.is(response.headers.get('content-encoding'), 'gzip')
   assert.is(response.headers.get('vary'), 'Accept, Accept-Encoding')

@@ -30,8 +30,8 @@ const start = async ({ url }: SharedDatabase, q = '') => {
   return { warnings, ids: data.map(({ id }) => id), total: meta.total, tag }
 }
 const migrated = async ({ url }: SharedDatabase, isRecounting: boolean): Promise<string[]> => {
-  const { drifted } = await migrateStorage(registry, url, { ...storageOptions, waitMs: 5_000, isRecounting })
-  return drifted.map(({ table }) => table)
+  const { miscounted } = await migrateStorage(registry, url, { ...storageOptions, waitMs: 5_000, isRecounting })
+  return miscounted.map(({ table }) => table)
 }
 
 const differ = 'The stored counts of the table "things" differ from its rows: run npm run migrate -- --recount.'

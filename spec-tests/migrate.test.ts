@@ -70,6 +70,31 @@ test('a reference that a descriptor gains is a foreign key', async () => {
   database.close()
 })
 
+test('a start says each change of a table in one line, and nothing when it creates the database', async () => {
+  const database = await sharedDatabase()
+  const changesAt = async (registry: Registry): Promise<readonly string[]> => {
+    let reported: readonly string[] = ['not opened']
+    const opened = ({ changes }: { changes: readonly string[] }) => {
+      reported = changes
+    }
+    await (await openStorage(registry, database.url, { ...storageOptions, opened })).close()
+    return reported
+  }
+  assert.equal(await changesAt(firstVersion), [])
+  assert.equal(await changesAt(firstVersion), [])
+  assert.equal(await changesAt(secondVersion), ['members: team_id is added'])
+  const unbound = [team, memberWith({ name: text({ unique: true }), team_id: integer() })]
+  assert.equal(
+    (await changesAt(unbound)).toSorted(),
+    [
+      ...(server ? ['members: the index registry_members_filter_name is dropped'] : []),
+      'members: name must be unique',
+      'members: team_id no longer references teams',
+    ].toSorted(),
+  )
+  database.close()
+})
+
 test('a unique index that the descriptor no longer asks for is dropped, and indexes of other programs stay', async () => {
   const database = await sharedDatabase()
   const unique: Registry = [team, memberWith({ name: text({ unique: true }) })]

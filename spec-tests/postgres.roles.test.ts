@@ -191,7 +191,7 @@ test('a database that is read-only serves reads, and says so', async () => {
   const warnings: string[] = []
   const storage = await openStorage(registry, url, { ...storageOptions, warn: (message) => warnings.push(message) })
   assert.match(await listed(storage), /"name":"Third"/)
-  assert.equal(await storage.ping(), { isReadOnly: true })
+  assert.equal(await storage.ping(), { isReadOnly: true, changedTables: [] })
   assert.equal(warnings, ['The database is read-only: reads work, and creates get 503.'])
   await storage.close()
   const error = await openStorage(registryWith({ name: text(), more: text() }), url, storageOptions).catch(

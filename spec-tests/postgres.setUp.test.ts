@@ -32,7 +32,7 @@ const openAndList = async (url: string, registry: Registry, q = '', warn = (_: s
 
 /** Lets the service use the table of another program. */
 const adopt = (url: string, registry: Registry) =>
-  migrateStorage(registry, url, { ...storageOptions, waitMs: 5_000, words: ['adopt:things'] })
+  migrateStorage(registry, url, { ...storageOptions, waitMs: 5_000, approvals: ['adopt:things'] })
 
 /** pg warns once for each process, so the listener is there before the first test. */
 const deprecations: string[] = []

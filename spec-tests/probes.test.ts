@@ -47,13 +47,13 @@ test('without a database, a process lives and is not ready', async () => {
 })
 
 test('on a standby, a process is ready to read', async () => {
-  const { statuses, bodies } = await statusesWith(async () => ({ isReadOnly: true }))
+  const { statuses, bodies } = await statusesWith(async () => ({ isReadOnly: true, changedTables: [] }))
   assert.equal(statuses, [200, 200])
   assert.equal(bodies[1], { status: 'read-only' })
 })
 
 test('a process that stops lives and is not ready', async () => {
-  const { statuses, bodies } = await statusesWith(async () => ({ isReadOnly: false }), true)
+  const { statuses, bodies } = await statusesWith(async () => ({ isReadOnly: false, changedTables: [] }), true)
   assert.equal(statuses, [200, 503])
   assert.match(bodies[1]?.error?.message ?? '', /service is stopping/)
 })

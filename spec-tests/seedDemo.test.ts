@@ -2,7 +2,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { loadDemoRows } from '../cli/seed/loadDemoRows.js'
-import { integer, text } from '../engine/descriptor/index.js'
+import { integer, text, today } from '../engine/descriptor/index.js'
 import { newRow, type Registry, type Resource, type RowValues, resourceFrom } from '../engine/descriptor/registry.js'
 import { openStorage } from '../engine/storage/open.js'
 import type { Storage } from '../engine/storage/storage.js'
@@ -82,6 +82,22 @@ test('the rows are loaded with their ids, and the next row gets the next one', a
   )
   const created = await storage.table(books).create(newRow(books, { title: 'Fourth', author_id: 1 }))
   assert.is('id' in created && created.id, 6)
+  await storage.close()
+})
+
+test('a demo row takes the default of a required field that it lacks, and no other', async () => {
+  const fields = {
+    title: text({ default: 'Untitled' }),
+    note: text({ default: 'none' }),
+    since: text({ default: today }),
+  }
+  const descriptor = { name: 'Book', area: 'A', table: 'books', fields, required: ['title', 'since'], create: true }
+  const books = resourceFrom('books', descriptor, [{ id: 1 }, { id: 2, title: 'Mine', since: '2026-01-31' }])
+  const storage = await openStorage([books], await freshUrl(), storageOptions)
+  assert.equal(await storage.rows(books, 0, 10), [
+    { id: 1, title: 'Untitled', note: null, since: today() },
+    { id: 2, title: 'Mine', note: null, since: '2026-01-31' },
+  ])
   await storage.close()
 })
 

@@ -91,7 +91,7 @@ for (const [name, ids] of cases) {
     await database.run(`update things set id = 7000000001, name = 'Row 7000000001' where id = ${ids.find(isKept)}`)
     const moved = [7_000_000_001n, ...ids.filter(isKept).slice(1)]
     await checkPages(database, moved)
-    assert.equal((await migrated()).drifted, [])
+    assert.equal((await migrated()).miscounted, [])
     database.close()
   })
 }

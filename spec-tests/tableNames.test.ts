@@ -15,10 +15,10 @@ const team = resourceIn('teams', { name: text() })
 
 const open = (registry: Registry, url: string) => openStorage(registry, url, { ...storageOptions, demo: false })
 
-/** What a start is refused with, or a migration that is given words. */
-const refusal = async (registry: Registry, url: string, words?: readonly string[]): Promise<string> => {
+/** What a start is refused with, or a migration that is given approvals. */
+const refusal = async (registry: Registry, url: string, approvals?: readonly string[]): Promise<string> => {
   try {
-    if (words) await migrateStorage(registry, url, { ...storageOptions, waitMs: 5_000, words })
+    if (approvals) await migrateStorage(registry, url, { ...storageOptions, waitMs: 5_000, approvals })
     else await (await open(registry, url)).close()
   } catch (error) {
     return (error as Error).message
@@ -85,7 +85,8 @@ for (const [what, sql] of others) {
     const message = new RegExp(
       `table "people": "people" is ${what.source}, which cannot be served\\. Set table to another`,
     )
-    for (const words of [undefined, [], ['adopt:people']]) assert.match(await refusal(people, url, words), message)
+    for (const approvals of [undefined, [], ['adopt:people']])
+      assert.match(await refusal(people, url, approvals), message)
     const { differences } = await planStorage(people, url, 5_000)
     assert.is(differences.length, 1)
     assert.is(await refusal([team], url), 'not refused')

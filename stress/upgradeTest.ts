@@ -73,7 +73,7 @@ export const upgradeTest = async (rows: number, onUpgrade: (upgrade: Upgrade) =>
     const seconds = Math.round((performance.now() - start) / 1000)
     isDone = true
     const results = await Promise.all(creating)
-    if (migrated.steps.length === 0 || migrated.drifted.length > 0)
+    if (migrated.steps.length === 0 || migrated.miscounted.length > 0)
       throw new Error(`${name}: the migration is incomplete`)
     const creates = results.reduce((sum, result) => sum + result.creates, 0)
     onUpgrade({ name, seconds, creates, slowestMs: Math.max(...results.map((result) => result.slowestMs)) })

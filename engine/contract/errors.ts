@@ -76,6 +76,13 @@ const retryAfter = { 'Retry-After': '1' }
 export const unavailable = (): HttpError =>
   httpError(503, 'unavailable', 'The database is not available. Nothing was stored; try again shortly.', retryAfter)
 
+/** A table was changed while the service ran; the readiness probe names it. */
+export const tableChanged = (tables: readonly string[] = []): HttpError => {
+  const which = tables.length === 0 ? 'The table of this resource' : `A table (${tables.join(', ')})`
+  const message = `${which} was changed while the service ran. Nothing was stored; the service must be restarted.`
+  return httpError(503, 'unavailable', message, retryAfter)
+}
+
 /** The readiness probe of a process that stops; it still serves requests. */
 export const stopping = (): HttpError =>
   httpError(503, 'unavailable', 'The service is stopping; send requests to another instance.', retryAfter)

@@ -66,6 +66,15 @@ const fieldOf = (name: string, { kind, options }: FieldSpec, required: boolean):
   }
 }
 
+/** A demo row with the defaults of the required fields that it lacks. */
+const withDefaults = (required: readonly string[], fields: Descriptor['fields'], row: RowValues): RowValues => {
+  const lacking = required.filter((name) => (row[name] ?? null) === null && fields[name]?.options.default !== undefined)
+  return {
+    ...row,
+    ...Object.fromEntries(lacking.map((name) => [name, resolve(fields[name]?.options.default as Value)])),
+  }
+}
+
 /** Turns a verified descriptor into a resource. */
 export const resourceFrom = (
   path: string,
@@ -79,7 +88,7 @@ export const resourceFrom = (
     fieldOf('id', idSpec, false),
     ...Object.entries(fields).map(([name, spec]) => fieldOf(name, spec, required.includes(name))),
   ],
-  demo,
+  demo: demo.map((row) => withDefaults(required, fields, row)),
 })
 
 /** The fields that a client may send in a create. */

@@ -8,9 +8,10 @@ import {
   outcomeUnknown,
   pathNotFound,
   readTimedOut,
+  tableChanged,
   unavailable,
 } from '../contract/errors.js'
-import { OutcomeUnknown, TimedOut, Unavailable } from '../storage/storage.js'
+import { OutcomeUnknown, TableChanged, TimedOut, Unavailable } from '../storage/storage.js'
 import { type OutageLog, outageLog } from './outageLog.js'
 import type { State } from './requestLog.js'
 
@@ -26,6 +27,7 @@ const isErrorStatus = (status: unknown): status is number => Number(status) >= 4
 const httpErrorOf = (error: unknown): HttpError => {
   if (error instanceof HttpError) return error
   if (error instanceof TimedOut) return readTimedOut()
+  if (error instanceof TableChanged) return tableChanged()
   if (error instanceof Unavailable) return unavailable()
   if (error instanceof OutcomeUnknown) return outcomeUnknown()
   const { status, expose, message, headers } = (error ?? {}) as KoaError
@@ -33,7 +35,7 @@ const httpErrorOf = (error: unknown): HttpError => {
 }
 
 const isExpected = (error: unknown): boolean =>
-  error instanceof HttpError || (error as KoaError | null)?.expose === true
+  error instanceof HttpError || error instanceof TableChanged || (error as KoaError | null)?.expose === true
 
 /** Logs an error that is not the client's fault. */
 const logError = (ctx: Context, error: unknown, logger: Logger, outages: OutageLog): void => {

@@ -1,5 +1,5 @@
 /** The liveness and readiness probes. */
-import { stopping, unavailable } from '../contract/errors.js'
+import { stopping, tableChanged, unavailable } from '../contract/errors.js'
 import type { Handler, Service } from './handlers.js'
 
 /** Does not check the database: a restart would not repair it. */
@@ -8,14 +8,15 @@ const live: Handler = (ctx) => {
   ctx.body = { status: 'ok' }
 }
 
-/** 503 if the database does not respond, or while the process stops. */
+/** 503 if the database does not respond, if a table no longer fits its descriptor, or while the process stops. */
 const ready =
   ({ storage, isStopping }: Service): Handler =>
   async (ctx) => {
     if (isStopping?.()) throw stopping()
-    const { isReadOnly } = await storage.ping().catch(() => {
+    const { isReadOnly, changedTables } = await storage.ping().catch(() => {
       throw unavailable()
     })
+    if (changedTables.length > 0) throw tableChanged(changedTables)
     ctx.set('Cache-Control', 'no-store')
     ctx.body = { status: isReadOnly ? 'read-only' : 'ok' }
   }

@@ -1,7 +1,7 @@
 /** Opens or migrates the database that DATABASE_URL names. A dialect is a folder beside this file and a line here. */
 import type { Registry } from '../descriptor/registry.js'
 import type { CatalogueTable } from './migration/catalogue.js'
-import { Words } from './migration/difference.js'
+import { Approvals } from './migration/difference.js'
 import type { MigrationDialect } from './migration/migrationDialect.js'
 import { type MigrationPlan, planMigration } from './migration/migrationPlan.js'
 import { release } from './migration/release.js'
@@ -46,7 +46,7 @@ export const migrateStorage: Dialect['migrate'] = async (registry, url, options)
 /** Plans a migration without changing anything. */
 export const planStorage = async (registry: Registry, url: string, waitMs: number): Promise<MigrationPlan> =>
   (await dialectOf(url)).use(url, { waitMs, isReadOnly: true }, (database) =>
-    planMigration(database, registry, new Words([])),
+    planMigration(database, registry, new Approvals([])),
   )
 
 /** Every table of a database, without those of the engine. */

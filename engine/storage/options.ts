@@ -22,6 +22,8 @@ export interface PoolOptions {
 
 export interface Opened {
   readonly created: boolean
+  /** What was changed in existing tables: `leave_requests: reason is added`. */
+  readonly changes: readonly string[]
   readonly demo: boolean
   /** The package that reads the file, and its version. */
   readonly driver?: string
@@ -39,7 +41,7 @@ export interface ChangeOptions {
   readonly progress: Progress
   readonly warn: (message: string) => void
   /** The approved changes, which a start does not make by itself. */
-  readonly words?: readonly string[]
+  readonly approvals?: readonly string[]
   /** Called before the first change, if there is any. */
   readonly beforeChanges?: () => Promise<void>
 }
@@ -54,7 +56,7 @@ export interface MigrateOptions extends ChangeOptions {
 
 /** What a migration did: its steps, the differences that remain, and the resources whose counts differed from their rows. */
 export interface Migrated extends MigrationPlan {
-  readonly drifted: readonly Resource[]
+  readonly miscounted: readonly Resource[]
 }
 
 export interface StorageOptions {

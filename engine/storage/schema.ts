@@ -37,6 +37,10 @@ export interface DerivedObject extends ObjectName {
 /** A quoted name, which may also be a keyword; names consist of letters, digits and underscores. */
 export const quoted = (name: string): string => `"${name}"`
 
+/** A value as SQL. */
+export const literal = (value: GivenValue): string =>
+  typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value)
+
 /** PostgreSQL truncates longer names, and two could become equal. */
 const maxNameLength = 63
 
@@ -84,6 +88,12 @@ export const recordOrigin = ({ knex }: SchemaDialect, name: string, origin: 'eng
 
 export const forgetOrigin = ({ knex }: SchemaDialect, name: string): string =>
   knex(originsTable).where({ name }).delete().toString()
+
+/** The columns that no field used when a later one was added, as `TABLE.COLUMN`: they are not former names of further fields. */
+export const unusedColumnsTable = 'registry_unused'
+
+export const createUnusedColumnsTable = ({ knex }: SchemaDialect): string[] =>
+  sqlOf(knex.schema.createTable(unusedColumnsTable, (table) => table.text('name').primary()))
 
 /** The default for existing rows; undefined if it is computed for each row. */
 export const constantDefault = ({ default: value }: Field): GivenValue | undefined =>

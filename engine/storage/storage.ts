@@ -142,8 +142,8 @@ export interface Storage {
   fill(batches: Iterable<Batch> | AsyncIterable<Batch>): Promise<void>
   /** Never waits for the database. */
   stats(): StorageStats
-  /** Resolves when the database responds, with whether it can be written. */
-  ping(): Promise<{ readonly isReadOnly: boolean }>
+  /** Resolves when the database responds, with whether it can be written, and the tables that no longer fit their descriptors. */
+  ping(): Promise<{ readonly isReadOnly: boolean; readonly changedTables: readonly string[] }>
   close(): Promise<void>
 }
 
@@ -170,6 +170,9 @@ export class NothingToDo extends StorageError {}
 export class Unavailable extends Error {
   override readonly name = 'Unavailable'
 }
+
+/** A table was changed while the service ran, and no longer fits its descriptor. The storage has reported it. */
+export class TableChanged extends Unavailable {}
 
 /** A read exceeded its time limit. The message is for the log. */
 export class TimedOut extends Unavailable {}

@@ -40,10 +40,10 @@ export const servedRows = async (storage: Storage, resource: Resource): Promise<
 
 export const open = (registry: Registry, url: string) => openStorage(registry, url, { ...storageOptions, demo: false })
 
-/** What a start is refused with, or a migration that is given words. */
-export const refusal = async (registry: Registry, url: string, words?: readonly string[]): Promise<string> => {
+/** What a start is refused with, or a migration that is given approvals. */
+export const refusal = async (registry: Registry, url: string, approvals?: readonly string[]): Promise<string> => {
   try {
-    if (words) await migrateStorage(registry, url, { ...storageOptions, waitMs: 5_000, words })
+    if (approvals) await migrateStorage(registry, url, { ...storageOptions, waitMs: 5_000, approvals })
     else await (await open(registry, url)).close()
   } catch (error) {
     return (error as Error).message

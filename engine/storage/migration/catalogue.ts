@@ -1,5 +1,6 @@
 /** A table as the database describes it, in a form that is the same for every database. */
 import type { Kind } from '../../descriptor/kinds.js'
+import type { GivenValue } from '../../descriptor/registry.js'
 
 export interface CatalogueColumn {
   readonly name: string
@@ -52,6 +53,8 @@ export interface ColumnShape {
   readonly from: string
   /** The kind to which its values are converted. */
   readonly convertTo?: Kind | undefined
+  /** The value that replaces null. */
+  readonly fill?: GivenValue | undefined
 }
 
 /** A table as it should be: existing columns that are renamed, retyped, constrained or left out. */
@@ -80,24 +83,23 @@ export const shapeOf = (table: CatalogueTable): TableShape => ({
 })
 
 const describeKey = (name: string, before: string | undefined, after: string | undefined): string => {
-  if (after === undefined) return `drop the foreign key of "${name}"`
-  return before === undefined
-    ? `add the foreign key of "${name}"`
-    : `let the foreign key of "${name}" reference "${after}" instead of "${before}"`
+  if (after === undefined) return `${name} no longer references ${before}`
+  return `${name} references ${after}${before === undefined ? '' : ` instead of ${before}`}`
 }
 
-/** Describes the changes that turn a table into a shape: `rename "kind" to "type"`. */
+/** Describes the changes that turn a table into a shape: `kind is renamed to type`. */
 export const describeChanges = (table: CatalogueTable, shape: TableShape): string[] => {
   const before = new Map(shapeOf(table).columns.map((column) => [column.name, column]))
-  const changes = shape.columns.flatMap(({ name, from, isNotNull, target, convertTo }) => {
+  const changes = shape.columns.flatMap(({ name, from, isNotNull, target, convertTo, fill }) => {
     const now = before.get(from)
     before.delete(from)
     return [
-      ...(from === name ? [] : [`rename "${from}" to "${name}"`]),
-      ...(convertTo === undefined ? [] : [`make "${name}" ${convertTo}`]),
-      ...(now?.isNotNull === isNotNull ? [] : [isNotNull ? `require "${name}"` : `allow null in "${name}"`]),
+      ...(from === name ? [] : [`${from} is renamed to ${name}`]),
+      ...(convertTo === undefined ? [] : [`${name} becomes ${convertTo}`]),
+      ...(fill === undefined ? [] : [`${name} becomes ${JSON.stringify(fill)} where it is null`]),
+      ...(now?.isNotNull === isNotNull ? [] : [isNotNull ? `${name} becomes required` : `${name} may be null`]),
       ...(now?.target === target ? [] : [describeKey(name, now?.target, target)]),
     ]
   })
-  return [...changes, ...[...before.keys()].map((name) => `drop "${name}"`)]
+  return [...changes, ...[...before.keys()].map((name) => `${name} is dropped`)]
 }

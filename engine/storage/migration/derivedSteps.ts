@@ -41,10 +41,18 @@ export const derivedSteps = async (database: MigrationDialect, resource: Resourc
 
   const steps: Step[] = obsolete.map((object) => {
     const about = `drop the ${object.type} ${object.name}`
-    return { table, about, sql: [database.drop(resource, object)] }
+    return {
+      table,
+      about,
+      changes: [`the ${object.type} ${object.name} is dropped`],
+      sql: [database.drop(resource, object)],
+    }
   })
   if (!isCounted) steps.push(...(await recountSteps(database, resource, isNew)))
   const rows = isNew || stale.length === 0 ? 0 : await rowCount({ database, table })
-  for (const index of stale) steps.push({ table, rows, ...database.indexStep(resource, index, isNew) })
+  for (const index of stale) {
+    const changes = index.unique ? [`${index.unique.join(', ')} must be unique`] : []
+    steps.push({ table, rows, changes, ...database.indexStep(resource, index, isNew) })
+  }
   return steps
 }

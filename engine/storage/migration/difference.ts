@@ -1,4 +1,4 @@
-/** Differences between a descriptor and its table that need a maintainer, and the words that approve them: `drop:TABLE.COLUMN`. */
+/** Differences between a descriptor and its table that need a maintainer, and the approvals of them: `drop:TABLE.COLUMN`. */
 
 export interface Difference {
   readonly table: string
@@ -7,7 +7,7 @@ export interface Difference {
   /** What resolves it. */
   readonly advice: string
   /** What `npm run migrate -- --apply` is given to carry it out; undefined if rows or the descriptor must change first. */
-  readonly word?: string
+  readonly approval?: string
   /** Whether a start is refused because of it. */
   readonly isBlocking: boolean
 }
@@ -17,49 +17,62 @@ export const describeDifference = ({ table, column, message, advice }: Differenc
   `table "${table}"${column === undefined ? '' : `, column "${column}"`}: ${message} ${advice}`
 
 /** The command that carries a difference out. */
-export const applyCommand = (word: string): string => `npm run migrate -- --apply ${word}`
+export const applyCommand = (approval: string): string => `npm run migrate -- --apply ${approval}`
 
 /**
- * A sentence with one command for several words, each of which is refused without the others; undefined if no word is missing, or if
- * one word or `--adopt` is enough.
+ * A sentence with one command for several approvals, each of which is refused without the others; undefined if no approval is missing, or if
+ * one approval or `--adopt` is enough.
  */
 export const applyTogether = (
   differences: readonly Difference[],
   given: readonly string[] = [],
 ): string | undefined => {
-  const missing = differences.flatMap(({ word, isBlocking }) => (isBlocking && word !== undefined ? [word] : []))
-  const words = [...given, ...missing]
-  if (missing.length === 0 || words.length === 1 || words.every((word) => word.startsWith('adopt:'))) return undefined
-  return `If all of this is what you want, run: ${applyCommand(words.join(','))}`
+  const missing = differences.flatMap(({ approval, isBlocking }) =>
+    isBlocking && approval !== undefined ? [approval] : [],
+  )
+  const approvals = [...given, ...missing]
+  if (missing.length === 0 || approvals.length === 1 || approvals.every((approval) => approval.startsWith('adopt:')))
+    return undefined
+  return `If all of this is what you want, run: ${applyCommand(approvals.join(','))}`
 }
 
-const verbs = ['add', 'adopt', 'create', 'drop', 'rename', 'retype']
+const verbs = ['add', 'adopt', 'create', 'drop', 'fill', 'rename', 'retarget', 'retype']
 
-/** What is wrong with the form of a word; undefined if nothing is. */
-export const wordFault = (word: string): string | undefined => {
-  const [, verb = '', table] = /^([^:]*)(?::(.*))?$/.exec(word) ?? []
-  if (!verbs.includes(verb)) return `"${word}" must begin with one of ${verbs.map((one) => `${one}:`).join(', ')}`
-  return table ? undefined : `"${word}" names no table; use the form that npm run plan prints`
+/** The entries of `--apply`, joined by commas; a value that fills rows may have commas too. */
+export const splitApprovals = (given: string): string[] =>
+  given.split(new RegExp(`,(?=\\s*(?:,|$|(?:${verbs.join('|')}):))`)).map((approval) => approval.trim())
+
+/** What is wrong with the form of a approval; undefined if nothing is. */
+export const approvalError = (approval: string): string | undefined => {
+  const [, verb = '', table] = /^([^:]*)(?::(.*))?$/.exec(approval) ?? []
+  if (!verbs.includes(verb)) return `"${approval}" must begin with one of ${verbs.map((one) => `${one}:`).join(', ')}`
+  return table ? undefined : `"${approval}" names no table; use the form that npm run plan prints`
 }
 
-/** The words of a maintainer, each of which approves one change. */
-export class Words {
+/** The approvals of a maintainer, each of one change. */
+export class Approvals {
   readonly #given: ReadonlySet<string>
   readonly #unused: Set<string>
 
-  constructor(words: readonly string[]) {
-    this.#given = new Set(words)
-    this.#unused = new Set(words)
+  constructor(approvals: readonly string[]) {
+    this.#given = new Set(approvals)
+    this.#unused = new Set(approvals)
   }
 
-  has(word: string): boolean {
-    this.#unused.delete(word)
-    return this.#given.has(word)
+  has(approval: string): boolean {
+    this.#unused.delete(approval)
+    return this.#given.has(approval)
+  }
+
+  /** The value of `fill:TABLE.COLUMN=VALUE`, given what precedes it. */
+  valueOf(approval: string): string | undefined {
+    const given = [...this.#given].find((one) => one.startsWith(`${approval}=`))
+    return given !== undefined && this.has(given) ? given.slice(approval.length + 1) : undefined
   }
 
   /** Those that approve a change which is planned. */
   get used(): readonly string[] {
-    return [...this.#given].filter((word) => !this.#unused.has(word))
+    return [...this.#given].filter((approval) => !this.#unused.has(approval))
   }
 
   /** Those that approve no planned change. */

@@ -2,15 +2,15 @@
 import type { Registry } from '../../descriptor/registry.js'
 import type { ChangeOptions } from '../options.js'
 import { NothingToDo, StorageError } from '../storage.js'
-import { applyTogether, describeDifference, Words } from './difference.js'
+import { Approvals, applyTogether, describeDifference } from './difference.js'
 import type { MigrationDialect, Step } from './migrationDialect.js'
 import { type MigrationPlan, planMigration } from './migrationPlan.js'
 
 /** Throws if something has to be decided or corrected first; the message has all of it. */
-const refuseBlocking = ({ differences }: MigrationPlan, words: Words): void => {
+const refuseBlocking = ({ differences }: MigrationPlan, approvals: Approvals): void => {
   const blocking = differences.filter(({ isBlocking }) => isBlocking).map(describeDifference)
   if (blocking.length === 0) return
-  const together = applyTogether(differences, words.used)
+  const together = applyTogether(differences, approvals.used)
   const lines = together === undefined ? blocking : [...blocking, together]
   throw new StorageError(
     lines.length === 1 ? lines[0] : `the descriptors and the tables differ:\n  ${lines.join('\n  ')}`,
@@ -47,22 +47,25 @@ export const applySteps = async (
   }
 }
 
+/** A table is renamed, then rebuilt, and then its derived objects follow. */
+const maxPasses = 3
+
 /** Applies everything that has to change; a database that is up to date is only read. */
 const applyChanges = async (
   database: MigrationDialect,
   registry: Registry,
   options: ChangeOptions,
 ): Promise<MigrationPlan> => {
-  const words = new Words(options.words ?? [])
+  const approvals = new Approvals(options.approvals ?? [])
   const planAll = async (): Promise<MigrationPlan> => {
-    const plan = await planMigration(database, registry, words)
-    refuseBlocking(plan, words)
+    const plan = await planMigration(database, registry, approvals)
+    refuseBlocking(plan, approvals)
     return plan
   }
   const first = await planAll()
-  if (words.unused.length > 0)
+  if (approvals.unused.length > 0)
     throw new NothingToDo(
-      `There is nothing to do for ${words.unused.join(', ')}; npm run plan lists what can be applied.`,
+      `There is nothing to do for ${approvals.unused.join(', ')}; npm run plan lists what can be applied.`,
     )
   if (first.steps.length === 0) return first
   await options.beforeChanges?.()
@@ -78,8 +81,9 @@ const applyChanges = async (
   }
   const isRebuilding = first.steps.some((step) => step.isRebuilding)
   await database.exclusively(async () => {
-    // A table is renamed, then rebuilt, and then its derived objects follow.
-    for (let left = 3; left > 0 && (await apply()); left--);
+    for (let pass = 1; pass <= maxPasses; pass++) {
+      if (!(await apply())) break
+    }
   }, isRebuilding)
   return { steps: done, differences }
 }

@@ -11,6 +11,8 @@ export interface Step {
   /** What it does; completes the sentence "It will …". */
   readonly about: string
   readonly sql: readonly string[]
+  /** What changes in the table, in words for the log of a start; derived objects are not mentioned. */
+  readonly changes?: readonly string[]
   /** Whether each statement is committed by itself, so that no lock is held for long; otherwise they are one transaction. */
   readonly isInParts?: boolean
   /** Whether everything derived from the table must be created again afterwards. */
@@ -40,7 +42,7 @@ interface ExistingObjects {
 }
 
 /** Why a table cannot be altered, and what to do first. */
-export type Obstacle = Pick<Difference, 'column' | 'message' | 'advice'>
+export type ShapeDifference = Pick<Difference, 'column' | 'message' | 'advice'>
 
 /** SQL of what the bookkeeping has stored about a table, to compare it with the rows. */
 interface StoredCounts {
@@ -55,6 +57,8 @@ interface StoredCounts {
 /** What a database provides for migrations. */
 export interface MigrationDialect extends SchemaDialect {
   readonly execute: Execute
+  /** What other programs need to change rows, to complete the sentence "Correct the rows …"; empty if they need nothing. */
+  readonly correctedWith: string
   /** The tables and views of the database, without those of the engine. */
   tableNames(): Promise<string[]>
   /** A table; undefined if it does not exist. */
@@ -64,7 +68,7 @@ export interface MigrationDialect extends SchemaDialect {
   /** Whether a new shape means that everything derived from the table must be created again. */
   rebuilds(current: CatalogueTable, shape: TableShape): boolean
   /** What prevents a new shape of a table, if the database itself would not report an error. */
-  obstacles(current: CatalogueTable, shape: TableShape): Obstacle[]
+  shapeDifferences(current: CatalogueTable, shape: TableShape): ShapeDifference[]
   /** Gives a table another shape. */
   reshape(current: CatalogueTable, shape: TableShape): string[]
   /** The tables whose rows the engine counts. */

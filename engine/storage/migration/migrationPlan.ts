@@ -1,19 +1,24 @@
 /** Plans a migration: the steps that bring the database up to date, and the differences that need a maintainer. */
+import { nearest } from '../../descriptor/nearest.js'
 import type { Registry, Resource } from '../../descriptor/registry.js'
-import { addColumns, addForeignKeys, createTable, forgetOrigin, recordOrigin } from '../schema.js'
+import { addColumns, addForeignKeys, createTable, forgetOrigin, recordOrigin, unusedColumnsTable } from '../schema.js'
 import { type CatalogueTable, describeChanges } from './catalogue.js'
 import { derivedSteps, dropDerived } from './derivedSteps.js'
-import { applyCommand, type Difference, type Words } from './difference.js'
+import { type Approvals, applyCommand, type Difference } from './difference.js'
 import type { MigrationDialect, Step } from './migrationDialect.js'
 import { rowCount } from './rowChecks.js'
-import { adoptWord, compare } from './tableDrift.js'
-import { compareUnique } from './uniqueDrift.js'
+import { adoptApproval, compare, unusedColumns } from './tableDifferences.js'
+import { compareUnique } from './uniqueDifferences.js'
 import { isSimilar, planUnused, unusedTables } from './unusedTables.js'
 
 export interface MigrationPlan {
   readonly steps: readonly Step[]
   readonly differences: readonly Difference[]
 }
+
+/** What the steps of a plan change in the tables, a line for each: `leave_requests: reason is added`. */
+export const changesOf = ({ steps }: MigrationPlan): string[] =>
+  steps.flatMap(({ table, changes = [] }) => changes.map((change) => `${table}: ${change}`))
 
 interface ResourcePlan extends MigrationPlan {
   /** The steps that need all tables. */
@@ -52,9 +57,15 @@ const planNew = async (database: MigrationDialect, registry: Registry, resource:
     recordOrigin(database, table, 'engine'),
     ...derived.flatMap((step) => step.sql),
   ]
-  const steps = [{ table, about: `create the table ${table}`, sql }]
+  const steps = [{ table, about: `create the table ${table}`, changes: ['the table is created'], sql }]
   return { steps, foreignKeys: foreignKeySteps(database, registry, resource, fields), differences: [] }
 }
+
+/** Remembers the columns of a table that no field uses, so that they are asked about once. */
+const rememberUnused = ({ knex }: MigrationDialect, table: string, unused: readonly { name: string }[]): string[] => [
+  knex(unusedColumnsTable).where('name', 'like', `${table}.%`).delete().toString(),
+  ...(unused.length > 0 ? [knex(unusedColumnsTable).insert(unused).toString()] : []),
+]
 
 /** Plans a table that exists, perhaps under its former name. */
 const planExisting = async (
@@ -62,19 +73,20 @@ const planExisting = async (
   registry: Registry,
   resource: Resource,
   current: CatalogueTable,
-  words: Words,
+  approvals: Approvals,
 ): Promise<ResourcePlan> => {
   const { table } = resource
   const isRenamed = current.name !== table
-  const drift = await compare({ database, registry, resource, current, words })
-  const { shape, added, differences } = drift
-  const isComparable = current.hasId && !differences.some(({ word }) => word === adoptWord(table))
+  const comparison = { database, registry, resource, current, approvals }
+  const compared = await compare(comparison)
+  const { shape, added, differences } = compared
+  const isComparable = current.hasId && !differences.some(({ approval }) => approval === adoptApproval(table))
   const changes = describeChanges(current, shape)
-  const obstacles = changes.length > 0 ? database.obstacles(current, shape) : []
+  const shapeDifferences = changes.length > 0 ? database.shapeDifferences(current, shape) : []
   const all = [
     ...differences,
-    ...obstacles.map((obstacle) => ({ table, ...obstacle, isBlocking: true })),
-    ...(isComparable ? await compareUnique(database, resource, current, drift) : []),
+    ...shapeDifferences.map((difference) => ({ table, ...difference, isBlocking: true })),
+    ...(isComparable ? await compareUnique(database, resource, current, compared) : []),
   ]
   if (all.some(({ isBlocking }) => isBlocking)) return { steps: [], foreignKeys: [], differences: all }
 
@@ -96,15 +108,17 @@ const planExisting = async (
   if (changes.length > 0) {
     const dropped = isRebuilt ? await dropDerived(database, derivedFrom) : []
     const sql = [recordOrigin(database, table, 'engine'), ...dropped, ...database.reshape(current, shape)]
-    const about = `alter the table ${table}: ${changes.join(', ')}`
+    const about = `change ${table}: ${changes.join(', ')}`
     const rows = await rowCount({ database, table })
-    steps.push({ table, about, rows, sql, isRebuilding: isRebuilt, isInParts: !isRebuilt })
+    steps.push({ table, about, changes, rows, sql, isRebuilding: isRebuilt, isInParts: !isRebuilt })
   }
   if (added.length > 0) {
     const about = `add to ${table}: ${added.map(({ name }) => name).join(', ')}`
     // SQLite adds a reference with a default only while it does not check foreign keys.
     const isRebuilding = added.some((field) => field.references !== undefined && field.required)
-    steps.push({ table, about, sql: addColumns(database, registry, resource, added), isRebuilding })
+    const unused = unusedColumns(comparison).map(({ name }) => ({ name: `${table}.${name}` }))
+    const sql = [...addColumns(database, registry, resource, added), ...rememberUnused(database, table, unused)]
+    steps.push({ table, about, changes: added.map(({ name }) => `${name} is added`), sql, isRebuilding })
   }
   if (current.origin === 'unknown') {
     steps.push({ table, about: `adopt the table ${table}`, sql: [recordOrigin(database, table, 'adopted')] })
@@ -119,14 +133,14 @@ const planResource = async (
   database: MigrationDialect,
   registry: Registry,
   resource: Resource,
-  words: Words,
+  approvals: Approvals,
   unused: readonly CatalogueTable[],
 ): Promise<ResourcePlan> => {
   const { table, renamedFromTable } = resource
-  const undecided = (word: string | undefined, message: string, advice: string): ResourcePlan => ({
+  const undecided = (approval: string | undefined, message: string, advice: string): ResourcePlan => ({
     steps: [],
     foreignKeys: [],
-    differences: [{ table, message, advice, isBlocking: true, ...(word !== undefined && { word }) }],
+    differences: [{ table, message, advice, isBlocking: true, ...(approval !== undefined && { approval }) }],
   })
   const current = await database.catalogue(table)
   const former = renamedFromTable === undefined ? undefined : await database.catalogue(renamedFromTable)
@@ -136,22 +150,32 @@ const planResource = async (
     const advice = `If "${former.name}" has the right rows, drop the other: drop table "${table}". Otherwise remove renamedFromTable.`
     return undecided(undefined, message, advice)
   }
-  if (current) return planExisting(database, registry, resource, current, words)
+  if (current) return planExisting(database, registry, resource, current, approvals)
   const rename = `rename:${renamedFromTable}`
   if (former && former.origin !== 'engine') {
     const message = `another program has created "${former.name}", which is not renamed.`
     return undecided(undefined, message, 'Remove renamedFromTable.')
   }
   if (former) {
-    const plan = await planExisting(database, registry, resource, former, words)
-    if (words.has(rename)) return plan
+    const plan = await planExisting(database, registry, resource, former, approvals)
+    if (approvals.has(rename)) return plan
     const message = `the table was renamed from "${former.name}".`
     const { differences } = undecided(rename, message, `To rename it, run: ${applyCommand(rename)}`)
     return { steps: [], foreignKeys: [], differences: [...differences, ...plan.differences] }
   }
   const similar = unused.find((one) => isSimilar(resource, one))
   const create = `create:${table}`
-  if (similar && !words.has(create)) {
+  const near =
+    renamedFromTable &&
+    nearest(
+      renamedFromTable,
+      unused.map(({ name }) => name),
+    )
+  if (near && !approvals.has(create)) {
+    const message = `the table was renamed from "${renamedFromTable}", but neither table exists. Did you mean "${near}"?`
+    return undecided(create, message, `If the table is new, run: ${applyCommand(create)}`)
+  }
+  if (similar && !approvals.has(create)) {
     const message = `the table does not exist, and no resource uses "${similar.name}", which has similar columns.`
     const advice = `If it was renamed, give the descriptor renamedFromTable. If it is new, run: ${applyCommand(create)}`
     return undecided(create, message, advice)
@@ -163,13 +187,13 @@ const planResource = async (
 export const planMigration = async (
   database: MigrationDialect,
   registry: Registry,
-  words: Words,
+  approvals: Approvals,
 ): Promise<MigrationPlan> => {
   const own = [...(await ownTableSteps(database)), ...((await database.functionSteps?.()) ?? [])]
   const unused = await unusedTables(database, registry)
   const plans: ResourcePlan[] = []
-  for (const resource of registry) plans.push(await planResource(database, registry, resource, words, unused))
-  const removed = await planUnused(database, registry, words, unused)
+  for (const resource of registry) plans.push(await planResource(database, registry, resource, approvals, unused))
+  const removed = await planUnused(database, registry, approvals, unused)
   return {
     steps: [
       ...own,

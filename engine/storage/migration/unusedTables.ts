@@ -3,7 +3,7 @@ import type { Registry, Resource } from '../../descriptor/registry.js'
 import { forgetOrigin, quoted } from '../schema.js'
 import { type CatalogueTable, columnOf } from './catalogue.js'
 import { dropDerived, withoutDescriptor } from './derivedSteps.js'
-import { applyCommand, type Difference, type Words } from './difference.js'
+import { type Approvals, applyCommand, type Difference } from './difference.js'
 import type { MigrationDialect, Step } from './migrationDialect.js'
 import { rowCount } from './rowChecks.js'
 
@@ -22,22 +22,26 @@ export const unusedTables = async (database: MigrationDialect, registry: Registr
 export const isSimilar = ({ fields }: Resource, table: CatalogueTable): boolean =>
   fields.filter(({ name }) => columnOf(table, name)).length > fields.length / 2
 
-/** The words that drop unused columns which reference a table: it can only be dropped after them. */
-const referencingWords = async (database: MigrationDialect, registry: Registry, target: string): Promise<string[]> => {
-  const words: string[] = []
+/** The approvals that drop unused columns which reference a table: it can only be dropped after them. */
+const referencingApprovals = async (
+  database: MigrationDialect,
+  registry: Registry,
+  target: string,
+): Promise<string[]> => {
+  const approvals: string[] = []
   for (const { table, fields } of registry) {
     const keys = (await database.catalogue(table))?.foreignKeys.filter((key) => key.target === target) ?? []
     const unused = keys.filter(({ column }) => !fields.some(({ name }) => name === column))
-    words.push(...unused.map(({ column }) => `drop:${table}.${column}`))
+    approvals.push(...unused.map(({ column }) => `drop:${table}.${column}`))
   }
-  return words
+  return approvals
 }
 
 /** Plans the tables that no resource uses: each stays as it is until a maintainer drops it. */
 export const planUnused = async (
   database: MigrationDialect,
   registry: Registry,
-  words: Words,
+  approvals: Approvals,
   unused: readonly CatalogueTable[],
 ): Promise<{ readonly steps: readonly Step[]; readonly differences: readonly Difference[] }> => {
   const steps: Step[] = []
@@ -45,16 +49,16 @@ export const planUnused = async (
   const isFormer = ({ name }: CatalogueTable) => registry.some(({ renamedFromTable }) => renamedFromTable === name)
   for (const one of unused.filter((table) => table.origin === 'engine' && !isFormer(table))) {
     const { name: table } = one
-    const word = [...(await referencingWords(database, registry, table)), `drop:${table}`].join(',')
-    if (word.split(',').every((part) => words.has(part))) {
+    const approval = [...(await referencingApprovals(database, registry, table)), `drop:${table}`].join(',')
+    if (approval.split(',').every((part) => approvals.has(part))) {
       const derived = await dropDerived(database, withoutDescriptor(table))
       const sql = [...derived, forgetOrigin(database, table), `drop table ${quoted(table)}`]
       steps.push({ table, about: `drop the table ${table}`, sql })
     } else {
       const rows = await rowCount({ database, table })
       const message = `no resource uses the table, so its ${rows} rows are not served.`
-      const advice = `To drop it with its ${rows} rows: ${applyCommand(word)}`
-      differences.push({ table, message, advice, word, isBlocking: false })
+      const advice = `To drop it with its ${rows} rows: ${applyCommand(approval)}`
+      differences.push({ table, message, advice, approval, isBlocking: false })
     }
   }
   return { steps, differences }

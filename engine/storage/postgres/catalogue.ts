@@ -8,11 +8,11 @@ import {
   type TableShape,
 } from '../migration/catalogue.js'
 import type { Execute } from '../migration/migrationDialect.js'
-import { objectName, originsTable, quoted } from '../schema.js'
+import { literal, objectName, originsTable, quoted } from '../schema.js'
 import { columnOf as typeOf } from './schema.js'
 
 /** Columns of these types are served; the texts of jsonb and uuid are what the server prints. */
-const kindsByType: Readonly<Record<string, Kind>> = {
+export const kindsByType: Readonly<Record<string, Kind>> = {
   smallint: 'integer',
   integer: 'integer',
   bigint: 'integer',
@@ -128,7 +128,7 @@ export const changesColumns = (current: CatalogueTable, shape: TableShape): bool
 export const alter = (current: CatalogueTable, shape: TableShape): string[] => {
   const table = `alter table ${quoted(current.name)}`
   const altered = (column: ColumnShape): string[] => {
-    const { name, type, isNotNull, target, from, convertTo } = column
+    const { name, type, isNotNull, target, from, convertTo, fill } = column
     const before = columnOf(current, from)
     const key = foreignKeyOf(current, from)
     const own = objectName({ table: current.name }, `references_${name}`)
@@ -146,6 +146,9 @@ export const alter = (current: CatalogueTable, shape: TableShape): string[] => {
             `${table} alter column ${quoted(name)} drop default`,
             `${table} alter column ${quoted(name)} type ${type} using ${converted(quoted(name), before?.type, convertTo)}`,
           ]),
+      ...(fill === undefined
+        ? []
+        : [`update ${quoted(current.name)} set ${quoted(name)} = ${literal(fill)} where ${quoted(name)} is null`]),
       ...(before?.isNotNull === isNotNull
         ? []
         : [`${table} alter column ${quoted(name)} ${isNotNull ? 'set' : 'drop'} not null`]),

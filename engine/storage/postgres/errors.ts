@@ -59,6 +59,11 @@ export const committing = async <T>(work: Promise<T>): Promise<T> =>
     throw isLost(error) && !hadNoEffect(error) ? new OutcomeUnknown(error.message, { cause: error }) : error
   })
 
+/** Whether the schema is not as a statement expects: an undefined table, column or function, another type, another result of a plan. */
+export const isMismatch = (error: unknown): boolean =>
+  /^(?:42P01|42703|42883|42804)$/.test(codeOf(error)) ||
+  (error as Error).message.includes('cached plan must not change')
+
 /** The corresponding error of the storage. */
 export const storageError = (error: unknown): unknown => {
   if (error instanceof OutcomeUnknown || error instanceof Unavailable) return error

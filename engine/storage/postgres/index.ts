@@ -4,8 +4,11 @@ import type { StorageOptions } from '../options.js'
 import { ResponseCache } from '../responseCache.js'
 import type { Storage } from '../storage.js'
 import { resourceTables } from '../table.js'
+import { withFitCheck } from '../tableFit.js'
 import { countsOf } from './changes.js'
 import { connectionsTo } from './connections.js'
+import { isMismatch } from './errors.js'
+import { fitQuery } from './fit.js'
 import { knex, prepared } from './prepared.js'
 import { deferReferences, insertRows, readRows } from './rows.js'
 import { explaining, setUp } from './setUp.js'
@@ -24,7 +27,7 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
   const counts = countsOf(registry)
   const cache = new ResponseCache(options.cacheBytes)
   const dialectOf = (resource: Resource) => postgresTable(registry, resource, connections, searchIndex, options.pool)
-  return {
+  const storage: Storage = {
     table: resourceTables(registry, dialectOf, cache, options.trace),
     async counts() {
       const rows = new Map((await connections.check(counts)).map(([name, count]) => [name, Number(count)]))
@@ -39,8 +42,10 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
     stats: () => ({ cache: cache.stats(), pools: connections.stats(), threadRestarts: 0 }),
     async ping() {
       const [row] = await within(options.pool.waitMs, connections.check(ping))
-      return { isReadOnly: row?.[0] === 'on' }
+      return { isReadOnly: row?.[0] === 'on', changedTables: [] }
     },
     close: connections.close,
   }
+  const differences = fitQuery(registry, (query) => within(options.pool.waitMs, connections.check(query)))
+  return withFitCheck(storage, registry, { isMismatch, differences }, options.warn)
 }

@@ -50,6 +50,7 @@ export const migrationDialect = (
 
   return {
     ...schemaDialect,
+    correctedWith: '',
     execute,
     apply,
     exclusively,
@@ -59,7 +60,7 @@ export const migrationDialect = (
     catalogue: (table) => catalogueOf(execute, table),
     isUnservable,
     rebuilds: changesColumns,
-    obstacles: () => [],
+    shapeDifferences: () => [],
     reshape: alter,
     async countedTables() {
       if (!(await catalogueOf(execute, logStatesTable))) return []

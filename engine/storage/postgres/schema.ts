@@ -9,6 +9,7 @@ import { createKeysTable, keysTable } from '../keys.js'
 import type { DerivedObjects } from '../migration/migrationDialect.js'
 import {
   createOriginsTable,
+  createUnusedColumnsTable,
   type DerivedObject,
   indexesOf,
   indexOf,
@@ -16,6 +17,7 @@ import {
   originsTable,
   quoted,
   type SchemaDialect,
+  unusedColumnsTable,
 } from '../schema.js'
 import { changeLogTables } from './changeLog.js'
 import { longestKey } from './functions.js'
@@ -58,6 +60,7 @@ export const ownTables: Readonly<Record<string, readonly string[]>> = {
   ...changeLogTables,
   [keysTable]: createKeysTable(schemaDialect),
   [originsTable]: createOriginsTable(schemaDialect),
+  [unusedColumnsTable]: createUnusedColumnsTable(schemaDialect),
 }
 
 /** A field in the row's JSON, of the descriptor's type. */

@@ -4,10 +4,10 @@ import { publicDatabaseUrl } from '../../databaseUrl.js'
 import type { Registry } from '../../descriptor/registry.js'
 import { keysTable } from '../keys.js'
 import { loadDemo } from '../loadDemo.js'
-import { checkCounts, reportDrift } from '../migration/countDrift.js'
+import { checkCounts, reportCountDifferences } from '../migration/countDifferences.js'
 import { migrate } from '../migration/migrate.js'
 import type { Execute, MigrationDialect } from '../migration/migrationDialect.js'
-import type { MigrationPlan } from '../migration/migrationPlan.js'
+import { changesOf, type MigrationPlan } from '../migration/migrationPlan.js'
 import type { ConnectOptions, Migrated, MigrateOptions, StorageOptions } from '../options.js'
 import { quoted } from '../schema.js'
 import { NothingToDo, StorageError } from '../storage.js'
@@ -102,8 +102,9 @@ export const setUp = (server: Server, registry: Registry, options: StorageOption
       if (isReader) options.warn('The database is read-only: reads work, and creates get 503.')
       else await reportMissingRights(execute, registry, options.warn)
       const isLoaded = options.demo && !isReader && (await loadDemo(dialect, registry))
-      await reportDrift(dialect, registry, options.warn)
-      options.opened?.({ created: plan.steps.some(({ table }) => table === keysTable), demo: isLoaded })
+      await reportCountDifferences(dialect, registry, options.warn)
+      const created = plan.steps.some(({ table }) => table === keysTable)
+      options.opened?.({ created, demo: isLoaded, changes: created ? [] : changesOf(plan) })
       return searchIndexOf(execute, trigrams)
     },
   )
@@ -129,9 +130,9 @@ export const migratePostgres = (registry: Registry, url: string, options: Migrat
   explaining(url, async () => {
     const server = await reachToMigrate(url, options)
     return withMigrated(server, registry, options, async ({ execute, dialect, plan }) => {
-      const drifted = await checkCounts(dialect, registry, options)
-      if (options.isRecounting) await vacuum(execute, drifted, options.warn)
-      return { ...plan, drifted }
+      const miscounted = await checkCounts(dialect, registry, options)
+      if (options.isRecounting) await vacuum(execute, miscounted, options.warn)
+      return { ...plan, miscounted }
     })
   })
 

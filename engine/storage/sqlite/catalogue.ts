@@ -14,7 +14,7 @@ const kindsByType: readonly (readonly [pattern: RegExp, kind: Kind])[] = [
   [/real|floa|doub|numeric|decimal/i, 'number'],
 ]
 
-const kindOf = (type: string): Kind | undefined => kindsByType.find(([pattern]) => pattern.test(type))?.[1]
+export const kindOf = (type: string): Kind | undefined => kindsByType.find(([pattern]) => pattern.test(type))?.[1]
 
 interface TableInfo {
   readonly name: string

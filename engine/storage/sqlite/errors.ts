@@ -1,5 +1,6 @@
 /** Turns SQLite's errors into those of the storage, and decides which are transient. */
 import { OutcomeUnknown, type Table, TimedOut, Unavailable } from '../storage.js'
+import { wrapTable } from '../wrapTable.js'
 import { DeadlineExceeded } from './search.js'
 import { CommitUncertain } from './writes.js'
 
@@ -17,27 +18,16 @@ const storageError = (error: Error): Error => {
   return isTransient(error) ? new Unavailable(error.message, { cause: error }) : error
 }
 
-const rethrow = (error: Error): never => {
-  throw storageError(error)
+/** Whether the schema is not as a statement expects; `indexed by` an index of other expressions has no query solution. */
+export const isMismatch = (error: unknown): boolean => {
+  const { code, message } = error as Error & { code?: string }
+  return code === 'SQLITE_ERROR' && /no such (?:table|column|index)|has no column named|no query solution/.test(message)
 }
 
 /** Wraps a table so that its errors are those of the storage; the table may change between calls. */
-export const withStorageErrors = (table: () => Table): Table => ({
-  tag: () => table().tag().catch(rethrow),
-  list: (query, caller) => table().list(query, caller).catch(rethrow),
-  async *stream(query, caller) {
-    try {
-      yield* table().stream(query, caller)
-    } catch (error) {
-      rethrow(error as Error)
-    }
-  },
-  valueCounts: (...query) =>
-    table()
-      .valueCounts(...query)
-      .catch(rethrow),
-  excerpts: (ids, fields) => table().excerpts(ids, fields).catch(rethrow),
-  get: (id, caller) => table().get(id, caller).catch(rethrow),
-  conflicts: (row) => table().conflicts(row).catch(rethrow),
-  create: (row, retry) => table().create(row, retry).catch(rethrow),
-})
+export const withStorageErrors = (table: () => Table): Table =>
+  wrapTable(table, (work) =>
+    work().catch((error: Error) => {
+      throw storageError(error)
+    }),
+  )

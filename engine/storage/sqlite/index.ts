@@ -7,9 +7,11 @@ import { ResponseCache } from '../responseCache.js'
 import { countsTable } from '../schema.js'
 import type { Storage } from '../storage.js'
 import { resourceTables } from '../table.js'
+import { withFitCheck } from '../tableFit.js'
 import type { Trace } from '../trace.js'
 import { commitCounter } from './commitCounter.js'
 import { fileGuard, inMemory } from './file.js'
+import { fitOf } from './fit.js'
 import { type ListSql, listReader } from './lists.js'
 import { readersOf } from './readers.js'
 import type { ReadWorkerData } from './readWorker.js'
@@ -61,7 +63,7 @@ const openFile = async (registry: Registry, path: string, options: StorageOption
   const checkFile = fileGuard(path)
   const anyQuery = database.prepare('select count(*) from sqlite_schema')
   const dialectOf = (resource: Resource) => sqliteTable(resource, statements.get(resource.path) as Statements, shared)
-  return {
+  const storage: Storage = {
     table: resourceTables(registry, dialectOf, cache, trace),
     async counts() {
       const rows = new Map(counted.all() as [string, number][])
@@ -85,13 +87,14 @@ const openFile = async (registry: Registry, path: string, options: StorageOption
     async ping() {
       checkFile()
       anyQuery.get()
-      return { isReadOnly: database.readonly }
+      return { isReadOnly: database.readonly, changedTables: [] }
     },
     async close() {
       await Promise.all([writes.close(), readers.close()])
       database.close()
     },
   }
+  return withFitCheck(storage, registry, fitOf(database, registry, statements, commits), options.warn)
 }
 
 /** Opens the database, creates what is missing, and loads the demo data into an empty one if requested. */

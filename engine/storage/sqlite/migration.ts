@@ -7,7 +7,7 @@ import type { Execute, MigrationDialect } from '../migration/migrationDialect.js
 import { countsTable, type ObjectName, quoted } from '../schema.js'
 import { StorageError } from '../storage.js'
 import { catalogueOf, tableNames } from './catalogue.js'
-import { rebuild, rebuildObstacles } from './rebuild.js'
+import { rebuild, rebuildDifferences } from './rebuild.js'
 import { insertRows } from './rows.js'
 import {
   allIndexes,
@@ -80,6 +80,7 @@ export const migrationDialect = (database: Database): MigrationDialect => {
   }
   return {
     ...schemaDialect,
+    correctedWith: ' with SQLite 3.44 or newer',
     execute,
     transaction,
     exclusively: transaction,
@@ -96,7 +97,7 @@ export const migrationDialect = (database: Database): MigrationDialect => {
     catalogue: async (table) => catalogueOf(database, table),
     isUnservable,
     rebuilds: () => true,
-    obstacles: (current, shape) => rebuildObstacles(database, current, shape),
+    shapeDifferences: (current, shape) => rebuildDifferences(database, current, shape),
     reshape: (current, shape) => rebuild(database, current, shape),
     async countedTables() {
       if (!catalogueOf(database, countsTable)) return []

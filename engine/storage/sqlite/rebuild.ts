@@ -1,8 +1,8 @@
 /** Rebuilds a table of SQLite whose shape changes, unless that would lose something that another program has added. */
 import type { Database } from 'better-sqlite3'
 import type { CatalogueTable, ColumnShape, TableShape } from '../migration/catalogue.js'
-import type { Obstacle } from '../migration/migrationDialect.js'
-import { quoted } from '../schema.js'
+import type { ShapeDifference } from '../migration/migrationDialect.js'
+import { literal, quoted } from '../schema.js'
 import { definitionOf } from './catalogue.js'
 
 /** No descriptor's table may begin with registry_. */
@@ -24,7 +24,7 @@ const definition = ({ name, type, isNotNull, target, default: value, convertTo }
 const unusual = /\b(?:check|generated|as|collate|strict|without|deferrable|conflict|on\s+(?:delete|update)|desc)\b/i
 
 /** What another program has added to a table and the new one would lack. */
-const unusualParts = (database: Database, table: string): Obstacle[] => {
+const unusualParts = (database: Database, table: string): ShapeDifference[] => {
   const keys = database.pragma(`foreign_key_list(${quoted(table)})`) as { to: string | null }[]
   const hasOtherKey = keys.some(({ to }) => to !== null && to !== 'id')
   const found = hasOtherKey
@@ -36,7 +36,7 @@ const unusualParts = (database: Database, table: string): Obstacle[] => {
 }
 
 /** The columns that are renamed or dropped although a view, trigger or index of another program uses them. */
-const usedColumns = (database: Database, current: CatalogueTable, shape: TableShape): Obstacle[] => {
+const usedColumns = (database: Database, current: CatalogueTable, shape: TableShape): ShapeDifference[] => {
   const gone = current.columns.filter(
     ({ name }) => !shape.columns.some((one) => one.from === name && one.name === name),
   )
@@ -55,10 +55,11 @@ const usedColumns = (database: Database, current: CatalogueTable, shape: TableSh
 }
 
 /** Why a table cannot be rebuilt. */
-export const rebuildObstacles = (database: Database, current: CatalogueTable, shape: TableShape): Obstacle[] => [
-  ...unusualParts(database, current.name),
-  ...usedColumns(database, current, shape),
-]
+export const rebuildDifferences = (
+  database: Database,
+  current: CatalogueTable,
+  shape: TableShape,
+): ShapeDifference[] => [...unusualParts(database, current.name), ...usedColumns(database, current, shape)]
 
 /**
  * SQLite cannot change a column, so the rows are copied into a new table (see "Making Other Kinds Of Table Schema Changes" in its
@@ -68,10 +69,13 @@ export const rebuild = (database: Database, current: CatalogueTable, shape: Tabl
   const { name: table } = current
   const others = `select sql from sqlite_schema
     where tbl_name = ? and type in ('index', 'trigger') and name not glob 'registry_*' and sql is not null`
-  const values = shape.columns.map(({ from, convertTo, type }) => {
+  const converted = ({ from, convertTo, type }: ColumnShape): string => {
     if (convertTo === undefined) return quoted(from)
     return convertTo === 'text' ? `registry_spelling(${quoted(from)})` : `cast(${quoted(from)} as ${type})`
-  })
+  }
+  const values = shape.columns.map((column) =>
+    column.fill === undefined ? converted(column) : `coalesce(${converted(column)}, ${literal(column.fill)})`,
+  )
   const sequence = (name: string) => `select seq from sqlite_sequence where name = '${name}'`
   const hasSequence =
     database.prepare("select 1 from sqlite_schema where name = 'sqlite_sequence'").get() !== undefined &&

@@ -9,6 +9,7 @@ import { createKeysTable, keysTable } from '../keys.js'
 import {
   countsTable,
   createOriginsTable,
+  createUnusedColumnsTable,
   type DerivedObject,
   indexesOf,
   indexOf,
@@ -17,6 +18,7 @@ import {
   quoted,
   type SchemaDialect,
   sqlOf,
+  unusedColumnsTable,
 } from '../schema.js'
 import { blockSql } from './blocks.js'
 import { knex } from './knex.js'
@@ -56,6 +58,7 @@ export const ownTables: Readonly<Record<string, readonly string[]>> = {
   ),
   [keysTable]: createKeysTable(schemaDialect),
   [originsTable]: createOriginsTable(schemaDialect),
+  [unusedColumnsTable]: createUnusedColumnsTable(schemaDialect),
 }
 
 const written = (sql: string, bindings: readonly unknown[]): string =>

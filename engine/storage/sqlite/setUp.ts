@@ -3,10 +3,10 @@ import type BetterSqlite3 from 'better-sqlite3'
 import { sqlitePath } from '../../databaseUrl.js'
 import type { Registry } from '../../descriptor/registry.js'
 import { loadDemo } from '../loadDemo.js'
-import { checkCounts, reportDrift } from '../migration/countDrift.js'
+import { checkCounts, reportCountDifferences } from '../migration/countDifferences.js'
 import { migrate } from '../migration/migrate.js'
 import type { MigrationDialect } from '../migration/migrationDialect.js'
-import type { MigrationPlan } from '../migration/migrationPlan.js'
+import { changesOf, type MigrationPlan } from '../migration/migrationPlan.js'
 import type { ChangeOptions, ConnectOptions, Migrated, MigrateOptions, StorageOptions } from '../options.js'
 import { NothingToDo, StorageError } from '../storage.js'
 import { connect } from './connection.js'
@@ -53,10 +53,10 @@ const withMigrated = async <T>(
 
 /** Prepares the file to be served, and returns a connection to it. */
 export const setUp = (registry: Registry, path: string, options: StorageOptions): Promise<BetterSqlite3.Database> =>
-  withMigrated(registry, path, options, async ({ database, dialect, isCreated }) => {
+  withMigrated(registry, path, options, async ({ database, dialect, plan, isCreated }) => {
     const isLoaded = options.demo && (await loadDemo(dialect, registry))
-    await reportDrift(dialect, registry, options.warn)
-    options.opened?.({ created: isCreated, demo: isLoaded, driver })
+    await reportCountDifferences(dialect, registry, options.warn)
+    options.opened?.({ created: isCreated, demo: isLoaded, driver, changes: isCreated ? [] : changesOf(plan) })
     // From here on, waiting for a lock would block every request of this process.
     database.pragma(`busy_timeout = ${readLockTimeout}`)
     return database
@@ -65,9 +65,9 @@ export const setUp = (registry: Registry, path: string, options: StorageOptions)
 /** Brings the file up to date without serving it, and compares the stored counts with all rows. */
 export const migrateSqlite = (registry: Registry, url: string, options: MigrateOptions): Promise<Migrated> =>
   withMigrated(registry, sqlitePath(url) as string, options, async ({ database, dialect, plan }) => {
-    const drifted = await checkCounts(dialect, registry, options)
+    const miscounted = await checkCounts(dialect, registry, options)
     database.close()
-    return { ...plan, drifted }
+    return { ...plan, miscounted }
   })
 
 /** Opens a connection, runs work on it, and closes it. A file that does not exist is an empty database. */

@@ -13,7 +13,7 @@ type Thoroughness = 'sample' | 'all'
 const sampledBlocks = 8
 
 /** A query that returns a row if the stored counts differ from the rows. It is one statement, so that it sees one state. */
-const driftQuery = (database: MigrationDialect, resource: Resource, thoroughness: Thoroughness): string => {
+const differenceQuery = (database: MigrationDialect, resource: Resource, thoroughness: Thoroughness): string => {
   const table = quoted(resource.table)
   const { total, blocks, isTextWrong } = database.storedCounts(resource)
   const ranges = 'select first, lead(first) over (order by first) as next, rows from blocks'
@@ -33,25 +33,26 @@ const driftQuery = (database: MigrationDialect, resource: Resource, thoroughness
 }
 
 /** The resources whose stored counts differ from their rows. */
-const driftedResources = async (
+const miscountedResources = async (
   database: MigrationDialect,
   registry: Registry,
   thoroughness: Thoroughness,
 ): Promise<Resource[]> => {
-  const drifted: Resource[] = []
+  const miscounted: Resource[] = []
   for (const resource of registry) {
-    if ((await database.execute(driftQuery(database, resource, thoroughness))).length > 0) drifted.push(resource)
+    if ((await database.execute(differenceQuery(database, resource, thoroughness))).length > 0)
+      miscounted.push(resource)
   }
-  return drifted
+  return miscounted
 }
 
 /** Warns of tables whose stored counts differ from a sample of their rows. */
-export const reportDrift = async (
+export const reportCountDifferences = async (
   database: MigrationDialect,
   registry: Registry,
   warn: (message: string) => void,
 ): Promise<void> => {
-  for (const { table } of await driftedResources(database, registry, 'sample')) {
+  for (const { table } of await miscountedResources(database, registry, 'sample')) {
     warn(`The stored counts of the table "${table}" differ from its rows: run npm run migrate -- --recount.`)
   }
 }
@@ -62,11 +63,11 @@ export const checkCounts = async (
   registry: Registry,
   options: MigrateOptions,
 ): Promise<Resource[]> => {
-  const drifted = await driftedResources(database, registry, 'all')
-  if (options.isRecounting && drifted.length > 0) {
+  const miscounted = await miscountedResources(database, registry, 'all')
+  if (options.isRecounting && miscounted.length > 0) {
     await database.exclusively(async () => {
-      for (const resource of drifted) await applySteps(database, await recountSteps(database, resource), options)
+      for (const resource of miscounted) await applySteps(database, await recountSteps(database, resource), options)
     })
   }
-  return drifted
+  return miscounted
 }

@@ -1,10 +1,11 @@
 /** Compares a field with its column: the type, NOT NULL and the foreign key. */
-import { kindOf } from '../../descriptor/kinds.js'
+import { type Kind, kindOf } from '../../descriptor/kinds.js'
 import type { Field, GivenValue, Registry, Resource } from '../../descriptor/registry.js'
+import { refusalOf } from '../../descriptor/valueRules.js'
 import { tableNameOf } from '../schema.js'
 import type { CatalogueColumn, CatalogueTable, ColumnShape } from './catalogue.js'
 import { convertible, converts } from './conversions.js'
-import { applyCommand, type Difference, type Words } from './difference.js'
+import { type Approvals, applyCommand, type Difference } from './difference.js'
 import type { MigrationDialect } from './migrationDialect.js'
 import { exampleRows, idsOf, rowCount, valuesOf } from './rowChecks.js'
 
@@ -14,10 +15,10 @@ export interface Comparison {
   readonly registry: Registry
   readonly resource: Resource
   readonly current: CatalogueTable
-  readonly words: Words
+  readonly approvals: Approvals
 }
 
-interface ColumnDrift {
+interface ComparedColumn {
   /** The column as it should be. */
   readonly shape: ColumnShape
   readonly differences: readonly Difference[]
@@ -34,6 +35,12 @@ export const blocked = ({ resource }: Comparison, column: string, message: strin
 
 const rowsOf = ({ database, current }: Comparison) => ({ database, table: current.name })
 
+/** A value that an approval gives as text. */
+const givenValue = (kind: Kind, text: string): GivenValue => {
+  const value = kindOf(kind).parse(text)
+  return (typeof value === 'bigint' ? Number(value) : value) as GivenValue
+}
+
 const maxExamples = 3
 
 /** Compares the type of a column whose values are of another kind. */
@@ -42,8 +49,8 @@ const compareKind = async (
   { name, kind }: Field,
   column: CatalogueColumn,
   shape: ColumnShape,
-): Promise<ColumnDrift> => {
-  const { database, resource, words } = comparison
+): Promise<ComparedColumn> => {
+  const { database, resource, approvals } = comparison
   const what = `the field is of kind ${kind}, but the column is of type ${column.type}`
   const values = await valuesOf(rowsOf(comparison), column.name)
   const wrong = values.filter(({ value }) => !converts(value, column.kind ?? 'text', kind))
@@ -51,16 +58,16 @@ const compareKind = async (
     const shown = wrong.slice(0, maxExamples).map(({ id, value }) => `${JSON.stringify(value.slice(0, 40))} (id ${id})`)
     const which = `${wrong.length > maxExamples ? ', such as ' : ': '}${shown.join(', ')}`
     const message = `${what}, and ${wrong.length} of ${values.length} values do not convert${which}.`
-    const advice = `Correct them (${convertible[kind]} convert), or make the field ${column.kind}() again.`
+    const advice = `Correct them${database.correctedWith} (${convertible[kind]} convert), or make the field ${column.kind}() again.`
     return { shape, differences: [blocked(comparison, name, message, advice)] }
   }
-  const word = `retype:${resource.table}.${name}`
-  if (words.has(word)) {
+  const approval = `retype:${resource.table}.${name}`
+  if (approvals.has(approval)) {
     return { shape: { ...shape, type: database.columnOf(kind).type, convertTo: kind }, differences: [] }
   }
   const message = `${what}; all ${values.length} values convert.`
-  const advice = `To convert them, run: ${applyCommand(word)}`
-  return { shape, differences: [{ ...blocked(comparison, name, message, advice), word }] }
+  const advice = `To convert them, run: ${applyCommand(approval)}`
+  return { shape, differences: [{ ...blocked(comparison, name, message, advice), approval }] }
 }
 
 /** The existing table, perhaps under its former name; undefined if it is to be created. */
@@ -84,13 +91,45 @@ export const compareDefault = async (
   if (present?.hasId === false) return undefined
   if (present && (await rowCount({ database, table: present.name }, (query) => query.where({ id: value }))) > 0)
     return undefined
-  const message = `existing rows would get the default ${value}, which is not the id of a row in "${target}".`
-  return blocked(
-    comparison,
-    name,
-    message,
-    'Use the id of an existing row as the default, or do not require the field.',
-  )
+  const message = `existing rows would get ${value}, which is not the id of a row in "${target}".`
+  return blocked(comparison, name, message, 'Use the id of an existing row, or do not require the field.')
+}
+
+/** A difference that a value for every row without one resolves. */
+export const fillDifference = (
+  comparison: Comparison,
+  { name, default: preset }: Field,
+  message: string,
+): Difference => {
+  const approval = `fill:${comparison.resource.table}.${name}`
+  if (preset === undefined)
+    return blocked(
+      comparison,
+      name,
+      message,
+      `Correct the rows${comparison.database.correctedWith}, or give them a value: ${applyCommand(`${approval}=VALUE`)}`,
+    )
+  const advice = `To give them the default, run: ${applyCommand(approval)}`
+  return { ...blocked(comparison, name, message, advice), approval }
+}
+
+/** The value that was approved for the rows without one, or why it is not valid; undefined if nothing was approved. */
+export const approvedFill = async (
+  comparison: Comparison,
+  field: Field,
+): Promise<{ readonly value: GivenValue } | { readonly difference: Difference } | undefined> => {
+  const { name, kind, default: preset } = field
+  const approval = `fill:${comparison.resource.table}.${name}`
+  const given = comparison.approvals.valueOf(approval)
+  const constant = typeof preset === 'function' ? preset() : preset
+  if (given === undefined && (constant === undefined || !comparison.approvals.has(approval))) return undefined
+  const value = given === undefined ? (constant as GivenValue) : givenValue(kind, given)
+  if (given === '' || refusalOf(field, value)) {
+    const message = `${JSON.stringify(given)} was given for the rows without a value, but the field is ${kindOf(kind).expected}.`
+    return { difference: blocked(comparison, name, message, `Use the form ${approval}=VALUE.`) }
+  }
+  const difference = await compareDefault(comparison, field, value)
+  return difference ? { difference } : { value }
 }
 
 /** Finds rows that contradict what the descriptor newly requires of a column. */
@@ -101,7 +140,7 @@ const compareRows = async (
   target: string | undefined,
 ): Promise<Difference[]> => {
   const { database, current } = comparison
-  const { name, kind, required, references, redacted } = field
+  const { name, kind, references, redacted } = field
   const differences: Difference[] = []
   // A table of the engine has such values only if another program has stored them since.
   const isUnservable =
@@ -111,15 +150,8 @@ const compareRows = async (
       query.whereNotNull(column.name).whereRaw(isUnservable as never),
     )
     const message = `${idsOf(unservable)} a value that is not ${kindOf(kind).expected}, and would be served as null.`
-    const advice = 'Correct these values, or remove the field.'
+    const advice = `Correct these values${database.correctedWith}, or remove the field.`
     if (unservable.count > 0) differences.push(blocked(comparison, name, message, advice))
-  }
-  if (required && !column.isNotNull) {
-    const empty = await exampleRows(rowsOf(comparison), (query) => query.whereNull(column.name))
-    const message = `the descriptor requires a value, but ${idsOf(empty)} none.`
-    // The table and the column may still have their former names.
-    const advice = `Set their values: update "${current.name}" set "${column.name}" = … where "${column.name}" is null`
-    if (empty.count > 0) differences.push(blocked(comparison, name, message, advice))
   }
   if (target !== undefined) {
     const { knex } = database
@@ -134,10 +166,38 @@ const compareRows = async (
       return given.whereNotIn(asText(column.name), knex(present.name).select(asText('id')))
     })
     const message = `the field references ${references}, but ${idsOf(lost)} a value that is not the id of a row in "${target}".`
-    const advice = 'Correct these values or set them to null, or remove references from the field.'
+    const advice = `Correct these values or set them to null${database.correctedWith}, or remove references from the field.`
     if (lost.count > 0) differences.push(blocked(comparison, name, message, advice))
   }
   return differences
+}
+
+/** The rows without a value that the descriptor newly requires, and the value that they get, if that was approved. */
+const compareNulls = async (
+  comparison: Comparison,
+  field: Field,
+  column: CatalogueColumn,
+): Promise<{ readonly value?: GivenValue; readonly difference?: Difference }> => {
+  const empty = await exampleRows(rowsOf(comparison), (query) => query.whereNull(column.name))
+  if (empty.count === 0) return {}
+  const filled = await approvedFill(comparison, field)
+  if (filled) return filled
+  const message = `the descriptor requires a value, but ${idsOf(empty)} none.`
+  return { difference: fillDifference(comparison, field, message) }
+}
+
+/** A reference that moves to another table: the same ids would mean other rows. */
+const compareTarget = (
+  comparison: Comparison,
+  { name, references }: Field,
+  before: string | undefined,
+  after: string,
+): Difference[] => {
+  const approval = `retarget:${comparison.resource.table}.${name}`
+  if (before === undefined || comparison.approvals.has(approval)) return []
+  const message = `the field references ${references}, but the ids in the column are those of "${before}", not of "${after}".`
+  const advice = `If they are the ids of "${after}" too, run: ${applyCommand(approval)}`
+  return [{ ...blocked(comparison, name, message, advice), approval }]
 }
 
 /** Compares a field with the column that has its values. */
@@ -146,7 +206,7 @@ export const compareColumn = async (
   field: Field,
   column: CatalogueColumn,
   shape: ColumnShape,
-): Promise<ColumnDrift> => {
+): Promise<ComparedColumn> => {
   const { registry, current } = comparison
   const { required, references } = field
   if (column.kind === undefined) {
@@ -168,9 +228,11 @@ export const compareColumn = async (
   const target = isFollowing ? shape.target : wanted
   // Foreign keys are only added to tables of the engine.
   const isNewTarget = target !== shape.target && current.origin === 'engine'
-  const differences = await compareRows(comparison, field, column, isNewTarget ? target : undefined)
+  const fill = required && !column.isNotNull ? await compareNulls(comparison, field, column) : {}
+  const rows = await compareRows(comparison, field, column, isNewTarget ? target : undefined)
+  const moved = isNewTarget && target !== undefined ? compareTarget(comparison, field, shape.target, target) : []
   return {
-    shape: { ...typed.shape, isNotNull: required, target },
-    differences: [...typed.differences, ...differences],
+    shape: { ...typed.shape, isNotNull: required, target, fill: fill.value },
+    differences: [...typed.differences, ...moved, ...(fill.difference ? [fill.difference] : []), ...rows],
   }
 }

@@ -1,12 +1,21 @@
 /** Compares a descriptor with its table: the shape that it should have, and the differences that need a maintainer. */
-import type { Field } from '../../descriptor/registry.js'
-import { constantDefault } from '../schema.js'
+
+import { didYouMean } from '../../descriptor/nearest.js'
+import type { Field, GivenValue } from '../../descriptor/registry.js'
+import { constantDefault, unusedColumnsTable } from '../schema.js'
 import { type CatalogueColumn, type ColumnShape, columnOf, shapeOf, type TableShape } from './catalogue.js'
-import { blocked, type Comparison, compareColumn, compareDefault } from './columnDrift.js'
-import { applyCommand, type Difference, Words } from './difference.js'
+import {
+  approvedFill,
+  blocked,
+  type Comparison,
+  compareColumn,
+  compareDefault,
+  fillDifference,
+} from './columnDifferences.js'
+import { Approvals, applyCommand, type Difference } from './difference.js'
 import { exampleRows, rowCount } from './rowChecks.js'
 
-export interface Drift {
+export interface ComparedTable {
   readonly differences: readonly Difference[]
   /** The table as it should be, without the fields that it lacks. */
   readonly shape: TableShape
@@ -15,7 +24,7 @@ export interface Drift {
 }
 
 /** The columns that no field uses, not even one that was renamed. */
-const unusedColumns = ({ resource, current }: Comparison): CatalogueColumn[] => {
+export const unusedColumns = ({ resource, current }: Comparison): CatalogueColumn[] => {
   const isUsed = (column: string) =>
     resource.fields.some(
       ({ name, renamedFrom }) => name === column || (renamedFrom === column && !columnOf(current, name)),
@@ -23,27 +32,46 @@ const unusedColumns = ({ resource, current }: Comparison): CatalogueColumn[] => 
   return current.columns.filter(({ name }) => !isUsed(name))
 }
 
+/** The columns that were unused before, as `TABLE.COLUMN`. */
+const knownUnused = async ({ database }: Comparison): Promise<Set<string>> => {
+  if (!(await database.catalogue(unusedColumnsTable))) return new Set()
+  const rows = await database.execute<{ name: string }>(`select name from ${unusedColumnsTable}`)
+  return new Set(rows.map(({ name }) => name))
+}
+
 /** Why a missing column cannot just be added; undefined if it can. */
-const compareMissing = async (comparison: Comparison, field: Field): Promise<Difference | undefined> => {
-  const { database, resource, current, words } = comparison
+const compareMissing = async (
+  comparison: Comparison,
+  field: Field,
+  filled: GivenValue | undefined,
+): Promise<Difference | undefined> => {
+  const { database, resource, current, approvals } = comparison
   const { name, kind, required } = field
   if (current.origin !== 'engine') return undefined
   const rows = await rowCount({ database, table: current.name })
   if (rows === 0) return undefined
-  const word = `add:${resource.table}.${name}`
-  const similar = unusedColumns(comparison).filter((column) => column.kind === kind)
-  if (similar.length > 0 && !words.has(word)) {
-    const message = `the column does not exist, and no field uses "${similar.map((column) => column.name).join('", "')}".`
-    const advice = `If the field was renamed, give it renamedFrom. If it is new, run: ${applyCommand(word)}`
-    return { ...blocked(comparison, name, message, advice), word }
+  const approval = `add:${resource.table}.${name}`
+  const unused = unusedColumns(comparison)
+  if (field.renamedFrom !== undefined && !approvals.has(approval)) {
+    const suggestion = didYouMean(
+      field.renamedFrom,
+      unused.map((column) => column.name),
+    )
+    const message = `the field was renamed from "${field.renamedFrom}", but the table has neither column${suggestion || '.'}`
+    return { ...blocked(comparison, name, message, `If the field is new, run: ${applyCommand(approval)}`), approval }
   }
-  if (!required) return undefined
+  const known = await knownUnused(comparison)
+  const similar = unused.filter((column) => column.kind === kind && !known.has(`${current.name}.${column.name}`))
+  if (similar.length > 0 && !approvals.has(approval)) {
+    const message = `the column does not exist, and no field uses "${similar.map((column) => column.name).join('", "')}".`
+    const advice = `If the field was renamed, give it renamedFrom. If it is new, run: ${applyCommand(approval)}`
+    return { ...blocked(comparison, name, message, advice), approval }
+  }
+  if (!required || filled !== undefined) return undefined
   const value = constantDefault(field)
   if (value !== undefined) return compareDefault(comparison, field, value)
   const message = `the column does not exist, and the descriptor requires a value in each of the ${rows} rows.`
-  const later = 'eave it out of required until every row has a value.'
-  const advice = field.managed ? `L${later}` : `Give the field a constant default, or l${later}`
-  return blocked(comparison, name, message, advice)
+  return fillDifference(comparison, field, message)
 }
 
 /** A column that no field uses. */
@@ -52,15 +80,15 @@ const compareUnused = async (
   { name, isNotNull, default: value }: CatalogueColumn,
 ): Promise<Difference> => {
   const { database, resource, current } = comparison
-  const word = `drop:${resource.table}.${name}`
+  const approval = `drop:${resource.table}.${name}`
   const { count } = await exampleRows({ database, table: current.name }, (query) => query.whereNotNull(name))
-  const drop = `drop it with its ${count} values: ${applyCommand(word)}`
+  const drop = `drop it with its ${count} values: ${applyCommand(approval)}`
   if (resource.create && isNotNull && value === null) {
     const message = 'no field uses the column, but it is NOT NULL, so no row could be created.'
-    return { ...blocked(comparison, name, message, `Add the field again, or ${drop}`), word }
+    return { ...blocked(comparison, name, message, `Add the field again, or ${drop}`), approval }
   }
   const message = `no field uses the column, so its ${count} values are not served.`
-  return { ...blocked(comparison, name, message, `To remove the column, ${drop}`), word, isBlocking: false }
+  return { ...blocked(comparison, name, message, `To remove the column, ${drop}`), approval, isBlocking: false }
 }
 
 /** A renamed field, in a table that has both its former and its new column. */
@@ -68,61 +96,64 @@ const compareBoth = async (
   comparison: Comparison,
   column: CatalogueColumn,
   former: CatalogueColumn,
-  word: string,
+  approval: string,
 ): Promise<Difference> => {
   const { database, current } = comparison
   const valuesIn = ({ name }: CatalogueColumn) =>
     rowCount({ database, table: current.name }, (query) => query.whereNotNull(name))
   const [values, formerValues] = [await valuesIn(column), await valuesIn(former)]
   const message = `the field was renamed from "${former.name}", but the table has both columns: "${former.name}" has ${formerValues} values, and "${column.name}" has ${values}.`
-  const advice = `If "${former.name}" has the right values, drop the others and rename it: ${applyCommand(word)}. Otherwise remove renamedFrom.`
-  return { ...blocked(comparison, column.name, message, advice), word }
+  const advice = `If "${former.name}" has the right values, drop the others and rename it: ${applyCommand(approval)}. Otherwise remove renamedFrom.`
+  return { ...blocked(comparison, column.name, message, advice), approval }
 }
 
-/** The drift of a table that may be altered. */
-const compareFields = async (comparison: Comparison): Promise<Drift> => {
-  const { resource, current, words } = comparison
+/** The compared of a table that may be altered. */
+const compareFields = async (comparison: Comparison): Promise<ComparedTable> => {
+  const { resource, current, approvals } = comparison
   const shapes = new Map<string, ColumnShape>(shapeOf(current).columns.map((shape) => [shape.name, shape]))
   const differences: Difference[] = []
   const added: Field[] = []
   const compareUsed = async (field: Field, column: CatalogueColumn) => {
-    const drift = await compareColumn(comparison, field, column, shapes.get(column.name) as ColumnShape)
-    shapes.set(column.name, { ...drift.shape, name: field.name })
-    differences.push(...drift.differences)
+    const compared = await compareColumn(comparison, field, column, shapes.get(column.name) as ColumnShape)
+    shapes.set(column.name, { ...compared.shape, name: field.name })
+    differences.push(...compared.differences)
   }
   for (const field of resource.fields.filter(({ name }) => name !== 'id')) {
     const former = field.renamedFrom === undefined ? undefined : columnOf(current, field.renamedFrom)
     const column = columnOf(current, field.name)
     const rename = `rename:${resource.table}.${former?.name}`
     const drop = `drop:${resource.table}.${field.name}`
-    if (column && former && !(words.has(drop) && words.has(rename))) {
+    if (column && former && !(approvals.has(drop) && approvals.has(rename))) {
       differences.push(await compareBoth(comparison, column, former, `${drop},${rename}`))
     } else if (column && former) {
       shapes.delete(column.name)
       await compareUsed(field, former)
     } else if (!column && !former) {
-      const difference = await compareMissing(comparison, field)
+      const filled = field.required ? await approvedFill(comparison, field) : undefined
+      const difference =
+        filled && 'difference' in filled ? filled.difference : await compareMissing(comparison, field, filled?.value)
       if (difference) differences.push(difference)
-      else added.push(field)
+      // A required column is added with its default in every row.
+      else added.push(filled ? { ...field, default: (filled as { value: GivenValue }).value } : field)
     } else {
-      if (!column && !words.has(rename)) {
+      if (!column && !approvals.has(rename)) {
         const message = `the field was renamed from "${former?.name}".`
         const advice = `To rename the column, run: ${applyCommand(rename)}`
-        differences.push({ ...blocked(comparison, field.name, message, advice), word: rename })
+        differences.push({ ...blocked(comparison, field.name, message, advice), approval: rename })
       }
       await compareUsed(field, (column ?? former) as CatalogueColumn)
     }
   }
   const isRenamed = ({ name }: CatalogueColumn) => shapes.get(name)?.name !== name
   for (const column of unusedColumns(comparison).filter((one) => !isRenamed(one))) {
-    if (words.has(`drop:${resource.table}.${column.name}`)) shapes.delete(column.name)
+    if (approvals.has(`drop:${resource.table}.${column.name}`)) shapes.delete(column.name)
     else differences.push(await compareUnused(comparison, column))
   }
   return { differences, shape: { name: resource.table, columns: [...shapes.values()] }, added }
 }
 
-/** The drift of a table of another program, which is never altered. */
-const leaveAlone = (comparison: Comparison, { differences, shape, added }: Drift): Drift => {
+/** The compared of a table of another program, which is never altered. */
+const compareExisting = (comparison: Comparison, { differences, shape, added }: ComparedTable): ComparedTable => {
   const { database, resource, current } = comparison
   const { table, create } = resource
   const missing = added.map(({ name, kind }) =>
@@ -149,8 +180,8 @@ const leaveAlone = (comparison: Comparison, { differences, shape, added }: Drift
     )
   const own = differences
     .filter(({ isBlocking }) => isBlocking)
-    .map(({ word, ...difference }) =>
-      word
+    .map(({ approval, ...difference }) =>
+      approval
         ? { ...difference, advice: 'A table of another program is not altered: change the descriptor.' }
         : difference,
     )
@@ -168,22 +199,22 @@ const leaveAlone = (comparison: Comparison, { differences, shape, added }: Drift
   return { differences: [...own, ...missing, ...strict, ...ids], shape: shapeOf(current), added: [] }
 }
 
-export const adoptWord = (table: string): string => `adopt:${table}`
+export const adoptApproval = (table: string): string => `adopt:${table}`
 
 /** Compares the descriptor of a resource with its table. */
-export const compare = async (comparison: Comparison): Promise<Drift> => {
-  const { resource, current, words } = comparison
+export const compare = async (comparison: Comparison): Promise<ComparedTable> => {
+  const { resource, current, approvals } = comparison
   const unchanged = { shape: shapeOf(current), added: [] }
-  const word = adoptWord(resource.table)
+  const approval = adoptApproval(resource.table)
   if (current.unservableAs !== undefined) {
     const message = `"${current.name}" is ${current.unservableAs}, which cannot be served.`
     const advice = 'Set table to another name, or remove the descriptor.'
     return { ...unchanged, differences: [{ table: resource.table, message, advice, isBlocking: true }] }
   }
-  if (current.origin === 'unknown' && !words.has(word)) {
+  if (current.origin === 'unknown' && !approvals.has(approval)) {
     const message = 'another program has created the table.'
     const advice = 'To serve it, run: npm run migrate -- --adopt'
-    return { ...unchanged, differences: [{ table: resource.table, message, advice, word, isBlocking: true }] }
+    return { ...unchanged, differences: [{ table: resource.table, message, advice, approval, isBlocking: true }] }
   }
   if (!current.hasId) {
     const message = 'the table has no integer primary key of that name.'
@@ -193,6 +224,6 @@ export const compare = async (comparison: Comparison): Promise<Drift> => {
     }
   }
   if (current.origin === 'engine') return compareFields(comparison)
-  const allowingNothing = { ...comparison, words: new Words([]) }
-  return leaveAlone(comparison, await compareFields(allowingNothing))
+  const allowingNothing = { ...comparison, approvals: new Approvals([]) }
+  return compareExisting(comparison, await compareFields(allowingNothing))
 }

@@ -5,20 +5,21 @@ import { type CatalogueTable, columnOf } from './catalogue.js'
 import type { Difference } from './difference.js'
 import type { MigrationDialect } from './migrationDialect.js'
 import { duplicatesOf } from './rowChecks.js'
-import type { Drift } from './tableDrift.js'
+import type { ComparedTable } from './tableDifferences.js'
 
 /** The column that has the values of a field now; null if every row will have the same value, undefined if none will have one. */
 const presentColumn = (
   resource: Resource,
   name: string,
   current: CatalogueTable,
-  { shape, added }: Drift,
+  { shape, added }: ComparedTable,
 ): string | null | undefined => {
   const field = fieldOf(resource, name)
   const column =
     shape.columns.find((one) => one.name === name)?.from ?? columnOf(current, field.renamedFrom ?? name)?.name
   if (column !== undefined) return column
-  const isFilled = added.includes(field) && field.required && constantDefault(field) !== undefined
+  const gained = added.find((one) => one.name === name)
+  const isFilled = gained?.required && constantDefault(gained) !== undefined
   return isFilled ? null : undefined
 }
 
@@ -27,13 +28,13 @@ export const compareUnique = async (
   database: MigrationDialect,
   resource: Resource,
   current: CatalogueTable,
-  drift: Drift,
+  compared: ComparedTable,
 ): Promise<Difference[]> => {
   const { isCurrent } = await database.existingObjects(resource)
   const differences: Difference[] = []
   for (const index of indexesOf(database, resource).filter((one) => one.unique && !isCurrent(one))) {
     const { unique = [] } = index
-    const columns = unique.map((name) => presentColumn(resource, name, current, drift))
+    const columns = unique.map((name) => presentColumn(resource, name, current, compared))
     // Null is not equal to null.
     if (columns.includes(undefined)) continue
     const shared = await duplicatesOf(
@@ -41,7 +42,7 @@ export const compareUnique = async (
       columns.filter((column) => column != null),
     )
     const message = `the descriptor says that (${unique.join(', ')}) is unique, but ${shared}.`
-    const advice = 'Change the rows, or remove unique from the field.'
+    const advice = `Change the rows${database.correctedWith}, or remove unique from the field.`
     if (shared) differences.push({ table: resource.table, message, advice, isBlocking: true })
   }
   return differences
