@@ -142,8 +142,8 @@ export interface Storage {
   fill(batches: Iterable<Batch> | AsyncIterable<Batch>): Promise<void>
   /** Never waits for the database. */
   stats(): StorageStats
-  /** Resolves when the database responds, with whether it can be written. */
-  ping(): Promise<{ readonly isReadOnly: boolean }>
+  /** Resolves when the database responds, with whether it can be written; `mayWrite` is false if this service has no right to. */
+  ping(): Promise<{ readonly isReadOnly: boolean; readonly mayWrite?: boolean }>
   close(): Promise<void>
 }
 
@@ -173,6 +173,11 @@ export class Unavailable extends Error {
 
 /** A read exceeded its time limit. The message is for the log. */
 export class TimedOut extends Unavailable {}
+
+/** The database does not let this service write. The message is for the log. */
+export class WritesForbidden extends Error {
+  override readonly name = 'WritesForbidden'
+}
 
 /** A commit was cut off, so the row may or may not have been stored. The message is for the log. */
 export class OutcomeUnknown extends Error {

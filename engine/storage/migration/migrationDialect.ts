@@ -28,6 +28,8 @@ export type Execute = <T = unknown>(sql: string, values?: readonly unknown[]) =>
 /** A table of the engine: the SQL that creates it, and that upgrades one with a column of an earlier version. */
 export interface OwnTable {
   readonly create: readonly string[]
+  /** Columns without which the table is another program's. */
+  readonly columns?: readonly string[]
   readonly upgrade?: { readonly column: string; readonly sql: readonly string[] }
 }
 

@@ -1,6 +1,7 @@
 /** Plans a migration: the steps that bring the database up to date, and the differences that need a maintainer. */
 import type { Registry, Resource } from '../../descriptor/registry.js'
 import { addColumns, addForeignKeys, createTable, forgetOrigin, recordOrigin } from '../schema.js'
+import { StorageError } from '../storage.js'
 import { type CatalogueTable, columnOf, describeChanges } from './catalogue.js'
 import { derivedSteps, dropDerived } from './derivedSteps.js'
 import { applyCommand, type Difference, type Words } from './difference.js'
@@ -20,13 +21,23 @@ interface ResourcePlan extends MigrationPlan {
   readonly foreignKeys: readonly Step[]
 }
 
+/** Throws if a table that the engine needs is another program's. */
+const refuseOther = (current: CatalogueTable, columns: readonly string[]): void => {
+  const missing = columns.filter((name) => !columnOf(current, name))
+  if (missing.length === 0) return
+  throw new StorageError(
+    `another program has created "${current.name}", which has no column "${missing.join('", "')}". The service needs a table of that name: rename the other one, or use another schema or database`,
+  )
+}
+
 const ownTableSteps = async (database: MigrationDialect): Promise<Step[]> => {
   const steps: Step[] = []
-  for (const [table, { create, upgrade }] of Object.entries(database.ownTables)) {
+  for (const [table, { create, columns = [], upgrade }] of Object.entries(database.ownTables)) {
     const current = await database.catalogue(table)
     if (!current) steps.push({ table, about: `create the table ${table}`, sql: create })
     else if (upgrade && columnOf(current, upgrade.column))
       steps.push({ table, about: `upgrade the table ${table}`, sql: upgrade.sql })
+    else refuseOther(current, columns)
   }
   return steps
 }

@@ -4,7 +4,7 @@
  */
 import type { Knex } from 'knex'
 import { type Field, type Resource, searchedFields } from '../../descriptor/registry.js'
-import { createKeysTable, keysTable } from '../keys.js'
+import { keysTable, ownKeys } from '../keys.js'
 import type { DerivedObjects, OwnTable } from '../migration/migrationDialect.js'
 import {
   createOriginsTable,
@@ -60,7 +60,7 @@ const keysFromTimestamps = [
 /** The tables that all resources share. */
 export const ownTables: Readonly<Record<string, OwnTable>> = {
   ...Object.fromEntries(Object.entries(changeLogTables).map(([name, create]) => [name, { create }])),
-  [keysTable]: { create: createKeysTable(schemaDialect), upgrade: { column: 'made', sql: keysFromTimestamps } },
+  [keysTable]: { ...ownKeys(schemaDialect), upgrade: { column: 'made', sql: keysFromTimestamps } },
   [originsTable]: { create: createOriginsTable(schemaDialect) },
 }
 

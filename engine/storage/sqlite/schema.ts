@@ -5,7 +5,7 @@
 import type { Knex } from 'knex'
 import type { Kind } from '../../descriptor/fields.js'
 import { type Field, type Resource, searchedFields } from '../../descriptor/registry.js'
-import { createKeysTable, keysTable } from '../keys.js'
+import { keysTable, ownKeys } from '../keys.js'
 import type { OwnTable } from '../migration/migrationDialect.js'
 import {
   blockBits,
@@ -50,7 +50,7 @@ export const ownTables: Readonly<Record<string, OwnTable>> = {
       }),
     ),
   },
-  [keysTable]: { create: createKeysTable(schemaDialect) },
+  [keysTable]: ownKeys(schemaDialect),
   [originsTable]: { create: createOriginsTable(schemaDialect) },
 }
 
