@@ -22,6 +22,8 @@ interface ServerOptions extends Pick<StorageOptions, 'warn'> {
 const refusesSettings = (error: unknown): boolean =>
   codeOf(error) === '08P01' && /startup parameter/.test((error as Error).message)
 
+const noOptions = () => new Error('the pooler does not support "options" in the URL. Use ALTER ROLE … SET instead.')
+
 /** The server refused this connection because it was encrypted, or because it was not. */
 const refusesTls = (error: unknown): boolean =>
   codeOf(error) === '28000' || /SSL connection/.test((error as Error).message)
@@ -72,12 +74,13 @@ const choose = async (address: Address, waitMs: number): Promise<{ tls: Tls; isD
     try {
       const isDirect = await probe({ ...address.config(tls, { extra_float_digits: '1' }), ...limits }).catch(
         (error) => {
-          if (refusesSettings(error)) return probe({ ...address.config(tls, {}), ...limits })
+          if (refusesSettings(error) && !address.options) return probe({ ...address.config(tls, {}), ...limits })
           throw error
         },
       )
       return { tls, isDirect }
     } catch (error) {
+      if (refusesSettings(error)) throw noOptions()
       if (!refusesTls(error)) throw error
       refusal ??= error
     }
@@ -96,9 +99,7 @@ export const reachServer = async (
     const config = (settings: SessionSettings) => address.config(tls, settings)
     return { config, isDirect, keepsStatements: preparedStatements !== 'off' }
   }
-  if (address.options) {
-    throw new Error('the pooler does not support "options" in the URL. Use ALTER ROLE … SET instead.')
-  }
+  if (address.options) throw noOptions()
   if (preparedStatements === 'auto') {
     warn(
       'The server parses every statement again, because it is reached through a pooler. If that supports prepared statements (PgBouncer 1.21 or newer with max_prepared_statements, or session mode), set PREPARED_STATEMENTS=on; otherwise off.',
