@@ -8,10 +8,13 @@ const test = suite('errors')
 const messageOf = ({ body }: HttpError) => (body as { error: { message: string } }).error.message
 
 test('unavailable means that nothing was stored; only a lost commit is unknown', () => {
-  for (const error of [unavailable(), outcomeUnknown()]) {
+  for (const [error, code, retryAfter] of [
+    [unavailable(), 'unavailable', '1'],
+    [outcomeUnknown(), 'outcome_unknown', undefined],
+  ] as const) {
     assert.is(error.status, 503)
-    assert.is((error.body as { error: { code: string } }).error.code, 'unavailable')
-    assert.is(error.headers['Retry-After'], '1')
+    assert.is((error.body as { error: { code: string } }).error.code, code)
+    assert.is(error.headers['Retry-After'], retryAfter)
   }
   assert.match(messageOf(unavailable()), /Nothing was stored; try again/)
   assert.match(messageOf(outcomeUnknown()), /may or may not have been stored. Retry with the same Idempotency-Key/)

@@ -73,7 +73,10 @@ if (!proxy) console.log('openssl is not installed; the tests of TLS are skipped.
       assert.is(await through('127.0.0.1', parameters), 'works', parameters)
     }
     assert.is(await through('localhost', `sslmode=verify-full${root}`), 'works')
-    assert.match(await through('127.0.0.1', 'sslmode=disable'), /no encryption/)
+    assert.match(
+      await through('127.0.0.1', 'sslmode=disable'),
+      /no encryption\. If the server demands TLS, add sslmode=require/,
+    )
     assert.match(await through('127.0.0.1', 'sslmode=verify-full'), /self-signed certificate/)
     assert.match(await through('127.0.0.1', `sslmode=verify-full${root}`), /does not match certificate/)
   },

@@ -2,11 +2,11 @@
 import { request } from 'node:http'
 import { setTimeout } from 'node:timers/promises'
 import { Client } from 'pg'
+import { pino } from 'pino'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { newRow, type Resource } from '../engine/descriptor/registry.js'
 import { openStorage } from '../engine/storage/open.js'
-import { slotsOf } from '../engine/storage/postgres/slots.js'
 import { storageOptions } from '../support/storageOptions.js'
 import { runOn, sharedDatabase } from './support/database.js'
 import { flakyNetwork } from './support/flakyNetwork.js'
@@ -50,7 +50,7 @@ const until = async (isMet: () => Promise<boolean>): Promise<void> => {
 const test = suite('the connections to PostgreSQL')
 
 test('while a table is locked and many clients ask for it, reads of other tables succeed', async () => {
-  // Nothing ends a statement that waits for the lock, except that others need its connection.
+  // Nothing ends a statement that waits for the lock.
   const service = await startService({ url: database.url, pool: { ...never, waitMs: minute } })
   const paths = ['/v1/employees/1', '/v1/employees?offset=1', '/v1/employees?q=an', '/v1/employees?status=Active']
   let locked: Promise<{ status: number }[]> | undefined
@@ -75,50 +75,6 @@ test('while a table is locked and many clients ask for it, reads of other tables
   for (const { status } of (await locked) ?? []) assert.is(status, 200)
 })
 
-test('slow statements take half of the slots, those of one table one fewer, and give way to quick ones', async () => {
-  const slots = slotsOf(6)
-  const preempted: string[] = []
-  const take = async (name: string, table: string, waitMs = minute) => {
-    const slot = await slots.take({ name, table, preempt: () => preempted.push(name) }, waitMs, undefined)
-    slot.start()
-    return slot
-  }
-  const held = await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => take(name, 'locked')))
-  // They are late by now, and two of them have become slow.
-  await setTimeout(1_000)
-  assert.equal(preempted, [])
-  const quick = take('quick', 'other')
-  assert.equal(preempted, ['c'])
-  held[2]?.release()
-  ;(await quick).release()
-  // One that is known to be slow has to wait, although there is a free slot.
-  await take('a', 'locked', 50).then(
-    () => assert.unreachable(),
-    ({ message }) => assert.match(message, /no connection was free within 50 ms/),
-  )
-  for (const n of [0, 3, 4, 5]) held[n]?.release()
-  ;(await take('a', 'locked')).release()
-  assert.equal(preempted, ['c'])
-})
-
-test('of the statements that wait, those of the table with the fewest slots go first', async () => {
-  const slots = slotsOf(2)
-  const order: string[] = []
-  const take = async (name: string, table: string) => {
-    const slot = await slots.take({ name, table, preempt: () => {} }, minute, undefined)
-    order.push(name)
-    return slot
-  }
-  const held = await Promise.all([take('first', 'busy'), take('second', 'busy')])
-  const waiting = [take('third', 'busy'), take('fourth', 'busy'), take('other', 'idle')]
-  held[0]?.release()
-  ;(await waiting[2])?.release()
-  const third = await waiting[0]
-  assert.equal(order, ['first', 'second', 'other', 'third'])
-  third?.release()
-  ;(await waiting[1])?.release()
-})
-
 test('a request for a locked table gets 503 after POOL_WAIT_MS', async () => {
   const service = await startService({ url: database.url, pool: { ...never, waitMs: 300, statementMs: 5_000 } })
   await whileLocked('leave_requests', async () => {
@@ -136,6 +92,29 @@ test('a request for a locked table gets 503 after POOL_WAIT_MS', async () => {
     }
   })
   assert.is((await service.create('leave', { leave_type: 'x' })).status, 201)
+})
+
+test('slow searches that wait for too long are logged as that, and do not delay others', async () => {
+  const { url } = await sharedDatabase()
+  const lines: string[] = []
+  const logger = pino({}, { write: (line: string) => lines.push(line) })
+  const service = await startService({ url, logger, pool: { ...never, waitMs: 1_000 } })
+  await runOn(
+    url,
+    `alter table employees rename to staff; create view employees as select staff.* from (select pg_sleep(0.6)) as slept, staff`,
+  )
+  const slow = Promise.all(Array.from({ length: 30 }, (_, n) => service.get(`/v1/employees?q=e&offset=${n}`)))
+  const others = await Promise.all(
+    ['/v1/jobs?q=engineer', '/v1/jobs/1', '/v1/leave?limit=3'].map((path) => service.get(path)),
+  )
+  assert.equal(
+    others.map(({ status }) => status),
+    [200, 200, 200],
+  )
+  const statuses = new Set((await slow).map(({ status }) => status))
+  assert.equal([...statuses].sort(), [200, 503])
+  assert.match(lines.join(''), /"msg":"a read exceeded its time limit"/)
+  assert.not.match(lines.join(''), /The database is not available/)
 })
 
 test('the value counts of an explorer page are cancelled when their time is up', async () => {

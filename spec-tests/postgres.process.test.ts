@@ -56,6 +56,28 @@ test('a start fails if the server is still down after DATABASE_WAIT_MS', async (
   network.restore()
 })
 
+test('a start ends with a sentence if the server accepts connections and never answers', async () => {
+  network.hang()
+  const { code, output } = await startAndFail({ DATABASE_URL: network.url, DATABASE_WAIT_MS: '2000' })
+  assert.is(code, 1)
+  assert.match(output, /The database postgres:\/\/\S+ cannot be used: the server does not answer\n$/)
+  network.restore()
+})
+
+test('a start ends with a sentence if the server stops answering in the middle', async () => {
+  const holder = new Client({ connectionString: url })
+  await holder.connect()
+  await holder.query('begin; lock table employees in access exclusive mode')
+  const { ended, output } = launch({ DATABASE_URL: network.url, DATABASE_WAIT_MS: '3000' })
+  const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  await until(async () => (await runOn(url, waiting)).length > 0)
+  network.hang()
+  assert.is(await ended, 1)
+  assert.match(output(), /cannot be used: the server has stopped answering during the start; waited 3000 ms/)
+  network.restore()
+  await holder.end()
+})
+
 test('a start whose session the server ends begins again', async () => {
   const holder = new Client({ connectionString: url })
   await holder.connect()
@@ -151,7 +173,7 @@ for (const fault of ['cut', 'hang'] as const) {
   })
 }
 
-test('an unexpected error names the table and the column in the log, and not the value', async () => {
+test('an unexpected error names the table in the log, and not the value', async () => {
   const [API_TOKEN, database] = ['a-token-of-some-length', await freshUrl()]
   const running = await startProcess({ DATABASE_URL: database, API_TOKEN, DEMO_DATA: 'false' })
   await runOn(
@@ -169,8 +191,8 @@ test('an unexpected error names the table and the column in the log, and not the
   assert.is((await fetch(`${running.address}/api/v1/leave?q=annual`)).status, 500)
   assert.is(await running.end('SIGTERM'), 0)
   for (const message of [
-    'leave_requests, column reason: value too long for type character varying(5)',
-    'leave_requests, column days: numeric field overflow',
+    'leave_requests: value too long for type character varying(5)',
+    'leave_requests: numeric field overflow',
     'leave_requests: column \\"registry_searched\\" does not exist',
   ]) {
     assert.ok(running.output().includes(message), `${message}\n${running.output()}`)

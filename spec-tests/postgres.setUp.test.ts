@@ -269,6 +269,16 @@ test('a migration runs one query at a time on a connection', async () => {
   assert.equal(deprecations, [])
 })
 
+test('a table of another program with the name of ours is refused', async () => {
+  const url = await freshUrl()
+  await runOn(url, 'create table registry_keys (id bigint primary key, secret text)')
+  const error = await openStorage(registryOf({ name: text() }), url, storageOptions).catch(String)
+  assert.match(
+    String(error),
+    /cannot be used: another program has created "registry_keys", which has no column "key", "digest", "body", "at"\./,
+  )
+})
+
 test('a database that is not UTF-8 is rejected', async () => {
   const url = new URL(await freshUrl())
   const name = `${url.pathname.slice(1)}_latin`

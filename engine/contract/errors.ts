@@ -12,8 +12,9 @@ export const errorCodes = {
   payload_too_large: 'the body is too large (413)',
   validation_error: 'the create is invalid; see `error.details.issues` (422)',
   internal_error: 'unexpected error; report it with the `X-Request-Id` of the response (500)',
-  writes_disabled: 'no write token is configured for this deployment (503)',
-  unavailable: 'the database is not available; nothing was stored unless the message says otherwise (503)',
+  writes_disabled: 'no write token is configured, or the database does not let this deployment write (503)',
+  unavailable: 'the database is not available; nothing was stored, try again (503)',
+  outcome_unknown: 'the commit was cut off; the row may or may not have been stored, so do not just try again (503)',
 } as const
 
 /** One error of a request; the order of the keys is part of the contract. Only parameters have `input`. */
@@ -67,8 +68,10 @@ export const tokenWrong = (): HttpError =>
     'WWW-Authenticate': `${challenge}, error="invalid_token"`,
   })
 
-export const writesDisabled = (): HttpError =>
-  httpError(503, 'writes_disabled', 'Writes are disabled: no write token (API_TOKEN) is configured.')
+export const writesDisabled = (reason = 'no write token (API_TOKEN) is configured'): HttpError =>
+  httpError(503, 'writes_disabled', `Writes are disabled: ${reason}.`)
+
+export const writesForbidden = (): HttpError => writesDisabled('the database does not let this deployment write')
 
 const retryAfter = { 'Retry-After': '1' }
 
@@ -95,13 +98,15 @@ export const readTimedOut = (): HttpError =>
 export const tooManyDownloads = (): HttpError =>
   httpError(503, 'unavailable', 'Too many downloads are in progress. Try again shortly.', retryAfter)
 
-/** Only for a commit that was cut off; the outcome of every other create is known. */
+/**
+ * Only for a commit that was cut off; the outcome of every other create is known. Without Retry-After: a client that retries by itself
+ * could store the row twice.
+ */
 export const outcomeUnknown = (): HttpError =>
   httpError(
     503,
-    'unavailable',
+    'outcome_unknown',
     'The commit was cut off: the row may or may not have been stored. Retry with the same Idempotency-Key; if you sent none, check first whether the row exists.',
-    retryAfter,
   )
 
 /** A request that is not valid HTTP. The connection closes: nothing that follows on it can be trusted. */

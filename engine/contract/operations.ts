@@ -153,7 +153,7 @@ const create = (registry: Registry, resource: Resource, row: z.ZodType): Operati
         422: errorResponse('The create is invalid. Nothing was stored.', bodyInvalid(issues)),
         503: {
           ...errorResponse(
-            '`writes_disabled`: no write token is configured. `unavailable`: the database is not available; nothing was stored unless the message says that the outcome is unknown.',
+            '`writes_disabled`: no write token is configured, or the database does not let this deployment write. `unavailable`: the database is not available; nothing was stored. `outcome_unknown`: the commit was cut off; the row may or may not have been stored.',
             writesDisabled(),
           ),
           headers: headers('Retry-After'),

@@ -27,7 +27,9 @@ export const healthSchema = z
     status: z.string().meta({ description: '`ok`, or `read-only` if the database cannot be written.' }),
     product: z.string(),
     version: z.string(),
-    writes_enabled: z.boolean().meta({ description: 'Whether a write token is configured.' }),
+    writes_enabled: z
+      .boolean()
+      .meta({ description: 'Whether a write token is configured, and the database lets this deployment write.' }),
   })
   .meta({ id: 'Health' })
 

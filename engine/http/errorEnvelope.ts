@@ -10,8 +10,9 @@ import {
   readTimedOut,
   tableChanged,
   unavailable,
+  writesForbidden,
 } from '../contract/errors.js'
-import { OutcomeUnknown, TableChanged, TimedOut, Unavailable } from '../storage/storage.js'
+import { OutcomeUnknown, TableChanged, TimedOut, Unavailable, WritesForbidden } from '../storage/storage.js'
 import { type OutageLog, outageLog } from './outageLog.js'
 import type { State } from './requestLog.js'
 
@@ -30,6 +31,7 @@ const httpErrorOf = (error: unknown): HttpError => {
   if (error instanceof TableChanged) return tableChanged()
   if (error instanceof Unavailable) return unavailable()
   if (error instanceof OutcomeUnknown) return outcomeUnknown()
+  if (error instanceof WritesForbidden) return writesForbidden()
   const { status, expose, message, headers } = (error ?? {}) as KoaError
   return isErrorStatus(status) ? middlewareError(status, expose ? message : undefined, headers) : internalError()
 }
@@ -43,6 +45,8 @@ const logError = (ctx: Context, error: unknown, logger: Logger, outages: OutageL
   if (error instanceof TimedOut) {
     // A read that was dropped because its client has gone is not a failure.
     if (!ctx.res.closed) logger.warn({ id, reason: error.message }, 'a read exceeded its time limit')
+  } else if (error instanceof WritesForbidden) {
+    logger.error({ id, reason: error.message }, 'the database does not let this service write')
   } else if (error instanceof Unavailable || error instanceof OutcomeUnknown) outages.failed(id, error)
   else logger.error({ id, err: error }, 'a request failed')
 }

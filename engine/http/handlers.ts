@@ -51,7 +51,7 @@ const index = ({ product, registry }: Service): Handler => {
 const health =
   ({ product, storage, token }: Service): Handler =>
   async (ctx) => {
-    const { isReadOnly } = await storage.ping().catch((error: Error) => {
+    const { isReadOnly, mayWrite = true } = await storage.ping().catch((error: Error) => {
       throw new Unavailable(error.message, { cause: error })
     })
     ctx.state.usedDatabase = true
@@ -60,7 +60,7 @@ const health =
       status: isReadOnly ? 'read-only' : 'ok',
       product: product.name,
       version: product.version,
-      writes_enabled: token !== undefined,
+      writes_enabled: token !== undefined && mayWrite,
     }
   }
 

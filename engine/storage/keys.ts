@@ -20,7 +20,7 @@ export const copiedKeys: CopiedTable = {
   cursor: 'key',
 }
 
-export const createKeysTable = ({ knex, columnOf, jsonType }: SchemaDialect): string[] =>
+const createKeysTable = ({ knex, columnOf, jsonType }: SchemaDialect): string[] =>
   sqlOf(
     knex.schema.createTable(keysTable, (table) => {
       table.text('key').primary()
@@ -31,6 +31,12 @@ export const createKeysTable = ({ knex, columnOf, jsonType }: SchemaDialect): st
       table.index(['at'], `${keysTable}_at`)
     }),
   )
+
+/** The table of keys, for migrations. */
+export const ownKeys = (dialect: SchemaDialect) => ({
+  create: createKeysTable(dialect),
+  columns: copiedKeys.fields.map(({ name }) => name),
+})
 
 /** How long a key is valid, in milliseconds. */
 const keyLifetime = 24 * 60 * 60 * 1000

@@ -142,8 +142,15 @@ export interface Storage {
   fill(batches: Iterable<Batch> | AsyncIterable<Batch>): Promise<void>
   /** Never waits for the database. */
   stats(): StorageStats
-  /** Resolves when the database responds, with whether it can be written, and the tables that no longer fit their descriptors. */
-  ping(): Promise<{ readonly isReadOnly: boolean; readonly changedTables: readonly string[] }>
+  /**
+   * Resolves when the database responds: whether it can be written, whether this service has the right to, and the tables that no
+   * longer fit their descriptors.
+   */
+  ping(): Promise<{
+    readonly isReadOnly: boolean
+    readonly mayWrite?: boolean
+    readonly changedTables: readonly string[]
+  }>
   close(): Promise<void>
 }
 
@@ -176,6 +183,11 @@ export class TableChanged extends Unavailable {}
 
 /** A read exceeded its time limit. The message is for the log. */
 export class TimedOut extends Unavailable {}
+
+/** The database does not let this service write. The message is for the log. */
+export class WritesForbidden extends Error {
+  override readonly name = 'WritesForbidden'
+}
 
 /** A commit was cut off, so the row may or may not have been stored. The message is for the log. */
 export class OutcomeUnknown extends Error {

@@ -27,6 +27,13 @@ export interface Step {
 
 export type Execute = <T = unknown>(sql: string, values?: readonly unknown[]) => Promise<T[]>
 
+/** A table of the engine. */
+export interface OwnTable {
+  readonly create: readonly string[]
+  /** Columns without which the table is another program's. */
+  readonly columns?: readonly string[]
+}
+
 /** The objects derived from a table, in the order in which they are created. */
 export interface DerivedObjects {
   readonly indexes: readonly DerivedObject[]
@@ -76,7 +83,7 @@ export interface MigrationDialect extends SchemaDialect {
   /** Deletes what the engine's own tables hold about a table. */
   forget(table: string): string[]
   /** The SQL that creates the engine's own tables, by name. */
-  readonly ownTables: Readonly<Record<string, readonly string[]>>
+  readonly ownTables: Readonly<Record<string, OwnTable>>
   /** The steps for the engine's own functions, if the database has any. */
   functionSteps?(): Promise<Step[]>
   /** Drops the engine's own tables and functions, which no table uses any more. */

@@ -2,7 +2,8 @@
 import { nearest } from '../../descriptor/nearest.js'
 import type { Registry, Resource } from '../../descriptor/registry.js'
 import { addColumns, addForeignKeys, createTable, forgetOrigin, recordOrigin, unusedColumnsTable } from '../schema.js'
-import { type CatalogueTable, describeChanges } from './catalogue.js'
+import { StorageError } from '../storage.js'
+import { type CatalogueTable, columnOf, describeChanges } from './catalogue.js'
 import { derivedSteps, dropDerived } from './derivedSteps.js'
 import { type Approvals, applyCommand, type Difference } from './difference.js'
 import type { MigrationDialect, Step } from './migrationDialect.js'
@@ -25,10 +26,22 @@ interface ResourcePlan extends MigrationPlan {
   readonly foreignKeys: readonly Step[]
 }
 
+/** Throws if a table that the engine needs is another program's. */
+const refuseOther = (current: CatalogueTable, columns: readonly string[]): void => {
+  const missing = columns.filter((name) => !columnOf(current, name))
+  if (missing.length === 0) return
+  throw new StorageError(
+    `another program has created "${current.name}", which has no column "${missing.join('", "')}". The service needs a table of that name: rename the other one, or use another schema or database`,
+  )
+}
+
 const ownTableSteps = async (database: MigrationDialect): Promise<Step[]> => {
   const steps: Step[] = []
-  for (const [table, sql] of Object.entries(database.ownTables))
-    if (!(await database.catalogue(table))) steps.push({ table, about: `create the table ${table}`, sql })
+  for (const [table, { create, columns = [] }] of Object.entries(database.ownTables)) {
+    const current = await database.catalogue(table)
+    if (current) refuseOther(current, columns)
+    else steps.push({ table, about: `create the table ${table}`, sql: create })
+  }
   return steps
 }
 

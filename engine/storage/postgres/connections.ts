@@ -1,39 +1,45 @@
 /** The connection pools, their time limits and their retries. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Pool, type PoolClient, type PoolConfig } from 'pg'
 import type { PoolOptions } from '../options.js'
-import { type Caller, type PoolStats, TimedOut } from '../storage.js'
+import { type Caller, OutcomeUnknown, type PoolStats, TimedOut, Unavailable } from '../storage.js'
 import type { Trace } from '../trace.js'
-import { cancelStatement } from './cancel.js'
-import { nameTable } from './errorPlace.js'
-import { committing, connectError, isBroken, isRetryableRead, isRetryableWrite, wasCancelled } from './errors.js'
-import type { Prepared } from './prepared.js'
+import {
+  committing,
+  connectError,
+  forbidden,
+  isBroken,
+  isRetryableRead,
+  isRetryableWrite,
+  nameTable,
+} from './errors.js'
+import { knex, named, type Prepared, prepared } from './prepared.js'
 import { retrying } from './retries.js'
 import { type Row, type Run, runnerFor } from './run.js'
-import type { Server } from './server.js'
-import { Preempted, slotsOf } from './slots.js'
-import { within } from './within.js'
+import { processOf, type Server } from './server.js'
+import { pacesOf, slotsOf, type Timed } from './slots.js'
+import { gone, within } from './within.js'
 
 type Values = Readonly<Record<string, unknown>>
 
-/** What a statement is for. */
+/** What a read is for. */
 interface Purpose {
-  /** The table that it reads or writes. */
+  /** The table that it reads. */
   readonly table?: string
   readonly caller?: Caller | undefined
-  /** The time limit of the statement in milliseconds, if it is less than that of others. */
+  /** The time limit in milliseconds, if it is less than that of others. */
   readonly limitMs?: number | undefined
+  /** For a read that may be slow. */
+  readonly timed?: Timed
 }
-
-/** Runs a statement when a connection is free. */
-type RunFor = (statement: Prepared, values?: Values, purpose?: Purpose) => Promise<Row[]>
 
 export interface Connections {
   /** Runs a short read that other requests wait for, on a connection that nothing else uses. */
   readonly check: Run
-  /** Runs a read; it is retried on another connection if its own breaks. */
-  readonly read: RunFor
-  /** Runs a write of one statement, which is its own transaction. */
-  readonly write: RunFor
+  /** Runs a read when a connection is free; it is retried on another one if its own breaks. */
+  read(statement: Prepared, values?: Values, purpose?: Purpose): Promise<Row[]>
+  /** Runs a write of one statement, which is its own transaction. Once sent, it is never cancelled. */
+  write(statement: Prepared, values?: Values, table?: string): Promise<Row[]>
   transaction<T>(work: (run: Run) => Promise<T>): Promise<T>
   stats(): PoolStats[]
   close(): Promise<void>
@@ -41,6 +47,17 @@ export interface Connections {
 
 /** Added to the server's own statement timeout on this side, in milliseconds, in case the network fails silently. */
 const grace = 1_000
+
+/** The pause before a read is cancelled again, in milliseconds: a request that arrives before its statement has no effect. */
+const cancelPause = 50
+
+/** The pause between two looks at a write that is late, in milliseconds. */
+const watchPause = 5_000
+
+const cancelRead = prepared(knex.raw('select pg_cancel_backend(?)', [named('pid', 'integer')]))
+const isActive = prepared(
+  knex.raw(`select pid from pg_stat_activity where state = 'active' and pid = ?`, [named('pid', 'integer')]),
+)
 
 const poolOf = (config: PoolConfig): Pool => {
   const pool = new Pool(config)
@@ -62,6 +79,7 @@ export const connectionsTo = (
   trace?: Trace,
 ): Connections => {
   const settings = {
+    // The server applies both before a commit, not to the commit.
     statement_timeout: String(statementMs),
     // A statement that waits for a lock must not occupy its connection for long.
     lock_timeout: String(Math.min(waitMs, statementMs)),
@@ -72,13 +90,25 @@ export const connectionsTo = (
     jit: 'off',
     // Numbers are printed so that they read back as the same number.
     extra_float_digits: '1',
+    // A commit that was not confirmed by its standby succeeds with a warning.
+    client_min_messages: 'warning',
   }
-  const config = { ...server.config(settings), connectionTimeoutMillis: waitMs, idleTimeoutMillis: idleMs }
-  const checks = poolOf({ ...config, max: 1, query_timeout: waitMs })
-  const pool = poolOf({ ...config, max: size, query_timeout: statementMs + grace })
+  const config = {
+    ...server.config(settings),
+    connectionTimeoutMillis: waitMs,
+    idleTimeoutMillis: idleMs,
+    keepAliveInitialDelayMillis: 10_000,
+  }
+  const checks = poolOf({ ...config, max: 1 })
+  const pool = poolOf({ ...config, max: size })
+  const limit = statementMs + grace
+  const lateCommit = () => new OutcomeUnknown(`the commit has not ended within ${limit} ms`)
   const { single, begin, inTransaction } = runnerFor(server, settings, trace)
   const slots = slotsOf(size)
+  const paces = pacesOf()
   const withRetries = retrying(waitMs, size)
+  /** Ends the connections of writes that are late. */
+  const lateWrites = new Set<() => void>()
 
   const connect = async (from: Pool, until: number): Promise<PoolClient> => {
     const connecting = from.connect()
@@ -90,7 +120,7 @@ export const connectionsTo = (
     }
   }
 
-  /** Runs a statement on a connection that is free again afterwards. */
+  /** Runs statements on a connection that is free again afterwards. */
   const onConnection = async <T>(client: PoolClient, work: (client: PoolClient) => Promise<T>): Promise<T> => {
     try {
       const result = await work(client)
@@ -102,57 +132,128 @@ export const connectionsTo = (
     }
   }
 
-  /** Runs a statement in a slot; it is cancelled if a quick one needs the slot, or if its caller leaves. */
-  const inSlot = async (statement: Prepared, values: Values | undefined, purpose: Purpose, until: number) => {
-    const { table = '', caller, limitMs } = purpose
-    let client: PoolClient | undefined
-    let running: Promise<Row[]> | undefined
-    let cancelled: Promise<boolean> | undefined
-    const cancel = () => {
-      if (client && running) cancelled ??= cancelStatement(client, running)
-    }
-    const gone = () => new TimedOut('the client has gone')
-    const wait = until - performance.now()
-    const slot = await slots.take({ name: statement.name, table, preempt: cancel }, wait, caller)
-    let isUsable = true
+  /** Waits for a slot and a connection. The function returned with it frees both; the connection is closed unless it is usable. */
+  const enter = async (
+    task: Parameters<typeof slots.enter>[0],
+    until: number,
+    caller?: Caller,
+  ): Promise<[PoolClient, (isUsable: boolean) => void]> => {
+    const place = slots.enter(task)
+    const waited = until - performance.now()
+    const late = () =>
+      task.class === 'slow'
+        ? new TimedOut(`other slow reads took longer than ${Math.round(waited)} ms`)
+        : new Unavailable(`no connection was free within ${Math.round(waited)} ms`)
     try {
-      client = await connect(pool, until)
-      if (caller?.closed) throw gone()
-      caller?.once('close', cancel)
-      slot.start()
-      running = single(client)(statement, values)
-      return await (limitMs === undefined ? running : within(limitMs, running))
+      await within(waited, place.entered, caller, late)
+      const client = await connect(pool, until)
+      let isFree = false
+      const free = (isUsable: boolean) => {
+        if (isFree) return
+        isFree = true
+        client.release(!isUsable)
+        place.leave()
+      }
+      if (!caller?.closed) return [client, free]
+      free(true)
+      throw gone()
     } catch (error) {
-      isUsable = running === undefined || !isBroken(error)
-      nameTable(error, table)
-      if (!cancelled || !wasCancelled(error)) throw error
-      throw caller?.closed ? gone() : new Preempted('a quick statement needed the connection')
-    } finally {
-      caller?.off('close', cancel)
-      if (cancelled) isUsable = (await cancelled) && isUsable
-      client?.release(!isUsable)
-      slot.release()
+      place.leave()
+      throw error
     }
   }
 
+  const check: Run = (statement, values) =>
+    withRetries(
+      async (until) =>
+        onConnection(await connect(checks, until), (client) => within(waitMs, single(client)(statement, values))),
+      isRetryableRead,
+    )
+
+  /** Resolves when a statement has ended, with whether its connection is usable. */
+  const endOf = (running: Promise<unknown>): Promise<boolean> =>
+    running.then(
+      () => true,
+      (error) => !isBroken(error),
+    )
+
+  /**
+   * Cancels a read; resolves as above. Its connection stays in use until then: a request on its way would cancel the next statement.
+   * Through a pooler, the session may be another client's by now.
+   */
+  const cancel = async (client: PoolClient, running: Promise<unknown>): Promise<boolean> => {
+    const until = performance.now() + statementMs
+    const ended = endOf(running)
+    while (server.isDirect && performance.now() < until) {
+      await check(cancelRead, { pid: processOf(client) })
+      const isUsable = await Promise.race([ended, sleep(cancelPause)])
+      if (isUsable !== undefined) return isUsable
+    }
+    return false
+  }
+
+  const read = async (statement: Prepared, values: Values | undefined, purpose: Purpose, until: number) => {
+    const { name } = statement
+    const { table = '', caller, limitMs = limit, timed } = purpose
+    const isSlow = timed !== undefined && paces.isSlow(name, timed)
+    const [client, free] = await enter({ class: isSlow ? 'slow' : 'quick', group: table, name }, until, caller)
+    const started = performance.now()
+    const running = single(client)(statement, values)
+    try {
+      const rows = await within(limitMs, running, caller)
+      free(true)
+      return rows
+    } catch (error) {
+      // It has ended with an error, or nobody waits for it any longer.
+      if (error instanceof Unavailable) cancel(client, running).then(free, () => free(false))
+      else free(!isBroken(error))
+      throw nameTable(error, table)
+    } finally {
+      if (timed) paces.record(name, timed, performance.now() - started)
+    }
+  }
+
+  /** Keeps the connection of a late write for as long as the server is busy with it, so that such sessions do not add up. */
+  const watch = async (client: PoolClient, ended: Promise<boolean>): Promise<void> => {
+    while (server.isDirect && (await check(isActive, { pid: processOf(client) })).length > 0) {
+      if ((await Promise.race([ended, sleep(watchPause)])) !== undefined) return
+    }
+  }
+
+  const write = async (statement: Prepared, values: Values | undefined, table: string, until: number) => {
+    const [client, free] = await enter({ class: 'write', group: table, name: statement.name }, until)
+    const running = committing(client, () => single(client)(statement, values))
+    const ended = endOf(running)
+    const drop = () => free(false)
+    ended.then((isUsable) => {
+      lateWrites.delete(drop)
+      free(isUsable)
+    })
+    const late = () => {
+      lateWrites.add(drop)
+      watch(client, ended).then(drop, drop)
+      return lateCommit()
+    }
+    return within(limit, running, undefined, late).catch((error) => {
+      throw forbidden(nameTable(error, table))
+    })
+  }
+
   return {
-    check: (statement, values) =>
-      withRetries(
-        async (until) => onConnection(await connect(checks, until), (client) => single(client)(statement, values)),
-        isRetryableRead,
-      ),
+    check,
     read: (statement, values, purpose = {}) =>
-      withRetries((until) => inSlot(statement, values, purpose, until), isRetryableRead),
-    write: (statement, values, purpose = {}) =>
-      withRetries((until) => committing(inSlot(statement, values, purpose, until)), isRetryableWrite),
+      withRetries((until) => read(statement, values, purpose, until), isRetryableRead),
+    write: (statement, values, table = '') =>
+      withRetries((until) => write(statement, values, table, until), isRetryableWrite),
     transaction: (work) =>
       withRetries(
         async (until) =>
           onConnection(await connect(pool, until), async (client) => {
             await client.query(begin)
             try {
-              const result = await work(inTransaction(client))
-              await committing(client.query('commit'))
+              const run = inTransaction(client)
+              const result = await work((statement, values) => within(limit, run(statement, values)))
+              await committing(client, () => within(limit, client.query('commit'), undefined, lateCommit))
               return result
             } catch (error) {
               if (!isBroken(error)) await client.query('rollback')
@@ -166,6 +267,7 @@ export const connectionsTo = (
       statsOf('checks', checks, checks.waitingCount),
     ],
     async close() {
+      for (const drop of lateWrites) drop()
       await Promise.all([checks.end(), pool.end()])
     },
   }

@@ -8,7 +8,6 @@ import { keyQueries, keysTable, replayOf } from '../keys.js'
 import { quoted } from '../schema.js'
 import { type Creation, OutcomeUnknown, type Retry, type Table, Unavailable } from '../storage.js'
 import type { Connections } from './connections.js'
-import { nameColumns } from './errorPlace.js'
 import { Dropped } from './errors.js'
 import { clock } from './functions.js'
 import { insertFrom, knex, named, prepared } from './prepared.js'
@@ -86,21 +85,20 @@ export const creator = (
   limitMs: number,
 ): Pick<Table, 'conflicts' | 'create'> => {
   const statements = createStatements(registry, resource)
-  const purpose = { table: resource.table }
+  const { table } = resource
 
   const store = async (row: RowValues, retry: Retry | undefined): Promise<Creation> => {
     const statement = retry ? statements.createWithKey : statements.create
     const values = { ...row, retryKey: retry?.key, retryDigest: retry?.digest }
     for (let left = maxRetries; ; left--) {
       try {
-        return creationFrom(await connections.write(statement, values, purpose), retry)
+        return creationFrom(await connections.write(statement, values, table), retry)
       } catch (error) {
-        await nameColumns(error, resource.table, connections.read)
         if (left === 0 || !isViolation(error)) throw error
         // Another client has just stored the key, or has stored or deleted what the row conflicts with: the next attempt finds it.
         if (error.table === keysTable) continue
         // Or the id is taken.
-        await connections.write(statements.advanceSequence, {}, purpose)
+        await connections.write(statements.advanceSequence, {}, table)
       }
     }
   }
@@ -124,7 +122,7 @@ export const creator = (
 
   return {
     async conflicts(row) {
-      const [found] = await connections.read(statements.conflicts, row, purpose)
+      const [found] = await connections.read(statements.conflicts, row, { table })
       return parseConflicts(found?.[0] ?? '')
     },
     create: (row, retry) => (retry ? storeOnce(row, retry) : store(row, undefined)),

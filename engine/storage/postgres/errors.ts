@@ -1,6 +1,6 @@
 /** Classifies errors of the server and the driver: whether to retry, whether the outcome is known, and the error of the request. */
-import { DatabaseError } from 'pg'
-import { OutcomeUnknown, TimedOut, Unavailable } from '../storage.js'
+import { type ClientBase, DatabaseError } from 'pg'
+import { OutcomeUnknown, TimedOut, Unavailable, WritesForbidden } from '../storage.js'
 
 /** SQLSTATEs of a server that is unreachable, full, stopping, read-only or too slow. */
 const transient = /^(?:08|28|3D|53|57|58)|^(?:25006|40001|40P01|55P03)$/
@@ -53,11 +53,39 @@ export const isRetryableRead = (error: unknown): boolean =>
 /** Whether nothing was done because of a conflict between transactions, or because the connection was dropped. */
 export const isRetryableWrite = (error: unknown): boolean => hadNoEffect(error) || error instanceof Dropped
 
-/** Runs the statement that commits; if its connection is lost, the outcome is unknown. */
-export const committing = async <T>(work: Promise<T>): Promise<T> =>
-  work.catch((error: Error) => {
-    throw isLost(error) && !hadNoEffect(error) ? new OutcomeUnknown(error.message, { cause: error }) : error
-  })
+/** The server's function that waits for standbys; a message of it says that this wait was cut short, after the commit. */
+const waitForStandby = 'SyncRepWaitForLSN'
+
+/** Runs the statement that commits. The outcome is unknown if its connection is lost, or if no standby has confirmed the commit. */
+export const committing = async <T>(client: ClientBase, commit: () => Promise<T>): Promise<T> => {
+  let unconfirmed: string | undefined
+  const onNotice = ({ routine, message }: { routine?: string | undefined; message?: string | undefined }) => {
+    if (routine === waitForStandby) unconfirmed = message
+  }
+  client.on('notice', onNotice)
+  const result = await commit()
+    .catch((error: Error) => {
+      const isKnown = unconfirmed === undefined && (!isLost(error) || hadNoEffect(error))
+      throw isKnown ? error : new OutcomeUnknown(error.message, { cause: error })
+    })
+    .finally(() => client.off('notice', onNotice))
+  if (unconfirmed !== undefined) throw new OutcomeUnknown(unconfirmed)
+  return result
+}
+
+/** The error of a write for which this role lacks a right; any other error as it is. */
+export const forbidden = (error: unknown): unknown =>
+  codeOf(error) === '42501' ? new WritesForbidden((error as Error).message, { cause: error }) : error
+
+/** Adds the table to an error of the server that does not name it, for the log; returns the error. */
+export const nameTable = (error: unknown, table: string): unknown => {
+  if (error instanceof DatabaseError && table && !error.message.includes(table)) {
+    const message = `${table}: ${error.message}`
+    error.stack = error.stack?.replace(error.message, message) ?? message
+    error.message = message
+  }
+  return error
+}
 
 /** Whether the schema is not as a statement expects: an undefined table, column or function, another type, another result of a plan. */
 export const isMismatch = (error: unknown): boolean =>
@@ -66,19 +94,31 @@ export const isMismatch = (error: unknown): boolean =>
 
 /** The corresponding error of the storage. */
 export const storageError = (error: unknown): unknown => {
-  if (error instanceof OutcomeUnknown || error instanceof Unavailable) return error
+  if (error instanceof OutcomeUnknown || error instanceof Unavailable || error instanceof WritesForbidden) return error
   if (wasCancelled(error)) return new TimedOut((error as Error).message)
   if (hadNoEffect(error)) return new Dropped(messageOf(error as Error), { cause: error })
   const isTransient = error instanceof DatabaseError ? transient.test(codeOf(error)) : isLost(error)
   return isTransient ? new Unavailable(messageOf(error as Error), { cause: error }) : error
 }
 
-/** The message of an error. The driver has none after trying several addresses, and an obscure one for a missing password. */
+/** Advice for messages of the server and the driver that do not say what to do. */
+const hints: [message: RegExp, hint: string][] = [
+  [
+    /client password must be|empty password returned/,
+    'the server demands a password; write it in the URL, or in the environment variable PGPASSWORD',
+  ],
+  [/^(?:timeout expired|Query read timeout)$/, 'the server does not answer'],
+  [
+    /no encryption|SSL off|insecure|(?:SSL|TLS)\W.*required/i,
+    '$&. If the server demands TLS, add sslmode=require to the URL',
+  ],
+]
+
+/** The message of an error. The driver has none after trying several addresses. */
 export const messageOf = (error: Error): string => {
   if (error instanceof AggregateError && error.message === '') {
     return error.errors.map(({ message }: Error) => message).join(', ')
   }
-  return /client password must be|empty password returned/.test(error.message)
-    ? 'the server demands a password; write it in the URL, or in the environment variable PGPASSWORD'
-    : error.message
+  const hint = hints.find(([message]) => message.test(error.message))?.[1]
+  return hint?.replace('$&', () => error.message) ?? error.message
 }

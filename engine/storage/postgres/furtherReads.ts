@@ -8,7 +8,7 @@ import type { Connections } from './connections.js'
 import { bounded, knex, named, type Prepared, prepared } from './prepared.js'
 import { rowJson, searchedColumn } from './schema.js'
 import { contains, isLongSearch, searchValues } from './search.js'
-import { addFilters, statementKey } from './statements.js'
+import { addFilters, statementKey, timedOf } from './statements.js'
 import type { SearchIndex } from './trigrams.js'
 
 /** How many rows a part reads; more for a search, of which few may match. */
@@ -96,7 +96,7 @@ export const furtherReads = (
     async part(plan, after, caller) {
       const part = statement(`part ${statementKey(plan)}`, () => partStatement(resource, plan))
       const values = { ...valuesOf(plan), after, limit: candidates(plan), skipRows: 0 }
-      const [row] = await connections.read(part, values, { table: resource.table, caller })
+      const [row] = await connections.read(part, values, { table: resource.table, caller, timed: timedOf(plan) })
       const last = row?.[1] ?? undefined
       return { rows: Buffer.from(row?.[0] ?? ''), last: last === undefined ? undefined : BigInt(last) }
     },
@@ -105,7 +105,8 @@ export const furtherReads = (
       const key = `values ${statementKey(plan)} ${isSample} ${fields}`
       const counts = statement(key, () => valueCountsStatement(resource, plan, fields, isSample))
       const values = { ...valuesOf(plan), percent: share * 100 }
-      const [total, ...rows] = await connections.read(counts, values, { table: resource.table, caller })
+      const purpose = { table: resource.table, caller, timed: timedOf(plan) }
+      const [total, ...rows] = await connections.read(counts, values, purpose)
       const found = new Map(fields.map((name) => [name, [] as [string, number][]]))
       for (const [name, value, count] of rows) found.get(String(name))?.push([String(value), Number(count)])
       return { rows: Number(total?.[2]), values: found }

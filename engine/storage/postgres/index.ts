@@ -2,6 +2,7 @@
 import type { Registry, Resource } from '../../descriptor/registry.js'
 import type { StorageOptions } from '../options.js'
 import { ResponseCache } from '../responseCache.js'
+import { quoted } from '../schema.js'
 import type { Storage } from '../storage.js'
 import { resourceTables } from '../table.js'
 import { withFitCheck } from '../tableFit.js'
@@ -9,14 +10,21 @@ import { countsOf } from './changes.js'
 import { connectionsTo } from './connections.js'
 import { isMismatch } from './errors.js'
 import { fitQuery } from './fit.js'
-import { knex, prepared } from './prepared.js'
+import { knex, type Prepared, prepared } from './prepared.js'
 import { deferReferences, insertRows, readRows } from './rows.js'
 import { explaining, setUp } from './setUp.js'
 import { postgresTable } from './table.js'
 import { whenServed } from './waitForServer.js'
 import { within } from './within.js'
 
-const ping = prepared(knex.raw(`select current_setting('transaction_read_only')`))
+/** Whether transactions are read-only, and whether this role may insert into any table whose rows can be created. */
+const pingOf = (registry: Registry): Prepared => {
+  const rights = registry
+    .filter(({ create }) => create)
+    .map(({ table }) => `has_any_column_privilege(to_regclass('${quoted(table)}'), 'insert')`)
+  const mayInsert = rights.length === 0 ? 'true' : `coalesce(${rights.join(' or ')}, true)`
+  return prepared(knex.raw(`select current_setting('transaction_read_only'), ${mayInsert}`))
+}
 
 /** Opens the database, creates what is missing, and loads the demo data into an empty one if requested. */
 export const openPostgres = async (registry: Registry, url: string, options: StorageOptions): Promise<Storage> => {
@@ -24,7 +32,7 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
     whenServed(url, options, async (found) => ({ server: found, searchIndex: await setUp(found, registry, options) })),
   )
   const connections = connectionsTo(server, options.pool, options.trace)
-  const counts = countsOf(registry)
+  const [counts, ping] = [countsOf(registry), pingOf(registry)]
   const cache = new ResponseCache(options.cacheBytes)
   const dialectOf = (resource: Resource) => postgresTable(registry, resource, connections, searchIndex, options.pool)
   const storage: Storage = {
@@ -42,7 +50,7 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
     stats: () => ({ cache: cache.stats(), pools: connections.stats(), threadRestarts: 0 }),
     async ping() {
       const [row] = await within(options.pool.waitMs, connections.check(ping))
-      return { isReadOnly: row?.[0] === 'on', changedTables: [] }
+      return { isReadOnly: row?.[0] === 'on', mayWrite: row?.[1] === 't', changedTables: [] }
     },
     close: connections.close,
   }

@@ -1,7 +1,6 @@
-/** Retries statements that had no effect, because their connection broke or another statement was preferred. */
+/** Retries statements that had no effect, because their connection broke. */
 import { setTimeout } from 'node:timers/promises'
 import { Dropped, messageOf, NoConnection, storageError } from './errors.js'
-import { Preempted } from './slots.js'
 
 /** The pause before another attempt once every connection may have been tried, in milliseconds. */
 const pause = 50
@@ -15,18 +14,15 @@ type Attempt<T> = (until: number) => Promise<T>
 export const retrying =
   (waitMs: number, connections: number) =>
   async <T>(attempt: Attempt<T>, isRetryable: (error: unknown) => boolean): Promise<T> => {
-    let until = performance.now() + waitMs
+    const until = performance.now() + waitMs
     let wasBroken = false
     for (let attempts = 1; ; attempts++) {
       try {
         return await attempt(until)
       } catch (error) {
-        if (error instanceof Preempted) until = performance.now() + waitMs
-        else {
-          wasBroken ||= isRetryable(error)
-          if (!wasBroken || !(isRetryable(error) || error instanceof NoConnection)) throw storageError(error)
-          if (performance.now() > until) throw new Dropped(messageOf(error as Error), { cause: error })
-        }
+        wasBroken ||= isRetryable(error)
+        if (!wasBroken || !(isRetryable(error) || error instanceof NoConnection)) throw storageError(error)
+        if (performance.now() > until) throw new Dropped(messageOf(error as Error), { cause: error })
       }
       if (attempts > connections) await setTimeout(pause)
     }

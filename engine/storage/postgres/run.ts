@@ -1,9 +1,8 @@
 /** Runs statements on a connection: prepared if it supports that, and with settings if it does not keep them. */
-import type { ClientBase } from 'pg'
+import { type ClientBase, escapeLiteral } from 'pg'
 import { bind } from '../bindings.js'
 import { elapsed, type Trace } from '../trace.js'
 import type { SessionSettings } from './address.js'
-import { localSettings, queryWithSettings } from './localSettings.js'
 import type { Prepared } from './prepared.js'
 import type { Server } from './server.js'
 
@@ -16,9 +15,8 @@ export type Run = (statement: Prepared, values?: Readonly<Record<string, unknown
 /** Values stay in text format; the caller knows their types. */
 const types = { getTypeParser: () => String }
 
-/** `settings` is the SQL that precedes each statement. */
 const runOn =
-  (client: ClientBase, isPrepared: boolean, settings?: string): Run =>
+  (client: ClientBase, isPrepared: boolean): Run =>
   async (statement, values = {}) => {
     const { name, sql: text } = statement
     const query = {
@@ -28,7 +26,7 @@ const runOn =
       rowMode: 'array',
       types,
     } as const
-    const { rows } = await (settings ? queryWithSettings(client, settings, query) : client.query(query))
+    const { rows } = await client.query(query)
     return rows as Row[]
   }
 
@@ -60,6 +58,12 @@ const tracing = (trace: Trace) => {
     }
 }
 
+/** Begins a transaction with settings of its own. */
+const beginWith = (settings: SessionSettings): string => {
+  const calls = Object.entries(settings).map((pair) => `set_config(${pair.map(escapeLiteral).join(', ')}, true)`)
+  return `begin isolation level read committed; select ${calls.join(', ')}`
+}
+
 interface Runner {
   /** Runs statements that are separate transactions. */
   single(client: ClientBase): Run
@@ -68,14 +72,27 @@ interface Runner {
   inTransaction(client: ClientBase): Run
 }
 
-/** Runs statements with these settings on connections to a server that were configured with them. */
+/**
+ * Runs statements with these settings on connections to a server that were configured with them. A connection through a pooler keeps
+ * none, so there each statement is a transaction that begins with the settings.
+ */
 export const runnerFor = ({ isDirect, keepsStatements }: Server, settings: SessionSettings, trace?: Trace): Runner => {
-  const local = isDirect ? undefined : localSettings(settings)
+  const begin = isDirect ? 'begin' : beginWith(settings)
+  const inTransaction = (client: ClientBase): Run => runOn(client, keepsStatements)
+  const pooled =
+    (client: ClientBase): Run =>
+    async (statement, values) => {
+      await client.query(begin)
+      try {
+        const rows = await inTransaction(client)(statement, values)
+        await client.query('commit')
+        return rows
+      } catch (error) {
+        await client.query('rollback').catch(() => {})
+        throw error
+      }
+    }
+  const single = isDirect ? inTransaction : pooled
   const traced = trace && tracing(trace)
-  const single = (client: ClientBase): Run => runOn(client, keepsStatements, local)
-  return {
-    single: traced ? (client) => traced(client, single(client)) : single,
-    begin: local ? `begin isolation level read committed; ${local}` : 'begin',
-    inTransaction: (client) => runOn(client, keepsStatements),
-  }
+  return { single: traced ? (client) => traced(client, single(client)) : single, begin, inTransaction }
 }

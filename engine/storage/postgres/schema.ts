@@ -5,8 +5,8 @@
 import type { Knex } from 'knex'
 import { type Kind, kindOf, servedValue } from '../../descriptor/kinds.js'
 import { type Field, type Resource, searchedFields } from '../../descriptor/registry.js'
-import { createKeysTable, keysTable } from '../keys.js'
-import type { DerivedObjects } from '../migration/migrationDialect.js'
+import { keysTable, ownKeys } from '../keys.js'
+import type { DerivedObjects, OwnTable } from '../migration/migrationDialect.js'
 import {
   createOriginsTable,
   createUnusedColumnsTable,
@@ -56,11 +56,11 @@ export const schemaDialect: SchemaDialect = {
 }
 
 /** The tables that all resources share. */
-export const ownTables: Readonly<Record<string, readonly string[]>> = {
-  ...changeLogTables,
-  [keysTable]: createKeysTable(schemaDialect),
-  [originsTable]: createOriginsTable(schemaDialect),
-  [unusedColumnsTable]: createUnusedColumnsTable(schemaDialect),
+export const ownTables: Readonly<Record<string, OwnTable>> = {
+  ...Object.fromEntries(Object.entries(changeLogTables).map(([name, create]) => [name, { create }])),
+  [keysTable]: ownKeys(schemaDialect),
+  [originsTable]: { create: createOriginsTable(schemaDialect) },
+  [unusedColumnsTable]: { create: createUnusedColumnsTable(schemaDialect) },
 }
 
 /** A field in the row's JSON, of the descriptor's type. */

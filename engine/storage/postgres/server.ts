@@ -1,5 +1,5 @@
-/** Finds out at start how to reach the server: with or without TLS, directly or through a pooler, and what the pooler supports. */
-import { Client, type ClientConfig } from 'pg'
+/** Finds out at start how to reach the server: with or without TLS, directly or through a pooler. */
+import { Client, type ClientBase, type ClientConfig } from 'pg'
 import type { PoolOptions, StorageOptions } from '../options.js'
 import { type Address, addressOf, type SessionSettings, type Tls } from './address.js'
 import { codeOf } from './errors.js'
@@ -22,6 +22,8 @@ interface ServerOptions extends Pick<StorageOptions, 'warn'> {
 const refusesSettings = (error: unknown): boolean =>
   codeOf(error) === '08P01' && /startup parameter/.test((error as Error).message)
 
+const noOptions = () => new Error('the pooler does not support "options" in the URL. Use ALTER ROLE … SET instead.')
+
 /** The server refused this connection because it was encrypted, or because it was not. */
 const refusesTls = (error: unknown): boolean =>
   codeOf(error) === '28000' || /SSL connection/.test((error as Error).message)
@@ -38,15 +40,11 @@ const connected = async <T>(config: ClientConfig, work: (client: Client) => Prom
   }
 }
 
-const pidSql = 'select pg_backend_pid() as pid'
-
-/** The server process; a transaction through a pooler may run in another one than the last. */
-const pidOf = async (client: Client, name?: string): Promise<number> =>
-  (await client.query({ ...(name && { name }), text: pidSql })).rows[0].pid
+/** The server process of a connection, which the driver's types leave out. A pooler reports one that it made up. */
+export const processOf = (client: ClientBase): number | undefined => (client as { processID?: number }).processID
 
 /** Databases that speak PostgreSQL's protocol, but lack what the triggers use. */
-const refuseOthers = async (client: Client): Promise<void> => {
-  const { version } = (await client.query('select version() as version')).rows[0]
+const refuseOthers = (version: string): void => {
   const [name] = /CockroachDB|-YB-/.exec(version) ?? []
   if (!name) return
   const product = name === '-YB-' ? 'YugabyteDB' : name
@@ -55,24 +53,34 @@ const refuseOthers = async (client: Client): Promise<void> => {
   )
 }
 
-/** Whether the reported process id is that of the server process: a pooler reports one that it made up. */
-const isDirect = (config: ClientConfig): Promise<boolean> =>
+/** Tries a transaction; returns whether the connection is one session of the server. */
+const probe = (config: ClientConfig): Promise<boolean> =>
   connected(config, async (client) => {
-    await refuseOthers(client)
-    return (await pidOf(client)) === (client as { processID?: number }).processID
-  }).catch((error) => {
-    if (refusesSettings(error)) return false
-    throw error
+    await client.query('begin')
+    const { version, pid } = (await client.query('select version(), pg_backend_pid() as pid')).rows[0]
+    await client.query('commit')
+    refuseOthers(version)
+    return pid === processOf(client)
+  }).catch((error: Error) => {
+    if (!/statement pooling/.test(error.message)) throw error
+    throw new Error('the pooler is in statement mode. Use pool_mode = transaction or session.')
   })
 
 /** The first of the TLS options that the server accepts, and whether it is reached directly. */
 const choose = async (address: Address, waitMs: number): Promise<{ tls: Tls; isDirect: boolean }> => {
+  const limits = { connectionTimeoutMillis: waitMs, query_timeout: waitMs }
   let refusal: unknown
   for (const tls of address.tls) {
     try {
-      const config = { ...address.config(tls, { extra_float_digits: '1' }), connectionTimeoutMillis: waitMs }
-      return { tls, isDirect: await isDirect(config) }
+      const isDirect = await probe({ ...address.config(tls, { extra_float_digits: '1' }), ...limits }).catch(
+        (error) => {
+          if (refusesSettings(error) && !address.options) return probe({ ...address.config(tls, {}), ...limits })
+          throw error
+        },
+      )
+      return { tls, isDirect }
     } catch (error) {
+      if (refusesSettings(error)) throw noOptions()
       if (!refusesTls(error)) throw error
       refusal ??= error
     }
@@ -80,76 +88,22 @@ const choose = async (address: Address, waitMs: number): Promise<{ tls: Tls; isD
   throw refusal
 }
 
-/** How often to test prepared statements: other clients of a busy pooler may take the process that we try to occupy. */
-const attempts = 5
-
-/** The name of a prepared statement is unknown to this server process, or known to it from another client. */
-const isNotKept = /^(?:26000|42P05)$/
-
-/**
- * Whether a pooler lets later transactions execute a prepared statement. A second client occupies the server process that prepared it,
- * so that the first one gets another process.
- */
-const keepsStatements = async (client: Client, other: Client): Promise<boolean> => {
-  for (let left = attempts; left > 0; left--) {
-    const preparedBy = await pidOf(client, 'registry_probe')
-    await other.query('begin')
-    await pidOf(other)
-    const executedBy = await pidOf(client, 'registry_probe')
-    await other.query('commit')
-    if (executedBy !== preparedBy) return true
-  }
-  // Every client has its own server process: the pooler is in session mode.
-  return true
-}
-
-/** Tries transactions and prepared statements; throws if transactions are not possible. */
-const probePooler = (config: ClientConfig): Promise<boolean> =>
-  connected(config, (client) =>
-    connected(config, async (other) => {
-      await refuseOthers(other)
-      await other.query('begin')
-      await other.query('commit')
-      return keepsStatements(client, other).catch((error: Error) => {
-        // After a timeout, all connections of the pooler are in use, and nothing is known.
-        if (isNotKept.test(codeOf(error)) || /timeout/.test(error.message)) return false
-        throw error
-      })
-    }),
-  ).catch((error: Error) => {
-    if (!/statement pooling/.test(error.message)) throw error
-    throw new Error('the pooler is in statement mode. Use pool_mode = transaction or session.')
-  })
-
-/** Finds out what a pooler supports; throws if the service cannot work through it. */
-const throughPooler = async (
-  address: Address,
-  tls: Tls,
+/** Connects to the server and finds out how; an error's message completes the sentence "The database … cannot be used: …". */
+export const reachServer = async (
+  url: string,
   { pool: { waitMs, preparedStatements = 'auto' }, warn }: ServerOptions,
 ): Promise<Server> => {
-  if (address.options) {
-    throw new Error('the pooler does not support "options" in the URL. Use ALTER ROLE … SET instead.')
-  }
-  const config = () => address.config(tls, {})
-  const isKept = await probePooler({ ...config(), connectionTimeoutMillis: waitMs, query_timeout: waitMs })
-  const advice = 'Set max_prepared_statements in PgBouncer 1.21 or newer, or use session mode.'
-  if (!isKept && preparedStatements === 'on') {
-    throw new Error(`PREPARED_STATEMENTS is on, but the pooler does not support prepared statements. ${advice}`)
-  }
-  if (!isKept && preparedStatements === 'auto') {
-    warn(`The server parses every statement again because the pooler does not support prepared statements. ${advice}`)
-  }
-  return { config, isDirect: false, keepsStatements: isKept && preparedStatements !== 'off' }
-}
-
-/** Connects to the server and finds out how; an error's message completes the sentence "The database … cannot be used: …". */
-export const reachServer = async (url: string, options: ServerOptions): Promise<Server> => {
   const address = addressOf(url)
-  const { tls, isDirect } = await choose(address, options.pool.waitMs)
-  if (!isDirect) return throughPooler(address, tls, options)
-  return {
-    config: (settings) => address.config(tls, settings),
-    isDirect,
-    keepsStatements: options.pool.preparedStatements !== 'off',
+  const { tls, isDirect } = await choose(address, waitMs)
+  if (isDirect) {
+    const config = (settings: SessionSettings) => address.config(tls, settings)
+    return { config, isDirect, keepsStatements: preparedStatements !== 'off' }
   }
+  if (address.options) throw noOptions()
+  if (preparedStatements === 'auto') {
+    warn(
+      'The server parses every statement again, because it is reached through a pooler. If that supports prepared statements (PgBouncer 1.21 or newer with max_prepared_statements, or session mode), set PREPARED_STATEMENTS=on; otherwise off.',
+    )
+  }
+  return { config: () => address.config(tls, {}), isDirect, keepsStatements: preparedStatements === 'on' }
 }

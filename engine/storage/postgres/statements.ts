@@ -10,6 +10,7 @@ import { longestKey } from './functions.js'
 import { bounded, knex, named, type Prepared, prepared, type Query } from './prepared.js'
 import { isIndexed, parameterType, rowJson, searchedColumn } from './schema.js'
 import { contains, isExactSearch, isLongSearch } from './search.js'
+import type { Timed } from './slots.js'
 
 type Parts = Readonly<Record<string, Query>>
 
@@ -53,6 +54,12 @@ export const statementKey = ({ by, q, filters }: Plan): string => {
   const isLong = Object.entries(filters).map(([name, value]) => [name, isLongText(value)])
   return JSON.stringify([by, isExactSearch(q), isLongSearch(q), isLong])
 }
+
+/** What the time of a plan's statement depends on. */
+export const timedOf = ({ by, q, filters }: Plan): Timed => ({
+  values: JSON.stringify([q, ...Object.values(filters).map(String)]),
+  isScan: by === 'scan',
+})
 
 /** The statements of one resource. */
 export const statementsOf = (resource: Resource) => {

@@ -4,7 +4,6 @@ import type { TableDialect } from '../dialect.js'
 import { largePageBody, type SizedRow } from '../largePage.js'
 import type { PoolOptions } from '../options.js'
 import type { Plan } from '../plan.js'
-import type { Caller } from '../storage.js'
 import { compactor } from './changes.js'
 import type { Connections } from './connections.js'
 import { creator } from './create.js'
@@ -13,7 +12,7 @@ import type { Prepared } from './prepared.js'
 import type { Row } from './run.js'
 import { rowJson } from './schema.js'
 import { indexedFrom, searchValues } from './search.js'
-import { statementsOf } from './statements.js'
+import { statementsOf, timedOf } from './statements.js'
 import type { SearchIndex } from './trigrams.js'
 import { within } from './within.js'
 
@@ -65,7 +64,7 @@ export const postgresTable = (
   const read = async (
     statement: Prepared,
     values: Readonly<Record<string, unknown>>,
-    purpose: { caller: Caller | undefined; limitMs?: number | undefined },
+    purpose: Omit<Parameters<Connections['read']>[2] & object, 'table'>,
   ) => parse(await connections.read(statement, values, { table, ...purpose }))
   const readRows = async (ids: readonly bigint[]): Promise<Uint8Array> => {
     const [row] = await connections.read(statements.rows, { ids: ids.join() }, { table })
@@ -83,8 +82,8 @@ export const postgresTable = (
     async page(plan, caller) {
       const { q, filters, limit, offset, skip } = plan
       const values = { ...filters, ...(q && searchValues(searchIndex, q)), limit, offset, skipRows: skip }
-      const limitMs = plan.by === 'all' ? waitMs : undefined
-      const { version, body, sizes, tail } = await read(statementFor(plan), values, { caller, limitMs })
+      const bounds = plan.by === 'all' ? { limitMs: waitMs } : { timed: timedOf(plan) }
+      const { version, body, sizes, tail } = await read(statementFor(plan), values, { caller, ...bounds })
       if (sizes === null) return { version, body: Buffer.from(String(body)) }
       return { body: largePageBody({ rows: sizedRows(sizes), tail: String(tail) }, readRows) }
     },

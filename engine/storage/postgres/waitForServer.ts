@@ -1,6 +1,6 @@
-/** Waits at start for a server that does not accept connections yet, or ends them during the start. */
+/** Waits at start for a server that does not accept connections yet, ends them during the start, or stops answering. */
 import { setTimeout } from 'node:timers/promises'
-import { DatabaseError } from 'pg'
+import { Client, DatabaseError } from 'pg'
 import { publicDatabaseUrl } from '../../databaseUrl.js'
 import type { StorageOptions } from '../options.js'
 import { messageOf } from './errors.js'
@@ -8,6 +8,12 @@ import { reachServer, type Server } from './server.js'
 
 /** The first pause between attempts, in milliseconds; each is twice as long as the previous one, up to the longest. */
 const [firstPause, longestPause] = [100, 2_000]
+
+/** A server may take this long to answer, in milliseconds, even if the start is to wait for less. */
+const minWaitMs = 2_000
+
+/** How long the server may be silent during a start that does not wait, in milliseconds. */
+const silenceMs = 30_000
 
 /** How often the wait is reported, in milliseconds. */
 const reportMs = 10_000
@@ -21,7 +27,39 @@ const mayPass = (error: Error & { code?: string }): boolean => {
   const { code = '', message } = error
   // The server is starting or stopping, has ended the session, or has too many clients.
   if (error instanceof DatabaseError) return /^(?:57P0[1-35]|53300)$/.test(code)
-  return absent.test(code) || /^(?:timeout expired|Connection terminated)/.test(message)
+  return absent.test(code) || /^(?:timeout expired|Query read timeout|Connection terminated)/.test(message)
+}
+
+/** Whether the server answers; an error of the server is an answer. */
+const answers = async (server: Server, waitMs: number): Promise<boolean> => {
+  const client = new Client({ ...server.config({}), connectionTimeoutMillis: waitMs })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    client.end().catch(() => {})
+    return true
+  } catch (error) {
+    return error instanceof DatabaseError
+  }
+}
+
+/**
+ * Runs work that may take long, such as building an index; rejects once the server has not answered for `waitMs`, because a statement
+ * on a network that loses every packet never ends.
+ */
+const whileAnswering = async <T>(server: Server, waitMs: number, work: Promise<T>): Promise<T> => {
+  const ended = new AbortController()
+  const watch = async (): Promise<never> => {
+    for (let answered = performance.now(); ; ) {
+      await setTimeout(waitMs / 4, undefined, { signal: ended.signal })
+      const asked = performance.now()
+      if (await answers(server, waitMs / 4)) answered = asked
+      else if (performance.now() - answered > (waitMs * 3) / 4) {
+        throw new Error(`the server has stopped answering during the start; waited ${waitMs} ms (DATABASE_WAIT_MS)`)
+      }
+    }
+  }
+  return Promise.race([work, watch()]).finally(() => ended.abort())
 }
 
 /**
@@ -38,7 +76,10 @@ export const whenServed = async <T>(
   let reportAt = 0
   for (let pause = firstPause; ; pause = Math.min(2 * pause, longestPause)) {
     try {
-      return await work(await reachServer(url, options))
+      const left = Math.max(minWaitMs, until - performance.now())
+      const waitMs = startWaitMs === 0 ? options.pool.waitMs : Math.min(left, options.pool.waitMs)
+      const server = await reachServer(url, { ...options, pool: { ...options.pool, waitMs } })
+      return await whileAnswering(server, Math.max(minWaitMs, startWaitMs || silenceMs), work(server))
     } catch (error) {
       const left = until - performance.now()
       if (!mayPass(error as Error) || left <= 0) throw error

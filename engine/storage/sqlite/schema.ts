@@ -5,7 +5,8 @@
 import type { Knex } from 'knex'
 import { type Kind, kindOf, servedValue } from '../../descriptor/kinds.js'
 import { type Field, type Resource, searchedFields } from '../../descriptor/registry.js'
-import { createKeysTable, keysTable } from '../keys.js'
+import { keysTable, ownKeys } from '../keys.js'
+import type { OwnTable } from '../migration/migrationDialect.js'
 import {
   countsTable,
   createOriginsTable,
@@ -48,17 +49,19 @@ export const schemaDialect: SchemaDialect = {
 }
 
 /** The tables that all resources share. */
-export const ownTables: Readonly<Record<string, readonly string[]>> = {
-  [countsTable]: sqlOf(
-    knex.schema.createTable(countsTable, (table) => {
-      table.text('name').primary()
-      table.integer('rows').notNullable()
-      table.text('state').notNullable()
-    }),
-  ),
-  [keysTable]: createKeysTable(schemaDialect),
-  [originsTable]: createOriginsTable(schemaDialect),
-  [unusedColumnsTable]: createUnusedColumnsTable(schemaDialect),
+export const ownTables: Readonly<Record<string, OwnTable>> = {
+  [countsTable]: {
+    create: sqlOf(
+      knex.schema.createTable(countsTable, (table) => {
+        table.text('name').primary()
+        table.integer('rows').notNullable()
+        table.text('state').notNullable()
+      }),
+    ),
+  },
+  [keysTable]: ownKeys(schemaDialect),
+  [originsTable]: { create: createOriginsTable(schemaDialect) },
+  [unusedColumnsTable]: { create: createUnusedColumnsTable(schemaDialect) },
 }
 
 const written = (sql: string, bindings: readonly unknown[]): string =>
