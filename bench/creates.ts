@@ -1,7 +1,7 @@
 /** Measures creates by one client and by sixty-four, on this disk and on a simulated slow one. */
 import { type ChildProcess, execFileSync } from 'node:child_process'
 import { setTimeout } from 'node:timers/promises'
-import { progressBar } from '../engine/progress.js'
+import { progressBar } from '../engine/process/progress.js'
 import { spawnChild } from '../support/cleanup.js'
 import { Client } from './client.js'
 import type { RunningServer } from './processes.js'

@@ -1,6 +1,6 @@
 /** Measures how the latency of each kind of request grows from the demo data to a large table. */
 import { readFileSync } from 'node:fs'
-import { progressBar } from '../engine/progress.js'
+import { progressBar } from '../engine/process/progress.js'
 import { p99 } from '../support/statistics.js'
 import { Client, type TimedRequest } from './client.js'
 import type { BenchServer } from './processes.js'

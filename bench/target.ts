@@ -1,7 +1,7 @@
 /** A database system to benchmark on: how its databases are created, and which peers use it. */
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { publicDatabaseUrl } from '../engine/databaseUrl.js'
+import { publicDatabaseUrl } from '../engine/process/databaseUrl.js'
 import { spawnChild } from '../support/cleanup.js'
 import { build } from './paths.js'
 import type { BenchServer } from './processes.js'

@@ -1,5 +1,5 @@
 /** Measures reads of all servers in alternating rounds, so that noise affects all of them alike. */
-import { progressBar } from '../engine/progress.js'
+import { progressBar } from '../engine/process/progress.js'
 import { median } from '../support/statistics.js'
 import type { Load, LoadGenerator } from './load.js'
 import type { RunningServer } from './processes.js'

@@ -1,8 +1,8 @@
 /** Copies the SQLite database of DATABASE_URL while it is in use: `npm run backup -- FILE`. */
 import { existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { sqlitePath } from '../engine/databaseUrl.js'
-import { readSettings } from '../engine/settings.js'
+import { sqlitePath } from '../engine/process/databaseUrl.js'
+import { readSettings } from '../engine/process/settings.js'
 import { CommandError, runCommand } from '../support/options.js'
 import { copyDatabase } from './backup/copyDatabase.js'
 

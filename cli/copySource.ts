@@ -1,8 +1,8 @@
 /** Checks the source of a copy without writing to it: opening a database creates the tables that it lacks. */
 import { statSync } from 'node:fs'
 import { Client } from 'pg'
-import { publicDatabaseUrl, sqlitePath } from '../engine/databaseUrl.js'
 import type { Registry } from '../engine/descriptor/registry.js'
+import { publicDatabaseUrl, sqlitePath } from '../engine/process/databaseUrl.js'
 import type { StorageOptions } from '../engine/storage/options.js'
 import { reachServer } from '../engine/storage/postgres/server.js'
 import { quoted } from '../engine/storage/schema.js'

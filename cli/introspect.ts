@@ -1,10 +1,10 @@
 /** Writes descriptors for the tables of a database that another program created: `npm run introspect -- DATABASE_URL`. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { sqlitePath } from '../engine/databaseUrl.js'
 import { inspectFolders } from '../engine/descriptor/load.js'
 import { nearest } from '../engine/descriptor/nearest.js'
-import { readSettings } from '../engine/settings.js'
+import { sqlitePath } from '../engine/process/databaseUrl.js'
+import { readSettings } from '../engine/process/settings.js'
 import { storageTables } from '../engine/storage/open.js'
 import { folders } from '../product.js'
 import { CommandError, optionalText, runCommand, text } from '../support/options.js'

@@ -1,7 +1,8 @@
 /** Shows what a start would change in the database of DATABASE_URL, and what needs approval: `npm run plan`. */
-import { publicDatabaseUrl } from '../engine/databaseUrl.js'
+
 import { loadRegistry } from '../engine/descriptor/load.js'
-import { readSettings } from '../engine/settings.js'
+import { publicDatabaseUrl } from '../engine/process/databaseUrl.js'
+import { readSettings } from '../engine/process/settings.js'
 import { applyTogether, describeDifference } from '../engine/storage/migration/difference.js'
 import type { MigrationPlan } from '../engine/storage/migration/migrationPlan.js'
 import { planStorage } from '../engine/storage/open.js'

@@ -1,6 +1,6 @@
 /** The command line of `npm test` and `npm run test:postgres`: which test files run. */
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { loadRegistry } from '../engine/descriptor/load.js'
 import { nearest } from '../engine/descriptor/nearest.js'
 import { folders } from '../product.js'
@@ -44,8 +44,9 @@ export const testFiles = async (
 ): Promise<string[]> => {
   if (resource !== undefined) await rejectUnknownResource(resource)
   const other = database === 'sqlite' ? 'postgres.' : 'sqlite.'
-  const all = readdirSync(import.meta.dirname).filter((file) => file.endsWith(suffix) && !file.startsWith(other))
-  const names = all.map((file) => file.slice(0, -suffix.length))
+  const found = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })
+  const all = found.filter((file) => file.endsWith(suffix) && !basename(file).startsWith(other)).sort()
+  const names = all.map((file) => basename(file).slice(0, -suffix.length))
   const unknown = texts.find((text) => !names.some((name) => name.includes(text)))
   if (unknown !== undefined) {
     const near = nearest(

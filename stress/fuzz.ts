@@ -1,6 +1,6 @@
 /** `npm run fuzz`: sends random requests and stops at the first wrong response. */
 
-import { progressBar } from '../engine/progress.js'
+import { progressBar } from '../engine/process/progress.js'
 import { CommandError, integer, runCommand } from '../support/options.js'
 import { seedOption } from './random.js'
 

@@ -1,6 +1,6 @@
 /** `npm run soak`: loads the service for minutes and reports whether memory, open files, the WAL or latency grow. */
 
-import { progressBar } from '../engine/progress.js'
+import { progressBar } from '../engine/process/progress.js'
 import { integer, runCommand } from '../support/options.js'
 import { growths, limitsText, type Sample } from './processSamples.js'
 import { seedOption } from './random.js'

@@ -1,6 +1,6 @@
 /** `npm run torture`: kills the service during creates, restarts it, and checks for lost or damaged rows. */
 
-import { progressBar } from '../engine/progress.js'
+import { progressBar } from '../engine/process/progress.js'
 import { integer, runCommand } from '../support/options.js'
 import { median } from '../support/statistics.js'
 import { seedOption } from './random.js'

@@ -1,7 +1,7 @@
 /** Migrations of a large table on PostgreSQL, each while clients create rows in it. */
 import { Client } from 'pg'
 import type { Resource } from '../engine/descriptor/registry.js'
-import { progressBar } from '../engine/progress.js'
+import { progressBar } from '../engine/process/progress.js'
 import { migrateStorage, openStorage } from '../engine/storage/open.js'
 import { bulkRows } from '../support/bulkRows.js'
 import { startPostgres } from '../support/postgresServer.js'

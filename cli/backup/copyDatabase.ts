@@ -1,7 +1,7 @@
 /** Copies an SQLite file while it is in use, and checks the copy. */
 import { closeSync, fsyncSync, linkSync, openSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { progressBar } from '../../engine/progress.js'
+import { progressBar } from '../../engine/process/progress.js'
 import { Database } from '../../engine/storage/sqlite/driver.js'
 import { onEnd } from '../../support/cleanup.js'
 import { CommandError } from '../../support/options.js'

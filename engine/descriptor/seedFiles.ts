@@ -1,7 +1,7 @@
 /** Reads the demo rows from the files in `seeds/`. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { jsonErrorIndex } from '../jsonError.js'
+import { jsonErrorIndex } from '../process/jsonError.js'
 import { pathHint, type Target } from './checks.js'
 import type { RowValues } from './registry.js'
 import { type Problem, reportIn } from './registryError.js'

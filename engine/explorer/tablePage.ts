@@ -1,8 +1,9 @@
 /** The page of a resource: its rows as a table, with a search box, filters, pages and the request. */
-import { spreadOverTicks } from '../batchPerTick.js'
+
 import { type FormatName, formatNames, formats } from '../contract/formats.js'
 import { listQueryParser, listQuerySchema } from '../contract/parameters.js'
 import { filterFields, type Registry, type Resource, searchedFields } from '../descriptor/registry.js'
+import { spreadOverTicks } from '../process/batchPerTick.js'
 import type { ListQuery } from '../storage/storage.js'
 import { choicesPage } from './choices.js'
 import { valueCounterOf } from './counts.js'

@@ -5,7 +5,7 @@ import bodyParser from 'koa-bodyparser'
 import { bodyIssue, bodyLimit } from '../contract/createBody.js'
 import { bodyInvalid, type HttpError, type Issue, payloadTooLarge, shorten } from '../contract/errors.js'
 import { faultOfKey } from '../contract/idempotency.js'
-import { jsonErrorPlace } from '../jsonError.js'
+import { jsonErrorPlace } from '../process/jsonError.js'
 import type { Retry } from '../storage/storage.js'
 
 const refuse = (type: string, msg: string): HttpError => bodyInvalid([bodyIssue(type, msg)])

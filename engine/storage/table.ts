@@ -1,7 +1,7 @@
 /** List, get and create of one resource on any database: version → cache → plan → dialect → cache. */
 import { createHash } from 'node:crypto'
-import { spreadOverTicks } from '../batchPerTick.js'
 import type { Registry, Resource } from '../descriptor/registry.js'
+import { spreadOverTicks } from '../process/batchPerTick.js'
 import type { StreamPart, TableDialect, VersionedBody } from './dialect.js'
 import { cacheKey, emptyPage, planOf } from './plan.js'
 import type { ResponseCache } from './responseCache.js'

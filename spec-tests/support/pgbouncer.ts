@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { freePort } from '../../engine/supervise.js'
+import { freePort } from '../../engine/process/supervise.js'
 import { spawnChild, temporaryFolder } from '../../support/cleanup.js'
 
 /** Its own build, or where Debian's package and others install it. */

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import type { ConnectionOptions } from 'node:tls'
 import type { ClientConfig } from 'pg'
-import { type PostgresUrl, parsePostgresUrl } from '../../databaseUrl.js'
+import { type PostgresUrl, parsePostgresUrl } from '../../process/databaseUrl.js'
 
 export type Tls = false | ConnectionOptions
 

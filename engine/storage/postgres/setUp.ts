@@ -1,7 +1,7 @@
 /** Prepares a PostgreSQL database at start: checks it, migrates it, and loads the demo data into an empty one. */
 import { Client } from 'pg'
-import { publicDatabaseUrl } from '../../databaseUrl.js'
 import type { Registry } from '../../descriptor/registry.js'
+import { publicDatabaseUrl } from '../../process/databaseUrl.js'
 import { keysTable } from '../keys.js'
 import { loadDemo } from '../loadDemo.js'
 import { checkCounts, reportCountDifferences } from '../migration/countDifferences.js'

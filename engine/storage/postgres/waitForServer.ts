@@ -1,7 +1,7 @@
 /** Waits at start for a server that does not accept connections yet, ends them during the start, or stops answering. */
 import { setTimeout } from 'node:timers/promises'
 import { Client, DatabaseError } from 'pg'
-import { publicDatabaseUrl } from '../../databaseUrl.js'
+import { publicDatabaseUrl } from '../../process/databaseUrl.js'
 import type { StorageOptions } from '../options.js'
 import { messageOf } from './errors.js'
 import { reachServer, type Server } from './server.js'

@@ -1,6 +1,6 @@
 /** Counts commits to the database, by this process or another. */
 import type { Database } from 'better-sqlite3'
-import { oncePerTick } from '../../batchPerTick.js'
+import { oncePerTick } from '../../process/batchPerTick.js'
 
 export interface CommitCounter {
   /** Stays the same until something is committed: what was read before then still holds. */

@@ -1,8 +1,8 @@
 /** Checks the database file before anything is written to it, and later whether it is still at its path. */
 import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { defaultDatabaseUrl } from '../../databaseUrl.js'
 import type { Registry } from '../../descriptor/registry.js'
+import { defaultDatabaseUrl } from '../../process/databaseUrl.js'
 import { countsTable } from '../schema.js'
 import { Database } from './driver.js'
 

@@ -1,7 +1,7 @@
 /** SQLite: one file, a connection of the main thread for short reads, and worker threads for writes and long reads. */
 import type { Database } from 'better-sqlite3'
-import { sqlitePath } from '../../databaseUrl.js'
 import type { Registry, Resource } from '../../descriptor/registry.js'
+import { sqlitePath } from '../../process/databaseUrl.js'
 import type { StorageOptions } from '../options.js'
 import { ResponseCache } from '../responseCache.js'
 import { countsTable } from '../schema.js'

@@ -1,7 +1,7 @@
 /** Prepares an SQLite file at start: checks it, migrates it, and loads the demo data into an empty one. */
 import type BetterSqlite3 from 'better-sqlite3'
-import { sqlitePath } from '../../databaseUrl.js'
 import type { Registry } from '../../descriptor/registry.js'
+import { sqlitePath } from '../../process/databaseUrl.js'
 import { loadDemo } from '../loadDemo.js'
 import { checkCounts, reportCountDifferences } from '../migration/countDifferences.js'
 import { migrate } from '../migration/migrate.js'

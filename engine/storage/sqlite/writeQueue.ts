@@ -1,5 +1,5 @@
 /** Queues creates: all that arrive during one commit share the next. */
-import { batchPerTick } from '../../batchPerTick.js'
+import { batchPerTick } from '../../process/batchPerTick.js'
 import { OutcomeUnknown } from '../storage.js'
 import { type Executor, WorkerDied } from './worker.js'
 import type { Write, Written } from './writes.js'

@@ -1,0 +1,167 @@
+/** The settings of a deployment, read once from the environment; all invalid values are reported at once. */
+import { z } from 'zod'
+import { editDistance, nearest } from '../descriptor/nearest.js'
+import { defaultDatabaseUrl, publicDatabaseUrl, sqliteUrl } from './databaseUrl.js'
+
+interface ValueType<T> {
+  readonly schema: z.ZodType<T, string>
+  /** Completes the sentence "it must be …". */
+  readonly expected: string
+}
+
+const integer = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max)
+
+const port = { schema: integer(0, 65_535), expected: 'a port number from 0 (any free port) to 65535' }
+const optionalPort = {
+  schema: port.schema.or(z.literal('').transform(() => undefined)),
+  expected: `${port.expected}, or empty for no metrics`,
+}
+const host = { schema: z.string().min(1), expected: 'a host name or an IP address' }
+const token = { schema: z.string().transform((given) => given.trim() || undefined), expected: 'any text' }
+const databaseUrl = {
+  schema: z.string().refine((url) => sqliteUrl.test(url) || /^postgres(?:ql)?:\/\/./s.test(url)),
+  expected: 'sqlite:PATH, sqlite::memory: or postgres://USER:PASSWORD@HOST:PORT/NAME',
+}
+const boolean = {
+  schema: z.enum(['true', 'false']).transform((word) => word === 'true'),
+  expected: 'true or false',
+}
+const preparedStatements = {
+  schema: z.enum(['auto', 'on', 'off']),
+  expected: 'auto (on unless a pooler does not support them), on or off',
+}
+const levels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
+const logLevel = { schema: z.enum(levels), expected: `one of ${levels.join(', ')}` }
+const amount = (unit: string, min: number, max: number) => ({
+  schema: integer(min, max),
+  expected: `a number of ${unit} from ${min} to ${max}`,
+})
+const milliseconds = (max: number, min = 1) => amount('milliseconds', min, max)
+
+/** `alias` is a former name, which still works. */
+const variable = <T>(about: string, preset: string, type: ValueType<T>, alias?: string) => ({
+  about,
+  preset,
+  ...type,
+  alias,
+})
+
+const variables = {
+  PORT: variable('port to listen on', '3000', port),
+  HOST: variable('address to listen on', '127.0.0.1', host),
+  API_TOKEN: variable('write token; without one writes are disabled', '', token),
+  DATABASE_URL: variable('database to use', defaultDatabaseUrl, databaseUrl),
+  DATABASE_WAIT_MS: variable(
+    'PostgreSQL: longest wait at start for a server that is down',
+    '60000',
+    milliseconds(86_400_000, 0),
+  ),
+  DEMO_DATA: variable('whether to load the demo data into an empty database', 'true', boolean),
+  EXPLORER: variable('whether to serve the explorer at /', 'true', boolean),
+  LOG_LEVEL: variable('lowest level that is logged', 'info', logLevel),
+  METRICS_PORT: variable('port of the Prometheus metrics', '', optionalPort),
+  POOL_SIZE: variable('PostgreSQL: connections per process', '10', amount('connections', 1, 1_000)),
+  POOL_WAIT_MS: variable('PostgreSQL: longest wait for a connection', '3000', milliseconds(600_000)),
+  POOL_IDLE_MS: variable('PostgreSQL: how long an idle connection stays open', '30000', milliseconds(86_400_000)),
+  PREPARED_STATEMENTS: variable('PostgreSQL: whether statements are prepared', 'auto', preparedStatements),
+  CACHE_MB: variable('memory per process for cached responses', '32', amount('megabytes', 0, 65_536), 'READY_MB'),
+  READ_TIMEOUT_MS: variable('time limit of a read', '10000', milliseconds(3_600_000), 'STATEMENT_TIMEOUT_MS'),
+  MAX_DOWNLOADS: variable('downloads per process at the same time', '1000', amount('downloads', 1, 100_000)),
+  DRAIN_DELAY_MS: variable(
+    'when stopping: how long to keep serving while /readyz is 503',
+    '0',
+    milliseconds(3_600_000, 0),
+  ),
+  DRAIN_TIMEOUT_MS: variable('time limit for finishing requests when stopping', '10000', milliseconds(3_600_000)),
+  WORKERS: variable('processes that share the port', '1', amount('processes', 1, 256)),
+}
+
+type Variables = typeof variables
+export type Settings = { [Name in keyof Variables]: z.output<Variables[Name]['schema']> }
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+const entries = Object.entries(variables)
+
+export const settingNames: readonly string[] = Object.keys(variables)
+
+/** Lists every invalid setting, one per line. */
+export class SettingsError extends Error {
+  override readonly name = 'SettingsError'
+}
+
+const publicValue = (name: string, value: string): string =>
+  JSON.stringify(name === 'DATABASE_URL' ? publicDatabaseUrl(value) : value)
+
+/** Parses the environment; throws a SettingsError that names every invalid setting. */
+export const readSettings = (environment: Environment): Settings => {
+  const settings: Record<string, unknown> = {}
+  const problems: string[] = []
+  for (const [name, { schema, preset, expected, alias = name }] of entries) {
+    const used = environment[name] ? name : alias
+    const given = environment[used] || preset
+    const result = schema.safeParse(given)
+    if (result.success) settings[name] = result.data
+    else problems.push(`${used} is ${publicValue(name, given)}, but it must be ${expected}`)
+  }
+  if (settings['DATABASE_URL'] === 'sqlite::memory:' && Number(settings['WORKERS']) > 1) {
+    problems.push('WORKERS is more than 1, but sqlite::memory: cannot be shared between processes; use a file')
+  }
+  if (problems.length > 0) throw new SettingsError(problems.join('\n'))
+  return settings as Settings
+}
+
+/** The largest edit distance that counts as a typo; short names such as PORT resemble too many other variables. */
+const tolerance = (name: string): number => (name.length >= 10 ? 2 : name.length >= 7 ? 1 : 0)
+
+const isTypoOf = (given: string, name: string): boolean => {
+  const [a, b] = [given.toUpperCase().replaceAll('_', ''), name.replaceAll('_', '')]
+  const isSwapped = a.length === b.length && [...a].sort().join() === [...b].sort().join()
+  const distance = editDistance(a, b)
+  return distance <= tolerance(name) || (isSwapped && distance === 1)
+}
+
+/** Shorter tokens can be guessed by brute force. */
+const minTokenLength = 16
+
+/** Warns of former names of settings, of variables that are probably misspelt settings, and of a short token. */
+export const settingWarnings = (environment: Environment): string[] => {
+  const warnings: string[] = []
+  const known = new Set(settingNames)
+  for (const [name, { alias }] of entries) {
+    if (!alias) continue
+    known.add(alias)
+    if (environment[alias]) warnings.push(`${alias} is now called ${name}; the old name will stop working.`)
+  }
+  for (const given of Object.keys(environment)) {
+    // If the setting itself is present, the similar name is another program's.
+    const meant = settingNames.find((name) => !known.has(given) && !environment[name] && isTypoOf(given, name))
+    if (meant) warnings.push(`${given} is not a setting. Did you mean ${meant}?`)
+  }
+  const tokenLength = environment['API_TOKEN']?.trim().length ?? 0
+  if (tokenLength > 0 && tokenLength < minTokenLength) {
+    warnings.push(`API_TOKEN has fewer than ${minTokenLength} characters and is easy to guess; use a longer one.`)
+  }
+  return warnings
+}
+
+/** The table of settings in `npm start -- --help`. */
+export const settingsHelp = (): string => {
+  const width = Math.max(...settingNames.map((name) => name.length))
+  const lines = entries.map(([name, { about, preset, expected }]) => {
+    const shown = preset === '' ? 'not set' : preset
+    return `  ${name.padEnd(width)}  ${about}: ${expected} (default: ${shown})`
+  })
+  return lines.join('\n')
+}
+
+/** The advice for a command-line option: settings are environment variables. */
+export const settingHint = (option: string): string => {
+  const setting = nearest(option.toUpperCase().replaceAll('-', '_'), settingNames) ?? 'PORT'
+  return `Settings are environment variables: ${setting}=… npm start`
+}

@@ -1,0 +1,168 @@
+/** The scripts of package.json: each supports --help, rejects unknown options in one line, and leaves no files behind. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { setTimeout } from 'node:timers/promises'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { Database } from '../../engine/storage/sqlite/driver.js'
+import { folders } from '../../product.js'
+import { temporaryFolder } from '../../support/cleanup.js'
+
+const root = dirname(folders.seeds)
+const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
+/** The scripts of this project, without those that call other programs. */
+const own = Object.entries(scripts).filter(([, script]) => script.includes('scripts/'))
+
+const { path: folder } = temporaryFolder('commands')
+// Run by root, PostgreSQL runs as another user and must be able to enter.
+chmodSync(folder, 0o755)
+const environment = { ...process.env, DATABASE_URL: `sqlite:${join(folder, 'untouched.sqlite')}` }
+
+/** Runs a script as npm does. */
+const run = async (name: string, args: string, more: NodeJS.ProcessEnv = {}) => {
+  const child = spawn('sh', ['-c', `${scripts[name]} ${args}`], { cwd: root, env: { ...environment, ...more } })
+  const [ended, stdout, stderr] = await Promise.all([once(child, 'close'), text(child.stdout), text(child.stderr)])
+  return { status: ended[0] as number | null, stdout, stderr }
+}
+
+const test = suite('commands')
+
+test('package.json has scripts', () => {
+  assert.ok(own.length > 10)
+})
+
+for (const [name] of own) {
+  test(`${name} supports --help and rejects an unknown option, without doing anything else`, async () => {
+    const [help, typo] = await Promise.all([run(name, '--help'), run(name, '--hepl')])
+    assert.is(help.status, 0, help.stderr)
+    assert.match(help.stdout, new RegExp(`^Usage: npm (?:run )?${name}\\b`))
+    assert.match(help.stdout, /\nExample: \S/)
+    assert.is(help.stderr, '')
+    assert.equal(typo, { status: 2, stdout: '', stderr: 'Unknown option --hepl. Did you mean --help?\n' })
+    assert.equal(readdirSync(folder), [])
+  })
+}
+
+const [missing, empty, target] = ['missing', 'empty', 'target'].map((name) => join(folder, name)) as [
+  string,
+  string,
+  string,
+]
+const rejected: [name: string, args: string, status: number, message: string][] = [
+  ['seed', '', 2, '--rows is missing. See --help.'],
+  [
+    'seed',
+    '--rows 5 --resource employes',
+    2,
+    '--resource is "employes", which is not a resource. Did you mean employees?',
+  ],
+  ['seed', '--demo employes', 2, '--demo is "employes", which is not a resource. Did you mean employees?'],
+  ['seed', '--demo employees --rows 5', 2, '--demo loads the demo rows as they are; leave out --rows and --resource.'],
+  ['new', '', 2, 'PATH is missing. See --help.'],
+  ['new', 'employees name:text', 2, 'resources/employees.ts already exists; choose another path, or change that file.'],
+  ['contract', 'docs', 2, 'Unexpected argument "docs". See --help.'],
+  ['test', 'serch', 2, 'No test file has "serch" in its name. Did you mean search?'],
+  ['test', 'search lsit', 2, 'No test file has "lsit" in its name. Did you mean list?'],
+  ['test', '--resource leaf', 2, '--resource is "leaf", which is not a resource. Did you mean leave?'],
+  ['test:postgres', 'serch', 2, 'No test file has "serch" in its name. Did you mean search?'],
+  ['start', '--prot 4000', 2, 'Unknown option --prot. Settings are environment variables: PORT=… npm start'],
+  ['backup', '', 2, 'FILE is missing. See --help.'],
+  ['backup', '-- -x', 2, 'FILE is "-x", but it must not begin with "-".'],
+  ['copy', '--from sqlite:a --to sqlite:-y', 2, '--to is sqlite:-y, but a path must not begin with "-".'],
+  ['copy', '--from sqlite:a --to sqlite:./a', 2, '--from and --to are the same database.'],
+  [
+    'copy',
+    `--from sqlite::memory: --to sqlite:${target}`,
+    2,
+    '--from is sqlite::memory:, which is empty before and after the copy; use a file.',
+  ],
+  [
+    'copy',
+    `--from sqlite:${missing} --to sqlite:${target}`,
+    1,
+    `--from is sqlite:${missing}, but there is no such file.`,
+  ],
+  ['copy', `--from sqlite:${empty} --to sqlite:${target}`, 1, `--from is sqlite:${empty}, but that file is empty.`],
+]
+for (const [name, args, status, message] of rejected) {
+  test(`${name} ${args.replaceAll(folder, '…')} is rejected, and no file is created`, async () => {
+    writeFileSync(empty, '')
+    assert.equal(await run(name, args), { status, stdout: '', stderr: `${message}\n` })
+    assert.equal(readdirSync(folder), ['empty'])
+    assert.is(readFileSync(empty, 'utf8'), '')
+  })
+}
+
+test('copy names a missing folder, and does not create it', async () => {
+  const source = `sqlite:${join(folder, 'source.sqlite')}`
+  assert.is((await run('seed', '--rows 10', { DATABASE_URL: source })).status, 0)
+  const copy = join(folder, 'new', 'target.sqlite')
+  const { status, stderr } = await run('copy', `--from ${source} --to sqlite:${copy}`)
+  assert.is(status, 1)
+  assert.match(stderr, /the folder \S+\/new does not exist; create it, or correct the path/)
+  assert.not.ok(existsSync(join(folder, 'new')))
+})
+
+test('migrate sets a database up, does nothing the second time, and counts again on request', async () => {
+  const file = join(folder, 'migrated.sqlite')
+  const database = { DATABASE_URL: `sqlite:${file}` }
+  const [match, upToDate] = [/^The stored counts of all \d+ tables match/m, /^The database is up to date\.$/m]
+  const none = await run('migrate', '', database)
+  const advice = `There is no database file ${file}; npm start creates it. Check DATABASE_URL.\n`
+  assert.equal(none, { status: 1, stdout: '', stderr: advice })
+  assert.not.ok(existsSync(file))
+  writeFileSync(file, '')
+  const first = await run('migrate', '', database)
+  assert.is(first.status, 0)
+  assert.match(first.stderr, /^A service that runs on this database answers 503 for each table that no longer fits/)
+  assert.match(first.stdout, /^Database: sqlite:\S+migrated\.sqlite\nDone: .*^Done: create the table employees\.$/ms)
+  assert.match(first.stdout, match)
+  const second = await run('migrate', '', database)
+  assert.match(second.stdout, upToDate)
+  assert.is(second.stderr, '')
+  const other = new Database(file)
+  other.exec(`update registry_tables set rows = 7 where name = 'employees'`)
+  other.close()
+  const drifted = await run('migrate', '', database)
+  assert.is(drifted.status, 1)
+  assert.match(drifted.stdout, /^The stored counts of the table "employees" differed from its rows\.$/m)
+  assert.is(drifted.stderr, 'Some counts are wrong: run npm run migrate -- --recount.\n')
+  const counted = await run('migrate', '--recount', database)
+  assert.is(counted.status, 0)
+  assert.match(counted.stdout, /differed from its rows; counted again\.$/m)
+  assert.match((await run('migrate', '', database)).stdout, match)
+  assert.is((await run('migrate', '', { DATABASE_URL: 'sqlite::memory:' })).status, 1)
+})
+
+/** Starts a script with its own temporary folder, interrupts it once it has files there, and returns the remaining files. */
+const filesAfterInterrupt = async (name: string, args: string, signal: NodeJS.Signals): Promise<string[]> => {
+  const temporary = join(folder, `tmp-${name}-${signal}`)
+  mkdirSync(temporary)
+  const env: NodeJS.ProcessEnv = { ...environment, TMPDIR: temporary }
+  delete env['TEST_DATABASE_URL']
+  const child = spawn('sh', ['-c', `exec ${scripts[name]} ${args}`], { cwd: root, stdio: 'ignore', env })
+  const ended = once(child, 'exit')
+  while (readdirSync(temporary).length === 0 && child.exitCode === null) await setTimeout(20)
+  await setTimeout(1_500)
+  assert.is(child.exitCode, null, 'the script ended before the signal')
+  child.kill(signal)
+  const [code] = await ended
+  assert.is.not(code, 0)
+  return readdirSync(temporary)
+}
+
+for (const [name, args, signal] of [
+  ['torture', '--rounds 1000', 'SIGINT'],
+  ['fuzz', '--cases 1000000', 'SIGTERM'],
+  ['test', 'faults', 'SIGTERM'],
+  ['test:postgres', 'outage', 'SIGTERM'],
+] as const) {
+  test(`${name} removes its temporary files on ${signal}`, async () => {
+    assert.equal(await filesAfterInterrupt(name, args, signal), [])
+  })
+}
+
+test.run()

@@ -1,0 +1,472 @@
+/** The recorded API is current, and each kind of change of a descriptor is named as breaking or not, and for whom. */
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { compareDocuments } from '../../cli/contract/compare.js'
+import type { Difference } from '../../cli/contract/differences.js'
+import type { Json } from '../../cli/contract/json.js'
+import { reportOf } from '../../cli/contract/report.js'
+import { rules } from '../../cli/contract/rules.js'
+import { documentsOf } from '../../engine/contract/documents.js'
+import { operationsOf } from '../../engine/contract/operations.js'
+import type { Descriptor } from '../../engine/descriptor/define.js'
+import { integer, now, number, text, today } from '../../engine/descriptor/index.js'
+import { loadRegistry } from '../../engine/descriptor/load.js'
+import { type Registry, resourceFrom } from '../../engine/descriptor/registry.js'
+import { folders, product } from '../../product.js'
+
+const documentOf = (registry: Registry, served = product): Json =>
+  JSON.parse(documentsOf(served, operationsOf(registry)).openapi.toString()) as Json
+
+const test = suite('the contract')
+
+test('docs/openapi.json is the API that the descriptors make', async () => {
+  const recorded = JSON.parse(readFileSync(join(dirname(folders.seeds), 'docs', 'openapi.json'), 'utf8')) as Json
+  // A new resource is one file, and examples come from demo rows: both are recorded when they are accepted.
+  const isFree = ({ rule, subject }: Difference) =>
+    rule === 'operation-added' || rule === 'example-changed' || subject === 'the list of groups'
+  const differences = compareDocuments(recorded, documentOf(await loadRegistry(folders)))
+  const stale = differences.filter((difference) => !isFree(difference))
+  assert.is(stale.length, 0, reportOf(stale, false))
+})
+
+type Descriptors = Record<string, Descriptor>
+
+/** The descriptors that each change begins with. */
+const original: Descriptors = {
+  authors: {
+    name: 'Author',
+    area: 'Library',
+    table: 'authors',
+    fields: { name: text() },
+    required: ['name'],
+    create: false,
+  },
+  books: {
+    name: 'Book',
+    area: 'Library',
+    table: 'books',
+    fields: {
+      title: text(),
+      subtitle: text(),
+      isbn: text({ unique: true }),
+      shelf: text({ unique: ['author_id'] }),
+      author_id: integer({ references: 'authors', filter: true }),
+      pages: integer(),
+      price: number(),
+      status: text({ default: 'available', filter: true }),
+      added_on: text({ default: today }),
+      notes: text({ redacted: true }),
+      created: text({ managed: now }),
+    },
+    required: ['title', 'status', 'created'],
+    create: true,
+  },
+}
+
+const registryOf = (descriptors: Descriptors): Registry =>
+  Object.entries(descriptors).map(([path, descriptor]) => resourceFrom(path, descriptor, []))
+
+/** Changes properties of the books. */
+const books =
+  (change: Partial<Descriptor>) =>
+  ({ books, ...others }: Descriptors): Descriptors => ({ ...others, books: { ...(books as Descriptor), ...change } })
+
+/** Replaces, adds or (undefined) removes fields of the books. */
+const fields =
+  (change: Record<string, Descriptor['fields'][string] | undefined>) =>
+  (descriptors: Descriptors): Descriptors => {
+    const given = Object.entries({ ...descriptors['books']?.fields, ...change })
+    const kept = given.filter((entry): entry is [string, Descriptor['fields'][string]] => entry[1] !== undefined)
+    const required = descriptors['books']?.required.filter((name) => kept.some(([other]) => other === name)) ?? []
+    return books({ fields: Object.fromEntries(kept), required })(descriptors)
+  }
+
+const require = (...names: string[]) => books({ required: ['title', 'status', 'created', ...names] })
+
+/** A change, and its differences: the rule, what it is about, and who breaks. Changed sentences are left out. */
+const changes: [title: string, change: (before: Descriptors) => Descriptors, expected: string[]][] = [
+  ['nothing', (before) => before, []],
+  [
+    'a new resource',
+    (before) => ({ ...before, shelves: { ...(before['authors'] as Descriptor), name: 'Shelf', table: 'shelves' } }),
+    ['operation-added GET /v1/shelves', 'operation-added GET /v1/shelves/{item_id}'],
+  ],
+  [
+    'a resource that is removed',
+    ({ books: removed, ...others }) => (removed ? others : {}),
+    [
+      'operation-removed GET /v1/books: readers',
+      'operation-removed GET /v1/books/{item_id}: readers',
+      'operation-removed POST /v1/books: writers',
+    ],
+  ],
+  [
+    'another file name, which is the path',
+    ({ books: renamed, ...others }) => ({ ...others, volumes: renamed as Descriptor }),
+    [
+      'operation-added GET /v1/volumes',
+      'operation-added GET /v1/volumes/{item_id}',
+      'operation-added POST /v1/volumes',
+      'operation-removed GET /v1/books: readers',
+      'operation-removed GET /v1/books/{item_id}: readers',
+      'operation-removed POST /v1/books: writers',
+    ],
+  ],
+  ['no creates', books({ create: false }), ['operation-removed POST /v1/books: writers']],
+  [
+    'creates of a resource that had none',
+    (before) => ({ ...before, authors: { ...(before['authors'] as Descriptor), create: true } }),
+    ['operation-added POST /v1/authors'],
+  ],
+  [
+    'another name',
+    books({ name: 'Volume' }),
+    [
+      'operation-renamed GET /v1/books/{item_id}: generated clients',
+      'operation-renamed GET /v1/books: generated clients',
+      'operation-renamed POST /v1/books: generated clients',
+      'schema-renamed schema Book: generated clients',
+      'schema-renamed schema BookCollection: generated clients',
+      'schema-renamed schema BookCreate: generated clients',
+    ],
+  ],
+  ['another plural', books({ plural: 'Library books' }), ['operation-renamed GET /v1/books: generated clients']],
+  [
+    'another area',
+    books({ area: 'Loans' }),
+    ['tag-changed GET /v1/books', 'tag-changed GET /v1/books/{item_id}', 'tag-changed POST /v1/books'],
+  ],
+  ['another table', books({ table: 'volumes' }), []],
+  ['another sentence', books({ about: 'A book.' }), []],
+  ['a new field', fields({ language: text() }), ['field-added Book.language', 'field-added BookCreate.language']],
+  [
+    'a new required field',
+    (before) => require('language')(fields({ language: text() })(before)),
+    ['field-added Book.language', 'required-field-added BookCreate.language: writers'],
+  ],
+  [
+    'a new required field with a default',
+    (before) => require('language')(fields({ language: text({ default: 'en' }) })(before)),
+    ['field-added Book.language', 'field-added BookCreate.language'],
+  ],
+  ['a new managed field', fields({ updated: text({ managed: now }) }), ['field-added Book.updated']],
+  [
+    'a field that is removed',
+    fields({ subtitle: undefined }),
+    ['field-removed Book.subtitle: readers', 'field-removed BookCreate.subtitle: writers'],
+  ],
+  [
+    'a field that is renamed',
+    fields({ subtitle: undefined, sub_title: text() }),
+    [
+      'field-added Book.sub_title',
+      'field-added BookCreate.sub_title',
+      'field-removed Book.subtitle: readers',
+      'field-removed BookCreate.subtitle: writers',
+    ],
+  ],
+  [
+    'fields in another order',
+    ({ books: { fields: all, ...rest } = original['books'] as Descriptor, ...others }) => ({
+      ...others,
+      books: { ...rest, fields: Object.fromEntries(Object.entries(all).reverse()) },
+    }),
+    [],
+  ],
+  [
+    'a field that becomes required',
+    require('subtitle'),
+    ['became-required Book.subtitle', 'became-required BookCreate.subtitle: writers'],
+  ],
+  [
+    'a field that becomes required and has a default',
+    (before) => require('added_on')(before),
+    ['became-required Book.added_on'],
+  ],
+  [
+    'a field that is no longer required',
+    books({ required: ['status', 'created'] }),
+    ['became-optional Book.title: readers', 'became-optional BookCreate.title'],
+  ],
+  [
+    'integer to number',
+    fields({ pages: number() }),
+    ['type-widened Book.pages: readers', 'type-widened BookCreate.pages'],
+  ],
+  [
+    'number to integer',
+    fields({ price: integer() }),
+    ['type-narrowed Book.price', 'type-narrowed BookCreate.price: writers'],
+  ],
+  [
+    'text to integer',
+    fields({ subtitle: integer() }),
+    ['type-changed Book.subtitle: readers', 'type-changed BookCreate.subtitle: writers'],
+  ],
+  [
+    'a field that becomes managed',
+    fields({ subtitle: text({ managed: true }) }),
+    ['field-removed BookCreate.subtitle: writers'],
+  ],
+  [
+    'a field that is no longer managed',
+    (before) => books({ required: ['title', 'status'] })(fields({ created: text() })(before)),
+    ['became-optional Book.created: readers', 'field-added BookCreate.created'],
+  ],
+  ['a new filter', fields({ pages: integer({ filter: true }) }), ['parameter-added query parameter "pages"']],
+  [
+    'a filter that is removed',
+    fields({ status: text({ default: 'available' }) }),
+    ['parameter-removed query parameter "status": readers'],
+  ],
+  [
+    'another default',
+    fields({ status: text({ default: 'lent', filter: true }) }),
+    ['default-changed BookCreate.status: writers'],
+  ],
+  [
+    'a default for a field that was mandatory',
+    fields({ title: text({ default: 'Untitled' }) }),
+    ['became-optional BookCreate.title'],
+  ],
+  [
+    'a default for a field that was null when left out',
+    fields({ subtitle: text({ default: 'none' }) }),
+    ['default-changed BookCreate.subtitle: writers'],
+  ],
+  [
+    'no default for a required field',
+    fields({ status: text({ filter: true }) }),
+    ['became-required BookCreate.status: writers'],
+  ],
+  [
+    'a constant in place of the clock',
+    fields({ added_on: text({ default: '2026-01-01' }) }),
+    ['default-changed BookCreate.added_on: writers'],
+  ],
+  [
+    'a field that becomes unique',
+    fields({ subtitle: text({ unique: true }) }),
+    ['unique-tightened Book.subtitle', 'unique-tightened BookCreate.subtitle: writers'],
+  ],
+  [
+    'a field that is no longer unique',
+    fields({ isbn: text() }),
+    ['unique-loosened Book.isbn: readers', 'unique-loosened BookCreate.isbn'],
+  ],
+  [
+    'unique in the whole table, not only among some rows',
+    fields({ shelf: text({ unique: true }) }),
+    ['unique-tightened Book.shelf', 'unique-tightened BookCreate.shelf: writers'],
+  ],
+  [
+    'unique among other rows',
+    fields({ shelf: text({ unique: ['status'] }) }),
+    [
+      'unique-loosened Book.shelf: readers',
+      'unique-loosened BookCreate.shelf',
+      'unique-tightened Book.shelf',
+      'unique-tightened BookCreate.shelf: writers',
+    ],
+  ],
+  [
+    'a new reference',
+    fields({ pages: integer({ references: 'authors' }) }),
+    ['reference-added Book.pages', 'reference-added BookCreate.pages: writers'],
+  ],
+  [
+    'a reference that is removed',
+    fields({ author_id: integer({ filter: true }) }),
+    ['reference-removed Book.author_id: readers', 'reference-removed BookCreate.author_id'],
+  ],
+  [
+    'a reference to another resource',
+    fields({ author_id: integer({ references: 'books', filter: true }) }),
+    ['reference-changed Book.author_id: readers', 'reference-changed BookCreate.author_id: writers'],
+  ],
+  [
+    'a field that becomes redacted',
+    fields({ subtitle: text({ redacted: true }) }),
+    ['redacted Book.subtitle: readers'],
+  ],
+  ['a field that is no longer redacted', fields({ notes: text() }), ['revealed Book.notes']],
+  ['another format', fields({ subtitle: text({ format: 'date' }) }), []],
+  ['another example', fields({ subtitle: text({ example: 'A story' }) }), []],
+]
+
+/** What a description or an example says breaks nobody. */
+const isWording = ({ rule }: Difference): boolean =>
+  rule === 'description-changed' || rule === 'example-changed' || rule === 'order-changed'
+
+const summaryOf = ({ rule, subject, breaks }: Difference): string =>
+  [`${rule} ${subject}`, ...breaks.map(({ audience }) => audience)].join(': ')
+
+const before = documentOf(registryOf(original))
+
+/** The rules that a test has met. */
+const met = new Set<string>()
+const compare = (one: Json, other: Json): Difference[] => {
+  const differences = compareDocuments(one, other)
+  for (const { rule } of differences) met.add(rule)
+  return differences
+}
+
+for (const [title, change, expected] of changes) {
+  test(`a change of a descriptor: ${title}`, () => {
+    const after = documentOf(registryOf(change(original)))
+    const differences = compare(before, after)
+    const structural = differences.filter((one) => !isWording(one))
+    assert.equal(structural.map(summaryOf).toSorted(), expected.toSorted())
+    for (const one of differences.filter(isWording)) assert.equal(one.breaks, [])
+    assert.is(differences.length === 0, JSON.stringify(before) === JSON.stringify(after))
+  })
+}
+
+/** Changes of a document that no descriptor makes: where, the new value (undefined removes it), and the differences. */
+const edits: [where: string, value: unknown, expected: string[]][] = [
+  ['servers', [{ url: '/v2' }], ['base-path-changed the service: readers: writers']],
+  ['info.version', '2.0.0', []],
+  ['openapi', '3.2.0', ['keyword-changed openapi: readers: writers']],
+  ['components.securitySchemes.writeToken.scheme', 'basic', ['token-scheme-changed the service: readers: writers']],
+  ['paths./v1/books.get.security', [{ writeToken: [] }], ['token-required GET /v1/books: readers']],
+  ['paths./v1/books.post.security', [], ['token-not-required POST /v1/books']],
+  ['paths./v1/books.post.deprecated', true, ['keyword-changed POST /v1/books: deprecated: writers']],
+  [
+    'paths./v1/books.get.parameters.0.schema.maximum',
+    100,
+    ['bound-tightened query parameter "limit": the maximum: readers'],
+  ],
+  ['paths./v1/books.get.parameters.0.schema.maximum', 500, ['bound-loosened query parameter "limit": the maximum']],
+  [
+    'paths./v1/books.get.parameters.0.schema.minimum',
+    5,
+    ['bound-tightened query parameter "limit": the minimum: readers'],
+  ],
+  ['paths./v1/books.get.parameters.0.schema.default', 20, ['default-changed query parameter "limit": readers']],
+  ['paths./v1/books.get.parameters.2.required', true, ['became-required query parameter "q": readers']],
+  ['paths./v1/books.get.parameters.2.schema.type', 'integer', ['type-changed query parameter "q": readers']],
+  [
+    'paths./v1/books.get.parameters.7',
+    { in: 'query', name: 'lang', required: true, schema: {} },
+    ['required-parameter-added query parameter "lang": readers'],
+  ],
+  [
+    'paths./v1/books.post.parameters.0.schema.pattern',
+    '^a',
+    ['pattern-changed header parameter "Idempotency-Key": writers'],
+  ],
+  [
+    'paths./v1/books.post.parameters.0.schema.pattern',
+    undefined,
+    ['bound-loosened header parameter "Idempotency-Key": the pattern'],
+  ],
+  [
+    'paths./v1/books.post.parameters.0.schema.maxLength',
+    64,
+    ['bound-tightened header parameter "Idempotency-Key": the maxLength: writers'],
+  ],
+  ['paths./v1/books.post.requestBody', undefined, ['body-removed request body: writers']],
+  ['paths./v1/books.get.requestBody', { required: true }, ['body-added request body: readers']],
+  ['paths./v1/books.post.requestBody.required', false, ['became-optional request body']],
+  [
+    'paths./v1/books.post.requestBody.content.application/xml',
+    {},
+    ['media-type-added application/xml of request body'],
+  ],
+  [
+    'paths./v1/books.post.requestBody.content.application/json',
+    undefined,
+    ['media-type-removed application/json of request body: writers'],
+  ],
+  ['paths./v1/books.get.responses.200', undefined, ['success-removed response 200: readers']],
+  ['paths./v1/books.get.responses.412', undefined, ['error-removed response 412']],
+  ['paths./v1/books.get.responses.429', {}, ['status-added response 429']],
+  ['paths./v1/books.get.responses.200.headers.ETag', undefined, ['header-removed header ETag of 200: readers']],
+  ['paths./v1/books.get.responses.200.headers.Age', {}, ['header-added header Age of 200']],
+  [
+    'paths./v1/books.post.responses.201.headers.Location.required',
+    false,
+    ['became-optional header Location of 201: writers'],
+  ],
+  ['components.schemas.Book.properties.title.enum', ['a', 'b'], ['bound-tightened Book.title: the list of values']],
+  [
+    'components.schemas.BookCreate.properties.title.enum',
+    ['a', 'b'],
+    ['bound-tightened BookCreate.title: the list of values: writers'],
+  ],
+  ['components.schemas.BookCreate.additionalProperties', undefined, ['opened BookCreate']],
+  ['components.schemas.BookCreate.properties.title.type', ['string', 'null'], ['null-added BookCreate.title']],
+  ['components.schemas.Book.properties.title.type', ['string', 'null'], ['null-added Book.title: readers']],
+  ['components.schemas.BookCreate.properties.subtitle.type', 'string', ['null-removed BookCreate.subtitle: writers']],
+  ['components.schemas.Book.properties.title.multipleOf', 2, ['keyword-changed Book.title: multipleOf: readers']],
+]
+
+/** A copy of the document with another value at a place. */
+const edited = (document: Json, where: readonly string[], value: unknown): Json => {
+  const copy = structuredClone(document)
+  let parent = copy as Record<string, unknown>
+  for (const key of where.slice(0, -1)) parent = parent[key] as Record<string, unknown>
+  const last = where.at(-1) as string
+  if (value === undefined) delete parent[last]
+  else parent[last] = value
+  return copy
+}
+
+/** The keys of the place; only a path and a media type contain dots or slashes, and neither has a dot here. */
+const keysIn = (where: string): string[] => where.split('.')
+
+for (const [where, value, expected] of edits) {
+  test(`a change of the document: ${where} is ${JSON.stringify(value)}`, () => {
+    const differences = compare(before, edited(before, keysIn(where), value))
+    assert.equal(differences.filter((one) => !isWording(one)).map(summaryOf), expected)
+    assert.ok(differences.length > 0)
+  })
+}
+
+test('values of a list: one more breaks readers, one less breaks writers', () => {
+  const place = (schema: string) => ['components', 'schemas', schema, 'properties', 'title', 'enum']
+  const listed = edited(edited(before, place('Book'), ['a', 'b']), place('BookCreate'), ['a', 'b'])
+  const more = edited(edited(listed, place('Book'), ['a', 'b', 'c']), place('BookCreate'), ['a', 'b', 'c'])
+  assert.equal(compare(listed, more).map(summaryOf), [
+    'value-added Book.title: readers',
+    'value-added BookCreate.title',
+  ])
+  assert.equal(compare(more, listed).map(summaryOf), [
+    'value-removed Book.title',
+    'value-removed BookCreate.title: writers',
+  ])
+  const closed = edited(before, ['components', 'schemas', 'BookCreate', 'additionalProperties'], true)
+  assert.equal(compare(closed, before).map(summaryOf), ['closed BookCreate: writers'])
+})
+
+/** The places of all values in a document. */
+const placesIn = (value: unknown, at: readonly string[] = []): (readonly string[])[] =>
+  typeof value === 'object' && value !== null
+    ? [at, ...Object.entries(value).flatMap(([key, part]) => placesIn(part, [...at, key]))]
+    : [at]
+
+test('no change of the document goes unnoticed, wherever it is', () => {
+  const document = documentOf(registryOf({ authors: { ...(original['authors'] as Descriptor), create: true } }))
+  const places = placesIn(document).filter((at) => at.length > 0)
+  assert.ok(places.length > 500)
+  for (const at of places) {
+    const differences = compare(document, edited(document, at, { changed: 1 }))
+    assert.ok(differences.length > 0, at.join(' '))
+  }
+})
+
+test('another order of properties is a difference that breaks nobody', () => {
+  const { openapi, ...rest } = before
+  assert.equal(compare(before, { ...rest, openapi }).map(summaryOf), ['order-changed the document'])
+})
+
+test('every rule is in a table above', () => {
+  assert.equal(
+    Object.keys(rules).filter((name) => !met.has(name)),
+    [],
+  )
+})
+
+test.run()

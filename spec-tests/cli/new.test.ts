@@ -1,0 +1,292 @@
+/** `npm run new`: the files it writes, what it refuses, and that the service works with the new resources. */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { demoRows, seedsText } from '../../cli/new/demoRows.js'
+import { descriptorText } from '../../cli/new/descriptorText.js'
+import { parseFields } from '../../cli/new/fieldArgument.js'
+import { checkPath, namesOf } from '../../cli/new/names.js'
+import type { NewResource } from '../../cli/new/plan.js'
+import { askMissing } from '../../cli/new/questions.js'
+import { loadRegistry } from '../../engine/descriptor/load.js'
+import { projectCopy } from '../support/projectCopy.js'
+import { registry, startService } from '../support/service.js'
+
+const test = suite('new')
+
+/** A field of the command line, and how the descriptor declares it. */
+const fields: [argument: string, declared: string][] = [
+  ['title:text', 'title: text(),'],
+  ['hours:number', 'hours: number(),'],
+  ['seats:integer=-3', 'seats: integer({ default: -3 }),'],
+  ['price:number=1e21', 'price: number({ default: 1e21 }),'],
+  ['held_on:date', "held_on: text({ format: 'date' }),"],
+  ['held_on:date=today', 'held_on: text({ default: today }),'],
+  ['held_at:timestamp=now', 'held_at: text({ default: now }),'],
+  [
+    'held_at:timestamp=2026-01-31T09:30:00Z',
+    "held_at: text({ default: '2026-01-31T09:30:00Z', format: 'timestamp' }),",
+  ],
+  ['created:now', 'created: text({ managed: now }),'],
+  ['made_on:today', 'made_on: text({ managed: today }),'],
+  ['job_id:jobs', "job_id: integer({ references: 'jobs', filter: true }),"],
+  ['job_id:jobs,unique=1', "job_id: integer({ references: 'jobs', default: 1, filter: true, unique: true }),"],
+  ['parent_id:courses', "parent_id: integer({ references: 'courses', filter: true }),"],
+  ['code:text!,unique', 'code: text({ unique: true }),'],
+  ['kind:text,filter!', 'kind: text({ filter: true }),'],
+  ['status:text=On hold, a=b: "c"', `status: text({ default: 'On hold, a=b: "c"', filter: true }),`],
+  ["note:text=It's", `note: text({ default: "It's" }),`],
+  ['hash:text,redacted', 'hash: text({ redacted: true }),'],
+]
+
+const resourceWith = (...given: string[]): NewResource => ({
+  path: 'courses',
+  name: 'Course',
+  plural: undefined,
+  area: 'People',
+  about: undefined,
+  table: 'courses',
+  fields: parseFields(given, registry, 'courses'),
+  create: true,
+})
+
+for (const [argument, declared] of fields) {
+  test(`${argument} is declared as ${declared}`, () => {
+    assert.ok(
+      descriptorText(resourceWith(argument)).includes(`\n    ${declared}\n`),
+      descriptorText(resourceWith(argument)),
+    )
+  })
+}
+
+/** A field of the command line, and why it is refused. */
+const refusedFields: [argument: string, message: string][] = [
+  ['title', 'a field is NAME:TYPE, such as title:text.'],
+  ['title:', 'a field is NAME:TYPE, such as title:text.'],
+  ['a:b:text', 'a field is NAME:TYPE, such as title:text.'],
+  ['Title:text', 'the name "Title" must be at most 60 lower-case letters, digits and underscores, such as from_date.'],
+  ['title:txt', 'unknown type "txt". Did you mean "text"?'],
+  ['title:string', 'unknown type "string"; use text.'],
+  ['done:boolean', 'unknown type "boolean"; use integer (1 or 0).'],
+  ['job_id:job', 'unknown type "job". Did you mean "jobs"?'],
+  ['job_id:job_openings', '"job_openings" is a table; to reference its rows, write jobs.'],
+  ['job_id:jobs=9999', 'the default is 9999, but there is no demo row of jobs with this id.'],
+  ['code:text,uniqe', 'unknown option "uniqe". Did you mean "unique"?'],
+  ['hours:number,filter', 'a number cannot have the option filter.'],
+  ['hours:number=many', 'the default is "many", but it must be a finite number.'],
+  ['hours:number=1e999', 'the default is "1e999", but it must be a finite number.'],
+  [
+    'seats:integer=1.5',
+    'the default is "1.5", but it must be an integer between -9007199254740991 and 9007199254740991.',
+  ],
+  ['held_on:date=2026-02-31', 'the default is "2026-02-31", but it must be today or a date such as 2026-01-31.'],
+  [
+    'held_at:timestamp=2026-01-31',
+    'the default is "2026-01-31", but it must be now or a time such as 2026-01-31T09:30:00Z.',
+  ],
+  ['created:now=now', 'the service sets the value, so it cannot have a default.'],
+  ['title:text=', 'the default is empty; leave out the "=" or write a value after it.'],
+]
+for (const [argument, message] of refusedFields) {
+  test(`${argument} is refused: ${message}`, () => {
+    assert.throws(
+      () => parseFields([argument], registry, 'courses'),
+      (error: Error) => error.name === 'UsageError' && error.message === `"${argument}": ${message}`,
+    )
+  })
+}
+
+test('all wrong fields are reported at once, and a field that is given twice', () => {
+  assert.throws(
+    () => parseFields(['a:txt', 'b:text', 'b:number', 'C:text'], registry, 'courses'),
+    /^"a:txt": [^\n]+\n"b:number": the field "b" is given twice\.\n"C:text": [^\n]+$/,
+  )
+})
+
+/** A path, and why it is refused. */
+const refusedPaths: [path: string, message: string][] = [
+  ['Training_Courses', 'must be lower-case words joined by "-". Did you mean "training-courses"?'],
+  ['../evil', 'must be lower-case words joined by "-". Did you mean "evil"?'],
+  ['2-factors', 'must be lower-case words joined by "-". Did you mean "factors"?'],
+  ['курсы', 'must be lower-case words joined by "-", such as training-courses'],
+]
+for (const [path, message] of refusedPaths) {
+  test(`the path ${path} is refused: ${message}`, () => {
+    assert.throws(
+      () => checkPath(path, registry),
+      (error: Error) => error.message === `PATH is "${path}", but it ${message}`,
+    )
+  })
+}
+
+const names: [path: string, name: string, plural: string | undefined][] = [
+  ['training-courses', 'Training course', undefined],
+  ['companies', 'Company', undefined],
+  ['addresses', 'Address', undefined],
+  ['statuses', 'Status', undefined],
+  ['houses', 'House', undefined],
+  ['branches', 'Branch', undefined],
+  ['boxes', 'Box', undefined],
+  ['attendance', 'Attendance', 'Attendance'],
+  ['status', 'Status', 'Status'],
+]
+for (const [path, name, plural] of names) {
+  test(`the path ${path} names a ${name}`, () => assert.equal(namesOf(path), { name, plural }))
+}
+
+test('demo rows have unique values, existing references, and JSON where the name asks for it', () => {
+  const resource = resourceWith(
+    'code:text!,unique',
+    'employee_id:employees!,unique',
+    'parent_id:courses',
+    'extra_json:text!',
+  )
+  const rows = demoRows(resource, registry, 50)
+  assert.ok(rows.length >= 12)
+  for (const name of ['code', 'employee_id']) assert.is(new Set(rows.map((row) => row[name])).size, rows.length)
+  const employees = new Set(registry.find(({ path }) => path === 'employees')?.demo.map(({ id }) => id))
+  for (const row of rows) {
+    assert.ok(employees.has(row['employee_id'] as number))
+    assert.type(JSON.parse(String(row['extra_json'])), 'object')
+  }
+  assert.equal(JSON.parse(seedsText(rows)), rows)
+})
+
+test('there are no demo rows if a required reference has none to name', () => {
+  const empty = registry.map((resource) => (resource.path === 'jobs' ? { ...resource, demo: [] } : resource))
+  assert.is(demoRows(resourceWith('job_id:jobs!'), empty, 12).length, 0)
+  assert.is(demoRows(resourceWith('job_id:jobs'), empty, 12).length, 12)
+})
+
+/** Answers the questions of a terminal, one line each, and returns the result and what was asked. */
+const answered = async (given: Parameters<typeof askMissing>[0], ...answers: string[]) => {
+  const [input, output] = [new PassThrough(), new PassThrough()]
+  let shown = ''
+  output.on('data', (chunk: Buffer) => {
+    shown += chunk
+    if (!/[:\]] $/.test(shown)) return
+    shown += '\n'
+    const answer = answers.shift()
+    if (answer === undefined) input.end()
+    else input.write(`${answer}\n`)
+  })
+  const result = await askMissing(given, registry, { input, output })
+  return { result, shown }
+}
+
+const nothing = { path: undefined, fields: [], area: undefined, about: undefined, create: false }
+
+test('in a terminal, it asks for what is missing, and again after a wrong answer', async () => {
+  const answers = ['My Path', 'jobs', 'courses', 'title', 'title:text!', 'title:number', 'job_id:jobs', '', 'y', '', '']
+  const { result, shown } = await answered(nothing, ...answers)
+  const fields = ['title:text!', 'job_id:jobs']
+  assert.equal(result, { path: 'courses', fields, create: true, area: 'Recruiting', about: undefined })
+  assert.match(shown, /Did you mean "my-path"\?/)
+  assert.match(shown, /resources\/jobs\.ts already exists/)
+  assert.match(shown, /"title:number": the field "title" is given twice/)
+})
+
+test('in a terminal, it asks for nothing that was given', async () => {
+  const given = { path: 'courses', fields: ['title:text'], area: 'People', about: 'A course.', create: false }
+  const { result, shown } = await answered(given)
+  assert.equal(result, given)
+  assert.is(shown, '')
+})
+
+test('the end of the input cancels the questions', async () => {
+  try {
+    await answered(nothing, 'courses')
+    assert.unreachable()
+  } catch (error) {
+    assert.is((error as Error).message, 'Cancelled; nothing was written.')
+  }
+})
+
+const project = projectCopy({ hasTests: true })
+const filesOf = () => [...readdirSync(join(project.path, 'resources')), ...readdirSync(join(project.path, 'seeds'))]
+
+/** A command line, and what it prints when it is refused. */
+const refusedCommands: [args: string, message: string][] = [
+  ['', 'PATH is missing. See --help.'],
+  ['courses', 'FIELD is missing: name at least one, such as title:text!'],
+  ['jobs a:text', 'resources/jobs.ts already exists; choose another path, or change that file.'],
+  [
+    `${'long-'.repeat(13)}name a:text`,
+    `The table "${'long_'.repeat(13)}name" would have 69 characters; name one of at most 60 with --table.`,
+  ],
+]
+for (const [args, message] of refusedCommands) {
+  test(`new ${args} is refused, and nothing is written`, async () => {
+    const before = filesOf()
+    assert.equal(await project.run(`npm run new -- ${args}`), { status: 2, output: `${message}\n` })
+    assert.equal(filesOf(), before)
+  })
+}
+
+test('what the descriptors forbid is refused as a start would refuse it, and nothing is written', async () => {
+  const before = filesOf()
+  const args = 'health id:text limit:integer hash:text!,redacted --table employees --name Employee'
+  const { status, output } = await project.run(`npm run new -- ${args}`)
+  assert.is(status, 1)
+  assert.match(output, /^Nothing was written\. The resources have \d errors:\n/)
+  for (const part of ['"health" is reserved', '"id"', '"limit"', '"hash"', 'table "employees"', 'name "Employee"']) {
+    assert.ok(output.includes(part), output)
+  }
+  assert.equal(filesOf(), before)
+})
+
+test('a file that exists is never overwritten', async () => {
+  const seeds = join(project.path, 'seeds', 'gadgets.json')
+  writeFileSync(seeds, '[]\n')
+  const { status, output } = await project.run('npm run new -- gadgets name:text')
+  assert.is(status, 1)
+  assert.match(output, /seeds\/gadgets\.json/)
+  assert.is(readFileSync(seeds, 'utf8'), '[]\n')
+  assert.not.ok(filesOf().includes('gadgets.ts'))
+  await project.run('rm seeds/gadgets.json')
+})
+
+const name60 = (letter: string) => letter.repeat(60)
+const odd = [
+  'training-courses title:text! hours:number organization_id:organizations status:text=Planned --create',
+  'memberships employee_id:employees! department_id:departments!',
+  'badges code:text!,unique serial:integer!,unique employee_id:employees,unique --create',
+  `kitchen-sinks a:text! b:integer! c:number! d:date e:timestamp=now f:date=today g:now h:today i:text,redacted is_on:integer=1 status:text=Open extra_json:text parent_id:kitchen-sinks label:text,unique url:text,filter --create --about "It's a \\"sink\\" with everything that a field can have, described by a sentence longer than a line of this project may be."`,
+  'lockers employee_id:employees!,unique --create',
+  'tree-nodes parent_id:tree-nodes,unique name:text! --create',
+  'equipment name:text! --rows 0',
+  `${name60('p')} ${name60('x')}:employees! ${name60('y')}:text!,unique ${name60('z')}:text!,filter=日本語日本語日本語日本語日本語日本語 --create`,
+]
+
+test('odd resources: formatted, valid, served, and a create of each succeeds', async () => {
+  for (const args of odd) {
+    const { status, output } = await project.run(`npm run new -- ${args}`)
+    assert.is(status, 0, output)
+    assert.match(output, /^Wrote resources\/\S+\.ts/)
+  }
+  // The copy is not a repository.
+  const lint = await project.run('biome check --vcs-enabled=false --error-on-warnings resources')
+  assert.is(lint.status, 0, lint.output)
+  const types = await project.run('npm run typecheck && npm run build')
+  assert.is(types.status, 0, types.output)
+
+  const dist = join(project.path, 'dist')
+  const resources = join(dist, readFileSync(join(dist, 'current'), 'utf8'), 'resources')
+  const served = await loadRegistry({ resources, seeds: join(project.path, 'seeds') })
+  const { get, create } = await startService({ registry: served })
+  const openapi = (await get('/openapi.json')).body
+  for (const path of odd.map((args) => args.split(' ')[0] as string)) {
+    const { meta, data } = (await get(`/v1/${path}`)).body
+    assert.is(meta.total, path === 'equipment' ? 0 : 12, path)
+    assert.is((await get(`/v1/${path}?q=no%20such%20text`)).body.meta.total, 0, path)
+    assert.is(data.length, meta.total, path)
+    const { post } = openapi.paths[`/v1/${path}`]
+    if (!post) continue
+    const created = await create(path, post.requestBody.content['application/json'].example)
+    assert.is(created.status, 201, created.text)
+  }
+})
+
+test.run()

@@ -1,0 +1,276 @@
+/** The two documents: valid, clean under both linters, and complete. */
+import { createConfig, lintFromString } from '@redocly/openapi-core'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { type RulesetDefinition, Spectral } from '@stoplight/spectral-core'
+import { oas } from '@stoplight/spectral-rulesets'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { errorCodes } from '../../engine/contract/errors.js'
+import { text } from '../../engine/descriptor/index.js'
+import { schemaNames } from '../../engine/descriptor/names.js'
+import { writableFields } from '../../engine/descriptor/registry.js'
+import type { Problem } from '../../engine/descriptor/registryError.js'
+import { verify } from '../../engine/descriptor/verify.js'
+import { registry, startService } from '../support/service.js'
+
+const { get, send, address } = await startService()
+const openapi = (await get('/openapi.json')).body
+const swagger = (await send('/swagger.json')).body
+
+interface Parameter {
+  readonly name: string
+  readonly in: string
+}
+interface Described {
+  readonly operationId: string
+  readonly summary: string
+  readonly description: string
+  readonly tags: string[]
+  readonly security?: object[]
+  readonly parameters: Parameter[]
+  readonly responses: Record<string, { headers: Record<string, object> }>
+}
+const operations: [string, Described][] = Object.entries(
+  openapi.paths as Record<string, Record<string, Described>>,
+).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]): [string, Described] => [`${method} ${path}`, operation]),
+)
+
+const test = suite('the documents')
+
+const documents = { 'openapi.json': openapi, 'swagger.json': swagger }
+
+for (const [name, document] of Object.entries(documents)) {
+  test(`redocly (recommended) reports nothing on ${name}`, async () => {
+    const config = await createConfig({ extends: ['recommended'] })
+    const problems = await lintFromString({ source: JSON.stringify(document), absoluteRef: name, config })
+    assert.equal(
+      problems.map(({ ruleId, message }) => `${ruleId}: ${message}`),
+      [],
+    )
+  })
+
+  test(`spectral (spectral:oas) reports nothing on ${name}`, async () => {
+    const spectral = new Spectral()
+    spectral.setRuleset({ extends: [oas as RulesetDefinition], rules: {} })
+    const problems = await spectral.run(structuredClone(document))
+    assert.equal(
+      problems.map(({ code, message, path }) => `${code}: ${message} (${path.join('.')})`),
+      [],
+    )
+  })
+}
+
+test('both validate against the official schemas', async () => {
+  for (const [document, version] of [
+    [openapi, '3.1'],
+    [swagger, '2.0'],
+  ] as const) {
+    const validator = new Validator()
+    const result = await validator.validate(structuredClone(document))
+    assert.ok(result.valid, JSON.stringify(result.errors, null, 1))
+    assert.is(validator.version, version)
+  }
+})
+
+test('no resource can take the name of a schema that every service has', () => {
+  const derived = registry.flatMap((resource) => Object.values(schemaNames(resource)))
+  const shared = Object.keys(openapi.components.schemas).filter((name) => !derived.includes(name))
+  assert.ok(shared.length > 0)
+  for (const name of shared) {
+    const problems: Problem[] = []
+    const descriptor = { name, area: 'A', table: 't', fields: { a: text() }, required: [], create: true }
+    verify([{ file: 'resources/things.ts', path: 'things', module: { default: descriptor } }], problems)
+    assert.match(problems[0]?.message ?? '', `makes the schema ${name}, which every service has`)
+  }
+})
+
+test('versions and base paths', () => {
+  assert.is(openapi.openapi.slice(0, 3), '3.1')
+  assert.equal(openapi.servers, [{ url: '/api' }])
+  assert.is(openapi.info.version, '1.0.0')
+  assert.is(swagger.swagger, '2.0')
+  assert.is(swagger.basePath, '/api')
+  assert.is(`http://${swagger.host}`, address)
+})
+
+test('the operations are exactly those of the specification', () => {
+  const expected = registry.flatMap(({ path, create }) => [
+    `get /v1/${path}`,
+    `get /v1/${path}/{item_id}`,
+    ...(create ? [`post /v1/${path}`] : []),
+  ])
+  const sorted = (names: string[]) => names.toSorted()
+  assert.equal(sorted(operations.map(([name]) => name)), sorted(['get /', 'get /v1/health', ...expected]))
+})
+
+test('operation ids follow one pattern and are unique', () => {
+  const ids = operations.map(([, { operationId }]) => operationId)
+  assert.is(new Set(ids).size, ids.length)
+  for (const id of [
+    'listEmployees',
+    'getEmployee',
+    'listLeaveRequests',
+    'getLeaveRequest',
+    'createLeaveRequest',
+    'listAttendance',
+    'createRecruitmentBrand',
+  ]) {
+    assert.ok(ids.includes(id), id)
+  }
+})
+
+const swaggerOperation = (name: string): Described => {
+  const [method = '', path = ''] = name.split(' ')
+  return swagger.paths[path][method]
+}
+
+/** Documented response headers by status, in addition to X-Request-Id. */
+const responseHeaders: Record<string, string[]> = {
+  200: ['ETag'],
+  201: ['Location', 'Idempotency-Replayed'],
+  304: ['ETag'],
+  401: ['WWW-Authenticate'],
+  503: ['Retry-After'],
+}
+for (const [name, operation] of operations) {
+  const isSystem = operation.tags[0] === 'System'
+
+  test(`${name} documents its headers, in both documents`, () => {
+    const inRequest = isSystem ? [] : [name.startsWith('post') ? 'Idempotency-Key' : 'If-None-Match']
+    for (const { parameters, responses } of [operation, swaggerOperation(name)]) {
+      assert.equal(
+        parameters.filter((parameter) => parameter.in === 'header').map((parameter) => parameter.name),
+        [...inRequest, 'X-Request-Id'],
+      )
+      for (const [status, { headers }] of Object.entries(responses)) {
+        const expected = isSystem && status === '200' ? [] : (responseHeaders[status] ?? [])
+        assert.equal(Object.keys(headers), [...expected, 'X-Request-Id'], status)
+      }
+    }
+  })
+
+  test(`${name} has no header example, which Swagger UI would send`, () => {
+    for (const { parameters } of [operation, swaggerOperation(name)]) {
+      for (const parameter of parameters.filter((one) => one.in === 'header')) {
+        assert.not.match(JSON.stringify(parameter), /"(?:default|examples?|x-example)":/, parameter.name)
+      }
+    }
+  })
+
+  test(`${name} is described, tagged and secured as it should be`, () => {
+    const isCreate = name.startsWith('post')
+    assert.ok(operation.summary && operation.description)
+    assert.is(operation.tags.length, 1)
+    assert.equal(operation.security, isCreate ? [{ writeToken: [] }] : [])
+    const statuses = Object.keys(operation.responses)
+    const expected = isCreate
+      ? ['201', '401', '413', '422', '503']
+      : name.includes('item_id')
+        ? ['200', '304', '404', '412', '422', '503']
+        : ['200']
+    for (const status of expected) assert.ok(statuses.includes(status), status)
+    assert.equal(swaggerOperation(name).security, operation.security)
+  })
+}
+
+test('list parameters have their bounds and defaults', () => {
+  for (const { path } of registry) {
+    const [limit, offset, q] = openapi.paths[`/v1/${path}`].get.parameters
+    assert.equal(
+      [limit.schema.minimum, limit.schema.maximum, limit.schema.default, limit.required],
+      [1, 200, 50, false],
+    )
+    assert.equal([offset.schema.minimum, offset.schema.default, offset.required], [0, 0, false])
+    assert.equal([q.schema.type, q.required], ['string', false])
+  }
+})
+
+const descriptionOf = (schema: string, field: string): string =>
+  openapi.components.schemas[schema].properties[field].description ?? ''
+
+/** Sentences that the descriptions must contain. */
+const statements = [
+  ['LeaveRequestCreate.status', 'Default: `Pending`, also for null.'],
+  ['LeaveRequestCreate.applied_on', 'Default: today’s date (UTC); null stays null.'],
+  ['LeaveRequestCreate.from_date', 'Date, `YYYY-MM-DD`; any string is accepted.'],
+  ['LeaveRequest.from_date', 'Date, `YYYY-MM-DD`.'],
+  ['LeaveRequest.employee_id', 'References the `id` of a row of `/v1/employees`.'],
+  ['CareerSite.created', 'UTC timestamp, `YYYY-MM-DDTHH:MM:SSZ`. Set by the service.'],
+  ['CareerSiteCreate.is_active', 'Default: `1`, also for null.'],
+  ['CareerSiteCreate.slug', 'Unique.'],
+  ['RecruitmentBrandCreate.slug', 'Unique among rows with the same `organization_id`.'],
+  ['JobDistribution.slug', 'Unique among rows with the same `career_site_id` and `locale`.'],
+  ['JobDistributionCreate.published_at', 'UTC timestamp, `YYYY-MM-DDTHH:MM:SSZ`; any string is accepted.'],
+  ['JobDistributionCreate.job_posting_id', 'References the `id` of a row of `/v1/jobs`.'],
+  ['Employee.password_hash', 'Always null.'],
+] as const
+for (const [where, statement] of statements) {
+  test(`${where}: ${statement}`, () => {
+    const [schema = '', field = ''] = where.split('.')
+    assert.ok(descriptionOf(schema, field).includes(statement), descriptionOf(schema, field))
+    assert.is(swagger.definitions[schema].properties[field].description, descriptionOf(schema, field))
+  })
+}
+
+test('defaults, references and uniqueness are stated wherever a descriptor has them', () => {
+  for (const resource of registry.filter(({ create }) => create)) {
+    const schema = schemaNames(resource).create
+    for (const field of writableFields(resource)) {
+      const description = descriptionOf(schema, field.name)
+      assert.is(description.includes('Default: '), field.default !== undefined, `${schema}.${field.name}`)
+      assert.is(description.includes('References '), field.references !== undefined, `${schema}.${field.name}`)
+      assert.is(description.includes('Unique'), field.unique !== undefined, `${schema}.${field.name}`)
+    }
+  }
+})
+
+test('no body property has the keyword default, which makes generated clients require it', () => {
+  for (const { properties } of Object.values(openapi.components.schemas) as { properties?: object }[]) {
+    for (const property of Object.values(properties ?? {})) assert.not('default' in property)
+  }
+})
+
+test('every error code is listed, and a new one would not break a client', () => {
+  for (const schema of [openapi.components.schemas.ErrorEnvelope, swagger.definitions.ErrorEnvelope]) {
+    const { code } = schema.properties.error.properties
+    assert.is(code.type, 'string')
+    assert.is(code.enum, undefined)
+    assert.equal(code['x-extensible-enum'], Object.keys(errorCodes))
+    for (const name of Object.keys(errorCodes)) assert.ok(code.description.includes(`\`${name}\`: `), name)
+  }
+})
+
+test('the issues of both 422 bodies and the index have named schemas', () => {
+  const { ErrorEnvelope, ValidationError, Index } = openapi.components.schemas
+  const { issues } = ErrorEnvelope.properties.error.properties.details.properties
+  assert.is(issues.items.$ref, '#/components/schemas/ValidationIssue')
+  assert.is(ValidationError.properties.detail.items.$ref, '#/components/schemas/ParameterIssue')
+  assert.equal(Object.keys(Index.properties), ['name', 'version', 'openapi', 'swagger', 'docs', 'health', 'resources'])
+})
+
+test('the examples are real responses', async () => {
+  for (const { path } of registry) {
+    const example = (method: string, suffix = '') =>
+      openapi.paths[`/v1/${path}${suffix}`][method].responses['200'].content['application/json'].example
+    assert.equal((await get(`/v1/${path}?limit=1`)).body, example('get'))
+    const row = example('get', '/{item_id}')
+    assert.equal((await get(`/v1/${path}/${row.id}`)).body, row)
+  }
+})
+
+test('the Swagger document has the same operations, with nulls as its extension', () => {
+  for (const [name] of operations) {
+    const [method = '', path = ''] = name.split(' ')
+    assert.ok(swagger.paths[path][method], name)
+  }
+  assert.equal(swagger.definitions.Department.properties.id, {
+    type: 'integer',
+    'x-nullable': true,
+    description: 'Assigned by the service.',
+  })
+  assert.is(swagger.definitions.LeaveRequestCreate.additionalProperties, false)
+  assert.ok(address)
+})
+
+test.run()

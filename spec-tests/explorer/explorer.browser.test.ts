@@ -1,0 +1,452 @@
+/** The explorer in a real browser; skipped where no Chromium is installed, and on PostgreSQL, where the pages are the same. */
+import { readFileSync } from 'node:fs'
+import type { Browser } from 'playwright-core'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { text } from '../../engine/descriptor/index.js'
+import { resourceFrom } from '../../engine/descriptor/registry.js'
+import { chromiumPath as installed, launch, seriousViolations, visit } from '../support/browser.js'
+import { server } from '../support/database.js'
+import { registry, startService, token } from '../support/service.js'
+
+const chromiumPath = server ? undefined : installed
+const run = suite('explorer in a browser')
+const test = chromiumPath ? run : run.skip
+if (!installed)
+  console.log('Skipped explorer.browser: Chromium is not installed. Install it, or set CHROMIUM to its path.')
+
+let browser: Browser
+const service = chromiumPath ? await startService({ explorer: true }) : undefined
+const address = service?.address ?? ''
+run.before(async () => {
+  if (chromiumPath) browser = await launch(chromiumPath)
+})
+run.after(() => browser?.close())
+
+const open = (path: string, options = {}) => visit(browser, `${address}${path}`, options)
+
+test('home: resources, counts and the diagram lead to tables', async () => {
+  const { page, problems, close } = await open('/')
+  assert.is(await page.locator('.card').count(), registry.length)
+  await page.locator('.diagram a', { hasText: 'Employees' }).first().click()
+  await page.waitForURL('**/explore/employees')
+  assert.is(await page.locator('h1').textContent(), 'Employees')
+  await page.goBack()
+  await page.waitForURL(`${address}/`)
+  await page.locator('.card a', { hasText: 'Departments' }).click()
+  await page.locator('h1', { hasText: 'Departments' }).waitFor()
+  assert.equal(problems, [])
+  await close()
+})
+
+test('search: the table follows the typing, "/" focuses the box, and the URL is the state', async () => {
+  const { page, problems, close } = await open('/explore/employees')
+  await page.keyboard.press('/')
+  await page.keyboard.type('ana ng', { delay: 30 })
+  await page.locator('.summary', { hasText: '1 employee' }).waitFor()
+  assert.is(await page.locator('tbody tr').count(), 1)
+  assert.equal(await page.locator('tbody mark').allTextContents(), ['Ana', 'Ng'])
+  assert.is(new URL(page.url()).search, '?q=ana+ng')
+  assert.is(await page.evaluate('document.activeElement.id'), 'q')
+  await page.reload()
+  assert.is(await page.locator('tbody tr').count(), 1)
+  assert.is(await page.inputValue('#q'), 'ana ng')
+  assert.equal(problems, [])
+  await close()
+})
+
+test('search: the request of an earlier text is aborted, so the last text wins', async () => {
+  const { page, close } = await open('/explore/employees')
+  await page.route('**/explore/employees?q=an', async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    await route.continue().catch(() => {})
+  })
+  const aborted = page.waitForEvent('requestfailed')
+  await page.fill('#q', 'an')
+  await page.waitForRequest('**/explore/employees?q=an')
+  await page.fill('#q', 'zzzz')
+  assert.match((await aborted).url(), /q=an$/)
+  await page.locator('.empty').waitFor()
+  assert.is(new URL(page.url()).search, '?q=zzzz')
+  await close()
+})
+
+test('search: a failure is shown below the box, and the next search replaces it', async () => {
+  const { page, close } = await open('/explore/employees')
+  await page.route('**/explore/employees?q=an', (route) => route.abort())
+  await page.route('**/explore/employees?q=ana', (route) =>
+    route.fulfill({ status: 503, contentType: 'text/html', body: '<p class="lead">The search took too long.</p>' }),
+  )
+  await page.fill('#q', 'an')
+  await page.locator('#results [role=alert]', { hasText: 'did not respond' }).waitFor()
+  await page.fill('#q', 'ana')
+  await page.locator('#results [role=alert]', { hasText: 'took too long' }).waitFor()
+  assert.is(await page.inputValue('#q'), 'ana')
+  await page.fill('#q', 'ana n')
+  await page.locator('#results mark').first().waitFor()
+  assert.is(await page.locator('[role=alert]').count(), 0)
+  await close()
+})
+
+test('back: drops a search that has not begun, and forward drops the page that back asked for', async () => {
+  const { page, close } = await open('/')
+  await page.locator('.card a', { hasText: 'Departments' }).click()
+  await page.waitForURL('**/explore/departments')
+  await page.evaluate(`
+    document.getElementById('q').value = 'eng'
+    document.getElementById('q').dispatchEvent(new Event('input', { bubbles: true }))
+    history.back()`)
+  await page.locator('.card').first().waitFor()
+  // The search would begin within this time.
+  await page.waitForTimeout(400)
+  assert.is(page.url(), `${address}/`)
+
+  await page.goForward()
+  await page.locator('h1', { hasText: 'Departments' }).waitFor()
+  let release = () => {}
+  const held = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  await page.route(`${address}/`, async (route) => {
+    await held
+    await route.continue().catch(() => {})
+  })
+  const asked = page.waitForRequest(`${address}/`)
+  const aborted = page.waitForEvent('requestfailed')
+  await page.evaluate('history.back()')
+  await asked
+  await page.evaluate('history.forward()')
+  assert.is((await aborted).url(), `${address}/`)
+  release()
+  assert.is(page.url(), `${address}/explore/departments`)
+  assert.is(await page.textContent('h1'), 'Departments')
+  await close()
+})
+
+test('back: leads to the place of the table from which a row was opened', async () => {
+  const { page, close } = await open('/explore/employees?limit=200', { viewport: { width: 1280, height: 500 } })
+  const place = '[scrollY, document.querySelector(".scroll").scrollTop]'
+  await page.evaluate('scrollTo(0, 150); document.querySelector(".scroll").scrollTop = 1500')
+  assert.equal(await page.evaluate(place), [150, 1500])
+  // Not a click of the mouse, before which the link would be scrolled into view.
+  await page.evaluate('document.querySelector("a[href=\'/explore/employees/100\']").click()')
+  await page.waitForURL('**/explore/employees/100')
+  assert.is(await page.evaluate('scrollY'), 0)
+  await page.goBack()
+  await page.locator('h1', { hasText: 'Employees' }).waitFor()
+  await page.waitForFunction(`String(${place}) === '150,1500'`)
+  await close()
+})
+
+test('filter: a value, a reference by its name, and their removal', async () => {
+  const { page, problems, close } = await open('/explore/leave')
+  await page.locator('#filters a', { hasText: 'Approved' }).click()
+  await page.waitForURL('**/explore/leave?status=Approved')
+  await page.fill('#filter-employee_id', 'ana n')
+  await page.locator('[role=option]', { hasText: 'Ana Ng' }).click()
+  await page.waitForURL('**/explore/leave?status=Approved&employee_id=45')
+  assert.match(String(await page.locator('.chosen-filters').textContent()), /employee_id: Ana Ng.*status: Approved/s)
+  await page.click('.chosen-filters [aria-label="Remove the filter status"]')
+  await page.waitForURL('**/explore/leave?employee_id=45')
+  // With the keyboard alone.
+  await page.goto(`${address}/explore/leave`)
+  await page.focus('#filter-employee_id')
+  await page.keyboard.type('ana ng')
+  await page.locator('[role=option]').first().waitFor()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/explore/leave?employee_id=45')
+  assert.equal(problems, [])
+  await close()
+})
+
+test('pages: next, last, go to, and back', async () => {
+  const { page, problems, close } = await open('/explore/attendance')
+  await page.click('.pager >> text=Next')
+  await page.waitForURL('**?offset=50')
+  assert.is(await page.locator('tbody th').first().textContent(), '51')
+  await page.click('.pager >> text=Last')
+  await page.waitForURL('**?offset=750')
+  await page.fill('.pager input[name=page]', '3')
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**?offset=100')
+  await page.goBack()
+  await page.waitForURL('**?offset=750')
+  await page.locator('tbody th', { hasText: '751' }).waitFor()
+  assert.equal(problems, [])
+  await close()
+})
+
+test('row and reference: labels lead from row to row', async () => {
+  const { page, problems, close } = await open('/explore/employees/7')
+  await page.locator('dd a', { hasText: 'Customer Success' }).click()
+  await page.waitForURL('**/explore/departments/6')
+  await page.locator('.referrers a', { hasText: 'Employees' }).click()
+  await page.waitForURL('**/explore/employees?dept_id=6')
+  assert.equal(problems, [])
+  await close()
+})
+
+test('create: refused with each issue at its field, then accepted; the token is asked for once and every submit has its key', async () => {
+  const { page, close } = await open('/explore/leave/new')
+  const keys: (string | undefined)[] = []
+  page.on('request', (request) => {
+    if (request.method() === 'POST') keys.push(request.headers()['idempotency-key'])
+  })
+  await page.fill('#field-days', 'two')
+  await page.fill('#field-employee_id', '99999')
+  await page.fill('#token', 'not-the-token')
+  await page.click('#create button')
+  await page.locator('#issue-write-token', { hasText: 'not the write token' }).waitFor()
+  await page.fill('#token', token)
+  await page.click('#create button')
+  await page.locator('#issue-leave_type', { hasText: 'leave_type is required.' }).waitFor()
+  assert.match(String(await page.textContent('#issue-days')), /days must be a number/)
+  assert.match(String(await page.textContent('#issue-employee_id')), /there is none with id 99999/)
+  assert.is(await page.getAttribute('#field-days', 'aria-invalid'), 'true')
+  await page.fill('#field-days', '0.30000000000000004')
+  await page.fill('#field-leave_type', '<script>alert(1)</script>')
+  await page.fill('#field-employee_id', 'ana ng')
+  await page.locator('[role=option]', { hasText: 'Ana Ng' }).click()
+  assert.is(await page.inputValue('#field-employee_id'), '45')
+  assert.match(String(await page.textContent('.request code')), /"days":0\.30000000000000004/)
+  await page.click('#create button')
+  await page.waitForURL(/\/explore\/leave\/\d+$/)
+  assert.is(await page.locator('h1').textContent(), '<script>alert(1)</script>')
+  assert.match(String(await page.textContent('dl')), /0\.30000000000000004/)
+  assert.is(new Set(keys).size, 3)
+  assert.is(keys.length, 3)
+  // The token is still in memory, and in no storage of the browser.
+  await page.locator('.crumbs a', { hasText: 'Leave requests' }).click()
+  await page.locator('.primary').click()
+  await page.locator('#create').waitFor()
+  assert.not.ok(await page.isVisible('#token'))
+  const stored = await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])')
+  assert.is(stored, '[{},{},""]')
+  await page.fill('#field-leave_type', 'Sick')
+  await page.click('#create button')
+  await page.waitForURL(/\/explore\/leave\/\d+$/)
+  assert.is(await page.locator('h1').textContent(), 'Sick')
+  await close()
+})
+
+test('create: an attempt without a response is repeated with its key, also after a refused token', async () => {
+  const { page, close } = await open('/explore/leave/new')
+  const keys: (string | undefined)[] = []
+  await page.route('**/api/v1/leave', async (route) => {
+    keys.push(route.request().headers()['idempotency-key'])
+    if (keys.length > 1) return route.continue()
+    await route.fetch()
+    return route.abort()
+  })
+  await page.fill('#field-leave_type', 'Stored once')
+  await page.fill('#token', token)
+  await page.click('#create button')
+  await page.locator('#problem', { hasText: 'may or may not have been created' }).waitFor()
+  await page.fill('#token', 'not-the-token')
+  await page.click('#create button')
+  await page.locator('#issue-write-token', { hasText: 'not the write token' }).waitFor()
+  await page.fill('#token', token)
+  await page.click('#create button')
+  await page.waitForURL(/\/explore\/leave\/\d+$/)
+  assert.is(keys.length, 3)
+  assert.is(new Set(keys).size, 1)
+  await page.goto(`${address}/explore/leave?q=stored+once`)
+  assert.match(String(await page.textContent('.summary')), /^1 leave request/)
+  await close()
+})
+
+test('create: a name that only one row has is chosen when the cursor leaves the box, an id is not', async () => {
+  const { page, close } = await open('/explore/leave/new')
+  const box = page.locator('#field-employee_id')
+  for (const [typed, sent] of [
+    ['ana ng', '45'],
+    ['ana', 'ana'],
+    ['0045', '0045'],
+  ] as const) {
+    await box.fill(typed)
+    await page.locator('[role=option]', { hasText: 'Ana' }).first().waitFor()
+    await page.focus('#field-reason')
+    assert.is(await box.inputValue(), sent)
+  }
+  await close()
+})
+
+test('fields named like the properties of a form or a parameter of the page work', async () => {
+  const names = ['action', 'closest', 'dataset', 'method', 'page', 'problem', 'token']
+  const events = resourceFrom(
+    'events',
+    {
+      name: 'Event',
+      area: 'Log',
+      table: 'events',
+      fields: Object.fromEntries(names.map((name) => [name, text({ filter: true })])),
+      required: ['problem', 'token'],
+      create: true,
+    },
+    Array.from({ length: 60 }, (_, n) => ({
+      id: n + 1,
+      ...Object.fromEntries(names.map((name) => [name, `${name} ${n}`])),
+    })),
+  )
+  const log = await startService({ registry: [events], explorer: true })
+  const { page, problems, close } = await visit(browser, `${log.address}/explore/events`)
+  await page.fill('#q', 'action 59')
+  await page.locator('.summary', { hasText: '1 event' }).waitFor()
+  await page.fill('#q', '')
+  await page.locator('.summary', { hasText: '60 events' }).waitFor()
+  await page.fill('#filter-page', 'page 7')
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/explore/events?page=page+7')
+  await page.locator('.chosen a').click()
+  await page.waitForURL('**/explore/events')
+  await page.getByLabel('Page', { exact: true }).fill('2')
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/explore/events?offset=50')
+  assert.equal(problems, [])
+  await page.goto(`${log.address}/explore/events/new`)
+  await page.fill('#field-action', 'sent')
+  await page.fill('#token', 'not-the-token')
+  await page.click('#create button')
+  await page.locator('#issue-write-token', { hasText: 'not the write token' }).waitFor()
+  assert.is(await page.textContent('#issue-token'), '')
+  await page.fill('#token', token)
+  await page.click('#create button')
+  await page.locator('#issue-token', { hasText: 'token is required.' }).waitFor()
+  assert.is(await page.getAttribute('#field-problem', 'aria-invalid'), 'true')
+  await page.fill('#field-token', 'abc')
+  await page.fill('#field-problem', 'none')
+  await page.locator('.request code', { hasText: '{"action":"sent","problem":"none","token":"abc"}' }).waitFor()
+  await page.click('#create button')
+  await page.waitForURL('**/explore/events/61')
+  await close()
+})
+
+test('long names and descriptions keep the layout', async () => {
+  const word = 'Supercalifragilistic'.repeat(5)
+  const things = resourceFrom(
+    'things',
+    { name: word, area: word, about: word, table: 'things', fields: { name: text() }, required: [], create: true },
+    [{ id: 1, name: word }],
+  )
+  const { address: longNames } = await startService({ registry: [things], explorer: true })
+  for (const width of [390, 1280]) {
+    const { page, close } = await visit(browser, longNames, { viewport: { width, height: 844 } })
+    for (const path of ['/', '/explore/things', '/explore/things/1', '/explore/things/new']) {
+      await page.goto(`${longNames}${path}`)
+      assert.is(await page.evaluate('document.documentElement.scrollWidth'), width, path)
+    }
+    await close()
+  }
+})
+
+test('download: the whole result with its search', async () => {
+  const { page, problems, close } = await open('/explore/employees?q=an')
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click('.downloads >> text=CSV')])
+  assert.is(download.suggestedFilename(), 'employees.csv')
+  const { body } = (await service?.get('/v1/employees?q=an&limit=1')) ?? { body: undefined }
+  const lines = readFileSync(await download.path(), 'utf8').split('\r\n')
+  assert.is(lines.length - 2, body.meta.total)
+  assert.equal(problems, [])
+  await close()
+})
+
+test('copy: the curl line is on the clipboard', async () => {
+  const { page, close } = await open('/explore/employees/7', { permissions: ['clipboard-read', 'clipboard-write'] })
+  await page.click('[data-copy]')
+  await page.locator('[data-copy]', { hasText: 'Copied' }).waitFor()
+  assert.is(await page.evaluate('navigator.clipboard.readText()'), `curl '${address}/api/v1/employees/7'`)
+  await close()
+})
+
+test('no JavaScript: search, filters, pages and rows work', async () => {
+  const { page, problems, close } = await open('/explore/employees', { javaScriptEnabled: false })
+  await page.fill('#q', 'ana')
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**?q=ana')
+  await page.locator('#filters a', { hasText: 'Active' }).first().click()
+  await page.waitForURL('**?q=ana&status=Active')
+  await page.fill('#filter-dept_id', 'Engineering')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/q=ana&status=Active&dept_id=\d+$/)
+  await page.goto(`${address}/explore/attendance`)
+  await page.fill('.pager input[name=page]', '4')
+  await page.click('.pager button')
+  await page.waitForURL('**?offset=150')
+  await page.locator('tbody th a').first().click()
+  await page.waitForURL('**/explore/attendance/151')
+  assert.not.ok(await page.isVisible('[data-copy]'))
+  await page.goto(`${address}/explore/leave/new`)
+  assert.match(String(await page.textContent('noscript')), /needs JavaScript/)
+  assert.equal(problems, [])
+  await close()
+})
+
+const pages = [
+  '/',
+  '/explore/employees?offset=150',
+  '/explore/leave?q=an&status=Approved',
+  '/explore/employees/7',
+  '/explore/leave?status=nothing',
+  '/explore/leave?offset=1000',
+  '/explore/leave/new',
+  '/explore/nothing',
+]
+for (const { colorScheme, width } of [
+  { colorScheme: 'light', width: 390 },
+  { colorScheme: 'dark', width: 1280 },
+] as const) {
+  test(`${colorScheme}, ${width} pixels: nothing is cut off, and axe finds nothing serious`, async () => {
+    for (const path of pages) {
+      const { page, problems, close } = await open(path, { colorScheme, viewport: { width, height: 844 } })
+      assert.equal(await seriousViolations(page), [], path)
+      assert.is(await page.evaluate('document.documentElement.scrollWidth'), width, path)
+      if (path !== '/explore/nothing') assert.equal(problems, [], path)
+      await close()
+    }
+  })
+}
+
+test('dark and light differ', async () => {
+  const colors = await Promise.all(
+    (['light', 'dark'] as const).map(async (colorScheme) => {
+      const { page, close } = await open('/', { colorScheme })
+      const color = await page.evaluate('getComputedStyle(document.body).backgroundColor')
+      await close()
+      return color
+    }),
+  )
+  assert.is.not(colors[0], colors[1])
+})
+
+test('hostile texts stay text and keep the layout: markup, a megabyte, right to left, one long word', async () => {
+  const texts = [
+    '<script>alert(1)</script><img src=x onerror=alert(2)>',
+    'x'.repeat(1_000_000),
+    'word '.repeat(200_000),
+    '\u202eمرحبا بالعالم \u2066evil',
+    '</title></textarea><svg onload=alert(3)>',
+  ]
+  const rows: { path: string; text: string }[] = []
+  for (const hostile of texts) {
+    // A name is in tables, titles, labels and breadcrumbs.
+    const name = hostile.length < 1_000 ? hostile : 'Hostile'
+    const created = await service?.create('organization-teams', { organization_id: 1, name, settings_json: hostile })
+    assert.is(created?.status, 201)
+    rows.push({ path: `/explore/organization-teams/${created?.body.id}`, text: hostile })
+  }
+  for (const width of [390, 1280]) {
+    const tables = ['?q=hostile', '?offset=40', '?q=alert'].map((query) => `/explore/organization-teams${query}`)
+    for (const path of [...tables, ...rows.map((row) => row.path)]) {
+      const { page, problems, close } = await open(path, { viewport: { width, height: 844 } })
+      assert.equal(problems, [], path)
+      assert.is(await page.evaluate('document.documentElement.scrollWidth'), width, path)
+      const expected = rows.find((row) => row.path === path)?.text
+      const value = page.locator('dt', { hasText: 'settings_json' }).locator('xpath=following-sibling::dd')
+      if (expected) assert.is(await value.textContent(), expected)
+      await close()
+    }
+  }
+})
+
+run.run()

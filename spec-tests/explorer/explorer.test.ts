@@ -1,0 +1,434 @@
+/** The explorer's pages as HTML, without a browser: what they show, where they lead, and that they escape everything. */
+import fc from 'fast-check'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { integer, text } from '../../engine/descriptor/index.js'
+import {
+  filterFields,
+  type Registry,
+  type Resource,
+  type RowValues,
+  resourceFrom,
+} from '../../engine/descriptor/registry.js'
+import { diagramOf } from '../../engine/explorer/diagram.js'
+import { labelFields, readLabels } from '../../engine/explorer/labels.js'
+import { fullValue } from '../../engine/explorer/values.js'
+import { openStorage } from '../../engine/storage/open.js'
+import type { Storage } from '../../engine/storage/storage.js'
+import { storageOptions } from '../../support/storageOptions.js'
+import { freshUrl } from '../support/database.js'
+import { registry, startService, testedResources } from '../support/service.js'
+
+const { send, create } = await startService({ explorer: true })
+const test = suite('explorer')
+
+const page = async (path: string): Promise<string> => {
+  const { status, text: html } = await send(path)
+  assert.is(status, 200, path)
+  return html
+}
+/** The text of a page, without its tags. */
+const plain = (html: string): string =>
+  html
+    .replaceAll(/<[^>]*>/g, ' ')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&quot;', '"')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&')
+    .replaceAll(/\s+/g, ' ')
+const linksOf = (html: string): string[] =>
+  [...html.matchAll(/ (?:href|src|action)="([^"]*)"/g)].map(([, url]) => (url as string).replaceAll('&amp;', '&'))
+
+test('the home page has every area and resource with its count and about, and a diagram whose boxes are links', async () => {
+  const html = await page('/')
+  const shown = plain(html)
+  const diagram = html.slice(html.indexOf('<svg width'))
+  for (const { plural, area, about, path, demo, fields } of registry) {
+    assert.ok(shown.includes(area), area)
+    assert.ok(shown.includes(`${plural} ${demo.length} ${about ?? ''}`.trimEnd()), plural)
+    assert.ok(diagram.includes(`<a href="/explore/${path}">`), path)
+    for (const { name, references } of fields) {
+      if (references) assert.ok(diagram.includes(`${path}.${name} → ${references}`), name)
+    }
+  }
+  assert.ok(linksOf(html).includes('/api/docs'))
+})
+
+test('the diagram shows every reference of any registry: parallel ones, cycles, and names that are longer than a box', async () => {
+  const long = 'A thing with a name that nobody can say in one breath'
+  const registryOf = (references: readonly (readonly number[])[]): Registry =>
+    references.map((targets, from) =>
+      resourceFrom(
+        `things-${from}`,
+        {
+          name: from === 0 ? long : `Thing ${from}`,
+          area: 'Things',
+          table: `things_${from}`,
+          fields: Object.fromEntries(
+            targets.map((to, n) => [
+              `field_${n}`,
+              integer({ references: `things-${Math.min(to, references.length - 1)}` }),
+            ]),
+          ),
+          required: [],
+          create: false,
+        },
+        [],
+      ),
+    )
+  const targets = fc.array(fc.array(fc.nat(11), { maxLength: 6 }), { minLength: 1, maxLength: 12 })
+  await fc.assert(
+    fc.asyncProperty(targets, async (references) => {
+      const drawn = registryOf(references)
+      const { source } = await diagramOf(drawn)
+      for (const { path, fields } of drawn) {
+        for (const { name, references: target } of fields) {
+          if (target) assert.ok(source.includes(`${path}.${name} → ${target}<`), `${path}.${name}`)
+        }
+      }
+      assert.not.match(source, /NaN|undefined/)
+      assert.match(source, `<title>${long}s</title>`)
+      assert.match(source, '>A thing with a name t…</text>')
+    }),
+    { numRuns: 60 },
+  )
+})
+
+test('titles tell the pages apart', async () => {
+  const titles = ['/', '/api/docs', '/explore/leave', '/explore/leave/new', '/explore/leave/7'].map(
+    async (path) => /<title>(.*)<\/title>/.exec(await page(path))?.[1],
+  )
+  assert.is(new Set(await Promise.all(titles)).size, titles.length)
+})
+
+test('every link of every page leads to a page', async () => {
+  const seen = new Set<string>()
+  const queue = ['/', ...registry.flatMap(({ path }) => [`/explore/${path}`, `/explore/${path}/1`])]
+  for (const path of queue) {
+    for (const link of linksOf(await page(path))) {
+      const [target = ''] = link.split('#')
+      if (seen.has(target) || target === '') continue
+      seen.add(target)
+      assert.ok(target.startsWith('/'), `${path} leads to ${link}`)
+      assert.is((await send(target)).status, 200, `${path} leads to ${link}`)
+    }
+  }
+  assert.ok(seen.size > 300)
+})
+
+test('pages load files of this host only, and no inline script or style', async () => {
+  for (const path of ['/', '/explore/employees', '/explore/employees/7', '/explore/leave/new', '/explore/nothing']) {
+    const { headers, text: html } = await send(path)
+    const policy = String(headers['content-security-policy'])
+    assert.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self';/)
+    assert.not.match(policy, /unsafe/)
+    assert.not.match(
+      html,
+      /https?:\/\/(?!127\.0\.0\.1)|<style|<script(?! type="module" src="\/explore)| style=| on\w+=/,
+    )
+  }
+})
+
+test('the files of the pages are small, tagged, and the only ones', async () => {
+  let bytes = 0
+  for (const name of ['explorer.css', 'explorer.js', 'navigate.js', 'combobox.js', 'create.js', 'icon.svg']) {
+    const { status, headers } = await send(`/explore/assets/${name}`, { headers: { 'accept-encoding': 'br' } })
+    assert.is(status, 200, name)
+    assert.ok(headers.etag)
+    bytes += Number(headers['content-length'])
+  }
+  assert.ok(bytes < 25_000, `${bytes} bytes`)
+  assert.is((await send('/favicon.ico')).headers['content-type'], 'image/svg+xml; charset=utf-8')
+  for (const path of ['..%2fhtml.js', '../html.js', 'assets.js', '', '.']) {
+    assert.is((await send(`/explore/assets/${path}`)).status, 404, path)
+  }
+})
+
+for (const resource of testedResources) {
+  test(`${resource.path}: a table with all fields, the exact total, and the same rows as the API`, async () => {
+    const html = await page(`/explore/${resource.path}?limit=25`)
+    const { body } = await send(`/api/v1/${resource.path}?limit=25`)
+    for (const { name } of resource.fields) assert.match(html, new RegExp(`<th scope="col"[^>]*>${name}</th>`))
+    assert.ok(plain(html).includes(`${body.meta.total} ${resource.plural.toLowerCase()}`))
+    const ids = [...html.matchAll(/<th scope="row"[^>]*><a href="[^"]*">(\d+)</g)].map(([, id]) => Number(id))
+    assert.equal(
+      ids,
+      body.data.map((row: RowValues) => row['id']),
+    )
+  })
+
+  test(`${resource.path}: filters have their most frequent values with exact counts, as links`, async () => {
+    const html = await page(`/explore/${resource.path}`)
+    for (const { name } of filterFields(resource)) {
+      const counts = new Map<string, number>()
+      for (const row of resource.demo) {
+        const value = row[name] ?? null
+        if (value !== null) counts.set(String(value), (counts.get(String(value)) ?? 0) + 1)
+      }
+      const [most] = [...counts].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1))
+      if (!most) continue
+      const link = `/explore/${resource.path}?${new URLSearchParams([[name, most[0]]])}`.replaceAll('&', '&amp;')
+      const item = html.slice(html.indexOf(`<a href="${link}"`)).split('</a>')[0] ?? ''
+      assert.match(item, new RegExp(`<span class="figure">${most[1]}</span>`), `${name}=${most[0]}`)
+    }
+  })
+}
+
+test('the URL is the whole state: search, filter and offset', async () => {
+  const query = 'q=an&status=Active&limit=25&offset=25'
+  const html = await page(`/explore/candidates?${query}`)
+  const { body } = await send(`/api/v1/candidates?${query}`)
+  assert.match(html, /<input type="search" id="q" name="q" value="an"/)
+  assert.match(html, /<input type="hidden" name="status" value="Active">/)
+  assert.match(plain(html), new RegExp(`${body.meta.total} candidates · rows 26–`))
+  assert.match(html, /<mark>an<\/mark>/)
+  const links = linksOf(html)
+  assert.ok(links.includes('/explore/candidates?q=an&status=Active&limit=25'), 'first and previous')
+  assert.ok(links.includes('/explore/candidates?q=an&limit=25'), 'without the filter')
+  assert.ok(links.includes(`/api/v1/candidates?${query}`), 'the JSON')
+  assert.ok(plain(html).includes(`/api/v1/candidates?${query}'`), 'the curl line')
+  assert.ok(links.includes('/explore/candidates/download.csv?q=an&status=Active'))
+})
+
+test('a search over two fields is marked in both', async () => {
+  assert.match(await page('/explore/employees?q=ana%20ng'), /<mark>Ana<\/mark>.*<mark>Ng<\/mark>/s)
+})
+
+test('pages: first, previous, next, last and go to', async () => {
+  const links = linksOf(await page('/explore/attendance?offset=100'))
+  for (const offset of ['', '?offset=50', '?offset=150', '?offset=750']) {
+    assert.ok(links.includes(`/explore/attendance${offset}`), offset)
+  }
+  const going = await send('/explore/attendance?limit=25&page=3')
+  assert.is(going.headers.location, '/explore/attendance?limit=25&offset=50')
+  assert.match(plain(await page('/explore/attendance?offset=99999999999999999999')), /There are no rows this far/)
+})
+
+test('a reference is found by its name', async () => {
+  const { headers } = await send('/explore/leave?employee_id=ana%20ng&status=')
+  assert.is(headers.location, '/explore/leave?employee_id=45')
+  const several = await page('/explore/leave?employee_id=an&status=Approved')
+  assert.ok(linksOf(several).includes('/explore/leave?status=Approved&employee_id=45'))
+  assert.match(plain(await page('/explore/leave?employee_id=nobody%20at%20all')), /No employees match/)
+  const options = await page('/explore/employees/choices?q=ana%20ng')
+  assert.match(options, /data-value="45" data-label="Ana Ng"/)
+  assert.match(await page('/explore/employees/choices?q=45'), /data-value="45"/)
+})
+
+test('several references are found by their names, one after another', async () => {
+  const first = await send('/explore/employees?dept_id=engineering&manager_id=varnholt-ellis&status=Active')
+  assert.is(first.headers.location, '/explore/employees?status=Active&manager_id=varnholt-ellis&dept_id=1')
+  const second = await send(String(first.headers.location))
+  assert.is(second.headers.location, '/explore/employees?dept_id=1&status=Active&manager_id=1')
+  const several = await page('/explore/employees?dept_id=e&manager_id=varnholt-ellis')
+  assert.match(plain(several), /Which dept_id\?/)
+  assert.ok(linksOf(several).includes('/explore/employees?manager_id=varnholt-ellis&dept_id=1'))
+})
+
+test('redacted fields are shown as such', async () => {
+  assert.match(await page('/explore/employees'), /<span class="redacted">redacted<\/span>/)
+  assert.match(await page('/explore/employees/7'), /password_hash.*<span class="redacted">redacted<\/span>/s)
+})
+
+test('a row has every field with its about, its references by label, and what refers to it with counts', async () => {
+  const html = await page('/explore/employees/7')
+  const { body: row } = await send('/api/v1/employees/7')
+  const resource = registry.find(({ path }) => path === 'employees')
+  for (const { name, about = '' } of resource?.fields ?? []) assert.ok(plain(html).includes(`${name} ${about}`), name)
+  const { body: department } = await send(`/api/v1/departments/${row.dept_id}`)
+  assert.ok(html.includes(`<a href="/explore/departments/${row.dept_id}"><bdi>${department.name}</bdi></a>`))
+  const { body: leave } = await send('/api/v1/leave?employee_id=7')
+  assert.ok(plain(html).includes(`Leave requests by employee_id ${leave.meta.total}`))
+  assert.ok(linksOf(html).includes('/explore/leave?employee_id=7'))
+  assert.ok(plain(html).includes("/api/v1/employees/7'"))
+})
+
+test('rows are named by the fields that usually name them', () => {
+  const named = Object.fromEntries(registry.map((resource) => [resource.path, labelFields(resource).join()]))
+  assert.is(named['employees'], 'first_name,last_name')
+  assert.is(named['departments'], 'name')
+  assert.is(named['jobs'], 'title')
+  assert.is(named['job-distributions'], 'slug')
+  assert.is(named['leave'], 'leave_type')
+})
+
+test('the labels of a page take one query for each referenced resource', async () => {
+  const asked: string[] = []
+  const storage = {
+    table: ({ path }: Resource) => ({
+      async excerpts(ids: readonly number[]) {
+        asked.push(`${path}: ${ids.length}`)
+        return ids.map((id) => ({ id, title: `Job ${id}`, first_name: 'Ana', last_name: `${id}` }))
+      },
+    }),
+  } as unknown as Storage
+  const applications = registry.find(({ path }) => path === 'applications') as Resource
+  const jobs = registry.find(({ path }) => path === 'jobs') as Resource
+  const rows = Array.from({ length: 50 }, (_, n): RowValues => ({ id: n, candidate_id: n + 1, job_id: (n % 5) + 1 }))
+  const labels = await readLabels(storage, registry, applications.fields, ({ name }) => rows.map((row) => row[name]))
+  assert.equal(asked.sort(), ['candidates: 50', 'jobs: 5'])
+  assert.is(labels(jobs, 3), 'Job 3')
+})
+
+const documents: Registry = [
+  resourceFrom(
+    'documents',
+    {
+      name: 'Document',
+      area: 'Library',
+      table: 'documents',
+      label: ['code', 'kind'],
+      fields: {
+        code: text(),
+        kind: text({ filter: true }),
+        body: text(),
+        next_id: integer({ references: 'documents' }),
+      },
+      required: [],
+      create: true,
+    },
+    [],
+  ),
+]
+
+test('a resource without texts has filters and no search box', async () => {
+  const numbers = await page('/explore/sink-numbers')
+  assert.not.match(numbers, /id="q"/)
+  assert.match(numbers, '<button form="search">Filter</button>')
+  assert.match(await page('/explore/departments'), /id="q"/)
+})
+
+test('references: the id once, targets that are gone, and referrers that are not counted', async () => {
+  const [resource] = documents as [Resource]
+  const labels = (_: Resource, id: unknown) => (id === 1 ? 'Report' : id === 2 ? '#2' : undefined)
+  const field = resource.fields.find(({ name }) => name === 'next_id') as Resource['fields'][number]
+  const shown = (id: number) => plain(fullValue(field, id, { registry: documents, labels, url: '' }).source).trim()
+  assert.is(shown(1), 'Report #1')
+  assert.is(shown(2), '#2')
+  assert.is(shown(3), '#3 There is no such row.')
+  assert.match(plain(await page('/explore/sink-pipes/1')), /Sink pipes by twin_id not counted/)
+})
+
+test('a slash at the end of an address redirects to the page without it', async () => {
+  for (const path of ['/explore/employees', '/explore/employees/7', '/explore/leave/new', '/explore']) {
+    const { status, headers } = await send(`${path}/?q=a%2Fb`)
+    assert.is(status, 302, path)
+    assert.is(headers.location, `${path}?q=a%2Fb`)
+  }
+  assert.is((await send('/explore/nothing/')).status, 404)
+  assert.is((await send('/api/v1/employees/')).status, 404)
+})
+
+test('errors are pages with the message of the API', async () => {
+  for (const [path, status, message] of [
+    ['/explore/nothing', 404, /There is nothing at this path/],
+    ['/explore/employees/0', 404, /There is no employee with id "0"/],
+    ['/explore/employees/%FF', 422, /percent-encoded UTF-8/],
+    ['/explore/employees?limit=0', 422, /limit: Input should be greater/],
+    ['/explore/employees/new', 404, /There is nothing/],
+    ['/explore/employees/7/8', 404, /There is nothing/],
+    ['/explore/jobs?dept_id=999999999999999999999', 200, /0 job openings/],
+  ] as const) {
+    const { status: got, headers, text: html } = await send(path)
+    assert.is(got, status, path)
+    assert.is(headers['content-type'], 'text/html; charset=utf-8')
+    assert.match(plain(html), message)
+  }
+})
+
+test('the form has a control for each field, with required marks, defaults and help', async () => {
+  const html = await page('/explore/leave/new')
+  const names = [...html.matchAll(/<(?:input|textarea)[^>]* name="(\w+)"/g)].map(([, name]) => name)
+  const fields = ['employee_id', 'leave_type', 'from_date', 'to_date', 'days', 'status', 'reason', 'applied_on']
+  assert.equal(names, fields)
+  assert.match(html, /leave_type <span class="required">required<\/span>/)
+  assert.match(html, /name="status"[^>]* placeholder="Pending"/)
+  assert.ok(plain(html).includes('Annual, Sick, Parental, Unpaid, …'))
+  assert.match(html, /data-choices="\/explore\/employees\/choices"/)
+})
+
+test('without a token, there is no form and no link to one', async () => {
+  const readOnly = await startService({ explorer: true, token: undefined })
+  const { text: form } = await readOnly.send('/explore/leave/new')
+  assert.match(form, /Writes are disabled/)
+  assert.not.match(form, /<form id="create"/)
+  assert.not.match((await readOnly.send('/explore/leave')).text, /\/new"/)
+})
+
+test('EXPLORER=false: the root redirects to the docs, and there are no pages and no link to them', async () => {
+  const plainService = await startService({ explorer: false })
+  assert.is((await plainService.send('/')).headers.location, '/api/docs')
+  assert.is((await plainService.send('/explore/employees')).status, 404)
+  const link = '<a href="/">Explorer</a>'
+  assert.not.match((await plainService.send('/api/docs')).text, link)
+  assert.match(await page('/api/docs'), link)
+})
+
+const hostile = [
+  '<script>alert(1)</script>',
+  '"><img src=x onerror=alert(1)>',
+  "' onmouseover='alert(1)",
+  '</textarea></title><svg onload=alert(1)>',
+  '{{7*7}}&lt;b&gt;&amp;',
+  '\u202eevil\u2066',
+]
+
+for (const value of hostile) {
+  test(`stored and typed texts stay text: ${JSON.stringify(value)}`, async () => {
+    const created = await create('organization-teams', { organization_id: 1, name: value, country: value })
+    const { id } = created.body
+    const pages = [
+      `/explore/organization-teams/${id}`,
+      `/explore/organization-teams?country=${encodeURIComponent(value)}`,
+      `/explore/organization-teams?q=${encodeURIComponent(value)}`,
+      `/explore/organization-teams?parent_id=${encodeURIComponent(value)}`,
+      `/explore/organization-teams/choices?q=${encodeURIComponent(value)}`,
+      `/explore/organization-teams/${encodeURIComponent(value)}`,
+    ]
+    for (const path of pages) {
+      const { text: html } = await send(path)
+      // Values of attributes may contain such words; tags may not.
+      assert.not.match(
+        html.replaceAll(/"[^"]*"/g, '""'),
+        /<(?:script(?! type="" src="")|img|svg onload)|<[^>]*\son\w+=/i,
+        path,
+      )
+    }
+    const shown = await page(`/explore/organization-teams?country=${encodeURIComponent(value)}`)
+    assert.ok(plain(shown.replaceAll(/<\/?(?:mark|bdi)>/g, '')).includes(value.replaceAll(/\s+/g, ' ')), value)
+  })
+}
+
+test('texts of a megabyte: tables have excerpts, the page of the row has all, and labels are short', async () => {
+  const [resource] = documents as [Registry[number]]
+  const url = await freshUrl()
+  const storage = await openStorage(documents, url, storageOptions)
+  const long = `${'<b>word</b> & '.repeat(70_000)}needle`
+  const rows = Array.from({ length: 40 }, (_, n) => ({
+    id: n + 1,
+    code: `D-${n + 1}`,
+    kind: n % 4 === 0 ? 'x'.repeat(500) : 'letter',
+    body: n < 12 ? long : 'short',
+    next_id: n === 0 ? null : n,
+  }))
+  await storage.fill([{ resource, rows }])
+  await storage.close()
+  const library = await startService({ registry: documents, url, explorer: true })
+  for (const path of ['/explore/documents', '/explore/documents?q=word', '/explore/documents?q=needle']) {
+    const { status, text: html } = await library.send(path)
+    assert.is(status, 200)
+    assert.ok(html.length < 300_000, `${path} has ${html.length} characters`)
+    assert.not.match(html, /<b>/)
+  }
+  const table = (await library.send('/explore/documents')).text
+  assert.match(table, /40<\/strong> documents/)
+  assert.match(table, /All 980,006 characters/)
+  assert.match(table, /<a href="\/explore\/documents\/1"><bdi>D-1 x{40,}…/)
+  assert.match(table, /<span class="figure">30<\/span>/)
+  const { text: row } = await library.send('/explore/documents/1')
+  assert.ok(row.includes('&amp; needle'))
+  assert.not.match(row, /<b>/)
+})
+
+test.run()

@@ -1,0 +1,242 @@
+/** Reading the body of a create: content type, size, encoding, JSON syntax, numbers that no double holds. */
+import { once } from 'node:events'
+import { request } from 'node:http'
+import { connect } from 'node:net'
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { inexactKeys } from '../../engine/contract/exactNumbers.js'
+import { jsonErrorPlace } from '../../engine/process/jsonError.js'
+import { startService, token } from '../support/service.js'
+
+const { send, address } = await startService()
+const authorization = `Bearer ${token}`
+const valid = '{"leave_type":"Annual"}'
+
+const post = (body: string | Buffer, headers: Record<string, string> = { 'content-type': 'application/json' }) =>
+  send('/api/v1/leave', { method: 'POST', headers: { authorization, ...headers }, body })
+
+const test = suite('the body of a create')
+
+for (const type of [
+  'application/json',
+  'application/json; charset=utf-8',
+  'Application/JSON;charset="UTF-8"',
+  'application/json;',
+]) {
+  test(`${type} is JSON`, async () => {
+    assert.is((await post(valid, { 'content-type': type })).status, 201)
+  })
+}
+
+for (const type of [
+  '',
+  'text/plain',
+  'application/x-www-form-urlencoded',
+  'application/jsonp',
+  'application/json; charset=latin1',
+  'multipart/form-data',
+]) {
+  test(`${type || 'no content type'} is not`, async () => {
+    const response = await post(valid, type ? { 'content-type': type } : {})
+    assert.is(response.status, 422)
+    assert.is(response.body.error.details.issues[0].type, 'content_type')
+  })
+}
+
+for (const body of [
+  '',
+  ' ',
+  '{',
+  '{"leave_type":"x"',
+  "{'a':1}",
+  'undefined',
+  'NaN',
+  '{"leave_type":"x"}}',
+  '\u0000',
+]) {
+  test(`${JSON.stringify(body)} is refused`, async () => {
+    const response = await post(body)
+    assert.is(response.status, 422)
+    assert.is(response.body.error.code, 'validation_error')
+    assert.equal(response.body.error.details.issues[0].loc, ['body'])
+  })
+}
+
+test('bytes that are not UTF-8 are refused, not replaced', async () => {
+  const response = await post(
+    Buffer.concat([Buffer.from('{"leave_type":"'), Buffer.from([0xff, 0xc3]), Buffer.from('"}')]),
+  )
+  assert.is(response.status, 422)
+  assert.is(response.body.error.details.issues[0].type, 'string_unicode')
+})
+
+test('a body of one mebibyte is read, one byte more is too large', async () => {
+  const ofSize = (size: number) => `{"leave_type":"${'x'.repeat(size - valid.length + 'Annual'.length)}"}`
+  assert.is((await post(ofSize(1024 * 1024))).status, 201)
+  const large = await post(ofSize(1024 * 1024 + 1))
+  assert.is(large.status, 413)
+  assert.is(large.body.error.code, 'payload_too_large')
+})
+
+const compressors = {
+  gzip: gzipSync,
+  GZIP: gzipSync,
+  deflate: deflateSync,
+  br: brotliCompressSync,
+  identity: Buffer.from,
+}
+for (const [encoding, compress] of Object.entries(compressors)) {
+  test(`a body with Content-Encoding ${encoding} is read, within the same limit`, async () => {
+    const headers = { 'content-type': 'application/json', 'content-encoding': encoding }
+    const bytes = compress(valid) as Buffer
+    assert.is((await post(bytes, headers)).status, 201)
+    assert.is((await post(compress(`{"leave_type":"${'x'.repeat(2 ** 24)}"}`) as Buffer, headers)).status, 413)
+    if (encoding === 'identity') return
+    for (const broken of ['not compressed at all', bytes.subarray(0, bytes.length - 4)]) {
+      assert.is((await post(broken, headers)).status, 422)
+    }
+  })
+}
+
+test('an unknown Content-Encoding is refused, and the message lists the supported ones', async () => {
+  for (const encoding of ['zstd', 'gzip, br', 'x']) {
+    const { status, body } = await post(valid, { 'content-type': 'application/json', 'content-encoding': encoding })
+    assert.is(status, 422)
+    assert.is(body.error.details.issues[0].type, 'content_encoding')
+    assert.match(body.error.details.issues[0].msg, /br, gzip or deflate/)
+  }
+})
+
+const syntaxErrors: [source: string, place: string][] = [
+  ['{"leave_type": secret}', 'unexpected character at line 1, column 16'],
+  ['{"leave_type":"x",}', 'unexpected character at line 1, column 19'],
+  ['{\n  "leave_type": "x"\n  "reason": "y"\n}', 'unexpected character at line 3, column 3'],
+  ['{"leave_type":"x"', 'unexpected end at line 1, column 18'],
+  ['{"leave_type":"secret\\x"}', 'unexpected character at line 1, column 22'],
+  ['{"leave_type":"x"}}', 'unexpected character at line 1, column 19'],
+]
+for (const [source, place] of syntaxErrors) {
+  test(`${JSON.stringify(source)} is refused with the place of the error`, async () => {
+    const { status, body, text } = await post(source)
+    assert.is(status, 422)
+    assert.equal(body.error.details.issues, [
+      { type: 'json_invalid', loc: ['body'], msg: `The body is not valid JSON: ${place}.` },
+    ])
+    assert.not.ok(text.includes('secret'))
+  })
+}
+
+test('the place of a syntax error is where JSON.parse finds it', () => {
+  const document = '{"a":[1,-2.5e+3,true,null,{"b":"c\\u00e9\\n"}],"d":{},"e":[],"f":""}'
+  const signs = ['', '"', '\\', ',', ':', '[', ']', '{', '}', '0', '-', '.', 'e', 't', ' ', '\n', '\u0001', 'é']
+  let compared = 0
+  for (let at = 0; at <= document.length; at++) {
+    for (const sign of signs) {
+      for (const source of [document.slice(0, at) + sign + document.slice(at + 1), document.slice(0, at) + sign]) {
+        try {
+          JSON.parse(source)
+        } catch (error) {
+          // Only some of V8's messages contain the position.
+          const position = Number(/at position (\d+)/.exec((error as Error).message)?.[1])
+          const [, line, column] = /line (\d+), column (\d+)$/.exec(jsonErrorPlace(source)) ?? []
+          const lines = source.split('\n').slice(0, Number(line) - 1)
+          const found = lines.join('\n').length + (lines.length > 0 ? 1 : 0) + Number(column) - 1
+          assert.ok(found >= 0 && found <= source.length, source)
+          if (Number.isNaN(position)) continue
+          // V8 reports the end of an invalid escape, number or literal; we report its beginning.
+          const part = source.slice(found, position)
+          assert.match(part, /^(?:\\u?[\da-f]{0,4}|[-\d.eE+]*|[a-z]*)$/, `${source}: ${position}, not ${found}`)
+          compared++
+        }
+      }
+    }
+  }
+  assert.ok(compared > 500)
+})
+
+test('deep nesting and many keys get a response', async () => {
+  const deep = `{"leave_type":${'['.repeat(100_000)}${']'.repeat(100_000)}}`
+  assert.is((await post(deep)).status, 422)
+  const wide = `{${Array.from({ length: 60_000 }, (_, n) => `"k${n}":1`).join(',')}}`
+  const response = await post(wide)
+  assert.is(response.status, 422)
+  assert.is(response.body.error.details.issues.length, 100)
+})
+
+test('100 Continue is sent only after the token was checked', async () => {
+  const headers = { 'content-type': 'application/json', expect: '100-continue' }
+  const { port } = new URL(address)
+  const sent = request({
+    port,
+    host: '127.0.0.1',
+    path: '/api/v1/leave',
+    method: 'POST',
+    headers: { authorization, ...headers },
+  })
+  sent.flushHeaders()
+  await once(sent, 'continue')
+  sent.end(valid)
+  const [response] = await once(sent, 'response')
+  assert.is(response.statusCode, 201)
+  response.resume()
+  const refused = await send('/api/v1/leave', {
+    method: 'POST',
+    headers: { ...headers, authorization: 'Bearer no' },
+    body: valid,
+  })
+  assert.is(refused.status, 401)
+})
+
+/** Sends the headers of a create and the body only after `100 Continue`; resolves with everything that came back. */
+const expecting = (headers: string, { version = '1.1', sent = authorization } = {}): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const socket = connect(Number(new URL(address).port), '127.0.0.1')
+    let received = ''
+    socket.on('data', (chunk) => {
+      received += chunk
+      if (received.endsWith('100 Continue\r\n\r\n')) socket.end(valid)
+    })
+    socket.on('error', reject)
+    socket.on('close', () => resolve(received))
+    const fixed = `Host: a\r\nAuthorization: ${sent}\r\nContent-Type: application/json\r\nConnection: close\r\n`
+    socket.write(`POST /api/v1/leave HTTP/${version}\r\n${fixed}${headers}\r\n`)
+    if (version === '1.0') socket.end(valid)
+  })
+
+test('a client without the token gets no 100 Continue', async () => {
+  for (const sent of ['Bearer no', 'Basic x']) {
+    const response = await expecting(`Expect: 100-continue\r\nContent-Length: ${valid.length}\r\n`, { sent })
+    assert.match(response, /^HTTP\/1\.1 401 /)
+  }
+})
+
+test('a body over the limit is refused before 100 Continue', async () => {
+  for (const length of [2 ** 20 + 1, 2 ** 32, 2 ** 52]) {
+    const response = await expecting(`Expect: 100-continue\r\nContent-Length: ${length}\r\n`)
+    assert.match(response, /^HTTP\/1\.1 413 /)
+    assert.match(response, /"code":"payload_too_large"/)
+  }
+})
+
+test('every client that waits for 100 Continue gets it, and no other client does', async () => {
+  const length = `Content-Length: ${valid.length}\r\n`
+  for (const expect of ['100-continue', '100-Continue', '100-continue, other']) {
+    const response = await expecting(`Expect: ${expect}\r\n${length}`)
+    assert.match(response, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 201 /, expect)
+  }
+  assert.match(await expecting(`Expect: 100-continue\r\n${length}`, { version: '1.0' }), /^HTTP\/1\.1 201 /)
+})
+
+test('numbers that would be rounded are detected at every position', () => {
+  const keys = (source: string) => [...inexactKeys(source, new Set('abcdefg'))]
+  assert.equal(keys('{"a":9007199254740993,"b":0.1,"c":1e3,"d":3.00,"e":-0,"f":1.7976931348623157e308,"g":0e999}'), [
+    'a',
+  ])
+  assert.equal(keys('{"a":"\\"b\\": 9007199254740993","c" : 1e999}'), ['c'])
+  assert.equal(keys('{"\\u0061":0.10000000000000001}'), ['a'])
+  assert.equal(keys('{"unknown":0.10000000000000001}'), [], 'of unknown properties, nothing is checked')
+  assert.equal(keys(`{"a":1${'0'.repeat(500_000)}1}`), ['a'])
+})
+
+test.run()

@@ -1,0 +1,166 @@
+/** Conditional and compressed reads. */
+import { request } from 'node:http'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { namesTag } from '../../engine/http/conditional.js'
+import { sharedDatabase } from '../support/database.js'
+import { startService } from '../support/service.js'
+
+const database = await sharedDatabase()
+const one = await startService({ url: database.url })
+const other = await startService({ url: database.url })
+
+const raw = (target: string, encoding: string): Promise<{ bytes: Buffer; headers: Record<string, unknown> }> =>
+  new Promise((resolve) => {
+    const { port } = new URL(one.address)
+    request({ port, host: '127.0.0.1', path: target, headers: { 'accept-encoding': encoding } }, (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('end', () => resolve({ bytes: Buffer.concat(chunks), headers: response.headers }))
+    }).end()
+  })
+
+const test = suite('conditional reads')
+
+test('a list of tags takes time linear in its length to parse', () => {
+  // Quadratic time would take minutes, and block every other client.
+  const spaces = ' '.repeat(1_000_000)
+  for (const header of [`"a",${spaces}x`, `"a"${spaces}x`, `W/${spaces}"b"`, `"${'a'.repeat(1_000_000)}`]) {
+    assert.is(namesTag(header, '"b"', 'weak'), false)
+  }
+  assert.is(namesTag(`"a",${spaces}W/"b"${spaces},`, '"b"', 'weak'), true)
+})
+
+test('an Accept header of more than 1,000 characters is ignored', async () => {
+  const types = (length: number): string => 'text/csv,'.padEnd(length, 'a/b;q=0.1,')
+  for (const [length, type] of [
+    [1_000, 'text/csv; charset=utf-8; header=present'],
+    [1_001, 'application/json; charset=utf-8'],
+  ] as const) {
+    const { headers } = await one.send('/api/v1/departments', { headers: { accept: types(length) } })
+    assert.is(headers['content-type'], type)
+  }
+  const { headers } = await raw('/api/v1/employees', 'br,'.repeat(400))
+  assert.is(headers['content-encoding'], undefined)
+})
+
+for (const target of [
+  '/api/v1/employees',
+  '/api/v1/employees/7',
+  '/api/v1/jobs?status=Open&q=a',
+  '/api/openapi.json',
+  '/swagger.json',
+  '/api/docs',
+]) {
+  test(`${target} has one strong tag in every process`, async () => {
+    // The Swagger document names its host, which is the same for processes that share an address.
+    const host = { headers: { host: 'shared.example' } }
+    const { headers } = await one.send(target, host)
+    assert.match(String(headers.etag), /^"[^"]+"$/)
+    assert.is(headers['cache-control'], 'no-cache')
+    assert.is(headers.vary, /v1\/\w+(?:\?|$)/.test(target) ? 'Accept, Accept-Encoding' : 'Accept-Encoding')
+    assert.is((await other.send(target, host)).headers.etag, headers.etag)
+  })
+
+  for (const method of ['GET', 'HEAD']) {
+    test(`${method} ${target} follows If-None-Match`, async () => {
+      for (const encoding of ['identity', 'gzip', 'br']) {
+        const first = await one.send(target, { method, headers: { 'accept-encoding': encoding } })
+        const tag = String(first.headers.etag)
+        const ask = (sent: string) =>
+          one.send(target, { method, headers: { 'accept-encoding': encoding, 'if-none-match': sent } })
+        for (const sent of [tag, `W/${tag}`, `"other", ${tag}`, `"a,b" , ,W/${tag}`, `"x,y",${tag}`, ' * ']) {
+          const again = await ask(sent)
+          assert.is(again.status, 304, sent)
+          assert.is(again.text, '')
+          // The server's own tag, whatever was sent.
+          assert.is(again.headers.etag, tag)
+          assert.is(again.headers.vary, first.headers.vary)
+          assert.is(again.headers['cache-control'], 'no-cache')
+          assert.is(again.headers['content-type'], undefined)
+        }
+        const bare = tag.slice(1, -1)
+        const [state] = bare.split(/-(?:br|gzip)$/)
+        const otherEncodings = ['', '-br', '-gzip']
+          .map((suffix) => `"${state}${suffix}"`)
+          .filter((form) => form !== tag)
+        const notNamed = [
+          '"other"',
+          bare,
+          `'${bare}'`,
+          `w/${tag}`,
+          `"${bare}`,
+          `x${tag}`,
+          `"x,${bare}"`,
+          `"a" ${tag}`,
+          '"*"',
+          '*, "a"',
+          '',
+        ]
+        for (const sent of [...notNamed, ...otherEncodings]) {
+          assert.is((await ask(sent)).status, 200, `${encoding}: ${sent}`)
+        }
+      }
+    })
+
+    test(`${method} ${target} follows If-Match, by strong comparison`, async () => {
+      const { headers } = await one.send(target, { method })
+      const tag = String(headers.etag)
+      const ask = (sent: string, more: Record<string, string> = {}) =>
+        one.send(target, { method, headers: { 'if-match': sent, ...more } })
+      for (const sent of [tag, '*', `"other", ${tag}`]) assert.is((await ask(sent)).status, 200, sent)
+      for (const sent of ['"other"', `W/${tag}`, tag.slice(1, -1), `${tag.slice(0, -1)}-br"`, '']) {
+        const failed = await ask(sent)
+        assert.is(failed.status, 412, sent)
+        assert.is(failed.headers['cache-control'], 'no-store')
+        assert.is(failed.headers.etag, undefined)
+        if (method === 'GET') assert.is(failed.body.error.code, 'precondition_failed')
+      }
+      // If-Match is evaluated first.
+      assert.is((await ask('"other"', { 'if-none-match': tag })).status, 412)
+      assert.is((await ask(tag, { 'if-none-match': tag })).status, 304)
+    })
+  }
+
+  test(`${target} is compressed where the client accepts it`, async () => {
+    const plain = await one.send(target)
+    const decoders = { br: brotliDecompressSync, gzip: gunzipSync }
+    for (const [encoding, decode] of Object.entries(decoders)) {
+      const { bytes, headers } = await raw(target, encoding)
+      if (Buffer.byteLength(plain.text) < 1024) {
+        assert.is(headers['content-encoding'], undefined)
+        continue
+      }
+      assert.is(headers['content-encoding'], encoding)
+      assert.is(decode(bytes).toString(), plain.text)
+      assert.is(headers['etag'], String(plain.headers.etag).replace(/"$/, `-${encoding}"`))
+      assert.is(
+        (await one.send(target, { headers: { 'if-none-match': String(headers['etag']), 'accept-encoding': encoding } }))
+          .status,
+        304,
+      )
+    }
+    assert.is((await raw(target, 'identity, br;q=0')).headers['content-encoding'], undefined)
+  })
+}
+
+for (const headers of [{}, { 'if-none-match': '*' }, { 'if-match': '*' }, { 'if-match': '"other"' }]) {
+  test(`an invalid request fails in the same way with ${JSON.stringify(headers)}`, async () => {
+    const cases: [string, number][] = [
+      ['/api/v1/employees?q=a?&limit=abc', 422],
+      ['/api/v1/employees?limit=abc', 422],
+      ['/api/v1/employees/none', 404],
+      ['/api/v1/employees/%FF', 422],
+      ['/nothing', 404],
+    ]
+    for (const [target, status] of cases) {
+      const response = await one.send(target, { headers: headers as Record<string, string> })
+      assert.is(response.status, status, target)
+      assert.is(response.headers['cache-control'], 'no-store')
+    }
+  })
+}
+
+test.after(() => database.close())
+test.run()

@@ -1,0 +1,284 @@
+/** Creates of every resource that allows them: each rule for each field, and that a rejected create stores nothing. */
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { kindOf } from '../../engine/descriptor/kinds.js'
+import { editDistance } from '../../engine/descriptor/nearest.js'
+import { type Field, isMandatory, type Resource, type Value, writableFields } from '../../engine/descriptor/registry.js'
+import { freshBodies } from '../support/freshBodies.js'
+import { registry, startService, testedResources, token } from '../support/service.js'
+
+const service = await startService()
+const { get, create, send } = service
+const freshBody = freshBodies(service, registry)
+
+const totalOf = async (resource: Resource): Promise<number> =>
+  (await get(`/v1/${resource.path}?limit=1`)).body.meta.total
+
+interface Issue {
+  readonly type: string
+  readonly loc: string[]
+  readonly msg: string
+}
+
+/** Sends an invalid body, checks that nothing was stored, and returns the issues. */
+const rejected = async (resource: Resource, body: unknown): Promise<Issue[]> => {
+  const before = await totalOf(resource)
+  const response = await create(resource.path, body)
+  assert.is(response.status, 422, response.text)
+  assert.is(response.body.error.code, 'validation_error')
+  assert.is(await totalOf(resource), before, 'a rejected create stored a row')
+  return response.body.error.details.issues
+}
+
+const onlyIssue = async (resource: Resource, body: unknown, name: string, type?: string): Promise<Issue> => {
+  const issues = await rejected(resource, body)
+  assert.equal(
+    issues.map(({ loc }) => loc),
+    [['body', name]],
+  )
+  const [issue] = issues as [Issue]
+  if (type) assert.is(issue.type, type)
+  assert.ok(issue.msg.includes(name), issue.msg)
+  return issue
+}
+
+const stored = async (resource: Resource, body: unknown) => {
+  const response = await create(resource.path, body)
+  assert.is(response.status, 201, response.text)
+  const { id } = response.body
+  assert.is(response.headers.location, `/api/v1/${resource.path}/${id}`)
+  assert.equal((await get(`/v1/${resource.path}/${id}`)).body, response.body)
+  return response.body
+}
+
+/** Replaces numbers, so that the values that a function returns at different moments are equal. */
+const withoutNumbers = (value: unknown): string => String(value).replaceAll(/\d+/g, '9')
+
+/** Compares a value with what the service sets: a constant, null, or what a function returns. */
+const assertPreset = (value: unknown, preset: Field['default'] | null, name: string): void => {
+  if (typeof preset === 'function') assert.is(withoutNumbers(value), withoutNumbers(preset()), name)
+  else assert.is(value, preset, name)
+}
+
+const exactStrings = [
+  '',
+  ' ',
+  ' padded ',
+  'Ångström',
+  'e\u0301 is not é',
+  '漢字 ١٢٣ 🙂 \u{10FFFF}',
+  '\u0001\u007f\u2028',
+  "'; drop table x; --",
+  '%_*"\\',
+  '\uFFFD\uFEFF',
+  'null',
+]
+const exactNumbers = [
+  0, 3, 2.5, 0.1, 0.30000000000000004, -1.5, 1e-7, 123456789.125, 5e-324, 1.7976931348623157e308, 9007199254740991,
+]
+
+for (const resource of testedResources.filter((one) => one.create)) {
+  const test = suite(`create ${resource.path}`)
+  const fields = writableFields(resource)
+  const mandatory = fields.filter(isMandatory)
+  const optional = fields.filter((field) => !isMandatory(field) && !field.unique && !field.redacted)
+  const minimal = async () => {
+    const full = await freshBody(resource)
+    // Unique fields are always sent: a default value could be used once only.
+    const sent = fields.filter((field) => isMandatory(field) || field.unique)
+    return Object.fromEntries(sent.map(({ name }) => [name, full[name] as Value]))
+  }
+  /** Whether a demo row has the value of a unique field. */
+  const isTaken = (name: string, value: Value) =>
+    resource.fields.some((field) => field.name === name && field.unique) &&
+    resource.demo.some((row) => row[name] === value)
+  const plain = fields.filter((field) => !field.references && !field.redacted)
+
+  test('all fields of a full body are stored', async () => {
+    const body = await freshBody(resource)
+    const before = await totalOf(resource)
+    const row = await stored(resource, body)
+    for (const { name, redacted } of fields) assert.is(row[name], redacted ? null : body[name], name)
+    assert.equal(
+      Object.keys(row),
+      resource.fields.map((field) => field.name),
+    )
+    assert.is(await totalOf(resource), before + 1)
+  })
+
+  test('a minimal body gets the defaults, and null for the rest', async () => {
+    const row = await stored(resource, await minimal())
+    for (const field of optional) {
+      assertPreset(row[field.name], field.default ?? null, field.name)
+    }
+  })
+
+  test('null becomes the default in a required field, and stays null in others', async () => {
+    const row = await stored(resource, {
+      ...(await minimal()),
+      ...Object.fromEntries(optional.map(({ name }) => [name, null])),
+    })
+    for (const field of optional) assertPreset(row[field.name], field.required ? field.default : null, field.name)
+  })
+
+  test('managed fields are set by the service', async () => {
+    const row = await stored(resource, await minimal())
+    for (const { name, managed, redacted } of resource.fields.filter((one) => one.managed && one.name !== 'id')) {
+      assertPreset(row[name], managed === true || redacted ? null : managed, name)
+    }
+  })
+
+  for (const { name, required } of resource.fields.filter((field) => field.managed)) {
+    test(`${name} cannot be sent`, async () => {
+      await onlyIssue(resource, { ...(await freshBody(resource)), [name]: required ? 'x' : 1 }, name, 'extra_forbidden')
+    })
+  }
+
+  for (const { name } of mandatory) {
+    test(`${name} must be sent`, async () => {
+      const { [name]: _, ...rest } = await freshBody(resource)
+      await onlyIssue(resource, rest, name, 'missing')
+      await onlyIssue(resource, { ...rest, [name]: null }, name)
+    })
+  }
+
+  for (const { name, kind } of fields) {
+    test(`${name} rejects what is not ${kindOf(kind).noun}`, async () => {
+      for (const literal of kindOf(kind).wrong) {
+        const body = JSON.stringify({ ...(await freshBody(resource)), [name]: '@' }).replace('"@"', literal)
+        await onlyIssue(resource, body, name)
+      }
+    })
+  }
+
+  for (const { name } of plain.filter(({ kind }) => kind === 'text')) {
+    test(`${name} stores strings unchanged`, async () => {
+      for (const text of exactStrings.filter((one) => !isTaken(name, one)))
+        assert.is((await stored(resource, { ...(await freshBody(resource)), [name]: text }))[name], text)
+    })
+
+    test(`${name} rejects a NUL and a lone surrogate`, async () => {
+      for (const text of ['\0', 'a\0b', '\ud800', 'x\udfff']) {
+        await onlyIssue(resource, { ...(await freshBody(resource)), [name]: text }, name, 'string_unicode')
+      }
+    })
+  }
+
+  for (const { name, kind } of plain.filter((field) => field.kind !== 'text')) {
+    test(`${name} stores numbers unchanged`, async () => {
+      const numbers = kind === 'integer' ? exactNumbers.filter(Number.isSafeInteger) : exactNumbers
+      for (const value of numbers.filter((one) => !isTaken(name, one)))
+        assert.is((await stored(resource, { ...(await freshBody(resource)), [name]: value }))[name], value)
+    })
+
+    test(`${name} rejects a number that would be rounded`, async () => {
+      for (const literal of [
+        '1e999',
+        '-1e999',
+        '9007199254740993',
+        '0.1000000000000000055',
+        '1e-400',
+        '1.00000000000000000001',
+      ]) {
+        const body = JSON.stringify({ ...(await freshBody(resource)), [name]: 12345 }).replace('12345', literal)
+        const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+        const response = await send(`/api/v1/${resource.path}`, { method: 'POST', headers, body })
+        assert.is(response.status, 422, literal)
+        assert.equal(
+          response.body.error.details.issues.map(({ loc }: Issue) => loc),
+          [['body', name]],
+        )
+      }
+    })
+  }
+
+  for (const { name } of fields.filter(({ kind, redacted }) => kind === 'integer' && !redacted)) {
+    test(`${name} accepts an integer written with a zero fraction`, async () => {
+      const sent = await freshBody(resource)
+      const body = JSON.stringify(sent).replace(`"${name}":${sent[name]}`, `"${name}":${sent[name]}.0`)
+      const headers = { authorization: `bearer ${token}`, 'content-type': 'application/json' }
+      const response = await send(`/api/v1/${resource.path}`, { method: 'POST', headers, body })
+      assert.is(response.status, 201, response.text)
+      assert.ok(
+        response.text.includes(`"${name}":${sent[name]}`) && !response.text.includes(`"${name}":${sent[name]}.`),
+      )
+    })
+  }
+
+  for (const { name } of fields.filter((field) => field.references)) {
+    test(`${name} must reference an existing row`, async () => {
+      for (const id of [987654321, 0, -1])
+        await onlyIssue(resource, { ...(await freshBody(resource)), [name]: id }, name, 'reference')
+    })
+  }
+
+  /** Two rows can be given the same values of the key; not if the service sets one of them. */
+  const isSettable = ({ unique }: Field) => unique?.every((name) => fields.some((field) => field.name === name))
+  for (const { name, unique } of fields.filter(isSettable)) {
+    test(`${name} is unique${unique?.length ? ` within ${unique.join(' and ')}` : ''}`, async () => {
+      const first = await freshBody(resource)
+      await stored(resource, first)
+      const again = async () => ({ ...(await freshBody(resource)), [name]: first[name] as Value })
+      const same = Object.fromEntries((unique ?? []).map((within) => [within, first[within] as Value]))
+      const issues = await rejected(resource, { ...(await again()), ...same })
+      assert.ok(issues.some(({ type, loc }) => type === 'unique' && loc[1] === name))
+      const isOther = (body: Record<string, Value>) => unique?.some((within) => body[within] !== first[within])
+      const elsewhere = await again()
+      if (isOther(elsewhere)) await stored(resource, elsewhere)
+    })
+  }
+
+  /** A name that no field has. */
+  const unknownName = (name: string): string =>
+    resource.fields.some((field) => field.name === name) ? unknownName(`${name}x`) : name
+
+  test('an unknown property is rejected, with a suggestion', async () => {
+    const [field] = fields
+    if (!field) return
+    const misspelt = unknownName(`${field.name}x`)
+    const body = { ...(await freshBody(resource)), [misspelt]: 1 }
+    const { msg } = await onlyIssue(resource, body, misspelt, 'extra_forbidden')
+    // Another field may be as similar.
+    const distances = fields.map(({ name }) => editDistance(misspelt, name))
+    const [, suggestion = ''] = /Did you mean "(\w+)"\?$/.exec(msg) ?? []
+    assert.ok(
+      fields.some(({ name }) => name === suggestion),
+      msg,
+    )
+    assert.is(editDistance(misspelt, suggestion), Math.min(...distances), msg)
+    for (const key of ['__proto__', 'constructor', 'toString', '']) {
+      const body = `{${JSON.stringify(key)}:{"x":1},${JSON.stringify(await freshBody(resource)).slice(1)}`
+      assert.equal(
+        (await rejected(resource, JSON.parse(body))).map(({ loc }) => loc),
+        [['body', key]],
+      )
+    }
+  })
+
+  test('all errors are reported at once, including those found by the database', async () => {
+    const wrong = Object.fromEntries(
+      fields.map((field) => [field.name, field.references ? 987654321 : field.kind === 'text' ? 5 : 'x']),
+    )
+    const unknown = unknownName('unknown_field')
+    const issues = await rejected(resource, { ...wrong, [unknown]: 1 })
+    assert.equal(new Set(issues.map(({ loc }) => loc[1])), new Set([...Object.keys(wrong), unknown]))
+  })
+
+  test('a body that is not an object is rejected', async () => {
+    for (const body of [[], 'text', 5, true, null, [await freshBody(resource)]]) {
+      const [issue] = (await rejected(resource, body)) as [Issue]
+      assert.equal(issue.loc, ['body'])
+    }
+  })
+
+  test('the documented example is a valid body', async () => {
+    const document = (await get('/openapi.json')).body
+    const { example } = document.paths[`/v1/${resource.path}`].post.requestBody.content['application/json']
+    // If the demo rows reference every row that there is, no create fits them.
+    if (!mandatory.some(({ name, references }) => references && isTaken(name, example[name]))) {
+      await stored(resource, example)
+    }
+  })
+
+  test.run()
+}

@@ -1,0 +1,93 @@
+/** `LOG_LEVEL=debug`: the cache, the plan and the SQL time of each request, and nothing private. */
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { startProcess } from '../../support/process.js'
+import { freshUrl, server } from '../support/database.js'
+
+const API_TOKEN = 'a-token-of-some-length'
+const running = await startProcess({ DATABASE_URL: await freshUrl(), API_TOKEN, LOG_LEVEL: 'debug' })
+const get = async (path: string, id: string) => {
+  const response = await fetch(`${running.address}/api/v1/${path}`, { headers: { 'x-request-id': id } })
+  assert.is(response.status, 200)
+  await response.text()
+}
+for (const id of ['page-1', 'page-2', 'page-3']) await get('employees?limit=9', id)
+for (const id of ['row-1', 'row-2', 'row-3']) await get('employees/3', id)
+await get('employees?q=secret-text&status=secret-status', 'search')
+await get('employees?status=Active', 'filter')
+const created = await fetch(`${running.address}/api/v1/leave`, {
+  method: 'POST',
+  headers: { authorization: `Bearer ${API_TOKEN}`, 'content-type': 'application/json', 'x-request-id': 'create' },
+  body: '{"leave_type":"secret-leave"}',
+})
+await running.end('SIGTERM')
+
+interface Line {
+  readonly level: number
+  readonly msg: string
+  readonly id?: string
+  readonly plan?: string | readonly string[]
+  readonly [name: string]: unknown
+}
+const lines = running
+  .output()
+  .split('\n')
+  .filter((line) => line.startsWith('{'))
+  .map((line) => JSON.parse(line) as Line)
+const debug = lines.filter(({ level }) => level === 20)
+const of = (id: string, msg: string) => debug.filter((line) => line.id === id && line.msg === msg)
+
+const test = suite('debug log')
+
+test('each read has a line with its cache result, a miss with its plan and time', () => {
+  for (const [kind, msg] of [
+    ['page', 'list'],
+    ['row', 'get'],
+  ]) {
+    const found = [1, 2, 3].map((n) => of(`${kind}-${n}`, String(msg)))
+    assert.equal(
+      found.map((all) => all.map(({ cache, resource }) => [resource, cache])),
+      [[['employees', 'miss']], [['employees', 'miss']], [['employees', 'hit']]],
+    )
+    assert.type(found[0]?.[0]?.['ms'], 'number')
+  }
+  const [page] = of('page-1', 'list')
+  assert.is(page?.plan, 'all')
+  const [search] = of('search', 'list')
+  assert.is(search?.plan, 'search')
+  assert.equal(search?.['filters'], ['status'])
+  assert.is(of('filter', 'list')[0]?.plan, 'filter')
+})
+
+test('each statement has its SQL time, under the id of its request', () => {
+  assert.is(created.status, 201)
+  for (const id of ['page-1', 'row-1', 'search', 'filter', 'create']) {
+    const timed = debug.filter((line) => line.id === id && typeof line['sql_ms'] === 'number')
+    assert.ok(timed.length > 0, `${id}: ${JSON.stringify(debug.filter((line) => line.id === id))}`)
+  }
+  assert.is(of('create', 'create').length, 1)
+})
+
+test('the plan of the database is logged when a statement is first used', () => {
+  const plans = debug.filter(({ msg }) => msg === 'query plan')
+  const text = (id: string) => JSON.stringify(plans.filter((line) => line.id === id).map(({ plan }) => plan))
+  assert.match(text('page-1'), server ? /Index (Only )?Scan/ : /USING (COVERING )?INDEX registry_employees_json/)
+  assert.match(text('search'), server ? /(Index|Bitmap|Seq).* Scan/ : /registry_employees_filter_status/)
+  assert.is(text('page-2'), '[]')
+  for (const { sql } of plans) assert.match(String(sql), /^\(?(?:select|with|insert)/, String(sql))
+})
+
+test('the debug log has no values', () => {
+  for (const secret of ['secret-text', 'secret-status', 'secret-leave', 'secret']) {
+    assert.not.ok(running.output().includes(secret), secret)
+  }
+})
+
+test('at the level info there is nothing of this', async () => {
+  const plain = await startProcess({ DATABASE_URL: await freshUrl(), LOG_LEVEL: 'info' })
+  await (await fetch(`${plain.address}/api/v1/employees?q=a`)).text()
+  await plain.end('SIGTERM')
+  assert.not.match(plain.output(), /"level":20|query plan|sql_ms/)
+})
+
+test.run()

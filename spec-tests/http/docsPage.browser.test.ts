@@ -1,0 +1,115 @@
+/** The docs page in a real browser; skipped where no Chromium is installed, and on PostgreSQL, where the page is the same. */
+import type { Browser, Page } from 'playwright-core'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { chromiumPath as installed, launch, seriousViolations, visit } from '../support/browser.js'
+import { server } from '../support/database.js'
+import { deployed, startService, token } from '../support/service.js'
+
+const chromiumPath = server ? undefined : installed
+const run = suite('docs page in a browser')
+const test = chromiumPath ? run : run.skip
+if (!installed)
+  console.log('Skipped docsPage.browser: Chromium is not installed. Install it, or set CHROMIUM to its path.')
+
+let browser: Browser
+const service = chromiumPath ? await startService({ registry: deployed }) : undefined
+run.before(async () => {
+  if (chromiumPath) browser = await launch(chromiumPath)
+})
+run.after(() => browser?.close())
+
+const operation = (page: Page, id: string) => page.locator(`.opblock[id$="-${id}"]`)
+
+/** Opens the page with some operations expanded. */
+const open = async (ids: readonly string[] = [], options = {}) => {
+  const opened = await visit(browser, `${service?.address}/api/docs`, options)
+  await opened.page.locator('.opblock').first().waitFor()
+  for (const id of ids) await operation(opened.page, id).locator('.opblock-summary-control').click()
+  return opened
+}
+
+const authorize = async (page: Page): Promise<void> => {
+  await page.click('.auth-wrapper .authorize')
+  await page.fill('.dialog-ux input', token)
+  await page.click('.dialog-ux .authorize')
+  await page.click('.dialog-ux .btn-done')
+}
+
+/** Sends the request of an operation and returns the status that the page shows. */
+const execute = async (page: Page, id: string): Promise<string> => {
+  await operation(page, id).locator('.execute').click()
+  const status = operation(page, id).locator('.live-responses-table .response .response-col_status').first()
+  return String(await status.textContent())
+}
+
+test('creates: two resources, each with the example of the page, are both 201', async () => {
+  const { page, problems, close } = await open(['createLeaveRequest', 'createOrganization'])
+  await authorize(page)
+  assert.match(await execute(page, 'createLeaveRequest'), /^201/)
+  assert.match(await execute(page, 'createOrganization'), /^201/)
+  const snippet = operation(page, 'createOrganization').locator('.request-snippets')
+  assert.match(String(await snippet.textContent()), /PowerShell.*curl -X 'POST'.*\/api\/v1\/organizations/s)
+  assert.equal(problems, [])
+  await close()
+})
+
+test('bounds and defaults: of parameters and of the fields of a body', async () => {
+  const { page, problems, close } = await open(['listLeaveRequests', 'createLeaveRequest'])
+  const limit = operation(page, 'listLeaveRequests').locator('[data-param-name=limit]')
+  assert.match(String(await limit.textContent()), /default: 50\s*minimum: 1\s*maximum: 200/)
+  const create = operation(page, 'createLeaveRequest')
+  await create.locator('.tablinks', { hasText: 'Schema' }).first().click()
+  await create.locator('.json-schema-2020-12', { hasText: 'Default: Pending' }).first().waitFor()
+  assert.equal(problems, [])
+  await close()
+})
+
+test('filter: operations by their tag or path', async () => {
+  const { page, problems, close } = await open()
+  await page.fill('.operation-filter-input', 'LEAVE')
+  await page.locator('.opblock', { hasText: '/v1/employees' }).first().waitFor({ state: 'detached' })
+  assert.equal(await page.locator('.opblock .opblock-summary-path').allTextContents(), [
+    '/v1/leave',
+    '/v1/leave',
+    '/v1/leave/{item_id}',
+  ])
+  assert.equal(problems, [])
+  await close()
+})
+
+test('theme: follows the preference, also when it changes', async () => {
+  const { page, close } = await open([], { colorScheme: 'dark' })
+  const background = () => page.evaluate('getComputedStyle(document.documentElement).backgroundColor')
+  await page.locator('html.dark-mode').waitFor()
+  const dark = await background()
+  await page.emulateMedia({ colorScheme: 'light' })
+  await page.locator('html:not(.dark-mode)').waitFor()
+  assert.is.not(await background(), dark)
+  await close()
+})
+
+for (const { colorScheme, width } of [
+  { colorScheme: 'light', width: 390 },
+  { colorScheme: 'dark', width: 1280 },
+] as const) {
+  test(`${colorScheme}, ${width} pixels: nothing is cut off, headings are low, and axe finds nothing serious`, async () => {
+    const viewport = { width, height: 844 }
+    const { page, problems, close } = await open(['createLeaveRequest', 'listLeaveRequests'], { colorScheme, viewport })
+    await page.click('.auth-wrapper .authorize')
+    assert.equal(await seriousViolations(page), [])
+    await page.click('.dialog-ux .btn-done')
+    await authorize(page)
+    await execute(page, 'createLeaveRequest')
+    await execute(page, 'listLeaveRequests')
+    assert.equal(await seriousViolations(page), [])
+    assert.is(await page.evaluate('document.documentElement.scrollWidth'), width)
+    const heights = await page.locator('h1, h2, h3, h4, h5').evaluateAll((all) => all.map((one) => one.clientHeight))
+    assert.ok(heights.length > 10)
+    if (width === 390) assert.ok(Math.max(...heights) <= 120, `the tallest heading has ${Math.max(...heights)} px`)
+    assert.equal(problems, [])
+    await close()
+  })
+}
+
+run.run()

@@ -1,0 +1,231 @@
+/** Whole results as CSV and NDJSON: every row once, with q and filters, exactly, and whatever page was asked for. */
+import { request } from 'node:http'
+import { pino } from 'pino'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { integer, number, text } from '../../engine/descriptor/index.js'
+import { filterFields, type Registry, type RowValues, resourceFrom } from '../../engine/descriptor/registry.js'
+import { openStorage } from '../../engine/storage/open.js'
+import { publicRow } from '../../support/samples.js'
+import { storageOptions } from '../../support/storageOptions.js'
+import { freshUrl, server } from '../support/database.js'
+import { containing, joinedText } from '../support/searchOracle.js'
+import { startService, testedResources } from '../support/service.js'
+
+const { address, send } = await startService()
+const test = suite('download')
+const ndjson = { headers: { accept: 'application/x-ndjson' } }
+const csv = { headers: { accept: 'text/csv' } }
+const linesOf = (body: string): RowValues[] =>
+  body
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as RowValues)
+
+/** A small parser of RFC 4180; null and the empty string differ. */
+const parseCsv = (body: string): (string | null)[][] => {
+  const rows: (string | null)[][] = []
+  let row: (string | null)[] = []
+  for (const [, quoted, plain = '', end] of body.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/g)) {
+    row.push(quoted === undefined ? (plain === '' ? null : plain) : quoted.replaceAll('""', '"'))
+    if (end === ',') continue
+    rows.push(row)
+    row = []
+  }
+  return rows
+}
+
+for (const resource of testedResources) {
+  const path = `/api/v1/${resource.path}`
+  const rows = resource.demo.map((row) => publicRow(resource, row)).sort((a, b) => Number(a['id']) - Number(b['id']))
+
+  test(`${resource.path}: NDJSON has all rows in order of id, whatever limit and offset say`, async () => {
+    const { status, headers, text: body } = await send(`${path}?limit=1&offset=2`, ndjson)
+    assert.is(status, 200)
+    assert.is(headers['content-type'], 'application/x-ndjson; charset=utf-8')
+    assert.is(headers['content-disposition'], `attachment; filename="${resource.path}.ndjson"`)
+    assert.equal(linesOf(body), rows)
+  })
+
+  test(`${resource.path}: CSV has a header and the same values`, async () => {
+    const { headers, text: body } = await send(path, csv)
+    assert.is(headers['content-type'], 'text/csv; charset=utf-8; header=present')
+    const names = resource.fields.map(({ name }) => name)
+    const expected = rows.map((row) => names.map((name) => (row[name] === null ? null : String(row[name]))))
+    assert.equal(parseCsv(body), [names, ...expected])
+  })
+
+  test(`${resource.path}: q and filters apply`, async () => {
+    const matches = containing('an')
+    const found = rows.filter((row) => matches(joinedText(resource, row)))
+    assert.equal(linesOf((await send(`${path}?q=AN`, ndjson)).text), found)
+    for (const { name } of filterFields(resource)) {
+      const value = rows.find((row) => row[name] !== null)?.[name]
+      if (value === undefined) continue
+      const query = `?${name}=${encodeURIComponent(String(value))}`
+      assert.equal(
+        linesOf((await send(`${path}${query}`, ndjson)).text),
+        rows.filter((row) => row[name] === value),
+      )
+      assert.equal(
+        linesOf((await send(`${path}${query}&q=an`, ndjson)).text),
+        found.filter((row) => row[name] === value),
+      )
+    }
+  })
+}
+
+const isJson = async (accept: string): Promise<boolean> => {
+  const { headers } = await send('/api/v1/departments', { headers: { accept } })
+  return headers['content-type'] === 'application/json; charset=utf-8'
+}
+
+for (const accept of [
+  '*/*',
+  'text/*',
+  'text/html',
+  'text/csv;q=0',
+  'application/json, text/csv;q=0.5',
+  'application/json;charset=utf-8, text/csv;q=0.5',
+  'text/csv;charset=utf-16',
+  'csv',
+  '',
+]) {
+  test(`Accept: ${accept} gets JSON`, async () => {
+    assert.ok(await isJson(accept))
+  })
+}
+
+for (const accept of [
+  'text/csv',
+  'TEXT/CSV',
+  'text/csv; charset=UTF-8',
+  'text/csv; header=present; q=0.8',
+  'text/csv, */*;q=0.1',
+  'application/json;q=0.5, application/x-ndjson',
+]) {
+  test(`Accept: ${accept} gets all rows`, async () => {
+    assert.not.ok(await isJson(accept))
+  })
+}
+
+test('both documents name the formats in the description, and only JSON in the response', async () => {
+  const { body: openapi } = await send('/api/openapi.json')
+  const { body: swagger } = await send('/swagger.json')
+  assert.equal(Object.keys(openapi.paths['/v1/leave'].get.responses['200'].content), ['application/json'])
+  assert.equal([swagger.paths['/v1/leave'].get.produces, swagger.produces], [undefined, ['application/json']])
+  for (const document of [openapi, swagger]) {
+    assert.match(document.paths['/v1/leave'].get.description, /`Accept: text\/csv`.*`Accept: application\/x-ndjson`/)
+  }
+})
+
+test('an invalid parameter is refused as for a page', async () => {
+  const { status, body } = await send('/api/v1/leave?limit=0&employee_id=x', csv)
+  assert.is(status, 422)
+  assert.is(body.detail.length, 2)
+})
+
+test('a page names Accept in Vary; a result without rows is a header alone', async () => {
+  assert.is((await send('/api/v1/leave')).headers['vary'], 'Accept, Accept-Encoding')
+  assert.is((await send('/api/v1/departments?q=nowhere', csv)).text, 'id,name\r\n')
+  assert.is((await send('/api/v1/departments?q=nowhere', ndjson)).text, '')
+})
+
+const things: Registry = [
+  resourceFrom(
+    'things',
+    {
+      name: 'Thing',
+      area: 'Things',
+      table: 'things',
+      fields: { note: text(), kind: text({ filter: true }), n: integer(), x: number() },
+      required: [],
+      create: false,
+    },
+    [],
+  ),
+]
+
+test('rows far apart, odd texts and large rows are all in it once, and a client that leaves ends the stream', async () => {
+  const [thing] = things as [Registry[number]]
+  const url = await freshUrl()
+  const storage = await openStorage(things, url, storageOptions)
+  const odd = ['a"b', 'c,d', 'e\r\nf', '', ' ', '=1+1', '":12345678901234567890,', '\u202eabc', '𝒳'.repeat(9)]
+  const rows: RowValues[] = []
+  for (let n = 1; n <= 9_000; n++) {
+    const id = n * n * 7
+    const note = n % 1_000 === 0 ? 'long '.repeat(60_000) : (odd[n % 20] ?? `note ${n}`)
+    rows.push({ id, note, kind: n % 3 === 0 ? 'third' : 'other', n: n % 2 ? null : -n, x: n / 8 })
+  }
+  await storage.fill([{ resource: thing, rows }])
+  const streamed = async (query: { q?: string; filters?: Record<string, string> }) => {
+    const lines: RowValues[] = []
+    let largest = 0
+    for await (const chunk of storage.table(thing).stream({ q: '', filters: {}, ...query })) {
+      largest = Math.max(largest, chunk.length)
+      lines.push(...linesOf(Buffer.from(chunk).toString()))
+    }
+    return { lines, largest }
+  }
+  const { lines, largest } = await streamed({})
+  assert.equal(lines, rows)
+  assert.ok(largest < 400_000, `a part has ${largest} bytes`)
+  const third = rows.filter(({ kind }) => kind === 'third')
+  assert.equal((await streamed({ filters: { kind: 'third' } })).lines, third)
+  const found = third.filter(({ note }) => String(note).includes('note 8'))
+  assert.equal((await streamed({ q: 'NOTE 8', filters: { kind: 'third' } })).lines, found)
+  await storage.close()
+
+  const errors: string[] = []
+  const logger = pino({ level: 'error' }, { write: (line) => void errors.push(line) })
+  const service = await startService({ registry: things, url, logger })
+  const table = parseCsv((await service.send('/api/v1/things', csv)).text).slice(1)
+  assert.equal(
+    table,
+    rows.map((row) => ['id', 'note', 'kind', 'n', 'x'].map((name) => (row[name] === null ? null : String(row[name])))),
+  )
+  await new Promise<void>((resolve, reject) => {
+    const sent = request(`${service.address}/api/v1/things`, ndjson, (response) => {
+      response.once('data', () => {
+        response.destroy()
+        resolve()
+      })
+    })
+    sent.on('error', reject)
+    sent.end()
+  })
+  assert.is((await service.send('/api/v1/things?limit=1')).body.meta.total, rows.length)
+  assert.equal(errors, [], 'a client that leaves is not an error')
+})
+
+test('a download is compressed if the client accepts gzip', async () => {
+  const path = `/api/v1/${testedResources[0]?.path}`
+  const response = await fetch(`${address}${path}`, { headers: { ...ndjson.headers, 'accept-encoding': 'br, gzip' } })
+  assert.is(response.headers.get('content-encoding'), 'gzip')
+  assert.is(response.headers.get('vary'), 'Accept, Accept-Encoding')
+  assert.is(await response.text(), (await send(path, ndjson)).text)
+})
+
+test('a download beyond the limit is refused', async () => {
+  const refusing = await startService({ maxDownloads: 0 })
+  const { status, headers, body } = await refusing.send('/api/v1/employees', csv)
+  assert.is(status, 503)
+  assert.is(body.error.code, 'unavailable')
+  assert.ok(headers['retry-after'])
+  assert.is((await refusing.send('/api/v1/employees')).status, 200)
+})
+
+if (!server) {
+  test('an integer beyond 2^53 that another program wrote is not rounded', async () => {
+    const { Database } = await import('../../engine/storage/sqlite/driver.js')
+    const url = await freshUrl()
+    await (await openStorage(things, url, storageOptions)).close()
+    const database = new Database(url.slice('sqlite:'.length))
+    database.exec(`insert into things (id, note, n) values (1, '"n":1,', 9007199254740993)`)
+    database.close()
+    const { text: body } = await (await startService({ registry: things, url })).send('/api/v1/things', csv)
+    assert.is(body, 'id,note,kind,n,x\r\n1,"""n"":1,",,9007199254740993,\r\n')
+  })
+}
+
+test.run()

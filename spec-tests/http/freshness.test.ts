@@ -1,0 +1,191 @@
+/** Reads follow every write at once, whichever program made it: tags, cached responses, totals, searches and pages. */
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Field, Resource } from '../../engine/descriptor/registry.js'
+import { sharedDatabase } from '../support/database.js'
+import { registry, startService } from '../support/service.js'
+
+const otherClient = await sharedDatabase()
+const one = await startService({ url: otherClient.url })
+const other = await startService({ url: otherClient.url })
+
+const test = suite('fresh reads')
+
+test('a tag and the cached responses change with any row, whichever program wrote it', async () => {
+  const target = '/api/v1/departments?limit=200'
+  let total = (await one.send(target)).body.meta.total
+  const writers = [
+    () => otherClient.run('insert into departments (name) values (?)', 'By another program'),
+    () => otherClient.run("update departments set name = name || '!' where id = 1"),
+    () => otherClient.run('delete from departments where id = (select max(id) from departments)'),
+  ]
+  for (const [index, write] of writers.entries()) {
+    for (let n = 0; n < 3; n++) await one.send(target)
+    const before = await one.send(target)
+    await write()
+    total += [1, 0, -1][index] ?? 0
+    for (const service of [one, other]) {
+      const after = await service.send(target)
+      assert.is.not(after.headers.etag, before.headers.etag)
+      assert.is(after.body.meta.total, total)
+      assert.equal(after.body.data, await otherClient.run('select id, name from departments order by id'))
+    }
+  }
+})
+
+test('a search for the text of a filter is not served from the cache of that filter', async () => {
+  const target = '/api/v1/jobs?status=Open&q=a'
+  for (let n = 0; n < 3; n++) assert.ok((await one.send(target)).body.meta.total > 0)
+  const q = encodeURIComponent('status="Open"&a')
+  assert.is((await one.send(`/api/v1/jobs?q=${q}`)).body.meta.total, 0)
+  assert.is((await one.send(`/api/v1/jobs?q=${encodeURIComponent('status="Open"&q=a')}`)).body.meta.total, 0)
+})
+
+const isOptional = ({ kind, required }: Field) => kind === 'text' && !required
+const isNumber = ({ name, kind }: Field) => kind !== 'text' && name !== 'id'
+const shaped = registry.find(({ fields }) => fields.some(isOptional) && fields.some(isNumber)) as Resource
+const optional = shaped.fields.find(isOptional) as Field
+const moved = shaped.fields.find(isNumber) as Field
+const redacted: Field = { ...optional, redacted: true }
+const shapes: [change: string, fields: readonly Field[]][] = [
+  ['a field was added', [...shaped.fields, { ...optional, name: 'added_later' }]],
+  ['a field was redacted', shaped.fields.map((field) => (field === optional ? redacted : field))],
+  // Nothing changes in a PostgreSQL database.
+  ['a field was moved', [...shaped.fields.filter((field) => field !== moved), moved]],
+]
+for (const [change, fields] of shapes) {
+  test(`a tag changes with the shape of the rows: ${change}`, async () => {
+    const { url, close } = await sharedDatabase()
+    const changed = registry.map((resource) => (resource === shaped ? { ...resource, fields } : resource))
+    const before = await (await startService({ url })).get(`/v1/${shaped.path}`)
+    const after = await (await startService({ url, registry: changed })).get(`/v1/${shaped.path}`)
+    assert.is.not(after.text, before.text)
+    assert.is.not(after.headers.etag, before.headers.etag)
+    close()
+  })
+}
+
+const oddIds: [about: string, ids: readonly bigint[]][] = [
+  ['beyond 2^53', [2n ** 53n + 3n, 2n ** 53n + 5n, 2n ** 53n + 7n]],
+  ['the largest', [2n ** 63n - 1n]],
+  ['from the smallest to the largest', [-(2n ** 63n), -5n, 0n, 7n, 2n ** 53n + 3n, 2n ** 63n - 1n]],
+]
+for (const [about, ids] of oddIds) {
+  test(`pages hold rows with ids that another program chose: ${about}`, async () => {
+    const { url, run, close } = await sharedDatabase()
+    const { get } = await startService({ url })
+    await run('delete from attendance')
+    for (const id of ids) await run(`insert into attendance (id, att_date, status) values (${id}, 'x', 'found')`)
+    for (const query of ['', 'q=found&', 'status=found&']) {
+      for (let offset = 0; offset <= ids.length; offset++) {
+        const { text } = await get(`/v1/attendance?${query}limit=2&offset=${offset}`)
+        const listed = [...text.matchAll(/"id":(-?\d+)/g)].map(([, id]) => BigInt(id as string))
+        assert.equal(listed, ids.slice(offset, offset + 2), `${query}offset=${offset}`)
+      }
+    }
+    close()
+  })
+}
+
+test('the search index follows rows that another program wrote', async () => {
+  const find = async (q: string) => (await one.get(`/v1/departments?q=${encodeURIComponent(q)}`)).body.meta.total
+  await otherClient.run('insert into departments (name) values (?)', 'Ωμέγα Kanzlei')
+  assert.is(await find('ωΜΈΓΑ kan'), 1)
+  await otherClient.run('update departments set name = ? where name = ?', 'Nothing of it', 'Ωμέγα Kanzlei')
+  assert.is(await find('ωΜΈΓΑ kan'), 0)
+  assert.is(await find('nothing of'), 1)
+  await otherClient.run('delete from departments where name = ?', 'Nothing of it')
+  assert.is(await find('nothing of'), 0)
+})
+
+test('a row that one process creates is in the next response of the other', async () => {
+  for (let n = 0; n < 5; n++) {
+    const before = (await other.get('/v1/leave?limit=1')).body.meta.total
+    await one.create('leave', { leave_type: 'Study' })
+    assert.is((await other.get('/v1/leave?limit=1')).body.meta.total, before + 1)
+  }
+})
+
+test('of creates that share a commit, only the invalid ones fail', async () => {
+  const before = (await one.get('/v1/organizations')).body.meta.total
+  const bodies = Array.from({ length: 30 }, (_, n) => ({
+    name: 'Shared',
+    slug: n % 3 === 0 ? 'the-same' : `shared-${n}`,
+  }))
+  const responses = await Promise.all(bodies.map((body) => one.create('organizations', body)))
+  const stored = responses.filter(({ status }) => status === 201)
+  assert.is(stored.length, 21)
+  assert.ok(responses.every(({ status, body }) => status === 201 || body.error.details.issues[0].type === 'unique'))
+  assert.is((await other.get('/v1/organizations')).body.meta.total, before + 21)
+})
+
+test('a large table gives the same responses as a small one, also from worker threads', async () => {
+  const count = 50_000
+  const { total } = (await one.get('/v1/employees')).body.meta
+  await otherClient.run(`with recursive numbers(n) as (select 0 union all select n + 1 from numbers where n < ${count - 1})
+    insert into employees (code, first_name, status, alumni)
+      select 'BULK-' || n, case n % 8 when 0 then 'Zebulon' else 'Quentin' end,
+        case n % 2 when 1 then 'Active' else 'Dormant' end, 0 from numbers`)
+  const totalOf = async (query: string) => (await one.get(`/v1/employees?${query}`)).body.meta.total
+  assert.is(await totalOf(''), total + count)
+  assert.is(await totalOf('q=zebulon'), count / 8)
+  for (const n of [24999, 12345, 7777]) assert.is(await totalOf(`q=bulk-${n}`), 1)
+  assert.is(await totalOf('q=BULK-24999&status=Active'), 1)
+  assert.is(await totalOf('q=BULK-24999&status=Dormant'), 0)
+  assert.is(await totalOf('q=24999%20quentin'), 1)
+  assert.is(await totalOf('q=24999%20zebulon'), 0)
+  assert.is(await totalOf('q=qu&status=Dormant'), (count * 3) / 8)
+  assert.is(await totalOf('status=Dormant'), count / 2)
+  assert.is(await totalOf('status=Dormant&q=zebulon'), count / 8)
+  const deep = (await one.get(`/v1/employees?offset=${total + count - 3}`)).body
+  assert.equal(
+    deep.data.map((row: { code: string }) => row.code),
+    ['BULK-49997', 'BULK-49998', 'BULK-49999'],
+  )
+  await otherClient.run("delete from employees where code = 'BULK-5'")
+  const shifted = (await one.get(`/v1/employees?offset=${total + count - 3}`)).body
+  assert.equal(
+    shifted.data.map((row: { code: string }) => row.code),
+    ['BULK-49998', 'BULK-49999'],
+  )
+  assert.is(shifted.meta.total, total + count - 1)
+})
+
+test('pages begin at the right row when ids are missing, negative or changed', async () => {
+  for (const sql of [
+    'delete from employees where id % 7 = 3 and id > 20000',
+    'delete from employees where id between 30000 and 41000',
+    `insert into employees (id, code, first_name, status, alumni)
+      values (-5000, 'FAR-1', 'Far', 'Active', 0), (9000000, 'FAR-2', 'Far', 'Active', 0)`,
+    `update employees set id = 8000000 where code = 'BULK-49999'`,
+    `update employees set id = -1 where code = 'BULK-49990'`,
+  ]) {
+    await otherClient.run(sql)
+  }
+  const ids = (await otherClient.run('select id from employees order by id')).map(({ id }) => id)
+  for (const offset of [
+    0,
+    1,
+    2,
+    3,
+    5_000,
+    19_999,
+    20_000,
+    27_001,
+    ids.length - 3,
+    ids.length - 1,
+    ids.length,
+    10 ** 9,
+  ]) {
+    const { body } = await one.get(`/v1/employees?limit=5&offset=${offset}`)
+    assert.equal(
+      body.data.map((row: { id: number }) => row.id),
+      ids.slice(offset, offset + 5),
+      `offset ${offset}`,
+    )
+    assert.is(body.meta.total, ids.length)
+  }
+})
+
+test.after(() => otherClient.close())
+test.run()

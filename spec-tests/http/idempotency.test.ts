@@ -1,0 +1,150 @@
+/** Idempotency keys: a retry creates no second row, in any process, and a rejected create does not use up its key. */
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type Field, isMandatory, type Resource, writableFields } from '../../engine/descriptor/registry.js'
+import { sampleBody } from '../../support/samples.js'
+import { sharedDatabase } from '../support/database.js'
+import { registry, startService, type TestService, token } from '../support/service.js'
+
+const otherProgram = await sharedDatabase()
+const one = await startService({ url: otherProgram.url })
+const other = await startService({ url: otherProgram.url })
+
+const creatable = registry.filter((resource) => resource.create)
+/** Whether sample bodies differ from each other, and as many as are needed can be created. */
+const hasManyBodies = ({ fields }: Resource): boolean =>
+  fields.some(({ managed, kind }) => !managed && kind === 'number') &&
+  fields.every(({ references, unique }) => !references || !unique)
+const [first, second] = creatable.filter(hasManyBodies) as [Resource, Resource]
+
+const post = (service: TestService, resource: Resource, key: string, body: unknown) =>
+  service.send(`/api/v1/${resource.path}`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      'idempotency-key': key,
+    },
+    body: JSON.stringify(body),
+  })
+const totalOf = async (resource: Resource): Promise<number> =>
+  (await one.get(`/v1/${resource.path}?limit=1`)).body.meta.total
+const issueOf = (response: { body: { error: { details: { issues: { type: string; loc: string[] }[] } } } }) =>
+  response.body.error.details.issues[0]
+
+const test = suite('idempotency')
+
+for (const [index, resource] of creatable.entries()) {
+  test(`a retried create of ${resource.path} stores no second row and gets the same response`, async () => {
+    const key = `again-${resource.path}`
+    const body = sampleBody(registry, resource, 5_000 + index)
+    const before = await totalOf(resource)
+    const stored = await post(one, resource, key, body)
+    assert.is(stored.status, 201, stored.text)
+    assert.is(stored.headers['idempotency-replayed'], undefined)
+    for (const service of [one, other, one]) {
+      const replay = await post(service, resource, key, body)
+      assert.is(replay.status, 201)
+      assert.is(replay.headers['idempotency-replayed'], 'true')
+      assert.is(replay.text, stored.text)
+      assert.is(replay.headers.location, stored.headers.location)
+    }
+    assert.is(await totalOf(resource), before + 1)
+  })
+}
+
+test('the same key with another body or resource is rejected and stores nothing', async () => {
+  const body = sampleBody(registry, first, 6_000)
+  assert.is((await post(one, first, 'taken', body)).status, 201)
+  const totals = [await totalOf(first), await totalOf(second)]
+  for (const response of [
+    await post(one, first, 'taken', sampleBody(registry, first, 6_001)),
+    await post(other, second, 'taken', sampleBody(registry, second, 6_002)),
+  ]) {
+    assert.is(response.status, 422)
+    assert.is(issueOf(response)?.type, 'idempotency_key_reused')
+    assert.equal(issueOf(response)?.loc, ['header', 'Idempotency-Key'])
+  }
+  assert.equal([await totalOf(first), await totalOf(second)], totals)
+})
+
+test('the same key and body on another path is another request', async () => {
+  const namesOf = (fields: readonly Field[]) => fields.map(({ name }) => name)
+  const mandatoryOf = (resource: Resource) => namesOf(writableFields(resource).filter(isMandatory))
+  /** Whether the least body of one resource also creates the other. */
+  const isSharedBody = (a: Resource, b: Resource) =>
+    mandatoryOf(a).every((name) => namesOf(writableFields(b)).includes(name)) &&
+    mandatoryOf(b).every((name) => mandatoryOf(a).includes(name))
+  const [pair] = creatable.flatMap((a) => creatable.filter((b) => b !== a && isSharedBody(a, b)).map((b) => [a, b]))
+  assert.ok(pair, 'no two resources accept the same body')
+  const [a, b] = pair as [Resource, Resource]
+  const whole = sampleBody(registry, a, 6_500)
+  const body = Object.fromEntries(mandatoryOf(a).map((name) => [name, whole[name]]))
+  assert.is((await post(one, a, 'path', body)).status, 201)
+  const response = await post(one, b, 'path', body)
+  assert.is(response.status, 422)
+  assert.is(issueOf(response)?.type, 'idempotency_key_reused')
+})
+
+test('a rejected create does not use up its key', async () => {
+  const body = sampleBody(registry, first, 7_000)
+  assert.is((await post(one, first, 'free', { ...body, not_a_field: 1 })).status, 422)
+  assert.is((await post(one, first, 'free', body)).status, 201)
+})
+
+test('concurrent creates with one key store one row', async () => {
+  const body = sampleBody(registry, first, 8_000)
+  const before = await totalOf(first)
+  const responses = await Promise.all(
+    Array.from({ length: 40 }, (_, n) => post(n % 2 ? one : other, first, 'at-once', body)),
+  )
+  assert.ok(responses.every(({ status }) => status === 201))
+  assert.is(new Set(responses.map(({ text }) => text)).size, 1)
+  assert.is(responses.filter(({ headers }) => headers['idempotency-replayed'] === undefined).length, 1)
+  assert.is(await totalOf(first), before + 1)
+})
+
+test('a key expires after a day', async () => {
+  const body = sampleBody(registry, first, 9_000)
+  const id = (await post(one, first, 'old', body)).body.id
+  await otherProgram.run("update registry_keys set at = at - (24 * 60 - 10) * 60 * 1000 where key = 'old'")
+  const again = await post(one, first, 'old', body)
+  assert.is(again.body.id, id)
+  assert.is(again.headers['idempotency-replayed'], 'true')
+  await otherProgram.run("update registry_keys set at = at - 10 * 60 * 1000 where key = 'old'")
+  const fresh = await post(one, first, 'old', sampleBody(registry, first, 9_001))
+  assert.is(fresh.status, 201)
+  assert.ok(fresh.body.id > id)
+  assert.is(fresh.headers['idempotency-replayed'], undefined)
+  await otherProgram.run("update registry_keys set at = at - 24 * 60 * 60 * 1000 where key = 'old'")
+  await post(one, first, 'another', sampleBody(registry, first, 9_002))
+  assert.equal(await otherProgram.run("select key from registry_keys where key = 'old'"), [])
+})
+
+test('a key is 1 to 255 visible characters', async () => {
+  const bodies = (n: number) => sampleBody(registry, first, 10_000 + n)
+  const valid = ['a', 'x'.repeat(255), '"quoted"', '!~', '9f1c2b34-1f2e']
+  for (const [n, key] of valid.entries()) assert.is((await post(one, first, key, bodies(n))).status, 201, key)
+  for (const key of ['', 'x'.repeat(256), 'with space', 'tab\there', 'caf\u00e9']) {
+    const response = await post(one, first, key, bodies(100))
+    assert.is(response.status, 422, key)
+    assert.is(issueOf(response)?.type, 'idempotency_key')
+  }
+})
+
+test('every create documents the key', async () => {
+  const { body: openapi } = await one.get('/openapi.json')
+  const { body: swagger } = await one.send('/swagger.json')
+  for (const document of [openapi, swagger]) {
+    for (const { path } of creatable) {
+      const { parameters, responses } = document.paths[`/v1/${path}`].post
+      const header = parameters.find((parameter: { in: string }) => parameter.in === 'header')
+      assert.is(header.name, 'Idempotency-Key')
+      assert.not.ok(header.required)
+      assert.ok(responses[201].headers['Idempotency-Replayed'])
+    }
+  }
+})
+
+test.after(() => otherProgram.close())
+test.run()

@@ -1,0 +1,119 @@
+/** Searches and filters in a large table, with few and many matches, compared with plain JavaScript. */
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Resource, RowValues } from '../../engine/descriptor/registry.js'
+import { sharedDatabase } from '../support/database.js'
+import { containing, joinedText } from '../support/searchOracle.js'
+import { registry, startService } from '../support/service.js'
+
+const otherProgram = await sharedDatabase()
+const { get } = await startService({ url: otherProgram.url })
+const employees = registry.find(({ path }) => path === 'employees') as Resource
+
+const count = 30_000
+// Groups of sizes around the limit for small results, consecutive (by n) and scattered (by place; 7,919 is coprime to the count).
+await otherProgram.run(`with recursive numbers(n) as (select 0 union all select n + 1 from numbers where n < ${count - 1}),
+    places(n, place) as (select n, n * 7919 % ${count} from numbers)
+  insert into employees (code, first_name, branch, candidate_id, status, alumni) select 'LOT-' || n,
+    case when place < 1 then 'Only' when place < 200 then 'Some' when place < 400 then 'Few*'
+      when place < 601 then 'More' else 'Many' end,
+    case when place % 5 = 0 then 'Łódź_100%' else 'Ulm' end,
+    case when n < 1 then 1 when n < 200 then 2 when n < 400 then 3 when n < 601 then 4 when n < 9000 then 5 end,
+    case when n % 3 = 0 then 'Dormant' else 'Active' end, 0
+  from places`)
+const rows = (await otherProgram.run('select * from employees order by id')) as RowValues[]
+const textOf = new Map(rows.map((row) => [row, joinedText(employees, row)]))
+
+const matchCache = new Map<string, readonly RowValues[]>([['', rows]])
+const withText = (q: string): readonly RowValues[] => {
+  const contains = containing(q)
+  const found = matchCache.get(q) ?? rows.filter((row) => contains(textOf.get(row) ?? ''))
+  matchCache.set(q, found)
+  return found
+}
+
+interface ListRequest {
+  readonly q?: string
+  readonly filters?: RowValues
+  readonly limit?: number
+  readonly offset?: number
+}
+
+const checkList = async ({ q = '', filters = {}, limit = 20, offset = 0 }: ListRequest): Promise<void> => {
+  const given = Object.entries({ q, ...filters, limit, offset })
+  const query = given.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join('&')
+  const expected = withText(q).filter((row) => Object.entries(filters).every(([name, value]) => row[name] === value))
+  const { status, body } = await get(`/v1/employees?${query}`)
+  assert.is(status, 200, query)
+  assert.is(body.meta.total, expected.length, query)
+  assert.equal(
+    body.data.map(({ id }: { id: number }) => id),
+    expected.slice(offset, offset + limit).map(({ id }) => id),
+    query,
+  )
+}
+
+const texts = [
+  'only',
+  'SOME',
+  'few*',
+  'More',
+  'many',
+  'lot-12345',
+  'LOT-29999 many',
+  'lot-1',
+  'łódź_100%',
+  'ŁÓDŹ',
+  'ulm dormant',
+  'some ulm',
+  'only łódź',
+  '*',
+  '%',
+  'zq',
+  'nowhere',
+  'lot-12345 nowhere',
+  'a'.repeat(1_200),
+  'LOT-77 many ulm act',
+]
+const filters: readonly RowValues[] = [
+  {},
+  { status: 'Dormant' },
+  ...[1, 2, 3, 4, 5, 6, 987_654].map((candidate_id) => ({ candidate_id })),
+  { candidate_id: 3, status: 'Dormant' },
+  { candidate_id: 5, status: 'Active', dept_id: 1 },
+]
+
+const test = suite('a large table')
+
+for (const q of ['', ...texts]) {
+  test(`${q === '' ? 'no search' : `"${q.slice(0, 20)}"`} with every filter`, async () => {
+    for (const one of filters) await checkList({ q, filters: one })
+  })
+}
+
+test('every page of a result', async () => {
+  for (const request of [
+    { q: 'few*' },
+    { q: 'more' },
+    { filters: { candidate_id: 3 } },
+    { filters: { candidate_id: 4 } },
+  ]) {
+    for (const offset of [0, 1, 150, 199, 200, 201, 5_000]) await checkList({ ...request, offset, limit: 50 })
+  }
+})
+
+test('a page that begins in one step of a read and ends in the next', async () => {
+  // The first step goes through 8 blocks of 2,048 rows.
+  for (const { q = '', filters: one = {} } of [{ filters: { status: 'Dormant' } }, { q: 'many' }]) {
+    const found = withText(q).filter((row) => Object.entries(one).every(([name, value]) => row[name] === value))
+    const border = found.findIndex(({ id }) => Number(id) >= 8 * 2048)
+    for (const before of [0, 1, 10]) await checkList({ q, filters: one, offset: border - before, limit: 20 })
+  }
+})
+
+test('many concurrent requests', async () => {
+  await Promise.all(texts.flatMap((q) => filters.map((one) => checkList({ q, filters: one, limit: 7, offset: 3 }))))
+})
+
+test.after(() => otherProgram.close())
+test.run()

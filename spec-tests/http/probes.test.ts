@@ -1,0 +1,117 @@
+/** The probes of orchestrators, with and without a database that responds. */
+import { renameSync } from 'node:fs'
+import { connect } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { createApp } from '../../engine/http/app.js'
+import { listen } from '../../engine/http/listen.js'
+import { createLogger } from '../../engine/process/log.js'
+import type { Storage } from '../../engine/storage/storage.js'
+import { product } from '../../product.js'
+import { startProcess } from '../../support/process.js'
+import { freshUrl, server } from '../support/database.js'
+import { startService } from '../support/service.js'
+
+const test = suite('probes')
+
+test('a service that works lives and is ready', async () => {
+  const { send } = await startService()
+  for (const path of ['/livez', '/readyz']) {
+    const { status, body, headers } = await send(path)
+    assert.is(status, 200)
+    assert.equal(body, { status: 'ok' })
+    assert.is(headers['cache-control'], 'no-store')
+    assert.is((await send(path, { method: 'POST' })).status, 405)
+  }
+})
+
+/** A service whose database responds as given. */
+const statusesWith = async (ping: Storage['ping'], isStopping = false) => {
+  const storage = { ping, table: () => assert.unreachable() } as unknown as Storage
+  const service = { product, registry: [], storage, token: undefined, isStopping: () => isStopping }
+  const { address, stop } = await listen(createApp(service, createLogger('silent')), { host: '127.0.0.1', port: 0 })
+  const responses = await Promise.all(['/livez', '/readyz'].map((path) => fetch(`${address}${path}`)))
+  const bodies = (await Promise.all(responses.map((response) => response.json()))) as {
+    status?: string
+    error?: { code: string; message: string }
+  }[]
+  await stop()
+  return { statuses: responses.map(({ status }) => status), bodies }
+}
+
+test('without a database, a process lives and is not ready', async () => {
+  const { statuses, bodies } = await statusesWith(() => Promise.reject(new Error('gone')))
+  assert.equal(statuses, [200, 503])
+  assert.is(bodies[1]?.error?.code, 'unavailable')
+})
+
+test('on a standby, a process is ready to read', async () => {
+  const { statuses, bodies } = await statusesWith(async () => ({ isReadOnly: true, changedTables: [] }))
+  assert.equal(statuses, [200, 200])
+  assert.equal(bodies[1], { status: 'read-only' })
+})
+
+test('a process that stops lives and is not ready', async () => {
+  const { statuses, bodies } = await statusesWith(async () => ({ isReadOnly: false, changedTables: [] }), true)
+  assert.equal(statuses, [200, 503])
+  assert.match(bodies[1]?.error?.message ?? '', /service is stopping/)
+})
+
+for (const WORKERS of ['1', '2']) {
+  test(`with DRAIN_DELAY_MS, ${WORKERS} process(es) that stop serve on, live and are not ready`, async () => {
+    const running = await startProcess({ DATABASE_URL: await freshUrl(), DRAIN_DELAY_MS: '4000', WORKERS })
+    const get = async (path: string) => {
+      const { status } = await fetch(`${running.address}${path}`, { headers: { connection: 'close' } })
+      return status
+    }
+    assert.is(await get('/readyz'), 200)
+    const code = running.end('SIGTERM')
+    while ((await get('/readyz')) !== 503);
+    assert.equal([await get('/livez'), await get('/api/v1/leave')], [200, 200])
+    assert.is(await code, 0)
+  })
+}
+
+test('while a request is being finished, /readyz on its connection is 503', async () => {
+  const running = await startProcess({ DATABASE_URL: await freshUrl(), API_TOKEN: 'a-token-of-some-length' })
+  const socket = connect(Number(new URL(running.address).port), '127.0.0.1')
+  let received = ''
+  socket.on('data', (chunk) => {
+    received += chunk
+  })
+  const body = '{"leave_type":"Annual"}'
+  socket.write(
+    `POST /api/v1/leave HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer a-token-of-some-length\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`,
+  )
+  while (!received.includes('100 Continue')) await setTimeout(20)
+  const code = running.end('SIGTERM')
+  // The port is closed once the signal has arrived.
+  const isOpen = () =>
+    fetch(`${running.address}/livez`, { headers: { connection: 'close' } }).then(
+      () => true,
+      () => false,
+    )
+  while (await isOpen()) await setTimeout(20)
+  socket.write(`${body}GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n`)
+  assert.is(await code, 0)
+  assert.match(received, /HTTP\/1\.1 201 .*HTTP\/1\.1 503 /s)
+  socket.destroy()
+})
+
+if (!server) {
+  test('while the file is gone, a process lives and is not ready; when it is back, it is ready', async () => {
+    const url = await freshUrl()
+    const path = url.slice('sqlite:'.length)
+    const running = await startProcess({ DATABASE_URL: url })
+    const get = async (probe: string) => (await fetch(`${running.address}${probe}`)).status
+    assert.equal([await get('/livez'), await get('/readyz')], [200, 200])
+    renameSync(path, `${path}.moved`)
+    assert.equal([await get('/livez'), await get('/readyz')], [200, 503])
+    renameSync(`${path}.moved`, path)
+    assert.equal([await get('/livez'), await get('/readyz')], [200, 200])
+    assert.is(await running.end('SIGTERM'), 0)
+  })
+}
+
+test.run()

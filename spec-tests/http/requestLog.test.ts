@@ -1,0 +1,242 @@
+/** The access log, request ids, Server-Timing and metrics; and what none of them may contain. */
+import { request } from 'node:http'
+import { connect } from 'node:net'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { parseTraceparent } from '../../engine/http/traceContext.js'
+import { startProcess } from '../../support/process.js'
+import { freshUrl } from '../support/database.js'
+
+const token = 'secret-token-0123456789'
+const password = 'hash-that-nobody-may-see'
+const running = await startProcess({
+  DATABASE_URL: await freshUrl(),
+  API_TOKEN: token,
+  LOG_LEVEL: 'info',
+  METRICS_PORT: '0',
+})
+const at = (path: string, init: RequestInit = {}): Promise<Response> => fetch(`${running.address}/api/v1${path}`, init)
+const post = (headers: Record<string, string>, body: string): Promise<Response> =>
+  at('/leave', { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body })
+
+/** Sends bytes that never reach the app; resolves with the whole response. */
+const sendRaw = (bytes: string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const socket = connect(Number(new URL(running.address).port), '127.0.0.1', () => socket.end(bytes))
+    let received = ''
+    socket.on('data', (chunk) => {
+      received += chunk
+    })
+    socket.on('error', reject)
+    socket.on('close', () => resolve(received))
+  })
+const auth = `Authorization: Bearer ${token}\r\nContent-Type: application/json\r\n`
+const refusals = {
+  'an unknown method': { status: 400, bytes: 'BREW / HTTP/1.1\r\nHost: a\r\n\r\n' },
+  'an invalid host': { status: 400, bytes: 'GET /api HTTP/1.1\r\nHost: a b\r\n\r\n' },
+  'a tunnel': { status: 405, bytes: 'CONNECT a:80 HTTP/1.1\r\nHost: a:80\r\n\r\n' },
+  'a URL that is too long': { status: 414, bytes: `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n` },
+  'headers that are too large': { status: 431, bytes: `GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n\r\n` },
+  'a traced request without a host': {
+    status: 400,
+    bytes: `GET /api HTTP/1.1\r\ntraceparent: 00-${'7'.repeat(32)}-${'8'.repeat(16)}-01\r\n\r\n`,
+  },
+  'an unknown transfer coding': {
+    status: 501,
+    bytes: `POST /api/v1/leave HTTP/1.1\r\nHost: a\r\n${auth}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`,
+  },
+  'a body that is too short': {
+    status: 400,
+    bytes: `POST /api/v1/leave HTTP/1.1\r\nHost: a\r\n${auth}Content-Length: 9\r\n\r\n{`,
+  },
+  'a compressed body that is too short': {
+    status: 400,
+    bytes: `POST /api/v1/leave HTTP/1.1\r\nHost: a\r\n${auth}Content-Encoding: gzip\r\nContent-Length: 9\r\n\r\n\x1f`,
+  },
+}
+const refused: Record<string, string> = {}
+for (const [what, { bytes }] of Object.entries(refusals)) refused[what] = await sendRaw(bytes)
+
+const ok = await at('/employees?q=very-private&limit=3', { headers: { 'x-request-id': 'from-the-proxy-7' } })
+const sentTag = ok.headers.get('etag') ?? ''
+await ok.text()
+const unchanged = await at('/employees?q=very-private&limit=3', { headers: { 'if-none-match': sentTag } })
+const row = await at('/employees/3')
+const missing = await at('/employees/none')
+const badId = await at('/employees', { headers: { 'x-request-id': 'no spaces allowed' } })
+const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
+const traced = await at('/employees/4', { headers: { traceparent } })
+const badTrace = await at('/employees/5', { headers: { traceparent: traceparent.toUpperCase() } })
+const download = await at('/employees', { headers: { accept: 'text/csv' } })
+const downloaded = await download.text()
+const authorization = `Bearer ${token}`
+const made = await post({ authorization, 'idempotency-key': 'k' }, '{"leave_type":"body-that-is-private"}')
+const again = await post({ authorization, 'idempotency-key': 'k' }, '{"leave_type":"body-that-is-private"}')
+const wrong = await post({ authorization: 'Bearer wrong-secret' }, '{}')
+const unknown = await post({ authorization }, `{"password_hash":"${password}"}`)
+const responses = { ok, unchanged, row, missing, badId, traced, badTrace, made, again, wrong, unknown }
+const statuses = {
+  ok: 200,
+  unchanged: 304,
+  row: 200,
+  missing: 404,
+  badId: 200,
+  traced: 200,
+  badTrace: 200,
+  made: 201,
+  again: 201,
+  wrong: 401,
+  unknown: 422,
+}
+const metricsAddress = /Metrics at ([^\s"]+)/.exec(running.output())?.[1] ?? ''
+const metrics = await (await fetch(metricsAddress)).text()
+await running.end('SIGTERM')
+const lines = running
+  .output()
+  .split('\n')
+  .filter((line) => line.startsWith('{'))
+  .map((line) => JSON.parse(line) as Record<string, unknown>)
+const lineOf = (response: Response) => lines.find(({ id }) => id === response.headers.get('x-request-id'))
+
+const test = suite('request log')
+
+for (const [name, response] of Object.entries(responses)) {
+  test(`${name}: one line with method, path, status, duration, id and bytes`, () => {
+    assert.is(response.status, statuses[name as keyof typeof statuses])
+    const line = lineOf(response)
+    assert.ok(line, 'no line has the id of the response')
+    assert.is(line?.['status'], response.status)
+    assert.match(String(line?.['method']), /^(GET|POST)$/)
+    assert.match(String(line?.['path']), /^\/api\/v1\/[a-z/0-9]+$/)
+    assert.type(line?.['duration'], 'number')
+    assert.is(line?.['bytes'], Number(response.headers.get('content-length') ?? 0))
+    assert.is(lines.filter(({ id }) => id === line?.['id']).length, 1)
+  })
+}
+
+for (const [what, { status }] of Object.entries(refusals)) {
+  test(`${what}: the response has every common header and one log line`, () => {
+    const [head = '', body = ''] = (refused[what] ?? '').split('\r\n\r\n')
+    assert.match(head, new RegExp(`^HTTP/1\\.1 ${status} `))
+    for (const header of [
+      /^date: \w{3}, \d\d /im,
+      /^access-control-allow-origin: \*/im,
+      /^access-control-expose-headers: .*X-Request-Id/im,
+      /^cache-control: no-store/im,
+      /^content-type: application\/json; charset=utf-8/im,
+      /^connection: close/im,
+    ]) {
+      assert.match(head, header)
+    }
+    assert.match(JSON.parse(body).error.code, /^(bad_request|method_not_allowed)$/)
+    const id = /^x-request-id: (\S+)/im.exec(head)?.[1]
+    const logged = lines.filter((line) => line['id'] === id)
+    assert.is(logged.length, 1)
+    assert.is(logged[0]?.['status'], status)
+    assert.is(logged[0]?.['bytes'], Buffer.byteLength(body))
+  })
+}
+
+test('a download has one line, with its bytes', () => {
+  const logged = lines.filter(({ id }) => id === download.headers.get('x-request-id'))
+  assert.equal(
+    logged.map(({ status, bytes }) => ({ status, bytes })),
+    [{ status: 200, bytes: Buffer.byteLength(downloaded) }],
+  )
+})
+
+test('a valid request id is used, an invalid one is replaced', () => {
+  assert.is(ok.headers.get('x-request-id'), 'from-the-proxy-7')
+  assert.match(badId.headers.get('x-request-id') ?? '', /^[0-9a-f-]{36}$/)
+})
+
+test('a valid traceparent is logged, an invalid one is ignored', () => {
+  assert.is(lineOf(traced)?.['trace_id'], '4bf92f3577b34da6a3ce929d0e0e4736')
+  assert.is(lineOf(traced)?.['parent_id'], '00f067aa0ba902b7')
+  for (const response of [badTrace, ok]) {
+    assert.not.ok('trace_id' in (lineOf(response) ?? {}))
+    assert.not.ok('parent_id' in (lineOf(response) ?? {}))
+  }
+  assert.is(lines.filter((line) => line['trace_id'] === '7'.repeat(32)).length, 1)
+})
+
+const [trace, parent] = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331']
+const traceparents: Readonly<Record<string, boolean>> = {
+  [`00-${trace}-${parent}-00`]: true,
+  [`00-${trace}-${parent}-ff`]: true,
+  [`cc-${trace}-${parent}-01`]: true,
+  [`cc-${trace}-${parent}-01-what-the-future-will-be`]: true,
+  [`cc-${trace}-${parent}-01.what`]: false,
+  [`ff-${trace}-${parent}-01`]: false,
+  [`00-${trace}-${parent}-01-more`]: false,
+  [`00-${trace}-${parent}-01-`]: false,
+  [`00-${trace}-${parent}-1`]: false,
+  [`00-${trace}-${parent}`]: false,
+  [`0-${trace}-${parent}-01`]: false,
+  [`00-${'0'.repeat(32)}-${parent}-01`]: false,
+  [`00-${trace}-${'0'.repeat(16)}-01`]: false,
+  [`00-${trace.slice(1)}-${parent}-01`]: false,
+  [`00-${trace}0-${parent}-01`]: false,
+  [`00-${trace}-${parent.toUpperCase()}-01`]: false,
+  [`00_${trace}_${parent}_01`]: false,
+  [` 00-${trace}-${parent}-01`]: false,
+  [`00-${trace}-${parent}-01, 00-${trace}-${parent}-01`]: false,
+  [`cc-${trace}-${parent}-01-a, cc-${trace}-${parent}-01`]: false,
+  [`00-${trace}-${parent}-01\n`]: false,
+  '': false,
+}
+for (const [header, isValid] of Object.entries(traceparents)) {
+  test(`traceparent ${JSON.stringify(header)} is ${isValid ? '' : 'not '}valid`, () => {
+    assert.equal(parseTraceparent(header), isValid ? { traceId: trace, parentId: parent } : undefined)
+  })
+}
+
+test('reads have a Server-Timing', () => {
+  for (const response of [ok, unchanged, row]) {
+    assert.match(
+      response.headers.get('server-timing') ?? '',
+      /^parse;dur=[\d.e-]+, query;dur=[\d.e-]+, total;dur=[\d.e-]+$/,
+    )
+  }
+  assert.is(made.headers.get('server-timing'), null)
+})
+
+test('the log contains no secret', () => {
+  for (const secret of [token, 'wrong-secret', 'very-private', 'body-that-is-private', password]) {
+    assert.not.ok(running.output().includes(secret), secret)
+  }
+})
+
+const sample = (name: string): number =>
+  Number(new RegExp(`^${name.replaceAll(/[{}]/g, '\\$&')} (\\S+)$`, 'm').exec(metrics)?.[1])
+
+test('metrics count requests, creates, rows and the process itself', () => {
+  assert.is(sample('registry_http_requests_total{operation="listEmployees",status="200"}'), 3)
+  assert.is(sample('registry_http_requests_total{operation="listEmployees",status="304"}'), 1)
+  assert.is(sample('registry_http_requests_total{operation="createLeaveRequest",status="201"}'), 2)
+  assert.is(sample('registry_creates_total{operation="createLeaveRequest"}'), 1)
+  assert.is(sample('registry_rows{resource="leave"}'), 241)
+  assert.is(sample('registry_http_request_duration_seconds_count{operation="getEmployee"}'), 4)
+  assert.is(sample('registry_http_requests_total{operation="none",status="400"}'), 3)
+  assert.is(sample('registry_http_requests_total{operation="createLeaveRequest",status="400"}'), 2)
+  for (const status of [405, 414, 431, 501]) {
+    assert.is(sample(`registry_http_requests_total{operation="none",status="${status}"}`), 1)
+  }
+  for (const name of ['process_cpu_seconds_total', 'process_resident_memory_bytes', 'nodejs_eventloop_lag_seconds']) {
+    assert.ok(sample(name) >= 0, name)
+  }
+})
+
+test('without METRICS_PORT there are no metrics; a short token causes a warning that does not show it', async () => {
+  const plain = await startProcess({ DATABASE_URL: await freshUrl(), API_TOKEN: 'sh0rt' })
+  assert.not.ok(plain.output().includes('Metrics at'))
+  assert.match(plain.output(), /API_TOKEN has fewer than 16 characters/)
+  assert.not.ok(plain.output().includes('sh0rt'))
+  const status = await new Promise((resolve) => {
+    request(`${plain.address}/metrics`, (response) => resolve(response.statusCode)).end()
+  })
+  assert.is(status, 404)
+  await plain.end('SIGTERM')
+})
+
+test.run()

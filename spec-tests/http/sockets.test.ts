@@ -1,0 +1,339 @@
+/** Invalid and hostile HTTP: every request gets one response, in the envelope, and harms no other client. */
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { Readable } from 'node:stream'
+import { setTimeout } from 'node:timers/promises'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { connectionsOf, maxWaiting } from '../../engine/http/connections.js'
+import { listen } from '../../engine/http/listen.js'
+import { startProcess } from '../../support/process.js'
+import { type Header, parseResponses, RawConnection, requestBytes } from '../../support/rawHttp.js'
+import { corpus, traversals } from '../support/corpus.js'
+import { token } from '../support/service.js'
+
+const running = await startProcess({ DATABASE_URL: 'sqlite::memory:', API_TOKEN: token })
+const port = Number(new URL(running.address).port)
+
+/** Writes bytes unchanged, then some more at intervals; resolves with everything received until the server closed. */
+const exchange = (bytes: string, more?: { piece: string; every: number }): Promise<Buffer> =>
+  new Promise((resolve, reject) => {
+    const received: Buffer[] = []
+    const socket = connect(port, '127.0.0.1', () => {
+      // Without more to send, the client closes its side.
+      if (more) socket.write(bytes, 'latin1')
+      else socket.end(bytes, 'latin1')
+    })
+    const going = more && setInterval(() => socket.writable && socket.write(more.piece), more.every)
+    const patience = AbortSignal.timeout(90_000)
+    patience.onabort = () => socket.destroy(new Error('the server has not closed the connection'))
+    socket.on('data', (chunk) => received.push(chunk))
+    socket.on('error', (error: Error & { code?: string }) => {
+      // A server that has responded may close without reading the rest.
+      if (error.code !== 'ECONNRESET' && error.code !== 'EPIPE') reject(error)
+    })
+    socket.on('close', () => {
+      clearInterval(going)
+      resolve(Buffer.concat(received))
+    })
+  })
+
+const slowHead = 'POST /api/v1/leave HTTP/1.1\r\nHost: a\r\n'
+/** Started now, so that they wait while the other tests run. */
+const slow = {
+  'headers that do not end': exchange(slowHead, { piece: 'X: y\r\n', every: 1_000 }),
+  'a body that does not end': exchange(
+    `${slowHead}Authorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n`,
+    { piece: ' ', every: 1_000 },
+  ),
+}
+for (const exchanged of Object.values(slow)) exchanged.catch(() => {})
+
+const isHealthy = async (): Promise<void> => {
+  const response = await fetch(`${running.address}/api/v1/health`, { signal: AbortSignal.timeout(30_000) })
+  assert.is(response.status, 200)
+  assert.is(running.child.exitCode, null)
+}
+
+const test = suite('sockets')
+
+for (const { name, bytes, statuses } of corpus) {
+  test(name, async () => {
+    const responses = parseResponses(await exchange(bytes))
+    const shown = responses.map(({ status, text }) => `${status} ${text.slice(0, 120)}`).join('\n')
+    assert.is(responses.length, statuses.length, `responses: ${shown}`)
+    for (const [index, { status, headers, text }] of responses.entries()) {
+      assert.ok(statuses[index]?.includes(status), shown)
+      if (status < 400) continue
+      assert.is(headers.get('content-type'), 'application/json; charset=utf-8', shown)
+      assert.is(typeof JSON.parse(text).error.code, 'string', shown)
+    }
+    await isHealthy()
+  })
+}
+
+test('a request whose body becomes invalid after its response gets no second response', async () => {
+  const head = 'POST /api/v1/leave HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n'
+  const responses = parseResponses(await exchange(head, { piece: 'no chunk\r\n', every: 300 }))
+  assert.equal(
+    responses.map(({ status }) => status),
+    [401],
+  )
+})
+
+const head = (method: string, path: string, headers = ''): string =>
+  `${method} ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n${headers}\r\n`
+const health = head('GET', '/api/v1/health')
+const closing = head('GET', '/api/v1/health', 'Connection: close\r\n')
+const valid = '{"leave_type":"after a close"}'
+const create = head('POST', '/api/v1/leave', `Content-Length: ${valid.length}\r\n`) + valid
+
+const causes: [what: string, bytes: string, status: number, message: RegExp][] = [
+  ['an unknown method', 'BREW / HTTP/1.1\r\n\r\n', 400, /method/],
+  ['a raw byte in a URL', 'GET /\xff HTTP/1.1\r\n\r\n', 400, /URL .* percent-encoded/],
+  ['a space in a URL', 'GET /a b HTTP/1.1\r\n\r\n', 400, /Expected HTTP\//],
+  ['an invalid header name', head('GET', '/', 'Bad Header: x\r\n'), 400, /header token/],
+  ['a NUL in a header', head('GET', '/', 'X: a\0b\r\n'), 400, /header value/],
+  ['an unknown version', 'GET / HTTP/1.7\r\nHost: a\r\n\r\n', 400, /HTTP version/],
+  ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 505, /HTTP\/1\.1/],
+  ['a header that is too large', head('GET', '/', `X: ${'x'.repeat(20_000)}\r\n`), 431, /headers are too large/],
+  ['a URL that is too long', head('GET', `/${'x'.repeat(20_000)}`), 414, /URL is too long/],
+  ['a URL that is too long, pipelined', `${health}${head('GET', `/${'x'.repeat(20_000)}`)}`, 414, /URL is too long/],
+  ['an invalid Content-Length', head('POST', '/', 'Content-Length: +1\r\n'), 400, /Content-Length/],
+  ['a bad chunk', `${head('POST', '/api/v1/leave', 'Transfer-Encoding: chunked\r\n')}zz\r\n`, 400, /chunk size/],
+  ['a short body', `${head('POST', '/api/v1/leave', 'Content-Length: 9\r\n')}{`, 400, /shorter/],
+  ['a short chunk', `${head('POST', '/api/v1/leave', 'Transfer-Encoding: chunked\r\n')}9\r\n{`, 400, /shorter/],
+  ['headers that end early', 'GET / HTTP/1.1\r\nHo', 400, /ended before its headers/],
+  ['a transfer coding', head('POST', '/api/v1/leave', 'Transfer-Encoding: gzip, chunked\r\n'), 501, /must be chunked/],
+  ['a transfer coding without chunks', head('POST', '/', 'Transfer-Encoding: gzip\r\n'), 400, /must be chunked/],
+  ['CONNECT', 'CONNECT a:80 HTTP/1.1\r\nHost: a:80\r\n\r\n', 405, /CONNECT/],
+  ['CONNECT, pipelined', `${health}CONNECT a:80 HTTP/1.1\r\nHost: a:80\r\n\r\n`, 405, /CONNECT/],
+  ...['', 'a b', 'http://a', 'a/b', 'a,b', 'a:b', 'u@a', '[::1', '::1'].map(
+    (host): [string, string, number, RegExp] => [
+      `the host "${host}"`,
+      `GET /api HTTP/1.1\r\nHost: ${host}\r\n\r\n`,
+      400,
+      /Host/,
+    ],
+  ),
+]
+for (const [what, bytes, status, message] of causes) {
+  test(`${what}: ${status}, and the message names the cause`, async () => {
+    const last = parseResponses(await exchange(bytes)).at(-1)
+    assert.is(last?.status, status)
+    assert.match(JSON.parse(last?.text ?? '').error.message, message)
+    assert.is(last?.headers.get('cache-control'), 'no-store')
+    assert.is(last?.headers.get('connection'), 'close')
+  })
+}
+
+for (const host of ['a', 'a.example:8080', '127.0.0.1:1', '[::1]:3000', '[::1]', 'a_b.example', 'a:']) {
+  test(`the host "${host}" is valid`, async () => {
+    const bytes = `GET /api/v1/health HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`
+    assert.is(parseResponses(await exchange(bytes))[0]?.status, 200)
+  })
+}
+
+for (const [what, first, status] of [
+  ['Connection: close', closing, 200],
+  ['HTTP/1.0', 'GET /api/v1/health HTTP/1.0\r\n\r\n', 200],
+  ['an invalid host', 'GET /api HTTP/1.1\r\nHost: a b\r\n\r\n', 400],
+  ['CONNECT', 'CONNECT a:80 HTTP/1.1\r\nHost: a:80\r\n\r\n', 405],
+] as const) {
+  test(`nothing that follows ${what} is handled`, async () => {
+    const total = async (): Promise<number> => {
+      const response = await fetch(`${running.address}/api/v1/leave?q=after%20a%20close`)
+      return ((await response.json()) as { meta: { total: number } }).meta.total
+    }
+    for (const next of [create, health, 'junk\r\n\r\n']) {
+      const responses = parseResponses(await exchange(first + next))
+      assert.equal(
+        responses.map((response) => response.status),
+        [status],
+      )
+    }
+    assert.is(await total(), 0)
+  })
+}
+
+test('HEAD with an invalid host has no body', async () => {
+  const received = await exchange('HEAD /api HTTP/1.1\r\nHost: a b\r\n\r\n')
+  assert.match(received.toString(), /^HTTP\/1\.1 400 .*\r\n\r\n$/s)
+})
+
+test('an expectation other than 100-continue is ignored', async () => {
+  const bytes = head('GET', '/api/v1/health', 'Expect: tea\r\nConnection: close\r\n')
+  assert.is(parseResponses(await exchange(bytes))[0]?.status, 200)
+})
+
+test('a client that does not close its side of a refused connection is cut off', async () => {
+  for (const bytes of ['BREW / HTTP/1.1\r\n\r\n', 'CONNECT a:80 HTTP/1.1\r\nHost: a:80\r\n\r\n']) {
+    const responses = parseResponses(await exchange(bytes, { piece: 'x', every: 500 }))
+    assert.is(responses.length, 1)
+  }
+})
+
+test('requests that a client sends ahead are handled one after another, in turn with those of other clients', async () => {
+  const body = '{"leave_type":"ahead"}'
+  const one = head('POST', '/api/v1/leave', `Content-Length: ${body.length}\r\n`) + body
+  const ahead = 300
+  const wire = new RawConnection(running.address)
+  await wire.send(Buffer.from(health))
+  const socket = connect(port, '127.0.0.1', () => socket.end(one.repeat(ahead)))
+  const received: Buffer[] = []
+  socket.on('data', (chunk) => received.push(chunk))
+  const ended = once(socket, 'end')
+  await once(socket, 'data')
+  const other = await wire.send(Buffer.from(one), 'POST')
+  wire.close()
+  await ended
+  const ids = parseResponses(Buffer.concat(received)).map(({ text }) => JSON.parse(text).id as number)
+  assert.is(ids.length, ahead)
+  const [last = 0] = ids.slice(-1)
+  assert.equal(
+    ids,
+    ids.toSorted((a, b) => a - b),
+  )
+  assert.ok(JSON.parse(other.text).id < last, 'the other client had to wait for all of them')
+})
+
+test('a client that sends thousands of requests ahead gets every response, in order', async () => {
+  const ids = Array.from({ length: 5_000 }, (_, n) => 1 + (n % 100))
+  const responses = parseResponses(await exchange(ids.map((id) => head('GET', `/api/v1/employees/${id}`)).join('')))
+  assert.equal(
+    responses.map(({ text }) => JSON.parse(text).id),
+    ids,
+  )
+})
+
+test('a connection whose requests wait is not read further', async () => {
+  const ahead = 3_000
+  const pending: ServerResponse[] = []
+  const connections = connectionsOf((response) => void pending.push(response), 60_000)
+  let parsed = 0
+  const server = createServer((_, response) => {
+    parsed++
+    connections.add(response)
+  })
+  server.on('connection', connections.open)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1', () => {
+    socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(ahead))
+  })
+  const received: Buffer[] = []
+  socket.on('data', (chunk) => received.push(chunk))
+  let most = 0
+  for (let answered = 0; answered < ahead; answered++) {
+    while (pending.length === 0) await new Promise(setImmediate)
+    most = Math.max(most, parsed - answered)
+    pending.shift()?.end('ok')
+  }
+  socket.end()
+  await once(socket, 'close')
+  assert.is(parseResponses(Buffer.concat(received)).length, ahead)
+  assert.ok(most <= 3 * maxWaiting, `${most} requests were parsed`)
+  server.close()
+})
+
+test('of two clients that take nothing, the one that has sent many requests ahead is cut off first', async () => {
+  const closed: unknown[] = []
+  const handle = ({ url }: IncomingMessage, response: ServerResponse): void => {
+    response.once('close', () => closed.push(url))
+    response.end(Buffer.alloc(64 * 1024 * 1024))
+  }
+  const server = await listen({ handle, logRequest: () => {} }, { host: '127.0.0.1', port: 0 })
+  const clients = [
+    ['/once', 1],
+    ['/ahead', 40],
+  ].map(([path, count]) => {
+    const client = connect(Number(new URL(server.address).port), '127.0.0.1', () => {
+      client.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`.repeat(Number(count)))
+    })
+    client.on('error', () => {})
+    return client.pause()
+  })
+  while (closed.length === 0) await setTimeout(50)
+  for (const client of clients) client.destroy()
+  assert.equal(closed, ['/ahead'])
+  await server.stop()
+})
+
+test('a client that takes nothing of its response is cut off, and one whose response takes long is not', async () => {
+  const body = Buffer.alloc(64 * 1024 * 1024)
+  const handle = ({ url }: IncomingMessage, response: ServerResponse): void => {
+    if (url === '/large') response.end(body)
+    else void setTimeout(1_000).then(() => response.end('late'))
+  }
+  const server = await listen({ handle, logRequest: () => {} }, { host: '127.0.0.1', port: 0, sendTimeout: 200 })
+  const stalled = connect(Number(new URL(server.address).port), '127.0.0.1', () => {
+    stalled.write('GET /large HTTP/1.1\r\nHost: a\r\n\r\n')
+  })
+  stalled.on('error', () => {})
+  stalled.pause()
+  const late = await fetch(`${server.address}/late`)
+  assert.is(await late.text(), 'late')
+  // Otherwise the server waits for the client.
+  await server.stop()
+  let received = 0
+  stalled.on('data', (chunk) => {
+    received += chunk.length
+  })
+  stalled.resume()
+  await once(stalled, 'close')
+  assert.ok(received < body.length)
+})
+
+test('a download that a CONNECT follows is sent to its end', async () => {
+  const parts = Array.from({ length: 256 }, () => Buffer.alloc(64 * 1024))
+  const handle = (_: IncomingMessage, response: ServerResponse): void => void Readable.from(parts).pipe(response)
+  const server = await listen({ handle, logRequest: () => {} }, { host: '127.0.0.1', port: 0, sendTimeout: 2_000 })
+  const socket = connect(Number(new URL(server.address).port), '127.0.0.1', () => {
+    socket.end('GET / HTTP/1.1\r\nHost: a\r\n\r\nCONNECT a:80 HTTP/1.1\r\nHost: a:80\r\n\r\n')
+  })
+  const received: Buffer[] = []
+  socket.on('data', (chunk) => received.push(chunk))
+  await once(socket, 'close')
+  assert.match(Buffer.concat(received).subarray(-1_000).toString('latin1'), /HTTP\/1\.1 405 /)
+  await server.stop()
+})
+
+test('a connection whose upgrade was ignored continues with HTTP', async () => {
+  const wire = new RawConnection(running.address)
+  const headers: Header[] = [
+    ['authorization', `Bearer ${token}`],
+    ['content-type', 'application/json'],
+    ['connection', 'upgrade'],
+    ['upgrade', 'websocket'],
+  ]
+  const create = requestBytes('POST', '/api/v1/leave', headers, Buffer.from('{"leave_type":"x"}'))
+  assert.is((await wire.send(create, 'POST')).status, 201)
+  assert.is((await wire.send(requestBytes('GET', '/api/v1/health'))).status, 200)
+  wire.close()
+})
+
+test('no path of the docs reaches another file', async () => {
+  for (const path of traversals) {
+    const [response] = parseResponses(await exchange(`GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`))
+    assert.is(response?.status, 404, path)
+    assert.is(JSON.parse(response?.text ?? '').error.code, 'not_found', path)
+  }
+})
+
+for (const [name, exchanged] of Object.entries(slow)) {
+  test(`${name} are cut off with a 408`, async () => {
+    const responses = parseResponses(await exchanged)
+    assert.equal(
+      responses.map(({ status }) => status),
+      [408],
+    )
+    assert.is(JSON.parse(responses[0]?.text ?? '').error.code, 'bad_request')
+    await isHealthy()
+  })
+}
+
+test.after(async () => {
+  await running.end('SIGTERM')
+})
+test.run()

@@ -1,0 +1,190 @@
+/** The index, the health check, the docs page, and the responses of the HTTP layer itself. */
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
+import { connect } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib'
+import { pino } from 'pino'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { createApp } from '../../engine/http/app.js'
+import { listen } from '../../engine/http/listen.js'
+import { openStorage } from '../../engine/storage/open.js'
+import { product } from '../../product.js'
+import { storageOptions } from '../../support/storageOptions.js'
+import { freshUrl } from '../support/database.js'
+import { registry, startService } from '../support/service.js'
+
+const service = await startService()
+const closed = await startService({ token: undefined })
+const { get, send, address } = service
+
+/** Writes bytes unchanged; resolves with everything received. */
+const raw = (bytes: string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const socket = connect(Number(new URL(address).port), '127.0.0.1', () => socket.end(bytes))
+    let response = ''
+    socket.on('data', (chunk) => {
+      response += chunk
+    })
+    socket.on('end', () => resolve(response))
+    socket.on('error', reject)
+  })
+
+const test = suite('the system')
+
+test('the index has a path with and without a slash, and lists every resource', async () => {
+  const { status, body } = await get('')
+  assert.is(status, 200)
+  assert.equal(body, (await get('/')).body)
+  assert.equal(
+    body.resources,
+    registry.map(({ name, path, create }) => ({ name, path: `/api/v1/${path}`, create })),
+  )
+  for (const link of [body.openapi, body.swagger, body.docs, body.health]) assert.is((await send(link)).status, 200)
+})
+
+test('health says whether writes are enabled', async () => {
+  const expected = { status: 'ok', product: product.name, version: '1.0.0', writes_enabled: true }
+  assert.equal((await get('/v1/health')).body, expected)
+  assert.equal((await closed.get('/v1/health')).body, { ...expected, writes_enabled: false })
+})
+
+test('health is 503 when the database does not respond', async () => {
+  const storage = await openStorage(registry, await freshUrl(), storageOptions)
+  const app = createApp({ product, registry, storage, token: undefined }, pino({ level: 'silent' }))
+  const listening = await listen(app, { host: '127.0.0.1', port: 0 })
+  await storage.close()
+  const response = await fetch(`${listening.address}/api/v1/health`)
+  assert.is(response.status, 503)
+  assert.is(((await response.json()) as { error: { code: string } }).error.code, 'unavailable')
+  await listening.stop()
+})
+
+test('the root path redirects to the docs', async () => {
+  const { status, headers } = await send('/')
+  assert.is(status, 302)
+  assert.is(headers.location, '/api/docs')
+})
+
+test('the docs page loads nothing from other hosts and runs no inline script', async () => {
+  const page = await get('/docs')
+  assert.is(page.status, 200)
+  assert.is((await get('/docs/')).text, page.text)
+  assert.match(String(page.headers['content-security-policy']), /script-src 'self';/)
+  assert.not.match(page.text, /https?:\/\/|<script>|onload=/)
+  const assets = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path as string)
+  assert.is(assets.length, 5)
+  for (const asset of assets) assert.is((await send(asset)).status, 200, asset)
+})
+
+/** The bytes as they are sent. */
+const received = async (path: string, encoding: string): Promise<Buffer> => {
+  const sent = request(`${address}${path}`, { headers: { 'accept-encoding': encoding } }).end()
+  const [response] = (await once(sent, 'response')) as [IncomingMessage]
+  return buffer(response)
+}
+
+test('the docs page, its files and the document are sent with brotli at quality 11', async () => {
+  const files = ['', '/docs.js', '/docs.css', '/swagger-ui.css'].map((name) => `/api/docs${name}`)
+  for (const path of [...files, '/api/openapi.json']) {
+    const body = await received(path, 'identity')
+    assert.ok(body.length < 1_024 || (await received(path, 'br')).equals(brotliCompressSync(body)), path)
+  }
+  // Quality 11 takes seconds for this file.
+  const bundle = '/api/docs/swagger-ui-bundle.js'
+  const [body, sent] = await Promise.all([received(bundle, 'identity'), received(bundle, 'br')])
+  assert.ok(brotliDecompressSync(sent).equals(body))
+  assert.ok(sent.length < brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }).length)
+})
+
+test('the docs assets are a fixed list', async () => {
+  for (const path of [
+    '/docs/../package.json',
+    '/docs/%2e%2e/package.json',
+    '/docs/package.json',
+    '/docs/..%2fpackage.json',
+    '/docs/index.html',
+  ]) {
+    assert.is((await get(path)).status, 404, path)
+  }
+})
+
+test('an unknown path is 404 and another method 405, both with the error envelope', async () => {
+  for (const path of [
+    '/nothing',
+    '/API',
+    '/api/v1',
+    '/api/v1/',
+    '/api/v2/employees',
+    '/api/v1/Employees',
+    '/swagger.json/',
+    '//',
+    '/%',
+  ]) {
+    const { status, body } = await send(path)
+    assert.is(status, 404, path)
+    assert.is(body.error.code, 'not_found')
+  }
+  for (const path of ['/api', '/api/v1/health', '/api/openapi.json', '/swagger.json', '/api/docs', '/']) {
+    const { status, headers } = await send(path, { method: 'DELETE' })
+    assert.is(status, 405, path)
+    assert.is(headers.allow, 'GET, HEAD, OPTIONS')
+  }
+})
+
+test('every response has the common headers, and none of them depends on Origin', async () => {
+  for (const path of ['/', '/api', '/api/v1/jobs', '/api/v1/jobs/x', '/nothing', '/api/openapi.json', '/api/docs']) {
+    const { headers } = await send(path)
+    assert.is(headers['access-control-allow-origin'], '*')
+    assert.match(String(headers['access-control-expose-headers']), /ETag.*X-Request-Id/)
+    assert.is(headers['x-content-type-options'], 'nosniff')
+    assert.match(String(headers['content-security-policy']), /^default-src 'none'; .*frame-ancestors 'none'/)
+    assert.is(headers['strict-transport-security'], undefined)
+    const names = async (more: Record<string, string>) => Object.keys((await send(path, { headers: more })).headers)
+    assert.equal(await names({ origin: 'https://a.example' }), await names({}))
+  }
+})
+
+test('errors may not be cached', async () => {
+  const requests: [path: string, method: string][] = [
+    ['/nothing', 'GET'],
+    ['/api/v1/jobs/none', 'HEAD'],
+    ['/api/v1/jobs?limit=0', 'GET'],
+    ['/api/v1/jobs', 'DELETE'],
+    ['/api/v1/leave', 'POST'],
+  ]
+  for (const [path, method] of requests) {
+    const { status, headers } = await send(path, { method })
+    assert.ok(status >= 400)
+    assert.is(headers['cache-control'], 'no-store')
+    assert.is(headers.etag, undefined)
+  }
+})
+
+test('a request that the HTTP parser rejects gets the error envelope', async () => {
+  const cases = [
+    { bytes: 'nonsense\r\n\r\n', status: 400 },
+    { bytes: 'GET /api HTTP/1.1\r\nConnection: close\r\n\r\n', status: 400 },
+    { bytes: 'GET /api HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n', status: 400 },
+    { bytes: 'GET /api HTTP/1.1\r\nHost: a\r\nBad Header: x\r\n\r\n', status: 400 },
+    { bytes: `GET /api HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, status: 431 },
+    {
+      bytes: 'POST /api/v1/leave HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n',
+      status: 400,
+    },
+  ]
+  for (const { bytes, status } of cases) {
+    const response = await raw(bytes)
+    assert.ok(response.startsWith(`HTTP/1.1 ${status} `), response)
+    assert.match(response, /\r\n\r\n(?:\w+\r\n)?\{"error":\{"code":"bad_request",/)
+  }
+})
+
+test('invalid bytes after a request do not affect its response', async () => {
+  const response = await raw('GET /api/v1/health HTTP/1.1\r\nHost: a\r\n\r\n}\r\n\r\n')
+  assert.ok(response.startsWith('HTTP/1.1 200 '), response)
+  assert.match(response, /HTTP\/1\.1 400 /)
+})
+
+test.run()

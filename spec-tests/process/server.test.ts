@@ -1,0 +1,186 @@
+/** The process: its start, its error messages, its workers and its stop. */
+import { connect, type Socket } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { loadRegistry } from '../../engine/descriptor/load.js'
+import { publicDatabaseUrl } from '../../engine/process/databaseUrl.js'
+import { openStorage } from '../../engine/storage/open.js'
+import { folders } from '../../product.js'
+import { startAndFail, startProcess } from '../../support/process.js'
+import { storageOptions } from '../../support/storageOptions.js'
+import { freshUrl, sharedDatabase } from '../support/database.js'
+
+const totalOf = async (address: string, resource: string) =>
+  ((await (await fetch(`${address}/api/v1/${resource}?limit=1`)).json()) as { meta: { total: number } }).meta.total
+
+const test = suite('the process')
+
+test('the first start creates the database with demo data; a second start keeps the rows and loads no demo data', async () => {
+  const database = await sharedDatabase()
+  const DATABASE_URL = database.url
+  const first = await startProcess({ DATABASE_URL, API_TOKEN: 'a-token-of-some-length' })
+  const [opened, ready, ...more] = first.messages()
+  const named = publicDatabaseUrl(DATABASE_URL)
+  assert.is(opened, `Created ${database.reportedAs} ${named}, with the demo data.`)
+  assert.match(ready ?? '', /^Ready at \S+\/api · docs at \S+\/api\/docs · explorer at \S+ · writes enabled$/)
+  assert.equal(more, [])
+  // Every line is JSON, and none contains the password.
+  assert.is(first.output().trimEnd().split('\n').length, 2)
+  if (DATABASE_URL.startsWith('sqlite:')) assert.match(first.output(), /"driver":"better-sqlite3 \d+\.\d+\.\d+"/)
+  assert.not.match(first.output(), /of-the-tests/)
+  const before = await totalOf(first.address, 'leave')
+  const response = await fetch(`${first.address}/api/v1/leave`, {
+    method: 'POST',
+    headers: { authorization: 'Bearer a-token-of-some-length', 'content-type': 'application/json' },
+    body: '{"leave_type":"Annual"}',
+  })
+  assert.is(response.status, 201)
+  assert.is(await first.end('SIGTERM'), 0)
+
+  const second = await startProcess({ DATABASE_URL })
+  assert.is(second.messages()[0], `Opened the database ${named}.`)
+  assert.match(second.output(), /writes disabled/)
+  assert.is(await totalOf(second.address, 'leave'), before + 1)
+  assert.is(await second.end('SIGINT'), 0)
+  database.close()
+})
+
+test('without demo rows, no start reports that they were loaded', async () => {
+  const registry = (await loadRegistry(folders)).map((resource) => ({ ...resource, demo: [] }))
+  const database = await sharedDatabase()
+  const reported: boolean[] = []
+  for (const _ of ['created', 'opened']) {
+    const opened = ({ demo }: { demo: boolean }) => reported.push(demo)
+    const storage = await openStorage(registry, database.url, { ...storageOptions, demo: true, opened })
+    await storage.close()
+  }
+  assert.equal(reported, [false, false])
+  database.close()
+})
+
+test('DEMO_DATA=false leaves a new database empty', async () => {
+  const running = await startProcess({ DATABASE_URL: await freshUrl(), DEMO_DATA: 'false' })
+  assert.match(running.messages()[0] ?? '', /, without demo data\.$/)
+  assert.is(await totalOf(running.address, 'employees'), 0)
+  assert.is(await running.end('SIGTERM'), 0)
+})
+
+test('tables of another program stop the start, and are left as they are', async () => {
+  const other = await sharedDatabase()
+  await other.run('create table departments (id integer primary key, name text not null)')
+  await other.run(`insert into departments values (1, 'Only')`)
+  const { code, output } = await startAndFail({ DATABASE_URL: other.url })
+  assert.is(code, 1)
+  assert.match(
+    output,
+    'table "departments": another program has created the table. To serve it, run: npm run migrate -- --adopt\n',
+  )
+  assert.equal(await other.run('select * from departments'), [{ id: 1, name: 'Only' }])
+  other.close()
+})
+
+const failures: [name: string, environment: Record<string, string>, message: RegExp][] = [
+  ['invalid settings', { PORT: 'x', LOG_LEVEL: 'loud' }, /^PORT is "x", but .*\nLOG_LEVEL is "loud", but .*\n$/],
+  [
+    'a host of another machine',
+    { DATABASE_URL: 'sqlite::memory:', HOST: '192.0.2.1' },
+    /^HOST is not an address of this machine.*\n$/,
+  ],
+]
+for (const [name, environment, message] of failures) {
+  test(`${name}: the start fails with one line per error`, async () => {
+    const { code, output } = await startAndFail(environment)
+    assert.is(code, 1)
+    assert.match(output, message)
+  })
+}
+
+test('workers share the port, a dead one is replaced, and all are drained', async () => {
+  const database = await sharedDatabase()
+  const running = await startProcess({
+    DATABASE_URL: database.url,
+    WORKERS: '2',
+    LOG_LEVEL: 'info',
+    API_TOKEN: 'a-token-of-some-length',
+  })
+  /** Waits until so many workers are or were ready; returns their ids. Which of them serves a request is the kernel's choice. */
+  const workers = async (count: number): Promise<number[]> => {
+    for (;;) {
+      const ready = running.messages().flatMap((message) => /^Worker (\d+) is ready\.$/.exec(message)?.[1] ?? [])
+      if (ready.length >= count) return ready.map(Number)
+      await setTimeout(50)
+    }
+  }
+  const headers = {
+    authorization: 'Bearer a-token-of-some-length',
+    'content-type': 'application/json',
+    connection: 'close',
+  }
+  const create = () => fetch(`${running.address}/api/v1/leave`, { method: 'POST', headers, body: '{"leave_type":"x"}' })
+  const before = await totalOf(running.address, 'leave')
+  const statuses = (await Promise.all(Array.from({ length: 40 }, create))).map(({ status }) => status)
+  assert.ok(statuses.every((status) => status === 201))
+  for (let n = 0; n < 10; n++) assert.is(await totalOf(running.address, 'leave'), before + 40)
+
+  const [killed] = await workers(2)
+  process.kill(killed as number, 'SIGKILL')
+  // Its replacement is the third.
+  await workers(3)
+  assert.ok(running.messages().includes(`Worker ${killed} was killed by SIGKILL; starting a new one.`))
+  for (let n = 0; n < 10; n++) assert.is(await totalOf(running.address, 'leave'), before + 40)
+  assert.is(await running.end('SIGTERM'), 0)
+  database.close()
+})
+
+test('a port in use stops the start with a message', async () => {
+  const running = await startProcess({ DATABASE_URL: 'sqlite::memory:' })
+  const { port } = new URL(running.address)
+  const { code, output } = await startAndFail({ DATABASE_URL: 'sqlite::memory:', PORT: port })
+  assert.is(code, 1)
+  assert.is(output, `Port ${port} is in use; set PORT to another port, or to 0 for any free port.\n`)
+  const metrics = await startAndFail({ DATABASE_URL: 'sqlite::memory:', METRICS_PORT: port })
+  assert.is(metrics.code, 1)
+  assert.is(metrics.output, `Port ${port} is in use; set METRICS_PORT to another port, or to 0 for any free port.\n`)
+  await running.end('SIGTERM')
+})
+
+test('misspelt and former setting names cause warnings', async () => {
+  const running = await startProcess({ DATABASE_URL: 'sqlite::memory:', API_TOKN: 'x', READY_MB: '1' })
+  assert.equal(running.messages().slice(0, 2), [
+    'READY_MB is now called CACHE_MB; the old name will stop working.',
+    'API_TOKN is not a setting. Did you mean API_TOKEN?',
+  ])
+  await running.end('SIGTERM')
+})
+
+/** Sends a request whose body never ends. */
+const sendUnfinished = async (address: string): Promise<Socket> => {
+  const { port, hostname } = new URL(address)
+  const socket = connect(Number(port), hostname)
+  socket.on('error', () => {})
+  socket.write(
+    'POST /api/v1/leave HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer a-token-of-some-length\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{',
+  )
+  await setTimeout(300)
+  return socket
+}
+
+for (const WORKERS of ['1', '2']) {
+  test(`an unfinished request does not prevent ${WORKERS} process(es) from stopping`, async () => {
+    const database = await sharedDatabase()
+    const running = await startProcess({
+      DATABASE_URL: database.url,
+      API_TOKEN: 'a-token-of-some-length',
+      DRAIN_TIMEOUT_MS: '500',
+      WORKERS,
+    })
+    const socket = await sendUnfinished(running.address)
+    assert.is.not(await running.end('SIGTERM'), 0)
+    assert.match(running.output(), /within 500 ms \(DRAIN_TIMEOUT_MS\)/)
+    socket.destroy()
+    database.close()
+  })
+}
+
+test.run()

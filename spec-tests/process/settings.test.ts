@@ -1,0 +1,140 @@
+/** Settings: defaults, invalid values, former names, warnings about misspelt names, and secrets in messages. */
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { publicDatabaseUrl } from '../../engine/process/databaseUrl.js'
+import { readSettings, SettingsError, settingWarnings } from '../../engine/process/settings.js'
+
+const test = suite('settings')
+
+test('settings have their defaults', () => {
+  assert.equal(readSettings({}), {
+    PORT: 3000,
+    HOST: '127.0.0.1',
+    API_TOKEN: undefined,
+    DATABASE_URL: 'sqlite:data/workforce.sqlite',
+    DATABASE_WAIT_MS: 60_000,
+    DEMO_DATA: true,
+    EXPLORER: true,
+    LOG_LEVEL: 'info',
+    METRICS_PORT: undefined,
+    POOL_SIZE: 10,
+    POOL_WAIT_MS: 3000,
+    POOL_IDLE_MS: 30_000,
+    PREPARED_STATEMENTS: 'auto',
+    CACHE_MB: 32,
+    READ_TIMEOUT_MS: 10_000,
+    MAX_DOWNLOADS: 1_000,
+    DRAIN_DELAY_MS: 0,
+    DRAIN_TIMEOUT_MS: 10_000,
+    WORKERS: 1,
+  })
+  assert.is(readSettings({ API_TOKEN: ' \t' }).API_TOKEN, undefined)
+  assert.is(readSettings({ API_TOKEN: ' secret ' }).API_TOKEN, 'secret')
+})
+
+test('all invalid settings are reported at once, with the accepted values', () => {
+  const wrong = {
+    PORT: '65536',
+    DATABASE_URL: 'mysql://user:pass@host',
+    DEMO_DATA: 'yes',
+    LOG_LEVEL: 'loud',
+    WORKERS: '0',
+  }
+  try {
+    readSettings(wrong)
+    assert.unreachable()
+  } catch (error) {
+    const lines = (error as Error).message.split('\n')
+    assert.equal(
+      lines.map((line) => line.split(' ')[0]),
+      Object.keys(wrong),
+    )
+    assert.match(lines[0] as string, /"65536".*0.*65535/)
+    assert.not.match((error as Error).message, /pass@/)
+  }
+  assert.throws(() => readSettings({ DATABASE_URL: 'sqlite::memory:', WORKERS: '2' }), /WORKERS/)
+})
+
+const typos: Readonly<Record<string, string>> = {
+  API_TOKN: 'API_TOKEN',
+  APITOKEN: 'API_TOKEN',
+  api_token: 'API_TOKEN',
+  DATABSE_URL: 'DATABASE_URL',
+  DATABASE_URI: 'DATABASE_URL',
+  DATABSE_ULR: 'DATABASE_URL',
+  LOGLEVEL: 'LOG_LEVEL',
+  LOG_LEVLE: 'LOG_LEVEL',
+  WORKER: 'WORKERS',
+  PROT: 'PORT',
+  HSOT: 'HOST',
+  port: 'PORT',
+  CACHE_MBS: 'CACHE_MB',
+  METRIC_PORT: 'METRICS_PORT',
+  READ_TIMEOUT: 'READ_TIMEOUT_MS',
+  DEMODATA: 'DEMO_DATA',
+}
+for (const [given, meant] of Object.entries(typos)) {
+  test(`${given} is reported as a typo of ${meant}`, () => {
+    assert.equal(settingWarnings({ [given]: '1' }), [`${given} is not a setting. Did you mean ${meant}?`])
+  })
+}
+
+/** Variables of shells, terminals, CI systems, containers, npm and other services. */
+const common = `HOSTNAME HOSTTYPE HOSTS LOGNAME SHELL SHLVL HOME PATH PWD OLDPWD USER TERM LANG LC_ALL EDITOR VISUAL PAGER TZ POST SORT
+  COLORTERM DISPLAY MAIL TMPDIR TMP TEMP SSH_AUTH_SOCK SSH_CONNECTION SSH_TTY XDG_RUNTIME_DIR XDG_SESSION_ID DBUS_SESSION_BUS_ADDRESS
+  NODE_ENV NODE_OPTIONS NODE_PATH NODE_VERSION NVM_DIR YARN_VERSION npm_config_cache npm_lifecycle_event npm_package_version
+  npm_config_port npm_execpath INIT_CWD COLOR CI CI_JOB_ID CI_PIPELINE_ID GITHUB_TOKEN GITHUB_ACTIONS GITHUB_WORKSPACE RUNNER_OS
+  WORKDIR WORKSPACE KUBERNETES_PORT KUBERNETES_SERVICE_HOST KUBERNETES_SERVICE_PORT REDIS_PORT REDIS_URL PGHOST PGPORT PGUSER
+  PGPASSWORD PGDATABASE POSTGRES_USER POSTGRES_PASSWORD POSTGRES_DB MYSQL_HOST DB_HOST DB_PORT DB_NAME HTTP_PROXY HTTPS_PROXY NO_PROXY
+  TEST_DATABASE_URL TEST_DATABASE_PREFIX API_KEY API_URL API_HOST CACHE_DIR CACHE_TTL LOG_FILE LOG_DIR LOG_FORMAT DEBUG VERBOSE
+  DEMO DATA DATA_DIR PORTS SPORT HOSTED JAVA_HOME GOPATH PYTHONPATH VIRTUAL_ENV CONDA_PREFIX LS_COLORS LESSOPEN MOTD_SHOWN WSLENV
+  ProgramFiles(x86) SystemRoot COMPUTERNAME USERPROFILE PROCESSOR_ARCHITECTURE HOSTALIASES _ OSTYPE MACHTYPE IFS PS1 UID EUID PPID`
+test('common variables cause no warnings', () => {
+  const environment = Object.fromEntries(common.split(/\s+/).map((name) => [name, '1']))
+  assert.equal(settingWarnings(environment), [])
+})
+
+test('a similar name causes no warning if the setting itself is present', () => {
+  assert.equal(settingWarnings({ DATABASE_URI: 'x', DATABASE_URL: 'sqlite:y' }), [])
+})
+
+for (const [former, name] of [
+  ['READY_MB', 'CACHE_MB'],
+  ['STATEMENT_TIMEOUT_MS', 'READ_TIMEOUT_MS'],
+] as const) {
+  test(`${former} still works as ${name}, with a warning; the new name wins`, () => {
+    assert.is(readSettings({ [former]: '7' })[name], 7)
+    assert.is(readSettings({ [former]: '7', [name]: '8' })[name], 8)
+    assert.equal(settingWarnings({ [former]: '7' }), [
+      `${former} is now called ${name}; the old name will stop working.`,
+    ])
+    assert.throws(
+      () => readSettings({ [former]: 'x' }),
+      (error: Error) => error.message.startsWith(`${former} is "x"`),
+    )
+  })
+}
+
+test('an empty write token, or one of white space, counts as not set', () => {
+  for (const API_TOKEN of ['', ' ', ' \t\n']) assert.is(readSettings({ API_TOKEN }).API_TOKEN, undefined)
+  assert.is(readSettings({}).API_TOKEN, undefined)
+  assert.is(readSettings({ API_TOKEN: ' secret\n' }).API_TOKEN, 'secret')
+})
+
+test('a short write token causes a warning', () => {
+  const warning = 'API_TOKEN has fewer than 16 characters and is easy to guess; use a longer one.'
+  assert.equal(settingWarnings({ API_TOKEN: ' 15 characters. ' }), [warning])
+  assert.equal(settingWarnings({ API_TOKEN: '16 characters ..' }), [])
+  assert.equal(settingWarnings({ API_TOKEN: ' ' }), [])
+})
+
+test('database passwords are never printed', () => {
+  assert.is(publicDatabaseUrl('postgres://me:secret@host:5/name?password=secret'), 'postgres://host:5/name')
+  assert.is(publicDatabaseUrl('postgres://me:s@cret@ho st/name?password=secret'), 'postgres://ho st/name')
+  assert.throws(
+    () => readSettings({ DATABASE_URL: 'mysql://me:secret@host/name' }),
+    (error: Error) => error instanceof SettingsError && !error.message.includes('secret'),
+  )
+})
+
+test.run()

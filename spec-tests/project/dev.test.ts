@@ -1,0 +1,98 @@
+/** `npm run dev` on a copy of the project: it serves the last good version while a file has errors. */
+import { get } from 'node:http'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { onEnd } from '../../support/cleanup.js'
+import { projectCopy } from '../support/projectCopy.js'
+
+const project = projectCopy()
+const child = project.start('npm run dev', { PORT: '0', DATABASE_URL: 'sqlite:data/dev.sqlite' })
+onEnd(() => void child.kill('SIGTERM'))
+
+let output = ''
+let notify = () => {}
+child.stdout.on('data', (chunk) => {
+  output += chunk
+  notify()
+})
+
+/** Resolves with the output up to a match of each pattern, which the next call no longer sees. */
+const until = async (...patterns: RegExp[]): Promise<string> => {
+  while (!patterns.every((pattern) => pattern.test(output))) {
+    await new Promise<void>((resolve) => {
+      notify = resolve
+    })
+  }
+  const seen = output
+  output = ''
+  return seen
+}
+const addressIn = (text: string): string => /Ready at (http:\S+?)\/api/.exec(text)?.[1] ?? ''
+const statusOf = (address: string): Promise<number | undefined> =>
+  new Promise((resolve, reject) => {
+    get(`${address}/api/v1/leave`, { agent: false }, (response) => {
+      response.resume()
+      resolve(response.statusCode)
+    }).on('error', reject)
+  })
+
+const leave = project.read('resources/leave.ts')
+const seeds = project.read('seeds/leave.json')
+let address = ''
+
+const test = suite('dev')
+
+test('the service starts', async () => {
+  address = addressIn(await until(/Ready at/))
+  assert.is(await statusOf(address), 200)
+})
+
+test('with errors in a descriptor and its types, both are printed, and the last good version keeps running', async () => {
+  project.write('resources/leave.ts', leave.replace('filter: true', 'filtr: true'))
+  const printed = await until(/waiting for a change\./, /The types have errors/)
+  assert.match(
+    printed,
+    /resources\/leave\.ts:9:53: field "employee_id": unknown option "filtr" of integer\(\)\. Did you mean "filter"\?\n.*filtr.*\n +\^\^\^\^\^\n/,
+  )
+  assert.match(printed, /The last good version keeps running; waiting for a change\.\n/)
+  assert.match(
+    printed,
+    /The types have errors:\nresources\/leave\.ts\(9,53\): error TS2561: .*'filtr'.*Did you mean to write 'filter'\?/,
+  )
+  assert.not.match(printed, /Ready at/)
+  assert.is(await statusOf(address), 200)
+})
+
+test('with a syntax error, it is printed, and the last good version keeps running', async () => {
+  project.write('resources/leave.ts', leave.replace('fields: {', 'fields {'))
+  assert.match(await until(/waiting for a change\./), /resources\/leave\.ts:8:\d+ - error TS\d+/)
+  assert.is(await statusOf(address), 200)
+})
+
+test('without the errors, the new version starts', async () => {
+  project.write('resources/leave.ts', leave.replace('A request by an employee for time off.', 'Time off.'))
+  address = addressIn(await until(/Ready at/))
+  assert.is(await statusOf(address), 200)
+})
+
+test('errors in demo rows that are not loaded are printed, and the service restarts', async () => {
+  project.write('seeds/leave.json', seeds.replace('"reason"', '"reson"'))
+  const printed = await until(/Ready at/)
+  assert.match(printed, /seeds\/leave\.json:2:\d+: row 1: field "reson": is not a field/)
+  address = addressIn(printed)
+  assert.is(await statusOf(address), 200)
+})
+
+test('a version that ends at its start is replaced by the last good one', async () => {
+  project.write(
+    'server.ts',
+    `${project.read('server.ts').replace('await runCommand', "throw new Error('boom')\nawait runCommand")}`,
+  )
+  const printed = await until(/Ready at/)
+  assert.match(printed, /Error: boom/)
+  assert.match(printed, /The new version ended; the last good version starts again\.\n/)
+  assert.is(await statusOf(addressIn(printed)), 200)
+})
+
+test.after(() => void child.kill('SIGTERM'))
+test.run()

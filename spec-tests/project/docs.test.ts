@@ -1,0 +1,89 @@
+/** The documentation: links, commands, files, functions and settings that it names exist. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { settingNames } from '../../engine/process/settings.js'
+import { folders } from '../../product.js'
+
+const root = dirname(folders.seeds)
+const read = (path: string): string => readFileSync(join(root, path), 'utf8')
+const documents = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
+  'SECURITY.md',
+  '.github/pull_request_template.md',
+  ...readdirSync(join(root, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+]
+/** The changelog also names what is gone. */
+const current = documents.filter((path) => path !== 'CHANGELOG.md')
+
+const allOf = (text: string, pattern: RegExp): string[] =>
+  [...text.matchAll(pattern)].map(([, found]) => found as string)
+
+/** The anchors of a document, as GitHub makes them from its headings. */
+const anchorsOf = (path: string): string[] =>
+  allOf(read(path), /^#+ (.+)$/gm).map((heading) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+
+/** The source files that a text names, without the examples of resources that a reader may add. */
+const filesIn = (text: string): string[] =>
+  allOf(
+    text,
+    /`((?:engine|resources|seeds|cli|bench|stress|support|scripts|spec-tests|docs|deploy)\/[\w./-]+\.\w+)`/g,
+  ).filter((path) => !/\/(?:contracts|training-courses)\.\w+$/.test(path))
+
+const test = suite('docs')
+
+for (const path of documents) {
+  test(`${path}: every relative link leads to a file, and to a heading of it`, () => {
+    for (const link of allOf(read(path), /\]\((?!https?:)([^)\s]+)\)/g)) {
+      const [file = '', anchor] = link.split('#')
+      const target = file === '' ? path : join(dirname(path), file)
+      assert.ok(existsSync(join(root, target)), `${path} links to ${link}`)
+      if (anchor !== undefined) assert.ok(anchorsOf(target).includes(anchor), `${path} links to ${link}`)
+    }
+  })
+
+  test(`${path}: every npm script exists`, () => {
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: object }
+    for (const name of allOf(read(path), /\bnpm (?:run )?((?<=run )[\w:-]+|start|test)\b/g)) {
+      assert.ok(name in scripts, `${path} names npm run ${name}`)
+    }
+  })
+}
+
+for (const path of current) {
+  test(`${path}: every source file exists`, () => {
+    for (const file of filesIn(read(path))) assert.ok(existsSync(join(root, file)), `${path} names ${file}`)
+  })
+
+  test(`${path}: a function named beside a file is in that file`, () => {
+    for (const line of read(path).split('\n')) {
+      const sources = filesIn(line).map(read)
+      if (sources.length === 0) continue
+      for (const name of allOf(line, /`(\w+)\(\)`/g)) {
+        const isThere = sources.some((source) => new RegExp(`\\b${name}\\b`).test(source))
+        assert.ok(isThere, `${path} looks for ${name}() in ${filesIn(line).join(', ')}`)
+      }
+    }
+  })
+}
+
+test('README.md shows a resource as it is', () => {
+  assert.ok(read('README.md').includes(read('resources/leave.ts')))
+})
+
+test('every setting is documented', () => {
+  const text = current.map(read).join('\n')
+  for (const name of settingNames) assert.ok(text.includes(`\`${name}\``), name)
+})
+
+test.run()

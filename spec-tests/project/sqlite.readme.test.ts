@@ -1,0 +1,212 @@
+/** README.md and docs/commands.md: every command is run, and the tables and pictures show the registry as it is. */
+import { spawnSync } from 'node:child_process'
+import { copyFileSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { standaloneDiagram } from '../../cli/diagram/standalone.js'
+import { Database } from '../../engine/storage/sqlite/driver.js'
+import { folders } from '../../product.js'
+import { spawnChild } from '../../support/cleanup.js'
+import { projectCopy } from '../support/projectCopy.js'
+import { registry } from '../support/service.js'
+import { inlineCommandsIn, shellCommandsIn } from '../support/shellBlocks.js'
+
+const root = dirname(folders.seeds)
+const read = (path: string): string => readFileSync(join(root, path), 'utf8')
+const readme = read('README.md')
+const shown = shellCommandsIn(readme)
+const named = [...inlineCommandsIn(readme), ...inlineCommandsIn(read('docs/commands.md'))]
+
+const project = projectCopy({ hasTests: true })
+copyFileSync(join(root, 'package-lock.json'), join(project.path, 'package-lock.json'))
+
+/** The service of the copy, as the last `npm start` has started it. */
+let service = { address: '', messages: '', stop: async (): Promise<number | null> => 0 }
+
+const start = async (environment: Record<string, string>): Promise<void> => {
+  await service.stop()
+  const { PATH, HOME } = process.env
+  const env = { PATH, HOME, PORT: '0', LOG_LEVEL: 'warn', ...environment }
+  const child = spawnChild(process.execPath, ['scripts/run.mjs', 'server'], { cwd: project.path, env }, 'SIGTERM')
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
+  let output = ''
+  await new Promise<void>((resolve, reject) => {
+    child.stdout?.on('data', (chunk: Buffer) => {
+      output += chunk
+      if (output.includes('Ready at')) resolve()
+    })
+    child.once('exit', () => reject(new Error(output)))
+  })
+  const messages = output
+    .trim()
+    .split('\n')
+    .map((line) => (JSON.parse(line) as { msg: string }).msg)
+  service = {
+    address: /Ready at http:\/\/(\S+)\/api /.exec(messages.join('\n'))?.[1] ?? '',
+    messages: messages.join('\n'),
+    async stop() {
+      child.kill('SIGTERM')
+      return ended
+    },
+  }
+}
+
+const today = (): string => new Date().toISOString().slice(0, 10)
+
+/** Compares a response with the one that is shown; there, "…" stands for more properties. */
+const assertShown = (actual: string, expected: string): void => {
+  if (!expected.startsWith('{')) {
+    assert.is(actual.trim().replaceAll('\r', ''), expected)
+    return
+  }
+  const isPart = expected.includes('…')
+  const wanted: unknown = JSON.parse(expected.replaceAll(/,\s*…/g, ''), (key, value) =>
+    // The day on which the page was written.
+    key === 'applied_on' ? today() : value,
+  )
+  const given: unknown = JSON.parse(actual)
+  assert.equal(isPart ? partOf(given, wanted) : given, wanted)
+}
+
+/** A value with only the properties that the other one has. */
+const partOf = (value: unknown, like: unknown): unknown => {
+  if (Array.isArray(value) && Array.isArray(like)) return value.map((item, n) => partOf(item, like[n]))
+  if (typeof value !== 'object' || typeof like !== 'object' || value === null || like === null) return value
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, one]) =>
+      key in like ? [[key, partOf(one, (like as Record<string, unknown>)[key])]] : [],
+    ),
+  )
+}
+
+/** Commands that take minutes or do not end; the file that runs them. */
+const elsewhere: Record<string, { file: string; as: string }> = {
+  'npm ci': { file: '.ci/run', as: '\nnpm ci\n' },
+  'npm test': { file: '.ci/run', as: '\nnpm test\n' },
+  'npm run test:postgres': { file: '.ci/run', as: '\nnpm run test:postgres\n' },
+  'npm run lint': { file: '.ci/run', as: '\nnpm run lint\n' },
+  'npm run typecheck': { file: '.ci/run', as: '\nnpm run typecheck\n' },
+  'npm run dev': { file: 'spec-tests/project/dev.test.ts', as: "project.start('npm run dev'" },
+  'npm run torture': { file: 'spec-tests/cli/commands.test.ts', as: "['torture', '--rounds 1000', 'SIGINT']" },
+  'npm run fuzz': { file: 'spec-tests/cli/commands.test.ts', as: "['fuzz', '--cases 1000000', 'SIGTERM']" },
+  // Only their --help is run: they measure for minutes.
+  'npm run bench': { file: 'spec-tests/cli/commands.test.ts', as: "run(name, '--help')" },
+  'npm run soak': { file: 'spec-tests/cli/commands.test.ts', as: "run(name, '--help')" },
+  'npm run upgrades': { file: 'spec-tests/cli/commands.test.ts', as: "run(name, '--help')" },
+}
+
+/** Commands with placeholders, or that would take longer: what is run. */
+const examples: Record<string, string> = {
+  'npm run backup -- FILE': 'npm run backup -- data/backup.sqlite',
+  'npm run copy -- --from DATABASE --to DATABASE':
+    'npm run copy -- --from sqlite:data/workforce.sqlite --to sqlite:data/copy.sqlite',
+  'npm run seed -- --rows N --resource PATH': 'npm run seed -- --rows 10 --resource employees',
+  'npm run seed -- --rows 1000': 'npm run seed -- --rows 1000 --resource departments',
+  'npm run new -- PATH FIELD …': 'npm run new -- trainings title:text! hours:number',
+  'npm run contract': 'npm run contract -- --accept && npm run contract',
+  'npm run introspect -- DATABASE': 'npm run introspect -- sqlite:data/inventory.sqlite',
+  'npm test -- NAME': 'npm test -- caseFold',
+  'npm test -- search': 'npm test -- options',
+}
+
+const test = suite('README.md')
+
+test('the page shows commands', () => {
+  assert.ok(shown.length > 8)
+  assert.ok(named.length > 20)
+})
+
+for (const { command, output } of shown) {
+  test(`$ ${command}`, async () => {
+    const startCommand = /^(?:API_TOKEN=(\S+) )?npm start$/.exec(command)
+    if (startCommand) {
+      const [, token] = startCommand
+      await start(token === undefined ? {} : { API_TOKEN: token })
+    } else if (command.startsWith('curl ')) {
+      const { status, stdout } = spawnSync('sh', ['-c', command.replaceAll('127.0.0.1:3000', service.address)], {
+        encoding: 'utf8',
+      })
+      assert.is(status, 0)
+      if (output !== undefined) assertShown(stdout, output)
+    } else if (!(command in elsewhere)) {
+      const { status, output: printed } = await project.run(command)
+      assert.is(status, 0, printed)
+    }
+  })
+}
+
+test('the first start prints what the page shows', async () => {
+  await service.stop()
+  const { status } = await project.run('rm -rf data && mkdir data')
+  assert.is(status, 0)
+  await start({})
+  const messages = service.messages.replaceAll(service.address, '127.0.0.1:3000')
+  assert.ok(readme.includes(`\n\`\`\`\n${messages}\n\`\`\`\n`), messages)
+})
+
+test('the database of another program, for npm run introspect', () => {
+  const database = new Database(join(project.path, 'data', 'inventory.sqlite'))
+  database.exec('create table warehouses (id integer primary key, name text not null)')
+  database.close()
+})
+
+for (const command of new Set([...named, ...shown.map(({ command }) => command)])) {
+  const { file, as } = elsewhere[command] ?? {}
+  if (file !== undefined && as !== undefined) {
+    test(`${command} is run by ${file}`, () => {
+      assert.ok(`${read(file)}\n`.includes(as), `${file} has no ${as}`)
+    })
+  } else if (named.includes(command) && command !== 'npm start') {
+    test(`$ ${examples[command] ?? command}`, async () => {
+      const { status, output } = await project.run(examples[command] ?? command)
+      assert.is(status, 0, output)
+    })
+  }
+}
+
+test('the service stops with code 0', async () => {
+  assert.is(await service.stop(), 0)
+})
+
+/** The cells of the rows whose second cell is the path of a resource. */
+const endpointRows = [...readme.matchAll(/^\| (.+?) +\| `\/api\/v1\/([\w-]+)` +\| (.*?) *\| (yes)? *\|$/gm)]
+
+test('the table of endpoints shows each resource as it is', () => {
+  assert.is(endpointRows.length, 12)
+  for (const [, plural, path, filters, create] of endpointRows) {
+    const resource = registry.find((one) => one.path === path)
+    assert.ok(resource, path)
+    const expected = resource.fields.filter(({ filter }) => filter).map(({ name }) => `\`${name}\``)
+    assert.equal([plural, filters, create === 'yes'], [resource.plural, expected.join(', '), resource.create], path)
+  }
+})
+
+test('every other endpoint responds', async () => {
+  await start({})
+  const table = readme.slice(readme.indexOf('| path  '), readme.indexOf('The resources reference'))
+  const paths = [...table.matchAll(/`(\/[^`]*)`/g)].map(([, path]) => path as string)
+  assert.ok(paths.length > 6)
+  for (const path of paths) assert.is((await fetch(`http://${service.address}${path}`)).status, 200, path)
+  await service.stop()
+})
+
+test('docs/entities.svg shows the registry; npm run diagram draws it again', async () => {
+  const recorded = read('docs/entities.svg')
+  // Resources that were added since then may be missing.
+  const drawn = registry.filter(({ plural }) => recorded.includes(`>${plural}</text>`))
+  const withoutStyle = (svg: string) => svg.replace(/<style>.*<\/style>/s, '')
+  assert.is(withoutStyle(recorded), withoutStyle(await standaloneDiagram(drawn)))
+})
+
+test('the badges are true', () => {
+  const manifest = JSON.parse(read('package.json')) as { license: string; engines: { node: string } }
+  assert.ok(read('docs/badges/licence.svg').includes(`>licence: ${manifest.license}</title>`))
+  assert.ok(
+    read('docs/badges/node.svg').includes(`>node: ${manifest.engines.node.slice(1).replaceAll('||', '|')}</title>`),
+  )
+  const { openapi } = JSON.parse(read('docs/openapi.json')) as { openapi: string }
+  assert.ok(read('docs/badges/openapi.svg').includes(`>OpenAPI: ${openapi.slice(0, 3)}</title>`))
+})
+
+test.run()

@@ -1,0 +1,103 @@
+/** The structure of the code: allowed imports, and no resource names in the engine. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { folders } from '../../product.js'
+
+const root = dirname(folders.seeds)
+
+/** The folders that each folder may import from, besides itself. */
+const allowed: Readonly<Record<string, readonly string[]>> = {
+  resources: ['engine/descriptor'],
+  'engine/descriptor': [],
+  'engine/contract': ['engine/descriptor'],
+  'engine/storage': ['engine/descriptor'],
+  'engine/explorer': ['engine/contract', 'engine/storage', 'engine/descriptor'],
+  'engine/http': ['engine/explorer', 'engine/contract', 'engine/storage', 'engine/descriptor'],
+  'engine/process': ['engine/descriptor'],
+  'product.ts': ['engine'],
+  support: ['engine', 'product.ts'],
+  'server.ts': ['engine', 'product.ts', 'support'],
+  cli: ['engine', 'product.ts', 'support'],
+  stress: ['engine', 'product.ts', 'support'],
+  bench: ['engine', 'product.ts', 'support'],
+  'spec-tests': ['engine', 'product.ts', 'support', 'stress', 'resources', 'cli'],
+}
+
+/** Helpers that every folder may import. */
+const universal = ['engine/process/batchPerTick.ts', 'engine/process/databaseUrl.ts', 'engine/process/jsonError.ts']
+
+const filesIn = (folder: string): string[] =>
+  readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) return entry.name === 'node_modules' ? [] : filesIn(path)
+    return entry.name.endsWith('.ts') ? [path] : []
+  })
+const files = Object.keys(allowed).flatMap((name) => (name.endsWith('.ts') ? [name] : filesIn(name)))
+const sources = [...new Set(files)]
+
+/** The files that a file imports by relative path, statically or dynamically. */
+const importsOf = (file: string): string[] =>
+  [
+    ...readFileSync(join(root, file), 'utf8').matchAll(
+      /^(?:import|export)[^;]*? from '(\.[^']+)'|\bimport\('(\.[^']+)'\)/gm,
+    ),
+  ].map(([, named, lazy]) => join(dirname(file), (named ?? lazy) as string).replace(/\.js$/, '.ts'))
+
+/** The most specific entry of `allowed` for a file. */
+const partOf = (file: string): string =>
+  Object.keys(allowed)
+    .filter((name) => file === name || file.startsWith(`${name}/`))
+    .sort((a, b) => b.length - a.length)[0] ?? file
+
+const test = suite('structure')
+
+for (const [part, targets] of Object.entries(allowed)) {
+  test(`${part} imports only allowed folders`, () => {
+    const own = sources.filter((file) => partOf(file) === part)
+    assert.ok(own.length > 0)
+    // Folders inside the engine are listed one by one; any other entry includes its subfolders.
+    const isAllowed = (target: string) =>
+      partOf(target) === part ||
+      universal.includes(target) ||
+      targets.some((name) => (part.startsWith('engine') ? partOf(target) === name : target.startsWith(name)))
+    for (const file of own) {
+      for (const target of importsOf(file)) assert.ok(isAllowed(target), `${file} imports ${target}`)
+    }
+  })
+}
+
+test('every TypeScript file belongs to a folder with rules', () => {
+  const { include } = JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8')) as { include: string[] }
+  const included = include.flatMap((name) => (name.endsWith('.ts') ? [name] : filesIn(name)))
+  for (const name of included) assert.ok(partOf(name) in allowed, `${name} has no rule`)
+})
+
+test('the allowed imports have no cycle', () => {
+  const reaches = (from: string, to: string, seen = new Set<string>()): boolean =>
+    (allowed[from] ?? []).some((next) => {
+      if (next === to) return true
+      if (seen.has(next)) return false
+      seen.add(next)
+      return reaches(next, to, seen)
+    })
+  for (const part of Object.keys(allowed)) assert.not.ok(reaches(part, part), `${part} reaches itself`)
+})
+
+test('a resource imports only engine/descriptor/index.ts', () => {
+  for (const file of sources.filter((one) => one.startsWith('resources/'))) {
+    assert.equal(importsOf(file), ['engine/descriptor/index.ts'], file)
+  }
+})
+
+test('the engine names no resource', () => {
+  // Not every table of the registry: one that a user adds may be a word that the engine uses too, such as "rows".
+  const named = /['"`](attendance|candidates|career_sites|departments|employees|jobs|leave_requests|organizations)['"`]/
+  for (const file of sources.filter((one) => one.startsWith('engine/'))) {
+    const code = readFileSync(join(root, file), 'utf8').replaceAll(/\/\*\*.*?\*\/|'[^'\n]*such as[^'\n]*'/gs, '')
+    assert.not.match(code, named, file)
+  }
+})
+
+test.run()

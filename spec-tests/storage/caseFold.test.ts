@@ -1,0 +1,99 @@
+/** Case folding in every script, and the containment test for long texts, compared with the language's own. */
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { containment, fold, shortPattern } from '../../engine/storage/caseFold.js'
+import { seededRandom } from '../../stress/random.js'
+
+const test = suite('case folding and containment')
+
+test('folding ignores case in every script, and nothing else', () => {
+  const same = [
+    'MÜLLER müller',
+    'ΣΑΣ σας',
+    'ΑΣ αΣ',
+    'Ж ж',
+    'Ａ ａ',
+    'ſ S',
+    'K k',
+    'ẞ ß',
+    'Ⴀ ⴀ',
+    'Ა ა',
+    '𐐀 𐐨',
+    'Ǆ ǆ',
+    'µ Μ',
+    'Ꭰ ꭰ',
+    'Å Å',
+  ]
+  for (const pair of same) {
+    const [a = '', b = ''] = pair.split(' ')
+    assert.is(fold(a), fold(b), pair)
+  }
+  for (const pair of ['ı i', 'İ i', 'ß ss', 'é e', 'ﬁ fi', 'ü u']) {
+    const [a = '', b = ''] = pair.split(' ')
+    assert.is.not(fold(a), fold(b), pair)
+  }
+})
+
+test('folding agrees with case-insensitive regular expressions for every letter', () => {
+  for (let point = 0x20; point < 0x1ffff; point++) {
+    if (point >= 0xd800 && point < 0xe000) continue
+    const letter = String.fromCodePoint(point)
+    if (!/[\p{L}\p{M}\p{N}\p{S}]/u.test(letter)) continue
+    const folded = fold(letter)
+    const isSame =
+      folded === letter || new RegExp(folded.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`), 'iu').test(letter)
+    if (!isSame) assert.unreachable(`U+${point.toString(16)} folds to ${folded}`)
+    // Dotless ı has I as its capital and yet is another letter than i, as are the old shapes of Cyrillic letters.
+    const upper = letter.toUpperCase()
+    if (upper.length === letter.length && !/[ı\u1c80-\u1c88]/.test(letter)) assert.is(fold(upper), folded, letter)
+  }
+})
+
+test('folding a text equals folding its letters', () => {
+  const letters = ['Σ', 'ς', 'ſ', 'K', 'İ', 'ı', 'ẞ', 'ᾳ', 'Ა', 'é', 'Ž', '한', 'न', '𐐀', 'µ', 'ϐ', 'x', 'Q']
+  for (const one of letters) {
+    for (const other of letters) {
+      const text = `${one}${other} ${other}`
+      assert.is(fold(text), Array.from(text, (letter) => fold(letter)).join(''), text)
+    }
+  }
+})
+
+test('containment of long patterns agrees with includes()', () => {
+  const texts = ['ab'.repeat(200), `${'a'.repeat(300)}b${'a'.repeat(300)}`, 'abcabcabd'.repeat(60), 'x'.repeat(65), '']
+  for (const text of texts) {
+    for (const other of texts) {
+      for (const pattern of [
+        other,
+        other.slice(1),
+        other.slice(0, 100),
+        `${other.slice(0, 90)}c`,
+        `c${other.slice(0, 90)}`,
+      ]) {
+        assert.is(containment(pattern)(text), text.includes(pattern), `${pattern.length} in ${text.length}`)
+      }
+    }
+  }
+})
+
+test('containment agrees with includes() on texts whose parts repeat', () => {
+  const random = seededRandom(7)
+  const rounds = 3_000
+  let found = 0
+  for (let round = 0; round < rounds; round++) {
+    // A beginning that repeats: a search that resumes at the wrong place misses the text.
+    const parts = Array.from({ length: 1 + random.below(3) }, () => `${'a'.repeat(random.below(6))}b`)
+    let text = ''
+    while (text.length < 400) text += random.pick(parts)
+    const from = random.below(150)
+    const slice = text.slice(from, from + shortPattern + 1 + random.below(150))
+    const changed = random.below(slice.length)
+    const pattern = random.chance(0.5) ? slice : `${slice.slice(0, changed)}a${slice.slice(changed + 1)}`
+    const isFound = containment(pattern)(text)
+    assert.is(isFound, text.includes(pattern), `${pattern} in ${text}`)
+    if (isFound) found++
+  }
+  assert.ok(found > rounds / 4 && found < rounds, `${found} of ${rounds} were found`)
+})
+
+test.run()

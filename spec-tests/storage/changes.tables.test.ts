@@ -1,0 +1,235 @@
+/** Changes of whole tables, and of tables that others use: former tables and columns, references, views and columns of other programs. */
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { integer, text } from '../../engine/descriptor/index.js'
+import type { Registry, Resource } from '../../engine/descriptor/registry.js'
+import { describeDifference } from '../../engine/storage/migration/difference.js'
+import { migrateStorage, planStorage } from '../../engine/storage/open.js'
+import { storageOptions } from '../../support/storageOptions.js'
+import { freshUrl, server, sharedDatabase } from '../support/database.js'
+import {
+  type Fields,
+  memberIn,
+  open,
+  prepare,
+  refusal,
+  registryOf,
+  servedRows,
+  team,
+  type Version,
+} from '../support/members.js'
+
+const test = suite('changes of tables')
+
+test('a former column that is there again is not mistaken for the renamed one', async () => {
+  const url = await freshUrl()
+  const rows = { members: [{ a: 'new', b: 'stale' }] }
+  await prepare(registryOf({ fields: { a: text(), b: text() } }), url, rows)
+  const renamed = registryOf({ fields: { b: text({ renamedFrom: 'a' }) } })
+  assert.match(
+    await refusal(renamed, url),
+    /column "b": the field was renamed from "a", but the table has both columns: "a" has 1 values, and "b" has 1\. .*--apply drop:members\.b,rename:members\.a\./,
+  )
+  const approvals = ['drop:members.b', 'rename:members.a']
+  const { differences } = await migrateStorage(renamed, url, { ...storageOptions, waitMs: 5_000, approvals })
+  assert.equal(differences, [])
+  const storage = await open(renamed, url)
+  assert.equal(await servedRows(storage, renamed[1] as Resource), [{ b: 'new' }])
+  await storage.close()
+})
+
+test('a field can reference a resource that is new, if it has no values yet', async () => {
+  const url = await freshUrl()
+  const alone = (fields: Fields): Registry => [memberIn({ fields })]
+  await prepare(alone({ name: text(), team_id: integer() }), url, { members: [{ name: 'Ana', team_id: null }] })
+  const both: Registry = [team, ...alone({ name: text(), team_id: integer({ references: 'teams' }) })]
+  assert.is(await refusal(both, url), 'not refused')
+  const other = await freshUrl()
+  await prepare(alone({ name: text(), team_id: integer() }), other, { members: [{ name: 'Ana', team_id: 4 }] })
+  assert.match(
+    await refusal(both, other),
+    /column "team_id": .*1 row \(id 1\) has a value that is not the id of a row in "teams"/,
+  )
+})
+
+test('the table of a removed resource stays until it is dropped, with the columns that reference it', async () => {
+  const url = await freshUrl()
+  const members = { fields: { name: text(), team_id: integer({ references: 'teams' }) } }
+  await prepare(registryOf(members), url, { teams: [{ name: 'Red' }], members: [{ name: 'Ana', team_id: 1 }] })
+  const alone: Registry = [memberIn({ fields: { name: text() } })]
+  assert.is(await refusal(alone, url), 'not refused')
+  const sentence = async () => {
+    const { differences } = await planStorage(alone, url, 5_000)
+    return differences.filter(({ table }) => table === 'teams').map(describeDifference)
+  }
+  const approvals = ['drop:members.team_id', 'drop:teams']
+  assert.equal(await sentence(), [
+    `table "teams": no resource uses the table, so its 1 rows are not served. To drop it with its 1 rows: npm run migrate -- --apply ${approvals}`,
+  ])
+  const apply = (given: string[]) => migrateStorage(alone, url, { ...storageOptions, waitMs: 5_000, approvals: given })
+  const refused = await apply(['drop:teams']).catch(({ message }: Error) => message)
+  assert.match(String(refused), /nothing to do for drop:teams/)
+  assert.is((await sentence()).length, 1)
+  await apply(approvals)
+  assert.equal(await planStorage(alone, url, 5_000), { steps: [], differences: [] })
+  const storage = await open(alone, url)
+  assert.equal(await servedRows(storage, alone[0] as Resource), [{ name: 'Ana' }])
+  await storage.close()
+  const again = registryOf({ fields: { name: text() } })
+  const both = await open(again, url)
+  assert.equal(await servedRows(both, again[0] as Resource), [])
+  await both.close()
+})
+
+test('a table that others reference can be renamed', async () => {
+  const url = await freshUrl()
+  const members = { fields: { name: text(), team_id: integer({ references: 'teams' }) } }
+  await prepare(registryOf(members), url, { teams: [{ name: 'Red' }], members: [{ name: 'Ana', team_id: 1 }] })
+  const renamed: Registry = [{ ...team, table: 'groups', renamedFromTable: 'teams' }, memberIn(members)]
+  assert.match(await refusal(renamed, url), /table "groups": the table was renamed from "teams"/)
+  await migrateStorage(renamed, url, { ...storageOptions, waitMs: 5_000, approvals: ['rename:teams'] })
+  const storage = await open(renamed, url)
+  const [, resource] = renamed as [Resource, Resource]
+  assert.equal(await servedRows(storage, resource), [{ name: 'Ana', team_id: 1 }])
+  const lost = await storage.table(resource).create({ name: 'Bo', team_id: 9 })
+  assert.ok('conflicts' in lost)
+  await storage.close()
+})
+
+test('a former table that is there again is not mistaken for the renamed one, and is named with its rows', async () => {
+  const database = await sharedDatabase()
+  const { url } = database
+  const fields = { name: text() }
+  await prepare(registryOf({ fields }), url, { members: [{ name: 'Ana' }] })
+  const people = { fields, table: 'people' }
+  await migrateStorage(registryOf(people), url, { ...storageOptions, waitMs: 5_000, approvals: ['create:people'] })
+  const renamed = registryOf({ ...people, renamedFromTable: 'members' })
+  const message =
+    /table "people": the table was renamed from "members", but both exist: "members" has 1 rows, and "people" has 0\. .*drop table "people"/
+  for (const approvals of [undefined, ['rename:members']]) assert.match(await refusal(renamed, url, approvals), message)
+  await database.run('drop table "people"')
+  await migrateStorage(renamed, url, { ...storageOptions, waitMs: 5_000, approvals: ['rename:members'] })
+  const storage = await open(renamed, url)
+  assert.equal(await servedRows(storage, renamed[1] as Resource), [{ name: 'Ana' }])
+  await storage.close()
+  database.close()
+})
+
+test('a default that references no row is refused, also by the second start', async () => {
+  const url = await freshUrl()
+  await prepare(registryOf({ fields: { name: text() } }), url, { members: [{ name: 'Ana' }] })
+  const team_id = integer({ references: 'teams', default: 99 })
+  const after = registryOf({ fields: { name: text(), team_id }, required: ['team_id'] })
+  for (let n = 0; n < 2; n++) assert.is.not(await refusal(after, url), 'not refused')
+})
+
+if (!server) {
+  test('on SQLite, a column that another program uses is not renamed', async () => {
+    const database = await sharedDatabase()
+    await prepare(registryOf({ fields: { name: text() } }), database.url, { members: [{ name: 'Ana' }] })
+    await database.run('create view others as select name from members')
+    const renamed = registryOf({ fields: { label: text({ renamedFrom: 'name' }) } })
+    try {
+      await migrateStorage(renamed, database.url, {
+        ...storageOptions,
+        waitMs: 5_000,
+        approvals: ['rename:members.name'],
+      })
+      assert.unreachable()
+    } catch (error) {
+      assert.match((error as Error).message, /column "name": "others" of another program uses it/)
+    }
+    database.close()
+  })
+
+  test('on SQLite, what another program added to a table is kept, or the table is not rebuilt', async () => {
+    const database = await sharedDatabase()
+    const before = registryOf({ fields: { name: text(), note: text() }, required: ['note'] })
+    await (await open(before, database.url)).close()
+    await database.run("alter table members add column grade text default 'A''s'")
+    await database.run('create index others_index on members (name)')
+    await database.run('create view names as select name from members')
+    await database.run("insert into members (id, name, note) values (7, 'Ana', 'x')")
+    await database.run('delete from members')
+    const after = registryOf({ fields: { name: text(), note: text() } })
+    await migrateStorage(after, database.url, { ...storageOptions, waitMs: 5_000 })
+    await database.run("insert into members (name) values ('Bo')")
+    // The id of a deleted row is not assigned again.
+    assert.equal(await database.run('select id, name, grade from members'), [{ id: 8, name: 'Bo', grade: "A's" }])
+    assert.is((await database.run("select 1 as one from sqlite_schema where name = 'others_index'")).length, 1)
+    assert.equal(await database.run('select * from names'), [{ name: 'Bo' }])
+
+    await database.run('alter table members add column size integer check (size > 0)')
+    try {
+      await migrateStorage(before, database.url, { ...storageOptions, waitMs: 5_000 })
+      assert.unreachable()
+    } catch (error) {
+      assert.match((error as Error).message, /1 row \(id 8\) has none/)
+    }
+    await database.run("update members set note = 'y'")
+    try {
+      await migrateStorage(before, database.url, { ...storageOptions, waitMs: 5_000 })
+      assert.unreachable()
+    } catch (error) {
+      assert.match((error as Error).message, 'table "members": its definition has check, which would be lost')
+    }
+    database.close()
+  })
+}
+
+test('an unused column asks once, not for every later field', async () => {
+  const url = await freshUrl()
+  const plus = (...names: string[]) => registryOf({ fields: Object.fromEntries(names.map((name) => [name, text()])) })
+  await prepare(plus('name', 'kind'), url, { members: [{ name: 'Ana', kind: 'x' }] })
+  assert.match(await refusal(plus('name', 'type'), url), /no field uses "kind"/)
+  await migrateStorage(plus('name', 'type'), url, { ...storageOptions, waitMs: 5_000, approvals: ['add:members.type'] })
+  assert.is(await refusal(plus('name', 'type', 'later'), url), 'not refused')
+  // Another column that becomes unused is asked about.
+  assert.match(await refusal(plus('name', 'type', 'last'), url), /no field uses "later"\./)
+})
+
+const misspelt: [name: string, after: Version, message: RegExp, approvals: string][] = [
+  [
+    'renamedFrom',
+    { fields: { name: text(), type: text({ renamedFrom: 'knid' }) } },
+    /column "type": the field was renamed from "knid", but the table has neither column\. Did you mean "kind"\? .*--apply add:members\.type/,
+    'add:members.type',
+  ],
+  [
+    'renamedFromTable',
+    { fields: { name: text(), kind: text() }, table: 'people', renamedFromTable: 'membres' },
+    /table "people": the table was renamed from "membres", but neither table exists\. Did you mean "members"\? .*--apply create:people/,
+    'create:people',
+  ],
+]
+for (const [name, after, message, approval] of misspelt) {
+  test(`a ${name} that names nothing is refused with the nearest right name`, async () => {
+    const url = await freshUrl()
+    await prepare(registryOf({ fields: { name: text(), kind: text() } }), url, {
+      members: [{ name: 'Ana', kind: 'x' }],
+    })
+    assert.match(await refusal(registryOf(after), url), message)
+    assert.is(await refusal(registryOf(after), url, [approval]), 'not refused')
+  })
+}
+
+test('everything that prevents a start is reported at once', async () => {
+  const url = await freshUrl()
+  const before = registryOf({ fields: { name: text(), size: text(), team_id: integer() } })
+  const first = await open(before, url)
+  await first.fill([{ resource: before[1] as Resource, rows: [{ name: null, size: 'x', team_id: 5 }] }])
+  await first.close()
+  const after = registryOf({
+    fields: { name: text(), size: integer(), team_id: integer({ references: 'teams' }), status: text() },
+    required: ['name', 'status'],
+  })
+  try {
+    await open(after, url)
+    assert.unreachable()
+  } catch (error) {
+    const { message } = error as Error
+    for (const column of ['name', 'size', 'team_id', 'status']) assert.match(message, `column "${column}"`)
+  }
+})
+
+test.run()

@@ -1,0 +1,118 @@
+/** Addresses of PostgreSQL: Unix sockets, each sslmode, and what is printed if they cannot be used. */
+import { connect, createServer } from 'node:net'
+import { join } from 'node:path'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { openStorage } from '../../engine/storage/open.js'
+import { temporaryFolder } from '../../support/cleanup.js'
+import { startAndFail } from '../../support/process.js'
+import { storageOptions } from '../../support/storageOptions.js'
+import { freshUrl, runOn, server } from '../support/database.js'
+import { registry } from '../support/service.js'
+import { startTlsProxy } from '../support/tlsProxy.js'
+
+const test = suite('addresses of PostgreSQL')
+
+/** Opens the database and closes it; returns the message of an error. */
+const open = async (url: string): Promise<string> => {
+  try {
+    const storage = await openStorage(registry, url, { ...storageOptions, demo: false })
+    await storage.ping()
+    await storage.close()
+    return 'works'
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+test('a Unix socket is used if the host is its folder', async () => {
+  const { username, password, hostname, port, pathname } = new URL(await freshUrl())
+  const { path: folder } = temporaryFolder('socket')
+  const proxy = createServer((client) => {
+    const upstream = connect(Number(port || 5432), hostname)
+    client.pipe(upstream).pipe(client)
+    client.on('error', () => {})
+    upstream.on('error', () => {})
+  })
+  await new Promise<void>((resolve) => proxy.listen(join(folder, '.s.PGSQL.5432'), resolve))
+  const login = `${username}:${password}`
+  assert.is(await open(`postgres://${login}@${pathname}?host=${folder}`), 'works')
+  assert.is(await open(`postgres://${login}@${encodeURIComponent(folder)}${pathname}?sslmode=require`), 'works')
+  proxy.close()
+  const missing = `${folder}/missing`
+  assert.match(await open(`postgres://${login}@${pathname}?host=${missing}`), new RegExp(`host=${missing} .*ENOENT`))
+})
+
+test('a server without TLS is reached with sslmode=disable, allow and prefer', async () => {
+  const url = await freshUrl()
+  for (const mode of ['disable', 'allow', 'prefer']) assert.is(await open(`${url}?sslmode=${mode}`), 'works', mode)
+  for (const mode of ['require', 'verify-full']) assert.match(await open(`${url}?sslmode=${mode}`), /SSL/, mode)
+  assert.match(await open(`${url}?sslmode=verify-ca`), /sslmode=verify-ca needs sslrootcert/)
+})
+
+const proxy = await startTlsProxy(String(server))
+if (!proxy) console.log('openssl is not installed; the tests of TLS are skipped.')
+
+;(proxy ? test : test.skip)(
+  'a server with TLS is reached with each sslmode that its certificate satisfies',
+  async () => {
+    const { port, certificate } = proxy as NonNullable<typeof proxy>
+    const url = new URL(await freshUrl())
+    const through = (host: string, parameters: string) => {
+      url.host = `${host}:${port}`
+      return open(`${url.href}?${parameters}`)
+    }
+    const root = `&sslrootcert=${certificate}`
+    for (const parameters of [
+      'sslmode=allow',
+      'sslmode=prefer',
+      'sslmode=require',
+      `sslmode=require${root}`,
+      `sslmode=verify-ca${root}`,
+    ]) {
+      assert.is(await through('127.0.0.1', parameters), 'works', parameters)
+    }
+    assert.is(await through('localhost', `sslmode=verify-full${root}`), 'works')
+    assert.match(
+      await through('127.0.0.1', 'sslmode=disable'),
+      /no encryption\. If the server demands TLS, add sslmode=require/,
+    )
+    assert.match(await through('127.0.0.1', 'sslmode=verify-full'), /self-signed certificate/)
+    assert.match(await through('127.0.0.1', `sslmode=verify-full${root}`), /does not match certificate/)
+  },
+)
+
+test('databases that only speak the protocol are named', async () => {
+  for (const [version, name] of [
+    ['CockroachDB CCL v25.1.0 (x86_64-pc-linux-gnu)', 'CockroachDB'],
+    ['PostgreSQL 15.2-YB-2.25.0.0-b0 on x86_64', 'YugabyteDB'],
+  ]) {
+    const url = await freshUrl()
+    await runOn(url, `create function version() returns text language sql return '${version}'`)
+    await runOn(url, `alter database ${new URL(url).pathname.slice(1)} set search_path = public, pg_catalog`)
+    assert.match(await open(url), new RegExp(`cannot be used: it is ${name}, which has no statement triggers`))
+  }
+})
+
+test('a start prints no part of a password, whatever is wrong with the URL', async () => {
+  for (const url of [
+    'postgres://me:p@SEC/w#RET@host:5432/name',
+    'postgres://me:SECRET@host:1,host:2/name',
+    'postgres://me:p@SEC/RET@127.0.0.1:1/name',
+    'postgres://me:1/SEC@RET:2/name',
+    'postgres://me:SECRET@127.0.0.1:1/name?sslmode=maybe',
+    'postgres://me:SECRET@127.0.0.1:1/name?password=SECRET',
+    'postgres:me:SECRET@host/name',
+    'me:SECRET@host/name',
+    'host=localhost password=SECRET',
+    'postgres://host=localhost password=SECRET',
+    'sqlite:postgres://me:SECRET@host/name',
+  ]) {
+    const { code, output } = await startAndFail({ DATABASE_URL: url, DATABASE_WAIT_MS: '0' })
+    assert.is(code, 1, url)
+    assert.match(output, /^(?:The database postgres:\S+ cannot be used: |DATABASE_URL is ".*", but it must be )/)
+    assert.not.match(output, /SEC|RET/)
+  }
+})
+
+test.run()

@@ -1,0 +1,280 @@
+/** The change log on PostgreSQL: exact beside other transactions, whatever is restored, and read at a constant cost. */
+import { randomBytes } from 'node:crypto'
+import { Client } from 'pg'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { defineResource, text } from '../../engine/descriptor/index.js'
+import { type Registry, resourceFrom } from '../../engine/descriptor/registry.js'
+import { openStorage } from '../../engine/storage/open.js'
+import type { Prepared } from '../../engine/storage/postgres/prepared.js'
+import { statementsOf } from '../../engine/storage/postgres/statements.js'
+import { storageOptions } from '../../support/storageOptions.js'
+import { freshUrl, runOn } from '../support/database.js'
+
+const descriptor = defineResource({
+  name: 'Thing',
+  area: 'Test',
+  table: 'things',
+  required: ['name'],
+  create: true,
+  fields: { name: text() },
+})
+const resource = resourceFrom('things', descriptor, [{ id: 3, name: 'Third' }])
+const registry: Registry = [resource]
+
+/** A new database with one row, and connections to it. */
+const newDatabase = async () => {
+  const url = await freshUrl()
+  await (await openStorage(registry, url, storageOptions)).close()
+  const clients: Client[] = []
+  const connect = async (): Promise<Client> => {
+    const client = new Client({ connectionString: url })
+    await client.connect()
+    clients.push(client)
+    return client
+  }
+  return { url, connect, close: () => Promise.all(clients.map((client) => client.end())) }
+}
+
+const insert = `insert into things (name) values ('another')`
+const compact = `select registry_compact('things')`
+const versionOf = async (client: Client) =>
+  (await client.query(`select state from registry_state('things')`)).rows[0].state
+
+/** One statement, so that both sides are of one moment; a table without a valid state is counted by whoever reads it. */
+const isExact = `select coalesce((select total from registry_state('things')), counted) = counted
+    and (select coalesce(sum(rows), 0) from registry_block_rows('things')) = counted as exact
+  from (select count(*) as counted from things) as things`
+const assertExact = async (client: Client, message?: string): Promise<void> => {
+  assert.is((await client.query(isExact)).rows[0].exact, true, message)
+}
+
+const test = suite('the change log of PostgreSQL')
+
+/** How many pages of the database a statement reads. */
+const pagesRead = async (client: Client, { name, sql, parameters }: Prepared, values: Record<string, string>) => {
+  const given = parameters.map((parameter) => values[parameter] ?? '0')
+  await client.query(`prepare "${name}" as ${sql}`)
+  const explain = `explain (analyze, buffers, format json) execute "${name}"${given.length > 0 ? `(${given})` : ''}`
+  // The first run also reads the catalogue.
+  await client.query(explain)
+  const { rows } = await client.query(explain)
+  await client.query(`deallocate "${name}"`)
+  const { Plan: plan } = rows[0]['QUERY PLAN'][0]
+  return Number(plan['Shared Hit Blocks']) + Number(plan['Shared Read Blocks'])
+}
+
+test('beside an old snapshot, reads do not go through the changes that have been compacted', async () => {
+  const { url, connect, close } = await newDatabase()
+  const [holder, writer, reader] = [await connect(), await connect(), await connect()]
+  const { version, get, first, further } = statementsOf(resource)
+  const reads = { version, get, first, further }
+  const pages = async () => {
+    const counts: Record<string, number> = {}
+    for (const [name, statement] of Object.entries(reads)) {
+      counts[name] = await pagesRead(reader, statement, { id: '3', limit: '1', skipRows: '1' })
+    }
+    return counts
+  }
+  // A gap in the ids, so that a page is found by its block, and plans for a small log.
+  await runOn(url, `insert into things (id, name) select n, 'many' from generate_series(90, 2000) as n`)
+  await runOn(url, 'vacuum analyze')
+  await reader.query('set plan_cache_mode = force_generic_plan')
+  const before = await pages()
+  await holder.query('begin isolation level repeatable read')
+  await holder.query('select count(*) from things')
+  for (let n = 0; n < 3_000; n++) {
+    await writer.query(insert)
+    if (n % 100 === 99) await writer.query(compact)
+  }
+  const assertFew = async () => {
+    for (const [name, count] of Object.entries(await pages())) {
+      assert.ok(count <= (before[name] ?? 0) + 10, `${name} reads ${count} pages, before ${before[name]}`)
+    }
+  }
+  // With the plans that the connection made while the log was small, and with new ones.
+  await assertFew()
+  await runOn(url, 'vacuum analyze registry_changes, registry_states')
+  await assertFew()
+  const [{ size } = {}] = await runOn(url, `select pg_relation_size('registry_changes') / 8192 as size`)
+  assert.ok(Number(size) > 20, 'the snapshot keeps the changes')
+  await assertExact(reader)
+  await close()
+})
+
+test('changes of transactions that run during a compaction are counted once', async () => {
+  const { connect, close } = await newDatabase()
+  const [early, late, reader] = [await connect(), await connect(), await connect()]
+  const versions = new Set([await versionOf(reader)])
+  await early.query('begin')
+  await early.query(insert)
+  await late.query('begin')
+  await reader.query(insert)
+  await reader.query(compact)
+  await late.query(insert)
+  versions.add(await versionOf(reader))
+  for (const [commit, client] of [
+    ['commit', late],
+    ['commit', early],
+  ] as const) {
+    await client.query(commit)
+    await assertExact(reader)
+    versions.add(await versionOf(reader))
+    await reader.query(compact)
+    await assertExact(reader)
+    versions.add(await versionOf(reader))
+  }
+  assert.is(versions.size, 4)
+  await close()
+})
+
+test('a compaction inside a transaction counts what that has written before and writes afterwards', async () => {
+  const { connect, close } = await newDatabase()
+  const [client, other] = [await connect(), await connect()]
+  await client.query('begin')
+  await client.query(insert)
+  await other.query(insert)
+  await client.query(compact)
+  await assertExact(client)
+  await client.query(insert)
+  await assertExact(client)
+  await client.query('commit')
+  await assertExact(other)
+  await close()
+})
+
+test('counts are exact at every moment, with writers, rollbacks, compactions and recounts at once', async () => {
+  const { connect, close } = await newDatabase()
+  let isOver = false
+  const endlessly = async (work: (client: Client, n: number) => Promise<unknown>) => {
+    const client = await connect()
+    for (let n = 0; !isOver; n++) await work(client, n)
+  }
+  const statements = [
+    insert,
+    `delete from things where id in (select id from things order by id limit 2)`,
+    insert,
+    insert,
+  ]
+  const writer = () =>
+    endlessly(async (client, n) => {
+      await client.query('begin')
+      await client.query(statements[n % 4] ?? insert)
+      await client.query('savepoint inner_one')
+      await client.query(insert)
+      if (n % 3 === 0) await client.query('rollback to inner_one')
+      await client.query(n % 5 === 0 ? 'rollback' : 'commit')
+    })
+  const background = [
+    ...[writer(), writer(), writer()],
+    ...[0, 1].map(() => endlessly((client) => client.query(compact))),
+    endlessly(async (client, n) => n % 10 === 0 && client.query(`select registry_recount('things')`)),
+    endlessly((client, n) => client.query(n % 50 === 0 ? 'truncate things' : 'select 1')),
+  ].map((work) => work.catch((error: Error) => error))
+  const reader = await connect()
+  for (let n = 0; n < 400; n++) await assertExact(reader, `after ${n} reads`)
+  isOver = true
+  for (const outcome of await Promise.all(background)) assert.is(outcome, undefined)
+  await reader.query(compact)
+  assert.is((await reader.query(`select total from registry_state('things')`)).rows[0].total !== null, true)
+  await assertExact(reader)
+  await close()
+})
+
+test('a TRUNCATE whose snapshot is old leaves an exact count', async () => {
+  const { url, connect, close } = await newDatabase()
+  const [client, other] = [await connect(), await connect()]
+  const storage = await openStorage(registry, url, storageOptions)
+  const list = async () =>
+    String((await storage.table(resource).list({ limit: 5, offset: 0n, q: '', filters: {} })).body)
+  await client.query('begin isolation level repeatable read')
+  await client.query('select 1')
+  await other.query(insert)
+  await other.query(compact)
+  await client.query('truncate things')
+  await client.query('commit')
+  assert.match(await list(), /"total":0,/)
+  await other.query(insert)
+  assert.match(await list(), /"total":1,/)
+  await other.query(compact)
+  assert.is((await other.query(`select total from registry_state('things')`)).rows[0].total, '1')
+  await storage.close()
+  await close()
+})
+
+/** What a dump restores: the same values, written by other transactions, with transaction ids of another server. */
+const restore = (ahead: number) => `
+  create table saved as select * from registry_states;
+  delete from registry_states;
+  insert into registry_states select name, (xid::text::bigint + ${ahead})::text::xid8, (bound::text::bigint + ${ahead})::text::xid8,
+    running, rows, state, bits, blocks, counts from saved;
+  update registry_changes set xid = (xid::text::bigint + ${ahead})::text::xid8`
+
+for (const ahead of [0, 1_000_000]) {
+  test(`a database restored from a server ${ahead} transactions ahead has exact counts and new versions`, async () => {
+    const { url, connect, close } = await newDatabase()
+    const client = await connect()
+    await client.query(`${insert}; ${compact}; ${insert}`)
+    const version = await versionOf(client)
+    await client.query(restore(ahead))
+    const storage = await openStorage(registry, url, storageOptions)
+    const tags = new Set([await storage.table(resource).tag(), await storage.table(resource).tag()])
+    assert.is(tags.size, 1)
+    assert.not.ok([...tags][0]?.endsWith(BigInt(version).toString(16)))
+    await client.query(insert)
+    assert.is((await storage.counts()).get(resource), 4)
+    tags.add(await storage.table(resource).tag())
+    assert.is(tags.size, 2)
+    await assertExact(client)
+    await storage.close()
+    await close()
+  })
+}
+
+test('a database that is restored under a running service is counted again', async () => {
+  const { url, connect, close } = await newDatabase()
+  const client = await connect()
+  const storage = await openStorage(registry, url, storageOptions)
+  await client.query(restore(1_000_000))
+  await client.query(insert)
+  const { body } = await storage.table(resource).list({ limit: 5, offset: 1n, q: '', filters: {} })
+  assert.match(String(body), /"name":"another".*"total":2,/)
+  const isCounted = async () =>
+    (await client.query(`select total from registry_state('things')`)).rows[0].total !== null
+  for (let n = 0; n < 100 && !(await isCounted()); n++) await new Promise((resolve) => setTimeout(resolve, 20))
+  assert.ok(await isCounted())
+  await assertExact(client)
+  await storage.close()
+  await close()
+})
+
+test('freezing and rewriting the states does not invalidate them', async () => {
+  const { connect, close } = await newDatabase()
+  const client = await connect()
+  for (const sql of ['vacuum freeze registry_states', 'vacuum full registry_states']) {
+    await client.query(sql)
+    assert.is((await client.query(`select total from registry_state('things')`)).rows[0].total, '1', sql)
+  }
+  await close()
+})
+
+test('a role that may only read and insert compacts, and cannot put a table in the place of the log', async () => {
+  const { connect, close } = await newDatabase()
+  const client = await connect()
+  const role = `inserter_${randomBytes(4).toString('hex')}`
+  await client.query(`create role ${role}`)
+  await client.query(`grant select, insert on all tables in schema public to ${role}`)
+  await client.query(`grant usage on all sequences in schema public to ${role}`)
+  await client.query(`set role ${role}`)
+  await client.query('create temporary table registry_changes (like registry_changes including all)')
+  await client.query(insert)
+  await client.query(compact)
+  const { rows } = await client.query('select count(*) from public.registry_changes')
+  assert.is(rows[0].count, '0')
+  await assertExact(client)
+  assert.is((await client.query('select count(*) from registry_changes')).rows[0].count, '0')
+  await client.query(`reset role; drop owned by ${role}; drop role ${role}`)
+  await close()
+})
+
+test.run()

@@ -1,0 +1,188 @@
+/** `npm run copy` from SQLite to PostgreSQL and back. */
+import { execFile } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Resource } from '../../engine/descriptor/registry.js'
+import { publicDatabaseUrl } from '../../engine/process/databaseUrl.js'
+import { openStorage } from '../../engine/storage/open.js'
+import { temporaryFolder } from '../../support/cleanup.js'
+import { storageOptions } from '../../support/storageOptions.js'
+import { freshUrl, runOn } from '../support/database.js'
+import { deployed as registry } from '../support/service.js'
+
+const { path: folder } = temporaryFolder('copy')
+const [first, last] = ['first', 'last'].map((name) => `sqlite:${join(folder, `${name}.sqlite`)}`) as [string, string]
+const middle = await freshUrl()
+
+const copy = async (from: string, to: string): Promise<{ code: number; output: string }> => {
+  const tool = join(import.meta.dirname, '..', '..', 'cli', 'copy.js')
+  try {
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, [tool, '--from', from, '--to', to])
+    return { code: 0, output: stdout + stderr }
+  } catch (error) {
+    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string }
+    return { code, output: stdout + stderr }
+  }
+}
+
+const leave = registry.find(({ path }) => path === 'leave') as Resource
+const employees = registry.find(({ path }) => path === 'employees') as Resource
+const unusualRow = {
+  id: 77_777,
+  first_name: '\u0001"\\\u2028🙂',
+  base_salary: 0.1 + 0.2,
+  manager_id: 1,
+  status: '',
+  alumni: 2 ** 53 - 1,
+  password_hash: 'stored, but never shown',
+}
+
+const test = suite('copying a database')
+
+test('every row is copied unchanged, there and back, with its id and redacted fields', async () => {
+  const source = await openStorage(registry, first, storageOptions)
+  await source.fill([{ resource: employees, rows: [unusualRow] }])
+  await source.close()
+  for (const [from, to] of [
+    [first, middle],
+    [middle, last],
+  ] as const) {
+    const { code, output } = await copy(from, to)
+    assert.is(code, 0, output)
+    for (const { path } of registry)
+      assert.match(output, new RegExp(`^${path}: \\d+ rows \\w+, the same in both$`, 'm'))
+  }
+  const target = await openStorage(registry, last, storageOptions)
+  const [row] = await target.rows(employees, 77_776, 5)
+  assert.equal(row, { ...Object.fromEntries(employees.fields.map(({ name }) => [name, null])), ...unusualRow })
+  await target.close()
+})
+
+test('a target with rows is rejected', async () => {
+  const { code, output } = await copy(first, middle)
+  assert.is(code, 1)
+  assert.match(output, /^--to already has rows/)
+})
+
+test('a target with rows is rejected whatever its stored counts say', async () => {
+  const url = await freshUrl()
+  await copy(first, url)
+  await runOn(url, 'update registry_states set rows = 0')
+  const { code, output } = await copy(first, url)
+  assert.is(code, 1)
+  assert.match(output, /^--to already has rows/)
+})
+
+test('a source without the tables or without rows is rejected, and nothing is created', async () => {
+  const source = await freshUrl()
+  const target = join(folder, 'never.sqlite')
+  const tables = () => runOn(source, `select relname from pg_class where relnamespace = 'public'::regnamespace`)
+  await runOn(source, 'create table others (id bigint)')
+  const before = await tables()
+  const without = await copy(source, `sqlite:${target}`)
+  assert.equal(without, {
+    code: 1,
+    output: `--from is ${publicDatabaseUrl(source)}, but it has none of the tables that the descriptors name.\n`,
+  })
+  await runOn(source, 'create table employees (id bigint)')
+  const empty = await copy(source, `sqlite:${target}`)
+  assert.equal(empty, { code: 1, output: '--from has no rows; there is nothing to copy.\n' })
+  await runOn(source, 'drop table employees')
+  assert.equal(await tables(), before)
+  const missing = new URL(source)
+  missing.pathname = '/nowhere'
+  assert.match((await copy(missing.href, `sqlite:${target}`)).output, /^--from is \S+, which cannot be read: .*nowhere/)
+  const typo = `sqlite:${join(folder, 'frist.sqlite')}`
+  assert.match((await copy(typo, source)).output, /, but there is no such file\.\n$/)
+  assert.equal(await tables(), before)
+  assert.not.ok(readdirSync(folder).some((file) => /never|frist/.test(file)))
+})
+
+test('idempotency keys are copied: a retry after the move gets the stored response', async () => {
+  const source = `sqlite:${join(folder, 'keys.sqlite')}`
+  const [there, back] = [await freshUrl(), `sqlite:${join(folder, 'back.sqlite')}`]
+  const retry = { key: 'Ключ "1"', digest: 'digest' }
+  const create = async (url: string, given = retry) => {
+    const storage = await openStorage(registry, url, storageOptions)
+    try {
+      const created = await storage.table(leave).create({ leave_type: 'Moved', status: 'Kept' }, given)
+      return 'body' in created ? { ...created, body: String(Buffer.from(created.body)) } : created
+    } finally {
+      await storage.close()
+    }
+  }
+  const stored = await create(source)
+  for (const [from, to] of [
+    [source, there],
+    [there, back],
+  ] as const) {
+    const { code, output } = await copy(from, to)
+    assert.is(code, 0, output)
+    assert.match(output, /^idempotency keys: 1 rows \w+, the same in both$/m)
+    assert.equal(await create(to), { ...stored, replayed: true })
+    assert.equal(await create(to, { ...retry, digest: 'another' }), { mismatch: true })
+  }
+})
+
+test('numbers are copied exactly, whatever the server prints', async () => {
+  const [source, target] = [await freshUrl(), await freshUrl()]
+  const [there, back] = [`sqlite:${join(folder, 'numbers.sqlite')}`, await freshUrl()]
+  for (const url of [source, target, back])
+    await runOn(url, `alter database ${new URL(url).pathname.slice(1)} set extra_float_digits = -10`)
+  const numbers = [0.1 + 0.2, -0, 1e-320, 1.7976931348623157e308, Number.POSITIVE_INFINITY, 123456789.12345679]
+  const storage = await openStorage(registry, source, storageOptions)
+  const row = (id: number, base_salary: number) => ({ id, status: '', alumni: 0, base_salary })
+  await storage.fill([{ resource: employees, rows: numbers.map((value, n) => row(80_000 + n, value)) }])
+  await storage.close()
+  // Written by another program: more than a JavaScript number can hold.
+  const large = '9007199254740993'
+  await runOn(source, `insert into employees (id, status, alumni) values (${large}, '', ${large})`)
+  for (const [from, to] of [
+    [source, target],
+    [source, there],
+    [there, back],
+  ] as const) {
+    const { code, output } = await copy(from, to)
+    assert.is(code, 0, output)
+  }
+  const exact = `select id::text, alumni::text, float8send(base_salary)::text as salary from employees order by employees.id`
+  const expected = await runOn(source, exact)
+  assert.is(expected.at(-1)?.['alumni'], large)
+  assert.equal(await runOn(target, exact), expected)
+  // SQLite has no -0.
+  const isPositive = ({ salary }: Record<string, unknown>) => salary !== '\\x8000000000000000'
+  assert.equal(
+    (await runOn(back, exact)).filter(({ id }) => id !== '80001'),
+    expected.filter(isPositive),
+  )
+})
+
+test('a value that the target cannot store is reported', async () => {
+  const source = await freshUrl()
+  await copy(first, source)
+  await runOn(source, `update employees set base_salary = 'NaN' where id = 1`)
+  const { code, output } = await copy(source, `sqlite:${join(folder, 'nan.sqlite')}`)
+  assert.is(code, 1)
+  assert.match(output, /^employees differs: \d+ rows \w+ in --from, \d+ rows \w+ in --to; do not use the copy\.$/m)
+})
+
+test('an invalid database URL is rejected, without its password', async () => {
+  const { code, output } = await copy(first, 'mysql://nowhere')
+  assert.is(code, 2)
+  assert.match(output, /^--to is "mysql:\/\/nowhere", but it must be /)
+  for (const url of [
+    'postgres://me:p@SEC/w#RET@host/name',
+    'me:SECRET@host/name',
+    'postgres://me:SECRET@nowhere.test/x',
+  ]) {
+    for (const { code, output } of [await copy(first, url), await copy(url, first)]) {
+      assert.ok(code > 0)
+      assert.not.match(output, /SEC|RET/)
+    }
+  }
+})
+
+test.run()

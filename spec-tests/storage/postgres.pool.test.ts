@@ -1,0 +1,255 @@
+/** How requests share the connections to PostgreSQL: locked tables, clients that leave, and connections that break. */
+import { request } from 'node:http'
+import { setTimeout } from 'node:timers/promises'
+import { Client } from 'pg'
+import { pino } from 'pino'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { newRow, type Resource } from '../../engine/descriptor/registry.js'
+import { openStorage } from '../../engine/storage/open.js'
+import { storageOptions } from '../../support/storageOptions.js'
+import { runOn, sharedDatabase } from '../support/database.js'
+import { flakyNetwork } from '../support/flakyNetwork.js'
+import { registry, startService, token } from '../support/service.js'
+
+const database = await sharedDatabase()
+const minute = 60_000
+const never = { size: 6, waitMs: minute, idleMs: minute, statementMs: minute }
+
+/** Holds a lock that stops every read of a table while the work runs. */
+const whileLocked = async (table: string, work: () => Promise<void>): Promise<void> => {
+  const client = new Client(database.url)
+  await client.connect()
+  await client.query(`begin; lock table ${table} in access exclusive mode`)
+  try {
+    await work()
+  } finally {
+    await client.end()
+  }
+}
+
+/** How many statements of the service run or wait. */
+const activeStatements = async (): Promise<number> => {
+  const [row] = await runOn(
+    database.url,
+    `select count(*) as count from pg_stat_activity
+      where datname = current_database() and state = 'active' and application_name = 'resource-registry-engine'`,
+  )
+  return Number(row?.['count'])
+}
+
+/** Waits for a condition that must become true; there is no other limit to these tests. */
+const until = async (isMet: () => Promise<boolean>): Promise<void> => {
+  for (let n = 0; n < 200; n++) {
+    if (await isMet()) return
+    await setTimeout(50)
+  }
+  assert.unreachable(`it is not the case after 10 s: ${isMet}`)
+}
+
+const test = suite('the connections to PostgreSQL')
+
+test('while a table is locked and many clients ask for it, reads of other tables succeed', async () => {
+  // Nothing ends a statement that waits for the lock.
+  const service = await startService({ url: database.url, pool: { ...never, waitMs: minute } })
+  const paths = ['/v1/employees/1', '/v1/employees?offset=1', '/v1/employees?q=an', '/v1/employees?status=Active']
+  let locked: Promise<{ status: number }[]> | undefined
+  await whileLocked('employees', async () => {
+    locked = Promise.all(Array.from({ length: 40 }, (_, n) => service.get(paths[n % paths.length] as string)))
+    await until(async () => (await activeStatements()) >= 3)
+    for (let n = 0; n < 10; n++) {
+      const others = [
+        '/v1/jobs/1',
+        `/v1/jobs?offset=${n}`,
+        `/v1/jobs?q=e&offset=${n}`,
+        '/v1/health',
+        '/v1/employees?q=%00',
+      ]
+      const responses = await Promise.all(others.map((path) => service.get(path)))
+      assert.equal(
+        responses.map(({ status }) => status),
+        others.map(() => 200),
+      )
+    }
+  })
+  for (const { status } of (await locked) ?? []) assert.is(status, 200)
+})
+
+test('a request for a locked table gets 503 after POOL_WAIT_MS', async () => {
+  const service = await startService({ url: database.url, pool: { ...never, waitMs: 300, statementMs: 5_000 } })
+  await whileLocked('leave_requests', async () => {
+    const requests = [
+      service.get('/v1/leave/1'),
+      service.get('/v1/leave?q=annual'),
+      service.create('leave', { leave_type: 'x' }),
+    ]
+    for (const { status, headers, body } of await Promise.all(requests)) {
+      assert.is(status, 503)
+      assert.is(headers['retry-after'], '1')
+      assert.is(body.error.code, 'unavailable')
+      // The statement has not reached its own time limit.
+      assert.match(body.error.message, /^The database is not available/)
+    }
+  })
+  assert.is((await service.create('leave', { leave_type: 'x' })).status, 201)
+})
+
+test('slow searches that wait for too long are logged as that, and do not delay others', async () => {
+  const { url } = await sharedDatabase()
+  const lines: string[] = []
+  const logger = pino({}, { write: (line: string) => lines.push(line) })
+  const service = await startService({ url, logger, pool: { ...never, waitMs: 1_000 } })
+  await runOn(
+    url,
+    `alter table employees rename to staff; create view employees as select staff.* from (select pg_sleep(0.6)) as slept, staff`,
+  )
+  const slow = Promise.all(Array.from({ length: 30 }, (_, n) => service.get(`/v1/employees?q=e&offset=${n}`)))
+  const others = await Promise.all(
+    ['/v1/jobs?q=engineer', '/v1/jobs/1', '/v1/leave?limit=3'].map((path) => service.get(path)),
+  )
+  assert.equal(
+    others.map(({ status }) => status),
+    [200, 200, 200],
+  )
+  const statuses = new Set((await slow).map(({ status }) => status))
+  assert.equal([...statuses].sort(), [200, 503])
+  assert.match(lines.join(''), /"msg":"a read exceeded its time limit"/)
+  assert.not.match(lines.join(''), /The database is not available/)
+})
+
+test('the value counts of an explorer page are cancelled when their time is up', async () => {
+  const service = await startService({ url: database.url, pool: never, explorer: true })
+  // The rows of the page are cached, so that only its counts need the table.
+  for (let n = 0; n < 2; n++) await service.get('/v1/leave')
+  await whileLocked('leave_requests', async () => {
+    assert.is((await service.send('/explore/leave')).status, 200)
+    await until(async () => (await activeStatements()) === 0)
+  })
+})
+
+test('a client that leaves cancels its statement, and no other one', async () => {
+  const service = await startService({ url: database.url, pool: never })
+  const { hostname, port } = new URL(service.address)
+  const leaver = (path: string) => {
+    const sent = request({ hostname, port, path, headers: { connection: 'close' } })
+    sent.on('error', () => {})
+    sent.end()
+    return sent
+  }
+  for (const path of ['/api/v1/employees?q=ann', '/api/v1/employees/1', '/api/v1/employees?offset=2']) {
+    await whileLocked('employees', async () => {
+      const clients = Array.from({ length: 30 }, () => leaver(path))
+      await until(async () => (await activeStatements()) >= 2)
+      for (const client of clients) client.destroy()
+      await until(async () => (await activeStatements()) === 0)
+    })
+  }
+  // Statements that end while they are cancelled.
+  for (let n = 0; n < 40; n++) {
+    const client = leaver(`/api/v1/employees?q=a&offset=${n}`)
+    await setTimeout(n % 8)
+    client.destroy()
+    for (const { status } of await Promise.all([service.get(`/v1/jobs?offset=${n}`), service.get('/v1/jobs/1')])) {
+      assert.is(status, 200)
+    }
+  }
+})
+
+test('on a network that loses every packet, cached pages and single rows get 503 after POOL_WAIT_MS', async () => {
+  const network = await flakyNetwork(database.url)
+  const service = await startService({ url: network.url, pool: { ...never, waitMs: 300 } })
+  const paths = ['/v1/jobs', '/v1/jobs/1', '/v1/health', '/v1/departments']
+  for (let n = 0; n < 3; n++) for (const path of paths) assert.is((await service.get(path)).status, 200)
+  network.hang()
+  const requests = Array.from({ length: 40 }, (_, n) => service.get(paths[n % paths.length] as string))
+  const responses = await Promise.race([Promise.all(requests), setTimeout(minute / 2)])
+  assert.ok(responses, 'the requests wait for the time limit of a statement')
+  for (const { status } of responses) assert.is(status, 503)
+  network.restore()
+  await until(async () => (await service.get('/v1/jobs')).status === 200)
+})
+
+test('a session that the server ended because it was idle is replaced', async () => {
+  const idle = await sharedDatabase()
+  const storage = await openStorage(registry, idle.url, { ...storageOptions, cacheBytes: 0 })
+  const leave = registry.find(({ path }) => path === 'leave') as Resource
+  const table = storage.table(leave)
+  await idle.run(`alter database ${new URL(idle.url).pathname.slice(1)} set idle_session_timeout = '100ms'`)
+  for (let n = 0; n < 4; n++) {
+    // The driver learns that its connection has ended only after it has sent the next statement.
+    await table.get(1)
+    const blockedUntil = performance.now() + 300
+    while (performance.now() < blockedUntil);
+    assert.ok(await table.get(1))
+    const blockedAgain = performance.now() + 300
+    while (performance.now() < blockedAgain);
+    assert.ok('id' in (await table.create(newRow(leave, { leave_type: 'Idle' }))))
+  }
+  await storage.close()
+})
+
+test('while the server ends every session, creates with a key succeed, each once', async () => {
+  const service = await startService({ url: database.url, pool: { ...never, waitMs: 10_000, statementMs: 10_000 } })
+  const create = (key: string) =>
+    service.send('/api/v1/leave', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'idempotency-key': key },
+      body: JSON.stringify({ leave_type: 'Ended', reason: key }),
+    })
+  let isDone = false
+  const endSessions = async () => {
+    while (!isDone) {
+      await runOn(
+        database.url,
+        `select pg_terminate_backend(pid) from pg_stat_activity
+          where datname = current_database() and application_name = 'resource-registry-engine'`,
+      )
+      await setTimeout(100)
+    }
+  }
+  const ending = endSessions()
+  const client = async (n: number) => {
+    for (let k = 0; k < 10; k++) assert.is((await create(`ended-${n}-${k}`)).status, 201)
+  }
+  try {
+    await Promise.all([0, 1, 2, 3].map(client))
+  } finally {
+    isDone = true
+    await ending
+  }
+  const rows = await runOn(
+    database.url,
+    `select reason, count(*) as count from leave_requests where leave_type = 'Ended' group by 1`,
+  )
+  assert.is(rows.length, 40)
+  for (const { reason, count } of rows) assert.is(count, 1, String(reason))
+})
+
+test('64 concurrent creates with one key store one row', async () => {
+  const service = await startService({ url: database.url })
+  const body = JSON.stringify({ leave_type: 'Together' })
+  const headers = {
+    authorization: `Bearer ${token}`,
+    'content-type': 'application/json',
+    'idempotency-key': 'together',
+  }
+  const create = () => service.send('/api/v1/leave', { method: 'POST', headers, body })
+  const responses = await Promise.all(Array.from({ length: 64 }, create))
+  assert.is(new Set(responses.map(({ status, text }) => `${status} ${text}`)).size, 1)
+  assert.is(responses.filter((response) => response.headers['idempotency-replayed'] === undefined).length, 1)
+  assert.is((await database.run(`select id from leave_requests where leave_type = 'Together'`)).length, 1)
+})
+
+test('creates go on after another program has inserted ids beyond 2^53', async () => {
+  const service = await startService({ url: database.url })
+  const { id: before } = (await service.create('leave', { leave_type: 'x' })).body
+  for (const id of ['9007199254740993', '9007199254740991', '9223372036854775807']) {
+    await runOn(database.url, `insert into leave_requests (id, leave_type, status) values (${id}, 'Far', 'Pending')`)
+  }
+  const { status, headers, body } = await service.create('leave', { leave_type: 'x' })
+  assert.is(status, 201)
+  assert.is(body.id, before + 1)
+  assert.is((await service.send(String(headers.location))).status, 200)
+})
+
+test.run()

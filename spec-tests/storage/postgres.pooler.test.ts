@@ -1,0 +1,229 @@
+/** A pooler between the service and PostgreSQL: a real PgBouncer in each of its modes. */
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Resource } from '../../engine/descriptor/registry.js'
+import { openStorage } from '../../engine/storage/open.js'
+import type { PoolOptions } from '../../engine/storage/options.js'
+import { reachServer } from '../../engine/storage/postgres/server.js'
+import { OutcomeUnknown, type Storage, StorageError, TimedOut } from '../../engine/storage/storage.js'
+import { storageOptions } from '../../support/storageOptions.js'
+import { freshUrl, runOn, server } from '../support/database.js'
+import { type FlakyNetwork, flakyNetwork } from '../support/flakyNetwork.js'
+import { canKeepStatements, pgbouncer, startPgbouncer } from '../support/pgbouncer.js'
+import { registry, startService, token } from '../support/service.js'
+
+const leave = registry.find(({ path }) => path === 'leave') as Resource
+const { pool } = storageOptions
+
+/** The modes of PgBouncer, and PREPARED_STATEMENTS in each. */
+const modes: [name: string, settings: Record<string, string>, preparedStatements: 'auto' | 'on' | 'off'][] = [
+  ['transaction mode', { pool_mode: 'transaction' }, 'off'],
+  ['session mode', { pool_mode: 'session' }, 'on'],
+]
+if (pgbouncer && canKeepStatements()) {
+  const settings = { pool_mode: 'transaction', max_prepared_statements: '100' }
+  modes.push(['transaction mode with prepared statements', settings, 'on'])
+}
+
+/** Makes a create take three seconds. */
+const slowFunction = `create function slow() returns trigger language plpgsql as $$
+  begin perform pg_sleep(3); return new; end $$`
+const slowTrigger = 'create trigger slow before insert on leave_requests for each row execute function slow()'
+
+const test = suite('poolers')
+
+test('a direct connection keeps settings and prepared statements', async () => {
+  const url = await freshUrl()
+  const warnings: string[] = []
+  const options = { ...storageOptions, warn: (warning: string) => warnings.push(warning) }
+  for (const [preparedStatements, keepsStatements] of [
+    ['auto', true],
+    ['on', true],
+    ['off', false],
+  ] as const) {
+    const found = await reachServer(url, { ...options, pool: { ...pool, preparedStatements } })
+    assert.is(found.isDirect, true)
+    assert.is(found.keepsStatements, keepsStatements)
+  }
+  assert.equal(warnings, [])
+})
+
+test('without prepared statements everything works on a direct connection', async () => {
+  const url = await freshUrl()
+  const { get, create } = await startService({ url, pool: { ...pool, preparedStatements: 'off' } })
+  assert.is((await create('leave', { leave_type: 'Unnamed statement' })).status, 201)
+  assert.is((await get('/v1/leave?q=unnamed%20statement')).body.meta.total, 1)
+})
+
+if (!pgbouncer) console.log('PgBouncer is not installed; its tests are skipped.')
+const withPgbouncer = pgbouncer ? test : test.skip
+
+type Work = (url: string, direct: string, network: FlakyNetwork) => Promise<void>
+
+/** Starts a pooler for a new database, runs work with it, and stops it. */
+const behind = async (settings: Record<string, string>, work: Work) => {
+  const network = await flakyNetwork(String(server))
+  const pooler = await startPgbouncer(network.url, settings)
+  const direct = await freshUrl()
+  try {
+    await work(pooler.through(direct), direct, network)
+  } finally {
+    pooler.stop()
+  }
+}
+
+const opened = async (
+  url: string,
+  change: Partial<PoolOptions>,
+  work: (storage: Storage, warnings: string[]) => Promise<void>,
+) => {
+  const warnings: string[] = []
+  const warn = (warning: string) => warnings.push(warning)
+  const storage = await openStorage(registry, url, { ...storageOptions, warn, pool: { ...pool, ...change } })
+  try {
+    await work(storage, warnings)
+  } finally {
+    await storage.close()
+  }
+}
+
+withPgbouncer('a migration through one server connection ends with an error; afterwards one is enough', () =>
+  behind({ pool_mode: 'transaction', default_pool_size: '1' }, async (url, direct) => {
+    const error = await openStorage(registry, url, storageOptions).catch(String)
+    assert.match(String(error), /a migration needs two connections at once, and the pooler provides one/)
+    await (await openStorage(registry, direct, storageOptions)).close()
+    await opened(url, {}, async (storage) => assert.is((await storage.ping()).isReadOnly, false))
+  }),
+)
+
+for (const [mode, given, preparedStatements] of modes) {
+  // More clients than server connections, so that transactions of one client run in several sessions.
+  const settings = { ...given, ...(given['pool_mode'] === 'transaction' && { default_pool_size: '3' }) }
+
+  withPgbouncer(`in ${mode}, requests succeed as they do without a pooler`, () =>
+    behind(settings, async (url, direct) => {
+      const options = { url, pool: { ...pool, preparedStatements } }
+      const [one, other] = [await startService(options), await startService(options)]
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+      const requests = Array.from({ length: 60 }, async (_, n) => {
+        const { send, get } = n % 2 ? one : other
+        const body = JSON.stringify({ leave_type: 'Pooled', reason: `Number ${n % 20}` })
+        const key = { 'idempotency-key': `"key-${n % 20}"` }
+        const keyed = await send('/api/v1/leave', { method: 'POST', headers: { ...headers, ...key }, body })
+        const plain = await send('/api/v1/leave', { method: 'POST', headers, body })
+        const reads = ['', '?q=pooled', '?q=o', '?status=Pending&limit=3', '?offset=7', '/1']
+        const statuses = await Promise.all(reads.map(async (read) => (await get(`/v1/leave${read}`)).status))
+        return [keyed.status, plain.status, ...statuses]
+      })
+      for (const statuses of await Promise.all(requests))
+        assert.equal(statuses, [201, 201, 200, 200, 200, 200, 200, 200])
+      const [{ count } = {}] = await runOn(direct, `select count(*) from leave_requests where leave_type = 'Pooled'`)
+      assert.is(count, 80)
+    }),
+  )
+
+  withPgbouncer(`in ${mode}, statement timeout and number format are in force, for this service only`, () =>
+    behind(settings, async (url, direct) => {
+      await runOn(direct, `alter database ${new URL(direct).pathname.slice(1)} set extra_float_digits = 0`)
+      const days = 0.1 + 0.2
+      await opened(url, { statementMs: 300, preparedStatements }, async (storage) => {
+        const table = storage.table(leave)
+        await storage.fill([{ resource: leave, rows: [{ id: 77_777, leave_type: 'A', status: 'B', days }] }])
+        assert.match(String((await table.get(77_777))?.body), /"days":0\.30000000000000004/)
+        const [row] = await storage.rows(leave, 77_776, 1)
+        assert.is(row?.['days'], days)
+        await runOn(direct, slowFunction)
+        await runOn(direct, slowTrigger)
+        for (const retry of [undefined, { key: 'slow', digest: 'slow' }]) {
+          const error = await table
+            .create({ leave_type: 'Slow', status: 'Slow' }, retry)
+            .catch((thrown: Error) => thrown)
+          assert.instance(error, TimedOut)
+          assert.match((error as Error).message, /statement timeout/)
+        }
+      })
+      for (let n = 0; n < 3; n++) {
+        const [shown] = await runOn(url, 'show statement_timeout')
+        assert.is(shown?.['statement_timeout'], '0')
+      }
+    }),
+  )
+}
+
+withPgbouncer('a statement that fails does not break later ones', () =>
+  behind({ pool_mode: 'session' }, async (url, direct) => {
+    await opened(url, {}, async (storage) => {
+      const table = storage.table(leave)
+      const before = String((await table.get(1))?.body)
+      await runOn(direct, 'alter table leave_requests rename to away')
+      await table.get(1).then(
+        () => assert.unreachable(),
+        (error: Error) => assert.match(error.message, /"leave_requests" does not exist/),
+      )
+      await runOn(direct, 'alter table away rename to leave_requests')
+      assert.is(String((await table.get(1))?.body), before)
+    })
+  }),
+)
+
+withPgbouncer('a create whose server connection is lost behind the pooler has an unknown outcome', () =>
+  behind({ pool_mode: 'transaction' }, async (url, direct, network) => {
+    await opened(url, {}, async (storage) => {
+      const waiting = `select 1 from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()`
+      await runOn(direct, slowFunction)
+      await runOn(direct, slowTrigger)
+      const created = storage
+        .table(leave)
+        .create({ leave_type: 'Lost', status: 'Lost' })
+        .catch((error: Error) => error)
+      while ((await runOn(direct, waiting)).length === 0);
+      network.cut()
+      assert.instance(await created, OutcomeUnknown)
+      network.restore()
+    })
+  }),
+)
+
+for (const [name, settings] of [
+  ['refuses', {}],
+  ['ignores', { ignore_startup_parameters: 'options' }],
+] as const) {
+  withPgbouncer(`a pooler that ${name} the settings is recognised, and the setting for prepared statements named`, () =>
+    behind({ pool_mode: 'transaction', ...settings }, async (url) => {
+      for (const preparedStatements of ['auto', 'on', 'off'] as const) {
+        const warnings: string[] = []
+        const warn = (warning: string) => warnings.push(warning)
+        const found = await reachServer(url, { ...storageOptions, warn, pool: { ...pool, preparedStatements } })
+        assert.equal([found.isDirect, found.keepsStatements], [false, preparedStatements === 'on'])
+        assert.is(warnings.length, preparedStatements === 'auto' ? 1 : 0)
+        assert.match(warnings.join() || 'set PREPARED_STATEMENTS=on', /set PREPARED_STATEMENTS=on/)
+      }
+    }),
+  )
+}
+
+withPgbouncer('a pooler with a single server connection does not stop the start', () =>
+  behind({ pool_mode: 'transaction', default_pool_size: '1' }, async (url, direct) => {
+    // A migration holds its lock on a second connection.
+    await opened(direct, {}, async () => {})
+    await opened(url, { waitMs: 500 }, async (storage) => {
+      assert.match(String((await storage.table(leave).get(1))?.body), /"id":1,/)
+    })
+  }),
+)
+
+withPgbouncer('what cannot work through a pooler stops the start with its own message', async () => {
+  const start = async (url: string): Promise<string> => {
+    const error = await openStorage(registry, url, storageOptions).catch((thrown: Error) => thrown)
+    assert.instance(error, StorageError)
+    return (error as Error).message
+  }
+  await behind({ pool_mode: 'statement' }, async (url) => {
+    assert.match(await start(url), /^The database postgres:\S+ cannot be used: the pooler is in statement mode\. Use /)
+  })
+  await behind({ pool_mode: 'transaction' }, async (url) => {
+    assert.match(await start(`${url}?options=-c%20search_path=x`), /does not support "options" in the URL/)
+  })
+})
+
+test.run()

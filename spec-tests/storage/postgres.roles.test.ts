@@ -1,0 +1,277 @@
+/** The rights that the service needs on PostgreSQL: once its owner has set the database up, those of an ordinary role. */
+import { randomBytes } from 'node:crypto'
+import { Client } from 'pg'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { defineResource, text } from '../../engine/descriptor/index.js'
+import { newRow, type Registry, type Resource, resourceFrom } from '../../engine/descriptor/registry.js'
+import { migrateStorage, openStorage } from '../../engine/storage/open.js'
+import { type Storage, StorageError } from '../../engine/storage/storage.js'
+import { storageOptions } from '../../support/storageOptions.js'
+import { freshUrl, runOn } from '../support/database.js'
+import { startService } from '../support/service.js'
+
+const registryWith = (fields: Parameters<typeof defineResource>[0]['fields']): Registry => [
+  resourceFrom(
+    'things',
+    defineResource({ name: 'Thing', area: 'Test', table: 'things', required: ['name'], create: true, fields }),
+    [{ id: 3, name: 'Third' }],
+  ),
+]
+const registry = registryWith({ name: text({ unique: true, filter: true }) })
+const [things] = registry as [Resource]
+
+const migrated = { ...storageOptions, waitMs: 5_000 }
+
+/** The statements of docs/postgres.md. */
+const grantsTo = (role: string): string[] => [
+  `grant usage on schema public to ${role}`,
+  `grant select, insert on all tables in schema public to ${role}`,
+  `grant usage on all sequences in schema public to ${role}`,
+]
+
+const roles: [url: string, role: string][] = []
+
+/** Creates a role that may only log in; returns the URL with which it does. */
+const roleOn = async (url: string): Promise<{ role: string; address: string }> => {
+  const role = `ordinary_${randomBytes(4).toString('hex')}`
+  await runOn(url, `create role ${role} login password 'ordinary'`)
+  roles.push([url, role])
+  const address = new URL(url)
+  Object.assign(address, { username: role, password: 'ordinary' })
+  return { role, address: address.href }
+}
+
+const listed = async (storage: Storage, q = ''): Promise<string> =>
+  String((await storage.table(things).list({ limit: 50, offset: 0n, q, filters: {} })).body)
+
+/** Opens the database, searches it and closes it; returns the found names and the warnings. */
+const search = async (url: string, q: string) => {
+  const warnings: string[] = []
+  const storage = await openStorage(registry, url, { ...storageOptions, warn: (message) => warnings.push(message) })
+  const { data } = JSON.parse(await listed(storage, q)) as { data: { name: string }[] }
+  await storage.close()
+  return { names: data.map(({ name }) => name), warnings }
+}
+
+const test = suite('roles on PostgreSQL')
+
+test('a role with SELECT, INSERT and the sequences starts, loads the demo data and serves', async () => {
+  const url = await freshUrl()
+  await migrateStorage(registry, url, migrated)
+  const { role, address } = await roleOn(url)
+  for (const grant of grantsTo(role)) await runOn(url, grant)
+  const warnings: string[] = []
+  const options = { ...storageOptions, warn: (message: string) => warnings.push(message) }
+  await (await openStorage(registry, address, options)).close()
+  const storage = await openStorage(registry, address, options)
+  const table = storage.table(things)
+  assert.match(await listed(storage, 'THIRD'), /"total":1,/)
+
+  const plain = await table.create(newRow(things, { name: 'Fourth' }))
+  assert.is('id' in plain && plain.id, 4)
+  const retry = { key: 'key', digest: 'digest' }
+  const keyed = await table.create(newRow(things, { name: 'Fifth' }), retry)
+  assert.equal(await table.create(newRow(things, { name: 'Fifth' }), retry), { ...keyed, replayed: true })
+  assert.equal(await table.create(newRow(things, { name: 'Fifth' })), {
+    conflicts: [{ type: 'unique', field: 'name' }],
+  })
+
+  await runOn(url, `update registry_keys set at = 0`)
+  const renewed = await table.create(newRow(things, { name: 'Sixth' }), retry)
+  assert.is('id' in renewed && renewed.replayed, false)
+  assert.equal(await runOn(url, 'select key from registry_keys where at = 0'), [])
+
+  // Ids that were given while the triggers were disabled are ahead of the sequence.
+  await runOn(url, 'alter table things disable trigger user')
+  await runOn(url, `insert into things (id, name) values (7, 'Seventh'), (8, 'Eighth')`)
+  await runOn(url, 'alter table things enable always trigger registry_things_insert')
+  const next = await table.create(newRow(things, { name: 'Ninth' }))
+  assert.is('id' in next && next.id, 9)
+  await storage.close()
+  assert.equal(warnings, [])
+})
+
+test('after a TRUNCATE or a restore, a role with SELECT and INSERT starts, and counts the rows', async () => {
+  const url = await freshUrl()
+  await migrateStorage(registry, url, migrated)
+  const { role, address } = await roleOn(url)
+  for (const grant of grantsTo(role)) await runOn(url, grant)
+  await runOn(url, `insert into things (name) values ('One'), ('Two')`)
+  for (const [change, total] of [
+    // The states of a restored dump were written by transactions of another server.
+    [`update registry_states set bound = bound`, 2],
+    ['truncate things', 0],
+  ] as const) {
+    await runOn(url, change)
+    const storage = await openStorage(registry, address, { ...storageOptions, demo: false })
+    assert.match(await listed(storage), new RegExp(`"total":${total},`))
+    await storage.close()
+  }
+})
+
+test('a role that may not insert reads; its creates get 503 writes_disabled, and health says so', async () => {
+  const url = await freshUrl()
+  await startService({ url })
+  const { role, address } = await roleOn(url)
+  for (const grant of grantsTo(role)) await runOn(url, grant)
+  await runOn(url, `revoke insert on all tables in schema public from ${role}`)
+  const service = await startService({ url: address })
+  assert.is((await service.get('/v1/leave/1')).status, 200)
+  const { status, body, headers } = await service.create('leave', { leave_type: 'Annual' })
+  assert.equal([status, body.error.code, headers['retry-after']], [503, 'writes_disabled', undefined])
+  assert.is((await service.get('/v1/health')).body.writes_enabled, false)
+  await runOn(url, `grant insert on all tables in schema public to ${role}`)
+  assert.is((await service.create('leave', { leave_type: 'Annual' })).status, 201)
+  assert.is((await service.get('/v1/health')).body.writes_enabled, true)
+})
+
+test('a role that may not change the tables is told what is to be done, and by whom', async () => {
+  const url = await freshUrl()
+  await migrateStorage(registry, url, migrated)
+  const { role, address } = await roleOn(url)
+  for (const grant of grantsTo(role)) await runOn(url, grant)
+  const error = await openStorage(registryWith({ name: text(), more: text() }), address, storageOptions).catch(
+    (thrown: Error) => thrown,
+  )
+  assert.instance(error, StorageError)
+  assert.match(String(error), /cannot .* \(table "things"\): must be owner of .*run npm run migrate as the owner/)
+})
+
+test('a missing right is named, with what to grant', async () => {
+  const url = await freshUrl()
+  await migrateStorage(registry, url, migrated)
+  const { role, address } = await roleOn(url)
+  for (const grant of grantsTo(role)) await runOn(url, grant)
+  await runOn(url, `revoke insert on registry_keys, things from ${role}`)
+  const warnings: string[] = []
+  const options = { ...storageOptions, demo: false, warn: (message: string) => warnings.push(message) }
+  await (await openStorage(registry, address, options)).close()
+  assert.equal(warnings, [
+    'This role may not insert into "things", "registry_keys", so creates fail. Grant it INSERT; see "Roles" in docs/postgres.md.',
+  ])
+  await runOn(url, `revoke select on things from ${role}`)
+  const error = await openStorage(registry, address, options).catch(String)
+  assert.match(String(error), /permission denied for table things\. Grant this role SELECT and INSERT on all tables/)
+  await runOn(url, `revoke usage on schema public from ${role}, public`)
+  const hidden = await openStorage(registry, address, options).catch(String)
+  assert.match(String(hidden), /no schema has been selected.* Grant this role USAGE on the schema/)
+  await runOn(url, 'grant usage on schema public to public')
+})
+
+test('the functions that run with their owner’s rights do nothing for tables of others', async () => {
+  const url = await freshUrl()
+  await migrateStorage(registry, url, migrated)
+  const { role, address } = await roleOn(url)
+  for (const grant of [...grantsTo(role), `grant create on schema public to ${role}`]) await runOn(url, grant)
+  await runOn(address, 'create table mine (id bigint generated by default as identity primary key)')
+  const error = await runOn(address, `select registry_advance_sequence('mine')`).catch((thrown: Error) => thrown)
+  assert.match(String(error), /mine is not a table of/)
+  // A temporary table never takes the place of the engine's own.
+  const client = new Client({ connectionString: address })
+  await client.connect()
+  await client.query('create temporary table registry_keys (like public.registry_keys)')
+  await client.query(`insert into pg_temp.registry_keys values ('mine', '', 1, '', 0)`)
+  await client.query('select registry_forget_keys()')
+  assert.is((await client.query('select * from pg_temp.registry_keys')).rows.length, 1)
+  await client.end()
+})
+
+test('a role that may only read changes no total, version, key or sequence', async () => {
+  const url = await freshUrl()
+  await (await openStorage(registry, url, storageOptions)).close()
+  await runOn(url, `insert into registry_keys values ('expired', '', 1, '', 0)`)
+  // Without triggers, so that the sequence is behind and the count is wrong.
+  await runOn(url, 'alter table things disable trigger user')
+  await runOn(url, `insert into things (id, name) values (9, 'Uncounted')`)
+  const { role, address } = await roleOn(url)
+  await runOn(url, `grant usage on schema public to ${role}`)
+  await runOn(url, `grant select on all tables in schema public to ${role}`)
+  const contents = async () => [
+    await runOn(url, `select to_jsonb(one) as one from registry_states as one`),
+    await runOn(url, 'select to_jsonb(one) as one from registry_changes as one'),
+    await runOn(url, 'select * from registry_keys'),
+    await runOn(url, `select pg_sequence_last_value(pg_get_serial_sequence('things', 'id')::regclass) as last`),
+  ]
+  const before = await contents()
+  const temporary = `create temporary table things (id bigint); create trigger counted after insert on things
+    referencing new table as added for each statement execute function public.registry_changed('things');
+    insert into things select generate_series(1, 1000)`
+  const attempts = [
+    temporary,
+    `select registry_compact('things')`,
+    `select registry_recount('things')`,
+    `select registry_advance_sequence('things')`,
+    'select registry_forget_keys()',
+    'select registry_changed()',
+  ]
+  for (const sql of attempts) await runOn(address, sql).catch(() => {})
+  assert.equal(await contents(), before)
+  // Nor does the right to execute every function help.
+  await runOn(url, `grant execute on all functions in schema public to ${role}`)
+  for (const sql of attempts) await runOn(address, sql).catch(() => {})
+  assert.equal(await contents(), before)
+  const callable = `select proname as name from pg_proc where proname like 'registry\\_%' and pronamespace = 'public'::regnamespace
+    and prosecdef and has_function_privilege('public', oid, 'execute') order by 1`
+  assert.equal(
+    (await runOn(url, callable)).map(({ name }) => name),
+    ['registry_advance_sequence', 'registry_compact', 'registry_forget_keys'],
+  )
+})
+
+test('a database that is read-only serves reads, and says so', async () => {
+  const url = await freshUrl()
+  await (await openStorage(registry, url, storageOptions)).close()
+  await runOn(url, `alter database ${new URL(url).pathname.slice(1)} set default_transaction_read_only = on`)
+  const warnings: string[] = []
+  const storage = await openStorage(registry, url, { ...storageOptions, warn: (message) => warnings.push(message) })
+  assert.match(await listed(storage), /"name":"Third"/)
+  assert.is((await storage.ping()).isReadOnly, true)
+  assert.equal(warnings, ['The database is read-only: reads work, and creates get 503.'])
+  await storage.close()
+  const error = await openStorage(registryWith({ name: text(), more: text() }), url, storageOptions).catch(
+    (thrown: Error) => thrown,
+  )
+  assert.match(String(error), /cannot add to things: more \(table "things"\): .*run npm run migrate on the primary/)
+})
+
+test('an empty database that is read-only starts without demo data', async () => {
+  const url = await freshUrl()
+  await migrateStorage(registry, url, migrated)
+  await runOn(url, `alter database ${new URL(url).pathname.slice(1)} set default_transaction_read_only = on`)
+  assert.equal((await search(url, '')).names, [])
+})
+
+test('pg_trgm may be in any schema', async () => {
+  const url = await freshUrl()
+  await runOn(url, 'create schema "Ext ensions"')
+  await runOn(url, 'create extension pg_trgm schema "Ext ensions"')
+  assert.equal(await search(url, 'hir'), { names: ['Third'], warnings: [] })
+  assert.is((await runOn(url, `select 1 from pg_class where relname = 'registry_things_search'`)).length, 1)
+})
+
+test('a schema of pg_trgm that a role may not use does not prevent a start', async () => {
+  const url = await freshUrl()
+  const { role, address } = await roleOn(url)
+  await runOn(url, 'create schema hidden')
+  await runOn(url, 'create extension pg_trgm schema hidden')
+  await runOn(url, `grant create, usage on schema public to ${role}`)
+  const { names, warnings } = await search(address, 'hir')
+  assert.equal(names, ['Third'])
+  assert.is(warnings.length, 1)
+  assert.match(String(warnings[0]), /may not use the schema "hidden"/)
+  // The owner of the database builds the index, and the role uses it.
+  await runOn(url, `grant ${role} to current_user`)
+  assert.equal(await search(url, 'hir'), { names: ['Third'], warnings: [] })
+  assert.equal(await search(address, 'hir'), { names: ['Third'], warnings: [] })
+  assert.equal((await search(address, 'ïrd')).names, [])
+  assert.is((await runOn(url, `select 1 from pg_class where relname = 'registry_things_search'`)).length, 1)
+})
+
+test.after(async () => {
+  for (const [url, role] of roles) {
+    await runOn(url, `drop owned by ${role} cascade`)
+    await runOn(url, `drop role ${role}`)
+  }
+})
+test.run()

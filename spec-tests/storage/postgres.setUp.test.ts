@@ -1,0 +1,292 @@
+/** The set-up of a PostgreSQL database: new, existing, incompatible and unreachable ones. */
+import { randomBytes } from 'node:crypto'
+import { Client } from 'pg'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { defineResource, integer, number, text } from '../../engine/descriptor/index.js'
+import { type Registry, resourceFrom } from '../../engine/descriptor/registry.js'
+import { migrateStorage, openStorage } from '../../engine/storage/open.js'
+import { StorageError } from '../../engine/storage/storage.js'
+import { startAndFail } from '../../support/process.js'
+import { storageOptions } from '../../support/storageOptions.js'
+import { freshUrl, runOn } from '../support/database.js'
+
+const thing = { name: 'Thing', area: 'Test', table: 'things', required: ['name'], create: true } as const
+const registryOf = (
+  fields: Parameters<typeof defineResource>[0]['fields'],
+  demo = [{ id: 3, name: 'Third' }],
+): Registry => [resourceFrom('things', defineResource({ ...thing, required: ['name'], fields }), demo)]
+
+const firstPage = { limit: 50, offset: 0n, q: '', filters: {} }
+
+/** Opens the database, lists the things, and closes it. */
+const openAndList = async (url: string, registry: Registry, q = '', warn = (_: string) => {}): Promise<string> => {
+  const storage = await openStorage(registry, url, { ...storageOptions, warn })
+  try {
+    const [resource] = registry
+    return String((await storage.table(resource as Registry[number]).list({ ...firstPage, q })).body)
+  } finally {
+    await storage.close()
+  }
+}
+
+/** Lets the service use the table of another program. */
+const adopt = (url: string, registry: Registry) =>
+  migrateStorage(registry, url, { ...storageOptions, waitMs: 5_000, approvals: ['adopt:things'] })
+
+/** pg warns once for each process, so the listener is there before the first test. */
+const deprecations: string[] = []
+process.on('warning', ({ name, message }) => {
+  if (name === 'DeprecationWarning') deprecations.push(message)
+})
+
+const test = suite('set-up of PostgreSQL')
+
+test('existing rows are listed, found and counted, and the next id follows theirs', async () => {
+  const url = await freshUrl()
+  await runOn(url, 'create table things (id serial primary key, name varchar(50), weight numeric, kind text)')
+  await runOn(url, `insert into things values (4, 'Früher', 2.50), (9, 'Earlier', null)`)
+  const registry = registryOf({ name: text(), weight: number(), kind: text({ filter: true }) })
+  await adopt(url, registry)
+  const early = '{"id":4,"name":"Früher","weight":2.5,"kind":null}'
+  const meta = (total: number) => `"meta":{"total":${total},"limit":50,"offset":0}}`
+  assert.is(
+    await openAndList(url, registry),
+    `{"data":[${early},{"id":9,"name":"Earlier","weight":null,"kind":null}],${meta(2)}`,
+  )
+  assert.is(await openAndList(url, registry, 'FRÜH'), `{"data":[${early}],${meta(1)}`)
+  const storage = await openStorage(registry, url, storageOptions)
+  const created = await storage.table(registry[0] as Registry[number]).create({ name: 'Next', weight: 1, kind: null })
+  assert.is('id' in created && created.id, 10)
+  await storage.close()
+})
+
+test('columns narrower than the descriptor asks for are read, filtered and referenced by any value', async () => {
+  const url = await freshUrl()
+  await runOn(url, 'create table things (id serial primary key, name char(9), parent integer, details jsonb)')
+  await runOn(url, `insert into things (name, parent, details) values ('Padded', 1, '{"a": 1}')`)
+  const parent = integer({ references: 'things', filter: true, unique: true })
+  const registry = registryOf({ name: text(), parent, details: text() }).map((one) => ({ ...one, create: false }))
+  await adopt(url, registry)
+  const row = '{"id":1,"name":"Padded","parent":1,"details":"{\\"a\\": 1}"}'
+  assert.is(await openAndList(url, registry), `{"data":[${row}],"meta":{"total":1,"limit":50,"offset":0}}`)
+  const storage = await openStorage(registry, url, storageOptions)
+  const table = storage.table(registry[0] as Registry[number])
+  const beyond = 3_000_000_000
+  assert.is(await table.get(beyond), undefined)
+  const { body } = await table.list({ ...firstPage, filters: { parent: BigInt(beyond) } })
+  assert.match(String(body), /^\{"data":\[\]/)
+  assert.equal(await table.conflicts({ name: 'New', parent: beyond }), [{ type: 'reference', field: 'parent' }])
+  await storage.close()
+})
+
+test('creates into columns that take no text are refused at the adoption, not each with 500', async () => {
+  const url = await freshUrl()
+  await runOn(url, 'create table things (id serial primary key, name text, details jsonb, code uuid)')
+  try {
+    await adopt(url, registryOf({ name: text(), details: text(), code: text() }))
+    assert.unreachable()
+  } catch (error) {
+    for (const column of ['details', 'code'])
+      assert.match(
+        (error as Error).message,
+        `column "${column}": a create cannot set the column, because the server accepts no text for its type. Remove the field, or set create to false.`,
+      )
+  }
+})
+
+test('a changed descriptor recreates only what it affects', async () => {
+  const url = await freshUrl()
+  await openAndList(url, registryOf({ name: text() }))
+  const objects = () => runOn(url, `select oid from pg_class where relname like 'registry_things%' order by oid`)
+  const before = await objects()
+  await openAndList(url, registryOf({ name: text() }))
+  assert.equal(await objects(), before)
+  const extended = registryOf({
+    name: text({ filter: true }),
+    secret: text({ redacted: true }),
+    parent: integer({ references: 'things' }),
+  })
+  assert.match(await openAndList(url, extended), /"name":"Third","secret":null,"parent":null/)
+  assert.match(await openAndList(url, registryOf({ name: text({ filter: true }) })), /\[\{"id":3,"name":"Third"\}\]/)
+})
+
+test('dropped indexes, triggers and columns are recreated', async () => {
+  const url = await freshUrl()
+  const registry = registryOf({ name: text({ filter: true, unique: true }) })
+  await openAndList(url, registry)
+  for (const sql of [
+    'drop index registry_things_search',
+    'drop trigger registry_things_insert on things',
+    'alter table things drop column registry_searched cascade',
+    'alter table things disable trigger user',
+  ]) {
+    await runOn(url, sql)
+    await runOn(url, `insert into things (name) values ('After: ' || $1)`, [sql])
+    const [{ count } = {}] = await runOn(url, 'select count(*) from things')
+    assert.match(await openAndList(url, registry), new RegExp(`"total":${count},`), sql)
+  }
+})
+
+test('a view of all columns does not prevent a migration', async () => {
+  const url = await freshUrl()
+  await openAndList(url, registryOf({ name: text() }))
+  await runOn(url, 'create view everything as select * from things')
+  assert.match(await openAndList(url, registryOf({ name: text(), more: text() }), 'HIR'), /"name":"Third","more":null/)
+})
+
+test('a view that prevents a migration is named', async () => {
+  const url = await freshUrl()
+  await openAndList(url, registryOf({ name: text() }))
+  await runOn(url, 'alter table things add column registry_json text')
+  await runOn(url, `comment on column things.registry_json is 'Made by the service: ${'0'.repeat(64)}'`)
+  await runOn(url, 'create view everything as select registry_json from things')
+  const error = await openAndList(url, registryOf({ name: text() })).catch((thrown: Error) => thrown)
+  assert.instance(error, StorageError)
+  assert.match(
+    String(error),
+    /cannot drop the column registry_json \(table "things"\): .*view everything depends on column.*Drop what depends on it/,
+  )
+})
+
+test('names too long for PostgreSQL are shortened and stay distinct', async () => {
+  const [one, other] = ['a', 'b'].map((letter) => `${'long_'.repeat(11)}${letter}`) as [string, string]
+  const registry = registryOf({ name: text(), [one]: text({ filter: true }), [other]: text({ filter: true }) })
+  const url = await freshUrl()
+  await openAndList(url, registry)
+  const indexes = await runOn(
+    url,
+    `select indexname from pg_indexes where tablename = 'things' and indexdef like '%long_%'`,
+  )
+  assert.is(indexes.length, 2)
+})
+
+const mismatches: [name: string, sql: string, message: RegExp][] = [
+  ['a column is missing', 'create table things (id serial primary key)', /column "name": the column does not exist/],
+  [
+    'nothing assigns ids',
+    'create table things (id bigint primary key, name text)',
+    /column "id": the database assigns no ids in this table/,
+  ],
+  [
+    'an unknown column must not be null',
+    'create table things (id serial primary key, name text, other text not null)',
+    /column "other": no field uses the column, but it is NOT NULL/,
+  ],
+  [
+    'rows share a unique value',
+    `create table things (id serial primary key, name text); insert into things (name) values ('x'), ('x')`,
+    /\(name\) is unique, but one value occurs more than once: 2 rows share that of id 1/,
+  ],
+]
+for (const [name, sql, message] of mismatches) {
+  test(`a table that does not fit is not adopted: ${name}`, async () => {
+    const url = await freshUrl()
+    await runOn(url, sql)
+    try {
+      await adopt(url, registryOf({ name: text({ unique: true }) }))
+      assert.unreachable()
+    } catch (error) {
+      assert.instance(error, StorageError)
+      assert.match((error as Error).message, message)
+    }
+  })
+}
+
+test('a start that has to wait for a lock does not stop the creates of other programs', async () => {
+  const url = await freshUrl()
+  await openAndList(url, registryOf({ name: text() }))
+  const [holder, writer] = [0, 1].map(() => new Client({ connectionString: url })) as [Client, Client]
+  await Promise.all([holder.connect(), writer.connect()])
+  await holder.query('begin')
+  await holder.query(`insert into things (name) values ('uncommitted')`)
+  const warnings: string[] = []
+  const started = openAndList(url, registryOf({ name: text({ filter: true }) }), '', (warning) =>
+    warnings.push(warning),
+  )
+  // Far longer than the start waits for a lock: a create that is stuck behind it fails.
+  await writer.query(`set statement_timeout = '10s'`)
+  while (warnings.length < 1) await writer.query(`insert into things (name) values ('beside')`)
+  await holder.query('commit')
+  assert.match(await started, /"name":"uncommitted"/)
+  await Promise.all([holder.end(), writer.end()])
+})
+
+test('without pg_trgm a search scans the table, with a warning at start', async () => {
+  const [url, role] = [new URL(await freshUrl()), `limited_${randomBytes(4).toString('hex')}`]
+  await runOn(url.href, `create role ${role} login password 'limited'`)
+  await runOn(url.href, `grant create, usage on schema public to ${role}`)
+  const limited = new URL(url)
+  limited.username = role
+  limited.password = 'limited'
+  const warnings: string[] = []
+  const found = await openAndList(limited.href, registryOf({ name: text() }), 'HIR', (warning) =>
+    warnings.push(warning),
+  )
+  assert.match(found, /"name":"Third".*"total":1,/)
+  assert.is(warnings.length, 1)
+  assert.match(String(warnings[0]), /pg_trgm/)
+  await runOn(url.href, `drop owned by ${role}`)
+  await runOn(url.href, `drop role ${role}`)
+})
+
+type WrongUrl = [change: (address: URL) => void, message: RegExp]
+const passwords: WrongUrl[] = [
+  [(address) => Object.assign(address, { password: 'very-secret' }), /password authentication failed/],
+  [(address) => Object.assign(address, { password: '' }), /the server demands a password; write it in the URL/],
+]
+
+test('an unusable server or database stops the start, without printing the password', async () => {
+  const url = new URL(await freshUrl())
+  const wrong: WrongUrl[] = [
+    [(address) => Object.assign(address, { port: '1' }), /ECONNREFUSED/],
+    // A server with trust authentication accepts any password.
+    ...(url.password ? passwords : []),
+    [(address) => Object.assign(address, { pathname: '/nowhere' }), /"nowhere" does not exist/],
+    [(address) => address.searchParams.set('sslmode', 'require'), /SSL/],
+    [(address) => address.searchParams.set('sslmode', 'maybe'), /sslmode is "maybe"; it must be one of disable/],
+  ]
+  for (const [change, message] of wrong) {
+    const address = new URL(url)
+    change(address)
+    // Only a server that is down is waited for.
+    const wait = address.port === '1' ? { DATABASE_WAIT_MS: '0' } : {}
+    const { code, output } = await startAndFail({ DATABASE_URL: address.href, ...wait })
+    assert.is(code, 1)
+    assert.match(output, /^The database postgres:\/\/[^@\s]+ cannot be used: .*\n$/)
+    assert.match(output, message)
+    assert.not.match(output, /very-secret|of-the-tests/)
+  }
+})
+
+test('a migration runs one query at a time on a connection', async () => {
+  const url = await freshUrl()
+  const [first] = registryOf({ name: text() }) as [Registry[number]]
+  const others = ['a', 'b', 'c', 'd'].map((table) => ({ ...first, table, path: table, demo: [] }))
+  await openAndList(url, [first, ...others])
+  // Four tables that no resource uses any more.
+  await migrateStorage([first], url, { ...storageOptions, waitMs: 5_000 })
+  assert.equal(deprecations, [])
+})
+
+test('a table of another program with the name of ours is refused', async () => {
+  const url = await freshUrl()
+  await runOn(url, 'create table registry_keys (id bigint primary key, secret text)')
+  const error = await openStorage(registryOf({ name: text() }), url, storageOptions).catch(String)
+  assert.match(
+    String(error),
+    /cannot be used: another program has created "registry_keys", which has no column "key", "digest", "body", "at"\./,
+  )
+})
+
+test('a database that is not UTF-8 is rejected', async () => {
+  const url = new URL(await freshUrl())
+  const name = `${url.pathname.slice(1)}_latin`
+  await runOn(url.href, `create database ${name} template template0 encoding 'LATIN1' locale_provider libc locale 'C'`)
+  url.pathname = `/${name}`
+  const { code, output } = await startAndFail({ DATABASE_URL: url.href })
+  assert.is(code, 1)
+  assert.match(output, /its encoding is LATIN1/)
+})
+
+test.run()

@@ -1,0 +1,144 @@
+/** Several processes, and other programs, on one PostgreSQL database: races, keys, counts and ids. */
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Resource, RowValues } from '../../engine/descriptor/registry.js'
+import { newRow } from '../../engine/descriptor/registry.js'
+import { openStorage } from '../../engine/storage/open.js'
+import type { Creation } from '../../engine/storage/storage.js'
+import { storageOptions } from '../../support/storageOptions.js'
+import { runOn, sharedDatabase } from '../support/database.js'
+import { registry } from '../support/service.js'
+
+const otherProgram = await sharedDatabase()
+const open = () => openStorage(registry, otherProgram.url, storageOptions)
+const resourceAt = (path: string) => registry.find((resource) => resource.path === path) as Resource
+
+const test = suite('sharing a PostgreSQL database')
+
+// Both open an empty database at the same time.
+const [one, other] = await Promise.all([open(), open()])
+const organizations = resourceAt('organizations')
+const both = [one.table(organizations), other.table(organizations)] as const
+const organization = (slug: string): RowValues => newRow(organizations, { name: 'Race', slug })
+const isStored = (creation: Creation) => 'id' in creation && !creation.replayed
+
+test('two processes that start at the same time load the demo data once', async () => {
+  for (const storage of [one, other]) {
+    const counts = await storage.counts()
+    for (const resource of registry) assert.is(counts.get(resource), resource.demo.length, resource.path)
+  }
+})
+
+test('of concurrent creates with one slug, one is stored and the others get a conflict', async () => {
+  for (let n = 0; n < 25; n++) {
+    const row = organization(`race-${n}`)
+    const creations = await Promise.all([0, 1, 2, 3, 4, 5].map((k) => both[k % 2 ? 1 : 0].create(row)))
+    assert.is(creations.filter(isStored).length, 1)
+    for (const creation of creations.filter((made) => !isStored(made))) {
+      assert.equal(creation, { conflicts: [{ type: 'unique', field: 'slug' }] })
+    }
+  }
+})
+
+test('of concurrent creates with one key, one is stored and the others return its row', async () => {
+  for (let n = 0; n < 15; n++) {
+    const retry = { key: `key-${n}`, digest: 'body' }
+    const row = organization(`keyed-${n}`)
+    const creations = await Promise.all([0, 1, 2, 3, 4, 5].map((k) => both[k % 2 ? 1 : 0].create(row, retry)))
+    assert.is(creations.filter(isStored).length, 1)
+    const results = new Set(creations.map((made) => ('id' in made ? `${made.id} ${made.body}` : JSON.stringify(made))))
+    assert.is(results.size, 1)
+  }
+})
+
+test('a key is replayed before validation, rejected for another request, and shared by all resources', async () => {
+  const retry = { key: 'one for all', digest: 'first' }
+  const first = await both[0].create(organization('one-for-all'), retry)
+  assert.ok(isStored(first))
+  const again = await both[1].create(organization('one-for-all'), retry)
+  assert.equal(again, { ...first, replayed: true })
+  assert.equal(await both[1].create(organization('another'), { ...retry, digest: 'second' }), { mismatch: true })
+  const leave = resourceAt('leave')
+  const elsewhere = other.table(leave).create(newRow(leave, { leave_type: 'Study' }), { ...retry, digest: 'third' })
+  assert.equal(await elsewhere, { mismatch: true })
+})
+
+test('a rejected create does not use up its key, and a key expires after a day', async () => {
+  const retry = { key: 'refused', digest: 'first' }
+  assert.ok('conflicts' in (await both[0].create(organization('one-for-all'), retry)))
+  assert.ok(isStored(await both[0].create(organization('refused-first'), { ...retry, digest: 'second' })))
+  await otherProgram.run(`update registry_keys set at = at - 24 * 60 * 60 * 1000`)
+  assert.ok(isStored(await both[1].create(organization('a-day-later'), retry)))
+  assert.equal(await both[0].create(organization('b-day-later'), { ...retry, digest: 'x' }), { mismatch: true })
+})
+
+test('ids continue after those that other programs inserted, even if the sequence is behind', async () => {
+  const insert =
+    'insert into organizations (id, name, slug, default_locale, timezone, created) values (?, ?, ?, ?, ?, ?)'
+  await otherProgram.run(insert, 50_000, 'x', 'other-program', 'en', 'UTC', 'now')
+  const after = await both[0].create(organization('after-other-program'))
+  assert.is('id' in after && after.id, 50_001)
+  await otherProgram.run(`select setval(pg_get_serial_sequence('organizations', 'id'), 49999)`)
+  const behind = await both[1].create(organization('after-lagging-sequence'))
+  assert.is('id' in behind && behind.id, 50_002)
+})
+
+test('other programs write with any search path, such as the empty one of pg_restore', async () => {
+  await runOn(otherProgram.url, `set search_path = ''; insert into public.departments (name) values ('Ångström')`)
+  const { body } = await one.table(resourceAt('departments')).list({ limit: 1, offset: 0n, q: 'ÅNG', filters: {} })
+  assert.match(String(body), /"name":"Ångström".*"total":1,/)
+})
+
+test('counts and tags reflect the writes of other programs, and stay exact with concurrent writers', async () => {
+  const table = one.table(organizations)
+  const exact = async () => {
+    const [{ count } = {}] = await otherProgram.run('select count(*) from organizations')
+    const { body } = await table.list({ limit: 1, offset: 0n, q: '', filters: {} })
+    assert.is(JSON.parse(String(body)).meta.total, count)
+  }
+  const tags = [await table.tag()]
+  const bulk = `insert into organizations (name, slug, default_locale, timezone, created)
+    select 'bulk', 'bulk-' || n, 'en', 'UTC', 'now' from generate_series(1, 500) as n`
+  for (const sql of [
+    bulk,
+    `update organizations set name = 'changed' where slug = 'bulk-7'`,
+    `delete from organizations where slug like 'bulk-1%'`,
+    `merge into organizations using (values (1)) as v on slug = 'bulk-2' when matched then delete`,
+    `insert into organizations (name, slug, default_locale, timezone, created) values ('x', 'bulk-3', 'en', 'UTC', 'now')
+      on conflict (registry_key(slug)) do update set name = 'merged'`,
+  ]) {
+    await otherProgram.run(sql)
+    tags.push(await table.tag())
+    await exact()
+  }
+  assert.is(new Set(tags).size, tags.length)
+  const writers = Array.from({ length: 120 }, (_, n) => both[n % 2 ? 1 : 0].create(organization(`many-${n}`)))
+  const readers = Array.from({ length: 40 }, () => other.table(organizations).tag())
+  await Promise.all([...writers, ...readers])
+  await exact()
+  const leaveTable = one.table(resourceAt('leave'))
+  await otherProgram.run('truncate leave_requests')
+  assert.is(
+    JSON.parse(String((await leaveTable.list({ limit: 1, offset: 0n, q: '', filters: {} })).body)).meta.total,
+    0,
+  )
+})
+
+test('the change log is compacted without changing the tag', async () => {
+  const table = other.table(organizations)
+  const update = `update organizations set name = name || 'n' where slug = 'bulk-3'`
+  for (let n = 0; n < 110; n++) await otherProgram.run(update)
+  const tag = await table.tag()
+  const loggedChanges = async () =>
+    (await otherProgram.run(`select count(*) from registry_changes where name = 'organizations'`))[0]?.['count']
+  // The next read of a long log compacts it.
+  for (let n = 0; n < 100 && (await loggedChanges()) !== 0; n++) await new Promise((resolve) => setTimeout(resolve, 20))
+  assert.is(await loggedChanges(), 0)
+  assert.is(await table.tag(), tag)
+  assert.is(await one.table(organizations).tag(), tag)
+})
+
+test.after(async () => {
+  await Promise.all([one.close(), other.close()])
+})
+test.run()

@@ -1,0 +1,149 @@
+/** The SQLite file: created with its folder, and rejected with a clear message if it is unusable. */
+import { spawnSync } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { Database } from '../../engine/storage/sqlite/driver.js'
+import { temporaryFolder } from '../../support/cleanup.js'
+import { obeyingPermissions, startAndFail, startProcess } from '../../support/process.js'
+
+const { path: folder } = temporaryFolder('files')
+
+const test = suite('the database file')
+
+test('the folder of the default path is created, and no other', async () => {
+  const project = join(folder, 'project')
+  mkdirSync(project)
+  const running = await startProcess({}, { shell: `cd '${project}' && exec "$0" "$@"` })
+  assert.is(await running.end('SIGTERM'), 0)
+  assert.ok(existsSync(join(project, 'data', 'workforce.sqlite')))
+  const { code, output } = await startAndFail({ DATABASE_URL: `sqlite:${join(folder, 'new', 'first.sqlite')}` })
+  assert.is(code, 1)
+  assert.match(output, /cannot be used: the folder \S+\/new does not exist; create it, or correct the path\n$/)
+  assert.not.ok(existsSync(join(folder, 'new')))
+})
+
+const unusable: [name: string, make: (path: string) => void, message: RegExp][] = [
+  ['a folder', (path) => mkdirSync(path), /it is a folder; name a file in it, such as \S+\/workforce\.sqlite\n$/],
+  [
+    'a file that this user may not read',
+    (path) => {
+      writeFileSync(path, 'x')
+      chmodSync(path, 0)
+    },
+    /this user may not read the file; change its permissions or its owner\n$/,
+  ],
+  [
+    'an empty file that is read-only',
+    (path) => {
+      writeFileSync(path, '')
+      chmodSync(path, 0o444)
+    },
+    /the file is empty and read-only; change its permissions\n$/,
+  ],
+]
+for (const [name, make, message] of unusable) {
+  test(`${name} stops the start with its own message`, async () => {
+    const path = join(folder, name.replaceAll(' ', '-'))
+    make(path)
+    const { code, output } = await startAndFail({ DATABASE_URL: `sqlite:${path}` }, obeyingPermissions)
+    assert.is(code, 1)
+    assert.match(output, /^The database [^\n]+ cannot be used: [^\n]+\n$/)
+    assert.match(output, message)
+  })
+}
+
+test('an unwritable folder, and a file instead of a folder, are named', async () => {
+  const closed = join(folder, 'closed')
+  mkdirSync(closed)
+  chmodSync(closed, 0o555)
+  const { code, output } = await startAndFail(
+    { DATABASE_URL: `sqlite:${join(closed, 'new', 'x.sqlite')}` },
+    obeyingPermissions,
+  )
+  assert.is(code, 1)
+  assert.match(output, new RegExp(`cannot be used: this user may not write to the folder ${closed},[^\\n]+\\n$`))
+  const file = join(folder, 'file')
+  writeFileSync(file, '')
+  const other = await startAndFail({ DATABASE_URL: `sqlite:${join(file, 'x.sqlite')}` }, obeyingPermissions)
+  assert.match(other.output, new RegExp(`cannot be used: ${file} is a file, not a folder; use another path\\n$`))
+})
+
+test('a read-only database is served with a warning; an incomplete one is rejected', async () => {
+  const path = join(folder, 'read-only.sqlite')
+  const first = await startProcess({ DATABASE_URL: `sqlite:${path}` }, obeyingPermissions)
+  assert.is(await first.end('SIGTERM'), 0)
+  chmodSync(path, 0o444)
+  const running = await startProcess({ DATABASE_URL: `sqlite:${path}` }, obeyingPermissions)
+  const warning = `The database ${path} is read-only: reads are served, and creates respond with 503.`
+  assert.ok(running.messages().includes(warning))
+  assert.is(await running.end('SIGTERM'), 0)
+  chmodSync(path, 0o644)
+  // SQLite has created them with the permissions of the file.
+  for (const name of ['-shm', '-wal']) rmSync(`${path}${name}`, { force: true })
+  const database = new Database(path)
+  database.exec('drop table registry_keys')
+  database.close()
+  chmodSync(path, 0o444)
+  const { code, output } = await startAndFail({ DATABASE_URL: `sqlite:${path}` }, obeyingPermissions)
+  assert.is(code, 1)
+  assert.match(
+    output,
+    /cannot be used: the file is read-only and lacks what the descriptors ask for; make it writable\n$/,
+  )
+})
+
+test('a file that is not a database stops the start and is not changed', async () => {
+  const path = join(folder, 'foreign')
+  const bytes = 'plain text, long enough for the header of a database file'
+  writeFileSync(path, bytes)
+  const { code, output } = await startAndFail({ DATABASE_URL: `sqlite:${path}` })
+  assert.is(code, 1)
+  assert.match(output, /^The database .* cannot be used: it is not an SQLite database; use another file\n$/)
+  assert.is(readFileSync(path, 'utf8'), bytes)
+})
+
+const command = (name: string, args: readonly string[], path: string): string => {
+  const file = join(import.meta.dirname, '..', '..', 'cli', `${name}.js`)
+  const env = { ...process.env, DATABASE_URL: `sqlite:${path}` }
+  const { shell = 'exec "$0" "$@"' } = obeyingPermissions
+  const { status, stdout, stderr } = spawnSync('sh', ['-c', shell, process.execPath, file, ...args], {
+    env,
+    encoding: 'utf8',
+  })
+  assert.is(status, 1)
+  assert.is(stdout, '')
+  return stderr
+}
+
+test('the commands that only read name what is wrong too', () => {
+  const closed = join(folder, 'closed-wal')
+  mkdirSync(closed)
+  const wal = join(closed, 'wal.sqlite')
+  const database = new Database(wal)
+  database.pragma('journal_mode = WAL')
+  database.exec('create table registry_origins (name text primary key, origin text)')
+  database.close()
+  chmodSync(wal, 0o644)
+  chmodSync(closed, 0o555)
+  const text = join(folder, 'text')
+  writeFileSync(text, 'plain text, long enough for the header of a database file')
+  const cases: [path: string, message: RegExp][] = [
+    [wal, /cannot be used: this user may not write to the folder \S+\/closed-wal, where SQLite also creates files/],
+    [folder, /cannot be used: it is a folder; name a file in it/],
+    [text, /cannot be used: it is not an SQLite database; use another file/],
+    [join(text, 'x.sqlite'), /cannot be used: \S+ is a file, not a folder; use another path/],
+  ]
+  for (const [path, message] of cases) {
+    for (const [name, ...args] of [['plan'], ['migrate', '--release'], ['migrate', '--adopt']] as [
+      string,
+      ...string[],
+    ][])
+      assert.match(command(name, args, path), message)
+  }
+  // Otherwise an ordinary user could not remove it.
+  chmodSync(closed, 0o755)
+})
+
+test.run()

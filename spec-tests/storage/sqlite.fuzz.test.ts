@@ -1,0 +1,13 @@
+/** Runs the fuzzer with a fixed seed and a few thousand requests; `npm run fuzz` runs more with other seeds. */
+import { suite } from 'uvu'
+import { fuzz } from '../../stress/fuzzer.js'
+
+const seed = 20_260_101
+
+const test = suite('fuzz')
+
+test(`every response is documented and matches the rows (seed ${seed})`, async () => {
+  await fuzz({ cases: 3_000, seed, rows: 100, onProgress: () => {} })
+})
+
+test.run()

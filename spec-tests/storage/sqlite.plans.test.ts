@@ -1,0 +1,93 @@
+/** SQLite uses the indexes: no statement scans a table where an index could find the rows. */
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Resource } from '../../engine/descriptor/registry.js'
+import { migrate } from '../../engine/storage/migration/migrate.js'
+import { planOf as planQuery } from '../../engine/storage/plan.js'
+import { objectName } from '../../engine/storage/schema.js'
+import { connect } from '../../engine/storage/sqlite/connection.js'
+import { listReader } from '../../engine/storage/sqlite/lists.js'
+import { migrationDialect } from '../../engine/storage/sqlite/migration.js'
+import { insertRows } from '../../engine/storage/sqlite/rows.js'
+import { statementsOf } from '../../engine/storage/sqlite/statements.js'
+import { storageOptions } from '../../support/storageOptions.js'
+import { registry, testedResources } from '../support/service.js'
+
+const database = connect(':memory:', { timeout: 0 })
+await migrate(migrationDialect(database), registry, storageOptions)
+database.pragma('foreign_keys = OFF')
+for (const resource of registry) insertRows(database, resource, resource.demo)
+const statements = new Map(registry.map((resource) => [resource.path, statementsOf(registry, resource)]))
+
+/** The statements that a read prepares, recorded by a proxy around the connection. */
+const sqlOf = (read: (reader: ReturnType<typeof listReader>) => void): string[] => {
+  const prepared: string[] = []
+  const recording = new Proxy(database, {
+    get: (target, name) => {
+      const member = Reflect.get(target, name) as unknown
+      if (typeof member !== 'function') return member
+      return (...args: unknown[]) => {
+        if (name === 'prepare') prepared.push(String(args[0]))
+        return Reflect.apply(member, target, args)
+      }
+    },
+  })
+  read(listReader(recording, new Map([...statements].map(([path, { lists }]) => [path, lists]))))
+  return prepared
+}
+
+const planOf = (sql: string): string[] => {
+  const parameters = (sql.match(/\?/g) ?? []).map(() => null)
+  return (database.prepare(`explain query plan ${sql}`).all(parameters) as { detail: string }[]).map(
+    ({ detail }) => detail,
+  )
+}
+
+/** Scans of constants, subqueries, ids passed as JSON, and matches of the search index. */
+const isExpected =
+  /^SCAN (CONSTANT ROW|\(subquery-\d+\)|json_each VIRTUAL TABLE INDEX 1:|\S+ VIRTUAL TABLE INDEX \d+:\S*M\d+\S*)$/
+const unexpected = (resource: Resource, plan: readonly string[]): string[] => {
+  const scanned = [` USING INDEX ${objectName(resource, 'long')}`, `SCAN ${objectName(resource, 'blocks')}`]
+  const isScan = (step: string) =>
+    step.startsWith('SCAN') && !isExpected.test(step) && !scanned.some((end) => step.endsWith(end))
+  return plan.filter((step) => isScan(step) || step.includes('TEMP B-TREE'))
+}
+
+const planned = (q: string, filters: Record<string, string | bigint>) =>
+  planQuery({ limit: 50, offset: 0n, q, filters }, () => true)
+
+for (const resource of testedResources) {
+  const test = suite(`plans of ${resource.path}`)
+  const { get, all, conflicts, lists } = statements.get(resource.path) as ReturnType<typeof statementsOf>
+  const page = (q: string, filters: Record<string, string | bigint>) =>
+    sqlOf((read) => read({ resource: resource.path, query: planned(q, filters), maxMs: 10_000 }, 10_000))
+  const someValue = (name: string) =>
+    resource.fields.find((field) => field.name === name)?.kind === 'integer' ? 1n : 'x'
+
+  const cases: [string, () => readonly string[]][] = [
+    ['single statements', () => [get.sql, all.sql, conflicts.sql]],
+    ['a page of all rows', () => page('', {})],
+    ['a search', () => page('engineer', {})],
+    ...Object.keys(lists.filters).flatMap((name): typeof cases => [
+      [`filter ${name}`, () => page('', { [name]: someValue(name) })],
+      [`filter ${name} with a search`, () => page('engineer', { [name]: someValue(name) })],
+    ]),
+  ]
+  for (const [name, sql] of cases) {
+    test(`${name}: no unexpected scan`, () => {
+      assert.ok(sql().length > 0)
+      for (const one of sql()) assert.equal(unexpected(resource, planOf(one)), [], `${one}\n${planOf(one).join('\n')}`)
+    })
+  }
+
+  test('rows are read from the covering index with their JSON', () => {
+    const index = `USING COVERING INDEX ${objectName(resource, 'json')}`
+    for (const sql of [get.sql, all.sql, lists.rows])
+      assert.ok(
+        planOf(sql).some((step) => step.includes(index)),
+        sql,
+      )
+  })
+
+  test.run()
+}

@@ -1,0 +1,263 @@
+/** Worker threads that die or hang: every task gets its own result or an error, and a successor takes over. */
+import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type Executor, WorkerDied, workerThread } from '../../engine/storage/sqlite/worker.js'
+import { writeQueue } from '../../engine/storage/sqlite/writeQueue.js'
+import type { Write } from '../../engine/storage/sqlite/writes.js'
+import { TimedOut, Unavailable } from '../../engine/storage/storage.js'
+import { temporaryFolder } from '../../support/cleanup.js'
+import { startService, token } from '../support/service.js'
+
+const module = new URL('../support/testWorker.js', import.meta.url)
+const outcome = (task: Promise<unknown>): Promise<unknown> => task.catch((error: Error) => error)
+
+const threads = suite('worker threads')
+
+const newThread = () => {
+  const causes: string[] = []
+  const thread = workerThread(module, undefined, (cause) => causes.push(cause))
+  const echo = (n: number, timeoutMs?: number) =>
+    outcome(thread.run({ echo: `task ${n}` }, timeoutMs === undefined ? {} : { timeoutMs }))
+  return { thread, causes, echo }
+}
+
+threads('every task gets its own result, and a failed one its own error', async () => {
+  const { thread, echo } = newThread()
+  const results = await Promise.all([echo(1), outcome(thread.run({ fail: 'no' })), echo(2), echo(3)])
+  assert.equal(results[0], { echo: 'task 1' })
+  const { name, message, code } = results[1] as Error & { code: string }
+  assert.equal({ name, message, code }, { name: 'TypeError', message: 'no', code: 'E_TEST' })
+  assert.equal(results.slice(2), [{ echo: 'task 2' }, { echo: 'task 3' }])
+  await thread.close()
+})
+
+threads('the tasks of all groups take turns, however many wait in others', async () => {
+  const { thread } = newThread()
+  const order: string[] = []
+  const run = async (group: string, n: number) => {
+    await thread.run({ echo: '' }, { group })
+    order.push(`${group}${n}`)
+  }
+  const many = [0, 1, 2, 3].flatMap((n) => [run('a', n), run('b', n)])
+  await Promise.all([...many, run('c', 0), run('c', 1)])
+  assert.equal(order, ['a0', 'b0', 'c0', 'a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'b3'])
+  await thread.close()
+})
+
+threads('a commit has one long write at most, so that short ones wait for no second one', async () => {
+  const commits: string[][] = []
+  const executor: Executor = {
+    async run(writes) {
+      const texts = (writes as Write[]).map(({ insert }) => String(insert.values[0]))
+      commits.push(texts.map((text) => text.slice(0, 5)))
+      return texts.map(() => ({ mismatch: true })) as never
+    },
+    close: async () => {},
+  }
+  const queue = writeQueue(executor, () => {})
+  const write = (text: string) =>
+    queue.write({
+      conflicts: { sql: '', values: [] },
+      insert: { sql: '', values: [text] },
+      read: '',
+      retry: undefined,
+    })
+  const long = ['long1', 'long2', 'long3'].map((text) => text.padEnd(1_000_000))
+  await Promise.all([...long, 'new 1', 'new 2'].map(write))
+  assert.equal(commits, [['long1', 'new 1', 'new 2'], ['long2'], ['long3']])
+  await queue.close()
+})
+
+threads(
+  'a write that waited for another commit says how long, so that it waits no longer for a locked file',
+  async () => {
+    const waited: number[][] = []
+    const executor: Executor = {
+      async run(writes) {
+        waited.push((writes as Write[]).map(({ waitedMs = 0 }) => waitedMs))
+        await new Promise((done) => setTimeout(done, 50))
+        throw new Error('database is locked')
+      },
+      close: async () => {},
+    }
+    const queue = writeQueue(executor, () => {})
+    const bound = { sql: '', values: [] }
+    const write = () => outcome(queue.write({ conflicts: bound, insert: bound, read: '', retry: undefined }))
+    const first = write()
+    await new Promise((done) => setTimeout(done, 10))
+    await Promise.all([first, write()])
+    assert.is(waited.length, 2)
+    assert.ok((waited[1]?.[0] ?? 0) > (waited[0]?.[0] ?? 0))
+    await queue.close()
+  },
+)
+
+threads('a reply under the id of another task is ignored', async () => {
+  const { thread, echo } = newThread()
+  // Ids count from one: this task has the second.
+  const results = await Promise.all([echo(1), outcome(thread.run({ strayReply: 1 })), echo(2)])
+  assert.equal(results, [{ echo: 'task 1' }, { strayReply: 1 }, { echo: 'task 2' }])
+  await thread.close()
+})
+
+for (const death of ['die', 'throw later'] as const) {
+  threads(`a worker that dies (${death}) fails the task it ran; those that wait are run by its successor`, async () => {
+    const { thread, causes, echo } = newThread()
+    for (let round = 0; round < 5; round++) {
+      const results = await Promise.all([echo(1), outcome(thread.run(death)), echo(2), echo(3)])
+      assert.equal(results[0], { echo: 'task 1' })
+      assert.instance(results[1], WorkerDied)
+      assert.equal(results.slice(2), [{ echo: 'task 2' }, { echo: 'task 3' }])
+    }
+    assert.is(causes.length, 5)
+    assert.match(causes[0] ?? '', death === 'die' ? /exited with code 3/ : /thrown outside a task/)
+    await thread.close()
+  })
+}
+
+threads('a worker that cannot open its file reports SQLite’s error', async () => {
+  const causes: string[] = []
+  const folder = temporaryFolder('missing')
+  const data = { path: join(folder.path, 'missing.sqlite'), sql: new Map() }
+  const reader = new URL('../../engine/storage/sqlite/readWorker.js', import.meta.url)
+  const thread = workerThread(reader, data, (cause) => causes.push(cause))
+  assert.instance(await outcome(thread.run('any')), WorkerDied)
+  assert.is(causes.length, 1)
+  // better-sqlite3 12 passes only the code on, 13 only the message.
+  assert.match(causes[0] ?? '', /^(?:SQLITE_CANTOPEN|unable to open database file)$/)
+  await thread.close()
+  folder.remove()
+})
+
+threads('a worker that hangs past a deadline is replaced; a task that waits too long fails alone', async () => {
+  const { thread, causes, echo } = newThread()
+  const results = await Promise.all([
+    outcome(thread.run('hang', { timeoutMs: 300 })),
+    echo(1, 100),
+    echo(2, 60_000),
+    echo(3),
+  ])
+  assert.instance(results[0], WorkerDied)
+  assert.instance(results[1], Unavailable)
+  assert.not.instance(results[1], WorkerDied)
+  assert.equal(results.slice(2), [{ echo: 'task 2' }, { echo: 'task 3' }])
+  assert.equal(causes, ['it did not end a task in time'])
+  await thread.close()
+})
+
+threads('groups take turns, and a task that nobody waits for is not run', async () => {
+  const { thread } = newThread()
+  const order: string[] = []
+  const add = (name: string, group: string, isAbandoned = false) =>
+    outcome(thread.run({ echo: name }, { group, isAbandoned: () => isAbandoned })).then((result) => {
+      order.push(result instanceof Error ? `${name} dropped` : name)
+    })
+  await Promise.all([
+    add('a1', 'a'),
+    add('a2', 'a'),
+    add('a3', 'a', true),
+    add('a4', 'a'),
+    add('b1', 'b'),
+    add('b2', 'b'),
+  ])
+  assert.equal(order, ['a1', 'b1', 'a2', 'b2', 'a3 dropped', 'a4'])
+  await thread.close()
+})
+
+threads('tasks that expired while they waited neither start nor end a worker', async () => {
+  const { thread, causes, echo } = newThread()
+  const hanging = outcome(thread.run('hang', { timeoutMs: 100 }))
+  const results = await Promise.all(Array.from({ length: 50 }, (_, n) => echo(n, 200 + n)))
+  assert.instance(await hanging, WorkerDied)
+  for (const result of results) assert.instance(result, TimedOut)
+  assert.is(causes.length, 1)
+  assert.equal(await echo(99), { echo: 'task 99' })
+  await thread.close()
+})
+
+threads('closing rejects the tasks that run or wait, and starts no other worker', async () => {
+  const { thread, causes, echo } = newThread()
+  assert.equal(await echo(1), { echo: 'task 1' })
+  const pending = [outcome(thread.run('hang')), echo(2)]
+  await thread.close()
+  const results = await Promise.all([...pending, echo(3)])
+  assert.instance(results[0], WorkerDied)
+  for (const result of results.slice(1)) {
+    assert.instance(result, Unavailable)
+    assert.not.instance(result, WorkerDied)
+  }
+  assert.equal(causes, [])
+})
+
+threads.run()
+
+/** The worker threads of the service, recorded when they receive messages, so that tests can terminate them. */
+const workers = new Map<string, Worker>()
+const post = Worker.prototype.postMessage
+Worker.prototype.postMessage = function (this: Worker & { kind?: string }, message, ...rest) {
+  workers.set(Array.isArray(message?.message) ? 'writer' : 'reader', this)
+  return post.call(this, message, ...(rest as []))
+}
+const endWorker = (kind: string): void => {
+  void workers.get(kind)?.terminate()
+}
+
+const folder = temporaryFolder('workers').path
+const { send, get } = await startService({ url: `sqlite:${join(folder, 'workers.sqlite')}` })
+const service = suite('a service whose workers die')
+
+const create = (key: string) =>
+  send('/api/v1/leave', {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'idempotency-key': key },
+    body: JSON.stringify({ leave_type: 'Worker', reason: key }),
+  })
+
+service('each create returns its own row, and a retry with the same key returns that row', async () => {
+  let interrupted = 0
+  const keys = Array.from({ length: 300 }, (_, n) => `worker-${n}`)
+  for (let from = 0; from < keys.length; from += 30) {
+    const batch = keys.slice(from, from + 30)
+    const pending = batch.map((key, n) => new Promise((go) => setTimeout(go, n)).then(() => create(key)))
+    setTimeout(endWorker, 5 + (from % 25), 'writer')
+    for (const [index, response] of (await Promise.all(pending)).entries()) {
+      if (response.status === 201) assert.is(response.body.reason, batch[index])
+      else {
+        interrupted++
+        assert.is(response.status, 503)
+        assert.match(response.body.error.message, /may or may not have been stored/)
+      }
+      const retried = await create(batch[index] ?? '')
+      assert.is(retried.status, 201)
+      assert.is(retried.body.reason, batch[index])
+    }
+  }
+  assert.ok(interrupted > 0, 'no create was interrupted')
+  assert.is((await get('/v1/leave?q=worker-&limit=1')).body.meta.total, keys.length)
+})
+
+service('a read gets its own page or 503', async () => {
+  let interrupted = 0
+  for (let round = 0; round < 10; round++) {
+    const pending = Array.from({ length: 40 }, (_, n) => get(`/v1/leave?q=worker-${n}&limit=${n + 1}&offset=${round}`))
+    setTimeout(endWorker, round, 'reader')
+    for (const [n, { status, body }] of (await Promise.all(pending)).entries()) {
+      if (status === 503) interrupted++
+      else {
+        assert.equal(
+          { status, limit: body.meta.limit, offset: body.meta.offset },
+          { status: 200, limit: n + 1, offset: round },
+        )
+        for (const row of body.data) assert.ok(row.reason.startsWith(`worker-${n}`), row.reason)
+      }
+    }
+  }
+  assert.ok(interrupted > 0, 'no read was interrupted')
+})
+
+service.after(() => {
+  Worker.prototype.postMessage = post
+})
+service.run()

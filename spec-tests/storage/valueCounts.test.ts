@@ -1,0 +1,75 @@
+/** The counts of filter values: exact, with q and filters, or from a part of the table. */
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { integer, text } from '../../engine/descriptor/index.js'
+import { type Registry, resourceFrom } from '../../engine/descriptor/registry.js'
+import { openStorage } from '../../engine/storage/open.js'
+import { storageOptions } from '../../support/storageOptions.js'
+import { freshUrl } from '../support/database.js'
+
+const [things] = [
+  resourceFrom(
+    'things',
+    {
+      name: 'Thing',
+      area: 'Things',
+      table: 'things',
+      fields: { note: text(), kind: text({ filter: true }), size: integer({ filter: true }) },
+      required: [],
+      create: false,
+    },
+    [],
+  ),
+] as [Registry[number]]
+
+const rows = Array.from({ length: 20_000 }, (_, n) => ({
+  id: n + 1,
+  note: n % 10 === 0 ? 'tenth row' : 'another',
+  kind: n % 5 === 0 ? null : n % 7 === 0 ? 'long '.repeat(200) : n % 4 === 0 ? 'fourth' : 'other',
+  size: n % 30,
+}))
+const storage = await openStorage([things], await freshUrl(), storageOptions)
+await storage.fill([{ resource: things, rows }])
+const table = storage.table(things)
+
+/** The counts in plain JavaScript: without null and long texts. */
+const expected = (some: typeof rows, field: 'kind' | 'size') => {
+  const counts = new Map<string, number>()
+  for (const { [field]: value } of some) {
+    if (value === null || String(value).length > 400) continue
+    counts.set(String(value), (counts.get(String(value)) ?? 0) + 1)
+  }
+  return [...counts].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1)).slice(0, 12)
+}
+
+const test = suite('value counts')
+
+test('all rows: the most frequent values, without null and long texts', async () => {
+  const counts = await table.valueCounts({ q: '', filters: {} }, ['kind', 'size'], 1)
+  assert.is(counts.rows, 20_000)
+  assert.equal(counts.values.get('kind'), expected(rows, 'kind'))
+  assert.is(counts.values.get('size')?.length, 12)
+  for (const [, count] of counts.values.get('size') ?? []) assert.ok(count === 667 || count === 666)
+})
+
+test('a search and a filter narrow the rows', async () => {
+  const found = rows.filter(({ note, size }) => note === 'tenth row' && size === 20)
+  const counts = await table.valueCounts({ q: 'TENTH', filters: { size: 20n } }, ['kind'], 1)
+  assert.is(counts.rows, found.length)
+  assert.equal(counts.values.get('kind'), expected(found, 'kind'))
+  const none = await table.valueCounts({ q: 'nowhere', filters: {} }, ['kind'], 1)
+  assert.equal(none, { rows: 0, values: new Map([['kind', []]]) })
+})
+
+test('a share of the table: fewer rows, in about the same proportion', async () => {
+  const counts = await table.valueCounts({ q: '', filters: {} }, ['kind'], 0.4)
+  assert.ok(counts.rows > 2_000 && counts.rows < 16_000, `${counts.rows} rows`)
+  const [other] = counts.values.get('kind') ?? []
+  const [all] = expected(rows, 'kind')
+  assert.is(other?.[0], 'other')
+  const difference = Math.abs((other?.[1] ?? 0) / counts.rows - (all?.[1] ?? 0) / rows.length)
+  assert.ok(difference < 0.02, `${difference}`)
+})
+
+test.after(() => storage.close())
+test.run()
