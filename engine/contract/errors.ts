@@ -8,9 +8,10 @@ export const errorCodes = {
   unauthorized: 'the write token is missing or wrong (401)',
   not_found: 'the path or the row does not exist (404)',
   method_not_allowed: 'the path does not support this method; see the `Allow` header (405)',
+  referenced: 'other rows reference the row, so it cannot be deleted; see `error.details.references` (409)',
   precondition_failed: '`If-Match` does not match the current `ETag` (412)',
   payload_too_large: 'the body is too large (413)',
-  validation_error: 'the create is invalid; see `error.details.issues` (422)',
+  validation_error: 'the write is invalid; see `error.details.issues` (422)',
   internal_error: 'unexpected error; report it with the `X-Request-Id` of the response (500)',
   writes_disabled: 'no write token is configured, or the database does not let this deployment write (503)',
   unavailable: 'the database is not available; nothing was stored, try again (503)',
@@ -122,11 +123,30 @@ export const rowNotFound = (resource: string, id: string): HttpError =>
 export const pathNotFound = (): HttpError =>
   httpError(404, 'not_found', `There is nothing at this path. GET ${basePath} lists every resource.`)
 
-export const methodNotAllowed = (method: string, allow: string): HttpError =>
-  httpError(405, 'method_not_allowed', `${method} is not allowed on this path. Allowed: ${allow}.`, { Allow: allow })
+export const methodNotAllowed = (method: string, allow: string, headers?: ResponseHeaders): HttpError =>
+  httpError(405, 'method_not_allowed', `${method} is not allowed on this path. Allowed: ${allow}.`, {
+    Allow: allow,
+    ...headers,
+  })
 
-export const preconditionFailed = (): HttpError =>
-  httpError(412, 'precondition_failed', 'If-Match does not match the current ETag; read again without If-Match.')
+/** With the current tag, where there is one. */
+export const preconditionFailed = (etag?: string): HttpError =>
+  httpError(
+    412,
+    'precondition_failed',
+    'If-Match does not match the current ETag; read again without If-Match.',
+    etag === undefined ? {} : { ETag: etag },
+  )
+
+/** Rows that reference the row of a delete. */
+export const referenced = (
+  singular: string,
+  references: readonly { readonly resource: string; readonly field: string; readonly count: number }[],
+): HttpError => {
+  const rows = references.map(({ resource, field, count }) => `${count} of ${resource} (${field})`).join(', ')
+  const message = `This ${singular.toLowerCase()} cannot be deleted, because other rows reference it${rows && `: ${rows}`}. Change or delete these first.`
+  return httpError(409, 'referenced', message, {}, { references })
+}
 
 export const payloadTooLarge = (limit: number): HttpError =>
   httpError(413, 'payload_too_large', `The body exceeds the limit of ${limit} bytes.`)

@@ -18,10 +18,16 @@ const ifNoneMatch = z.string().optional().meta({
     'One or more ETags, each in quotes. The response is 304 without a body if the current ETag is among them.',
 })
 
+const ifMatch = z.string().optional().meta({
+  description:
+    'The ETag of the row that was read. The response is 412, and nothing changes, if the row has another one by now.',
+})
+
 /** The request headers, by the kind of operation that reads them. */
 export const systemHeaders = z.object({ 'X-Request-Id': requestId })
 export const readHeaders = z.object({ 'If-None-Match': ifNoneMatch, 'X-Request-Id': requestId })
 export const createHeaders = z.object({ [keyHeader]: idempotencyKey.optional(), 'X-Request-Id': requestId })
+export const changeHeaders = z.object({ ...createHeaders.shape, 'If-Match': ifMatch })
 
 const header = (description: string, { required = false, type = 'string' as 'string' | 'integer' } = {}) => ({
   description,
@@ -32,10 +38,11 @@ const header = (description: string, { required = false, type = 'string' as 'str
 /** The response headers, by name. */
 export const responseHeaders = {
   ETag: header(
-    'Changes whenever the table changes. Send it back as `If-None-Match`. Pages of more than 4 MB have none.',
+    'Of a row, changes with the row; of a page, with its table. Send it back as `If-None-Match`, and that of a row as `If-Match` where it can be changed. Pages of more than 4 MB have none.',
   ),
   [replayedHeader]: header('`true` if an earlier request with the same `Idempotency-Key` stored the row.'),
   Location: header('Path of the new row.', { required: true }),
+  'Content-Location': header('Path of the row.', { required: true }),
   'Retry-After': header('Seconds to wait before retrying. Sent with `unavailable`, not with `writes_disabled`.', {
     type: 'integer',
   }),

@@ -10,19 +10,28 @@ import { errorSchema, parameterErrorSchema } from './sharedSchemas.js'
 /** A route with the parts of its request that the handler validates. The path is relative to the base path. */
 type Route<Request> = Omit<RouteConfig, 'request'> & {
   readonly operationId: string
-  readonly method: 'get' | 'post'
+  readonly method: 'get' | 'post' | 'patch' | 'delete'
   readonly summary: string
   readonly tags: [area: string]
   readonly request: { readonly headers: z.ZodObject } & Request
 }
 
-type JsonBody = { readonly required: true; readonly content: { readonly 'application/json': { schema: z.ZodObject } } }
+type Body<Type extends string> = {
+  readonly required: true
+  readonly content: { readonly [Name in Type]: { schema: z.ZodObject; example?: unknown } }
+}
 
 export type Operation =
   | { readonly kind: 'index' | 'health'; readonly route: Route<object> }
   | { readonly kind: 'list'; readonly resource: Resource; readonly route: Route<{ query: ListQuerySchema }> }
   | { readonly kind: 'get'; readonly resource: Resource; readonly route: Route<{ params: ItemIdSchema }> }
-  | { readonly kind: 'create'; readonly resource: Resource; readonly route: Route<{ body: JsonBody }> }
+  | { readonly kind: 'create'; readonly resource: Resource; readonly route: Route<{ body: Body<'application/json'> }> }
+  | {
+      readonly kind: 'update'
+      readonly resource: Resource
+      readonly route: Route<{ params: ItemIdSchema; body: Body<'application/merge-patch+json'> }>
+    }
+  | { readonly kind: 'delete'; readonly resource: Resource; readonly route: Route<{ params: ItemIdSchema }> }
 
 export type OperationOf<Kind extends Operation['kind']> = Extract<Operation, { readonly kind: Kind }>
 

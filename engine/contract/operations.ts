@@ -1,12 +1,21 @@
 /** Every operation of the interface, as one list: the router serves it and the documents describe it. */
 import type { z } from 'zod'
 import { operationNames } from '../descriptor/names.js'
-import { filterFields, type Registry, type Resource, searchedFields } from '../descriptor/registry.js'
-import { bodyLimit, createBodyReader } from './createBody.js'
-import { bodyInvalid, parametersInvalid, payloadTooLarge, rowNotFound, tokenMissing, writesDisabled } from './errors.js'
+import { filterFields, type Registry, type Resource, searchedFields, updatableFields } from '../descriptor/registry.js'
+import {
+  bodyInvalid,
+  parametersInvalid,
+  payloadTooLarge,
+  preconditionFailed,
+  referenced,
+  rowNotFound,
+  tokenMissing,
+  writesDisabled,
+} from './errors.js'
 import { createdExample, createExample, pageExample, rowExample } from './examples.js'
 import { formats } from './formats.js'
-import { createHeaders, readHeaders, systemHeaders } from './headers.js'
+import { changeHeaders, createHeaders, readHeaders, systemHeaders } from './headers.js'
+import { keyReused } from './idempotency.js'
 import {
   commonResponses,
   databaseDown,
@@ -17,7 +26,8 @@ import {
   readResponses,
 } from './operation.js'
 import { idNotText, itemIdSchema, listQuerySchema, notInteger } from './parameters.js'
-import { collectionSchema, createSchema, rowSchema, withArticle } from './schemas.js'
+import { bodyLimit, createBodyReader, updateBodyReader } from './rowBody.js'
+import { collectionSchema, createSchema, rowSchema, updateSchema, withArticle } from './schemas.js'
 import { healthSchema, indexSchema } from './sharedSchemas.js'
 
 const index: Operation = {
@@ -124,6 +134,15 @@ const get = (resource: Resource, row: z.ZodType): Operation => {
   }
 }
 
+/** Why a write was not made, or may not have been. */
+const notStored = {
+  ...errorResponse(
+    '`writes_disabled`: no write token is configured, or the database does not let this deployment write. `unavailable`: the database is not available; nothing was stored. `outcome_unknown`: the commit was cut off; the row may or may not have been stored.',
+    writesDisabled(),
+  ),
+  headers: headers('Retry-After'),
+}
+
 const create = (registry: Registry, resource: Resource, row: z.ZodType): Operation => {
   const singular = resource.name.toLowerCase()
   const example = createExample(registry, resource)
@@ -151,13 +170,91 @@ const create = (registry: Registry, resource: Resource, row: z.ZodType): Operati
         401: errorResponse('The write token is missing or wrong.', tokenMissing()),
         413: errorResponse('The body is too large.', payloadTooLarge(bodyLimit)),
         422: errorResponse('The create is invalid. Nothing was stored.', bodyInvalid(issues)),
-        503: {
-          ...errorResponse(
-            '`writes_disabled`: no write token is configured, or the database does not let this deployment write. `unavailable`: the database is not available; nothing was stored. `outcome_unknown`: the commit was cut off; the row may or may not have been stored.',
-            writesDisabled(),
-          ),
-          headers: headers('Retry-After'),
+        503: notStored,
+      },
+    },
+  }
+}
+
+/** The responses of an update or a delete that was not made. */
+const changeResponses = (resource: Resource) => ({
+  ...commonResponses,
+  401: errorResponse('The write token is missing or wrong.', tokenMissing()),
+  404: errorResponse('No row has this id.', rowNotFound(resource.name, '0')),
+  412: errorResponse('`If-Match` was sent and does not match the current ETag.', preconditionFailed('"…"')),
+  503: notStored,
+})
+
+const update = (registry: Registry, resource: Resource, row: z.ZodType): Operation => {
+  const singular = resource.name.toLowerCase()
+  const example = rowExample(resource)
+  const schema = updateSchema(resource)
+  const [name = 'not_a_field'] = Object.keys(schema.shape)
+  const changed = { [name]: example[name] ?? createExample(registry, resource)[name] ?? null }
+  const { issues } = updateBodyReader(resource, schema)({ not_a_field: 1 })
+  return {
+    kind: 'update',
+    resource,
+    route: {
+      operationId: operationNames(resource).update,
+      method: 'patch',
+      path: `/v1/${resource.path}/{item_id}`,
+      tags: [resource.area],
+      summary: `Change ${withArticle(singular)}`,
+      description: `Changes the fields that the body has (RFC 7396), and returns the ${singular}. A body that changes nothing writes nothing. Requires the write token.`,
+      security: [{ writeToken: [] }],
+      request: {
+        params: itemIdSchema(singular, String(example['id'])),
+        headers: changeHeaders,
+        body: {
+          required: true,
+          content: {
+            'application/merge-patch+json': { schema, example: changed },
+            ...json(schema, changed),
+          },
         },
+      },
+      responses: {
+        ...changeResponses(resource),
+        200: {
+          description: `The ${singular} as it is now.`,
+          headers: headers('ETag', 'Content-Location', 'Idempotency-Replayed'),
+          content: json(row, example),
+        },
+        413: errorResponse('The body is too large.', payloadTooLarge(bodyLimit)),
+        422: errorResponse('The update is invalid. Nothing was changed.', bodyInvalid(issues)),
+      },
+    },
+  }
+}
+
+const remove = (resource: Resource): Operation => {
+  const singular = resource.name.toLowerCase()
+  return {
+    kind: 'delete',
+    resource,
+    route: {
+      operationId: operationNames(resource).delete,
+      method: 'delete',
+      path: `/v1/${resource.path}/{item_id}`,
+      tags: [resource.area],
+      summary: `Delete ${withArticle(singular)}`,
+      description: `Deletes the ${singular}. Requires the write token.`,
+      security: [{ writeToken: [] }],
+      request: { params: itemIdSchema(singular, String(rowExample(resource)['id'])), headers: changeHeaders },
+      responses: {
+        ...changeResponses(resource),
+        204: { description: `The ${singular} is deleted.`, headers: headers('Idempotency-Replayed') },
+        409: errorResponse(
+          'Other rows reference the row. Nothing was deleted.',
+          referenced(resource.name, [
+            { resource: 'others', field: `${singular.replaceAll(/\W+/g, '_')}_id`, count: 3 },
+          ]),
+        ),
+        422: errorResponse(
+          'The `Idempotency-Key` is invalid, or was used for another request.',
+          bodyInvalid([keyReused()]),
+        ),
       },
     },
   }
@@ -169,6 +266,12 @@ export const operationsOf = (registry: Registry): readonly Operation[] => [
   health,
   ...registry.flatMap((resource) => {
     const row = rowSchema(resource)
-    return [list(resource, row), get(resource, row), ...(resource.create ? [create(registry, resource, row)] : [])]
+    return [
+      list(resource, row),
+      get(resource, row),
+      ...(resource.create ? [create(registry, resource, row)] : []),
+      ...(updatableFields(resource).length > 0 ? [update(registry, resource, row)] : []),
+      ...(resource.delete ? [remove(resource)] : []),
+    ]
   }),
 ]

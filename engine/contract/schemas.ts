@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { now, nowInMilliseconds, today } from '../descriptor/clock.js'
 import { kindOf } from '../descriptor/kinds.js'
 import { schemaNames } from '../descriptor/names.js'
-import { type Field, isMandatory, type Resource, writableFields } from '../descriptor/registry.js'
+import { type Field, isMandatory, type Resource, updatableFields, writableFields } from '../descriptor/registry.js'
 import { ruleKeywords, valueSchema } from '../descriptor/valueRules.js'
 
 /** A noun with its indefinite article. */
@@ -32,7 +32,7 @@ const uniqueWords = (within: readonly string[]): string =>
   within.length === 0 ? 'Unique.' : `Unique among rows with the same ${within.map(code).join(' and ')}.`
 
 /** The description of a field, from its descriptor. */
-const sentences = (field: Field, isBody: boolean): string => {
+const sentences = (field: Field, isBody: boolean, isUpdate: boolean): string => {
   const { about, references, unique, format, managed, redacted } = field
   return [
     about,
@@ -41,7 +41,7 @@ const sentences = (field: Field, isBody: boolean): string => {
     format && `${formatWords[format]}${isBody ? '; any string is accepted' : ''}.`,
     typeof managed === 'function' && 'Set by the service.',
     redacted && (isBody ? 'Never returned.' : 'Always null.'),
-    isBody && field.default !== undefined && defaultWords(field),
+    isBody && !isUpdate && field.default !== undefined && defaultWords(field),
   ]
     .filter(Boolean)
     .join(' ')
@@ -55,26 +55,27 @@ const defaultName = ({ default: source }: Field): unknown => {
 }
 
 /** The rules that JSON Schema cannot express, as extension keywords for programs; undefined where there is no rule. */
-const extensionKeywords = (field: Field, isBody: boolean) => ({
+const extensionKeywords = (field: Field, isBody: boolean, isUpdate: boolean) => ({
   'x-references': field.references && `/v1/${field.references}`,
   'x-unique': field.unique,
   'x-redacted': isBody ? undefined : field.redacted,
-  'x-default': isBody ? defaultName(field) : undefined,
+  'x-default': isBody && !isUpdate ? defaultName(field) : undefined,
 })
 
 /** The schema of each field, by name. */
-const shapeOf = (fields: readonly Field[], isBody: boolean) =>
+const shapeOf = (fields: readonly Field[], isBody: boolean, isUpdate = false) =>
   Object.fromEntries(
     fields.map((field) => {
       const value = isBody ? valueSchema(field) : kindOf(field.kind).row()
-      const isRequired = isBody ? isMandatory(field) : field.required
-      const schema = isRequired ? value : value.nullable().optional()
+      const isRequired = isBody && !isUpdate ? isMandatory(field) : field.required
+      const present = isRequired ? value : value.nullable()
+      const schema = isRequired && !isUpdate ? present : present.optional()
       const keywords = ruleKeywords(field)
       // A schema that allows null must name it among the values.
       if (Array.isArray(keywords['enum']) && !isRequired) keywords['enum'] = [...keywords['enum'], null]
       const meta = {
-        description: sentences(field, isBody) || undefined,
-        ...extensionKeywords(field, isBody),
+        description: sentences(field, isBody, isUpdate) || undefined,
+        ...extensionKeywords(field, isBody, isUpdate),
         ...keywords,
       }
       const given = Object.entries(meta).filter(([, value]) => value !== undefined)
@@ -93,6 +94,13 @@ export const createSchema = (resource: Resource) =>
   z.strictObject(shapeOf(writableFields(resource), true)).meta({
     id: schemaNames(resource).create,
     description: `Request body for creating ${withArticle(resource.name.toLowerCase())}.`,
+  })
+
+/** The body of an update: the fields that may change, and nothing else. */
+export const updateSchema = (resource: Resource) =>
+  z.strictObject(shapeOf(updatableFields(resource), true, true)).meta({
+    id: schemaNames(resource).update,
+    description: `Request body for changing ${withArticle(resource.name.toLowerCase())}. What is absent stays as it is.`,
   })
 
 const paginationMeta = z

@@ -26,7 +26,7 @@ export const pathHint = (name: string, targets: readonly Target[]): string => {
 }
 
 /** The query parameters of every list; a filter cannot have the same name. */
-const listParameters = ['limit', 'offset', 'q']
+const listParameters = ['limit', 'offset', 'q', 'sort', 'after']
 
 /** The columns that every table has on PostgreSQL. */
 const systemColumns = ['cmax', 'cmin', 'ctid', 'tableoid', 'xmax', 'xmin']
@@ -94,6 +94,19 @@ const checkSource = (option: 'default' | 'managed', kind: Kind, options: Options
       'unique, but the function managed returns the same value again: a second row would be refused; remove one of the two',
       option,
     )
+  }
+}
+
+/** What happens to a field when its row is updated, or the row that it references is deleted. */
+const checkChanges = (
+  { references, onDelete, onUpdate, managed }: Options<GivenValue>,
+  isRequired: boolean,
+  report: Report,
+): void => {
+  if (onUpdate && !managed) report('onUpdate needs managed, because clients must not set the field too', 'onUpdate')
+  if (onDelete && references === undefined) report('onDelete needs references', 'onDelete')
+  if (onDelete === 'set null' && isRequired) {
+    report('the field is required, so a delete cannot set it to null; use restrict or cascade', 'onDelete')
   }
 }
 
@@ -175,6 +188,7 @@ const checkField = (
     }
   }
   checkRules(kind, options, report)
+  checkChanges(options, isRequired, report)
   checkSource('default', kind, options, report)
   checkSource('managed', kind, options, report)
 }
@@ -199,10 +213,24 @@ const checkLabel = ({ fields, label }: Descriptor, report: Report): void => {
   }
 }
 
+const checkUpdate = ({ fields, update }: Descriptor, report: Report): void => {
+  if (!Array.isArray(update)) return
+  const names = Object.keys(fields)
+  if (update.length === 0) report('update is an empty list; name fields, or remove it', 'update')
+  for (const [index, name] of update.entries()) {
+    const say = (message: string) => report(message, 'update', index)
+    const spec = fields[name]
+    if (!spec) say(`update names the unknown field "${name}"${didYouMean(name, names)}`)
+    else if (spec.options.managed) say(`update names "${name}", which is managed; remove one of the two`)
+    if (update.indexOf(name) < index) say(`update names "${name}" twice`)
+  }
+}
+
 /** Reports every rule that a descriptor breaks; `targets` are all resources. */
 export const checkDescriptor = (descriptor: Descriptor, targets: readonly Target[], report: Report): void => {
   checkRequired(descriptor, report)
   checkLabel(descriptor, report)
+  checkUpdate(descriptor, report)
   for (const [name, spec] of Object.entries(descriptor.fields)) {
     checkField(name, spec, descriptor, targets, reportAt(report, `field "${name}"`, 'fields', name))
   }

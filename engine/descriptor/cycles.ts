@@ -16,41 +16,61 @@ export interface Linked {
   readonly report: Report
 }
 
-/** Rows of a resource without creates come from elsewhere, perhaps several in one transaction. */
-const stepsOf = ({ path, descriptor: { fields, required, create } }: Linked): Step[] =>
-  Object.entries(fields).flatMap(([field, { options }]) => {
+/** The required references of a resource that satisfy a condition. */
+const stepsOf = (
+  { path, descriptor }: Linked,
+  isStep: (options: Options<unknown>, of: Descriptor) => boolean,
+): Step[] =>
+  Object.entries(descriptor.fields).flatMap(([field, { options }]) => {
     const { references: target } = options as Options<unknown>
-    return create && target !== undefined && required.includes(field) ? [{ path, field, target }] : []
+    const isRequired = target !== undefined && descriptor.required.includes(field)
+    return isRequired && isStep(options as Options<unknown>, descriptor) ? [{ path, field, target }] : []
   })
 
 /** The first cycle that begins with a step. */
-const wayBack = (trail: readonly Step[], steps: readonly Step[]): readonly Step[] | undefined => {
+const findCycle = (trail: readonly Step[], steps: readonly Step[]): readonly Step[] | undefined => {
   const target = trail.at(-1)?.target
   if (target === trail[0]?.path) return trail
   for (const step of steps) {
     if (step.path !== target || trail.some(({ path }) => path === step.path)) continue
-    const found = wayBack([...trail, step], steps)
+    const found = findCycle([...trail, step], steps)
     if (found) return found
   }
   return undefined
 }
 
-/** Reports each cycle once, in the first of its resources. */
-export const checkCycles = (all: readonly Linked[]): void => {
-  const steps = all.flatMap(stepsOf)
+/** Reports each cycle of some steps once, in the first of its resources. */
+const reportCycles = (
+  all: readonly Linked[],
+  steps: readonly Step[],
+  message: (names: string, length: number) => string,
+) => {
   const reported = new Set<string>()
   for (const first of steps) {
-    const cycle = wayBack([first], steps)
+    const cycle = findCycle([first], steps)
     if (!cycle || cycle.some(({ path }) => reported.has(path))) continue
     for (const { path } of cycle) reported.add(path)
     const names = cycle.map(({ path, field }) => `${path}.${field}`).join(' → ')
-    const words = cycle.length === 1 ? 'its own resource' : `a resource that requires one of this (${names})`
-    all
-      .find(({ path }) => path === first.path)
-      ?.report(
-        `field "${first.field}": is required and references ${words}, so no first row can ever be created; remove it from required`,
-        'fields',
-        first.field,
-      )
+    const { report } = all.find(({ path }) => path === first.path) as Linked
+    report(`field "${first.field}": ${message(names, cycle.length)}`, 'fields', first.field)
   }
+}
+
+/** Reports required references that make a circle: no first row can be created, or a delete removes all rows. */
+export const checkCycles = (all: readonly Linked[]): void => {
+  // Rows of a resource without creates come from elsewhere, perhaps several in one transaction.
+  const created = all.flatMap((linked) => stepsOf(linked, (_, { create }) => create))
+  reportCycles(all, created, (names, length) => {
+    const words = length === 1 ? 'its own resource' : `a resource that requires one of this (${names})`
+    return `is required and references ${words}, so no first row can ever be created; remove it from required`
+  })
+  const cascading = all.flatMap((linked) =>
+    stepsOf(linked, ({ onDelete }, { create }) => onDelete === 'cascade' && !create),
+  )
+  reportCycles(
+    all,
+    cascading,
+    (names) =>
+      `onDelete is cascade in a circle of required references (${names}): one delete could remove every row; use restrict`,
+  )
 }

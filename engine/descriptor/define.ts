@@ -5,7 +5,7 @@ import type { Kind } from './kinds.js'
 export type Fields = Readonly<Record<string, FieldSpec<Kind, OptionsOf[Kind]>>>
 
 /** A resource as plain data. */
-export interface Descriptor<F extends Fields = Fields, R extends string = string> {
+export interface Descriptor<F extends Fields = Fields, R extends string = string, U extends string = string> {
   /** The singular name for people: `Leave request`. */
   readonly name: string
   /** The plural name, if it is not derived correctly from `name`. */
@@ -26,15 +26,24 @@ export interface Descriptor<F extends Fields = Fields, R extends string = string
   readonly required: readonly R[]
   /** Whether clients with the write token may create one. */
   readonly create: boolean
+  /** Whether clients with the write token may change one: all fields that a create may set, or the named ones. */
+  readonly update?: boolean | readonly U[]
+  /** Whether clients with the write token may delete one. */
+  readonly delete?: boolean
 }
 
 /** Declares a resource; the file name becomes its path. */
-export const defineResource = <const F extends Fields, const R extends keyof F & string>(
-  descriptor: Descriptor<F, R> & { readonly label?: readonly (keyof F & string)[] },
-): Descriptor<F, R> => descriptor
+export const defineResource = <
+  const F extends Fields,
+  const R extends keyof F & string,
+  const U extends keyof F & string = never,
+>(
+  descriptor: Descriptor<F, R, U> & { readonly label?: readonly (keyof F & string)[] },
+): Descriptor<F, R, U> => descriptor
 
-type FieldsOf<D> = D extends Descriptor<infer F, infer _> ? F : never
-type RequiredOf<D> = D extends Descriptor<infer _, infer R> ? R : never
+type FieldsOf<D> = D extends Descriptor<infer F, infer _R, infer _U> ? F : never
+type RequiredOf<D> = D extends Descriptor<infer _F, infer R, infer _U> ? R : never
+type UpdatableOf<D> = D extends Descriptor<infer _F, infer _R, infer U> ? U : never
 type ValueIn<F extends Fields, Name extends keyof F> = F[Name]['options'] extends { oneOf: readonly (infer V)[] }
   ? V
   : ValueOf<F[Name]['kind']>
@@ -61,3 +70,10 @@ export type CreateBody<D> = Flat<
     [Name in Exclude<Writable<D>, Mandatory<D>>]?: ValueIn<FieldsOf<D>, Name> | null
   }
 >
+
+/** The body of an update: the fields that may change, each as it should be. */
+export type UpdateBody<D> = Flat<{
+  [Name in [UpdatableOf<D>] extends [never] ? Writable<D> : Extract<UpdatableOf<D>, keyof FieldsOf<D>>]?:
+    | ValueIn<FieldsOf<D>, Name>
+    | (Name extends RequiredOf<D> ? never : null)
+}>

@@ -13,6 +13,8 @@ export interface Options<V> extends RuleOptions<V> {
   default?: V | (() => V)
   /** Clients cannot set the field: `true` leaves it null, a function returns its value when a row is created. */
   managed?: true | (() => V)
+  /** Returns the value that a managed field gets at every real change of its row. */
+  onUpdate?: () => V
   /** Clients always see null; the column is never selected, searched or filtered. */
   redacted?: true
   /** Lists accept this field as an equality filter. */
@@ -25,13 +27,17 @@ export interface Options<V> extends RuleOptions<V> {
   renamedFrom?: string
   /** The path of the resource that the value references by `id`. */
   references?: string
+  /** What a delete of the referenced row does: refuse it (`restrict`, the default), set the field to null, or delete this row too. */
+  onDelete?: OnDelete
 }
 
 export type OptionName = keyof Options<never>
 
+export type OnDelete = 'restrict' | 'set null' | 'cascade'
+
 export type TextFormat = 'date' | 'timestamp'
 
-const commonOptions = ['about', 'example', 'default', 'managed', 'redacted', 'renamedFrom'] as const
+const commonOptions = ['about', 'example', 'default', 'managed', 'onUpdate', 'redacted', 'renamedFrom'] as const
 
 /** The options that a field of a kind may have. */
 export const optionNames = (kind: Kind): readonly OptionName[] => [...commonOptions, ...kinds[kind].options]

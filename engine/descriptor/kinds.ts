@@ -131,7 +131,7 @@ export const kinds = {
     row: () => z.int(),
     // z.int() has these bounds anyway; named here, they appear in the documents.
     body: () => z.int().min(Number.MIN_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER),
-    options: ['filter', 'unique', 'references', 'oneOf', 'min', 'max'],
+    options: ['filter', 'unique', 'references', 'onDelete', 'oneOf', 'min', 'max'],
     parse: (text) => {
       const value = parseInteger(text)
       return typeof value === 'string' ? new Refusal(value, integerMessages[value]) : value

@@ -17,13 +17,15 @@ export const pluralOf = ({ name, plural }: Pick<Descriptor, 'name' | 'plural'>):
 
 export const schemaNames = ({ name }: Pick<Descriptor, 'name'>) => {
   const row = pascal(name)
-  return { row, create: `${row}Create`, collection: `${row}Collection` }
+  return { row, create: `${row}Create`, update: `${row}Update`, collection: `${row}Collection` }
 }
 
 export const operationNames = (named: Pick<Descriptor, 'name' | 'plural'>) => ({
   list: `list${pascal(pluralOf(named))}`,
   get: `get${pascal(named.name)}`,
   create: `create${pascal(named.name)}`,
+  update: `update${pascal(named.name)}`,
+  delete: `delete${pascal(named.name)}`,
 })
 
 /** The schemas that every service has. */

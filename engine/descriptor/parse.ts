@@ -1,6 +1,6 @@
 /** Parses the default export of a resource file into a descriptor and reports every syntax error. */
 import type { Descriptor, Fields } from './define.js'
-import { type FieldSpec, type OptionName, optionNames } from './fields.js'
+import { type FieldSpec, type OnDelete, type OptionName, optionNames } from './fields.js'
 import { isName, isTableName } from './identifiers.js'
 import { isValueOf, type Kind, kindNames, kindOf } from './kinds.js'
 import { didYouMean, nearest } from './nearest.js'
@@ -44,9 +44,16 @@ const properties: Shapes = {
   ...mandatory,
   plural: shape('a string such as "Leave requests"', isText),
   about: shape('a sentence', isText),
+  update: shape(
+    'true, false or a list of field names, such as ["status"]',
+    (value) => typeof value === 'boolean' || isNames(value),
+  ),
+  delete: shape('true or false', (value) => typeof value === 'boolean'),
   renamedFromTable: shape('the former name of the table, such as "leave"', isName),
   label: shape('a list of field names, such as ["first_name", "last_name"]', isNames),
 }
+
+const onDeletes: readonly OnDelete[] = ['restrict', 'set null', 'cascade']
 
 const optionsOf = (kind: Kind): Shapes => {
   const { expected } = kindOf(kind)
@@ -58,12 +65,14 @@ const optionsOf = (kind: Kind): Shapes => {
     example: shape(expected, isValid),
     default: shape(expected, (value) => isFunction(value) || isValid(value)),
     managed: shape('true or a function such as now', (value) => isTrue(value) || isFunction(value)),
+    onUpdate: shape('a function such as now', isFunction),
     redacted: shape('true or omitted', isTrue),
     filter: shape('true or omitted', isTrue),
     unique: shape('true or a list of field names', (value) => isTrue(value) || isNames(value)),
     format: shape('"date" or "timestamp"', (value) => value === 'date' || value === 'timestamp'),
     renamedFrom: shape('the former name of the field, such as "kind"', isName),
     references: shape('the path of a resource, such as "employees"', isText),
+    onDelete: shape("'restrict', 'set null' or 'cascade'", (value) => onDeletes.includes(value as OnDelete)),
     oneOf: shape(`a list of values, each ${expected}`, isList),
     min: shape(expected, isValid),
     max: shape(expected, isValid),

@@ -51,6 +51,7 @@ const precise = (kind: Kind, options: Options<GivenValue>): Options<GivenValue> 
     ...options,
     ...(preset === now && { default: nowInMilliseconds }),
     ...(managed === now && { managed: nowInMilliseconds }),
+    ...(options.onUpdate === now && { onUpdate: nowInMilliseconds }),
   }
 }
 
@@ -109,6 +110,19 @@ const resolve = (source: Value | (() => Value)): Value => (typeof source === 'fu
 /** A value in the form in which it is stored. */
 export const canonicalValue = ({ kind }: Pick<Field, 'kind'>, value: Value): Value =>
   value === null ? null : (kindOf(kind).canonical?.(value as never) ?? value)
+
+/** The fields that an update may change. */
+export const updatableFields = (resource: Resource): Field[] => {
+  const { update } = resource
+  if (!update) return []
+  return writableFields(resource).filter(({ name }) => update === true || update.includes(name))
+}
+
+/** The values that the service sets when it changes a row. */
+export const stampsOf = (resource: Resource): RowValues =>
+  Object.fromEntries(
+    resource.fields.flatMap((field) => (field.onUpdate ? [[field.name, canonicalValue(field, field.onUpdate())]] : [])),
+  )
 
 /** The row that a create stores for the values a client sent; the database adds the id. */
 export const newRow = (resource: Resource, sent: Readonly<Record<string, Value | undefined>>): RowValues => {

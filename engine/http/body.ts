@@ -1,12 +1,16 @@
-/** Reads a create request: its JSON body and its Idempotency-Key. */
+/** Reads a write request: its JSON body and its Idempotency-Key. */
 import { createHash } from 'node:crypto'
 import type { Context } from 'koa'
 import bodyParser from 'koa-bodyparser'
-import { bodyIssue, bodyLimit } from '../contract/createBody.js'
 import { bodyInvalid, type HttpError, type Issue, payloadTooLarge, shorten } from '../contract/errors.js'
 import { faultOfKey } from '../contract/idempotency.js'
+import { bodyIssue, bodyLimit } from '../contract/rowBody.js'
 import { jsonErrorPlace } from '../process/jsonError.js'
-import type { Retry } from '../storage/storage.js'
+import type { IdempotencyKey } from '../storage/write.js'
+
+/** The media types of an update. */
+export const mergePatchType = 'application/merge-patch+json'
+export const patchTypes = [mergePatchType, 'application/json']
 
 const refuse = (type: string, msg: string): HttpError => bodyInvalid([bodyIssue(type, msg)])
 
@@ -16,17 +20,17 @@ const refuse = (type: string, msg: string): HttpError => bodyInvalid([bodyIssue(
  */
 const readBytes = bodyParser({
   enableTypes: ['text'],
-  extendTypes: { text: ['application/json'] },
+  extendTypes: { text: ['application/json', mergePatchType] },
   textLimit: `${bodyLimit}b`,
   encoding: 'latin1',
 })
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-const checkContentType = ({ request }: Context): void => {
+const checkContentType = ({ request }: Context, allowed: readonly string[]): void => {
   const type = request.type.trim().toLowerCase()
-  if (type !== 'application/json') {
+  if (!allowed.includes(type)) {
     const sent = type === '' ? 'none' : `"${shorten(type)}"`
-    throw refuse('content_type', `Content-Type must be application/json, but is ${sent}.`)
+    throw refuse('content_type', `Content-Type must be ${allowed.join(' or ')}, but is ${sent}.`)
   }
   if (!/^(?:utf-?8)?$/i.test(request.charset)) {
     throw refuse('content_type', 'The body must be JSON in UTF-8; leave out the charset or send charset=utf-8.')
@@ -66,8 +70,11 @@ const readBody = async (ctx: Context): Promise<Buffer> => {
 }
 
 /** The parsed body, and its source text. */
-export const readJson = async (ctx: Context): Promise<{ value: unknown; source: string }> => {
-  checkContentType(ctx)
+export const readJson = async (
+  ctx: Context,
+  types: readonly string[] = ['application/json'],
+): Promise<{ value: unknown; source: string }> => {
+  checkContentType(ctx, types)
   checkContentEncoding(ctx)
   const bytes = await readBody(ctx)
   if (bytes.length === 0) throw refuse('missing', 'The body is missing; send a JSON object.')
@@ -84,12 +91,12 @@ export const readJson = async (ctx: Context): Promise<{ value: unknown; source: 
   }
 }
 
-/** The Idempotency-Key of a create, where it has one; an invalid key is one more issue of the request. */
-export const readRetry = (ctx: Context, source: string, issues: Issue[]): Retry | undefined => {
+/** The Idempotency-Key of a write, where it has one; an invalid key is one more issue of the request. */
+export const readIdempotencyKey = (ctx: Context, source: string, issues: Issue[]): IdempotencyKey | undefined => {
   const key = ctx.req.headers['idempotency-key'] as string | undefined
   if (key === undefined) return undefined
   const fault = faultOfKey(key)
   if (fault) issues.push(fault)
-  // The digest includes the path: the same body sent to another path is another request.
-  return { key, digest: createHash('sha256').update(`${ctx.path}\n${source}`).digest('hex') }
+  // The digest includes method and path: the same body sent elsewhere is another request.
+  return { key, digest: createHash('sha256').update(`${ctx.method} ${ctx.path}\n${source}`).digest('hex') }
 }

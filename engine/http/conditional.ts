@@ -13,36 +13,63 @@ export const jsonType = 'application/json; charset=utf-8'
  */
 const listElement = /[ \t]*(?:(W\/)?("[\x21\x23-\x7e\x80-\xff]*")[ \t]*)?(?:,|$)/y
 
-/** Whether an If-Match or If-None-Match header names this tag; a header that is not a list of tags names none. */
-export const namesTag = (header: string, etag: string, comparison: 'strong' | 'weak'): boolean => {
-  if (header.trim() === '*') return true
+/** The strong tags of an If-Match or If-None-Match header, for a weak comparison the weak ones too; `*` for any. */
+const tagsIn = (header: string, comparison: 'strong' | 'weak'): readonly string[] | '*' => {
+  if (header.trim() === '*') return '*'
+  const tags: string[] = []
   listElement.lastIndex = 0
   while (listElement.lastIndex < header.length) {
     const element = listElement.exec(header)
-    if (!element) return false
+    // A header that is not a list of tags names none after its first error.
+    if (!element) return tags
     const [, weak, tag] = element
-    if (tag === etag && (weak === undefined || comparison === 'weak')) return true
+    if (tag !== undefined && (weak === undefined || comparison === 'weak')) tags.push(tag)
   }
-  return false
+  return tags
 }
 
-/** Sends the body, 304 where the client has it already, or 412 where If-Match fails. */
-export const sendTagged = async (
+/** Whether an If-Match or If-None-Match header names this tag. */
+export const namesTag = (header: string, etag: string, comparison: 'strong' | 'weak'): boolean => {
+  const tags = tagsIn(header, comparison)
+  return tags === '*' || tags.includes(etag)
+}
+
+/** A tag without quotes and without the name of an encoding, which is not a part of the row. */
+const plainTag = (etag: string): string => etag.slice(1, -1).replace(/-(?:br|gzip)$/, '')
+
+/** The tags of rows that an If-Match header allows; undefined if it allows any. */
+export const allowedTags = ({ req }: AppContext): readonly string[] | undefined => {
+  const header = req.headers['if-match']
+  const tags = header === undefined ? '*' : tagsIn(header, 'strong')
+  return tags === '*' ? undefined : tags.map(plainTag)
+}
+
+/** Sends a row. Its tag names the row, whatever its encoding: a client may send back any of them. */
+export const sendRow = (ctx: AppContext, row: CachedBody): Promise<void> => {
+  const allowed = allowedTags(ctx)
+  if (allowed && !allowed.includes(row.tag)) throw preconditionFailed(`"${row.tag}"`)
+  const header = ctx.req.headers['if-none-match']
+  const known = header === undefined ? [] : tagsIn(header, 'weak')
+  return send(ctx, row, known === '*' || known.map(plainTag).includes(row.tag))
+}
+
+/** The tag of a body in an encoding: each is a different representation, so each has its own strong tag. */
+const etagOf = (tag: string, encoding: string | undefined): string =>
+  encoding === undefined ? `"${tag}"` : `"${tag}-${encoding}"`
+
+/** Sends the body, or 304 where the client has it already. */
+const send = async (
   ctx: AppContext,
   { tag, body }: CachedBody,
+  isNotModified: boolean,
   type = jsonType,
   vary = 'Accept-Encoding',
 ): Promise<void> => {
   const encoding = encodingFor(ctx, body)
-  // Each encoding is a different representation, so each has its own strong tag.
-  const etag = encoding === undefined ? `"${tag}"` : `"${tag}-${encoding}"`
-  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = ctx.req.headers
-  if (ifMatch !== undefined && !namesTag(ifMatch, etag, 'strong')) throw preconditionFailed()
-  const isNotModified = ifNoneMatch !== undefined && namesTag(ifNoneMatch, etag, 'weak')
   const sent = encoding === undefined || isNotModified ? body : await compressed(body, encoding)
   ctx.set('Cache-Control', 'no-cache')
   ctx.set('Vary', vary)
-  ctx.set('ETag', etag)
+  ctx.set('ETag', etagOf(tag, encoding))
   if (isNotModified) {
     ctx.status = 304
     return
@@ -50,6 +77,14 @@ export const sendTagged = async (
   if (encoding !== undefined) ctx.set('Content-Encoding', encoding)
   ctx.set('Content-Type', type)
   ctx.body = sent
+}
+
+/** Sends a body whose tag is that of the encoding the client gets; 412 where If-Match fails. */
+export const sendTagged = (ctx: AppContext, body: CachedBody, type?: string, vary?: string): Promise<void> => {
+  const etag = etagOf(body.tag, encodingFor(ctx, body.body))
+  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = ctx.req.headers
+  if (ifMatch !== undefined && !namesTag(ifMatch, etag, 'strong')) throw preconditionFailed()
+  return send(ctx, body, ifNoneMatch !== undefined && namesTag(ifNoneMatch, etag, 'weak'), type, vary)
 }
 
 /** The parts of a body, counted for the log. */

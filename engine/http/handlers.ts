@@ -1,16 +1,17 @@
 /** The handler of each kind of operation: parse the request, query the storage, set the response. */
 import type { Middleware } from 'koa'
-import { conflictIssue, createBodyReader } from '../contract/createBody.js'
-import { bodyInvalid, rowNotFound } from '../contract/errors.js'
+import { bodyInvalid, type Issue, preconditionFailed, referenced, rowNotFound } from '../contract/errors.js'
 import { keyReused, replayedHeader } from '../contract/idempotency.js'
 import type { Operation, OperationOf } from '../contract/operation.js'
-import { itemIdParser, listQueryParser } from '../contract/parameters.js'
+import { type ItemIdSchema, itemIdParser, listQueryParser } from '../contract/parameters.js'
+import { conflictIssue, createBodyReader, updateBodyReader } from '../contract/rowBody.js'
 import { basePath, docsPath, type Product } from '../contract/service.js'
-import type { Registry } from '../descriptor/registry.js'
+import { type Registry, type Resource, type RowValues, stampsOf } from '../descriptor/registry.js'
 import { type Storage, Unavailable } from '../storage/storage.js'
+import { type Outcome, rowTag } from '../storage/write.js'
 import { writeGuard } from './auth.js'
-import { readJson, readRetry } from './body.js'
-import { jsonType, sendStreamed, sendTagged } from './conditional.js'
+import { patchTypes, readIdempotencyKey, readJson } from './body.js'
+import { allowedTags, jsonType, sendRow, sendStreamed, sendTagged } from './conditional.js'
 import { requestedFormat, sendRows } from './download.js'
 import type { AppContext } from './requestLog.js'
 
@@ -41,7 +42,14 @@ const index = ({ product, registry }: Service): Handler => {
     swagger: '/swagger.json',
     docs: docsPath,
     health: `${basePath}/v1/health`,
-    resources: registry.map(({ name, path, create }) => ({ name, path: `${basePath}/v1/${path}`, create })),
+    // Update and delete are only named where they are declared.
+    resources: registry.map(({ name, path, create, update, delete: remove }) => ({
+      name,
+      path: `${basePath}/v1/${path}`,
+      create,
+      ...(update && { update: true }),
+      ...(remove && { delete: true }),
+    })),
   }
   return (ctx) => {
     ctx.body = body
@@ -91,32 +99,109 @@ const get = ({ storage }: Service, { resource, route }: OperationOf<'get'>): Han
     ctx.state.queried = performance.now()
     ctx.state.usedDatabase = id !== undefined
     if (!row) throw rowNotFound(resource.name, text)
-    await sendTagged(ctx, row)
+    await sendRow(ctx, row)
   }
 }
 
-const create = ({ registry, storage, token }: Service, { resource, route }: OperationOf<'create'>): Handler => {
-  const table = storage.table(resource)
-  const checkToken = writeGuard(token)
+/** What a write has stored; throws for every other outcome. */
+const storedRow = (
+  { registry }: Service,
+  resource: Resource,
+  outcome: Outcome,
+  { values = {}, issues = [] }: { values?: RowValues; issues?: readonly Issue[] } = {},
+) => {
+  if ('id' in outcome) return outcome
+  if ('mismatch' in outcome) throw bodyInvalid([keyReused()])
+  if ('isMissing' in outcome) throw rowNotFound(resource.name, 'this')
+  if ('current' in outcome) throw preconditionFailed(`"${rowTag(outcome.current)}"`)
+  if ('referencing' in outcome) throw referenced(resource.name, outcome.referencing)
+  const found = outcome.conflicts.map(({ type, field }) => conflictIssue(registry, resource, type, field, values))
+  throw bodyInvalid([...issues, ...found])
+}
+
+/** Sends the row that a write has stored. */
+const sendStored = (ctx: AppContext, status: number, { body, replayed }: { body: Buffer; replayed: boolean }): void => {
+  ctx.status = status
+  ctx.state.usedDatabase = true
+  if (replayed) ctx.set(replayedHeader, 'true')
+  if (body.length === 0) return
+  if (status === 200) ctx.set('ETag', `"${rowTag(body)}"`)
+  ctx.set('Content-Type', jsonType)
+  ctx.body = body
+}
+
+const create = (service: Service, { resource, route }: OperationOf<'create'>): Handler => {
+  const table = service.storage.table(resource)
+  const checkToken = writeGuard(service.token)
   const parseBody = createBodyReader(resource, route.request.body.content['application/json'].schema)
   return async (ctx) => {
     checkToken(ctx.get('Authorization'))
     const { value, source } = await readJson(ctx)
-    const { row, issues } = parseBody(value, source)
-    const retry = readRetry(ctx, source, issues)
+    const { values, issues } = parseBody(value, source)
+    const idempotencyKey = readIdempotencyKey(ctx, source, issues)
     // An invalid body is still checked against the database, so that the client gets every error at once.
-    const outcome = issues.length > 0 ? { conflicts: await table.conflicts(row) } : await table.create(row, retry)
-    ctx.state.usedDatabase = true
-    if ('mismatch' in outcome) throw bodyInvalid([keyReused()])
-    if ('conflicts' in outcome) {
-      const found = outcome.conflicts.map(({ type, field }) => conflictIssue(registry, resource, type, field, row))
-      throw bodyInvalid([...issues, ...found])
-    }
-    ctx.status = 201
-    ctx.set('Location', `${basePath}/v1/${resource.path}/${outcome.id}`)
-    if (outcome.replayed) ctx.set(replayedHeader, 'true')
-    ctx.set('Content-Type', jsonType)
-    ctx.body = outcome.body
+    const outcome =
+      issues.length > 0
+        ? { conflicts: await table.conflicts(values) }
+        : await table.write({ kind: 'insert', values, idempotencyKey })
+    const stored = storedRow(service, resource, outcome, { values, issues })
+    ctx.set('Location', `${basePath}/v1/${resource.path}/${stored.id}`)
+    sendStored(ctx, 201, stored)
+  }
+}
+
+/** Makes the checks that precede every change of a row: the token, the row and If-Match. */
+const existingRow = ({ storage, token }: Service, resource: Resource, params: ItemIdSchema) => {
+  const table = storage.table(resource)
+  const checkToken = writeGuard(token)
+  const parseItemId = itemIdParser(params)
+  return async (ctx: AppContext): Promise<{ id: number; ifMatch: readonly string[] | undefined }> => {
+    checkToken(ctx.get('Authorization'))
+    const { id, text } = parseItemId(ctx.path.slice(ctx.path.lastIndexOf('/') + 1))
+    const ifMatch = allowedTags(ctx)
+    const key = ctx.req.headers['idempotency-key'] as string | undefined
+    if (id === undefined) throw rowNotFound(resource.name, text)
+    // The retry of a change that was made succeeds again, although the row has another tag by now, or is gone.
+    if (key !== undefined && (await table.hasKey(key))) return { id, ifMatch }
+    const row = await table.get(id)
+    if (!row) throw rowNotFound(resource.name, text)
+    if (ifMatch && !ifMatch.includes(row.tag)) throw preconditionFailed(`"${row.tag}"`)
+    return { id, ifMatch }
+  }
+}
+
+const update = (service: Service, { resource, route }: OperationOf<'update'>): Handler => {
+  const table = service.storage.table(resource)
+  const check = existingRow(service, resource, route.request.params)
+  const parseBody = updateBodyReader(resource, route.request.body.content['application/merge-patch+json'].schema)
+  return async (ctx) => {
+    const { id, ifMatch } = await check(ctx)
+    const { value, source } = await readJson(ctx, patchTypes)
+    const { values, issues } = parseBody(value, source)
+    const idempotencyKey = readIdempotencyKey(ctx, source, issues)
+    const outcome =
+      issues.length > 0
+        ? { conflicts: await table.conflicts(values, id) }
+        : await table.write({ kind: 'update', id, values, stamps: stampsOf(resource), ifMatch, idempotencyKey })
+    const stored = storedRow(service, resource, outcome, { values, issues })
+    ctx.set('Content-Location', `${basePath}/v1/${resource.path}/${id}`)
+    sendStored(ctx, 200, stored)
+  }
+}
+
+const remove = (service: Service, { resource, route }: OperationOf<'delete'>): Handler => {
+  const table = service.storage.table(resource)
+  const check = existingRow(service, resource, route.request.params)
+  return async (ctx) => {
+    const { id, ifMatch } = await check(ctx)
+    const issues: Issue[] = []
+    const idempotencyKey = readIdempotencyKey(ctx, '', issues)
+    if (issues.length > 0) throw bodyInvalid(issues)
+    sendStored(
+      ctx,
+      204,
+      storedRow(service, resource, await table.write({ kind: 'delete', id, ifMatch, idempotencyKey })),
+    )
   }
 }
 
@@ -133,5 +218,9 @@ export const handlerOf = (service: Service, operation: Operation): Handler => {
       return get(service, operation)
     case 'create':
       return create(service, operation)
+    case 'update':
+      return update(service, operation)
+    case 'delete':
+      return remove(service, operation)
   }
 }

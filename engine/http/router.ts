@@ -4,6 +4,7 @@ import type { Middleware } from 'koa'
 import { methodNotAllowed } from '../contract/errors.js'
 import type { Operation } from '../contract/operation.js'
 import { basePath, docsPath } from '../contract/service.js'
+import { patchTypes } from './body.js'
 import { preflightHeaders } from './commonHeaders.js'
 import { sendTagged } from './conditional.js'
 import { docsAssets, docsHeaders } from './docs.js'
@@ -39,9 +40,10 @@ const handleOtherMethods = (ctx: AppContext & { matched?: readonly { methods: re
   const methods = new Set(ctx.matched?.flatMap((layer) => layer.methods))
   if (methods.size === 0) return
   const allow = [...methods, 'OPTIONS'].sort().join(', ')
-  if (ctx.method !== 'OPTIONS') throw methodNotAllowed(ctx.method, allow)
+  const patch: Record<string, string> = methods.has('PATCH') ? { 'Accept-Patch': patchTypes.join(', ') } : {}
+  if (ctx.method !== 'OPTIONS') throw methodNotAllowed(ctx.method, allow, patch)
   ctx.status = 204
-  ctx.set({ Allow: allow, ...preflightHeaders(allow) })
+  ctx.set({ Allow: allow, ...patch, ...preflightHeaders(allow) })
 }
 
 /** Every route of a service. A path that has none is left to the error handling. */
@@ -49,7 +51,7 @@ export const routesOf = (service: Service, operations: readonly Operation[]): Mi
   // A router tries its routes one by one, and forty of them cost a tenth of a request; so each prefix has its own router.
   const routers = new Map<string, Router<State>>()
   /** Logs and metrics use the name, which is that of the operation in the documents. */
-  const add = (name: string, path: string, handler: Handler, method: 'get' | 'post' = 'get'): void => {
+  const add = (name: string, path: string, handler: Handler, method: Operation['route']['method'] = 'get'): void => {
     const prefix = prefixOf(path)
     const router = routers.get(prefix) ?? new Router<State>({ strict: true, sensitive: true })
     router[method](name, path, handler)

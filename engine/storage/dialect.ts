@@ -25,7 +25,7 @@ export const excerptLength = 200
 export const mostValues = 12
 export const longestValue = 400
 
-export interface TableDialect extends Pick<Table, 'conflicts' | 'create' | 'excerpts'> {
+export interface TableDialect extends Pick<Table, 'hasKey' | 'conflicts' | 'write' | 'excerpts'> {
   /** A digest of the rows' shape, which is part of the tag: the same rows in another shape are a different response. */
   readonly shape: string
   /** The current version of the table: changes with every change to it, whoever made it. */

@@ -1,8 +1,8 @@
-/** Idempotency keys, the same for every database: stored with the row that they created, and valid for 24 hours. */
+/** Idempotency keys, the same for every database: stored with what the write made, and valid for 24 hours. */
 import type { Knex } from 'knex'
 import { parameter } from './bindings.js'
 import { type SchemaDialect, sqlOf } from './schema.js'
-import type { CopiedTable, Retry } from './storage.js'
+import type { CopiedTable } from './storage.js'
 
 export const keysTable = 'registry_keys'
 
@@ -41,25 +41,14 @@ export const ownKeys = (dialect: SchemaDialect) => ({
 /** How long a key is valid, in milliseconds. */
 const keyLifetime = 24 * 60 * 60 * 1000
 
-/** The create that a key was stored with. */
-export interface StoredKey<Body> {
-  readonly digest: string
-  readonly id: number
-  readonly body: Body
-}
-
-/** What a create with a stored key returns: the same request the stored row, another request a mismatch. */
-export const replayOf = <Body>({ digest, id, body }: StoredKey<Body>, retry: Retry) =>
-  digest === retry.digest ? ({ id, body, replayed: true } as const) : ({ mismatch: true } as const)
-
 /** The queries of the table of keys; `now` is the database's clock in milliseconds, so that all processes share it. */
 export const keyQueries = (knex: Knex, now: string) => {
   const expiry = knex.raw(`${now} - ${keyLifetime}`)
   return {
-    /** The create that was stored with the parameter `retryKey`, unless the key has expired. */
+    /** The create that was stored with the parameter `idempotencyKey`, unless the key has expired. */
     find: knex(keysTable)
       .select('digest', 'id', 'body')
-      .where('key', parameter(knex, 'retryKey'))
+      .where('key', parameter(knex, 'idempotencyKey'))
       .where('at', '>', expiry),
     expired: knex(keysTable).where('at', '<=', expiry),
     /** Stores the keys `key`, `digest`, `id` and `body` that a query selects; expired ones must have been deleted. */

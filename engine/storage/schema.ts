@@ -1,6 +1,7 @@
 /** The tables of a registry, as SQL built by knex: columns, foreign keys, unique and filter indexes. */
 import { createHash } from 'node:crypto'
 import type { Knex } from 'knex'
+import type { OnDelete } from '../descriptor/fields.js'
 import type { Column, Kind } from '../descriptor/kinds.js'
 import { type Field, filterFields, type GivenValue, type Registry, type Resource } from '../descriptor/registry.js'
 
@@ -99,6 +100,9 @@ export const createUnusedColumnsTable = ({ knex }: SchemaDialect): string[] =>
 export const constantDefault = ({ default: value }: Field): GivenValue | undefined =>
   typeof value === 'function' ? undefined : value
 
+/** What a foreign key does on a delete. Without it the database refuses, unless the same statement deletes the referencing rows too. */
+export const onDeleteSql = (onDelete: OnDelete): string => (onDelete === 'restrict' ? '' : ` on delete ${onDelete}`)
+
 /** Adds the columns of some fields to a table that is created or altered. */
 const addFields =
   (
@@ -109,10 +113,10 @@ const addFields =
   ) =>
   (table: Knex.TableBuilder): void => {
     for (const field of fields) {
-      const { name, kind, required, references } = field
+      const { name, kind, required, references, onDelete = 'restrict' } = field
       const target = hasInlineForeignKeys && references ? tableNameOf(registry, references) : undefined
       // knex cannot add a column with its foreign key to an existing table of SQLite.
-      const foreignKey = target ? ` references ${quoted(target)} (${quoted('id')})` : ''
+      const foreignKey = target ? ` references ${quoted(target)} (${quoted('id')})${onDeleteSql(onDelete)}` : ''
       const { type, bind } = columnOf(kind)
       const column = table.specificType(name, `${type}${foreignKey}`)
       if (required) column.notNullable()
@@ -153,7 +157,7 @@ export const addForeignKeys = (
   resource: Resource,
   fields: readonly Field[],
 ): string[] =>
-  fields.flatMap(({ name, references }) => {
+  fields.flatMap(({ name, references, onDelete = 'restrict' }) => {
     if (hasInlineForeignKeys || references === undefined) return []
     const constraint = objectName(resource, `references_${name}`)
     const added = sqlOf(
@@ -162,6 +166,7 @@ export const addForeignKeys = (
           .foreign(name, constraint)
           .references('id')
           .inTable(tableNameOf(registry, references))
+          .onDelete(onDelete === 'restrict' ? 'no action' : onDelete)
           .deferrable('immediate')
       }),
     )

@@ -1,6 +1,7 @@
 /** The storage interface that the rest of the engine uses, the same for every database. */
 import type { Kind, ParameterValue } from '../descriptor/kinds.js'
 import type { Registry, Resource, RowValues } from '../descriptor/registry.js'
+import type { Conflict, Outcome, Write } from './write.js'
 
 /** The parameters of a list request. */
 export interface ListQuery {
@@ -42,25 +43,6 @@ export interface Caller {
   off(event: 'close', listener: () => void): unknown
 }
 
-/** Why a row cannot be stored: its reference names no row, or its unique value is taken. */
-export interface Conflict {
-  readonly type: 'reference' | 'unique'
-  readonly field: string
-}
-
-/** The idempotency key of a create: for 24 hours, the same key and digest return the row that the first create stored. */
-export interface Retry {
-  readonly key: string
-  /** The digest of the request; the same key with another digest is a mistake of the client. */
-  readonly digest: string
-}
-
-/** The stored row, or why it was not stored: conflicts, or a key that belongs to another request. */
-export type Creation =
-  | { readonly id: number; readonly body: Buffer; readonly replayed: boolean }
-  | { readonly conflicts: readonly Conflict[] }
-  | { readonly mismatch: true }
-
 /** The rows of one resource. */
 export interface Table {
   /** Changes with every change to the table, whoever made it; the same in every process. */
@@ -76,12 +58,14 @@ export interface Table {
   valueCounts(query: Matching, fields: readonly string[], share: number, caller?: Caller): Promise<ValueCounts>
   /** Some fields of the rows with these ids, long texts truncated. */
   excerpts(ids: readonly number[], fields: readonly string[]): Promise<readonly RowValues[]>
-  /** The row with this id, where there is one. */
+  /** The row with this id, where there is one; its tag is its own. */
   get(id: number, caller?: Caller): Promise<CachedBody | undefined>
-  /** The conflicts that storing the row would meet; missing fields are not checked. */
-  conflicts(row: RowValues): Promise<readonly Conflict[]>
-  /** Stores the row durably, with its idempotency key, or returns why not. */
-  create(row: RowValues, retry?: Retry): Promise<Creation>
+  /** Whether a write with this idempotency key was made in the last 24 hours. */
+  hasKey(key: string): Promise<boolean>
+  /** The conflicts that storing some values would meet, in a new row or in the row with the id. */
+  conflicts(values: RowValues, id?: number): Promise<readonly Conflict[]>
+  /** Makes the change durably, together with its idempotency key, or says why not. */
+  write(write: Write): Promise<Outcome>
 }
 
 /** A table whose rows are copied: that of a resource, or that of the idempotency keys. */

@@ -1,4 +1,4 @@
-/** List, get and create of one resource on any database: version → cache → plan → dialect → cache. */
+/** Reads and writes of one resource on any database: version → cache → plan → dialect → cache. */
 import { createHash } from 'node:crypto'
 import type { Registry, Resource } from '../descriptor/registry.js'
 import { spreadOverTicks } from '../process/batchPerTick.js'
@@ -7,6 +7,7 @@ import { cacheKey, emptyPage, planOf } from './plan.js'
 import type { ResponseCache } from './responseCache.js'
 import type { CachedBody, Table } from './storage.js'
 import { elapsed, type Trace } from './trace.js'
+import { rowTag } from './write.js'
 
 /** The page for queries without one. */
 const firstPage = { limit: 0, offset: 0n }
@@ -16,6 +17,16 @@ const beforeAll = -(2n ** 63n)
 
 /** All streams share it: the parts of hundreds of them would otherwise arrive in one tick. */
 const turn = spreadOverTicks()
+
+/** The tags of rows, by their bodies: a cached row is digested once. */
+const rowTags = new WeakMap<Buffer, string>()
+
+/** A row with its own tag, where the cache has the version of its table. */
+const withOwnTag = ({ body }: CachedBody): CachedBody => {
+  const tag = rowTags.get(body) ?? rowTag(body)
+  rowTags.set(body, tag)
+  return { tag, body }
+}
 
 /** The rows of one resource. */
 const resourceTable = (resource: Resource, dialect: TableDialect, cache: ResponseCache, trace?: Trace): Table => {
@@ -79,19 +90,20 @@ const resourceTable = (resource: Resource, dialect: TableDialect, cache: Respons
       const entry = await cached(key)
       if (entry) {
         trace?.('get', { resource: path, cache: 'hit' })
-        return entry
+        return withOwnTag(entry)
       }
       const started = trace ? performance.now() : 0
       const row = await dialect.row(id, caller)
       trace?.('get', { resource: path, cache: 'miss', ms: elapsed(started) })
-      return row && offer(key, row)
+      return row && withOwnTag(offer(key, row))
     },
+    hasKey: dialect.hasKey,
     conflicts: dialect.conflicts,
-    async create(row, retry) {
+    async write(write) {
       const started = trace ? performance.now() : 0
-      const creation = await dialect.create(row, retry)
-      trace?.('create', { resource: path, ms: elapsed(started) })
-      return creation
+      const outcome = await dialect.write(write)
+      trace?.(write.kind, { resource: path, ms: elapsed(started) })
+      return outcome
     },
   }
 }

@@ -15,6 +15,7 @@ export const wrapTable = (table: () => Table, run: <T>(work: () => Promise<T>) =
   valueCounts: (...query) => run(() => table().valueCounts(...query)),
   excerpts: (ids, fields) => run(() => table().excerpts(ids, fields)),
   get: (id, caller) => run(() => table().get(id, caller)),
-  conflicts: (row) => run(() => table().conflicts(row)),
-  create: (row, retry) => run(() => table().create(row, retry)),
+  hasKey: (key) => run(() => table().hasKey(key)),
+  conflicts: (values, id) => run(() => table().conflicts(values, id)),
+  write: (write) => run(() => table().write(write)),
 })

@@ -188,12 +188,12 @@ const cases: [name: string, exported: unknown, ...messages: string[]][] = [
   [
     'an option of another kind',
     withFields({ size: number(untyped({ filter: true })) }),
-    'field "size": unknown option "filter" of number(); it must be one of about, example, default, managed, redacted, renamedFrom, min, max',
+    'field "size": unknown option "filter" of number(); it must be one of about, example, default, managed, onUpdate, redacted, renamedFrom, min, max',
   ],
   [
     'an option unlike any other',
     withFields({ size: integer(untyped({ constructor: 1 })) }),
-    'field "size": unknown option "constructor" of integer(); it must be one of about, example, default, managed, redacted, renamedFrom, filter, unique, references, oneOf, min, max',
+    'field "size": unknown option "constructor" of integer(); it must be one of about, example, default, managed, onUpdate, redacted, renamedFrom, filter, unique, references, onDelete, oneOf, min, max',
   ],
   [
     'a former table that another resource uses',

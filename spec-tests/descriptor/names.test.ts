@@ -7,6 +7,7 @@ import { openStorage } from '../../engine/storage/open.js'
 import type { ListQuery } from '../../engine/storage/storage.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl } from '../support/database.js'
+import { insertion } from '../support/insertion.js'
 
 const words = [
   'blocks',
@@ -50,7 +51,7 @@ for (const resource of registry) {
     }
     for (const [n, group] of ['a', 'a', 'b'].entries()) {
       const row = newRow(resource, { text: `needle ${n}`, group, skip: 7, total: n, value: 'x' })
-      const created = await table.create(row, { key: `${resource.table} ${n}`, digest: 'd' })
+      const created = await table.write(insertion(row, { key: `${resource.table} ${n}`, digest: 'd' }))
       assert.is('id' in created && created.id, n + 1)
     }
     assert.is(JSON.parse(String((await table.get(3))?.body)).text, 'needle 2')
@@ -66,7 +67,7 @@ for (const resource of registry) {
       { type: 'reference', field: 'first' },
     ]
     assert.equal(await table.conflicts(wrong), conflicts)
-    assert.equal(await table.create(wrong), { conflicts })
+    assert.equal(await table.write(insertion(wrong)), { conflicts })
     const lines: string[] = []
     for await (const part of table.stream({ q: 'needle', filters: { group: 'a' } }))
       lines.push(String(Buffer.from(part)))

@@ -53,6 +53,8 @@ for (const target of [
   '/swagger.json',
   '/api/docs',
 ]) {
+  const isRow = target.endsWith('/7')
+
   test(`${target} has one strong tag in every process`, async () => {
     // The Swagger document names its host, which is the same for processes that share an address.
     const host = { headers: { host: 'shared.example' } }
@@ -98,9 +100,10 @@ for (const target of [
           '*, "a"',
           '',
         ]
-        for (const sent of [...notNamed, ...otherEncodings]) {
-          assert.is((await ask(sent)).status, 200, `${encoding}: ${sent}`)
-        }
+        for (const sent of notNamed) assert.is((await ask(sent)).status, 200, `${encoding}: ${sent}`)
+        // The tag of a row names the row, whatever its encoding.
+        const status = isRow ? 304 : 200
+        for (const sent of otherEncodings) assert.is((await ask(sent)).status, status, `${encoding}: ${sent}`)
       }
     })
 
@@ -110,11 +113,13 @@ for (const target of [
       const ask = (sent: string, more: Record<string, string> = {}) =>
         one.send(target, { method, headers: { 'if-match': sent, ...more } })
       for (const sent of [tag, '*', `"other", ${tag}`]) assert.is((await ask(sent)).status, 200, sent)
-      for (const sent of ['"other"', `W/${tag}`, tag.slice(1, -1), `${tag.slice(0, -1)}-br"`, '']) {
+      const encoded = `${tag.slice(0, -1)}-br"`
+      if (isRow) assert.is((await ask(encoded)).status, 200)
+      for (const sent of ['"other"', `W/${tag}`, tag.slice(1, -1), '', ...(isRow ? [] : [encoded])]) {
         const failed = await ask(sent)
         assert.is(failed.status, 412, sent)
         assert.is(failed.headers['cache-control'], 'no-store')
-        assert.is(failed.headers.etag, undefined)
+        assert.is(failed.headers.etag, isRow ? tag : undefined)
         if (method === 'GET') assert.is(failed.body.error.code, 'precondition_failed')
       }
       // If-Match is evaluated first.

@@ -7,6 +7,7 @@ import { newRow, type Registry, type Resource, resourceFrom } from '../../engine
 import { migrateStorage, openStorage, planStorage, releaseStorage, storageTables } from '../../engine/storage/open.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { type SharedDatabase, server, sharedDatabase } from '../support/database.js'
+import { insertion } from '../support/insertion.js'
 
 const options = { ...storageOptions, demo: false, waitMs: 5_000 }
 
@@ -66,7 +67,7 @@ test('they are served only when adopted, and are the same after their release', 
   assert.equal((await planStorage(registry, database.url, 5_000)).steps, [])
   const storage = await openStorage(registry, database.url, options)
   const resource = registry[0] as Resource
-  const created = await storage.table(resource).create(newRow(resource, { name: 'East' }), undefined)
+  const created = await storage.table(resource).write(insertion(newRow(resource, { name: 'East' }), undefined))
   assert.ok('id' in created && created.id === 3)
   // The other program writes on.
   await database.run("insert into warehouses (name) values ('West')")
@@ -92,7 +93,7 @@ test('what other tables use stays when one is released', async () => {
   await migrateStorage(both, database.url, { ...options, approvals: ['adopt:warehouses'] })
   await releaseStorage(both, database.url, options)
   const storage = await openStorage([own], database.url, options)
-  assert.ok('id' in (await storage.table(own).create(newRow(own, { name: 'East' }))))
+  assert.ok('id' in (await storage.table(own).write(insertion(newRow(own, { name: 'East' })))))
   await storage.close()
   database.close()
 })

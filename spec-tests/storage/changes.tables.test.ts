@@ -7,6 +7,7 @@ import { describeDifference } from '../../engine/storage/migration/difference.js
 import { migrateStorage, planStorage } from '../../engine/storage/open.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl, server, sharedDatabase } from '../support/database.js'
+import { insertion } from '../support/insertion.js'
 import {
   type Fields,
   memberIn,
@@ -91,7 +92,7 @@ test('a table that others reference can be renamed', async () => {
   const storage = await open(renamed, url)
   const [, resource] = renamed as [Resource, Resource]
   assert.equal(await servedRows(storage, resource), [{ name: 'Ana', team_id: 1 }])
-  const lost = await storage.table(resource).create({ name: 'Bo', team_id: 9 })
+  const lost = await storage.table(resource).write(insertion({ name: 'Bo', team_id: 9 }))
   assert.ok('conflicts' in lost)
   await storage.close()
 })

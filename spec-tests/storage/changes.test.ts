@@ -6,6 +6,7 @@ import { newRow, type Resource, type RowValues } from '../../engine/descriptor/r
 import { migrateStorage, planStorage } from '../../engine/storage/open.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl } from '../support/database.js'
+import { insertion } from '../support/insertion.js'
 import { open, refusal, registryOf, servedRows, team, type Version } from '../support/members.js'
 
 interface Change {
@@ -593,7 +594,7 @@ for (const { name, before, rows, after, refused, approvals = [], refusedApproval
     const storage = await open(changed, url)
     const resource = changed[1] as Resource
     assert.equal(await servedRows(storage, resource), served)
-    const creation = await storage.table(resource).create(newRow(resource, created ?? {}), undefined)
+    const creation = await storage.table(resource).write(insertion(newRow(resource, created ?? {}), undefined))
     assert.ok('id' in creation, JSON.stringify(creation))
     assert.is((await servedRows(storage, resource)).length, served.length + 1)
     await storage.close()

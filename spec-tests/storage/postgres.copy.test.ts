@@ -11,6 +11,7 @@ import { openStorage } from '../../engine/storage/open.js'
 import { temporaryFolder } from '../../support/cleanup.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl, runOn } from '../support/database.js'
+import { insertion } from '../support/insertion.js'
 import { deployed as registry } from '../support/service.js'
 
 const { path: folder } = temporaryFolder('copy')
@@ -108,7 +109,7 @@ test('idempotency keys are copied: a retry after the move gets the stored respon
   const create = async (url: string, given = retry) => {
     const storage = await openStorage(registry, url, storageOptions)
     try {
-      const created = await storage.table(leave).create({ leave_type: 'Moved', status: 'Kept' }, given)
+      const created = await storage.table(leave).write(insertion({ leave_type: 'Moved', status: 'Kept' }, given))
       return 'body' in created ? { ...created, body: String(Buffer.from(created.body)) } : created
     } finally {
       await storage.close()

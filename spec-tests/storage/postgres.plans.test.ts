@@ -5,9 +5,9 @@ import * as assert from 'uvu/assert'
 import { filterFields } from '../../engine/descriptor/registry.js'
 import { openStorage } from '../../engine/storage/open.js'
 import type { Plan } from '../../engine/storage/plan.js'
-import { createStatements } from '../../engine/storage/postgres/create.js'
 import type { Prepared } from '../../engine/storage/postgres/prepared.js'
 import { statementsOf } from '../../engine/storage/postgres/statements.js'
+import { writeStatements } from '../../engine/storage/postgres/writes.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl } from '../support/database.js'
 import { registry } from '../support/service.js'
@@ -35,7 +35,7 @@ for (const resource of registry) {
   const test = suite(`PostgreSQL’s plans of ${resource.path}`)
   const statements = statementsOf(resource)
   const { version, get, first, further } = statements
-  const { conflicts, create, createWithKey } = createStatements(registry, resource)
+  const { conflicts, create, createWithKey } = writeStatements(registry, resource)
   const filters = filterFields(resource).map(({ name }) => name)
   const planned = (by: Plan['by'], names: readonly string[]) => {
     const query = { limit: 50, offset: 0n, skip: 0n, q: by === 'filter' ? '' : 'ana' }

@@ -10,6 +10,7 @@ import { openStorage } from '../../engine/storage/open.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { runOn, sharedDatabase } from '../support/database.js'
 import { flakyNetwork } from '../support/flakyNetwork.js'
+import { insertion } from '../support/insertion.js'
 import { registry, startService, token } from '../support/service.js'
 
 const database = await sharedDatabase()
@@ -183,7 +184,7 @@ test('a session that the server ended because it was idle is replaced', async ()
     assert.ok(await table.get(1))
     const blockedAgain = performance.now() + 300
     while (performance.now() < blockedAgain);
-    assert.ok('id' in (await table.create(newRow(leave, { leave_type: 'Idle' }))))
+    assert.ok('id' in (await table.write(insertion(newRow(leave, { leave_type: 'Idle' })))))
   }
   await storage.close()
 })

@@ -9,6 +9,7 @@ import { OutcomeUnknown, type Storage, StorageError, TimedOut } from '../../engi
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl, runOn, server } from '../support/database.js'
 import { type FlakyNetwork, flakyNetwork } from '../support/flakyNetwork.js'
+import { insertion } from '../support/insertion.js'
 import { canKeepStatements, pgbouncer, startPgbouncer } from '../support/pgbouncer.js'
 import { registry, startService, token } from '../support/service.js'
 
@@ -136,7 +137,7 @@ for (const [mode, given, preparedStatements] of modes) {
         await runOn(direct, slowTrigger)
         for (const retry of [undefined, { key: 'slow', digest: 'slow' }]) {
           const error = await table
-            .create({ leave_type: 'Slow', status: 'Slow' }, retry)
+            .write(insertion({ leave_type: 'Slow', status: 'Slow' }, retry))
             .catch((thrown: Error) => thrown)
           assert.instance(error, TimedOut)
           assert.match((error as Error).message, /statement timeout/)
@@ -174,7 +175,7 @@ withPgbouncer('a create whose server connection is lost behind the pooler has an
       await runOn(direct, slowTrigger)
       const created = storage
         .table(leave)
-        .create({ leave_type: 'Lost', status: 'Lost' })
+        .write(insertion({ leave_type: 'Lost', status: 'Lost' }))
         .catch((error: Error) => error)
       while ((await runOn(direct, waiting)).length === 0);
       network.cut()

@@ -9,6 +9,7 @@ import { migrateStorage, openStorage } from '../../engine/storage/open.js'
 import { type Storage, StorageError } from '../../engine/storage/storage.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl, runOn } from '../support/database.js'
+import { insertion } from '../support/insertion.js'
 import { startService } from '../support/service.js'
 
 const registryWith = (fields: Parameters<typeof defineResource>[0]['fields']): Registry => [
@@ -68,17 +69,17 @@ test('a role with SELECT, INSERT and the sequences starts, loads the demo data a
   const table = storage.table(things)
   assert.match(await listed(storage, 'THIRD'), /"total":1,/)
 
-  const plain = await table.create(newRow(things, { name: 'Fourth' }))
+  const plain = await table.write(insertion(newRow(things, { name: 'Fourth' })))
   assert.is('id' in plain && plain.id, 4)
   const retry = { key: 'key', digest: 'digest' }
-  const keyed = await table.create(newRow(things, { name: 'Fifth' }), retry)
-  assert.equal(await table.create(newRow(things, { name: 'Fifth' }), retry), { ...keyed, replayed: true })
-  assert.equal(await table.create(newRow(things, { name: 'Fifth' })), {
+  const keyed = await table.write(insertion(newRow(things, { name: 'Fifth' }), retry))
+  assert.equal(await table.write(insertion(newRow(things, { name: 'Fifth' }), retry)), { ...keyed, replayed: true })
+  assert.equal(await table.write(insertion(newRow(things, { name: 'Fifth' }))), {
     conflicts: [{ type: 'unique', field: 'name' }],
   })
 
   await runOn(url, `update registry_keys set at = 0`)
-  const renewed = await table.create(newRow(things, { name: 'Sixth' }), retry)
+  const renewed = await table.write(insertion(newRow(things, { name: 'Sixth' }), retry))
   assert.is('id' in renewed && renewed.replayed, false)
   assert.equal(await runOn(url, 'select key from registry_keys where at = 0'), [])
 
@@ -86,7 +87,7 @@ test('a role with SELECT, INSERT and the sequences starts, loads the demo data a
   await runOn(url, 'alter table things disable trigger user')
   await runOn(url, `insert into things (id, name) values (7, 'Seventh'), (8, 'Eighth')`)
   await runOn(url, 'alter table things enable always trigger registry_things_insert')
-  const next = await table.create(newRow(things, { name: 'Ninth' }))
+  const next = await table.write(insertion(newRow(things, { name: 'Ninth' })))
   assert.is('id' in next && next.id, 9)
   await storage.close()
   assert.equal(warnings, [])

@@ -10,6 +10,7 @@ import { StorageError } from '../../engine/storage/storage.js'
 import { startAndFail } from '../../support/process.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl, runOn } from '../support/database.js'
+import { insertion } from '../support/insertion.js'
 
 const thing = { name: 'Thing', area: 'Test', table: 'things', required: ['name'], create: true } as const
 const registryOf = (
@@ -56,7 +57,9 @@ test('existing rows are listed, found and counted, and the next id follows their
   )
   assert.is(await openAndList(url, registry, 'FRÜH'), `{"data":[${early}],${meta(1)}`)
   const storage = await openStorage(registry, url, storageOptions)
-  const created = await storage.table(registry[0] as Registry[number]).create({ name: 'Next', weight: 1, kind: null })
+  const created = await storage
+    .table(registry[0] as Registry[number])
+    .write(insertion({ name: 'Next', weight: 1, kind: null }))
   assert.is('id' in created && created.id, 10)
   await storage.close()
 })

@@ -4,9 +4,10 @@ import * as assert from 'uvu/assert'
 import type { Resource, RowValues } from '../../engine/descriptor/registry.js'
 import { newRow } from '../../engine/descriptor/registry.js'
 import { openStorage } from '../../engine/storage/open.js'
-import type { Creation } from '../../engine/storage/storage.js'
+import type { Outcome } from '../../engine/storage/write.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { runOn, sharedDatabase } from '../support/database.js'
+import { insertion } from '../support/insertion.js'
 import { registry } from '../support/service.js'
 
 const otherProgram = await sharedDatabase()
@@ -20,7 +21,7 @@ const [one, other] = await Promise.all([open(), open()])
 const organizations = resourceAt('organizations')
 const both = [one.table(organizations), other.table(organizations)] as const
 const organization = (slug: string): RowValues => newRow(organizations, { name: 'Race', slug })
-const isStored = (creation: Creation) => 'id' in creation && !creation.replayed
+const isStored = (creation: Outcome) => 'id' in creation && !creation.replayed
 
 test('two processes that start at the same time load the demo data once', async () => {
   for (const storage of [one, other]) {
@@ -32,7 +33,7 @@ test('two processes that start at the same time load the demo data once', async 
 test('of concurrent creates with one slug, one is stored and the others get a conflict', async () => {
   for (let n = 0; n < 25; n++) {
     const row = organization(`race-${n}`)
-    const creations = await Promise.all([0, 1, 2, 3, 4, 5].map((k) => both[k % 2 ? 1 : 0].create(row)))
+    const creations = await Promise.all([0, 1, 2, 3, 4, 5].map((k) => both[k % 2 ? 1 : 0].write(insertion(row))))
     assert.is(creations.filter(isStored).length, 1)
     for (const creation of creations.filter((made) => !isStored(made))) {
       assert.equal(creation, { conflicts: [{ type: 'unique', field: 'slug' }] })
@@ -44,7 +45,7 @@ test('of concurrent creates with one key, one is stored and the others return it
   for (let n = 0; n < 15; n++) {
     const retry = { key: `key-${n}`, digest: 'body' }
     const row = organization(`keyed-${n}`)
-    const creations = await Promise.all([0, 1, 2, 3, 4, 5].map((k) => both[k % 2 ? 1 : 0].create(row, retry)))
+    const creations = await Promise.all([0, 1, 2, 3, 4, 5].map((k) => both[k % 2 ? 1 : 0].write(insertion(row, retry))))
     assert.is(creations.filter(isStored).length, 1)
     const results = new Set(creations.map((made) => ('id' in made ? `${made.id} ${made.body}` : JSON.stringify(made))))
     assert.is(results.size, 1)
@@ -53,33 +54,39 @@ test('of concurrent creates with one key, one is stored and the others return it
 
 test('a key is replayed before validation, rejected for another request, and shared by all resources', async () => {
   const retry = { key: 'one for all', digest: 'first' }
-  const first = await both[0].create(organization('one-for-all'), retry)
+  const first = await both[0].write(insertion(organization('one-for-all'), retry))
   assert.ok(isStored(first))
-  const again = await both[1].create(organization('one-for-all'), retry)
+  const again = await both[1].write(insertion(organization('one-for-all'), retry))
   assert.equal(again, { ...first, replayed: true })
-  assert.equal(await both[1].create(organization('another'), { ...retry, digest: 'second' }), { mismatch: true })
+  assert.equal(await both[1].write(insertion(organization('another'), { ...retry, digest: 'second' })), {
+    mismatch: true,
+  })
   const leave = resourceAt('leave')
-  const elsewhere = other.table(leave).create(newRow(leave, { leave_type: 'Study' }), { ...retry, digest: 'third' })
+  const elsewhere = other
+    .table(leave)
+    .write(insertion(newRow(leave, { leave_type: 'Study' }), { ...retry, digest: 'third' }))
   assert.equal(await elsewhere, { mismatch: true })
 })
 
 test('a rejected create does not use up its key, and a key expires after a day', async () => {
   const retry = { key: 'refused', digest: 'first' }
-  assert.ok('conflicts' in (await both[0].create(organization('one-for-all'), retry)))
-  assert.ok(isStored(await both[0].create(organization('refused-first'), { ...retry, digest: 'second' })))
+  assert.ok('conflicts' in (await both[0].write(insertion(organization('one-for-all'), retry))))
+  assert.ok(isStored(await both[0].write(insertion(organization('refused-first'), { ...retry, digest: 'second' }))))
   await otherProgram.run(`update registry_keys set at = at - 24 * 60 * 60 * 1000`)
-  assert.ok(isStored(await both[1].create(organization('a-day-later'), retry)))
-  assert.equal(await both[0].create(organization('b-day-later'), { ...retry, digest: 'x' }), { mismatch: true })
+  assert.ok(isStored(await both[1].write(insertion(organization('a-day-later'), retry))))
+  assert.equal(await both[0].write(insertion(organization('b-day-later'), { ...retry, digest: 'x' })), {
+    mismatch: true,
+  })
 })
 
 test('ids continue after those that other programs inserted, even if the sequence is behind', async () => {
   const insert =
     'insert into organizations (id, name, slug, default_locale, timezone, created) values (?, ?, ?, ?, ?, ?)'
   await otherProgram.run(insert, 50_000, 'x', 'other-program', 'en', 'UTC', 'now')
-  const after = await both[0].create(organization('after-other-program'))
+  const after = await both[0].write(insertion(organization('after-other-program')))
   assert.is('id' in after && after.id, 50_001)
   await otherProgram.run(`select setval(pg_get_serial_sequence('organizations', 'id'), 49999)`)
-  const behind = await both[1].create(organization('after-lagging-sequence'))
+  const behind = await both[1].write(insertion(organization('after-lagging-sequence')))
   assert.is('id' in behind && behind.id, 50_002)
 })
 
@@ -112,7 +119,7 @@ test('counts and tags reflect the writes of other programs, and stay exact with 
     await exact()
   }
   assert.is(new Set(tags).size, tags.length)
-  const writers = Array.from({ length: 120 }, (_, n) => both[n % 2 ? 1 : 0].create(organization(`many-${n}`)))
+  const writers = Array.from({ length: 120 }, (_, n) => both[n % 2 ? 1 : 0].write(insertion(organization(`many-${n}`))))
   const readers = Array.from({ length: 40 }, () => other.table(organizations).tag())
   await Promise.all([...writers, ...readers])
   await exact()

@@ -8,6 +8,7 @@ import { openStorage } from '../../engine/storage/open.js'
 import type { Storage } from '../../engine/storage/storage.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl } from '../support/database.js'
+import { insertion } from '../support/insertion.js'
 
 const authorRows = [
   { id: 1, name: 'Ada' },
@@ -80,7 +81,7 @@ test('the rows are loaded with their ids, and the next row gets the next one', a
       [5, 3],
     ],
   )
-  const created = await storage.table(books).create(newRow(books, { title: 'Fourth', author_id: 1 }))
+  const created = await storage.table(books).write(insertion(newRow(books, { title: 'Fourth', author_id: 1 })))
   assert.is('id' in created && created.id, 6)
   await storage.close()
 })
@@ -103,7 +104,7 @@ test('a demo row takes the default of a required field that it lacks, and no oth
 
 test('a table with rows is refused, and stays as it is', async () => {
   const { storage, books } = await openedWith(authorRows)
-  await storage.table(books).create(newRow(books, { title: 'Mine' }))
+  await storage.table(books).write(insertion(newRow(books, { title: 'Mine' })))
   assert.is(
     await refusal(storage, books),
     'Nothing was loaded:\n  books already has rows; demo rows are for empty tables.',

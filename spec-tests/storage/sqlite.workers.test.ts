@@ -5,7 +5,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Executor, WorkerDied, workerThread } from '../../engine/storage/sqlite/worker.js'
 import { writeQueue } from '../../engine/storage/sqlite/writeQueue.js'
-import type { Write } from '../../engine/storage/sqlite/writes.js'
+import type { BoundWrite } from '../../engine/storage/sqlite/writes.js'
 import { TimedOut, Unavailable } from '../../engine/storage/storage.js'
 import { temporaryFolder } from '../../support/cleanup.js'
 import { startService, token } from '../support/service.js'
@@ -50,7 +50,7 @@ threads('a commit has one long write at most, so that short ones wait for no sec
   const commits: string[][] = []
   const executor: Executor = {
     async run(writes) {
-      const texts = (writes as Write[]).map(({ insert }) => String(insert.values[0]))
+      const texts = (writes as BoundWrite[]).map(({ change }) => String(change.values[0]))
       commits.push(texts.map((text) => text.slice(0, 5)))
       return texts.map(() => ({ mismatch: true })) as never
     },
@@ -60,9 +60,9 @@ threads('a commit has one long write at most, so that short ones wait for no sec
   const write = (text: string) =>
     queue.write({
       conflicts: { sql: '', values: [] },
-      insert: { sql: '', values: [text] },
+      change: { sql: '', values: [text] },
       read: '',
-      retry: undefined,
+      idempotencyKey: undefined,
     })
   const long = ['long1', 'long2', 'long3'].map((text) => text.padEnd(1_000_000))
   await Promise.all([...long, 'new 1', 'new 2'].map(write))
@@ -76,7 +76,7 @@ threads(
     const waited: number[][] = []
     const executor: Executor = {
       async run(writes) {
-        waited.push((writes as Write[]).map(({ waitedMs = 0 }) => waitedMs))
+        waited.push((writes as BoundWrite[]).map(({ waitedMs = 0 }) => waitedMs))
         await new Promise((done) => setTimeout(done, 50))
         throw new Error('database is locked')
       },
@@ -84,7 +84,7 @@ threads(
     }
     const queue = writeQueue(executor, () => {})
     const bound = { sql: '', values: [] }
-    const write = () => outcome(queue.write({ conflicts: bound, insert: bound, read: '', retry: undefined }))
+    const write = () => outcome(queue.write({ conflicts: bound, change: bound, read: '', idempotencyKey: undefined }))
     const first = write()
     await new Promise((done) => setTimeout(done, 10))
     await Promise.all([first, write()])

@@ -7,6 +7,7 @@ import { newRow, type Registry, type Resource, resourceFrom } from '../../engine
 import { migrateStorage, openStorage, planStorage } from '../../engine/storage/open.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { server, sharedDatabase } from '../support/database.js'
+import { insertion } from '../support/insertion.js'
 
 const resourceIn = (table: string, fields: Descriptor['fields']): Resource =>
   resourceFrom(table.replaceAll('_', '-'), { name: table, area: 'Test', table, required: [], create: true, fields }, [])
@@ -42,7 +43,7 @@ test('indexes, triggers and tables that are derived from two resources have diff
     const storage = await open(registry, url)
     for (const resource of registry) {
       const first = Object.fromEntries(resource.fields.map(({ name, kind }) => [name, kind === 'text' ? `x${n}` : n]))
-      assert.ok('id' in (await storage.table(resource).create(newRow(resource, first))))
+      assert.ok('id' in (await storage.table(resource).write(insertion(newRow(resource, first)))))
       assert.is((await storage.counts()).get(resource), n + 1)
     }
     await storage.close()

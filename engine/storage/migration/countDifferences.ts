@@ -16,20 +16,20 @@ const sampledBlocks = 8
 const differenceQuery = (database: MigrationDialect, resource: Resource, thoroughness: Thoroughness): string => {
   const table = quoted(resource.table)
   const { total, blocks, isTextWrong } = database.storedCounts(resource)
-  const ranges = 'select first, lead(first) over (order by first) as next, rows from blocks'
-  const some = `select * from (select * from ranges order by random() limit ${sampledBlocks}) as sample`
+  const ranges = 'select first, lead(first) over (order by first) as next, rows from _blocks'
+  const some = `select * from (select * from _ranges order by random() limit ${sampledBlocks}) as sample`
   const end = (order: string) =>
-    `select * from (select * from ranges order by first ${order} limit 1) as ${order}_block`
-  const compared = thoroughness === 'all' ? 'select * from ranges' : [some, end('asc'), end('desc')].join(' union ')
-  const inBlock = 'id >= first and (next is null or id < next)'
+    `select * from (select * from _ranges order by first ${order} limit 1) as ${order}_block`
+  const compared = thoroughness === 'all' ? 'select * from _ranges' : [some, end('asc'), end('desc')].join(' union ')
+  const inBlock = 'id >= _compared.first and (_compared.next is null or id < _compared.next)'
   const isWrong = [
-    '(select rows from total) <> (select coalesce(sum(rows), 0) from blocks)',
-    `exists (select 1 from compared where (select count(*) from ${table} where ${inBlock}) <> rows)`,
-    `exists (select 1 from ${table} where id < (select min(first) from blocks))`,
+    '(select rows from _total) <> (select coalesce(sum(rows), 0) from _blocks)',
+    `exists (select 1 from _compared where (select count(*) from ${table} where ${inBlock}) <> _compared.rows)`,
+    `exists (select 1 from ${table} where id < (select min(first) from _blocks))`,
     ...(thoroughness === 'all' ? [isTextWrong] : []),
   ]
-  return `with total as (select coalesce((${total}), 0) as rows), blocks as (${blocks}), ranges as (${ranges}),
-    compared as (${compared}) select 1 where ${isWrong.join(' or ')}`
+  return `with _total as (select coalesce((${total}), 0) as rows), _blocks as (${blocks}), _ranges as (${ranges}),
+    _compared as (${compared}) select 1 where ${isWrong.join(' or ')}`
 }
 
 /** The resources whose stored counts differ from their rows. */

@@ -4,7 +4,7 @@ import type { Connections } from './connections.js'
 import { knex, named, type Prepared, prepared, type Query } from './prepared.js'
 
 /** Compact after this many creates, in case there are no reads. */
-const manyCreates = 100
+const manyWrites = 100
 
 /** The version of the table (tag), its row count (total), and whether its log has become long. */
 export const stateOf = ({ table }: Resource) =>
@@ -42,7 +42,7 @@ export const pageStart = ({ table }: Resource): Query => {
 /** Compacts the log of a table. */
 export const compactor = (connections: Connections, { table }: Resource) => {
   const compaction = prepared(knex.raw(`select registry_compact('${table}')`))
-  let created = 0
+  let written = 0
   let isCompacting = false
   const compact = (): void => {
     if (isCompacting) return
@@ -55,8 +55,8 @@ export const compactor = (connections: Connections, { table }: Resource) => {
   }
   return {
     compact,
-    onCreate(): void {
-      if (++created % manyCreates === 0) compact()
+    onWrite(): void {
+      if (++written % manyWrites === 0) compact()
     },
   }
 }

@@ -40,7 +40,8 @@ export interface Connections {
   read(statement: Prepared, values?: Values, purpose?: Purpose): Promise<Row[]>
   /** Runs a write of one statement, which is its own transaction. Once sent, it is never cancelled. */
   write(statement: Prepared, values?: Values, table?: string): Promise<Row[]>
-  transaction<T>(work: (run: Run) => Promise<T>): Promise<T>
+  /** Runs several statements in one transaction. */
+  transaction<T>(work: (run: Run) => Promise<T>, table?: string): Promise<T>
   stats(): PoolStats[]
   close(): Promise<void>
 }
@@ -220,24 +221,59 @@ export const connectionsTo = (
     }
   }
 
-  const write = async (statement: Prepared, values: Values | undefined, table: string, until: number) => {
-    const [client, free] = await enter({ class: 'write', group: table, name: statement.name }, until)
-    const running = committing(client, () => single(client)(statement, values))
-    const ended = endOf(running)
-    const drop = () => free(false)
-    ended.then((isUsable) => {
-      lateWrites.delete(drop)
-      free(isUsable)
-    })
+  /** Runs a write in a slot. What it gives to `commit` is never cancelled, and has an unknown outcome if it is late. */
+  const inWriteSlot = async <T>(
+    name: string,
+    table: string,
+    until: number,
+    run: (client: PoolClient, commit: <R>(send: () => Promise<R>) => Promise<R>) => Promise<T>,
+  ): Promise<T> => {
+    const [client, free] = await enter({ class: 'write', group: table, name }, until)
+    let ended: Promise<boolean> | undefined
+    let isLate = false
     const late = () => {
-      lateWrites.add(drop)
-      watch(client, ended).then(drop, drop)
+      isLate = true
       return lateCommit()
     }
-    return within(limit, running, undefined, late).catch((error) => {
+    const commit = <R>(send: () => Promise<R>): Promise<R> => {
+      const running = committing(client, send)
+      ended = endOf(running)
+      return within(limit, running, undefined, late)
+    }
+    const drop = () => free(false)
+    const result = run(client, commit)
+    result
+      .then(
+        () => true,
+        (error) => !isBroken(error),
+      )
+      .then((isUsable) => {
+        if (!isLate || !ended) return free(isUsable)
+        lateWrites.add(drop)
+        ended.then((isFine) => free(isFine)).finally(() => lateWrites.delete(drop))
+        return watch(client, ended).then(drop, drop)
+      })
+    return result.catch((error) => {
       throw forbidden(nameTable(error, table))
     })
   }
+
+  const write = (statement: Prepared, values: Values | undefined, table: string, until: number) =>
+    inWriteSlot(statement.name, table, until, (client, commit) => commit(() => single(client)(statement, values)))
+
+  const transaction = <T>(work: (run: Run) => Promise<T>, table: string, until: number) =>
+    inWriteSlot('transaction', table, until, async (client, commit) => {
+      await client.query(begin)
+      try {
+        const run = inTransaction(client)
+        const result = await work((statement, values) => within(limit, run(statement, values)))
+        await commit(() => client.query('commit'))
+        return result
+      } catch (error) {
+        if (!isBroken(error) && !(error instanceof OutcomeUnknown)) await client.query('rollback')
+        throw error
+      }
+    })
 
   return {
     check,
@@ -245,23 +281,7 @@ export const connectionsTo = (
       withRetries((until) => read(statement, values, purpose, until), isRetryableRead),
     write: (statement, values, table = '') =>
       withRetries((until) => write(statement, values, table, until), isRetryableWrite),
-    transaction: (work) =>
-      withRetries(
-        async (until) =>
-          onConnection(await connect(pool, until), async (client) => {
-            await client.query(begin)
-            try {
-              const run = inTransaction(client)
-              const result = await work((statement, values) => within(limit, run(statement, values)))
-              await committing(client, () => within(limit, client.query('commit'), undefined, lateCommit))
-              return result
-            } catch (error) {
-              if (!isBroken(error)) await client.query('rollback')
-              throw error
-            }
-          }),
-        isRetryableWrite,
-      ),
+    transaction: (work, table = '') => withRetries((until) => transaction(work, table, until), isRetryableWrite),
     stats: () => [
       statsOf('requests', pool, slots.waiting() + pool.waitingCount),
       statsOf('checks', checks, checks.waitingCount),

@@ -6,7 +6,6 @@ import type { PoolOptions } from '../options.js'
 import type { Plan } from '../plan.js'
 import { compactor } from './changes.js'
 import type { Connections } from './connections.js'
-import { creator } from './create.js'
 import { furtherReads } from './furtherReads.js'
 import type { Prepared } from './prepared.js'
 import type { Row } from './run.js'
@@ -15,6 +14,7 @@ import { indexedFrom, searchValues } from './search.js'
 import { statementsOf, timedOf } from './statements.js'
 import type { SearchIndex } from './trigrams.js'
 import { within } from './within.js'
+import { tableWriter } from './writes.js'
 
 /**
  * Runs a query once at a time: all callers that arrive during a run share the next one. They wait for both runs together no longer
@@ -52,7 +52,7 @@ export const postgresTable = (
 ): TableDialect => {
   const { table } = resource
   const statements = statementsOf(resource)
-  const { conflicts, create } = creator(connections, registry, resource, statementMs)
+  const { write, ...checks } = tableWriter(connections, registry, resource, statementMs)
   const log = compactor(connections, resource)
 
   /** The result of a statement that returns the version, whether the change log has become long, and more. */
@@ -92,11 +92,11 @@ export const postgresTable = (
       const { version, body } = await read(statements.get, { id }, { caller, limitMs: waitMs })
       return body === null ? undefined : { version, body: Buffer.from(body) }
     },
-    conflicts,
-    async create(row, retry) {
-      const creation = await create(row, retry)
-      log.onCreate()
-      return creation
+    ...checks,
+    async write(given) {
+      const outcome = await write(given)
+      log.onWrite()
+      return outcome
     },
   }
 }

@@ -1,7 +1,7 @@
 /** The SQL of a resource on SQLite, compiled when the registry is loaded. */
 import { filterFields, type Registry, type Resource, searchedFields } from '../../descriptor/registry.js'
 import { compile, parameter } from '../bindings.js'
-import { conflictsQuery } from '../conflicts.js'
+import { conflictsQuery, referencingQuery } from '../conflicts.js'
 import { countsTable, quoted } from '../schema.js'
 import { keySql } from './keys.js'
 import { knex } from './knex.js'
@@ -31,6 +31,19 @@ export const statementsOf = (registry: Registry, resource: Resource) => {
       knex(resource.table).insert(Object.fromEntries(columns.map((name) => [name, parameter(knex, name)]))),
     ),
     conflicts: compile(conflictsQuery(knex, registry, resource)),
+    /** The statements that change some fields of a row: `stamps` only if one of the others changes. */
+    update(names: readonly string[], stamps: readonly string[]) {
+      const values = Object.fromEntries([...names, ...stamps].map((name) => [name, parameter(knex, name)]))
+      const change = knex(resource.table).where('id', parameter(knex, 'id'))
+      const isChanged = names.map(() => '?? is not ?').join(' or ') || '0'
+      change.whereRaw(`(${isChanged})`, names.flatMap((name) => [name, parameter(knex, name)]) as never)
+      return {
+        conflicts: compile(conflictsQuery(knex, registry, resource, names)),
+        change: compile(change.update(names.length > 0 ? values : { id: knex.ref('id') })),
+      }
+    },
+    delete: compile(knex(resource.table).where('id', parameter(knex, 'id')).delete()),
+    referencing: compile(referencingQuery(knex, registry, resource)),
     keys: keySql(),
     /** The page of all rows from an id on. */
     all: compile(

@@ -1,5 +1,6 @@
 /** The table of one resource on SQLite. */
 import type { Database } from 'better-sqlite3'
+import { LRUCache } from 'lru-cache'
 import type { Resource, RowValues } from '../../descriptor/registry.js'
 import { bind, type Statement } from '../bindings.js'
 import { parseConflicts } from '../conflicts.js'
@@ -8,14 +9,17 @@ import { largePageBody } from '../largePage.js'
 import type { Plan } from '../plan.js'
 import { fieldOf, quoted } from '../schema.js'
 import { elapsed, type Trace } from '../trace.js'
+import type { Write } from '../write.js'
 import { type Block, pageStart, type TableState } from './blocks.js'
 import type { CommitCounter } from './commitCounter.js'
 import { type Prepare, preparer } from './prepared.js'
 import { queryPlans } from './queryPlans.js'
 import type { Readers } from './readers.js'
+import { columnOf } from './schema.js'
 import { isIndexed } from './search.js'
 import type { Statements } from './statements.js'
 import type { WriteQueue } from './writeQueue.js'
+import type { BoundWrite } from './writes.js'
 
 /** What the tables of one database share. */
 export interface Shared {
@@ -80,7 +84,6 @@ export const sqliteTable = (resource: Resource, statements: Statements, shared: 
   }
   const readPage = reader(statements.all)
   const readRow = reader(statements.get)
-  const readConflicts = reader(statements.conflicts)
   const readBlocks = () => prepare(statements.lists.blocks).raw().safeIntegers().all() as Block[]
 
   /** The page of all rows, which takes some 40 µs at any offset. */
@@ -90,6 +93,40 @@ export const sqliteTable = (resource: Resource, statements: Statements, shared: 
     const [version, body] = readPage(values) as [string, Buffer]
     // Where another process has written in between, the page may begin elsewhere.
     return version === now.version ? { version, body } : pageOfAll(plan, state.read())
+  }
+
+  /** The statements of an update, by the fields that it changes. */
+  const updates = new LRUCache<string, ReturnType<Statements['update']>>({ max: 100 })
+  const update = (names: readonly string[], stamps: readonly string[]) => {
+    const key = `${names} ${stamps}`
+    const known = updates.get(key) ?? statements.update(names, stamps)
+    updates.set(key, known)
+    return known
+  }
+  const binders = new Map(resource.fields.map(({ name, kind }) => [name, columnOf(kind).bind]))
+  const bound = ({ sql, parameters }: Statement, given: RowValues) => ({
+    sql,
+    values: parameters.map((name) => {
+      const value = given[name] ?? null
+      return value === null ? null : (binders.get(name)?.(value as never) ?? value)
+    }),
+  })
+  /** A write as the statements and values that the writer runs. */
+  const boundWrite = (write: Write): BoundWrite => {
+    const { idempotencyKey: given } = write
+    const common = { read: statements.get.sql, idempotencyKey: given && { ...given, sql: statements.keys } }
+    if (write.kind === 'insert') {
+      const { conflicts, insert } = statements
+      return { ...common, conflicts: bound(conflicts, write.values), change: bound(insert, write.values) }
+    }
+    const { id, ifMatch } = write
+    if (write.kind === 'delete') {
+      const { delete: change, referencing } = statements
+      return { ...common, id, ifMatch, change: bound(change, { id }), referencing: bound(referencing, { id }) }
+    }
+    const { conflicts, change } = update(Object.keys(write.values), Object.keys(write.stamps))
+    const values = { ...write.values, ...write.stamps, id }
+    return { ...common, id, ifMatch, conflicts: bound(conflicts, values), change: bound(change, values) }
   }
 
   return {
@@ -114,20 +151,19 @@ export const sqliteTable = (resource: Resource, statements: Statements, shared: 
       const [version, body] = readRow({ id })
       return body === null ? undefined : { version, body }
     },
-    async conflicts(row) {
-      return parseConflicts(readConflicts(row)[0])
+    async hasKey(key) {
+      return prepare(statements.keys.find).get(key) !== undefined
     },
-    async create(row, retry) {
-      const bound = (statement: Statement) => ({ sql: statement.sql, values: bind(statement, row) })
-      const { conflicts, insert, get, keys } = statements
-      const written = await writes.write({
-        conflicts: bound(conflicts),
-        insert: bound(insert),
-        read: get.sql,
-        retry: retry && { ...retry, sql: keys },
-      })
+    async conflicts(values, id) {
+      const { conflicts } = id === undefined ? statements : update(Object.keys(values), [])
+      const { sql, values: given } = bound(conflicts, { ...values, id: id ?? null })
+      return parseConflicts((prepare(sql).raw().get(given) as [string])[0])
+    },
+    async write(write) {
+      const written = await writes.write(boundWrite(write))
       if ('error' in written) throw Object.assign(new Error(written.error.message), written.error)
-      return 'body' in written ? { ...written, body: asBuffer(written.body) } : written
+      if ('body' in written) return { ...written, body: asBuffer(written.body) }
+      return 'current' in written ? { current: asBuffer(written.current) } : written
     },
   }
 }

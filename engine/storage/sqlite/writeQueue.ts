@@ -1,16 +1,16 @@
-/** Queues creates: all that arrive during one commit share the next. */
+/** Queues writes: all that arrive during one commit share the next. */
 import { batchPerTick } from '../../process/batchPerTick.js'
 import { OutcomeUnknown } from '../storage.js'
 import { type Executor, WorkerDied } from './worker.js'
-import type { Write, Written } from './writes.js'
+import type { BoundWrite, Written } from './writes.js'
 
 export interface WriteQueue {
-  write(write: Write): Promise<Written>
+  write(write: BoundWrite): Promise<Written>
   close(): Promise<unknown>
 }
 
 interface Pending {
-  readonly write: Write
+  readonly write: BoundWrite
   readonly since: number
   readonly resolve: (written: Promise<Written>) => void
 }
@@ -21,8 +21,8 @@ const maxCommitLength = 4 * 1024 * 1024
 /** A write with more text than this is long: the search index of a megabyte takes 0.2 to 1 s. */
 const longWrite = 64 * 1024
 
-const lengthOf = ({ insert }: Write): number =>
-  insert.values.reduce((sum: number, value) => sum + (typeof value === 'string' ? value.length : 8), 0)
+const lengthOf = ({ change }: BoundWrite): number =>
+  change.values.reduce((sum: number, value) => sum + (typeof value === 'string' ? value.length : 8), 0)
 
 /** The writer starts after this many milliseconds even without a create, because it also merges the search indexes. */
 const startDelay = 1_000
@@ -51,7 +51,7 @@ export const writeQueue = (writer: Executor, onCommit: () => void): WriteQueue =
     pending = later
     return batch
   }
-  const run = (writes: readonly Write[]): Promise<Written[]> =>
+  const run = (writes: readonly BoundWrite[]): Promise<Written[]> =>
     writer.run<Written[]>(writes).catch((error: Error) => {
       // The worker may have committed before it died.
       throw error instanceof WorkerDied ? new OutcomeUnknown(error.message, { cause: error }) : error

@@ -5,7 +5,7 @@ import { connect } from './connection.js'
 import { fileGuard } from './file.js'
 import { segmentMerger } from './mergeSegments.js'
 import { serveTasks } from './worker.js'
-import { type Write, type Written, writer } from './writes.js'
+import { type BoundWrite, type Written, writer } from './writes.js'
 
 /**
  * How long a write waits for another process's transaction, the commits before its own included, and how often it tries, in milliseconds. SQLite itself would wait
@@ -42,7 +42,7 @@ const merge = (): void => {
   }
 }
 
-const commit = async (writes: readonly Write[]): Promise<Written[]> => {
+const commit = async (writes: readonly BoundWrite[]): Promise<Written[]> => {
   const since = performance.now() - Math.max(0, ...writes.map(({ waitedMs = 0 }) => waitedMs))
   for (;;) {
     try {

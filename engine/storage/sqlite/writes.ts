@@ -1,8 +1,7 @@
-/** Writes that share a commit: each is checked and stored by itself, and all become durable with one sync. */
+/** Writes that share a commit: each is checked and made by itself, and all become durable with one sync. */
 import type { Database } from 'better-sqlite3'
-import { parseConflicts } from '../conflicts.js'
-import { replayOf, type StoredKey } from '../keys.js'
-import type { Conflict, Retry } from '../storage.js'
+import { parseConflicts, parseReferencing } from '../conflicts.js'
+import { type IdempotencyKey, type Outcome, replayed, rowTag, type StoredKey } from '../write.js'
 import type { KeySql } from './keys.js'
 import { preparer } from './prepared.js'
 
@@ -12,22 +11,27 @@ interface Bound {
   readonly values: readonly unknown[]
 }
 
-/** A row to store, as statements and values: the writer knows nothing of resources. */
-export interface Write {
-  readonly conflicts: Bound
-  readonly insert: Bound
-  /** Reads the row by its id, as a version and a body. */
+/** A write as statements and values: the writer knows nothing of resources. */
+export interface BoundWrite {
+  /** The id of an existing row; a new one has none. */
+  readonly id?: number
+  readonly ifMatch?: readonly string[] | undefined
+  /** Finds the conflicts; a delete has none. */
+  readonly conflicts?: Bound
+  /** Inserts, updates or deletes the row. */
+  readonly change: Bound
+  /** Finds what prevents a delete. */
+  readonly referencing?: Bound
+  /** Reads a row by its id, as a version and a body. */
   readonly read: string
-  readonly retry: (Retry & { readonly sql: KeySql }) | undefined
-  /** How long it has waited for other commits, in milliseconds. */
+  readonly idempotencyKey: (IdempotencyKey & { readonly sql: KeySql }) | undefined
+  /** How long the write has waited for its turn, in milliseconds. */
   readonly waitedMs?: number
 }
 
-/** The outcome of a write; an error means that it was not stored. */
+/** The outcome of a write; an error means that it was not made. */
 export type Written =
-  | { readonly id: number; readonly body: Uint8Array; readonly replayed: boolean }
-  | { readonly mismatch: true }
-  | { readonly conflicts: readonly Conflict[] }
+  | Outcome<Uint8Array>
   | { readonly error: { readonly message: string; readonly code: string | undefined } }
 
 /** The sync of a commit failed, or its file vanished: whether the rows were stored is unknown. */
@@ -37,32 +41,48 @@ export class CommitUncertain extends Error {
 
 const uncertain = (error: unknown): CommitUncertain => new CommitUncertain((error as Error).message)
 
+const noBody = new Uint8Array()
+
+const isReferenced = (error: unknown): boolean => (error as { code?: string }).code === 'SQLITE_CONSTRAINT_FOREIGNKEY'
+
 /**
- * Makes the function that stores some writes in one transaction. It throws CommitUncertain where the outcome is unknown, and
+ * Makes the function that makes some writes in one transaction. It throws CommitUncertain where the outcome is unknown, and
  * any other error where nothing was stored. `checkFile` throws where the file is no longer at its path.
  */
-export const writer = (database: Database, checkFile: () => void): ((writes: readonly Write[]) => Written[]) => {
+export const writer = (database: Database, checkFile: () => void): ((writes: readonly BoundWrite[]) => Written[]) => {
   const prepare = preparer(database)
+  const found = ({ sql, values }: Bound): string => (prepare(sql).raw().get(values) as [string])[0]
+  const bodyOf = (read: string, id: number): Uint8Array | null =>
+    (prepare(read).raw().get(id) as [string, Buffer | null])[1]
+
   // Within a transaction this is a savepoint, so a failed write undoes only itself.
-  const store = database.transaction(({ conflicts, insert, read, retry }: Write): Written => {
-    const stored = retry && (prepare(retry.sql.find).get(retry.key) as StoredKey<Uint8Array> | undefined)
-    if (stored) return replayOf(stored, retry)
-    const found = prepare(conflicts.sql).raw().get(conflicts.values) as [string]
-    if (found[0] !== '') return { conflicts: parseConflicts(found[0]) }
-    const id = Number(prepare(insert.sql).run(insert.values).lastInsertRowid)
-    const [, body] = prepare(read).raw().get(id) as [string, Buffer]
-    if (retry) {
-      prepare(retry.sql.prune).run()
-      prepare(retry.sql.store).run(retry.key, retry.digest, id, body)
+  const make = database.transaction((write: BoundWrite): Written => {
+    const { id: given, ifMatch, conflicts, change, referencing, read, idempotencyKey: key } = write
+    const stored = key && (prepare(key.sql.find).get(key.key) as StoredKey<Uint8Array> | undefined)
+    if (stored) return replayed(stored, key)
+    if (given !== undefined) {
+      const current = bodyOf(read, given)
+      if (current === null) return { isMissing: true }
+      if (ifMatch && !ifMatch.includes(rowTag(current))) return { current }
+    }
+    const conflicting = conflicts ? found(conflicts) : ''
+    if (conflicting !== '') return { conflicts: parseConflicts(conflicting) }
+    const { lastInsertRowid } = prepare(change.sql).run(change.values)
+    const id = given ?? Number(lastInsertRowid)
+    const body = referencing ? noBody : (bodyOf(read, id) as Uint8Array)
+    if (key) {
+      prepare(key.sql.prune).run()
+      prepare(key.sql.store).run(key.key, key.digest, id, body)
     }
     return { id, body, replayed: false }
   })
-  const tryToStore = (write: Write): Written => {
+  const tryToMake = (write: BoundWrite): Written => {
     try {
-      return store(write)
+      return make(write)
     } catch (error) {
       // An error such as a full disk ends the whole transaction.
       if (!database.inTransaction) throw error
+      if (write.referencing && isReferenced(error)) return { referencing: parseReferencing(found(write.referencing)) }
       const { message, code } = error as Error & { code?: string }
       return { error: { message, code } }
     }
@@ -84,7 +104,7 @@ export const writer = (database: Database, checkFile: () => void): ((writes: rea
   return (writes) => {
     database.exec('begin immediate')
     try {
-      const written = writes.map(tryToStore)
+      const written = writes.map(tryToMake)
       checkFile()
       commit()
       return written

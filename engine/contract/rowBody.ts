@@ -1,19 +1,22 @@
-/** Validates a create body and turns everything that is wrong with it into issues. */
+/** Validates the body of a create or an update, and turns everything that is wrong with it into issues. */
 import type { z } from 'zod'
 import { kindOf, type Refusal } from '../descriptor/kinds.js'
 import { nearest } from '../descriptor/nearest.js'
 import {
+  canonicalValue,
   type Field,
   newRow,
   type Registry,
   type Resource,
   type RowValues,
+  updatableFields,
+  type Value,
   writableFields,
 } from '../descriptor/registry.js'
 import { type Issue, mostIssues, shorten } from './errors.js'
 import { inexactKeys } from './exactNumbers.js'
 
-/** The maximum size of a create body in bytes. */
+/** The maximum size of a body in bytes. */
 export const bodyLimit = 1024 * 1024
 
 export const bodyIssue = (type: string, msg: string, ...loc: string[]): Issue => ({ type, loc: ['body', ...loc], msg })
@@ -44,52 +47,90 @@ const fieldIssue = ({ name, kind }: Field, value: unknown, issue: z.core.$ZodIss
 }
 
 const propertyIssue = (resource: Resource, writable: readonly string[], key: string): Issue => {
-  if (resource.fields.some((field) => field.name === key)) {
-    return bodyIssue('extra_forbidden', `${key} is set by the service; remove it.`, key)
+  const field = resource.fields.find(({ name }) => name === key)
+  if (field) {
+    const why = field.managed ? 'is set by the service' : 'cannot be changed'
+    return bodyIssue('extra_forbidden', `${key} ${why}; remove it.`, key)
   }
   const suggestion = nearest(key, writable)
   const hint = suggestion === undefined ? '' : ` Did you mean "${suggestion}"?`
   return bodyIssue('extra_forbidden', `Unknown property "${shorten(key)}".${hint}`, key)
 }
 
-/**
- * Makes the function that validates create bodies with their schema, given the parsed JSON and its source. It returns the
- * row that the body makes, without the invalid fields, and the issues.
- */
-export const createBodyReader = (resource: Resource, schema: z.ZodObject) => {
-  const fields = new Map(writableFields(resource).map((field) => [field.name, field]))
-  const writable = [...fields.keys()]
+/** The valid values of a body, and what is wrong with the others. */
+interface ReadBody {
+  readonly values: Readonly<Record<string, Value | undefined>>
+  readonly issues: Issue[]
+}
 
-  return (body: unknown, source = ''): { row: RowValues; issues: Issue[] } => {
+/** Makes the function that validates bodies of some fields with their schema, given the parsed JSON and its source. */
+const bodyReader = (resource: Resource, allowed: readonly Field[], schema: z.ZodObject, isUpdate: boolean) => {
+  const fields = new Map(allowed.map((field) => [field.name, field]))
+  const names = [...fields.keys()]
+
+  return (body: unknown, source = ''): ReadBody => {
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-      return { row: {}, issues: [bodyIssue('object_type', `The body must be a JSON object, not ${nounOf(body)}.`)] }
+      return { values: {}, issues: [bodyIssue('object_type', `The body must be a JSON object, not ${nounOf(body)}.`)] }
     }
-    const values = body as RowValues
+    const sent = body as RowValues
     const invalid = new Map<string, Issue>()
     const unknown: string[] = []
     // The schema gets no unknown property: it would report 70,000 of them, of which the response has a hundred.
-    for (const key in values) {
+    for (const key in sent) {
       if (!fields.has(key)) unknown.push(key)
       if (unknown.length === mostIssues) break
     }
-    const known = Object.fromEntries(
-      writable.flatMap((name) => (Object.hasOwn(values, name) ? [[name, values[name]]] : [])),
+    const known: RowValues = Object.fromEntries(
+      names.flatMap((name) => (Object.hasOwn(sent, name) ? [[name, sent[name] as Value]] : [])),
     )
     for (const issue of schema.safeParse(known).error?.issues ?? []) {
       const name = String(issue.path[0])
       const field = fields.get(name)
       // A value can break several rules of its schema; one issue is enough.
-      if (field && !invalid.has(name)) invalid.set(name, fieldIssue(field, values[name], issue))
+      if (field && !invalid.has(name))
+        invalid.set(name, fieldIssue(field, isUpdate ? (sent[name] ?? undefined) : sent[name], issue))
     }
     for (const name of inexactKeys(source, fields)) {
-      if (typeof values[name] !== 'number' || invalid.has(name)) continue
+      if (typeof sent[name] !== 'number' || invalid.has(name)) continue
       const msg = `${name} has more digits than a double can store; send it rounded.`
       invalid.set(name, bodyIssue('number_precision', msg, name))
     }
+    if (isUpdate) {
+      for (const { name, redacted } of allowed) {
+        const msg = `${name} is never returned, so null does not mean that it is empty; leave it out, or send a value.`
+        if (redacted && known[name] === null) invalid.set(name, bodyIssue('redacted', msg, name))
+      }
+    }
+    for (const name of invalid.keys()) delete known[name]
+    return {
+      values: known,
+      issues: [...invalid.values(), ...unknown.map((key) => propertyIssue(resource, names, key))],
+    }
+  }
+}
+
+/** Makes the function that reads create bodies: the row to store, without its invalid fields, and the issues. */
+export const createBodyReader = (resource: Resource, schema: z.ZodObject) => {
+  const read = bodyReader(resource, writableFields(resource), schema, false)
+  return (body: unknown, source?: string): { values: RowValues; issues: Issue[] } => {
+    const { values, issues } = read(body, source)
     const row = newRow(resource, values)
-    for (const name of invalid.keys()) delete row[name]
-    const issues = [...invalid.values(), ...unknown.map((key) => propertyIssue(resource, writable, key))]
-    return { row, issues }
+    for (const { loc } of issues) delete row[String(loc[1])]
+    return { values: row, issues }
+  }
+}
+
+/** Makes the function that reads update bodies: the values to store, and the issues. */
+export const updateBodyReader = (resource: Resource, schema: z.ZodObject) => {
+  const fields = updatableFields(resource)
+  const read = bodyReader(resource, fields, schema, true)
+  return (body: unknown, source?: string): { values: RowValues; issues: Issue[] } => {
+    const { values, issues } = read(body, source)
+    const stored = fields.flatMap((field) => {
+      const value = values[field.name]
+      return value === undefined ? [] : [[field.name, canonicalValue(field, value)]]
+    })
+    return { values: Object.fromEntries(stored), issues }
   }
 }
 

@@ -1,0 +1,218 @@
+/**
+ * Writes on PostgreSQL. A create is one statement that checks the row and stores it; updates and deletes are short transactions that
+ * lock their row. Constraints catch what other clients change at the same time.
+ */
+import { setTimeout } from 'node:timers/promises'
+import type { Knex } from 'knex'
+import { LRUCache } from 'lru-cache'
+import { DatabaseError } from 'pg'
+import type { Registry, Resource } from '../../descriptor/registry.js'
+import { conflictsQuery, parseConflicts, parseReferencing, referencingQuery } from '../conflicts.js'
+import { keyQueries, keysTable } from '../keys.js'
+import { fieldOf, quoted } from '../schema.js'
+import { OutcomeUnknown, type Table, Unavailable } from '../storage.js'
+import { type IdempotencyKey, type Outcome, replayed, rowTag, type Write } from '../write.js'
+import type { Connections } from './connections.js'
+import { Dropped } from './errors.js'
+import { clock } from './functions.js'
+import { insertFrom, knex, named, type Prepared, prepared } from './prepared.js'
+import type { Row, Run } from './run.js'
+import { columnOf, keyOf, parameterType, rowJson } from './schema.js'
+
+const keys = keyQueries(knex, clock)
+
+/** The statements that write rows of a resource. */
+export const writeStatements = (registry: Registry, resource: Resource) => {
+  const { table } = resource
+  const rowId = named('id', 'bigint')
+  const fields = resource.fields.filter(({ name }) => name !== 'id')
+  const columns = fields.map(({ name }) => name)
+  const values = fields.map(({ name, kind }) => named(name, columnOf(kind).type))
+  const comparison = { keyOf, typeOf: parameterType }
+  const conflicts = conflictsQuery(knex, registry, resource, 'all', comparison)
+  const row = knex.select(values).from('_found').whereRaw(`conflicts = ''`)
+  const insert = (source: Knex.QueryBuilder) =>
+    insertFrom(table, columns, source).returning(['id', knex.raw(`${rowJson(resource)} as body`)])
+  const created = knex
+    .withMaterialized('_found', conflicts)
+    .select('conflicts', '_made.id', '_made.body')
+    .from('_found')
+    .leftJoin('_made', knex.raw('true'))
+  const key = knex
+    .select(named('idempotencyKey', 'text'), named('digest', 'text'), 'id', 'body')
+    // Expired keys are deleted first; this one may be among them.
+    .fromRaw('_made, registry_forget_keys()')
+  return {
+    conflicts: prepared(conflicts),
+    /** Returns the conflicts, or the id and the JSON of the stored row. */
+    create: prepared(created.clone().with('_made', insert(row))),
+    /**
+     * Returns the create that the key was stored with: its digest, id and body. If there is none, does the same as above, and stores
+     * the key. Another statement with the same key waits for this one to commit, and then violates the key's unique index.
+     */
+    createWithKey: prepared(
+      created
+        .clone()
+        .withMaterialized('_stored', keys.find)
+        .with('_made', insert(row.clone().whereRaw('not exists (select from _stored)')))
+        .with('_key', keys.store(key))
+        .select('_stored.digest', '_stored.id', '_stored.body')
+        .leftJoin('_stored', knex.raw('true')),
+    ),
+    /** The JSON of a row, which is locked until the transaction ends. */
+    lock: prepared(
+      knex(table)
+        .select(knex.raw(rowJson(resource)))
+        .where('id', rowId)
+        .forUpdate(),
+    ),
+    /** Finds the conflicts of an update, and makes it: `stamps` only if one of the other values changes. */
+    update(names: readonly string[], stamps: readonly string[]) {
+      const value = (name: string) => named(name, columnOf(fieldOf(resource, name).kind).type)
+      const changed = names.map((name) => knex.raw('?? is distinct from ?', [name, value(name)]))
+      const isChanged = `(${changed.map(() => '?').join(' or ') || 'false'})`
+      const row = knex(table).where('id', rowId)
+      const values = Object.fromEntries([...names, ...stamps].map((name) => [name, value(name)]))
+      return {
+        conflicts: prepared(conflictsQuery(knex, registry, resource, names, comparison)),
+        // An update of no row would still fire the trigger that changes the version of the table.
+        isChanged: prepared(row.clone().select('id').whereRaw(isChanged, changed)),
+        change: prepared(row.update({ id: knex.ref('id'), ...values })),
+      }
+    },
+    delete: prepared(knex(table).where('id', rowId).delete()),
+    referencing: prepared(referencingQuery(knex, registry, resource)),
+    findKey: prepared(keys.find),
+    storeKey: prepared(
+      keys.store(
+        knex.select(...['idempotencyKey', 'digest'].map((name) => named(name, 'text')), rowId, named('body', 'text')),
+      ),
+    ),
+    forgetKeys: prepared(knex.raw('select registry_forget_keys()')),
+    /** Moves the sequence past the last id, for rows that were inserted with explicit ids. */
+    advanceSequence: prepared(knex.raw(`select registry_advance_sequence('${quoted(table)}')`)),
+  }
+}
+
+/** How often to retry a row that violates a constraint although it has no conflict. */
+const maxRetries = 2
+
+/** A foreign key or unique violation. */
+const isViolation = (error: unknown): error is DatabaseError =>
+  error instanceof DatabaseError && (error.code === '23503' || error.code === '23505')
+
+/** The first pause before a create is repeated, in milliseconds; each pause is twice as long, up to the longest. */
+const [firstPause, longestPause] = [20, 1_000]
+
+/** The outcome of a create, from what its statement returned. */
+const creationFrom = ([row]: readonly Row[], key: IdempotencyKey | undefined): Outcome => {
+  const [conflicts, id, body, digest, storedId, storedBody] = row as Row
+  if (key && digest) return replayed({ digest, id: Number(storedId), body: Buffer.from(String(storedBody)) }, key)
+  if (conflicts) return { conflicts: parseConflicts(conflicts) }
+  return { id: Number(id), body: Buffer.from(String(body)), replayed: false }
+}
+
+const keyValues = (key: IdempotencyKey | undefined) => ({ idempotencyKey: key?.key, digest: key?.digest })
+
+/** Makes the part of a table that writes rows; a write with a key is repeated for up to `limitMs` if its outcome is unknown. */
+export const tableWriter = (
+  connections: Connections,
+  registry: Registry,
+  resource: Resource,
+  limitMs: number,
+): Pick<Table, 'hasKey' | 'conflicts' | 'write'> => {
+  const statements = writeStatements(registry, resource)
+  const { table } = resource
+  /** The statements of an update, by the fields that it changes. */
+  const updates = new LRUCache<string, ReturnType<typeof statements.update>>({ max: 100 })
+  const update = (names: readonly string[], stamps: readonly string[]) => {
+    const key = `${names} ${stamps}`
+    const known = updates.get(key) ?? statements.update(names, stamps)
+    updates.set(key, known)
+    return known
+  }
+
+  /** Makes a change in its transaction. */
+  const change = async (run: Run, write: Exclude<Write, { kind: 'insert' }>): Promise<Outcome> => {
+    const { id, ifMatch, idempotencyKey: key } = write
+    const [stored] = key ? await run(statements.findKey, keyValues(key)) : []
+    if (key && stored) {
+      const [digest, storedId, body] = stored
+      return replayed({ digest: String(digest), id: Number(storedId), body: Buffer.from(String(body)) }, key)
+    }
+    const [locked] = await run(statements.lock, { id })
+    if (!locked) return { isMissing: true }
+    let body = Buffer.from(String(locked[0]))
+    if (ifMatch && !ifMatch.includes(rowTag(body))) return { current: body }
+    if (write.kind === 'delete') {
+      await run(statements.delete, { id })
+      body = Buffer.alloc(0)
+    } else {
+      const { conflicts, isChanged, change: make } = update(Object.keys(write.values), Object.keys(write.stamps))
+      const values = { ...write.values, ...write.stamps, id }
+      const [found] = await run(conflicts, values)
+      if (found?.[0]) return { conflicts: parseConflicts(found[0]) }
+      if ((await run(isChanged, values)).length > 0) {
+        await run(make, values)
+        const [now] = await run(statements.lock, { id })
+        body = Buffer.from(String(now?.[0]))
+      }
+    }
+    if (key) {
+      await run(statements.forgetKeys)
+      await run(statements.storeKey, { ...keyValues(key), id, body: body.toString() })
+    }
+    return { id, body, replayed: false }
+  }
+
+  const make = async (write: Write): Promise<Outcome> => {
+    const key = write.idempotencyKey
+    const statement: Prepared = key ? statements.createWithKey : statements.create
+    for (let left = maxRetries; ; left--) {
+      try {
+        if (write.kind !== 'insert') return await connections.transaction((run) => change(run, write), table)
+        return creationFrom(await connections.write(statement, { ...write.values, ...keyValues(key) }, table), key)
+      } catch (error) {
+        if (!isViolation(error)) throw error
+        if (write.kind === 'delete' && error.table !== keysTable) {
+          const [found] = await connections.read(statements.referencing, { id: write.id }, { table })
+          return { referencing: parseReferencing(found?.[0] ?? '') }
+        }
+        if (left === 0) throw error
+        // Another client has just stored the key, or has stored or deleted what the row conflicts with: the next attempt finds it.
+        if (error.table === keysTable || write.kind !== 'insert') continue
+        // Or the id is taken.
+        await connections.write(statements.advanceSequence, {}, table)
+      }
+    }
+  }
+
+  /** Repeats a write whose connection broke: if an attempt has made the change, the next one finds the key. */
+  const makeOnce = async (write: Write): Promise<Outcome> => {
+    const until = performance.now() + limitMs
+    let unknown: unknown
+    for (let pause = firstPause; ; pause = Math.min(2 * pause, longestPause)) {
+      try {
+        const outcome = await make(write)
+        return unknown && 'replayed' in outcome ? { ...outcome, replayed: false } : outcome
+      } catch (error) {
+        if (error instanceof OutcomeUnknown) unknown ??= error
+        const isBroken = error instanceof OutcomeUnknown || error instanceof (unknown ? Unavailable : Dropped)
+        if (!isBroken || performance.now() + pause > until) throw unknown ?? error
+      }
+      await setTimeout(pause)
+    }
+  }
+
+  return {
+    async hasKey(key) {
+      return (await connections.read(statements.findKey, { idempotencyKey: key }, { table })).length > 0
+    },
+    async conflicts(values, id) {
+      const { conflicts } = id === undefined ? statements : update(Object.keys(values), [])
+      const [found] = await connections.read(conflicts, { ...values, id }, { table })
+      return parseConflicts(found?.[0] ?? '')
+    },
+    write: (write) => (write.idempotencyKey ? makeOnce(write) : make(write)),
+  }
+}

@@ -1,0 +1,65 @@
+/** A change of one row as data, and its outcome: the same for every kind of write and every database. */
+import { createHash } from 'node:crypto'
+import type { RowValues } from '../descriptor/registry.js'
+
+/** For 24 hours, a write with the same key and digest changes nothing and has the outcome of the first one. */
+export interface IdempotencyKey {
+  readonly key: string
+  /** The digest of the request; the same key with another digest is a mistake of the client. */
+  readonly digest: string
+}
+
+interface Common {
+  readonly idempotencyKey?: IdempotencyKey | undefined
+}
+
+/** A change of an existing row; with `ifMatch` only while the row has one of these tags. */
+interface Existing extends Common {
+  readonly id: number
+  readonly ifMatch?: readonly string[] | undefined
+}
+
+export type Write =
+  | ({ readonly kind: 'insert'; readonly values: RowValues } & Common)
+  /** `stamps` are the values that are set only if one of `values` changes the row. */
+  | ({ readonly kind: 'update'; readonly values: RowValues; readonly stamps: RowValues } & Existing)
+  | ({ readonly kind: 'delete' } & Existing)
+
+/** Why a row cannot be stored: its reference names no row, or its unique value is taken. */
+export interface Conflict {
+  readonly type: 'reference' | 'unique'
+  readonly field: string
+}
+
+/** Rows that reference the row of a delete, and prevent it. */
+export interface Referencing {
+  readonly resource: string
+  readonly field: string
+  readonly count: number
+}
+
+/** The outcome of a write, with its body as bytes of type B. */
+export type Outcome<B = Buffer> =
+  /** The row as it is now; empty after a delete. `replayed` if an earlier write with the same key has made the change. */
+  | { readonly id: number; readonly body: B; readonly replayed: boolean }
+  | { readonly conflicts: readonly Conflict[] }
+  /** The key belongs to another request. */
+  | { readonly mismatch: true }
+  | { readonly isMissing: true }
+  /** The row has another tag; its JSON as it is. */
+  | { readonly current: B }
+  | { readonly referencing: readonly Referencing[] }
+
+/** The tag of a row: a digest of its JSON, so that it changes with this row alone. */
+export const rowTag = (body: Uint8Array): string => createHash('sha256').update(body).digest('base64url').slice(0, 22)
+
+/** The write that a key was stored with. */
+export interface StoredKey<B> {
+  readonly digest: string
+  readonly id: number
+  readonly body: B
+}
+
+/** The outcome of a write whose key is stored: that of the same request, or a mismatch. */
+export const replayed = <B>({ digest, id, body }: StoredKey<B>, given: IdempotencyKey): Outcome<B> =>
+  digest === given.digest ? { id, body, replayed: true } : { mismatch: true }

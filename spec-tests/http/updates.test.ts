@@ -1,0 +1,227 @@
+/** Updates and deletes: order of the checks, merge, tags, keys, conflicts and references. */
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { boolean, defineResource, integer, now, text, timestamp } from '../../engine/descriptor/index.js'
+import { registryFrom } from '../support/registryFrom.js'
+import { type Send, startService, token } from '../support/service.js'
+
+const registry = registryFrom({
+  authors: defineResource({
+    name: 'Author',
+    area: 'Books',
+    table: 'authors',
+    fields: { name: text(), code: text({ unique: true }), secret: text({ redacted: true }) },
+    required: ['name'],
+    create: true,
+    update: true,
+    delete: true,
+  }),
+  books: defineResource({
+    name: 'Book',
+    area: 'Books',
+    table: 'books',
+    fields: {
+      title: text({ maxLength: 80 }),
+      author_id: integer({ references: 'authors', filter: true }),
+      editor_id: integer({ references: 'authors', onDelete: 'set null' }),
+      slug: text({ unique: ['author_id'] }),
+      state: text({ default: 'new', oneOf: ['new', 'sold'] }),
+      lent: boolean({ default: false, filter: true }),
+      created: text({ managed: now }),
+      changed: timestamp({ managed: now, onUpdate: now }),
+    },
+    required: ['title', 'state', 'lent', 'created', 'changed'],
+    create: true,
+    update: ['title', 'author_id', 'editor_id', 'slug', 'state', 'lent'],
+    delete: true,
+  }),
+  reviews: defineResource({
+    name: 'Review',
+    area: 'Books',
+    table: 'reviews',
+    fields: { book_id: integer({ references: 'books', onDelete: 'cascade', filter: true }), words: text() },
+    required: ['book_id'],
+    create: true,
+  }),
+})
+const service = await startService({ registry })
+const { send, get, create } = service
+const authorized = { authorization: `Bearer ${token}` }
+
+const change = (path: string, body: unknown, headers: Record<string, string> = {}) =>
+  send(`/api/v1/${path}`, {
+    method: 'PATCH',
+    headers: { ...authorized, 'content-type': 'application/merge-patch+json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  })
+const remove = (path: string, headers: Record<string, string> = {}) =>
+  send(`/api/v1/${path}`, { method: 'DELETE', headers: { ...authorized, ...headers } })
+
+let count = 0
+/** A new row, its path and its tag. */
+const fresh = async (resource: string, values: object = {}) => {
+  const name = `${resource} ${count++}`
+  const body = { authors: { name, code: name }, books: { title: name }, reviews: { words: name } }[resource]
+  const created = await create(resource, { ...body, ...values })
+  assert.is(created.status, 201, created.text)
+  const path = `${resource}/${created.body.id}`
+  const { headers } = await get(`/v1/${path}`)
+  return { path, id: created.body.id as number, row: created.body, tag: String(headers['etag']) }
+}
+const issuesOf = (response: { body: { error: { details: { issues: { type: string; loc: string[] }[] } } } }) =>
+  response.body.error.details.issues.map(({ type, loc }) => [type, loc[1]])
+
+const test = suite('updates and deletes')
+
+test('an update changes what it names, and the tag; what is absent stays', async () => {
+  const { path, row, tag } = await fresh('books', { slug: 'a' })
+  const changed = await change(path, { title: 'Other', lent: true })
+  assert.is(changed.status, 200, changed.text)
+  assert.is(changed.headers['content-location'], `/api/v1/${path}`)
+  assert.equal({ ...changed.body, changed: '' }, { ...row, title: 'Other', lent: true, changed: '' })
+  assert.ok(changed.body.changed >= row.changed)
+  assert.is.not(changed.headers['etag'], tag)
+  const read = await get(`/v1/${path}`)
+  assert.equal(read.body, changed.body)
+  assert.is(read.headers['etag'], changed.headers['etag'])
+})
+
+test('an update that changes nothing writes nothing', async () => {
+  const { path, row, tag } = await fresh('books')
+  const { etag } = (await get('/v1/books')).headers
+  for (const body of [{}, { title: row.title }, { title: row.title, lent: false, slug: null }]) {
+    const same = await change(path, body)
+    assert.equal([same.status, same.headers['etag'], same.body], [200, tag, row])
+  }
+  assert.is((await get('/v1/books')).headers['etag'], etag, 'the table changed')
+})
+
+test('the tag of a row is its own: another row does not change it', async () => {
+  const one = await fresh('books')
+  await fresh('books')
+  const other = await fresh('books')
+  await change(other.path, { title: 'Changed' })
+  assert.is((await get(`/v1/${one.path}`)).headers['etag'], one.tag)
+  const known = await send(`/api/v1/${one.path}`, { headers: { 'if-none-match': one.tag } })
+  assert.is(known.status, 304)
+})
+
+test('If-Match: the tag of any encoding matches, a weak or another one does not', async () => {
+  const { path, tag } = await fresh('books')
+  const refused = await change(path, { title: 'x' }, { 'if-match': '"other"' })
+  assert.equal([refused.status, refused.body.error.code, refused.headers['etag']], [412, 'precondition_failed', tag])
+  assert.is((await change(path, { title: 'x' }, { 'if-match': `W/${tag}` })).status, 412)
+  const gzip = tag.replace(/"$/, '-gzip"')
+  const changed = await change(path, { title: 'x' }, { 'if-match': `"a", ${gzip}` })
+  assert.is(changed.status, 200, changed.text)
+  assert.is((await remove(path, { 'if-match': tag })).status, 412)
+  assert.is((await remove(path, { 'if-match': '*' })).status, 204)
+})
+
+test('checks come in order: token, row, tag, body', async () => {
+  const { path } = await fresh('books')
+  const wrong: Send = { method: 'PATCH', headers: { authorization: 'Bearer x', 'if-match': '"no"' }, body: '{' }
+  assert.is((await send(`/api/v1/${path}`, wrong)).status, 401)
+  assert.is((await change('books/987654', '{', { 'if-match': '"no"' })).status, 404)
+  assert.is((await change('books/abc', '{')).status, 404)
+  assert.is((await change(path, '{', { 'if-match': '"no"' })).status, 412)
+  assert.is((await change(path, '{')).status, 422)
+  assert.is((await change(path, '{}', { 'content-type': 'text/plain' })).status, 422)
+  assert.is((await change(path, '{}', { 'content-type': 'application/json' })).status, 200)
+  assert.is((await change(path, `{"title":"${'x'.repeat(1_100_000)}"}`)).status, 413)
+})
+
+test('every issue of an update is reported at once', async () => {
+  const { path } = await fresh('books')
+  const body = { id: 1, created: 'x', title: null, state: 'sld', author_id: 987654, lent: 1, colour: 'red' }
+  const refused = await change(path, body)
+  assert.is(refused.status, 422)
+  assert.equal(
+    new Set(issuesOf(refused).map(String)),
+    new Set(
+      [
+        ['missing', 'title'],
+        ['enum', 'state'],
+        ['bool_type', 'lent'],
+        ['reference', 'author_id'],
+        ['extra_forbidden', 'id'],
+        ['extra_forbidden', 'created'],
+        ['extra_forbidden', 'colour'],
+      ].map(String),
+    ),
+  )
+  const author = await fresh('authors')
+  assert.equal(issuesOf(await change(author.path, { secret: null })), [['redacted', 'secret']])
+})
+
+test('unique values are compared on the merged row, and not with itself', async () => {
+  const author = await fresh('authors')
+  const one = await fresh('books', { author_id: author.id, slug: 'same' })
+  const two = await fresh('books', { slug: 'same' })
+  assert.is((await change(one.path, { slug: 'same', title: 'Same slug' })).status, 200)
+  assert.equal(issuesOf(await change(two.path, { author_id: author.id })), [['unique', 'slug']])
+  assert.is((await change(two.path, { author_id: author.id, slug: 'other' })).status, 200)
+})
+
+test('a delete removes the row, sets null and cascades, and says what prevents it', async () => {
+  const author = await fresh('authors')
+  const editor = await fresh('authors')
+  const book = await fresh('books', { author_id: author.id, editor_id: editor.id })
+  const reviews = await Promise.all([1, 2, 3].map(() => fresh('reviews', { book_id: book.id })))
+  const refused = await remove(author.path)
+  assert.equal([refused.status, refused.body.error.code], [409, 'referenced'])
+  assert.equal(refused.body.error.details.references, [{ resource: 'books', field: 'author_id', count: 1 }])
+  assert.is((await remove(editor.path)).status, 204)
+  assert.is((await get(`/v1/${book.path}`)).body.editor_id, null)
+  const total = async () => (await get('/v1/reviews')).body.meta.total
+  const before = await total()
+  const removed = await remove(book.path)
+  assert.equal([removed.status, removed.text], [204, ''])
+  assert.is(await total(), before - 3)
+  for (const { path } of [book, ...reviews]) assert.is((await get(`/v1/${path}`)).status, 404)
+  assert.is((await remove(book.path)).status, 404)
+  assert.ok((await fresh('books')).id > book.id, 'an id was given again')
+})
+
+test('a retry with the same key has the same outcome, whatever the tag is by now', async () => {
+  const { path, tag } = await fresh('books')
+  const headers = { 'idempotency-key': `update-${path}`, 'if-match': tag }
+  const first = await change(path, { title: 'Once' }, headers)
+  assert.is(first.status, 200)
+  await change(path, { title: 'In between' })
+  const again = await change(path, { title: 'Once' }, headers)
+  assert.equal([again.status, again.body, again.headers['idempotency-replayed']], [200, first.body, 'true'])
+  assert.is((await get(`/v1/${path}`)).body.title, 'In between')
+  assert.equal(issuesOf(await change(path, { title: 'Twice' }, headers))[0]?.[0], 'idempotency_key_reused')
+  const gone = { 'idempotency-key': `delete-${path}` }
+  assert.is((await remove(path, gone)).status, 204)
+  assert.is((await remove(path, gone)).status, 204)
+  assert.is((await change(path, {}, gone)).status, 422)
+})
+
+test('clients that read, add one and write with the tag they read lose no update', async () => {
+  const { path } = await fresh('books', { title: '0' })
+  const addOne = async (): Promise<void> => {
+    const { headers, body } = await get(`/v1/${path}`)
+    const changed = await change(
+      path,
+      { title: String(Number(body.title) + 1) },
+      { 'if-match': String(headers['etag']) },
+    )
+    if (changed.status === 412) return addOne()
+    assert.is(changed.status, 200, changed.text)
+  }
+  await Promise.all(Array.from({ length: 20 }, addOne))
+  assert.is((await get(`/v1/${path}`)).body.title, '20')
+})
+
+test('a path without updates refuses them, one with them names its media types', async () => {
+  const { path } = await fresh('reviews', { book_id: (await fresh('books')).id })
+  const refused = await change(path, {})
+  assert.equal([refused.status, refused.headers['allow']], [405, 'GET, HEAD, OPTIONS'])
+  const options = await send('/api/v1/books/1', { method: 'OPTIONS' })
+  assert.is(options.headers['accept-patch'], 'application/merge-patch+json, application/json')
+  assert.is(options.headers['allow'], 'DELETE, GET, HEAD, OPTIONS, PATCH')
+})
+
+test.run()
