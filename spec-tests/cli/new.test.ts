@@ -272,8 +272,8 @@ test('odd resources: formatted, valid, served, and a create of each succeeds', a
   const types = await project.run('npm run typecheck && npm run build')
   assert.is(types.status, 0, types.output)
 
-  const dist = join(project.path, 'dist')
-  const resources = join(dist, readFileSync(join(dist, 'current'), 'utf8'), 'resources')
+  const [, folder = ''] = /(dist\/\S+)\.$/m.exec(types.output) ?? []
+  const resources = join(project.path, folder, 'resources')
   const served = await loadRegistry({ resources, seeds: join(project.path, 'seeds') })
   const { get, create } = await startService({ registry: served })
   const openapi = (await get('/openapi.json')).body
