@@ -1,7 +1,6 @@
 /** `npm run new`: the files it writes, what it refuses, and that the service works with the new resources. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { PassThrough } from 'node:stream'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { demoRows, seedsText } from '../../cli/new/demoRows.js'
@@ -9,7 +8,6 @@ import { descriptorText } from '../../cli/new/descriptorText.js'
 import { parseFields } from '../../cli/new/fieldArgument.js'
 import { checkPath, namesOf } from '../../cli/new/names.js'
 import type { NewResource } from '../../cli/new/plan.js'
-import { askMissing } from '../../cli/new/questions.js'
 import { loadRegistry } from '../../engine/descriptor/load.js'
 import { projectCopy } from '../support/projectCopy.js'
 import { registry, startService } from '../support/service.js'
@@ -161,50 +159,6 @@ test('there are no demo rows if a required reference has none to name', () => {
   const empty = registry.map((resource) => (resource.path === 'jobs' ? { ...resource, demo: [] } : resource))
   assert.is(demoRows(resourceWith('job_id:jobs!'), empty, 12).length, 0)
   assert.is(demoRows(resourceWith('job_id:jobs'), empty, 12).length, 12)
-})
-
-/** Answers the questions of a terminal, one line each, and returns the result and what was asked. */
-const answered = async (given: Parameters<typeof askMissing>[0], ...answers: string[]) => {
-  const [input, output] = [new PassThrough(), new PassThrough()]
-  let shown = ''
-  output.on('data', (chunk: Buffer) => {
-    shown += chunk
-    if (!/[:\]] $/.test(shown)) return
-    shown += '\n'
-    const answer = answers.shift()
-    if (answer === undefined) input.end()
-    else input.write(`${answer}\n`)
-  })
-  const result = await askMissing(given, registry, { input, output })
-  return { result, shown }
-}
-
-const nothing = { path: undefined, fields: [], area: undefined, about: undefined, create: false }
-
-test('in a terminal, it asks for what is missing, and again after a wrong answer', async () => {
-  const answers = ['My Path', 'jobs', 'courses', 'title', 'title:text!', 'title:number', 'job_id:jobs', '', 'y', '', '']
-  const { result, shown } = await answered(nothing, ...answers)
-  const fields = ['title:text!', 'job_id:jobs']
-  assert.equal(result, { path: 'courses', fields, create: true, area: 'Recruiting', about: undefined })
-  assert.match(shown, /Did you mean "my-path"\?/)
-  assert.match(shown, /resources\/jobs\.ts already exists/)
-  assert.match(shown, /"title:number": the field "title" is given twice/)
-})
-
-test('in a terminal, it asks for nothing that was given', async () => {
-  const given = { path: 'courses', fields: ['title:text'], area: 'People', about: 'A course.', create: false }
-  const { result, shown } = await answered(given)
-  assert.equal(result, given)
-  assert.is(shown, '')
-})
-
-test('the end of the input cancels the questions', async () => {
-  try {
-    await answered(nothing, 'courses')
-    assert.unreachable()
-  } catch (error) {
-    assert.is((error as Error).message, 'Cancelled; nothing was written.')
-  }
 })
 
 const project = projectCopy({ hasTests: true })
