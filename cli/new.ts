@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { basePath } from '../engine/contract/service.js'
 import { loadRegistry } from '../engine/descriptor/load.js'
-import type { Registry } from '../engine/descriptor/registry.js'
 import { RegistryError } from '../engine/descriptor/registryError.js'
 import { folders } from '../product.js'
 import { CommandError, flag, integer, optionalText, runCommand, UsageError } from '../support/options.js'
@@ -13,14 +12,13 @@ import { descriptorText } from './new/descriptorText.js'
 import { fieldSyntax, parseFields } from './new/fieldArgument.js'
 import { checkPath, defaultArea, namesOf, tableOf } from './new/names.js'
 import type { NewResource } from './new/plan.js'
-import { askMissing, type Given } from './new/questions.js'
 import { verifyFiles } from './new/verifyFiles.js'
 import { root, writeNew } from './new/writeNew.js'
 
 const command = {
   name: 'npm run new',
-  about: 'Writes the descriptor and the demo rows of a new resource. In a terminal it asks for missing values.',
-  argument: { name: 'PATH', about: 'its path, lower-case words joined by "-"', required: false },
+  about: 'Writes the descriptor and the demo rows of a new resource.',
+  argument: { name: 'PATH', about: 'its path, lower-case words joined by "-"', required: true },
   moreArguments: { name: 'FIELD', about: 'its fields; see below' },
   options: {
     create: flag('clients with the write token may create rows'),
@@ -36,17 +34,6 @@ const command = {
     'npm run new -- training-courses title:text! hours:number organization_id:organizations status:text=Planned --create',
 }
 
-/** The command line; in a terminal, questions fill in what is missing. */
-const complete = async (given: Given, registry: Registry): Promise<Given & { path: string }> => {
-  if (given.path !== undefined) checkPath(given.path, registry)
-  const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true
-  const { stdin: input, stdout: output } = process
-  const { path, ...rest } = isTerminal ? await askMissing(given, registry, { input, output }) : given
-  if (path === undefined) throw new UsageError('PATH is missing. See --help.')
-  if (rest.fields.length === 0) throw new UsageError('FIELD is missing: name at least one, such as title:text!')
-  return { path, ...rest }
-}
-
 const nextSteps = (path: string, hasRows: boolean): string => {
   const steps = [
     ['npm run check', 'shows the line of every error'],
@@ -59,19 +46,21 @@ const nextSteps = (path: string, hasRows: boolean): string => {
   return ['Next:', ...steps.map(([step = '', about]) => `  ${step.padEnd(width)}  ${about}`)].join('\n')
 }
 
-await runCommand(command, async ({ create, area, about, rows: wanted, ...names }, path, fields) => {
+await runCommand(command, async ({ create, area, about, rows: wanted, ...names }, argument, fields) => {
+  const path = argument as string
   const registry = await loadRegistry(folders)
-  const given = await complete({ path, fields, area, about, create }, registry)
-  const derived = namesOf(given.path)
+  checkPath(path, registry)
+  if (fields.length === 0) throw new UsageError('FIELD is missing: name at least one, such as title:text!')
+  const derived = namesOf(path)
   const resource: NewResource = {
-    path: given.path,
+    path,
     name: names.name ?? derived.name,
     plural: names.plural ?? (names.name === undefined ? derived.plural : undefined),
-    area: given.area ?? defaultArea(given.fields, registry),
-    about: given.about,
-    table: names.table ?? tableOf(given.path),
-    fields: parseFields(given.fields, registry, given.path),
-    create: given.create,
+    area: area ?? defaultArea(fields, registry),
+    about,
+    table: names.table ?? tableOf(path),
+    fields: parseFields(fields, registry, path),
+    create,
   }
   const files = { descriptor: `resources/${resource.path}.ts`, seeds: `seeds/${resource.path}.json` }
   for (const name of Object.values(files)) {

@@ -2,13 +2,11 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { BuildError, build } from './build.mjs'
-import { compressDocs } from './compressDocs.mjs'
 
 const [name, ...args] = process.argv.slice(2)
 try {
   // The help is printed without build messages.
   const folder = build({ quiet: args.includes('--help') || args.includes('-h') })
-  if (name === 'server' || name.startsWith('spec-tests/')) compressDocs()
   process.argv.splice(1, 2, join(folder, `${name}.js`))
 } catch (error) {
   if (!(error instanceof BuildError)) throw error

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { kindOf } from '../engine/descriptor/kinds.js'
 import { type Field, isMandatory, type Resource, writableFields } from '../engine/descriptor/registry.js'
 import { sampleValue } from '../engine/descriptor/samples.js'
-import { ruleNames } from '../engine/descriptor/valueRules.js'
+import { refusalOf, ruleNames } from '../engine/descriptor/valueRules.js'
 import { text } from './arbitraryText.js'
 
 /** The members of a JSON object in order; a name may occur twice. */
@@ -33,6 +33,22 @@ const numberLiteral = fc
   )
   .chain((n) => fc.constantFrom(Object.is(n, -0) ? '-0.0' : String(n), n.toExponential()))
 
+/** Values at the bounds of a field's rules, and just past them, as JSON; `fit` says whether those that the field accepts. */
+const boundValues = (field: Field, fit: boolean): string[] => {
+  const { min, max, minLength = 0, maxLength = 0, oneOf = [], references } = field
+  if (references) return []
+  const near = [min, max].flatMap((bound): (string | number)[] => {
+    if (typeof bound === 'number') return [bound - 1, bound, bound + 1]
+    if (typeof bound !== 'string') return []
+    const moments = [-1, 0, 1].map((days) => new Date(Date.parse(bound) + days * 86_400_000).toISOString())
+    return moments.map((moment) => moment.slice(0, kindOf(field.kind).input === 'date' ? 10 : undefined))
+  })
+  const texts = [minLength - 1, minLength, maxLength, maxLength + 1].filter((length) => length > 0)
+  const others = oneOf.length > 0 ? ['none of these', -12_345] : []
+  const values = [...near, ...oneOf, ...others, ...(kindOf(field.kind).isText ? texts.map((n) => '😀'.repeat(n)) : [])]
+  return values.filter((value) => (refusalOf(field, value) === undefined) === fit).map((value) => JSON.stringify(value))
+}
+
 const literalOf = (field: Field, ids: Ids): fc.Arbitrary<string> => {
   if (field.references) {
     const known = ids(field.references)
@@ -44,7 +60,10 @@ const literalOf = (field: Field, ids: Ids): fc.Arbitrary<string> => {
     number: numberLiteral,
   }
   const isFree = ruleNames.every((name) => field[name] === undefined)
-  return (isFree ? literals[field.kind] : undefined) ?? fc.nat(50).map((n) => JSON.stringify(sampleValue(field, n)))
+  const samples = fc.nat(50).map((n) => JSON.stringify(sampleValue(field, n)))
+  if (isFree) return literals[field.kind] ?? samples
+  const bounds = boundValues(field, true)
+  return bounds.length > 0 ? fc.oneof(samples, fc.constantFrom(...bounds)) : samples
 }
 
 /** Valid bodies, except that a unique value may already exist. */
@@ -97,10 +116,10 @@ export const invalidMembers = (resource: Resource, ids: Ids): fc.Arbitrary<Membe
     if (fields.length === 0) return unknownMember
     const wrongValue = fc
       .constantFrom(...fields)
-      .chain(({ name, kind }) =>
+      .chain((field) =>
         fc
-          .constantFrom(...kindOf(kind).wrong, nested(300))
-          .map((literal): Members => [...without(name), [name, literal]]),
+          .constantFrom(...kindOf(field.kind).wrong, ...boundValues(field, false), nested(300))
+          .map((literal): Members => [...without(field.name), [field.name, literal]]),
       )
     const wrongMember = fc.oneof(wrongValue, unknownMember)
     const mandatory = fields.filter(isMandatory)

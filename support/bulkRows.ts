@@ -1,25 +1,35 @@
 /** Fills tables with many rows: variations of the demo rows that keep unique values distinct. */
+import { kindOf } from '../engine/descriptor/kinds.js'
 import type { Field, Registry, Resource, RowValues } from '../engine/descriptor/registry.js'
+import { sampleValue } from '../engine/descriptor/samples.js'
+import { ruleNames } from '../engine/descriptor/valueRules.js'
 import type { Storage, StoredRow } from '../engine/storage/storage.js'
 import { CommandError } from './options.js'
 
 const batchSize = 5_000
+
+const hasRules = (field: Field): boolean => ruleNames.some((name) => field[name] !== undefined)
 
 /**
  * Makes the function that returns the nth row of a large table: the demo rows repeated, with distinct values in unique
  * fields and in one text field. Unique references are null.
  */
 export const bulkRows = ({ fields, demo }: Resource): ((n: number) => RowValues) => {
-  const distinct = fields.find((field) => field.kind === 'text' && !field.filter && !field.redacted)
+  const distinct = fields.find(
+    (field) => kindOf(field.kind).isText && !field.filter && !field.redacted && !hasRules(field),
+  )
   const changed = fields.filter((field) => field.name !== 'id' && (field.unique || field === distinct))
   const largest = new Map(
     changed.map(({ name }) => [name, demo.reduce((most, row) => Math.max(most, Number(row[name]) || 0), 0)]),
   )
   return (n) => {
     const row: RowValues = { ...demo[n % demo.length], id: null }
-    for (const { name, kind, references } of changed) {
+    for (const field of changed) {
+      const { name, kind, references } = field
       if (references) row[name] = null
-      else row[name] = kind === 'text' ? `${row[name] ?? name}-${n}` : (largest.get(name) ?? 0) + n
+      else if (hasRules(field)) row[name] = sampleValue(field, n)
+      else if (kindOf(kind).isText) row[name] = `${row[name] ?? name}-${n}`
+      else row[name] = kind === 'integer' ? (largest.get(name) ?? 0) + n : sampleValue(field, n)
     }
     return row
   }

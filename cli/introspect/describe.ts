@@ -2,6 +2,7 @@
 
 import { checkFieldName } from '../../engine/descriptor/checks.js'
 import { isTableName } from '../../engine/descriptor/identifiers.js'
+import { kindOf } from '../../engine/descriptor/kinds.js'
 import type { Registry } from '../../engine/descriptor/registry.js'
 import type { CatalogueColumn, CatalogueTable } from '../../engine/storage/migration/catalogue.js'
 import type { NewField, NewResource } from '../new/plan.js'
@@ -29,6 +30,39 @@ const whyNoField = ({ name, type, kind, whyReadOnly }: CatalogueColumn): string 
   return kind === undefined ? `"${name}" is of type ${type || 'none'}, which no field can store` : undefined
 }
 
+/** The checks of the values of one column, as SQLite and as PostgreSQL write them. */
+const valueChecks = [
+  /^check \((\w+) in \((.*)\)\)$/is,
+  /^CHECK \(+"?(\w+)"?\)?(?:::[\w ]+)? = ANY \(+ARRAY\[(.*)\]\)?(?:::[\w ]+\[\])?\)+$/s,
+]
+
+/** The column and the values of a constraint that allows only these; undefined for any other. */
+const allowedValues = (sql: string): { column: string; oneOf: (string | number)[] } | undefined => {
+  const [, column, list] = valueChecks.map((pattern) => pattern.exec(sql)).find((match) => match !== null) ?? []
+  if (column === undefined || list === undefined) return undefined
+  const texts = [...list.matchAll(/'((?:[^']|'')*)'/g)].map(([, text = '']) => text.replaceAll("''", "'"))
+  const numbers = list.split(',').map(Number)
+  if (texts.length === 0 && !numbers.every(Number.isSafeInteger)) return undefined
+  return { column, oneOf: texts.length > 0 ? texts : numbers }
+}
+
+/** The longest text of a column such as varchar(20). */
+const maxLengthOf = (type: string): number | undefined => {
+  const [, length] = /char[^(]*\((\d+)\)/.exec(type) ?? []
+  return length === undefined ? undefined : Number(length)
+}
+
+/** The rules that a column's type and checks have for its values. */
+const rulesOf = ({ name, type, kind }: CatalogueColumn, constraints: readonly string[]) => {
+  const allowed = constraints.map(allowedValues).find((check) => check?.column === name)?.oneOf
+  const fits = allowed?.every((value) => typeof value === (kind === 'text' ? 'string' : 'number'))
+  const maxLength = kind === 'text' ? maxLengthOf(type) : undefined
+  return {
+    ...(allowed && fits && { oneOf: allowed }),
+    ...(maxLength !== undefined && !fits && { maxLength }),
+  }
+}
+
 /** The resource of a table without its names; `paths` has the path of each table that is or gets a resource. */
 const describeTable = (table: CatalogueTable, paths: ReadonlyMap<string, string>) => {
   const notes: string[] = []
@@ -53,8 +87,11 @@ const describeTable = (table: CatalogueTable, paths: ReadonlyMap<string, string>
         kind,
         isRequired: isNotNull,
         ...(references !== undefined && { references }),
+        ...(references === undefined && rulesOf(column, table.otherConstraints)),
         isFilter: references !== undefined,
-        isUnique: kind !== 'number' && table.unique.some((names) => names.length === 1 && names[0] === name),
+        isUnique:
+          kindOf(kind).options.some((option) => option === 'unique') &&
+          table.unique.some((names) => names.length === 1 && names[0] === name),
         isRedacted: false,
       },
     ]
@@ -62,7 +99,9 @@ const describeTable = (table: CatalogueTable, paths: ReadonlyMap<string, string>
   for (const names of table.unique) {
     if (names.length > 1) note(`(${names.join(', ')}) is unique; add unique: ['…'] to one of these fields`)
   }
-  for (const sql of table.otherConstraints) note(`no descriptor can express ${sql}; a create that violates it gets 500`)
+  const stated = new Set(fields.flatMap(({ name, oneOf }) => (oneOf ? [name] : [])))
+  const others = table.otherConstraints.filter((sql) => !stated.has(allowedValues(sql)?.column ?? ''))
+  for (const sql of others) note(`no descriptor can express ${sql}; a create that violates it gets 500`)
   const left = columns.filter(
     ({ isNotNull, default: value, name }) =>
       isNotNull && value === null && !fields.some((field) => field.name === name),

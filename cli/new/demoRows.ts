@@ -54,14 +54,15 @@ const fieldValue = (
   n: number,
   index: number,
 ): Value => {
-  const { kind, default: preset, managed, format, isUnique } = field
+  const { kind, default: preset, isUnique } = field
   if (field.references) return referenceOf(field, resource, ids, n)
   const isClock = typeof preset === 'object' && preset !== null
   if (preset !== undefined && !isClock && !isUnique) return preset
   if (kind === 'number') return n + 0.5
   if (kind === 'integer') return isUnique ? 1_000 + n : /^(is|has)_/.test(field.name) ? n % 2 : n
-  if (format === 'timestamp' || managed === 'now') return `${dateOf(n, index).toISOString().slice(0, 19)}Z`
-  if (format === 'date' || managed === 'today') return dateOf(n, index).toISOString().slice(0, 10)
+  if (kind === 'boolean') return n % 2 === 1
+  if (kind === 'timestamp') return dateOf(n, index).toISOString()
+  if (kind === 'date') return dateOf(n, index).toISOString().slice(0, 10)
   return textOf(field, resource, n)
 }
 

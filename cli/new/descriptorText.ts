@@ -26,14 +26,21 @@ const property = (indent: string, key: string, value: string): string => {
   return fits(line) ? line : `${indent}${key}:\n${indent}  ${value},`
 }
 
-const optionsOf = ({ references, default: preset, managed, format, ...field }: NewField): [string, string][] => {
+const optionsOf = ({
+  references,
+  default: preset,
+  managed,
+  oneOf,
+  maxLength,
+  ...field
+}: NewField): [string, string][] => {
   const isClock = typeof preset === 'object' && preset !== null
   const options = {
     references: references && quoted(references),
     default: isClock ? preset.clock : preset !== undefined && literal(preset),
     managed,
-    // A clock implies the format.
-    format: format && !isClock && quoted(format),
+    oneOf: oneOf && `[${oneOf.map(literal).join(', ')}]`,
+    maxLength: maxLength !== undefined && String(maxLength),
     filter: field.isFilter && 'true',
     unique: field.isUnique && 'true',
     redacted: field.isRedacted && 'true',
@@ -62,12 +69,15 @@ const importsOf = (fields: readonly NewField[]): string => {
     ...(managed ? [managed] : []),
     ...(typeof preset === 'object' && preset !== null ? [preset.clock] : []),
   ])
-  return [...new Set(['defineResource', ...fields.map(({ kind }) => kind), ...clocks])].sort().join(', ')
+  const names = [...new Set(['defineResource', ...fields.map(({ kind }) => kind), ...clocks])].sort()
+  const from = `from '../engine/descriptor/index.js'`
+  const line = `import { ${names.join(', ')} } ${from}`
+  return fits(line) ? line : ['import {', ...names.map((name) => `  ${name},`), `} ${from}`].join('\n')
 }
 
 export const descriptorText = ({ name, plural, area, about, table, fields, create }: NewResource): string =>
   [
-    `import { ${importsOf(fields)} } from '../engine/descriptor/index.js'`,
+    importsOf(fields),
     '',
     'export default defineResource({',
     property('  ', 'name', quoted(name)),

@@ -2,8 +2,10 @@
 
 import { isName } from '../../engine/descriptor/identifiers.js'
 import { foreignKinds } from '../../engine/descriptor/importError.js'
+import { type Kind, kindOf } from '../../engine/descriptor/kinds.js'
 import { didYouMean } from '../../engine/descriptor/nearest.js'
 import type { Registry, Value } from '../../engine/descriptor/registry.js'
+import { refusalOf } from '../../engine/descriptor/valueRules.js'
 import { UsageError } from '../../support/options.js'
 import type { Clock, NewField } from './plan.js'
 
@@ -12,10 +14,11 @@ const types = {
   text: { kind: 'text' },
   integer: { kind: 'integer' },
   number: { kind: 'number' },
-  date: { kind: 'text', format: 'date' },
-  timestamp: { kind: 'text', format: 'timestamp' },
-  today: { kind: 'text', managed: 'today' },
-  now: { kind: 'text', managed: 'now' },
+  boolean: { kind: 'boolean' },
+  date: { kind: 'date' },
+  timestamp: { kind: 'timestamp' },
+  today: { kind: 'date', managed: 'today' },
+  now: { kind: 'timestamp', managed: 'now' },
 } as const satisfies Record<string, Partial<NewField>>
 
 type TypeName = keyof typeof types
@@ -24,39 +27,31 @@ type TypeName = keyof typeof types
 const foreignTypes: Readonly<Record<string, string>> = {
   ...foreignKinds,
   json: 'text',
-  boolean: 'integer (1 or 0)',
-  bool: 'integer (1 or 0)',
+  bool: 'boolean',
   datetime: 'timestamp',
 }
 
 const optionNames = ['filter', 'unique', 'redacted']
 
-const clocks = {
-  date: { clock: 'today', format: (time: string) => time.slice(0, 10), expected: 'today or a date such as 2026-01-31' },
-  timestamp: {
-    clock: 'now',
-    format: (time: string) => `${time.slice(0, 19)}Z`,
-    expected: 'now or a time such as 2026-01-31T09:30:00Z',
-  },
-} as const satisfies Record<string, { clock: Clock; format: (time: string) => string; expected: string }>
+const clocks: Partial<Record<Kind, Clock>> = { date: 'today', timestamp: 'now' }
 
-const parseDefault = (type: string, text: string): NewField['default'] => {
-  const refuse = (expected: string): never => {
-    throw new UsageError(`the default is "${text}", but it must be ${expected}`)
+/** The value of a kind that a default writes; what is no JSON is a text. */
+const written = (kind: Kind, text: string): Value => {
+  try {
+    return kindOf(kind).isText ? text : (JSON.parse(text) as Value)
+  } catch {
+    return text
   }
+}
+
+const parseDefault = (kind: Kind, text: string): NewField['default'] => {
   if (text === '') throw new UsageError('the default is empty; leave out the "=" or write a value after it')
-  if (type === 'text') return text.isWellFormed() ? text : refuse('valid Unicode')
-  if (type === 'date' || type === 'timestamp') {
-    const { clock, format, expected } = clocks[type]
-    if (text === clock) return { clock }
-    const time = Date.parse(text)
-    // Date.parse() accepts 2026-02-31, and other forms of a date.
-    const isDate = !Number.isNaN(time) && format(new Date(time).toISOString()) === text
-    return isDate ? text : refuse(expected)
-  }
-  const value = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : Number.NaN
-  if (type === 'number') return Number.isFinite(value) ? value : refuse('a finite number')
-  return Number.isSafeInteger(value) ? value : refuse('an integer between -9007199254740991 and 9007199254740991')
+  const clock = clocks[kind]
+  if (text === clock) return { clock }
+  const value = written(kind, text)
+  if (refusalOf({ kind }, value) === undefined) return value
+  const expected = `${clock ? `${clock} or ` : ''}${kindOf(kind).expected}`
+  throw new UsageError(`the default is "${text}", but it must be ${expected}`)
 }
 
 const checkName = (name: string): void => {
@@ -88,7 +83,8 @@ const checkOptions = (options: readonly string[], kind: NewField['kind']): void 
       const hint = didYouMean(option, optionNames) || `; it must be ${optionNames.join(', ')}`
       throw new UsageError(`unknown option "${option}"${hint}`)
     }
-    if (kind === 'number' && option !== 'redacted') throw new UsageError(`a number cannot have the option ${option}`)
+    const isAllowed = option === 'redacted' || kindOf(kind).options.some((name) => name === option)
+    if (!isAllowed) throw new UsageError(`a ${kind} cannot have the option ${option}`)
   }
 }
 
@@ -109,7 +105,7 @@ const parse = (argument: string, registry: Registry, ownPath: string): NewField 
   const parsed = parseType(type, registry, ownPath)
   checkOptions(options, parsed.kind)
   if (parsed.managed && equals !== -1) throw new UsageError('the service sets the value, so it cannot have a default')
-  const preset = equals === -1 ? undefined : parseDefault(type, argument.slice(equals + 1))
+  const preset = equals === -1 ? undefined : parseDefault(parsed.kind, argument.slice(equals + 1))
   if (parsed.references && typeof preset === 'number') checkReference(preset, parsed.references, registry)
   return {
     ...parsed,
@@ -154,7 +150,7 @@ export const parseFields = (given: readonly string[], registry: Registry, ownPat
 /** The syntax, for the help. */
 export const fieldSyntax = `A field is NAME:TYPE, with "!" if it is required, options after "," and a default after "=":
   title:text!                    a required text
-  hours:number                   a number; also integer, date and timestamp
+  hours:number                   a number; also integer, boolean, date and timestamp
   organization_id:organizations  a reference to a row of that resource, and a filter
   code:text!,unique              options: ${optionNames.join(', ')}
   status:text=Planned            a default; a date may be =today and a timestamp =now

@@ -12,7 +12,8 @@ export interface NewField {
   readonly references?: string
   readonly default?: Value | { readonly clock: Clock }
   readonly managed?: Clock
-  readonly format?: 'date' | 'timestamp'
+  readonly oneOf?: readonly (string | number)[]
+  readonly maxLength?: number
   readonly isFilter: boolean
   readonly isUnique: boolean
   readonly isRedacted: boolean

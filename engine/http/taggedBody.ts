@@ -1,7 +1,7 @@
 /** Bodies that are made in memory: pages, documents and files. */
 import { createHash } from 'node:crypto'
 import type { CachedBody } from '../storage/storage.js'
-import { compressSmallest } from './compress.js'
+import { markFixed } from './compress.js'
 
 /** The tag is a hash of the bytes, so every process has the same one. */
 export const taggedBody = (body: Buffer): CachedBody => ({
@@ -11,7 +11,6 @@ export const taggedBody = (body: Buffer): CachedBody => ({
 
 /** A body that is the same as long as the process runs. */
 export const fixedBody = (body: Buffer): CachedBody => {
-  const tagged = taggedBody(body)
-  compressSmallest(body, tagged.tag)
-  return tagged
+  markFixed(body)
+  return taggedBody(body)
 }

@@ -37,7 +37,7 @@ test('types, required values, references and unique values are taken over', asyn
       {
         path: 'depots',
         table: 'depots',
-        fields: [{ ...option, name: 'name', kind: 'text', isRequired: true, isUnique: true }],
+        fields: [{ ...option, name: 'name', kind: 'text', maxLength: 40, isRequired: true, isUnique: true }],
         create: true,
       },
       {
@@ -49,6 +49,24 @@ test('types, required values, references and unique values are taken over', asyn
         ],
         create: true,
       },
+    ],
+  )
+})
+
+test('dates, booleans and checks of values become kinds and rules', async () => {
+  const moment = server ? ', seen timestamptz' : ''
+  const { resources, notes } = await described(
+    `create table tasks (${idType}, state text not null check (state in ('open', 'it''s done')), level integer check (level in (1, 2)), due date, done boolean${moment})`,
+  )
+  assert.equal(notes, [])
+  assert.equal(
+    resources.flatMap(({ fields }) => fields.map(({ name, kind, oneOf }) => [name, kind, oneOf])),
+    [
+      ['state', 'text', ['open', "it's done"]],
+      ['level', 'integer', [1, 2]],
+      ['due', 'date', undefined],
+      ['done', 'boolean', undefined],
+      ...(server ? [['seen', 'timestamp', undefined]] : []),
     ],
   )
 })
@@ -74,7 +92,7 @@ test('paths and names differ, whatever the tables are called', async () => {
 test('what cannot be expressed is named', async () => {
   const { resources, notes } = await described(
     `create table logs (line text)`,
-    `create table parts (${idType}, "Name" text, "limit" integer, made date, twice integer generated always as (size * 2) stored, log_id integer, size integer default 3 not null check (size > 0))`,
+    `create table parts (${idType}, "Name" text, "limit" integer, made inet, twice integer generated always as (size * 2) stored, log_id integer, size integer default 3 not null check (size > 0))`,
     'create unique index parts_large on parts (log_id) where size > 9',
     'create view sizes as select id, size from parts',
     server
@@ -89,7 +107,7 @@ test('what cannot be expressed is named', async () => {
     'logs: left out, because it has no integer primary key "id".',
     'parts: no field can have the name "Name": the name must be at most 60 lower-case letters, digits and underscores, such as "from_date"; it is left out.',
     'parts: no field can have the name "limit": the name is a query parameter of every list; it is left out.',
-    'parts: "made" is of type date, which no field can store; it is left out.',
+    'parts: "made" is of type inet, which no field can store; it is left out.',
     'parts: a create cannot set "twice", because the database computes its values; it is left out.',
     'parts: "size" has a default in the database that creates do not use; add a default to the field.',
     `parts: no descriptor can express ${server ? 'CHECK ((size > 0))' : 'check (…)'}; a create that violates it gets 500.`,

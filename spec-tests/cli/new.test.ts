@@ -1,7 +1,6 @@
 /** `npm run new`: the files it writes, what it refuses, and that the service works with the new resources. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { PassThrough } from 'node:stream'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { demoRows, seedsText } from '../../cli/new/demoRows.js'
@@ -9,7 +8,6 @@ import { descriptorText } from '../../cli/new/descriptorText.js'
 import { parseFields } from '../../cli/new/fieldArgument.js'
 import { checkPath, namesOf } from '../../cli/new/names.js'
 import type { NewResource } from '../../cli/new/plan.js'
-import { askMissing } from '../../cli/new/questions.js'
 import { loadRegistry } from '../../engine/descriptor/load.js'
 import { projectCopy } from '../support/projectCopy.js'
 import { registry, startService } from '../support/service.js'
@@ -22,15 +20,13 @@ const fields: [argument: string, declared: string][] = [
   ['hours:number', 'hours: number(),'],
   ['seats:integer=-3', 'seats: integer({ default: -3 }),'],
   ['price:number=1e21', 'price: number({ default: 1e21 }),'],
-  ['held_on:date', "held_on: text({ format: 'date' }),"],
-  ['held_on:date=today', 'held_on: text({ default: today }),'],
-  ['held_at:timestamp=now', 'held_at: text({ default: now }),'],
-  [
-    'held_at:timestamp=2026-01-31T09:30:00Z',
-    "held_at: text({ default: '2026-01-31T09:30:00Z', format: 'timestamp' }),",
-  ],
-  ['created:now', 'created: text({ managed: now }),'],
-  ['made_on:today', 'made_on: text({ managed: today }),'],
+  ['held_on:date', 'held_on: date(),'],
+  ['held_on:date=today', 'held_on: date({ default: today }),'],
+  ['held_at:timestamp=now', 'held_at: timestamp({ default: now }),'],
+  ['held_at:timestamp=2026-01-31T09:30:00Z', "held_at: timestamp({ default: '2026-01-31T09:30:00Z' }),"],
+  ['done:boolean=false', 'done: boolean({ default: false }),'],
+  ['created:now', 'created: timestamp({ managed: now }),'],
+  ['made_on:today', 'made_on: date({ managed: today }),'],
   ['job_id:jobs', "job_id: integer({ references: 'jobs', filter: true }),"],
   ['job_id:jobs,unique=1', "job_id: integer({ references: 'jobs', default: 1, filter: true, unique: true }),"],
   ['parent_id:courses', "parent_id: integer({ references: 'courses', filter: true }),"],
@@ -69,7 +65,9 @@ const refusedFields: [argument: string, message: string][] = [
   ['Title:text', 'the name "Title" must be at most 60 lower-case letters, digits and underscores, such as from_date.'],
   ['title:txt', 'unknown type "txt". Did you mean "text"?'],
   ['title:string', 'unknown type "string"; use text.'],
-  ['done:boolean', 'unknown type "boolean"; use integer (1 or 0).'],
+  ['done:bool', 'unknown type "bool"; use boolean.'],
+  ['done:boolean=1', 'the default is "1", but it must be true or false.'],
+  ['done:boolean,unique', 'a boolean cannot have the option unique.'],
   ['job_id:job', 'unknown type "job". Did you mean "jobs"?'],
   ['job_id:job_openings', '"job_openings" is a table; to reference its rows, write jobs.'],
   ['job_id:jobs=9999', 'the default is 9999, but there is no demo row of jobs with this id.'],
@@ -81,10 +79,13 @@ const refusedFields: [argument: string, message: string][] = [
     'seats:integer=1.5',
     'the default is "1.5", but it must be an integer between -9007199254740991 and 9007199254740991.',
   ],
-  ['held_on:date=2026-02-31', 'the default is "2026-02-31", but it must be today or a date such as 2026-01-31.'],
+  [
+    'held_on:date=2026-02-31',
+    'the default is "2026-02-31", but it must be today or a day between "0001-01-01" and "9999-12-31".',
+  ],
   [
     'held_at:timestamp=2026-01-31',
-    'the default is "2026-01-31", but it must be now or a time such as 2026-01-31T09:30:00Z.',
+    'the default is "2026-01-31", but it must be now or a time such as "2026-03-01T09:30:00Z".',
   ],
   ['created:now=now', 'the service sets the value, so it cannot have a default.'],
   ['title:text=', 'the default is empty; leave out the "=" or write a value after it.'],
@@ -160,50 +161,6 @@ test('there are no demo rows if a required reference has none to name', () => {
   assert.is(demoRows(resourceWith('job_id:jobs'), empty, 12).length, 12)
 })
 
-/** Answers the questions of a terminal, one line each, and returns the result and what was asked. */
-const answered = async (given: Parameters<typeof askMissing>[0], ...answers: string[]) => {
-  const [input, output] = [new PassThrough(), new PassThrough()]
-  let shown = ''
-  output.on('data', (chunk: Buffer) => {
-    shown += chunk
-    if (!/[:\]] $/.test(shown)) return
-    shown += '\n'
-    const answer = answers.shift()
-    if (answer === undefined) input.end()
-    else input.write(`${answer}\n`)
-  })
-  const result = await askMissing(given, registry, { input, output })
-  return { result, shown }
-}
-
-const nothing = { path: undefined, fields: [], area: undefined, about: undefined, create: false }
-
-test('in a terminal, it asks for what is missing, and again after a wrong answer', async () => {
-  const answers = ['My Path', 'jobs', 'courses', 'title', 'title:text!', 'title:number', 'job_id:jobs', '', 'y', '', '']
-  const { result, shown } = await answered(nothing, ...answers)
-  const fields = ['title:text!', 'job_id:jobs']
-  assert.equal(result, { path: 'courses', fields, create: true, area: 'Recruiting', about: undefined })
-  assert.match(shown, /Did you mean "my-path"\?/)
-  assert.match(shown, /resources\/jobs\.ts already exists/)
-  assert.match(shown, /"title:number": the field "title" is given twice/)
-})
-
-test('in a terminal, it asks for nothing that was given', async () => {
-  const given = { path: 'courses', fields: ['title:text'], area: 'People', about: 'A course.', create: false }
-  const { result, shown } = await answered(given)
-  assert.equal(result, given)
-  assert.is(shown, '')
-})
-
-test('the end of the input cancels the questions', async () => {
-  try {
-    await answered(nothing, 'courses')
-    assert.unreachable()
-  } catch (error) {
-    assert.is((error as Error).message, 'Cancelled; nothing was written.')
-  }
-})
-
 const project = projectCopy({ hasTests: true })
 const filesOf = () => [...readdirSync(join(project.path, 'resources')), ...readdirSync(join(project.path, 'seeds'))]
 
@@ -253,7 +210,7 @@ const odd = [
   'training-courses title:text! hours:number organization_id:organizations status:text=Planned --create',
   'memberships employee_id:employees! department_id:departments!',
   'badges code:text!,unique serial:integer!,unique employee_id:employees,unique --create',
-  `kitchen-sinks a:text! b:integer! c:number! d:date e:timestamp=now f:date=today g:now h:today i:text,redacted is_on:integer=1 status:text=Open extra_json:text parent_id:kitchen-sinks label:text,unique url:text,filter --create --about "It's a \\"sink\\" with everything that a field can have, described by a sentence longer than a line of this project may be."`,
+  `kitchen-sinks a:text! b:integer! c:number! d:date e:timestamp=now f:date=today g:now h:today i:text,redacted is_on:boolean=true done:boolean status:text=Open extra_json:text parent_id:kitchen-sinks label:text,unique url:text,filter --create --about "It's a \\"sink\\" with everything that a field can have, described by a sentence longer than a line of this project may be."`,
   'lockers employee_id:employees!,unique --create',
   'tree-nodes parent_id:tree-nodes,unique name:text! --create',
   'equipment name:text! --rows 0',
@@ -272,8 +229,8 @@ test('odd resources: formatted, valid, served, and a create of each succeeds', a
   const types = await project.run('npm run typecheck && npm run build')
   assert.is(types.status, 0, types.output)
 
-  const dist = join(project.path, 'dist')
-  const resources = join(dist, readFileSync(join(dist, 'current'), 'utf8'), 'resources')
+  const [, folder = ''] = /(dist\/\S+)\.$/m.exec(types.output) ?? []
+  const resources = join(project.path, folder, 'resources')
   const served = await loadRegistry({ resources, seeds: join(project.path, 'seeds') })
   const { get, create } = await startService({ registry: served })
   const openapi = (await get('/openapi.json')).body

@@ -85,17 +85,15 @@ const received = async (path: string, encoding: string): Promise<Buffer> => {
   return buffer(response)
 }
 
-test('the docs page, its files and the document are sent with brotli at quality 11', async () => {
-  const files = ['', '/docs.js', '/docs.css', '/swagger-ui.css'].map((name) => `/api/docs${name}`)
-  for (const path of [...files, '/api/openapi.json']) {
-    const body = await received(path, 'identity')
-    assert.ok(body.length < 1_024 || (await received(path, 'br')).equals(brotliCompressSync(body)), path)
+test('the docs page, its files and the document are sent with brotli, at a higher quality than pages of rows', async () => {
+  const files = ['/docs', '/docs/swagger-ui.css', '/docs/swagger-ui-bundle.js', '/openapi.json']
+  for (const path of files.map((name) => `/api${name}`)) {
+    const [body, sent] = await Promise.all([received(path, 'identity'), received(path, 'br')])
+    if (body.length < 1_024) continue
+    assert.ok(brotliDecompressSync(sent).equals(body), path)
+    const quick = brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } })
+    assert.ok(sent.length < quick.length, path)
   }
-  // Quality 11 takes seconds for this file.
-  const bundle = '/api/docs/swagger-ui-bundle.js'
-  const [body, sent] = await Promise.all([received(bundle, 'identity'), received(bundle, 'br')])
-  assert.ok(brotliDecompressSync(sent).equals(body))
-  assert.ok(sent.length < brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }).length)
 })
 
 test('the docs assets are a fixed list', async () => {

@@ -1,4 +1,4 @@
-/** The build: runs only when sources have changed, is complete or absent, and stays while a process uses it. */
+/** The build: runs only when sources have changed, is complete or absent, and stays for the processes that started from it. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
@@ -18,7 +18,6 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { folders } from '../../product.js'
 import { temporaryFolder } from '../../support/cleanup.js'
-import { copyCompressedDocs } from '../support/compressedDocs.js'
 
 const root = dirname(folders.seeds)
 
@@ -42,29 +41,31 @@ const newProject = () => {
   write(
     'server.ts',
     `declare const process: any, console: any
-import { first } from '../parts/first.js'
+import { first } from './parts/first.js'
 console.log(first)
 if (process.argv.includes('--wait')) await new Promise((resolve) => process.stdin.once('data', resolve))
-console.log((await import('../parts/second.js')).second)
+console.log((await import('./parts/second.js')).second)
 process.exit()
 `,
   )
   write('parts/first.ts', 'export const first: string = "one"')
   write('parts/second.ts', 'export const second: string = "two"')
   symlinkSync(join(root, 'node_modules'), join(path, 'node_modules'))
-  copyCompressedDocs(path)
   const start = (args: readonly string[] = ['scripts/run.mjs', 'server'], environment = {}) => {
     const child = spawn(process.execPath, args, { cwd: path, env: { ...process.env, ...environment } })
     const ended = Promise.all([once(child, 'close'), text(child.stdout), text(child.stderr)])
     return { child, ended: ended.then(([[code], stdout, stderr]) => ({ code, stdout, stderr })) }
   }
-  const builds = () => readdirSync(join(path, 'dist')).filter((name) => /^[0-9a-f]{12}$/.test(name))
+  const builds = () => readdirSync(join(path, 'dist')).filter((name) => /^build-\d+$/.test(name))
   return {
     path,
     write,
     start,
     run: (args?: readonly string[], environment = {}) => start(args, environment).ended,
     builds,
+    /** The folder that `dist/server.js` starts. */
+    lastBuild: () =>
+      join(path, 'dist', /build-\d+/.exec(readFileSync(join(path, 'dist/server.js'), 'utf8'))?.[0] ?? ''),
   }
 }
 
@@ -78,59 +79,44 @@ test('the first start builds and says so; later starts reuse the build while the
   assert.is(builds().length, 1)
 })
 
-test('files that are served as they are belong to the build', async () => {
-  const { path, write, run } = newProject()
-  const built = (name: string) => {
-    const current = readFileSync(join(path, 'dist/current'), 'utf8')
-    return readFileSync(join(path, 'dist', current, name), 'utf8')
-  }
+test('a changed, added or removed source is built, whatever its modification time, and so are files that are served as they are', async () => {
+  const { path, write, run, lastBuild } = newProject()
+  write('parts/third.ts', 'export const third = 3')
   write('parts/assets/page.css', 'a {}')
   await run()
-  assert.is(built('parts/assets/page.css'), 'a {}')
+  assert.is(readFileSync(join(lastBuild(), 'parts/assets/page.css'), 'utf8'), 'a {}')
   write('parts/assets/page.css', 'b {}')
-  assert.match((await run()).stderr, /Building/)
-  assert.is(built('parts/assets/page.css'), 'b {}')
-})
-
-test('a changed source is rebuilt whatever its modification time, and a removed one disappears', async () => {
-  const { path, write, run } = newProject()
-  write('parts/third.ts', 'export const third = 3')
-  await run()
   write('parts/second.ts', 'export const second: string = "changed"')
   utimesSync(join(path, 'parts/second.ts'), 1, 1)
   rmSync(join(path, 'parts/third.ts'))
   assert.equal(await run(), { code: 0, stdout: 'one\nchanged\n', stderr: 'Building …\n' })
-  const current = join(path, 'dist', readFileSync(join(path, 'dist/current'), 'utf8'))
-  assert.ok(existsSync(join(current, 'parts/first.js')))
-  assert.not.ok(existsSync(join(current, 'parts/third.js')))
+  assert.is(readFileSync(join(lastBuild(), 'parts/assets/page.css'), 'utf8'), 'b {}')
+  assert.not.ok(existsSync(join(lastBuild(), 'parts/third.js')))
 })
 
-for (const entry of [['scripts/run.mjs', 'server'], ['dist/server.js']] as const) {
-  test(`a process started by ${entry.join(' ')} keeps its build while newer builds are created and old ones removed`, async () => {
-    const { path, write, start, run, builds } = newProject()
-    await run()
-    const [old] = builds()
-    const { child, ended } = start([...entry, '--wait'])
-    await once(child.stdout, 'readable')
-    write('parts/second.ts', 'export const second: string = "newer"')
-    await run()
-    // The first build is now old enough to be removed by the next build, if it is not in use.
-    utimesSync(join(path, 'dist', old as string), 1, 1)
-    write('parts/second.ts', 'export const second: string = "newest"')
-    assert.match((await run()).stdout, /newest/)
+test('a process keeps its build while newer ones are made beside it; of many builds the oldest are removed', async () => {
+  const { write, start, run, builds } = newProject()
+  await run()
+  const running = [start(['scripts/run.mjs', 'server', '--wait']), start(['dist/server.js', '--wait'])]
+  await Promise.all(running.map(({ child }) => once(child.stdout, 'readable')))
+  for (let n = 1; n <= 9; n++) {
+    write('parts/second.ts', `export const second: string = "newer-${n}"`)
+    assert.is((await run()).stdout, `one\nnewer-${n}\n`)
+  }
+  for (const { child, ended } of running) {
     child.stdin.write('continue\n')
     assert.is((await ended).stdout, 'one\ntwo\n')
-    // The process has ended, so the next build may remove it.
-    utimesSync(join(path, 'dist', old as string), 1, 1)
-    write('parts/second.ts', 'export const second: string = "last"')
-    await run()
-    assert.not.ok(builds().includes(old as string))
-  })
-}
+  }
+  assert.equal([builds().length, builds().includes('build-1')], [10, true])
+  write('parts/second.ts', 'export const second: string = "newest"')
+  await run()
+  assert.equal([builds().length, builds().includes('build-1')], [10, false])
+})
 
 test('concurrent starts do not interfere', async () => {
-  const { path, run } = newProject()
+  const { path, run, builds } = newProject()
   const results = await Promise.all([run(), run(), run()])
+  assert.ok(builds().length > 0)
   for (const { code, stdout } of results) {
     assert.is(code, 0)
     assert.is(stdout, 'one\ntwo\n')
@@ -193,16 +179,15 @@ test('a process that npm started stops when the shell between them ends', async 
 })
 
 test('a compile error stops the start with the compiler’s message, and the last build stays', async () => {
-  const { path, write, run, builds } = newProject()
+  const { write, run, builds } = newProject()
   await run()
-  const [previous] = builds()
   write('parts/second.ts', 'export const second: string = ')
   const { code, stdout, stderr } = await run()
   assert.is(code, 1)
   assert.is(stdout, '')
   assert.match(stderr, /^Building …\nThe build failed:\n\nparts\/second\.ts:1:\d+ - error /)
-  assert.equal(builds(), [previous])
-  assert.is(readFileSync(join(path, 'dist/current'), 'utf8'), previous)
+  assert.equal(builds(), ['build-1'])
+  assert.is((await run(['dist/server.js'])).stdout, 'one\ntwo\n')
 })
 
 test.run()

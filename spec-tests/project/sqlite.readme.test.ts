@@ -93,7 +93,6 @@ const elsewhere: Record<string, { file: string; as: string }> = {
   // Only their --help is run: they measure for minutes.
   'npm run bench': { file: 'spec-tests/cli/commands.test.ts', as: "run(name, '--help')" },
   'npm run soak': { file: 'spec-tests/cli/commands.test.ts', as: "run(name, '--help')" },
-  'npm run upgrades': { file: 'spec-tests/cli/commands.test.ts', as: "run(name, '--help')" },
 }
 
 /** Commands with placeholders, or that would take longer: what is run. */

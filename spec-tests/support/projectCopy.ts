@@ -7,7 +7,6 @@ import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { folders } from '../../product.js'
 import { temporaryFolder } from '../../support/cleanup.js'
-import { copyCompressedDocs } from './compressedDocs.js'
 
 const root = dirname(folders.seeds)
 
@@ -51,7 +50,6 @@ export const projectCopy = ({ hasTests = false } = {}): ProjectCopy => {
   mkdirSync(join(path, 'data'))
   mkdirSync(join(path, 'docs'))
   symlinkSync(join(root, 'node_modules'), join(path, 'node_modules'), 'junction')
-  copyCompressedDocs(path)
   const start = (command: string, environment: Environment = {}) => {
     const { PATH, HOME } = process.env
     const env = { PATH: `${join(path, 'node_modules', '.bin')}:${PATH}`, HOME, ...environment }

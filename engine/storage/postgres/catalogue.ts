@@ -25,6 +25,9 @@ export const kindsByType: Readonly<Record<string, Kind>> = {
   jsonb: 'text',
   json: 'text',
   uuid: 'text',
+  boolean: 'boolean',
+  date: 'date',
+  'timestamp with time zone': 'timestamp',
 }
 
 /** The type without its length or precision. */

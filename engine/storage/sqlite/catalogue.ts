@@ -6,12 +6,14 @@ import { originsTable, quoted } from '../schema.js'
 
 /**
  * The kind of a declared type, by the first of these rules that applies. The first two give a column its affinity in SQLite. Other
- * types, such as date or boolean, have numeric affinity but usually hold texts.
+ * types, such as datetime, have numeric affinity but usually hold texts.
  */
 const kindsByType: readonly (readonly [pattern: RegExp, kind: Kind])[] = [
   [/int/i, 'integer'],
   [/char|clob|text/i, 'text'],
   [/real|floa|doub|numeric|decimal/i, 'number'],
+  [/^bool/i, 'boolean'],
+  [/^date$/i, 'date'],
 ]
 
 export const kindOf = (type: string): Kind | undefined => kindsByType.find(([pattern]) => pattern.test(type))?.[1]
@@ -63,11 +65,17 @@ export const definitionOf = (database: Database, table: string): string =>
     '',
   )
 
+/** A check of the values of one column, in the text of its table. */
+const inCheck = /\bcheck\s*\(\s*"?(\w+)"?\s+in\s*\(([^()]*)\)\s*\)/gi
+
 /** Checks, and unique indexes of some rows or of expressions. SQLite has the text of a check only in that of its table. */
 const otherConstraintsOf = (database: Database, table: string): string[] => {
   const indexes = `select coalesce(sql, name) from pragma_index_list(?) as list join sqlite_schema using (name)
     where "unique" and list.origin = 'c' and (partial or exists (select 1 from pragma_index_info(list.name) as info where info.name is null))`
-  const checks = /\bcheck\s*\(/i.test(definitionOf(database, table)) ? ['check (…)'] : []
+  const sql = String(database.prepare('select sql from sqlite_schema where name = ?').pluck().get(table))
+  const known = [...sql.matchAll(inCheck)].map(([, column, values]) => `check (${column} in (${values}))`)
+  const count = definitionOf(database, table).match(/\bcheck\s*\(/gi)?.length ?? 0
+  const checks = [...known, ...(count > known.length ? ['check (…)'] : [])]
   return [...checks, ...(database.prepare(indexes).pluck().all(table) as string[])]
 }
 
