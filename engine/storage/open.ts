@@ -4,7 +4,6 @@ import type { CatalogueTable } from './migration/catalogue.js'
 import { Approvals } from './migration/difference.js'
 import type { MigrationDialect } from './migration/migrationDialect.js'
 import { type MigrationPlan, planMigration } from './migration/migrationPlan.js'
-import { release } from './migration/release.js'
 import type { ConnectOptions, Migrated, MigrateOptions, StorageOptions } from './options.js'
 import { type Storage, StorageError } from './storage.js'
 
@@ -56,9 +55,3 @@ export const storageTables = async (url: string, waitMs: number): Promise<Catalo
     for (const name of await database.tableNames()) tables.push((await database.catalogue(name)) as CatalogueTable)
     return tables
   })
-
-/** Removes the engine's objects from the tables of other programs. */
-export const releaseStorage = async (registry: Registry, url: string, options: MigrateOptions) =>
-  (await dialectOf(url)).use(url, { waitMs: options.waitMs, isReadOnly: false }, (database) =>
-    release(database, registry, options),
-  )

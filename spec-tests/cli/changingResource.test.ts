@@ -64,7 +64,7 @@ test('only a approval that changes something makes a copy of the database, which
     [
       'remove:leave_requests.days',
       2,
-      /must begin with one of add:, adopt:, create:, drop:, fill:, rename:, retarget:, retype:/,
+      /must begin with one of add:, create:, drop:, fill:, rename:, retarget:, retype:/,
     ],
     [',', 2, /--apply has an empty entry/],
     ['drop:leave_requests.days --apply drop:leave_requests.nothing', 2, /--apply is given twice; give it once/],

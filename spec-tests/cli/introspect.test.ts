@@ -9,6 +9,7 @@ import { server, sharedDatabase } from '../support/database.js'
 import { projectCopy } from '../support/projectCopy.js'
 
 const idType = server ? 'id serial primary key' : 'id integer primary key'
+const otherType = server ? 'interval' : 'date'
 
 /** What is written for the tables that some statements create. */
 const described = async (...statements: readonly string[]) => {
@@ -74,7 +75,7 @@ test('paths and names differ, whatever the tables are called', async () => {
 test('what cannot be expressed is named', async () => {
   const { resources, notes } = await described(
     `create table logs (line text)`,
-    `create table parts (${idType}, "Name" text, "limit" integer, made date, twice integer generated always as (size * 2) stored, log_id integer, size integer default 3 not null check (size > 0))`,
+    `create table parts (${idType}, "Name" text, "limit" integer, made ${otherType}, twice integer generated always as (size * 2) stored, log_id integer, size integer default 3 not null check (size > 0))`,
     'create unique index parts_large on parts (log_id) where size > 9',
     'create view sizes as select id, size from parts',
     server
@@ -89,7 +90,7 @@ test('what cannot be expressed is named', async () => {
     'logs: left out, because it has no integer primary key "id".',
     'parts: no field can have the name "Name": the name must be at most 60 lower-case letters, digits and underscores, such as "from_date"; it is left out.',
     'parts: no field can have the name "limit": the name is a query parameter of every list; it is left out.',
-    'parts: "made" is of type date, which no field can store; it is left out.',
+    `parts: "made" is of type ${otherType}, which no field can store; it is left out.`,
     'parts: a create cannot set "twice", because the database computes its values; it is left out.',
     'parts: "size" has a default in the database that creates do not use; add a default to the field.',
     `parts: no descriptor can express ${server ? 'CHECK ((size > 0))' : 'check (…)'}; a create that violates it gets 500.`,
