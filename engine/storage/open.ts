@@ -4,6 +4,7 @@ import type { CatalogueTable } from './migration/catalogue.js'
 import { Approvals } from './migration/difference.js'
 import type { MigrationDialect } from './migration/migrationDialect.js'
 import { type MigrationPlan, planMigration } from './migration/migrationPlan.js'
+import { compareRules } from './migration/ruleDifferences.js'
 import type { ConnectOptions, Migrated, MigrateOptions, StorageOptions } from './options.js'
 import { type Storage, StorageError } from './storage.js'
 
@@ -42,11 +43,17 @@ export const openStorage: Dialect['open'] = async (registry, url, options) =>
 export const migrateStorage: Dialect['migrate'] = async (registry, url, options) =>
   (await dialectOf(url)).migrate(registry, url, options)
 
-/** Plans a migration without changing anything. */
-export const planStorage = async (registry: Registry, url: string, waitMs: number): Promise<MigrationPlan> =>
-  (await dialectOf(url)).use(url, { waitMs, isReadOnly: true }, (database) =>
-    planMigration(database, registry, new Approvals([])),
-  )
+/** Plans a migration without changing anything; `withRules` also reads the rows that break a rule of their field. */
+export const planStorage = async (
+  registry: Registry,
+  url: string,
+  waitMs: number,
+  { withRules = false } = {},
+): Promise<MigrationPlan> =>
+  (await dialectOf(url)).use(url, { waitMs, isReadOnly: true }, async (database) => {
+    const { steps, differences } = await planMigration(database, registry, new Approvals([]))
+    return { steps, differences: [...differences, ...(withRules ? await compareRules(database, registry) : [])] }
+  })
 
 /** Every table of a database, without those of the engine. */
 export const storageTables = async (url: string, waitMs: number): Promise<CatalogueTable[]> =>

@@ -7,7 +7,7 @@ import type { CatalogueColumn, CatalogueTable, ColumnShape } from './catalogue.j
 import { convert, convertible } from './conversions.js'
 import { type Approvals, applyCommand, type Difference } from './difference.js'
 import type { MigrationDialect } from './migrationDialect.js'
-import { exampleRows, idsOf, rowCount, valuesOf } from './rowChecks.js'
+import { exampleRows, idsOf, maxExamples, rowCount, valuesOf } from './rowChecks.js'
 
 /** What a table is compared with, and what was approved. */
 export interface Comparison {
@@ -47,8 +47,6 @@ const givenValue = (kind: Kind, text: string): GivenValue => {
   const value = kindOf(kind).parse(text)
   return (typeof value === 'bigint' ? Number(value) : value) as GivenValue
 }
-
-const maxExamples = 3
 
 /** Compares a field with a column whose values are of another kind. */
 const compareKind = async (
