@@ -5,14 +5,14 @@ import { Approvals } from './migration/difference.js'
 import type { MigrationDialect } from './migration/migrationDialect.js'
 import { type MigrationPlan, planMigration } from './migration/migrationPlan.js'
 import { compareRules } from './migration/ruleDifferences.js'
-import type { ConnectOptions, Migrated, MigrateOptions, StorageOptions } from './options.js'
+import type { Migrated, MigrateOptions, StorageOptions } from './options.js'
 import { type Storage, StorageError } from './storage.js'
 
 interface Dialect {
   open(registry: Registry, url: string, options: StorageOptions): Promise<Storage>
   migrate(registry: Registry, url: string, options: MigrateOptions): Promise<Migrated>
-  /** Opens a connection, runs work on it, and closes it. */
-  use<T>(url: string, options: ConnectOptions, work: (database: MigrationDialect) => Promise<T>): Promise<T>
+  /** Opens a connection that only reads, runs work on it, and closes it; `waitMs` is how long to wait for it. */
+  use<T>(url: string, waitMs: number, work: (database: MigrationDialect) => Promise<T>): Promise<T>
 }
 
 const sqlite = async (): Promise<Dialect> => ({
@@ -50,14 +50,14 @@ export const planStorage = async (
   waitMs: number,
   { withRules = false } = {},
 ): Promise<MigrationPlan> =>
-  (await dialectOf(url)).use(url, { waitMs, isReadOnly: true }, async (database) => {
+  (await dialectOf(url)).use(url, waitMs, async (database) => {
     const { steps, differences } = await planMigration(database, registry, new Approvals([]))
     return { steps, differences: [...differences, ...(withRules ? await compareRules(database, registry) : [])] }
   })
 
 /** Every table of a database, without those of the engine. */
 export const storageTables = async (url: string, waitMs: number): Promise<CatalogueTable[]> =>
-  (await dialectOf(url)).use(url, { waitMs, isReadOnly: true }, async (database) => {
+  (await dialectOf(url)).use(url, waitMs, async (database) => {
     const tables = []
     for (const name of await database.tableNames()) tables.push((await database.catalogue(name)) as CatalogueTable)
     return tables
