@@ -29,8 +29,8 @@ const command = {
 
 const nextSteps = `
 Next: review the files and remove what clients should not see. Then:
-  npm run check               finds errors in them
-  npm run migrate -- --adopt  allows the service to serve the tables`
+  npm run check  finds errors in them
+  npm start      creates the tables in the database of DATABASE_URL, which must be another one`
 
 await runCommand(command, async ({ table: only, area }, argument) => {
   const url = argument as string

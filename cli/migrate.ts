@@ -7,7 +7,7 @@ import { publicDatabaseUrl, sqlitePath } from '../engine/process/databaseUrl.js'
 import { stepProgress } from '../engine/process/progress.js'
 import { readSettings } from '../engine/process/settings.js'
 import { approvalError, splitApprovals } from '../engine/storage/migration/difference.js'
-import { migrateStorage, planStorage, releaseStorage } from '../engine/storage/open.js'
+import { migrateStorage } from '../engine/storage/open.js'
 import type { MigrateOptions } from '../engine/storage/options.js'
 import { folders } from '../product.js'
 import { CommandError, flag, optionalText, runCommand, UsageError, warnUser } from '../support/options.js'
@@ -18,8 +18,6 @@ const command = {
   about: 'Brings the database of DATABASE_URL up to date without serving it, and checks its stored counts.',
   options: {
     apply: optionalText('apply these changes, as named by npm run plan', 'CHANGE,…'),
-    adopt: flag('serve the tables that another program has created'),
-    release: flag('remove everything that was added to adopted tables'),
     recount: flag('correct stored counts that differ from the rows'),
   },
   notes: '--apply first saves a copy of an SQLite file next to it.',
@@ -46,17 +44,6 @@ const backUp = async (url: string): Promise<void> => {
   console.log(`Saved the database in ${copy}.`)
 }
 
-/** The approvals that adopt every table that needs it. */
-const adoptions = async (registry: Registry, url: string, waitMs: number): Promise<string[]> => {
-  const { differences } = await planStorage(registry, url, waitMs)
-  const approvals = differences.flatMap(({ approval }) => (approval?.startsWith('adopt:') ? [approval] : []))
-  if (approvals.length === 0) throw new CommandError('There is no table to adopt.')
-  return approvals
-}
-
-const adoptionCost = `Triggers now update counts and indexes with every write to these tables: writes take longer, and programs that use SQLite
-need version 3.44 or newer. To undo this: npm run migrate -- --release`
-
 const runningServices =
   'A service that runs on this database answers 503 for each table that no longer fits its descriptors: stop it first, or restart it afterwards.'
 
@@ -77,28 +64,19 @@ const migrate = async (registry: Registry, url: string, options: MigrateOptions)
   else if (!options.isRecounting) throw new CommandError('Some counts are wrong: run npm run migrate -- --recount.')
 }
 
-await runCommand(command, async ({ apply, adopt, release, recount }) => {
+await runCommand(command, async ({ apply, recount }) => {
   const { DATABASE_URL: url, POOL_WAIT_MS: waitMs } = readSettings(process.env)
   if (url === 'sqlite::memory:') {
     throw new CommandError('DATABASE_URL is sqlite::memory:, which is lost when the command ends; use a file.')
   }
-  if (release && (adopt || apply !== undefined || recount)) throw new UsageError('--release takes no other option.')
   const registry = await loadRegistry(folders)
   const options = { waitMs, isRecounting: recount, progress: stepProgress(), warn: warnUser }
-  if (release) {
-    const steps = await releaseStorage(registry, url, options)
-    for (const { about } of steps) console.log(`Done: ${about}.`)
-    if (steps.length === 0) console.log('No table was adopted.')
-    return
-  }
-  const given = apply === undefined ? [] : splitApprovals(apply)
-  if (given.includes('')) throw new UsageError('--apply has an empty entry.')
-  for (const error of given.map(approvalError)) if (error !== undefined) throw new UsageError(`--apply: ${error}.`)
-  const approvals = [...given, ...(adopt ? await adoptions(registry, url, waitMs) : [])]
+  const approvals = apply === undefined ? [] : splitApprovals(apply)
+  if (approvals.includes('')) throw new UsageError('--apply has an empty entry.')
+  for (const error of approvals.map(approvalError)) if (error !== undefined) throw new UsageError(`--apply: ${error}.`)
   const beforeChanges = async () => {
     warnUser(runningServices)
-    if (given.length > 0) await backUp(url)
+    if (approvals.length > 0) await backUp(url)
   }
   await migrate(registry, url, { ...options, approvals, beforeChanges })
-  if (adopt) console.log(adoptionCost)
 })

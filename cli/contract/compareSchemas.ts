@@ -33,24 +33,31 @@ const resolve = (schema: unknown, schemas: Json): Named => {
 }
 
 /** The keywords that limit a value: 1 if a greater limit allows more values, -1 if it allows fewer. */
-const bounds = { minimum: -1, minLength: -1, maximum: 1, maxLength: 1 } as const
+const bounds = { minimum: -1, 'x-minimum': -1, minLength: -1, maximum: 1, 'x-maximum': 1, maxLength: 1 } as const
+
+/** A limit as a number; that of a date or a time is a text. */
+const limitOf = (value: number | string): number => (typeof value === 'string' ? Date.parse(value) : value)
 
 /** The keywords that are compared below, or do not matter. */
 const known = new Set([
   ...Object.keys(bounds),
-  ...['$ref', 'type', 'properties', 'required', 'items', 'additionalProperties', 'anyOf', 'enum', 'pattern'],
+  ...['$ref', 'type', 'format', 'properties', 'required', 'items', 'additionalProperties', 'anyOf', 'enum', 'pattern'],
   ...['default', 'description', 'example', 'examples'],
   ...['x-default', 'x-unique', 'x-references', 'x-redacted', 'x-extensible-enum'],
 ])
 
 /** All types of a schema that does not name any. */
 const everyType = ['string', 'number', 'boolean', 'object', 'array', 'null']
-const typesOf = ({ type, anyOf }: Json): readonly unknown[] => {
+const typesOf = ({ type, anyOf, format }: Json): readonly unknown[] => {
   if (type === undefined) return anyOf === undefined ? everyType : ['anyOf']
-  return Array.isArray(type) ? type : [type]
+  const types = Array.isArray(type) ? type : [type]
+  return format === undefined ? types : types.map((one) => (one === 'null' ? one : `${one} (${format})`))
 }
+/** Whether values of a type are allowed: a date is a string too. */
 const allows = (types: readonly unknown[], type: unknown): boolean =>
-  types.includes(type) || (type === 'integer' && types.includes('number'))
+  types.includes(type) ||
+  types.includes(String(type).replace(/ \(.*/, '')) ||
+  (type === 'integer' && types.includes('number'))
 const isNullable = (schema: Json): boolean => typesOf(schema).includes('null')
 
 /** Compares two sets of allowed values; returns the rule for what one of them allows and the other does not. */
@@ -81,9 +88,9 @@ const compareTypes = (
 
 const compareBounds = (before: Json, after: Json, subject: string, { emit, side }: Context): void => {
   for (const [keyword, direction] of Object.entries(bounds)) {
-    const [old, now] = [before[keyword], after[keyword]] as [number | undefined, number | undefined]
+    const [old, now] = [before[keyword], after[keyword]] as (number | string | undefined)[]
     if (old === now) continue
-    const isLooser = now === undefined || (old !== undefined && (now - old) * direction > 0)
+    const isLooser = now === undefined || (old !== undefined && (limitOf(now) - limitOf(old)) * direction > 0)
     const rule = isLooser ? 'bound-loosened' : 'bound-tightened'
     emit(rule, side, { subject: `${subject}: the ${keyword}`, before: old, after: now })
   }
@@ -98,7 +105,10 @@ const compareBounds = (before: Json, after: Json, subject: string, { emit, side 
 /** Compares lists of allowed values; without a list, all are allowed. */
 const compareChoices = (before: Json, after: Json, subject: string, { emit, side }: Context): void => {
   for (const keyword of ['enum', 'anyOf']) {
-    const [old, now] = [before[keyword], after[keyword]]
+    // Null is compared with the types.
+    const [old, now] = [before, after].map((schema) =>
+      schema[keyword] === undefined ? undefined : asList(schema[keyword]).filter((value) => value !== null),
+    )
     if (isSame(old, now)) continue
     if (old === undefined || now === undefined) {
       const rule = old === undefined ? 'bound-tightened' : 'bound-loosened'

@@ -4,15 +4,15 @@ import type { CatalogueTable } from './migration/catalogue.js'
 import { Approvals } from './migration/difference.js'
 import type { MigrationDialect } from './migration/migrationDialect.js'
 import { type MigrationPlan, planMigration } from './migration/migrationPlan.js'
-import { release } from './migration/release.js'
-import type { ConnectOptions, Migrated, MigrateOptions, StorageOptions } from './options.js'
+import { compareRules } from './migration/ruleDifferences.js'
+import type { Migrated, MigrateOptions, StorageOptions } from './options.js'
 import { type Storage, StorageError } from './storage.js'
 
 interface Dialect {
   open(registry: Registry, url: string, options: StorageOptions): Promise<Storage>
   migrate(registry: Registry, url: string, options: MigrateOptions): Promise<Migrated>
-  /** Opens a connection, runs work on it, and closes it. */
-  use<T>(url: string, options: ConnectOptions, work: (database: MigrationDialect) => Promise<T>): Promise<T>
+  /** Opens a connection that only reads, runs work on it, and closes it; `waitMs` is how long to wait for it. */
+  use<T>(url: string, waitMs: number, work: (database: MigrationDialect) => Promise<T>): Promise<T>
 }
 
 const sqlite = async (): Promise<Dialect> => ({
@@ -43,22 +43,22 @@ export const openStorage: Dialect['open'] = async (registry, url, options) =>
 export const migrateStorage: Dialect['migrate'] = async (registry, url, options) =>
   (await dialectOf(url)).migrate(registry, url, options)
 
-/** Plans a migration without changing anything. */
-export const planStorage = async (registry: Registry, url: string, waitMs: number): Promise<MigrationPlan> =>
-  (await dialectOf(url)).use(url, { waitMs, isReadOnly: true }, (database) =>
-    planMigration(database, registry, new Approvals([])),
-  )
+/** Plans a migration without changing anything; `withRules` also reads the rows that break a rule of their field. */
+export const planStorage = async (
+  registry: Registry,
+  url: string,
+  waitMs: number,
+  { withRules = false } = {},
+): Promise<MigrationPlan> =>
+  (await dialectOf(url)).use(url, waitMs, async (database) => {
+    const { steps, differences } = await planMigration(database, registry, new Approvals([]))
+    return { steps, differences: [...differences, ...(withRules ? await compareRules(database, registry) : [])] }
+  })
 
 /** Every table of a database, without those of the engine. */
 export const storageTables = async (url: string, waitMs: number): Promise<CatalogueTable[]> =>
-  (await dialectOf(url)).use(url, { waitMs, isReadOnly: true }, async (database) => {
+  (await dialectOf(url)).use(url, waitMs, async (database) => {
     const tables = []
     for (const name of await database.tableNames()) tables.push((await database.catalogue(name)) as CatalogueTable)
     return tables
   })
-
-/** Removes the engine's objects from the tables of other programs. */
-export const releaseStorage = async (registry: Registry, url: string, options: MigrateOptions) =>
-  (await dialectOf(url)).use(url, { waitMs: options.waitMs, isReadOnly: false }, (database) =>
-    release(database, registry, options),
-  )

@@ -29,13 +29,6 @@ export interface Opened {
   readonly driver?: string
 }
 
-/** How to open a connection that does not serve. */
-export interface ConnectOptions {
-  /** How long to wait for it, in milliseconds. */
-  readonly waitMs: number
-  readonly isReadOnly: boolean
-}
-
 /** What a change of the database reports, and what it may do. */
 export interface ChangeOptions {
   readonly progress: Progress

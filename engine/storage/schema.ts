@@ -72,30 +72,6 @@ export const sqlOf = (schema: Knex.SchemaBuilder): string[] => schema.toSQL().ma
 /** SQLite's row count and version of every table: an exact total without counting, and a version that changes with any row. */
 export const countsTable = 'registry_tables'
 
-/** Who created each table: the engine, or another program whose table was adopted. */
-export const originsTable = 'registry_origins'
-
-export const createOriginsTable = ({ knex }: SchemaDialect): string[] =>
-  sqlOf(
-    knex.schema.createTable(originsTable, (table) => {
-      table.text('name').primary()
-      table.text('origin').notNullable()
-    }),
-  )
-
-/** Records who created a table. */
-export const recordOrigin = ({ knex }: SchemaDialect, name: string, origin: 'engine' | 'adopted'): string =>
-  knex(originsTable).insert({ name, origin }).onConflict('name').merge().toString()
-
-export const forgetOrigin = ({ knex }: SchemaDialect, name: string): string =>
-  knex(originsTable).where({ name }).delete().toString()
-
-/** The columns that no field used when a later one was added, as `TABLE.COLUMN`: they are not former names of further fields. */
-export const unusedColumnsTable = 'registry_unused'
-
-export const createUnusedColumnsTable = ({ knex }: SchemaDialect): string[] =>
-  sqlOf(knex.schema.createTable(unusedColumnsTable, (table) => table.text('name').primary()))
-
 /** The default for existing rows; undefined if it is computed for each row. */
 export const constantDefault = ({ default: value }: Field): GivenValue | undefined =>
   typeof value === 'function' ? undefined : value

@@ -21,9 +21,9 @@ const advice =
 export const columnDifference = (
   { fields }: Resource,
   types: ReadonlyMap<string, string>,
-  kindOf: (type: string) => Kind | undefined,
+  stores: (type: string, kind: Kind) => boolean,
 ): string | undefined => {
-  const field = fields.find(({ name, kind }) => kindOf(types.get(name) ?? '') !== kind)
+  const field = fields.find(({ name, kind }) => !stores(types.get(name) ?? '', kind))
   if (!field) return undefined
   const type = types.get(field.name)
   return type === undefined ? `there is no column ${field.name}` : `the column ${field.name} is of type ${type}`

@@ -11,7 +11,7 @@ import { rules } from '../../cli/contract/rules.js'
 import { documentsOf } from '../../engine/contract/documents.js'
 import { operationsOf } from '../../engine/contract/operations.js'
 import type { Descriptor } from '../../engine/descriptor/define.js'
-import { integer, now, number, text, today } from '../../engine/descriptor/index.js'
+import { boolean, date, integer, now, number, text, timestamp, today } from '../../engine/descriptor/index.js'
 import { loadRegistry } from '../../engine/descriptor/load.js'
 import { type Registry, resourceFrom } from '../../engine/descriptor/registry.js'
 import { folders, product } from '../../product.js'
@@ -189,6 +189,16 @@ const changes: [title: string, change: (before: Descriptors) => Descriptors, exp
     'a field that is no longer required',
     books({ required: ['status', 'created'] }),
     ['became-optional Book.title: readers', 'became-optional BookCreate.title'],
+  ],
+  [
+    'text to date',
+    fields({ subtitle: date() }),
+    ['type-narrowed Book.subtitle', 'type-narrowed BookCreate.subtitle: writers'],
+  ],
+  [
+    'text to boolean',
+    fields({ subtitle: boolean() }),
+    ['type-changed Book.subtitle: readers', 'type-changed BookCreate.subtitle: writers'],
   ],
   [
     'integer to number',
@@ -424,6 +434,63 @@ for (const [where, value, expected] of edits) {
     assert.ok(differences.length > 0)
   })
 }
+
+/** Rules of a field that change, and who breaks. A rule that becomes stricter breaks writers, a looser one readers. */
+const [stricter, looser, both] = [['BookCreate'], ['Book'], ['Book', 'BookCreate']]
+const field = (spec: Descriptor['fields'][string]) => documentOf(registryOf(fields({ extra: spec })(original)))
+const ruled: [
+  title: string,
+  spec: [before: Descriptor['fields'][string], after: Descriptor['fields'][string]],
+  rule: string,
+  breaks: string[] | undefined,
+][] = [
+  ['oneOf', [text(), text({ oneOf: ['a', 'b'] })], 'bound-tightened', stricter],
+  ['no oneOf', [text({ oneOf: ['a', 'b'] }), text()], 'bound-loosened', looser],
+  ['a further value', [text({ oneOf: ['a'] }), text({ oneOf: ['a', 'b'] })], 'value-added', looser],
+  ['a value less', [integer({ oneOf: [1, 2] }), integer({ oneOf: [1] })], 'value-removed', stricter],
+  ['a greater min', [number({ min: 0 }), number({ min: 1 })], 'bound-tightened', stricter],
+  ['a lower min', [integer({ min: 1 }), integer({ min: 0 })], 'bound-loosened', looser],
+  ['a later min', [date({ min: '2026-01-01' }), date({ min: '2026-02-01' })], 'bound-tightened', stricter],
+  [
+    'a later max, with another offset',
+    [timestamp({ max: '2026-01-01T00:00:00+02:00' }), timestamp({ max: '2026-01-01T00:00:00+01:00' })],
+    'bound-loosened',
+    looser,
+  ],
+  ['maxLength', [text(), text({ maxLength: 9 })], 'bound-tightened', stricter],
+  ['a longer maxLength', [text({ maxLength: 9 }), text({ maxLength: 10 })], 'bound-loosened', looser],
+  [
+    'another pattern',
+    [text({ maxLength: 9, pattern: 'a+' }), text({ maxLength: 9, pattern: 'b+' })],
+    'pattern-changed',
+    both,
+  ],
+  ['date to text', [date(), text()], 'type-widened', looser],
+  ['date to timestamp', [date(), timestamp()], 'type-changed', both],
+]
+for (const [title, [from, to], rule, breaks] of ruled) {
+  test(`a rule or kind that changes: ${title}`, () => {
+    const differences = compare(field(from), field(to)).filter((one) => !isWording(one))
+    const expected = both?.map((schema) => {
+      const who = breaks?.includes(schema) ? (schema === 'Book' ? ': readers' : ': writers') : ''
+      return `${rule} ${schema}.extra${who}`
+    })
+    assert.equal(
+      differences.map(summaryOf).map((summary) => summary.replace(/: the [\w -]+/, '')),
+      expected,
+    )
+  })
+}
+
+test('a oneOf field that becomes required is one change', () => {
+  const state = fields({ state: text({ oneOf: ['a', 'b'] }) })(original)
+  assert.equal(
+    compare(documentOf(registryOf(state)), documentOf(registryOf(require('state')(state))))
+      .filter((one) => !isWording(one))
+      .map(summaryOf),
+    ['became-required Book.state', 'became-required BookCreate.state: writers'],
+  )
+})
 
 test('values of a list: one more breaks readers, one less breaks writers', () => {
   const place = (schema: string) => ['components', 'schemas', schema, 'properties', 'title', 'enum']

@@ -74,7 +74,7 @@ test('tables of another program stop the start, and are left as they are', async
   assert.is(code, 1)
   assert.match(
     output,
-    'table "departments": another program has created the table. To serve it, run: npm run migrate -- --adopt\n',
+    'table "departments": "departments" is a table of another program, which cannot be served. Set table to another name in the descriptor, or rename the other one.\n',
   )
   assert.equal(await other.run('select * from departments'), [{ id: 1, name: 'Only' }])
   other.close()

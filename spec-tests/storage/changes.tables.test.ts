@@ -1,9 +1,9 @@
 /** Changes of whole tables, and of tables that others use: former tables and columns, references, views and columns of other programs. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { integer, text } from '../../engine/descriptor/index.js'
-import type { Registry, Resource } from '../../engine/descriptor/registry.js'
-import { describeDifference } from '../../engine/storage/migration/difference.js'
+import { date, integer, number, text, timestamp } from '../../engine/descriptor/index.js'
+import type { Registry, Resource, RowValues } from '../../engine/descriptor/registry.js'
+import { type Difference, describeDifference } from '../../engine/storage/migration/difference.js'
 import { migrateStorage, planStorage } from '../../engine/storage/open.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl, server, sharedDatabase } from '../support/database.js'
@@ -211,6 +211,56 @@ for (const [name, after, message, approval] of misspelt) {
     })
     assert.match(await refusal(registryOf(after), url), message)
     assert.is(await refusal(registryOf(after), url, [approval]), 'not refused')
+  })
+}
+
+const ruled: [name: string, fields: [before: Fields, after: Fields], rows: RowValues[], message: RegExp | undefined][] =
+  [
+    [
+      'oneOf',
+      [{ a: text() }, { a: text({ oneOf: ['x', 'y'] }) }],
+      ['x', 'z', null, 'Y', 'w', 'v'].map((a) => ({ a })),
+      /column "a": 4 rows \(id 2, 4, 5, …\) have a value that breaks a rule of the field: it must be one of "x", "y"; "z" is not/,
+    ],
+    [
+      'max',
+      [{ a: integer() }, { a: integer({ max: 2 }) }],
+      [{ a: 2 }, { a: 3 }],
+      /1 row \(id 2\) has .* at most 2; 3 is/,
+    ],
+    [
+      'min of number',
+      [{ a: number() }, { a: number({ min: 0 }) }],
+      [{ a: -0.5 }],
+      /it must be at least 0; -0.5 is less/,
+    ],
+    [
+      'min of date',
+      [{ a: date() }, { a: date({ min: '2026-01-01' }) }],
+      [{ a: '2025-12-31' }],
+      /2026-01-01 or later; 2025/,
+    ],
+    [
+      'max of timestamp',
+      [{ a: timestamp() }, { a: timestamp({ max: '2026-01-01T00:00:00Z' }) }],
+      [{ a: '2026-01-01T00:00:00.000Z' }, { a: '2026-01-01T00:00:00.001Z' }],
+      /1 row \(id 2\) has .* 2026-01-01T00:00:00Z or earlier/,
+    ],
+    ['maxLength', [{ a: text() }, { a: text({ maxLength: 2 }) }], [{ a: '😀😀' }, { a: 'abc' }], /1 row \(id 2\) has/],
+    ['a rule that holds', [{ a: text() }, { a: text({ minLength: 1 }) }], [{ a: 'x' }, { a: null }], undefined],
+  ]
+for (const [name, [before, after], members, message] of ruled) {
+  test(`rows that break a new rule are counted by the plan, and a start is not refused: ${name}`, async () => {
+    const url = await freshUrl()
+    await prepare(registryOf({ fields: before }), url, { members })
+    const changed = registryOf({ fields: after })
+    const { differences } = await planStorage(changed, url, 5_000, { withRules: true })
+    assert.is(differences.length, message ? 1 : 0)
+    if (message) assert.match(describeDifference(differences[0] as Difference), message)
+    assert.equal((await planStorage(changed, url, 5_000)).differences, [])
+    const storage = await open(changed, url)
+    assert.equal(await servedRows(storage, changed[1] as Resource), members)
+    await storage.close()
   })
 }
 

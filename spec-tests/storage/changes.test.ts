@@ -1,11 +1,11 @@
 /** Every change of a descriptor whose table has rows, on both databases: what a start does, what it asks for, what it refuses. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { integer, number, text, today } from '../../engine/descriptor/index.js'
+import { boolean, date, integer, number, text, timestamp, today } from '../../engine/descriptor/index.js'
 import { newRow, type Resource, type RowValues } from '../../engine/descriptor/registry.js'
 import { migrateStorage, planStorage } from '../../engine/storage/open.js'
 import { storageOptions } from '../../support/storageOptions.js'
-import { freshUrl } from '../support/database.js'
+import { freshUrl, server } from '../support/database.js'
 import { insertion } from '../support/insertion.js'
 import { open, refusal, registryOf, servedRows, team, type Version } from '../support/members.js'
 
@@ -355,6 +355,104 @@ const changes: readonly Change[] = [
     ],
     after: { fields: { name: text(), size: integer() } },
     refused: /1 of 2 values do not convert: "1\.5" \(id 2\)/,
+  },
+  {
+    name: 'retype from text to date, where every value is a day',
+    before: { fields: { due: text({ unique: true }) } },
+    rows: [{ due: '2024-02-29' }, { due: null }],
+    after: { fields: { due: date({ unique: true, filter: true }) } },
+    ...(server && {
+      refused: /column "due": the field is of kind date, .* type text; all 1 values convert\. .*retype:members\.due$/,
+      approvals: ['retype:members.due'],
+    }),
+    served: [{ due: '2024-02-29' }, { due: null }],
+    created: { due: '2026-03-01' },
+  },
+  {
+    name: 'retype from text to date, where values are no days',
+    before: { fields: { due: text() } },
+    rows: ['2024-02-29', 'tomorrow', '2026-02-30', '', '2026-03-01T00:00:00Z'].map((due) => ({ due })),
+    after: { fields: { due: date() } },
+    refused:
+      /column "due": the field is of kind date, but the column is of type text, and 4 of 5 values do not convert, such as "tomorrow" \(id 2\), "2026-02-30" \(id 3\), "" \(id 4\)\. Correct them.* \(only days such as 2026-03-01 convert\), or make the field text\(\) again/,
+    refusedApprovals: ['retype:members.due'],
+  },
+  {
+    name: 'retype from text to timestamp, where values have offsets',
+    before: { fields: { at: text() } },
+    rows: [{ at: '2026-03-01T09:30:00+01:00' }, { at: '2026-03-01T09:30:00.5Z' }, { at: null }],
+    after: { fields: { at: timestamp({ filter: true }) } },
+    refused:
+      /column "at": the field is of kind timestamp, but the column is of type text; all 2 values convert\. .*--apply retype:members\.at$/,
+    approvals: ['retype:members.at'],
+    served: [{ at: '2026-03-01T08:30:00.000Z' }, { at: '2026-03-01T09:30:00.500Z' }, { at: null }],
+    created: { at: '2026-03-01T09:30:00.000Z' },
+  },
+  {
+    name: 'retype a unique text to timestamp, where two values are the same time',
+    before: { fields: { at: text({ unique: true }) } },
+    rows: [{ at: '2026-03-01T09:30:00+01:00' }, { at: '2026-03-01T08:30:00Z' }],
+    after: { fields: { at: timestamp({ unique: true }) } },
+    refused: /column "at": .*, and some of its values, which must be unique, would become equal\. Correct them/,
+    refusedApprovals: ['retype:members.at'],
+  },
+  {
+    name: 'retype from text to boolean, and rename and require it at once',
+    before: { fields: { done: text() } },
+    rows: [{ done: 'true' }, { done: 'false' }, { done: null }],
+    after: { fields: { ready: boolean({ filter: true, renamedFrom: 'done' }) }, required: ['ready'] },
+    refused: /all 2 values convert(?:.|\n)*--apply rename:members\.done,retype:members\.ready$/,
+    approvals: ['rename:members.done', 'retype:members.ready', 'fill:members.ready=true'],
+    served: [{ ready: true }, { ready: false }, { ready: true }],
+    created: { ready: false },
+  },
+  {
+    name: 'retype from text to boolean, where a value is neither true nor false',
+    before: { fields: { done: text() } },
+    rows: [{ done: 'true' }, { done: 'yes' }, { done: '1' }],
+    after: { fields: { done: boolean() } },
+    refused: /2 of 3 values do not convert: "yes" \(id 2\), "1" \(id 3\)/,
+  },
+  {
+    name: 'retype from integer to boolean, where every value is 0 or 1',
+    before: { fields: { done: integer({ filter: true }) } },
+    rows: [{ done: 1 }, { done: 0 }, { done: null }],
+    after: { fields: { done: boolean({ filter: true }) } },
+    ...(server && { refused: /of kind boolean, .*retype:members\.done$/, approvals: ['retype:members.done'] }),
+    served: [{ done: true }, { done: false }, { done: null }],
+    created: { done: true },
+  },
+  {
+    name: 'retype from integer to boolean, where a value is 2',
+    before: { fields: { done: integer() } },
+    rows: [{ done: 1 }, { done: 2 }],
+    after: { fields: { done: boolean() } },
+    refused: /column "done": the field is of kind boolean, .* 1 of 2 values do not convert: "2" \(id 2\)/,
+  },
+  {
+    name: 'retype from boolean to text, and from date and timestamp',
+    before: { fields: { done: boolean(), due: date(), at: timestamp() } },
+    rows: [{ done: true, due: '2026-03-01', at: '2026-03-01T09:30:00.000Z' }],
+    after: { fields: { done: text(), due: text(), at: text() } },
+    refused: /retype:members\.done/,
+    approvals: server ? ['retype:members.done', 'retype:members.due', 'retype:members.at'] : ['retype:members.done'],
+    served: [{ done: 'true', due: '2026-03-01', at: '2026-03-01T09:30:00.000Z' }],
+    created: { done: 'x', due: 'y', at: 'z' },
+  },
+  {
+    name: 'retype from timestamp to date, which loses the time',
+    before: { fields: { at: timestamp() } },
+    rows: [{ at: '2026-03-01T09:30:00.000Z' }],
+    after: { fields: { at: date() } },
+    refused: /column "at": .* 1 of 1 values do not convert: "2026-03-01.*make the field timestamp\(\) again/,
+  },
+  {
+    name: 'redact a date, and a field beside it',
+    before: { fields: { due: date(), done: boolean() } },
+    rows: [{ due: '2026-03-01', done: true }],
+    after: { fields: { due: date({ redacted: true }), done: boolean() } },
+    served: [{ due: null, done: true }],
+    created: { due: '2026-03-02', done: false },
   },
   {
     name: 'require a field that every row has',

@@ -3,14 +3,13 @@ import { randomBytes } from 'node:crypto'
 import { Client } from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { defineResource, integer, number, text } from '../../engine/descriptor/index.js'
+import { defineResource, integer, text } from '../../engine/descriptor/index.js'
 import { type Registry, resourceFrom } from '../../engine/descriptor/registry.js'
 import { migrateStorage, openStorage } from '../../engine/storage/open.js'
 import { StorageError } from '../../engine/storage/storage.js'
 import { startAndFail } from '../../support/process.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl, runOn } from '../support/database.js'
-import { insertion } from '../support/insertion.js'
 
 const thing = { name: 'Thing', area: 'Test', table: 'things', required: ['name'], create: true } as const
 const registryOf = (
@@ -31,10 +30,6 @@ const openAndList = async (url: string, registry: Registry, q = '', warn = (_: s
   }
 }
 
-/** Lets the service use the table of another program. */
-const adopt = (url: string, registry: Registry) =>
-  migrateStorage(registry, url, { ...storageOptions, waitMs: 5_000, approvals: ['adopt:things'] })
-
 /** pg warns once for each process, so the listener is there before the first test. */
 const deprecations: string[] = []
 process.on('warning', ({ name, message }) => {
@@ -42,61 +37,6 @@ process.on('warning', ({ name, message }) => {
 })
 
 const test = suite('set-up of PostgreSQL')
-
-test('existing rows are listed, found and counted, and the next id follows theirs', async () => {
-  const url = await freshUrl()
-  await runOn(url, 'create table things (id serial primary key, name varchar(50), weight numeric, kind text)')
-  await runOn(url, `insert into things values (4, 'Früher', 2.50), (9, 'Earlier', null)`)
-  const registry = registryOf({ name: text(), weight: number(), kind: text({ filter: true }) })
-  await adopt(url, registry)
-  const early = '{"id":4,"name":"Früher","weight":2.5,"kind":null}'
-  const meta = (total: number) => `"meta":{"total":${total},"limit":50,"offset":0}}`
-  assert.is(
-    await openAndList(url, registry),
-    `{"data":[${early},{"id":9,"name":"Earlier","weight":null,"kind":null}],${meta(2)}`,
-  )
-  assert.is(await openAndList(url, registry, 'FRÜH'), `{"data":[${early}],${meta(1)}`)
-  const storage = await openStorage(registry, url, storageOptions)
-  const created = await storage
-    .table(registry[0] as Registry[number])
-    .write(insertion({ name: 'Next', weight: 1, kind: null }))
-  assert.is('id' in created && created.id, 10)
-  await storage.close()
-})
-
-test('columns narrower than the descriptor asks for are read, filtered and referenced by any value', async () => {
-  const url = await freshUrl()
-  await runOn(url, 'create table things (id serial primary key, name char(9), parent integer, details jsonb)')
-  await runOn(url, `insert into things (name, parent, details) values ('Padded', 1, '{"a": 1}')`)
-  const parent = integer({ references: 'things', filter: true, unique: true })
-  const registry = registryOf({ name: text(), parent, details: text() }).map((one) => ({ ...one, create: false }))
-  await adopt(url, registry)
-  const row = '{"id":1,"name":"Padded","parent":1,"details":"{\\"a\\": 1}"}'
-  assert.is(await openAndList(url, registry), `{"data":[${row}],"meta":{"total":1,"limit":50,"offset":0}}`)
-  const storage = await openStorage(registry, url, storageOptions)
-  const table = storage.table(registry[0] as Registry[number])
-  const beyond = 3_000_000_000
-  assert.is(await table.get(beyond), undefined)
-  const { body } = await table.list({ ...firstPage, filters: { parent: BigInt(beyond) } })
-  assert.match(String(body), /^\{"data":\[\]/)
-  assert.equal(await table.conflicts({ name: 'New', parent: beyond }), [{ type: 'reference', field: 'parent' }])
-  await storage.close()
-})
-
-test('creates into columns that take no text are refused at the adoption, not each with 500', async () => {
-  const url = await freshUrl()
-  await runOn(url, 'create table things (id serial primary key, name text, details jsonb, code uuid)')
-  try {
-    await adopt(url, registryOf({ name: text(), details: text(), code: text() }))
-    assert.unreachable()
-  } catch (error) {
-    for (const column of ['details', 'code'])
-      assert.match(
-        (error as Error).message,
-        `column "${column}": a create cannot set the column, because the server accepts no text for its type. Remove the field, or set create to false.`,
-      )
-  }
-})
 
 test('a changed descriptor recreates only what it affects', async () => {
   const url = await freshUrl()
@@ -163,38 +103,6 @@ test('names too long for PostgreSQL are shortened and stay distinct', async () =
   )
   assert.is(indexes.length, 2)
 })
-
-const mismatches: [name: string, sql: string, message: RegExp][] = [
-  ['a column is missing', 'create table things (id serial primary key)', /column "name": the column does not exist/],
-  [
-    'nothing assigns ids',
-    'create table things (id bigint primary key, name text)',
-    /column "id": the database assigns no ids in this table/,
-  ],
-  [
-    'an unknown column must not be null',
-    'create table things (id serial primary key, name text, other text not null)',
-    /column "other": no field uses the column, but it is NOT NULL/,
-  ],
-  [
-    'rows share a unique value',
-    `create table things (id serial primary key, name text); insert into things (name) values ('x'), ('x')`,
-    /\(name\) is unique, but one value occurs more than once: 2 rows share that of id 1/,
-  ],
-]
-for (const [name, sql, message] of mismatches) {
-  test(`a table that does not fit is not adopted: ${name}`, async () => {
-    const url = await freshUrl()
-    await runOn(url, sql)
-    try {
-      await adopt(url, registryOf({ name: text({ unique: true }) }))
-      assert.unreachable()
-    } catch (error) {
-      assert.instance(error, StorageError)
-      assert.match((error as Error).message, message)
-    }
-  })
-}
 
 test('a start that has to wait for a lock does not stop the creates of other programs', async () => {
   const url = await freshUrl()

@@ -104,11 +104,11 @@ test('a file that is not a database stops the start and is not changed', async (
   assert.is(readFileSync(path, 'utf8'), bytes)
 })
 
-const command = (name: string, args: readonly string[], path: string): string => {
+const command = (name: string, path: string): string => {
   const file = join(import.meta.dirname, '..', '..', 'cli', `${name}.js`)
   const env = { ...process.env, DATABASE_URL: `sqlite:${path}` }
   const { shell = 'exec "$0" "$@"' } = obeyingPermissions
-  const { status, stdout, stderr } = spawnSync('sh', ['-c', shell, process.execPath, file, ...args], {
+  const { status, stdout, stderr } = spawnSync('sh', ['-c', shell, process.execPath, file], {
     env,
     encoding: 'utf8',
   })
@@ -123,7 +123,7 @@ test('the commands that only read name what is wrong too', () => {
   const wal = join(closed, 'wal.sqlite')
   const database = new Database(wal)
   database.pragma('journal_mode = WAL')
-  database.exec('create table registry_origins (name text primary key, origin text)')
+  database.exec('create table registry_tables (name text primary key)')
   database.close()
   chmodSync(wal, 0o644)
   chmodSync(closed, 0o555)
@@ -136,11 +136,7 @@ test('the commands that only read name what is wrong too', () => {
     [join(text, 'x.sqlite'), /cannot be used: \S+ is a file, not a folder; use another path/],
   ]
   for (const [path, message] of cases) {
-    for (const [name, ...args] of [['plan'], ['migrate', '--release'], ['migrate', '--adopt']] as [
-      string,
-      ...string[],
-    ][])
-      assert.match(command(name, args, path), message)
+    assert.match(command('plan', path), message)
   }
   // Otherwise an ordinary user could not remove it.
   chmodSync(closed, 0o755)

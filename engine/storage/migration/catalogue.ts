@@ -6,13 +6,15 @@ export interface CatalogueColumn {
   readonly name: string
   /** As the database names it: `text`, `character varying(20)`. */
   readonly type: string
-  /** The kind of field whose values it stores; undefined if there is none. */
+  /** The kind of field whose values it stores; undefined if there is none. Where kinds share a type, that of its last field. */
   readonly kind: Kind | undefined
   readonly isNotNull: boolean
   /** Why a create cannot set it: `the database computes its values`. */
   readonly whyReadOnly?: string | undefined
   /** The SQL of the value if an insert omits it. */
   readonly default: string | null
+  /** Whether no field used it when the table was last changed: it is not the former name of a later field. */
+  readonly isKnownUnused: boolean
 }
 
 interface ForeignKey {
@@ -27,8 +29,8 @@ export interface CatalogueTable {
   readonly name: string
   /** What it is, if it cannot be served: `a view`, `a partitioned table`. */
   readonly unservableAs?: string | undefined
-  /** Who created it. The engine never alters a table of another program; it serves one that was adopted. */
-  readonly origin: 'engine' | 'adopted' | 'unknown'
+  /** Whether the engine has created it: it has objects that the engine derives. */
+  readonly isOwn: boolean
   readonly columns: readonly CatalogueColumn[]
   /** Whether `id` is an integer that identifies a row. */
   readonly hasId: boolean

@@ -1,13 +1,13 @@
-/** Compares a field with its column: the type, NOT NULL and the foreign key. */
+/** Compares a field with its column: the kind of its values, NOT NULL and the foreign key. */
 import { type Kind, kindOf } from '../../descriptor/kinds.js'
 import type { Field, GivenValue, Registry, Resource } from '../../descriptor/registry.js'
 import { refusalOf } from '../../descriptor/valueRules.js'
 import { tableNameOf } from '../schema.js'
 import type { CatalogueColumn, CatalogueTable, ColumnShape } from './catalogue.js'
-import { convertible, converts } from './conversions.js'
+import { convert, convertible } from './conversions.js'
 import { type Approvals, applyCommand, type Difference } from './difference.js'
 import type { MigrationDialect } from './migrationDialect.js'
-import { exampleRows, idsOf, rowCount, valuesOf } from './rowChecks.js'
+import { exampleRows, idsOf, maxExamples, rowCount, valuesOf } from './rowChecks.js'
 
 /** What a table is compared with, and what was approved. */
 export interface Comparison {
@@ -24,13 +24,20 @@ interface ComparedColumn {
   readonly differences: readonly Difference[]
 }
 
-/** A difference that a change of the rows or of the descriptor must resolve. */
-export const blocked = ({ resource }: Comparison, column: string, message: string, advice: string): Difference => ({
+/** A difference that prevents a start: it must be approved or, without an approval, the rows or the descriptor must change. */
+export const blocked = (
+  { resource }: Comparison,
+  column: string,
+  message: string,
+  advice: string,
+  approval?: string,
+): Difference => ({
   table: resource.table,
   column,
   message,
   advice,
   isBlocking: true,
+  ...(approval !== undefined && { approval }),
 })
 
 const rowsOf = ({ database, current }: Comparison) => ({ database, table: current.name })
@@ -41,33 +48,41 @@ const givenValue = (kind: Kind, text: string): GivenValue => {
   return (typeof value === 'bigint' ? Number(value) : value) as GivenValue
 }
 
-const maxExamples = 3
-
-/** Compares the type of a column whose values are of another kind. */
+/** Compares a field with a column whose values are of another kind. */
 const compareKind = async (
   comparison: Comparison,
-  { name, kind }: Field,
+  { name, kind, unique }: Field,
   column: CatalogueColumn,
   shape: ColumnShape,
 ): Promise<ComparedColumn> => {
   const { database, resource, approvals } = comparison
-  const what = `the field is of kind ${kind}, but the column is of type ${column.type}`
+  const from = column.kind as Kind
+  const { type, bind } = database.columnOf(kind)
   const values = await valuesOf(rowsOf(comparison), column.name)
-  const wrong = values.filter(({ value }) => !converts(value, column.kind ?? 'text', kind))
+  const converted = values.map(({ value }) => convert(value, from, kind))
+  const isStoredAlready = (value: string, to: GivenValue | undefined) =>
+    to !== undefined && String(bind?.(to as never) ?? to) === value
+  if (column.type === type && values.every(({ value }, n) => isStoredAlready(value, converted[n])))
+    return { shape, differences: [] }
+  const what = `the field is of kind ${kind}, but the column is of type ${column.type}`
+  const refused = (message: string) => {
+    const advice = `Correct them${database.correctedWith} (${convertible[kind]} convert), or make the field ${from}() again.`
+    return { shape, differences: [blocked(comparison, name, `${what}, and ${message}.`, advice)] }
+  }
+  const wrong = values.filter((_, n) => converted[n] === undefined)
   if (wrong.length > 0) {
     const shown = wrong.slice(0, maxExamples).map(({ id, value }) => `${JSON.stringify(value.slice(0, 40))} (id ${id})`)
     const which = `${wrong.length > maxExamples ? ', such as ' : ': '}${shown.join(', ')}`
-    const message = `${what}, and ${wrong.length} of ${values.length} values do not convert${which}.`
-    const advice = `Correct them${database.correctedWith} (${convertible[kind]} convert), or make the field ${column.kind}() again.`
-    return { shape, differences: [blocked(comparison, name, message, advice)] }
+    return refused(`${wrong.length} of ${values.length} values do not convert${which}`)
   }
+  const distinct = (all: readonly unknown[]) => new Set(all).size
+  if (unique && distinct(converted) < distinct(values.map(({ value }) => value)))
+    return refused('some of its values, which must be unique, would become equal')
   const approval = `retype:${resource.table}.${name}`
-  if (approvals.has(approval)) {
-    return { shape: { ...shape, type: database.columnOf(kind).type, convertTo: kind }, differences: [] }
-  }
-  const message = `${what}; all ${values.length} values convert.`
+  if (approvals.has(approval)) return { shape: { ...shape, type, convertTo: kind }, differences: [] }
   const advice = `To convert them, run: ${applyCommand(approval)}`
-  return { shape, differences: [{ ...blocked(comparison, name, message, advice), approval }] }
+  const message = `${what}; all ${values.length} values convert.`
+  return { shape, differences: [blocked(comparison, name, message, advice, approval)] }
 }
 
 /** The existing table, perhaps under its former name; undefined if it is to be created. */
@@ -87,8 +102,8 @@ export const compareDefault = async (
   const { database, registry } = comparison
   const target = tableNameOf(registry, references)
   const present = await presentTable(comparison, target)
-  // The table that is referenced is refused itself.
-  if (present?.hasId === false) return undefined
+  // A table of another program is refused itself.
+  if (present?.isOwn === false) return undefined
   if (present && (await rowCount({ database, table: present.name }, (query) => query.where({ id: value }))) > 0)
     return undefined
   const message = `existing rows would get ${value}, which is not the id of a row in "${target}".`
@@ -102,15 +117,10 @@ export const fillDifference = (
   message: string,
 ): Difference => {
   const approval = `fill:${comparison.resource.table}.${name}`
+  const correct = `Correct the rows${comparison.database.correctedWith}, or give them a value`
   if (preset === undefined)
-    return blocked(
-      comparison,
-      name,
-      message,
-      `Correct the rows${comparison.database.correctedWith}, or give them a value: ${applyCommand(`${approval}=VALUE`)}`,
-    )
-  const advice = `To give them the default, run: ${applyCommand(approval)}`
-  return { ...blocked(comparison, name, message, advice), approval }
+    return blocked(comparison, name, message, `${correct}: ${applyCommand(`${approval}=VALUE`)}`)
+  return blocked(comparison, name, message, `To give them the default, run: ${applyCommand(approval)}`, approval)
 }
 
 /** The value that was approved for the rows without one, or why it is not valid; undefined if nothing was approved. */
@@ -132,46 +142,6 @@ export const approvedFill = async (
   return difference ? { difference } : { value }
 }
 
-/** Finds rows that contradict what the descriptor newly requires of a column. */
-const compareRows = async (
-  comparison: Comparison,
-  field: Field,
-  column: CatalogueColumn,
-  target: string | undefined,
-): Promise<Difference[]> => {
-  const { database, current } = comparison
-  const { name, kind, references, redacted } = field
-  const differences: Difference[] = []
-  // A table of the engine has such values only if another program has stored them since.
-  const isUnservable =
-    current.origin === 'unknown' && !redacted ? database.isUnservable({ ...field, name: column.name }) : undefined
-  if (isUnservable && column.kind === kind) {
-    const unservable = await exampleRows(rowsOf(comparison), (query) =>
-      query.whereNotNull(column.name).whereRaw(isUnservable as never),
-    )
-    const message = `${idsOf(unservable)} a value that is not ${kindOf(kind).expected}, and would be served as null.`
-    const advice = `Correct these values${database.correctedWith}, or remove the field.`
-    if (unservable.count > 0) differences.push(blocked(comparison, name, message, advice))
-  }
-  if (target !== undefined) {
-    const { knex } = database
-    const asText = (name: string) => knex.raw('cast(?? as text)', [name]) as never
-    const present = await presentTable(comparison, target)
-    // The table that is referenced is refused itself.
-    if (present?.hasId === false) return differences
-    const lost = await exampleRows(rowsOf(comparison), (query) => {
-      const given = query.whereNotNull(column.name)
-      if (present === undefined) return given
-      if (column.kind === kind) return given.whereNotIn(column.name, knex(present.name).select('id'))
-      return given.whereNotIn(asText(column.name), knex(present.name).select(asText('id')))
-    })
-    const message = `the field references ${references}, but ${idsOf(lost)} a value that is not the id of a row in "${target}".`
-    const advice = `Correct these values or set them to null${database.correctedWith}, or remove references from the field.`
-    if (lost.count > 0) differences.push(blocked(comparison, name, message, advice))
-  }
-  return differences
-}
-
 /** The rows without a value that the descriptor newly requires, and the value that they get, if that was approved. */
 const compareNulls = async (
   comparison: Comparison,
@@ -180,24 +150,41 @@ const compareNulls = async (
 ): Promise<{ readonly value?: GivenValue; readonly difference?: Difference }> => {
   const empty = await exampleRows(rowsOf(comparison), (query) => query.whereNull(column.name))
   if (empty.count === 0) return {}
-  const filled = await approvedFill(comparison, field)
-  if (filled) return filled
   const message = `the descriptor requires a value, but ${idsOf(empty)} none.`
-  return { difference: fillDifference(comparison, field, message) }
+  return (await approvedFill(comparison, field)) ?? { difference: fillDifference(comparison, field, message) }
 }
 
-/** A reference that moves to another table: the same ids would mean other rows. */
-const compareTarget = (
+/** A reference to another table than before: the same ids would mean other rows, or none. */
+const compareTarget = async (
   comparison: Comparison,
-  { name, references }: Field,
+  { name, kind, references }: Field,
+  column: CatalogueColumn,
   before: string | undefined,
-  after: string,
-): Difference[] => {
-  const approval = `retarget:${comparison.resource.table}.${name}`
-  if (before === undefined || comparison.approvals.has(approval)) return []
-  const message = `the field references ${references}, but the ids in the column are those of "${before}", not of "${after}".`
-  const advice = `If they are the ids of "${after}" too, run: ${applyCommand(approval)}`
-  return [{ ...blocked(comparison, name, message, advice), approval }]
+  target: string,
+): Promise<Difference[]> => {
+  const { database, resource, approvals } = comparison
+  const { knex } = database
+  const differences: Difference[] = []
+  const approval = `retarget:${resource.table}.${name}`
+  if (before !== undefined && !approvals.has(approval)) {
+    const message = `the field references ${references}, but the ids in the column are those of "${before}", not of "${target}".`
+    const advice = `If they are the ids of "${target}" too, run: ${applyCommand(approval)}`
+    differences.push(blocked(comparison, name, message, advice, approval))
+  }
+  const present = await presentTable(comparison, target)
+  // A table of another program is refused itself.
+  if (present?.isOwn === false) return differences
+  const asText = (column: string) => knex.raw('cast(?? as text)', [column]) as never
+  const lost = await exampleRows(rowsOf(comparison), (query) => {
+    const given = query.whereNotNull(column.name)
+    if (present === undefined) return given
+    if (column.kind === kind) return given.whereNotIn(column.name, knex(present.name).select('id'))
+    return given.whereNotIn(asText(column.name), knex(present.name).select(asText('id')))
+  })
+  if (lost.count === 0) return differences
+  const message = `the field references ${references}, but ${idsOf(lost)} a value that is not the id of a row in "${target}".`
+  const advice = `Correct these values or set them to null${database.correctedWith}, or remove references from the field.`
+  return [...differences, blocked(comparison, name, message, advice)]
 }
 
 /** Compares a field with the column that has its values. */
@@ -207,32 +194,25 @@ export const compareColumn = async (
   column: CatalogueColumn,
   shape: ColumnShape,
 ): Promise<ComparedColumn> => {
-  const { registry, current } = comparison
-  const { required, references } = field
+  const { database, registry } = comparison
+  const { kind, required, references, redacted } = field
   if (column.kind === undefined) {
     const message = `the column is of type ${column.type || 'none'}, which no field can store.`
     const advice = 'Change the type of the column, or remove the field.'
     return { shape, differences: [blocked(comparison, field.name, message, advice)] }
   }
-  if (column.whyReadOnly != null && comparison.resource.create && current.origin !== 'engine') {
-    const message = `a create cannot set the column, because ${column.whyReadOnly}.`
-    const advice = 'Remove the field, or set create to false.'
-    return { shape, differences: [blocked(comparison, field.name, message, advice)] }
-  }
-  const typed =
-    column.kind === field.kind ? { shape, differences: [] } : await compareKind(comparison, field, column, shape)
+  // Nothing says of which kind the values of a redacted column are, unless its type does.
+  const isKept = column.kind === kind || (redacted && column.type === database.columnOf(kind).type)
+  const typed = isKept ? { shape, differences: [] } : await compareKind(comparison, field, column, shape)
   const wanted = references === undefined ? undefined : tableNameOf(registry, references)
   // A key to a table that is renamed follows it.
   const present = wanted === undefined ? undefined : await presentTable(comparison, wanted)
-  const isFollowing = present !== undefined && present.name === shape.target
-  const target = isFollowing ? shape.target : wanted
-  // Foreign keys are only added to tables of the engine.
-  const isNewTarget = target !== shape.target && current.origin === 'engine'
+  const target = present && present.name === shape.target ? shape.target : wanted
+  const isNewTarget = target !== undefined && target !== shape.target
   const fill = required && !column.isNotNull ? await compareNulls(comparison, field, column) : {}
-  const rows = await compareRows(comparison, field, column, isNewTarget ? target : undefined)
-  const moved = isNewTarget && target !== undefined ? compareTarget(comparison, field, shape.target, target) : []
+  const moved = isNewTarget ? await compareTarget(comparison, field, column, shape.target, target) : []
   return {
     shape: { ...typed.shape, isNotNull: required, target, fill: fill.value },
-    differences: [...typed.differences, ...moved, ...(fill.difference ? [fill.difference] : []), ...rows],
+    differences: [...typed.differences, ...(fill.difference ? [fill.difference] : []), ...moved],
   }
 }

@@ -1,5 +1,6 @@
-/** Which stored values convert to another kind without loss. */
-import { isValueOf, type Kind } from '../../descriptor/kinds.js'
+/** Converts stored values to another kind, if nothing is lost. */
+import { isValueOf, type Kind, kindOf } from '../../descriptor/kinds.js'
+import type { GivenValue } from '../../descriptor/registry.js'
 
 /** What a value must be to be converted, to complete the sentence "… convert". */
 export const convertible: Readonly<Record<Kind, string>> = {
@@ -11,20 +12,25 @@ export const convertible: Readonly<Record<Kind, string>> = {
   timestamp: 'only times such as 2026-03-01T09:30:00Z',
 }
 
-/** A number as text that converts back to the same number: the shortest form, as JavaScript prints it. */
-export const numberAsText = (value: number): string => String(value)
-
-/** Whether a text is the shortest form of its number: `007`, `1e3` and `1.50` are not. */
-const isShortest = (text: string): boolean => numberAsText(Number(text)) === text
-
-const booleans = { text: ['true', 'false'], integer: ['0', '1'] }
-
-/** Whether a value, given as text, can be converted. */
-export const converts = (value: string, from: Kind, to: Kind): boolean => {
-  if (to === 'text') return true
-  if (to === 'boolean') return (booleans[from as 'text'] ?? []).includes(value)
-  if (to === 'date' || to === 'timestamp') return from === 'text' && isValueOf(to, value)
-  if (from !== 'integer' && from !== 'number' && (from !== 'text' || !isShortest(value))) return false
+const toNumber = (text: string, from: Kind, to: Kind): number | undefined => {
+  const number = Number(text)
+  // `007`, `1e3` and `1.50` are not the shortest form of their numbers.
+  if (from === 'text' ? String(number) !== text : from !== 'integer' && from !== 'number') return undefined
   // An integer beyond 2^53 is not exact as a double.
-  return isValueOf(to, Number(value)) && (from !== 'integer' || isValueOf('integer', Number(value)))
+  return isValueOf(to, number) && (from !== 'integer' || isValueOf('integer', number)) ? number : undefined
+}
+
+const booleans: Partial<Record<Kind, Readonly<Record<string, boolean>>>> = {
+  text: { true: true, false: false },
+  integer: { 1: true, 0: false },
+}
+
+/** The value of kind `to` for one of kind `from`, which is given as text; undefined if there is none. */
+export const convert = (text: string, from: Kind, to: Kind): GivenValue | undefined => {
+  if (to === 'boolean') return booleans[from]?.[text]
+  if (to === 'integer' || to === 'number') return toNumber(text, from, to)
+  // A boolean is 1 or 0 on SQLite.
+  if (to === 'text') return from === 'boolean' ? String(booleans.integer?.[text] ?? text) : text
+  if (from !== 'text' || !isValueOf(to, text)) return undefined
+  return kindOf(to).canonical?.(text as never) ?? text
 }

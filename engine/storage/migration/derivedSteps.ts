@@ -7,10 +7,10 @@ import { rowCount } from './rowChecks.js'
 export const withoutDescriptor = (table: string): Resource =>
   resourceFrom(table, { name: table, area: '', table, fields: {}, required: [], create: false }, [])
 
-/** Triggers use columns, so they are dropped before them. */
-const dropOrder = ['trigger', 'index', 'table', 'column']
+/** Triggers use tables, so they are dropped before them. A column stays: it shows that the engine has created the table. */
+const dropOrder = ['trigger', 'index', 'table']
 
-/** Drops everything derived from a table, including objects of earlier descriptors. */
+/** Drops what is derived from a table, including objects of earlier descriptors. */
 export const dropDerived = async (database: MigrationDialect, resource: Resource): Promise<string[]> => {
   const { indexes, bookkeeping } = database.derivedObjects(resource)
   const { names } = await database.existingObjects(resource)

@@ -21,7 +21,7 @@ export const applyCommand = (approval: string): string => `npm run migrate -- --
 
 /**
  * A sentence with one command for several approvals, each of which is refused without the others; undefined if no approval is missing, or if
- * one approval or `--adopt` is enough.
+ * one is enough.
  */
 export const applyTogether = (
   differences: readonly Difference[],
@@ -31,12 +31,11 @@ export const applyTogether = (
     isBlocking && approval !== undefined ? [approval] : [],
   )
   const approvals = [...given, ...missing]
-  if (missing.length === 0 || approvals.length === 1 || approvals.every((approval) => approval.startsWith('adopt:')))
-    return undefined
+  if (missing.length === 0 || approvals.length === 1) return undefined
   return `If all of this is what you want, run: ${applyCommand(approvals.join(','))}`
 }
 
-const verbs = ['add', 'adopt', 'create', 'drop', 'fill', 'rename', 'retarget', 'retype']
+const verbs = ['add', 'create', 'drop', 'fill', 'rename', 'retarget', 'retype']
 
 /** The entries of `--apply`, joined by commas; a value that fills rows may have commas too. */
 export const splitApprovals = (given: string): string[] =>

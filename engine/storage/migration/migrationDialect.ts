@@ -1,6 +1,5 @@
 /** What a database provides for migrations: reading its catalogue, and the SQL of each change. */
-import type { Knex } from 'knex'
-import type { Field, Resource, RowValues } from '../../descriptor/registry.js'
+import type { Resource, RowValues } from '../../descriptor/registry.js'
 import type { DerivedObject, ObjectName, SchemaDialect } from '../schema.js'
 import type { CatalogueTable, TableShape } from './catalogue.js'
 import type { Difference } from './difference.js'
@@ -70,8 +69,8 @@ export interface MigrationDialect extends SchemaDialect {
   tableNames(): Promise<string[]>
   /** A table; undefined if it does not exist. */
   catalogue(table: string): Promise<CatalogueTable | undefined>
-  /** A condition: the column of a field has a value that the field cannot have, and that is served as null; undefined if none can. */
-  isUnservable(field: Field): Knex.Raw | undefined
+  /** Makes `isKnownUnused` true for a column, if the catalogue does not show it anyway. */
+  rememberUnused(table: string, column: string): string[]
   /** Whether a new shape means that everything derived from the table must be created again. */
   rebuilds(current: CatalogueTable, shape: TableShape): boolean
   /** What prevents a new shape of a table, if the database itself would not report an error. */
@@ -80,14 +79,14 @@ export interface MigrationDialect extends SchemaDialect {
   reshape(current: CatalogueTable, shape: TableShape): string[]
   /** The tables whose rows the engine counts. */
   countedTables(): Promise<string[]>
+  /** Marks a table as the engine's until everything derived from it is created again, if nothing else shows it. */
+  claim(table: string): string[]
   /** Deletes what the engine's own tables hold about a table. */
   forget(table: string): string[]
   /** The SQL that creates the engine's own tables, by name. */
   readonly ownTables: Readonly<Record<string, OwnTable>>
   /** The steps for the engine's own functions, if the database has any. */
   functionSteps?(): Promise<Step[]>
-  /** Drops the engine's own tables and functions, which no table uses any more. */
-  dropOwn(): string[]
   derivedObjects(resource: Resource): DerivedObjects
   /** Reads the catalogue of a table. */
   existingObjects(resource: Resource): Promise<ExistingObjects>

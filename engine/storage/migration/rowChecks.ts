@@ -13,7 +13,7 @@ interface ExampleRows {
   readonly ids: readonly string[]
 }
 
-const maxExamples = 3
+export const maxExamples = 3
 
 const ask = async <T>({ database }: Rows, query: Knex.QueryBuilder): Promise<T[]> =>
   database.execute<T>(query.toString())

@@ -2,7 +2,7 @@
 
 import { didYouMean } from '../../descriptor/nearest.js'
 import type { Field, GivenValue } from '../../descriptor/registry.js'
-import { constantDefault, unusedColumnsTable } from '../schema.js'
+import { constantDefault } from '../schema.js'
 import { type CatalogueColumn, type ColumnShape, columnOf, shapeOf, type TableShape } from './catalogue.js'
 import {
   approvedFill,
@@ -12,7 +12,7 @@ import {
   compareDefault,
   fillDifference,
 } from './columnDifferences.js'
-import { Approvals, applyCommand, type Difference } from './difference.js'
+import { applyCommand, type Difference } from './difference.js'
 import { exampleRows, rowCount } from './rowChecks.js'
 
 export interface ComparedTable {
@@ -32,13 +32,6 @@ export const unusedColumns = ({ resource, current }: Comparison): CatalogueColum
   return current.columns.filter(({ name }) => !isUsed(name))
 }
 
-/** The columns that were unused before, as `TABLE.COLUMN`. */
-const knownUnused = async ({ database }: Comparison): Promise<Set<string>> => {
-  if (!(await database.catalogue(unusedColumnsTable))) return new Set()
-  const rows = await database.execute<{ name: string }>(`select name from ${unusedColumnsTable}`)
-  return new Set(rows.map(({ name }) => name))
-}
-
 /** Why a missing column cannot just be added; undefined if it can. */
 const compareMissing = async (
   comparison: Comparison,
@@ -47,7 +40,6 @@ const compareMissing = async (
 ): Promise<Difference | undefined> => {
   const { database, resource, current, approvals } = comparison
   const { name, kind, required } = field
-  if (current.origin !== 'engine') return undefined
   const rows = await rowCount({ database, table: current.name })
   if (rows === 0) return undefined
   const approval = `add:${resource.table}.${name}`
@@ -58,14 +50,13 @@ const compareMissing = async (
       unused.map((column) => column.name),
     )
     const message = `the field was renamed from "${field.renamedFrom}", but the table has neither column${suggestion || '.'}`
-    return { ...blocked(comparison, name, message, `If the field is new, run: ${applyCommand(approval)}`), approval }
+    return blocked(comparison, name, message, `If the field is new, run: ${applyCommand(approval)}`, approval)
   }
-  const known = await knownUnused(comparison)
-  const similar = unused.filter((column) => column.kind === kind && !known.has(`${current.name}.${column.name}`))
+  const similar = unused.filter((column) => column.kind === kind && !column.isKnownUnused)
   if (similar.length > 0 && !approvals.has(approval)) {
     const message = `the column does not exist, and no field uses "${similar.map((column) => column.name).join('", "')}".`
     const advice = `If the field was renamed, give it renamedFrom. If it is new, run: ${applyCommand(approval)}`
-    return { ...blocked(comparison, name, message, advice), approval }
+    return blocked(comparison, name, message, advice, approval)
   }
   if (!required || filled !== undefined) return undefined
   const value = constantDefault(field)
@@ -85,10 +76,10 @@ const compareUnused = async (
   const drop = `drop it with its ${count} values: ${applyCommand(approval)}`
   if (resource.create && isNotNull && value === null) {
     const message = 'no field uses the column, but it is NOT NULL, so no row could be created.'
-    return { ...blocked(comparison, name, message, `Add the field again, or ${drop}`), approval }
+    return blocked(comparison, name, message, `Add the field again, or ${drop}`, approval)
   }
   const message = `no field uses the column, so its ${count} values are not served.`
-  return { ...blocked(comparison, name, message, `To remove the column, ${drop}`), approval, isBlocking: false }
+  return { ...blocked(comparison, name, message, `To remove the column, ${drop}`, approval), isBlocking: false }
 }
 
 /** A renamed field, in a table that has both its former and its new column. */
@@ -104,11 +95,11 @@ const compareBoth = async (
   const [values, formerValues] = [await valuesIn(column), await valuesIn(former)]
   const message = `the field was renamed from "${former.name}", but the table has both columns: "${former.name}" has ${formerValues} values, and "${column.name}" has ${values}.`
   const advice = `If "${former.name}" has the right values, drop the others and rename it: ${applyCommand(approval)}. Otherwise remove renamedFrom.`
-  return { ...blocked(comparison, column.name, message, advice), approval }
+  return blocked(comparison, column.name, message, advice, approval)
 }
 
-/** The compared of a table that may be altered. */
-const compareFields = async (comparison: Comparison): Promise<ComparedTable> => {
+/** Compares the descriptor of a resource with its table. */
+export const compareTable = async (comparison: Comparison): Promise<ComparedTable> => {
   const { resource, current, approvals } = comparison
   const shapes = new Map<string, ColumnShape>(shapeOf(current).columns.map((shape) => [shape.name, shape]))
   const differences: Difference[] = []
@@ -139,7 +130,7 @@ const compareFields = async (comparison: Comparison): Promise<ComparedTable> => 
       if (!column && !approvals.has(rename)) {
         const message = `the field was renamed from "${former?.name}".`
         const advice = `To rename the column, run: ${applyCommand(rename)}`
-        differences.push({ ...blocked(comparison, field.name, message, advice), approval: rename })
+        differences.push(blocked(comparison, field.name, message, advice, rename))
       }
       await compareUsed(field, (column ?? former) as CatalogueColumn)
     }
@@ -150,80 +141,4 @@ const compareFields = async (comparison: Comparison): Promise<ComparedTable> => 
     else differences.push(await compareUnused(comparison, column))
   }
   return { differences, shape: { name: resource.table, columns: [...shapes.values()] }, added }
-}
-
-/** The compared of a table of another program, which is never altered. */
-const compareExisting = (comparison: Comparison, { differences, shape, added }: ComparedTable): ComparedTable => {
-  const { database, resource, current } = comparison
-  const { table, create } = resource
-  const missing = added.map(({ name, kind }) =>
-    blocked(
-      comparison,
-      name,
-      'the column does not exist, and a table of another program is not altered.',
-      `Remove the field, or add the column: alter table "${table}" add column "${name}" ${database.columnOf(kind).type}`,
-    ),
-  )
-  const isTooStrict = ({ from, isNotNull }: ColumnShape) => {
-    const column = columnOf(current, from)
-    return create && !isNotNull && column?.isNotNull && column.default === null
-  }
-  const strict = shape.columns
-    .filter(isTooStrict)
-    .map(({ name }) =>
-      blocked(
-        comparison,
-        name,
-        'the column is NOT NULL, but the descriptor does not require it.',
-        `Add "${name}" to required.`,
-      ),
-    )
-  const own = differences
-    .filter(({ isBlocking }) => isBlocking)
-    .map(({ approval, ...difference }) =>
-      approval
-        ? { ...difference, advice: 'A table of another program is not altered: change the descriptor.' }
-        : difference,
-    )
-  const ids =
-    current.assignsIds || !create
-      ? []
-      : [
-          blocked(
-            comparison,
-            'id',
-            'the database assigns no ids in this table.',
-            'Set create to false, or give the column a default.',
-          ),
-        ]
-  return { differences: [...own, ...missing, ...strict, ...ids], shape: shapeOf(current), added: [] }
-}
-
-export const adoptApproval = (table: string): string => `adopt:${table}`
-
-/** Compares the descriptor of a resource with its table. */
-export const compare = async (comparison: Comparison): Promise<ComparedTable> => {
-  const { resource, current, approvals } = comparison
-  const unchanged = { shape: shapeOf(current), added: [] }
-  const approval = adoptApproval(resource.table)
-  if (current.unservableAs !== undefined) {
-    const message = `"${current.name}" is ${current.unservableAs}, which cannot be served.`
-    const advice = 'Set table to another name, or remove the descriptor.'
-    return { ...unchanged, differences: [{ table: resource.table, message, advice, isBlocking: true }] }
-  }
-  if (current.origin === 'unknown' && !approvals.has(approval)) {
-    const message = 'another program has created the table.'
-    const advice = 'To serve it, run: npm run migrate -- --adopt'
-    return { ...unchanged, differences: [{ table: resource.table, message, advice, approval, isBlocking: true }] }
-  }
-  if (!current.hasId) {
-    const message = 'the table has no integer primary key of that name.'
-    return {
-      ...unchanged,
-      differences: [blocked(comparison, 'id', message, 'Add one, or serve a table that has one.')],
-    }
-  }
-  if (current.origin === 'engine') return compareFields(comparison)
-  const allowingNothing = { ...comparison, approvals: new Approvals([]) }
-  return compareExisting(comparison, await compareFields(allowingNothing))
 }

@@ -1,6 +1,6 @@
 /** The tables of removed resources, which a maintainer may rename or drop. */
 import type { Registry, Resource } from '../../descriptor/registry.js'
-import { forgetOrigin, quoted } from '../schema.js'
+import { quoted } from '../schema.js'
 import { type CatalogueTable, columnOf } from './catalogue.js'
 import { dropDerived, withoutDescriptor } from './derivedSteps.js'
 import { type Approvals, applyCommand, type Difference } from './difference.js'
@@ -47,12 +47,11 @@ export const planUnused = async (
   const steps: Step[] = []
   const differences: Difference[] = []
   const isFormer = ({ name }: CatalogueTable) => registry.some(({ renamedFromTable }) => renamedFromTable === name)
-  for (const one of unused.filter((table) => table.origin === 'engine' && !isFormer(table))) {
+  for (const one of unused.filter((table) => table.isOwn && !isFormer(table))) {
     const { name: table } = one
     const approval = [...(await referencingApprovals(database, registry, table)), `drop:${table}`].join(',')
     if (approval.split(',').every((part) => approvals.has(part))) {
-      const derived = await dropDerived(database, withoutDescriptor(table))
-      const sql = [...derived, forgetOrigin(database, table), `drop table ${quoted(table)}`]
+      const sql = [...(await dropDerived(database, withoutDescriptor(table))), `drop table ${quoted(table)}`]
       steps.push({ table, about: `drop the table ${table}`, sql })
     } else {
       const rows = await rowCount({ database, table })

@@ -8,8 +8,8 @@ import {
   type TableShape,
 } from '../migration/catalogue.js'
 import type { Execute } from '../migration/migrationDialect.js'
-import { literal, objectName, originsTable, quoted } from '../schema.js'
-import { columnOf as typeOf } from './schema.js'
+import { literal, objectName, quoted } from '../schema.js'
+import { searchedColumn, columnOf as typeOf } from './schema.js'
 
 /** Columns of these types are served; the texts of jsonb and uuid are what the server prints. */
 export const kindsByType: Readonly<Record<string, Kind>> = {
@@ -33,10 +33,14 @@ export const kindsByType: Readonly<Record<string, Kind>> = {
 /** The type without its length or precision. */
 const plainType = (type: string): string => type.replace(/\(.*\)/, '')
 
+/** The comment on a column that no field used when another was added. */
+export const unusedComment = 'No field of the service uses this column.'
+
 const columnsSql = `select attname as name, format_type(atttypid, atttypmod) as type, attnotnull as "isNotNull",
     case when attgenerated <> '' or attidentity = 'a' and attname <> 'id' then 'the database computes its values'
       when atttypid in ('uuid'::regtype, 'json'::regtype, 'jsonb'::regtype) then 'the server accepts no text for its type' end as "whyReadOnly",
-    case when attidentity <> '' then 'identity' else pg_get_expr(adbin, adrelid) end as default
+    case when attidentity <> '' then 'identity' else pg_get_expr(adbin, adrelid) end as default,
+    coalesce(col_description(attrelid, attnum) = '${unusedComment}', false) as "isKnownUnused"
   from pg_attribute left join pg_attrdef on adrelid = attrelid and adnum = attnum where attrelid = to_regclass($1) and attnum > 0 and not attisdropped and attname not like 'registry\\_%'
   order by attnum`
 
@@ -48,18 +52,9 @@ const foreignKeysSql = `select conname as name, attname as column, relname as ta
   from pg_constraint join pg_attribute on attrelid = conrelid and attnum = conkey[1] join pg_class on pg_class.oid = confrelid
   where contype = 'f' and convalidated and conrelid = to_regclass($1) and cardinality(conkey) = 1`
 
-/** The tables of earlier versions are known by their triggers. */
-const hasTriggerSql = `select 1 from pg_trigger where tgrelid = to_regclass($1) and tgname like 'registry\\_%'`
-
-const originOf = async (execute: Execute, table: string): Promise<CatalogueTable['origin']> => {
-  const [origins] = await execute<{ table: string | null }>('select to_regclass($1) as table', [originsTable])
-  const [recorded] = origins?.table
-    ? await execute<Pick<CatalogueTable, 'origin'>>(`select origin from ${originsTable} where name = $1`, [table])
-    : []
-  if (recorded) return recorded.origin
-  const triggers = await execute(hasTriggerSql, [quoted(table)])
-  return triggers.length > 0 ? 'engine' : 'unknown'
-}
+/** The column stays while a table is renamed or changed, and the triggers if somebody has dropped the column. */
+const ownObjectsSql = `select 1 from pg_attribute where attrelid = to_regclass($1) and attname = '${searchedColumn}' and not attisdropped
+  union all select 1 from pg_trigger where tgrelid = to_regclass($1) and tgname like 'registry\\_%'`
 
 const uniqueSql = `select array(select attname::text from unnest(indkey) with ordinality as key (attnum, n)
       join pg_attribute on attrelid = indrelid and pg_attribute.attnum = key.attnum order by n) as columns
@@ -103,7 +98,7 @@ export const catalogueOf = async (execute: Execute, table: string): Promise<Cata
   return {
     name: table,
     unservableAs,
-    origin: await originOf(execute, table),
+    isOwn: (await execute(ownObjectsSql, named)).length > 0,
     columns: columns.map((column) => ({ ...column, kind: kindsByType[plainType(column.type)] })),
     unique: (await execute<{ columns: string[] }>(uniqueSql, named)).map((index) => index.columns),
     assignsIds: columns.some(({ name, default: value }) => name === 'id' && value !== null),
@@ -119,8 +114,10 @@ const spelling = (name: string): string =>
     then regexp_replace(${name}::text, 'e-0', 'e-') else ${name}::text::numeric::text end`
 
 /** The value of a column as one of another kind. */
-const converted = (name: string, type: string | undefined, to: Kind): string =>
-  type === 'double precision' && to === 'text' ? spelling(name) : `${name}::${typeOf(to).type}`
+const converted = (name: string, from: Kind, to: Kind): string => {
+  if (to === 'text') return from === 'number' ? spelling(name) : (typeOf(from).json?.(name) ?? `${name}::text`)
+  return to === 'boolean' && from === 'integer' ? `${name} = 1` : `${name}::${typeOf(to).type}`
+}
 
 /** Whether a shape renames, retypes or drops a column, which derived objects may use. */
 export const changesColumns = (current: CatalogueTable, shape: TableShape): boolean =>
@@ -147,7 +144,7 @@ export const alter = (current: CatalogueTable, shape: TableShape): string[] => {
         ? []
         : [
             `${table} alter column ${quoted(name)} drop default`,
-            `${table} alter column ${quoted(name)} type ${type} using ${converted(quoted(name), before?.type, convertTo)}`,
+            `${table} alter column ${quoted(name)} type ${type} using ${converted(quoted(name), before?.kind as Kind, convertTo)}`,
           ]),
       ...(fill === undefined
         ? []

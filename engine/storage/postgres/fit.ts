@@ -19,7 +19,7 @@ export const fitQuery = (registry: Registry, ask: (query: Prepared) => Promise<R
     const changed = new Map<Resource, string>()
     for (const resource of registry) {
       const found = types.get(quoted(resource.table)) ?? new Map()
-      const difference = columnDifference(resource, found, (type) => kindsByType[type])
+      const difference = columnDifference(resource, found, (type, kind) => kindsByType[type] === kind)
       if (difference !== undefined) changed.set(resource, difference)
     }
     return changed

@@ -4,7 +4,7 @@ import type { Resource } from '../../descriptor/registry.js'
 import { batchesOf } from '../migration/batches.js'
 import type { MigrationDialect } from '../migration/migrationDialect.js'
 import { type DerivedObject, quoted } from '../schema.js'
-import { alter, catalogueOf, changesColumns, tableNames } from './catalogue.js'
+import { alter, catalogueOf, changesColumns, tableNames, unusedComment } from './catalogue.js'
 import { changesTable, logStatesTable, validState } from './changeLog.js'
 import { codeOf } from './errors.js'
 import { sqlFunctions, valueFunctions } from './functions.js'
@@ -16,7 +16,6 @@ import {
   derivedObjects,
   fillSearched,
   isSearchedWrong,
-  isUnservable,
   ownTables,
   schemaDialect,
   searchedColumn,
@@ -58,7 +57,7 @@ export const migrationDialect = (
     ownTables,
     tableNames: () => tableNames(execute),
     catalogue: (table) => catalogueOf(execute, table),
-    isUnservable,
+    rememberUnused: (table, column) => [`comment on column ${quoted(table)}.${quoted(column)} is '${unusedComment}'`],
     rebuilds: changesColumns,
     shapeDifferences: () => [],
     reshape: alter,
@@ -67,6 +66,7 @@ export const migrationDialect = (
       const rows = await execute<{ name: string }>(`select distinct name from ${logStatesTable}`)
       return rows.map(({ name }) => name)
     },
+    claim: () => [],
     forget: (table) => [
       ...[changesTable, logStatesTable].map((own) => `delete from ${own} where name = '${table}'`),
       `drop function if exists ${searchedFunctionName({ table })}()`,
@@ -85,10 +85,6 @@ export const migrationDialect = (
           return { table: name, about: `create the function ${name}`, sql: [sql, remembered] }
         })
     },
-    dropOwn: () => [
-      ...sqlFunctions().map(({ name }) => `drop function if exists ${name}`),
-      ...Object.keys(ownTables).map((name) => `drop table if exists ${name}`),
-    ],
     derivedObjects: (resource) => derivedObjects(resource, trigrams),
     async existingObjects({ table }) {
       const objects = await execute<Commented>(objectsSql, [quoted(table)])

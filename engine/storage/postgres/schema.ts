@@ -2,23 +2,11 @@
  * The tables on PostgreSQL and the objects derived from them, which the server maintains whichever program writes: a column
  * with the searched text, the indexes, and the triggers that compute the text and record every change.
  */
-import type { Knex } from 'knex'
 import { type Kind, kindOf, servedValue } from '../../descriptor/kinds.js'
 import { type Field, type Resource, searchedFields } from '../../descriptor/registry.js'
 import { keysTable, ownKeys } from '../keys.js'
 import type { DerivedObjects, OwnTable } from '../migration/migrationDialect.js'
-import {
-  createOriginsTable,
-  createUnusedColumnsTable,
-  type DerivedObject,
-  indexesOf,
-  indexOf,
-  objectName,
-  originsTable,
-  quoted,
-  type SchemaDialect,
-  unusedColumnsTable,
-} from '../schema.js'
+import { type DerivedObject, indexesOf, indexOf, objectName, quoted, type SchemaDialect } from '../schema.js'
 import { changeLogTables } from './changeLog.js'
 import { longestKey } from './functions.js'
 import { knex } from './prepared.js'
@@ -59,19 +47,11 @@ export const schemaDialect: SchemaDialect = {
 export const ownTables: Readonly<Record<string, OwnTable>> = {
   ...Object.fromEntries(Object.entries(changeLogTables).map(([name, create]) => [name, { create }])),
   [keysTable]: ownKeys(schemaDialect),
-  [originsTable]: { create: createOriginsTable(schemaDialect) },
-  [unusedColumnsTable]: { create: createUnusedColumnsTable(schemaDialect) },
 }
 
 /** A field in the row's JSON, of the descriptor's type. */
 const jsonValue = ({ name, kind, redacted }: Field): string =>
   `${redacted ? 'null' : servedValue(columnOf(kind), quoted(name))} as ${quoted(name)}`
-
-/** A condition: a column has a value that is not one of its field, such as a number that JSON cannot express. */
-export const isUnservable = ({ name, kind }: Field): Knex.Raw | undefined => {
-  const { isValue } = columnOf(kind)
-  return isValue && knex.raw(`not (${isValue(quoted(name))})`)
-}
 
 /** The row as JSON, its keys in the descriptor's order; a redacted column is never read. */
 export const rowJson = ({ fields }: Resource): string =>

@@ -8,7 +8,7 @@ import { checkCounts, reportCountDifferences } from '../migration/countDifferenc
 import { migrate } from '../migration/migrate.js'
 import type { Execute, MigrationDialect } from '../migration/migrationDialect.js'
 import { changesOf, type MigrationPlan } from '../migration/migrationPlan.js'
-import type { ConnectOptions, Migrated, MigrateOptions, StorageOptions } from '../options.js'
+import type { Migrated, MigrateOptions, StorageOptions } from '../options.js'
 import { quoted } from '../schema.js'
 import { NothingToDo, StorageError } from '../storage.js'
 import { codeOf, messageOf } from './errors.js'
@@ -136,10 +136,10 @@ export const migratePostgres = (registry: Registry, url: string, options: Migrat
     })
   })
 
-/** Opens a connection, runs work on it, and closes it. */
+/** Opens a connection that only reads, runs work on it, and closes it. */
 export const usePostgres = <T>(
   url: string,
-  { waitMs, isReadOnly: isReader }: ConnectOptions,
+  waitMs: number,
   work: (database: MigrationDialect) => Promise<T>,
 ): Promise<T> =>
   explaining(url, async () => {
@@ -147,7 +147,7 @@ export const usePostgres = <T>(
     const client = await connect()
     try {
       const execute = executeOn(client)
-      if (isReader) await execute('begin read only')
+      await execute('begin read only')
       return await work(migrationDialect(client, connect, await operatorClass(execute), () => {}))
     } finally {
       await client.end()

@@ -1,8 +1,9 @@
 /** Reads the catalogue of SQLite. */
 import type { Database } from 'better-sqlite3'
-import type { Kind } from '../../descriptor/kinds.js'
+import { type Kind, kindNames } from '../../descriptor/kinds.js'
 import type { CatalogueTable } from '../migration/catalogue.js'
-import { originsTable, quoted } from '../schema.js'
+import { countsTable, quoted } from '../schema.js'
+import { columnOf, jsonIndex, jsonValue } from './schema.js'
 
 /**
  * The kind of a declared type, by the first of these rules that applies. The first two give a column its affinity in SQLite. Other
@@ -16,7 +17,10 @@ const kindsByType: readonly (readonly [pattern: RegExp, kind: Kind])[] = [
   [/^date$/i, 'date'],
 ]
 
-export const kindOf = (type: string): Kind | undefined => kindsByType.find(([pattern]) => pattern.test(type))?.[1]
+const kindOf = (type: string): Kind | undefined => kindsByType.find(([pattern]) => pattern.test(type))?.[1]
+
+/** Whether a column of a type stores the values of a kind; some kinds share a type. */
+export const stores = (type: string, kind: Kind): boolean => kindOf(type) === kindOf(columnOf(kind).type)
 
 interface TableInfo {
   readonly name: string
@@ -28,16 +32,14 @@ interface TableInfo {
   readonly pk: number
 }
 
-const originOf = (database: Database, table: string): CatalogueTable['origin'] => {
-  const exists = database.prepare('select 1 from sqlite_schema where name = ?').pluck()
-  const recorded = exists.get(originsTable)
-    ? database.prepare(`select origin from ${originsTable} where name = ?`).pluck().get(table)
-    : undefined
-  if (recorded !== undefined) return recorded as CatalogueTable['origin']
-  // The tables of earlier versions are known by their triggers.
-  const triggers = "select 1 from sqlite_schema where type = 'trigger' and tbl_name = ? and name glob 'registry_*'"
-  return database.prepare(triggers).get(table) === undefined ? 'unknown' : 'engine'
-}
+const ownObjectsSql =
+  "select 1 from sqlite_schema where tbl_name = ? and type in ('index', 'trigger') and name glob 'registry_*'"
+
+/** A table that is being rebuilt has no derived objects, but a row without a version. */
+const isOwn = (database: Database, name: string): boolean =>
+  database.prepare(ownObjectsSql).get(name) !== undefined ||
+  (sqlOf(database, countsTable) !== undefined &&
+    database.prepare(`select 1 from ${countsTable} where name = ? and state = ''`).get(name) !== undefined)
 
 /** The tables and views of the file, without those of SQLite and of the engine. */
 export const tableNames = (database: Database): string[] =>
@@ -58,12 +60,12 @@ const uniqueOf = (database: Database, table: string): string[][] => {
   return found.filter((names) => names.every((name) => name !== null))
 }
 
+const sqlOf = (database: Database, name: string): string | undefined =>
+  database.prepare('select sql from sqlite_schema where name = ?').pluck().get(name) as string | undefined
+
 /** The SQL that created a table, without names and texts in quotes. */
 export const definitionOf = (database: Database, table: string): string =>
-  String(database.prepare('select sql from sqlite_schema where name = ?').pluck().get(table)).replaceAll(
-    /"[^"]*"|'[^']*'|`[^`]*`|\[[^\]]*\]/g,
-    '',
-  )
+  String(sqlOf(database, table)).replaceAll(/"[^"]*"|'[^']*'|`[^`]*`|\[[^\]]*\]/g, '')
 
 /** A check of the values of one column, in the text of its table. */
 const inCheck = /\bcheck\s*\(\s*"?(\w+)"?\s+in\s*\(([^()]*)\)\s*\)/gi
@@ -101,18 +103,23 @@ export const catalogueOf = (database: Database, name: string): CatalogueTable | 
   const unservableAs = unservable(database, name)
   if (columns.length === 0 && unservableAs === undefined) return undefined
   const keys = database.pragma(`foreign_key_list(${quoted(name)})`) as { from: string; table: string }[]
+  const json = sqlOf(database, jsonIndex({ table: name }))
+  /** The kind as which the index has the values of the column; that of its type if it has not. */
+  const lastKind = (column: string, type: string): Kind | undefined =>
+    kindNames.find((kind) => stores(type, kind) && json?.includes(jsonValue({ name: column, kind }))) ?? kindOf(type)
   const primaryKey = columns.filter(({ pk }) => pk > 0)
   return {
     name,
     unservableAs,
-    origin: originOf(database, name),
+    isOwn: isOwn(database, name),
     columns: columns.map(({ name: column, type, notnull, dflt_value, hidden }) => ({
       name: column,
       type: type.toLowerCase(),
-      kind: kindOf(type),
+      kind: lastKind(column, type),
       isNotNull: notnull === 1,
       whyReadOnly: hidden > 1 ? 'the database computes its values' : undefined,
       default: hidden > 1 ? 'generated' : dflt_value,
+      isKnownUnused: json !== undefined && !json.includes(`'${column}', `),
     })),
     // Only a column of exactly this type is assigned ids.
     hasId:

@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3'
 import type { Registry, Resource } from '../../descriptor/registry.js'
 import { bind } from '../bindings.js'
 import { columnDifference, type FitDialect } from '../tableFit.js'
-import { kindOf } from './catalogue.js'
+import { stores } from './catalogue.js'
 import type { CommitCounter } from './commitCounter.js'
 import { isMismatch } from './errors.js'
 import type { Statements } from './statements.js'
@@ -45,7 +45,7 @@ export const fitOf = (
       const changed = new Map<Resource, string>()
       for (const resource of registry) {
         const types = new Map(columns.all(resource.table) as [string, string][])
-        const difference = columnDifference(resource, types, kindOf) ?? statementError(resource)
+        const difference = columnDifference(resource, types, stores) ?? statementError(resource)
         if (difference !== undefined) changed.set(resource, difference)
       }
       return changed

@@ -1,8 +1,9 @@
 /** The migration dialect of SQLite. SQLite stores the SQL of each object, which is compared with the expected SQL. */
 import type { Database } from 'better-sqlite3'
+import type { Kind } from '../../descriptor/kinds.js'
 import type { Resource } from '../../descriptor/registry.js'
 import { batchesOf } from '../migration/batches.js'
-import { numberAsText } from '../migration/conversions.js'
+import { convert } from '../migration/conversions.js'
 import type { Execute, MigrationDialect } from '../migration/migrationDialect.js'
 import { countsTable, type ObjectName, quoted } from '../schema.js'
 import { StorageError } from '../storage.js'
@@ -14,7 +15,7 @@ import {
   blocksOf,
   blocksTable,
   bookkeepingOf,
-  isUnservable,
+  columnOf,
   ownTables,
   schemaDialect,
   searchedText,
@@ -53,8 +54,10 @@ const codeOf = (error: unknown): unknown => (error as { code?: string }).code
 
 /** A connection as the migration uses it. */
 export const migrationDialect = (database: Database): MigrationDialect => {
-  // SQLite casts 1e300 to 1.0e+300.
-  database.function('registry_spelling', (value) => (typeof value === 'number' ? numberAsText(value) : value))
+  database.function('registry_converted', { safeIntegers: true }, (value, from, to) => {
+    const converted = value === null ? undefined : convert(String(value), from as Kind, to as Kind)
+    return converted === undefined ? null : (columnOf(to as Kind).bind?.(converted as never) ?? converted)
+  })
   const execute: Execute = async (sql, values = []) => {
     const statement = database.prepare(sql)
     if (statement.reader) return statement.all(values) as never
@@ -92,10 +95,9 @@ export const migrationDialect = (database: Database): MigrationDialect => {
     },
     deferForeignKeys: 'pragma defer_foreign_keys = ON',
     ownTables,
-    dropOwn: () => Object.keys(ownTables).map((name) => drop({ type: 'table', name })),
     tableNames: async () => tableNames(database),
     catalogue: async (table) => catalogueOf(database, table),
-    isUnservable,
+    rememberUnused: () => [],
     rebuilds: () => true,
     shapeDifferences: (current, shape) => rebuildDifferences(database, current, shape),
     reshape: (current, shape) => rebuild(database, current, shape),
@@ -103,6 +105,7 @@ export const migrationDialect = (database: Database): MigrationDialect => {
       if (!catalogueOf(database, countsTable)) return []
       return database.prepare(`select name from ${countsTable}`).pluck().all() as string[]
     },
+    claim: (table) => [`insert or replace into ${countsTable} values ('${table}', 0, '')`],
     forget: (table) => [`delete from ${countsTable} where name = '${table}'`],
     derivedObjects: (resource) => ({
       indexes: allIndexes(resource),

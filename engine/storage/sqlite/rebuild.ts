@@ -1,6 +1,6 @@
 /** Rebuilds a table of SQLite whose shape changes, unless that would lose something that another program has added. */
 import type { Database } from 'better-sqlite3'
-import type { CatalogueTable, ColumnShape, TableShape } from '../migration/catalogue.js'
+import { type CatalogueTable, type ColumnShape, columnOf, type TableShape } from '../migration/catalogue.js'
 import type { ShapeDifference } from '../migration/migrationDialect.js'
 import { literal, quoted } from '../schema.js'
 import { definitionOf } from './catalogue.js'
@@ -69,10 +69,10 @@ export const rebuild = (database: Database, current: CatalogueTable, shape: Tabl
   const { name: table } = current
   const others = `select sql from sqlite_schema
     where tbl_name = ? and type in ('index', 'trigger') and name not glob 'registry_*' and sql is not null`
-  const converted = ({ from, convertTo, type }: ColumnShape): string => {
-    if (convertTo === undefined) return quoted(from)
-    return convertTo === 'text' ? `registry_spelling(${quoted(from)})` : `cast(${quoted(from)} as ${type})`
-  }
+  const converted = ({ from, convertTo }: ColumnShape): string =>
+    convertTo === undefined
+      ? quoted(from)
+      : `registry_converted(${quoted(from)}, '${columnOf(current, from)?.kind}', '${convertTo}')`
   const values = shape.columns.map((column) =>
     column.fill === undefined ? converted(column) : `coalesce(${converted(column)}, ${literal(column.fill)})`,
   )

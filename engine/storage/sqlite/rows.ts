@@ -7,9 +7,11 @@ import { knex } from './knex.js'
 
 type Kind = CopiedTable['fields'][number]['kind']
 
-/** JSON is stored as bytes. */
-const toSqlite = (kind: Kind, value: StoredRow[string] = null): unknown =>
-  kind === 'json' && typeof value === 'string' ? Buffer.from(value) : value
+/** JSON is stored as bytes, and a boolean as 1 or 0. */
+const toSqlite = (kind: Kind, value: StoredRow[string] = null): unknown => {
+  if (kind === 'json' && typeof value === 'string') return Buffer.from(value)
+  return typeof value === 'boolean' ? Number(value) : value
+}
 
 const fromSqlite = (kind: Kind, value: unknown): StoredRow[string] => {
   if (kind === 'json') return String(value)

@@ -2,30 +2,25 @@
  * The objects derived from each table, which SQLite maintains whichever program writes: the rows' JSON as an index, the indexes for
  * filters and uniqueness, the search index, and the table's row count and version.
  */
-import type { Knex } from 'knex'
 import { type Kind, kindOf, servedValue } from '../../descriptor/kinds.js'
 import { type Field, type Resource, searchedFields } from '../../descriptor/registry.js'
 import { keysTable, ownKeys } from '../keys.js'
 import type { OwnTable } from '../migration/migrationDialect.js'
 import {
   countsTable,
-  createOriginsTable,
-  createUnusedColumnsTable,
   type DerivedObject,
   indexesOf,
   indexOf,
   objectName,
-  originsTable,
   quoted,
   type SchemaDialect,
   sqlOf,
-  unusedColumnsTable,
 } from '../schema.js'
 import { blockSql } from './blocks.js'
 import { knex } from './knex.js'
 import { longText } from './search.js'
 
-export const jsonIndex = (resource: Resource): string => objectName(resource, 'json')
+export const jsonIndex = (resource: Pick<Resource, 'table'>): string => objectName(resource, 'json')
 export const longRowsIndex = (resource: Resource): string => objectName(resource, 'long')
 export const searchTable = (resource: Resource): string => objectName(resource, 'search')
 export const blocksTable = (resource: Resource): string => objectName(resource, 'blocks')
@@ -60,8 +55,6 @@ export const ownTables: Readonly<Record<string, OwnTable>> = {
     ),
   },
   [keysTable]: ownKeys(schemaDialect),
-  [originsTable]: { create: createOriginsTable(schemaDialect) },
-  [unusedColumnsTable]: { create: createUnusedColumnsTable(schemaDialect) },
 }
 
 const written = (sql: string, bindings: readonly unknown[]): string =>
@@ -71,20 +64,16 @@ const written = (sql: string, bindings: readonly unknown[]): string =>
     .toNative().sql
 
 /**
- * A condition: a column has a value that is not one of its field. SQLite stores any value in any column, and JSON has neither blobs,
- * which would make the statements of other programs fail, nor infinity.
+ * A field in the row's JSON; a redacted column is never even read. SQLite stores any value in any column, and JSON has neither
+ * blobs, which would make the statements of other programs fail, nor infinity.
  */
-export const isUnservable = ({ name, kind }: Field): Knex.Raw =>
-  knex.raw(`not (${columnOf(kind).isValue?.(quoted(name))})`)
-
-/** The row as JSON, its keys in the descriptor's order; a redacted column is never even read. */
-export const rowJson = ({ fields }: Resource): string => {
-  const values = fields.map(({ name, kind, redacted }) => {
-    if (redacted) return 'null'
-    return name === 'id' ? quoted(name) : servedValue(columnOf(kind), quoted(name))
-  })
-  return `json_object(${fields.map(({ name }, index) => `'${name}', ${values[index]}`).join(', ')})`
+export const jsonValue = ({ name, kind, redacted }: Pick<Field, 'name' | 'kind' | 'redacted'>): string => {
+  if (redacted) return `'${name}', null`
+  return `'${name}', ${name === 'id' ? quoted(name) : servedValue(columnOf(kind), quoted(name))}`
 }
+
+/** The row as JSON, its keys in the descriptor's order. */
+export const rowJson = ({ fields }: Resource): string => `json_object(${fields.map(jsonValue).join(', ')})`
 
 /** The text that is searched: the text fields that have a value, joined by a space; `of` names the row or table. */
 export const searchedText = (resource: Resource, of?: string): string => {

@@ -7,7 +7,7 @@ import { checkCounts, reportCountDifferences } from '../migration/countDifferenc
 import { migrate } from '../migration/migrate.js'
 import type { MigrationDialect } from '../migration/migrationDialect.js'
 import { changesOf, type MigrationPlan } from '../migration/migrationPlan.js'
-import type { ChangeOptions, ConnectOptions, Migrated, MigrateOptions, StorageOptions } from '../options.js'
+import type { ChangeOptions, Migrated, MigrateOptions, StorageOptions } from '../options.js'
 import { NothingToDo, StorageError } from '../storage.js'
 import { connect } from './connection.js'
 import { Database, driver } from './driver.js'
@@ -70,10 +70,10 @@ export const migrateSqlite = (registry: Registry, url: string, options: MigrateO
     return { ...plan, miscounted }
   })
 
-/** Opens a connection, runs work on it, and closes it. A file that does not exist is an empty database. */
+/** Opens a connection that only reads, runs work on it, and closes it. A file that does not exist is an empty database. */
 export const useSqlite = async <T>(
   url: string,
-  { isReadOnly }: ConnectOptions,
+  _waitMs: number,
   work: (database: MigrationDialect) => Promise<T>,
 ): Promise<T> => {
   const path = sqlitePath(url) as string
@@ -81,10 +81,7 @@ export const useSqlite = async <T>(
   try {
     if (path !== inMemory) refuseUnreadable(path)
     const isThere = path !== inMemory && !isNew(path)
-    database =
-      isThere && isReadOnly
-        ? new Database(path, { readonly: true, timeout: startTimeout })
-        : connect(isThere ? path : inMemory, { timeout: startTimeout })
+    database = new Database(isThere ? path : inMemory, { readonly: isThere, timeout: startTimeout })
     return await work(migrationDialect(database))
   } catch (error) {
     throw new StorageError(`The database ${path} cannot be used: ${explainError(path, error as Error)}`)
