@@ -7,6 +7,7 @@ import { newRow, type Registry, type Resource, resourceFrom } from '../../engine
 import { migrateStorage, openStorage, planStorage, releaseStorage, storageTables } from '../../engine/storage/open.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { type SharedDatabase, server, sharedDatabase } from '../support/database.js'
+import { listQuery } from '../support/listQuery.js'
 
 const options = { ...storageOptions, demo: false, waitMs: 5_000 }
 
@@ -70,7 +71,7 @@ test('they are served only when adopted, and are the same after their release', 
   assert.ok('id' in created && created.id === 3)
   // The other program writes on.
   await database.run("insert into warehouses (name) values ('West')")
-  const page = await storage.table(resource).list({ limit: 10, offset: 0n, q: 'west', filters: {} })
+  const page = await storage.table(resource).list(listQuery({ limit: 10, offset: 0n, q: 'west' }))
   assert.match(String('tag' in page && page.body), '"total":1')
   await storage.close()
 
@@ -121,7 +122,7 @@ test('a column that the database computes is served if nobody creates rows', asy
   const readOnly = area(false)
   await migrateStorage([readOnly], database.url, { ...options, approvals: ['adopt:areas'] })
   const storage = await openStorage([readOnly], database.url, options)
-  const page = await storage.table(readOnly).list({ limit: 10, offset: 0n, q: '', filters: {} })
+  const page = await storage.table(readOnly).list(listQuery({ limit: 10, offset: 0n }))
   assert.match(String('tag' in page && page.body), '{"id":1,"size":4,"area":8}')
   await storage.close()
   database.close()
@@ -236,7 +237,7 @@ test('values that a field cannot have prevent an adoption, and are null when the
   await insertInfinities()
   await insertOthers()
   const storage = await openStorage([resource], database.url, options)
-  const page = await storage.table(resource).list({ limit: 10, offset: 0n, q: '', filters: {} })
+  const page = await storage.table(resource).list(listQuery({ limit: 10, offset: 0n }))
   assert.ok('tag' in page)
   const { data } = JSON.parse(String(page.body)) as { data: Record<string, unknown>[] }
   const empty = { name: null, size: null, area: null }

@@ -18,7 +18,7 @@ import { retrying } from './retries.js'
 import { type Row, type Run, runnerFor } from './run.js'
 import { processOf, type Server } from './server.js'
 import { pacesOf, slotsOf, type Timed } from './slots.js'
-import { gone, within } from './within.js'
+import { gone, withTimeout } from './withTimeout.js'
 
 type Values = Readonly<Record<string, unknown>>
 
@@ -113,7 +113,7 @@ export const connectionsTo = (
   const connect = async (from: Pool, until: number): Promise<PoolClient> => {
     const connecting = from.connect()
     try {
-      return await within(Math.max(0, until - performance.now()), connecting)
+      return await withTimeout(Math.max(0, until - performance.now()), connecting)
     } catch (error) {
       connecting.then((late) => late.release()).catch(() => {})
       throw connectError(error as Error)
@@ -145,7 +145,7 @@ export const connectionsTo = (
         ? new TimedOut(`other slow reads took longer than ${Math.round(waited)} ms`)
         : new Unavailable(`no connection was free within ${Math.round(waited)} ms`)
     try {
-      await within(waited, place.entered, caller, late)
+      await withTimeout(waited, place.entered, caller, late)
       const client = await connect(pool, until)
       let isFree = false
       const free = (isUsable: boolean) => {
@@ -166,7 +166,7 @@ export const connectionsTo = (
   const check: Run = (statement, values) =>
     withRetries(
       async (until) =>
-        onConnection(await connect(checks, until), (client) => within(waitMs, single(client)(statement, values))),
+        onConnection(await connect(checks, until), (client) => withTimeout(waitMs, single(client)(statement, values))),
       isRetryableRead,
     )
 
@@ -200,7 +200,7 @@ export const connectionsTo = (
     const started = performance.now()
     const running = single(client)(statement, values)
     try {
-      const rows = await within(limitMs, running, caller)
+      const rows = await withTimeout(limitMs, running, caller)
       free(true)
       return rows
     } catch (error) {
@@ -234,7 +234,7 @@ export const connectionsTo = (
       watch(client, ended).then(drop, drop)
       return lateCommit()
     }
-    return within(limit, running, undefined, late).catch((error) => {
+    return withTimeout(limit, running, undefined, late).catch((error) => {
       throw forbidden(nameTable(error, table))
     })
   }
@@ -252,8 +252,8 @@ export const connectionsTo = (
             await client.query(begin)
             try {
               const run = inTransaction(client)
-              const result = await work((statement, values) => within(limit, run(statement, values)))
-              await committing(client, () => within(limit, client.query('commit'), undefined, lateCommit))
+              const result = await work((statement, values) => withTimeout(limit, run(statement, values)))
+              await committing(client, () => withTimeout(limit, client.query('commit'), undefined, lateCommit))
               return result
             } catch (error) {
               if (!isBroken(error)) await client.query('rollback')

@@ -38,7 +38,7 @@ export const keyOf = ({ kind, name }: Field, value = quoted(name)): string =>
   kindOf(kind).isText ? `registry_key(${value})` : value
 
 /** The condition of a filter's partial index, which leaves out texts that are too long. */
-export const isIndexed = ({ kind, name }: Field): string | undefined =>
+export const filterIndexCondition = ({ kind, name }: Field): string | undefined =>
   kindOf(kind).isText ? `octet_length(${quoted(name)}) <= ${longestKey}` : undefined
 
 export const schemaDialect: SchemaDialect = {
@@ -50,7 +50,7 @@ export const schemaDialect: SchemaDialect = {
   uniqueKey: (field) => knex.raw(keyOf(field)),
   // Ordered by id within each value, so that a page is read in order and a count needs only the index.
   filterIndex(field) {
-    const condition = isIndexed(field)
+    const condition = filterIndexCondition(field)
     return { columns: [field.name, 'id'], ...(condition && { predicate: knex.whereRaw(condition) }) }
   },
 }

@@ -66,7 +66,7 @@ const whileAnswering = async <T>(server: Server, waitMs: number, work: Promise<T
  * Connects and sets up; repeats both while the server does not accept connections, or ends them. Rejects with the reason if that has
  * not succeeded within `startWaitMs`.
  */
-export const whenServed = async <T>(
+export const retryUntilReachable = async <T>(
   url: string,
   options: StorageOptions,
   work: (server: Server) => Promise<T>,

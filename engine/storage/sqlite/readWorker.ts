@@ -16,7 +16,7 @@ export interface ReadWorkerData {
 const { path, sql, isTraced } = workerData as ReadWorkerData
 const database = connect(path, { timeout: 500, readonly: true })
 const plans: QueryPlan[] = []
-const planOf = queryPlans(database)
-const onPrepare = isTraced ? (text: string) => void plans.push(...planOf(text)) : undefined
+const explainStatement = queryPlans(database)
+const onPrepare = isTraced ? (text: string) => void plans.push(...explainStatement(text)) : undefined
 
 serveTasks(listReader(database, sql, onPrepare), () => plans.splice(0))
