@@ -4,7 +4,7 @@ import type { Connections } from './connections.js'
 import { knex, named, type Prepared, prepared, type Query } from './prepared.js'
 
 /** Compact after this many creates, in case there are no reads. */
-const manyCreates = 100
+const createsPerCompaction = 100
 
 /** The version of the table (tag), its row count (total), and whether its log has become long. */
 export const stateOf = ({ table }: Resource) =>
@@ -56,7 +56,7 @@ export const compactor = (connections: Connections, { table }: Resource) => {
   return {
     compact,
     onCreate(): void {
-      if (++created % manyCreates === 0) compact()
+      if (++created % createsPerCompaction === 0) compact()
     },
   }
 }

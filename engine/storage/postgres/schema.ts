@@ -20,7 +20,7 @@ import {
   unusedColumnsTable,
 } from '../schema.js'
 import { changeLogTables } from './changeLog.js'
-import { longestKey } from './functions.js'
+import { maxKeyBytes } from './functions.js'
 import { knex } from './prepared.js'
 import { pinned } from './sqlFunction.js'
 
@@ -39,7 +39,7 @@ export const keyOf = ({ kind, name }: Field, value = quoted(name)): string =>
 
 /** The condition of a filter's partial index, which leaves out texts that are too long. */
 export const filterIndexCondition = ({ kind, name }: Field): string | undefined =>
-  kindOf(kind).isText ? `octet_length(${quoted(name)}) <= ${longestKey}` : undefined
+  kindOf(kind).isText ? `octet_length(${quoted(name)}) <= ${maxKeyBytes}` : undefined
 
 export const schemaDialect: SchemaDialect = {
   knex,

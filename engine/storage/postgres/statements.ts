@@ -9,7 +9,7 @@ import { largePageBytes, pageHead, partBytes } from '../parts.js'
 import type { Plan } from '../plan.js'
 import { fieldOf, quoted } from '../schema.js'
 import { pageStart, stateOf, totalOf } from './changes.js'
-import { longestKey } from './functions.js'
+import { maxKeyBytes } from './functions.js'
 import { bounded, knex, named, type Prepared, prepared, type Query } from './prepared.js'
 import { columnOf, filterIndexCondition, parameterType, rowJson, searchedColumn } from './schema.js'
 import { contains, isExactSearch, isLongSearch } from './search.js'
@@ -18,7 +18,8 @@ import type { Timed } from './slots.js'
 type Parts = Readonly<Record<string, Query>>
 
 /** Whether a filter's value is left out of the filter's index. */
-const isLongText = ({ value }: Condition): boolean => typeof value === 'string' && Buffer.byteLength(value) > longestKey
+const isLongText = ({ value }: Condition): boolean =>
+  typeof value === 'string' && Buffer.byteLength(value) > maxKeyBytes
 
 /** Whether the rows of a page are too large to be sent at once. */
 const isLarge = knex.raw(`coalesce(sum(size), 0) > ${largePageBytes} as is_large`)

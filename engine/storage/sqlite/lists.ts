@@ -35,7 +35,7 @@ export interface ListSql {
 export type ListPage = { readonly version: string; readonly ms: number } & ({ readonly bytes: Uint8Array } | LargePage)
 
 /** A filter that matches fewer rows than this is used instead of the search index. */
-const fewRows = 2_000
+const maxFilteredRows = 2_000
 
 /** How many rows are read between two checks of the deadline when values are counted. */
 const countedAtOnce = 2_000
@@ -66,11 +66,11 @@ const listsOf = (
     const trigrams = trigramsOf(folded)
     const conditions = where.map(({ field, operator, value: given }) => {
       const condition = String(sql.conditions[`${field} ${operator}`])
-      const counted = `select count(*) from (select 1 from ${sql.table} where ${condition} limit ${fewRows})`
+      const counted = `select count(*) from (select 1 from ${sql.table} where ${condition} limit ${maxFilteredRows})`
       return { condition, given, rows: value(counted, given) as number }
     })
     const [driver] = [...conditions].sort((a, b) => a.rows - b.rows)
-    const isIndexed = strategy === 'search' && (driver === undefined || driver.rows >= fewRows)
+    const isIndexed = strategy === 'search' && (driver === undefined || driver.rows >= maxFilteredRows)
     const index = sql.searchIndex
     const probe = (match: string) => value(probeSql(index), match) as number | undefined
     const match = isIndexed ? [matchExpression(trigrams, probe)] : []
