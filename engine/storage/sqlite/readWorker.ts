@@ -3,7 +3,7 @@ import { workerData } from 'node:worker_threads'
 import type { QueryPlan } from '../trace.js'
 import { connect } from './connection.js'
 import { type ListSql, listReader } from './lists.js'
-import { queryPlans } from './queryPlans.js'
+import { queryPlans } from './prepared.js'
 import { serveTasks } from './worker.js'
 
 /** What a read worker is started with; with `isTraced`, its replies have the plans of new statements. */
