@@ -1,11 +1,8 @@
 /** A model of the service in plain JavaScript: its rows, and the expected response to a list or a create. */
-import {
-  filterFields,
-  type Resource,
-  type RowValues,
-  searchedFields,
-  type Value,
-} from '../engine/descriptor/registry.js'
+import { kindOf, Refusal } from '../engine/descriptor/kinds.js'
+import { type Condition, possibleConditions, type Selection } from '../engine/descriptor/listQuery.js'
+import { operators } from '../engine/descriptor/operators.js'
+import { type Resource, type RowValues, searchedFields, type Value } from '../engine/descriptor/registry.js'
 import { fold } from '../engine/storage/caseFold.js'
 import type { Parameter } from './arbitraryQueries.js'
 
@@ -61,36 +58,49 @@ export class Oracle {
     return this.#rows.get(resource)?.find(({ row }) => row['id'] === id)?.row
   }
 
+  /** The rows that a list has, of all its pages. */
+  matching(resource: Resource, { where, search }: Selection): readonly RowValues[] {
+    const text = fold(search)
+    const kindsOfFields = new Map(resource.fields.map(({ name, kind }) => [name, kind]))
+    const satisfies = (row: RowValues, { field, operator, value }: Condition): boolean => {
+      const stored = row[field] ?? null
+      if (stored === null) return false
+      // Integers of parameters have any size.
+      return operators[operator].matches(kindsOfFields.get(field) === 'integer' ? BigInt(stored) : stored, value)
+    }
+    return (this.#rows.get(resource) ?? [])
+      .filter(({ row, folded }) => folded.includes(text) && where.every((condition) => satisfies(row, condition)))
+      .map(({ row }) => row)
+  }
+
   /** The expected response to a list with these parameters. */
   list(resource: Resource, parameters: readonly Parameter[]): ExpectedList {
     // Of a repeated parameter the last one counts.
     const decode = (written: string) => new URLSearchParams(`x=${written}`).get('x') ?? ''
     const given = new Map(parameters.map((parameter) => [parameter.name, parameter]))
-    const filters = filterFields(resource).filter(({ name }) => given.has(name))
-    const integers = ['limit', 'offset', ...filters.filter(({ kind }) => kind === 'integer').map(({ name }) => name)]
-    const rejected = integers.filter((name) => {
+    const rejected: string[] = []
+    const where: Condition[] = []
+    for (const [name, { min, max }] of Object.entries(bounds)) {
       const parameter = given.get(name)
-      if (!parameter) return false
+      if (!parameter) continue
       const { integer } = parameter
-      const { min = undefined, max = undefined } = bounds[name] ?? {}
-      return integer === undefined || (min !== undefined && integer < min) || (max !== undefined && integer > max)
-    })
+      if (integer === undefined || integer < min || (max !== undefined && integer > max)) rejected.push(name)
+    }
+    for (const { field, operator, parameter: name } of possibleConditions(resource)) {
+      const parameter = given.get(name)
+      if (!parameter) continue
+      const { kind, oneOf } = field
+      const value = kind === 'integer' ? parameter.integer : kindOf(kind).parse(decode(parameter.written))
+      if (value === undefined || value instanceof Refusal || (oneOf && !oneOf.map(String).includes(String(value))))
+        rejected.push(name)
+      else where.push({ field: field.name, operator, value })
+    }
     if (rejected.length > 0) return { rejected }
-    const q = decode(given.get('q')?.written ?? '').trim()
-    const text = fold(q)
-    const conditions = filters.map(({ name, kind }) => {
-      const { written = '', integer } = given.get(name) ?? {}
-      return kind === 'integer'
-        ? ({ row }: IndexedRow) => row[name] !== null && BigInt(row[name] as number) === integer
-        : ({ row }: IndexedRow) => row[name] === decode(written)
-    })
-    const found = (this.#rows.get(resource) ?? []).filter(
-      (row) => (q === '' || row.folded.includes(text)) && conditions.every((matches) => matches(row)),
-    )
+    const found = this.matching(resource, { where, search: decode(given.get('q')?.written ?? '').trim() })
     const limit = given.get('limit')?.integer ?? 50n
     const offset = given.get('offset')?.integer ?? 0n
     const start = offset > BigInt(found.length) ? found.length : Number(offset)
-    const data = found.slice(start, start + Number(limit)).map(({ row }) => row)
+    const data = found.slice(start, start + Number(limit))
     return { data, total: found.length, limit, offset }
   }
 

@@ -1,5 +1,6 @@
 /** The examples in the documents: from the demo rows or, without any, from the descriptor. */
 import { now, nowInMilliseconds, today } from '../descriptor/clock.js'
+import { isValueOf } from '../descriptor/kinds.js'
 import {
   type Field,
   isMandatory,
@@ -10,6 +11,7 @@ import {
   writableFields,
 } from '../descriptor/registry.js'
 import { sampleValue } from '../descriptor/samples.js'
+import { refusalOf } from '../descriptor/valueRules.js'
 
 /** Fixed times, so that the documents do not change with time. */
 const clockSamples = new Map<unknown, Value>([
@@ -42,7 +44,8 @@ export const rowExample = ({ fields, demo: [first] }: Resource): RowValues =>
   )
 
 /** A value for a unique field that no demo row has: the given one, or one like it. Null if every reference is taken. */
-const freeValue = (registry: Registry, resource: Resource, { name, references }: Field, value: Value): Value => {
+const freeValue = (registry: Registry, resource: Resource, field: Field, value: Value): Value => {
+  const { name, kind, references } = field
   const taken = new Set(resource.demo.map((row) => row[name]))
   if (value === null || !taken.has(value)) return value
   if (references !== undefined) {
@@ -50,11 +53,12 @@ const freeValue = (registry: Registry, resource: Resource, { name, references }:
     return rows.map((row) => row['id'] ?? null).find((id) => !taken.has(id ?? null)) ?? null
   }
   const nth = (n: number): Value => {
-    if (typeof value !== 'number') return `${value}-${n}`
-    return value > 0 ? value - n : value + n
+    const similar = typeof value !== 'number' ? `${value}-${n}` : value > 0 ? value - n : value + n
+    return isValueOf(kind, similar) && !refusalOf(field, similar) ? similar : sampleValue(field, n)
   }
   let n = 2
-  while (taken.has(nth(n))) n++
+  // The rules may allow fewer values than there are rows.
+  while (taken.has(nth(n)) && n <= taken.size + 2) n++
   return nth(n)
 }
 

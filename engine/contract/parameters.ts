@@ -1,26 +1,33 @@
 /** The parameters of reads: their schemas, which the documents show, and the parsers made from these schemas. */
 import { z } from 'zod'
 import { kindOf, kinds, type ParameterValue, Refusal, storableText } from '../descriptor/kinds.js'
-import { type Field, filterFields, type Resource } from '../descriptor/registry.js'
+import { type Condition, type ListQuery, possibleConditions, wholeTable } from '../descriptor/listQuery.js'
+import { type OperatorName, operators } from '../descriptor/operators.js'
+import type { Field, Resource } from '../descriptor/registry.js'
 import { ruleKeywords } from '../descriptor/valueRules.js'
 import { type Issue, parametersInvalid } from './errors.js'
 
-const filterSchema = (field: Field) =>
+const conditionSchema = (field: Field, operator: OperatorName) =>
   kindOf(field.kind)
     .row()
     .optional()
     .meta({
-      description: `Only rows with exactly this \`${field.name}\`.`,
+      description: `Only rows with ${operators[operator].sentence(field.name)}.`,
       ...ruleKeywords({ kind: field.kind, oneOf: field.oneOf }),
     })
 
 /** The query of a list. */
 export const listQuerySchema = (resource: Resource) =>
   z.object({
-    limit: z.int().min(1).max(200).default(50).meta({ description: 'Page size.' }),
+    limit: z.int().min(1).max(200).default(wholeTable.page.limit).meta({ description: 'Page size.' }),
     offset: z.int().min(0).default(0).meta({ description: 'Number of rows to skip.' }),
     q: z.string().optional().meta({ description: 'Text to search for, ignoring case.' }),
-    ...Object.fromEntries(filterFields(resource).map((field) => [field.name, filterSchema(field)])),
+    ...Object.fromEntries(
+      possibleConditions(resource).map(({ field, operator, parameter }) => [
+        parameter,
+        conditionSchema(field, operator),
+      ]),
+    ),
   })
 
 export type ListQuerySchema = ReturnType<typeof listQuerySchema>
@@ -85,15 +92,16 @@ const filterParser = ({ kind, oneOf }: Field) => {
 
 /** Makes the parser of the query strings of a list; it throws with every invalid parameter at once. */
 export const listQueryParser = (resource: Resource, { shape }: ListQuerySchema) => {
+  const conditions = possibleConditions(resource)
   const parsers: Record<string, (input: string) => ParameterValue | Refusal> = {
     limit: boundedParser(shape.limit),
     offset: boundedParser(shape.offset),
     q: (input) => input,
-    ...Object.fromEntries(filterFields(resource).map((field) => [field.name, filterParser(field)])),
+    ...Object.fromEntries(conditions.map(({ field, parameter }) => [parameter, filterParser(field)])),
   }
   const defaultLimit = shape.limit.parse(undefined)
-  const defaultOffset = BigInt(shape.offset.parse(undefined))
-  return (querystring: string) => {
+  const defaultOffset = shape.offset.parse(undefined)
+  return (querystring: string): ListQuery => {
     // Not ctx.query: `?__proto__=` breaks it. The last value of a repeated parameter counts.
     const sent = new Map(queryParameters(querystring))
     const values: Record<string, ParameterValue> = {}
@@ -106,8 +114,17 @@ export const listQueryParser = (resource: Resource, { shape }: ListQuerySchema) 
       else values[name] = value
     }
     if (issues.length > 0) throw parametersInvalid(issues)
-    const { limit = defaultLimit, offset = defaultOffset, q = '', ...filters } = values
-    return { limit: Number(limit), offset: BigInt(offset), q: String(q).trim(), filters }
+    const where: Condition[] = []
+    for (const { field, operator, parameter } of conditions) {
+      const value = values[parameter]
+      if (value !== undefined) where.push({ field: field.name, operator, value })
+    }
+    return {
+      where,
+      search: String(values['q'] ?? '').trim(),
+      order: wholeTable.order,
+      page: { limit: Number(values['limit'] ?? defaultLimit), offset: BigInt(values['offset'] ?? defaultOffset) },
+    }
   }
 }
 

@@ -1,7 +1,8 @@
 /** Suggestions for a reference: the rows that a typed text finds, by their labels. */
 import { queryParameters } from '../contract/parameters.js'
+import { type ListQuery, wholeTable } from '../descriptor/listQuery.js'
 import type { Resource } from '../descriptor/registry.js'
-import type { Caller, ListQuery, Storage } from '../storage/storage.js'
+import type { Caller, Storage } from '../storage/storage.js'
 import { withFilter } from './filters.js'
 import { type Html, html } from './html.js'
 import { labelOf, targetOf } from './labels.js'
@@ -40,10 +41,13 @@ const readChoices = async (
     const row = await table.get(Number(q))
     if (row) choices.push({ id: Number(q), label: labelOf(target, JSON.parse(String(row.body))) })
   }
-  await eachRow(await table.list({ q, filters: {}, limit: candidates, offset: 0n }, caller), (row) => {
-    const id = Number(row['id'])
-    if (id !== choices[0]?.id) found.push({ id, label: labelOf(target, row) })
-  })
+  await eachRow(
+    await table.list({ ...wholeTable, search: q, page: { limit: candidates, offset: 0n } }, caller),
+    (row) => {
+      const id = Number(row['id'])
+      if (id !== choices[0]?.id) found.push({ id, label: labelOf(target, row) })
+    },
+  )
   return [...choices, ...found.sort((a, b) => rank(a, q) - rank(b, q))].slice(0, limit)
 }
 

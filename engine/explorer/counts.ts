@@ -1,8 +1,9 @@
 /** Counts the values of filters in a result: in bounded time at any size, and once for each version of the table. */
 import { EventEmitter, once } from 'node:events'
 import { LRUCache } from 'lru-cache'
+import type { Selection } from '../descriptor/listQuery.js'
 import { filterFields, type Resource } from '../descriptor/registry.js'
-import type { Caller, Matching, Storage, ValueCounts } from '../storage/storage.js'
+import type { Caller, Storage, ValueCounts } from '../storage/storage.js'
 
 /** Up to this many rows are counted exactly; for a larger result, a sample of this size is counted. */
 const countedRows = 50_000
@@ -19,16 +20,16 @@ export interface Counts {
 const maxResults = 200
 
 /** How long a page waits for its counts, in milliseconds. */
-const longestWait = 400
+const countTimeoutMs = 400
 
 /** Bounds the wait: when the time is up, the caller counts as disconnected, so that the storage cancels the work. */
-const inTime = async <T>(client: Caller, work: (caller: Caller) => Promise<T>): Promise<T> => {
+const withTimeout = async <T>(client: Caller, work: (caller: Caller) => Promise<T>): Promise<T> => {
   const caller = Object.assign(new EventEmitter(), { closed: client.closed })
   const close = () => {
     caller.closed = true
     caller.emit('close')
   }
-  const timer = setTimeout(close, longestWait)
+  const timer = setTimeout(close, countTimeoutMs)
   client.once('close', close)
   const late = once(caller, 'close').then(() => Promise.reject(new Error('counting took too long')))
   try {
@@ -45,8 +46,8 @@ export const valueCounterOf = (storage: Storage, resource: Resource) => {
   const names = filterFields(resource).map(({ name }) => name)
   const known = new LRUCache<string, { tag: string; found: Counts }>({ max: maxResults })
 
-  return async ({ q, filters }: Matching, total: number, client: Caller): Promise<Counts> => {
-    const key = JSON.stringify([q, Object.entries(filters).map(([name, value]) => [name, String(value)])])
+  return async ({ where, search }: Selection, total: number, client: Caller): Promise<Counts> => {
+    const key = JSON.stringify([search, where.map((condition) => ({ ...condition, value: String(condition.value) }))])
     const tag = await table.tag()
     const before = known.get(key)
     if (before?.tag === tag) return before.found
@@ -54,7 +55,7 @@ export const valueCounterOf = (storage: Storage, resource: Resource) => {
     const rows = isSmall ? total : ((await storage.counts()).get(resource) ?? total)
     const share = isSmall ? 1 : Math.min(1, countedRows / rows)
     try {
-      const counts = await inTime(client, (caller) => table.valueCounts({ q, filters }, names, share, caller))
+      const counts = await withTimeout(client, (caller) => table.valueCounts({ where, search }, names, share, caller))
       const found = { counts, isExact: share === 1, total }
       if (key.length < 1_000) known.set(key, { tag, found })
       return found

@@ -1,22 +1,19 @@
 /** The filters of a table: the most frequent values with their counts, and a box for any other value. */
+import type { ParameterValue } from '../descriptor/kinds.js'
+import type { ListQuery } from '../descriptor/listQuery.js'
 import { type Field, filterFields, type Registry, type Resource } from '../descriptor/registry.js'
-import type { ListQuery } from '../storage/storage.js'
 import type { Counts } from './counts.js'
 import { type Html, html } from './html.js'
 import { type Labels, targetOf } from './labels.js'
-import { choicesUrl, tableUrl } from './links.js'
+import { choicesUrl, fromStart, tableUrl } from './links.js'
 
-export const without = ({ filters, ...query }: ListQuery, name: string): ListQuery => ({
-  ...query,
-  filters: Object.fromEntries(Object.entries(filters).filter(([other]) => other !== name)),
-  offset: 0n,
-})
+export const without = (query: ListQuery, name: string): ListQuery =>
+  fromStart({ ...query, where: query.where.filter(({ field }) => field !== name) })
 
-export const withFilter = (query: ListQuery, name: string, value: string): ListQuery => ({
-  ...query,
-  filters: { ...query.filters, [name]: value },
-  offset: 0n,
-})
+export const withFilter = (query: ListQuery, field: string, value: ParameterValue): ListQuery => {
+  const others = without(query, field)
+  return { ...others, where: [...others.where, { field, operator: 'eq', value }] }
+}
 
 /** An input for another value or, for a reference, the name of its row. */
 const valueBox = (field: Field, target: Resource | undefined): Html => {
@@ -42,7 +39,7 @@ const control = (
 ): Html => {
   const { name } = field
   const target = targetOf(registry, field)
-  const chosen = query.filters[name]
+  const chosen = query.where.find(({ field: filtered }) => filtered === name)?.value
   const textOf = (value: string): string => (target && labels(target, value)) ?? (target ? `#${value}` : value)
   const values = (shown.counts?.values.get(name) ?? []).filter(([value]) => value !== '')
   const isShared = values.some(([, count]) => count > 1)

@@ -2,8 +2,8 @@
 import { type HttpError, pathNotFound } from '../contract/errors.js'
 import { type FormatName, formatNames, formats } from '../contract/formats.js'
 import { listQueryParser, listQuerySchema } from '../contract/parameters.js'
+import type { Selection } from '../descriptor/listQuery.js'
 import type { Resource } from '../descriptor/registry.js'
-import type { Matching } from '../storage/storage.js'
 import { type Asset, assets } from './assets.js'
 import { choiceOptions } from './choices.js'
 import { createPage } from './createPage.js'
@@ -20,7 +20,7 @@ import { tablePage } from './tablePage.js'
 export type PageResponse =
   | { readonly html: string; readonly status: number }
   | { readonly redirect: string }
-  | { readonly resource: Resource; readonly query: Matching; readonly format: FormatName }
+  | { readonly resource: Resource; readonly query: Selection; readonly format: FormatName }
 
 export interface Route {
   /** For logs and metrics. */

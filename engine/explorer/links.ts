@@ -1,33 +1,31 @@
 /** The addresses of the explorer's pages, and of the requests that they show. */
 import { type FormatName, formats } from '../contract/formats.js'
 import { basePath, docsPath } from '../contract/service.js'
+import { type ListQuery, wholeTable } from '../descriptor/listQuery.js'
+import { operators } from '../descriptor/operators.js'
 import { filterFields, type Resource } from '../descriptor/registry.js'
-import type { ListQuery } from '../storage/storage.js'
 
 export const homePath = '/'
 export const explorePath = '/explore'
 export const assetsPath = `${explorePath}/assets`
 
-const defaultLimit = 50
-
 /** The parameters of a query, without those that have their default. */
-const parametersOf = ({ q, filters, limit, offset }: ListQuery): [name: string, value: string][] => [
-  ...(q === '' ? [] : [['q', q] as [string, string]]),
-  ...Object.entries(filters).map(([name, value]): [string, string] => [name, String(value)]),
-  ...(limit === defaultLimit ? [] : [['limit', String(limit)] as [string, string]]),
+const parametersOf = ({ search, where, page: { limit, offset } }: ListQuery): [name: string, value: string][] => [
+  ...(search === '' ? [] : [['q', search] as [string, string]]),
+  ...where.map(({ field, operator, value }): [string, string] => [operators[operator].parameter(field), String(value)]),
+  ...(limit === wholeTable.page.limit ? [] : [['limit', String(limit)] as [string, string]]),
   ...(offset === 0n ? [] : [['offset', String(offset)] as [string, string]]),
 ]
+
+/** A query from its first row on. */
+export const fromStart = (query: ListQuery): ListQuery => ({ ...query, page: { ...query.page, offset: 0n } })
 
 const withQuery = (path: string, query: ListQuery): string => {
   const querystring = new URLSearchParams(parametersOf(query)).toString()
   return querystring === '' ? path : `${path}?${querystring}`
 }
 
-/** The first page of all rows. */
-const wholeTable: ListQuery = { q: '', filters: {}, limit: defaultLimit, offset: 0n }
-
-export const tableUrl = ({ path }: Resource, query: Partial<ListQuery> = {}): string =>
-  withQuery(`${explorePath}/${path}`, { ...wholeTable, ...query })
+export const tableUrl = ({ path }: Resource, query = wholeTable): string => withQuery(`${explorePath}/${path}`, query)
 
 export const rowUrl = ({ path }: Resource, id: number | string): string => `${explorePath}/${path}/${id}`
 
@@ -36,8 +34,8 @@ export const createUrl = ({ path }: Resource): string => `${explorePath}/${path}
 /** The suggestions for a reference. */
 export const choicesUrl = (path: string): string => `${explorePath}/${path}/choices`
 
-export const downloadUrl = ({ path }: Resource, { q, filters }: ListQuery, format: FormatName): string =>
-  withQuery(`${explorePath}/${path}/download.${formats[format].extension}`, { ...wholeTable, q, filters })
+export const downloadUrl = ({ path }: Resource, query: ListQuery, format: FormatName): string =>
+  withQuery(`${explorePath}/${path}/download.${formats[format].extension}`, { ...query, page: wholeTable.page })
 
 export const apiListUrl = ({ path }: Resource, query: ListQuery): string => withQuery(`${basePath}/v1/${path}`, query)
 
@@ -52,4 +50,4 @@ export const pageParameter = (resource: Resource): string =>
   filterFields(resource).some(({ name }) => name === 'page') ? 'page-number' : 'page'
 
 /** The hidden inputs that carry a query through a form. */
-export const queryInputs = (query: ListQuery): [name: string, value: string][] => parametersOf({ ...query, offset: 0n })
+export const queryInputs = (query: ListQuery): [name: string, value: string][] => parametersOf(fromStart(query))

@@ -1,6 +1,6 @@
 /** The pages of a table: first, previous, next, last, and any by its number. */
+import type { ListQuery } from '../descriptor/listQuery.js'
 import type { Resource } from '../descriptor/registry.js'
-import type { ListQuery } from '../storage/storage.js'
 import { type Html, html } from './html.js'
 import { pageParameter, queryInputs, tableUrl } from './links.js'
 
@@ -10,13 +10,13 @@ export const hiddenInputs = (query: ListQuery): Html[] =>
   queryInputs(query).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)
 
 export const pager = (resource: Resource, query: ListQuery, total: number): Html => {
-  const { limit } = query
+  const { limit, offset } = query.page
   const size = BigInt(limit)
   const pages = total === 0 ? 1n : (BigInt(total) + size - 1n) / size
-  const page = query.offset / size + 1n
+  const page = offset / size + 1n
   const link = (title: string, number: bigint, isPossible: boolean): Html =>
     isPossible
-      ? html`<a class="button" href="${tableUrl(resource, { ...query, offset: (number - 1n) * size })}">${title}</a>`
+      ? html`<a class="button" href="${tableUrl(resource, { ...query, page: { limit, offset: (number - 1n) * size } })}">${title}</a>`
       : html`<span class="button off">${title}</span>`
   const last = page > pages ? pages : page - 1n
   const choices = [...new Set([...sizes, limit])].sort((a, b) => a - b)
@@ -27,7 +27,7 @@ export const pager = (resource: Resource, query: ListQuery, total: number): Html
     <p class="sizes">Rows per page: ${choices.map((one) =>
       one === limit
         ? html`<strong aria-current="true">${one}</strong> `
-        : html`<a href="${tableUrl(resource, { ...query, limit: one, offset: 0n })}">${one}</a> `,
+        : html`<a href="${tableUrl(resource, { ...query, page: { limit: one, offset: 0n } })}">${one}</a> `,
     )}</p>
     </nav>`
 }

@@ -1,8 +1,10 @@
 /** The page of a row: every field, the rows it references, and the rows that reference it. */
 import { rowNotFound } from '../contract/errors.js'
 import { itemIdParser, itemIdSchema } from '../contract/parameters.js'
+import { wholeTable } from '../descriptor/listQuery.js'
 import type { Field, Registry, Resource, RowValues } from '../descriptor/registry.js'
 import type { Storage } from '../storage/storage.js'
+import { withFilter } from './filters.js'
 import { type Html, html } from './html.js'
 import { labelOf, readLabels } from './labels.js'
 import type { Page } from './layout.js'
@@ -27,10 +29,10 @@ const referrer = async (storage: Storage, { resource, field }: Referrer, id: num
   const title = html`${resource.plural} <span class="note">by ${field.name}</span>`
   if (!field.filter)
     return html`<li><span>${title}</span> <span class="note" title="Only filters are counted">not counted</span></li>`
-  const filters = { [field.name]: BigInt(id) }
-  const page = await storage.table(resource).list({ q: '', filters, limit: 1, offset: 0n })
+  const query = withFilter(wholeTable, field.name, BigInt(id))
+  const page = await storage.table(resource).list({ ...query, page: { limit: 1, offset: 0n } })
   const total = await eachRow(page, () => {})
-  return html`<li><a href="${tableUrl(resource, { filters })}">${title}</a> <span class="figure">${total.toLocaleString('en')}</span></li>`
+  return html`<li><a href="${tableUrl(resource, query)}">${title}</a> <span class="figure">${total.toLocaleString('en')}</span></li>`
 }
 
 /** Makes the page of a resource's rows. */

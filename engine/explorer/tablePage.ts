@@ -2,9 +2,9 @@
 
 import { type FormatName, formatNames, formats } from '../contract/formats.js'
 import { listQueryParser, listQuerySchema } from '../contract/parameters.js'
+import type { ListQuery } from '../descriptor/listQuery.js'
 import { filterFields, type Registry, type Resource, searchedFields } from '../descriptor/registry.js'
 import { spreadOverTicks } from '../process/batchPerTick.js'
-import type { ListQuery } from '../storage/storage.js'
 import { choicesPage } from './choices.js'
 import { valueCounterOf } from './counts.js'
 import { filterPanel, without } from './filters.js'
@@ -22,7 +22,7 @@ import { parseQuery } from './tableQuery.js'
 const milliseconds = (time: number): string =>
   `${time < 10 ? time.toFixed(1) : Math.round(time).toLocaleString('en')} ms`
 
-const summary = (resource: Resource, { offset, limit }: ListQuery, total: number, time: number): Html => {
+const summary = (resource: Resource, { page: { offset, limit } }: ListQuery, total: number, time: number): Html => {
   const noun = (total === 1 ? resource.name : resource.plural).toLowerCase()
   const first = Number(offset) + 1
   const range =
@@ -36,10 +36,10 @@ const summary = (resource: Resource, { offset, limit }: ListQuery, total: number
 const searchForm = (resource: Resource, query: ListQuery, isSearchable: boolean): Html => {
   const plural = resource.plural.toLowerCase()
   const box = html`<label class="hidden" for="q">Search ${plural}</label>
-    <input type="search" id="q" name="q" value="${query.q}" placeholder="Search ${plural}" autocomplete="off" spellcheck="false"><kbd aria-hidden="true">/</kbd>
+    <input type="search" id="q" name="q" value="${query.search}" placeholder="Search ${plural}" autocomplete="off" spellcheck="false"><kbd aria-hidden="true">/</kbd>
     <button>Search</button>`
   return html`<form id="search" class="${isSearchable && 'search'}" role="search" action="${tableUrl(resource)}" data-live>
-    ${hiddenInputs(isSearchable ? { ...query, q: '' } : query)}${isSearchable && box}</form>`
+    ${hiddenInputs(isSearchable ? { ...query, search: '' } : query)}${isSearchable && box}</form>`
 }
 
 const downloads = (resource: Resource, query: ListQuery): Html[] =>
@@ -48,15 +48,15 @@ const downloads = (resource: Resource, query: ListQuery): Html[] =>
       html`<a href="${downloadUrl(resource, query, format)}" download data-plain>${formats[format].extension.toUpperCase()}</a>`,
   )
 
-const empty = (resource: Resource, { q, filters }: ListQuery, total: number): Html => {
-  const isNarrowed = q !== '' || Object.keys(filters).length > 0
+const empty = (resource: Resource, { search, where }: ListQuery, total: number): Html => {
+  const isNarrowed = search !== '' || where.length > 0
   const reason = total > 0 ? 'There are no rows this far.' : isNarrowed ? 'No rows match.' : 'There are no rows yet.'
   return html`<p class="empty">${reason} ${(isNarrowed || total > 0) && html`<a href="${tableUrl(resource)}">Show all</a>`}</p>`
 }
 
 /** The filters that are chosen, each with a link that removes it. */
 const chosenFilters = (registry: Registry, resource: Resource, query: ListQuery, labels: Labels): Html | undefined => {
-  const items = Object.entries(query.filters).map(([name, value]) => {
+  const items = query.where.map(({ field: name, value }) => {
     const field = resource.fields.find((one) => one.name === name)
     const target = field && targetOf(registry, field)
     const text = (target && labels(target, value)) ?? String(value)
@@ -83,14 +83,14 @@ export const tablePage = (service: ExplorerService, resource: Resource, find: Fi
     const page = await storage.table(resource).list(query, caller)
     await turn()
     const rows: ShownRow[] = []
-    const total = await eachRow(page, (row) => rows.push(shownRow(resource, row, query.q)))
+    const total = await eachRow(page, (row) => rows.push(shownRow(resource, row, query.search)))
     const time = performance.now() - started
     const labels = await readLabels(storage, registry, resource.fields, ({ name }) => rows.map((row) => row[name]))
     const counts = await countValues(query, total, caller)
     await turn()
     const valueLabels = await readLabels(storage, registry, filterFields(resource), ({ name }) => [
       ...(counts.counts?.values.get(name) ?? []).map(([value]) => value),
-      query.filters[name],
+      ...query.where.filter(({ field }) => field === name).map(({ value }) => value),
     ])
     const filters = filterPanel(registry, resource, query, counts, valueLabels)
     const curl = `curl ${shellWord(`${origin}${apiListUrl(resource, query)}`)}`

@@ -1,7 +1,8 @@
 /** Reads the query of a table page from its query string; forms send empty inputs, names of rows and page numbers too. */
 import { type listQueryParser, queryParameters } from '../contract/parameters.js'
+import { type ListQuery, wholeTable } from '../descriptor/listQuery.js'
 import { filterFields, type Registry, type Resource } from '../descriptor/registry.js'
-import type { ListQuery, Storage } from '../storage/storage.js'
+import type { Storage } from '../storage/storage.js'
 import { withFilter } from './filters.js'
 import { targetOf } from './labels.js'
 import { pageParameter, tableUrl } from './links.js'
@@ -18,7 +19,7 @@ const isInteger = (text: string): boolean => /^\s*[+-]?\d+\s*$/.test(text)
 /** The id of the only row that a text finds. */
 const onlyMatch = async (storage: Storage, target: Resource, q: string): Promise<number | undefined> => {
   let id: number | undefined
-  const page = await storage.table(target).list({ q, filters: {}, limit: 1, offset: 0n })
+  const page = await storage.table(target).list({ ...wholeTable, search: q, page: { limit: 1, offset: 0n } })
   const total = await eachRow(page, (row) => {
     id = Number(row['id'])
   })
@@ -43,7 +44,8 @@ export const parseQuery = async (
   const parsed = parse(new URLSearchParams([...sent]).toString())
   const [first, ...others] = texts
   // One name after another: the address of the next page has the names that are still to be found.
-  const query = { ...parsed, filters: { ...parsed.filters, ...Object.fromEntries(others) } }
+  const unresolved = others.map(([field, value]) => ({ field, operator: 'eq', value }) as const)
+  const query = { ...parsed, where: [...parsed.where, ...unresolved] }
   const target = names[0] && targetOf(registry, names[0])
   if (first && target) {
     const [field, text] = first
@@ -52,8 +54,9 @@ export const parseQuery = async (
     return { redirect: tableUrl(resource, withFilter(query, field, String(id))) }
   }
   if (page !== undefined && isInteger(page)) {
-    const skipped = (BigInt(page.trim()) - 1n) * BigInt(query.limit)
-    return { redirect: tableUrl(resource, { ...query, offset: skipped > 0n ? skipped : 0n }) }
+    const { limit } = query.page
+    const skipped = (BigInt(page.trim()) - 1n) * BigInt(limit)
+    return { redirect: tableUrl(resource, { ...query, page: { limit, offset: skipped > 0n ? skipped : 0n } }) }
   }
   // A form without JavaScript sends its empty inputs too; the address is the query alone.
   return sent.size < all.size ? { redirect: tableUrl(resource, query) } : { query }

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { setTimeout } from 'node:timers/promises'
 
 /** How long the response may take, in milliseconds, before the client is probed. */
-const patience = 250
+const probeAfterMs = 250
 
 /** How long the client's host may take to report that nobody reads, in milliseconds. */
 const pause = 100
@@ -13,7 +13,7 @@ const pause = 100
  * a reset; the second write then fails and closes the response.
  */
 export const probeClient = async (response: ServerResponse): Promise<void> => {
-  await setTimeout(patience)
+  await setTimeout(probeAfterMs)
   for (let n = 0; n < 2; n++) {
     const isPending = !response.headersSent && !response.closed && response.req.httpVersionMinor > 0
     if (!isPending) return

@@ -1,7 +1,7 @@
 /** Streams all rows of a query in the format that the client requested. */
 import { type FormatName, formatNames, formats } from '../contract/formats.js'
+import type { Selection } from '../descriptor/listQuery.js'
 import type { Resource } from '../descriptor/registry.js'
-import type { Matching } from '../storage/storage.js'
 import { maxAcceptLength } from './compress.js'
 import { sendStreamed } from './conditional.js'
 import { csvOf } from './csv.js'
@@ -22,7 +22,7 @@ export const sendRows = (
   ctx: AppContext,
   { storage, maxDownloads }: Service,
   resource: Resource,
-  query: Matching,
+  query: Selection,
   format: FormatName,
 ): void => {
   const { type, extension } = formats[format]

@@ -7,7 +7,7 @@ import type { InFlight, OnRequest } from './requestLog.js'
 const buckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 
 /** How long the metrics wait for the row counts, in milliseconds. */
-const patience = 100
+const countTimeoutMs = 100
 /** How old counts may be, in milliseconds, while the database does not respond: then there is no sample. */
 const maxAge = 60_000
 
@@ -32,7 +32,7 @@ const promptCounts = (storage: Storage): (() => Promise<Counts>) => {
     // Does not wait again for a query that has been running since the last scrape.
     if (!running) {
       running = count()
-      await Promise.race([running, setTimeout(patience, undefined, { ref: false })])
+      await Promise.race([running, setTimeout(countTimeoutMs, undefined, { ref: false })])
     }
     return performance.now() - countedAt < maxAge ? counts : new Map()
   }

@@ -13,7 +13,7 @@ interface Message {
 const [requestType, replyType] = ['registry:metrics', 'registry:metrics:reply']
 
 /** How long a worker may take to reply, in milliseconds; after that, its last known metrics are used. */
-const patience = 1_000
+const replyTimeoutMs = 1_000
 
 /** Replies to the supervisor of this worker. */
 export const replyToSupervisor = (): void => {
@@ -57,7 +57,7 @@ export const workerMetrics = (restarts: () => number): (() => Promise<string>) =
         newest.set(worker.id, metrics)
         finish()
       }
-      const timer = setTimeout(finish, patience)
+      const timer = setTimeout(finish, replyTimeoutMs)
       worker.on('message', onMessage)
       worker.on('exit', finish)
       worker.send({ type: requestType }, (error) => error && finish())

@@ -8,7 +8,7 @@ export interface Limits {
 
 export interface Task<Class extends string> {
   readonly class: Class
-  /** Groups take turns, such as tables: the one with the fewest running tasks is next. */
+  /** Groups take turns, such as tables: the one with the fewest running tasks is next, then the one whose turn was longest ago. */
   readonly group: string
   /** What the task does; tasks of a group that do different things take turns too. */
   readonly name: string
@@ -35,6 +35,9 @@ export const fairQueue = <Class extends string>(
   const running = new Set<Task<Class>>()
   /** By what they do, oldest first: either the first of these can run, or none. */
   const queues = new Map<string, Map<Task<Class>, () => void>>()
+  /** When each kind of task had its last turn. */
+  const turns = new Map<string, number>()
+  let turn = 0
 
   const count = (is: (task: Task<Class>) => boolean): number => [...running].filter(is).length
   const hasRoom = ({ class: of, group }: Task<Class>): boolean =>
@@ -51,14 +54,17 @@ export const fairQueue = <Class extends string>(
     if (queue?.size === 0) queues.delete(key)
   }
   const admit = (): void => {
-    while (running.size < total.all) {
+    while (running.size < total.all && queues.size > 0) {
       const oldest = [...queues].map(([key, queue]) => {
         const [task, start] = queue.entries().next().value as [Task<Class>, () => void]
-        return { key, task, start }
+        return { key, task, start, lastTurn: turns.get(key) ?? 0 }
       })
-      const [next] = oldest.filter(({ task }) => hasRoom(task)).sort((a, b) => share(a.task) - share(b.task))
+      const [next] = oldest
+        .filter(({ task }) => hasRoom(task))
+        .sort((a, b) => share(a.task) - share(b.task) || a.lastTurn - b.lastTurn)
       if (!next) return
       dequeue(next.key, next.task)
+      turns.set(next.key, ++turn)
       running.add(next.task)
       next.start()
     }
@@ -67,7 +73,7 @@ export const fairQueue = <Class extends string>(
   return {
     enter(given) {
       const task = { ...given }
-      const key = JSON.stringify([task.class, task.group, task.name])
+      const key = `${task.class} ${task.group} ${task.name}`
       const queue = queues.get(key) ?? new Map<Task<Class>, () => void>()
       queues.set(key, queue)
       const entered = new Promise<void>((resolve) => queue.set(task, resolve))

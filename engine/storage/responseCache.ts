@@ -40,7 +40,7 @@ export class ResponseCache {
   }
 
   /** Remembers the key on its first request and the response on its second. */
-  offer(key: string, response: CachedBody): void {
+  storeOnSecondRequest(key: string, response: CachedBody): void {
     if (key.length > maxKeyLength) return
     if (this.#responses.has(key) || this.#seenOnce.delete(key)) this.#responses.set(key, response)
     else this.#seenOnce.set(key, true)

@@ -4,6 +4,7 @@ import type { Knex } from 'knex'
 import type { OnDelete } from '../descriptor/fields.js'
 import type { Column, Kind } from '../descriptor/kinds.js'
 import { type Field, filterFields, type GivenValue, type Registry, type Resource } from '../descriptor/registry.js'
+import type { StoredRow } from './storage.js'
 
 /** How a database differs from the others in its tables. */
 export interface SchemaDialect {
@@ -41,6 +42,14 @@ export const quoted = (name: string): string => `"${name}"`
 /** A value as SQL. */
 export const literal = (value: GivenValue): string =>
   typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value)
+
+/** What a driver takes for a value. */
+export const boundValue = ({ bind }: Pick<Column, 'bind'>, value: unknown): unknown =>
+  bind && value !== null && value !== undefined ? bind(value as never) : value
+
+/** The value that a driver has returned. */
+export const readValue = ({ read }: Column, stored: unknown): StoredRow[string] =>
+  (read && stored !== null ? read(stored as never) : stored) as StoredRow[string]
 
 /** PostgreSQL truncates longer names, and two could become equal. */
 const maxNameLength = 63
@@ -93,11 +102,11 @@ const addFields =
       const target = hasInlineForeignKeys && references ? tableNameOf(registry, references) : undefined
       // knex cannot add a column with its foreign key to an existing table of SQLite.
       const foreignKey = target ? ` references ${quoted(target)} (${quoted('id')})${onDeleteSql(onDelete)}` : ''
-      const { type, bind } = columnOf(kind)
-      const column = table.specificType(name, `${type}${foreignKey}`)
+      const sqlColumn = columnOf(kind)
+      const column = table.specificType(name, `${sqlColumn.type}${foreignKey}`)
       if (required) column.notNullable()
       const value = constantDefault(field)
-      if (required && isFilled && value !== undefined) column.defaultTo((bind?.(value as never) ?? value) as string)
+      if (required && isFilled && value !== undefined) column.defaultTo(boundValue(sqlColumn, value) as string)
     }
   }
 

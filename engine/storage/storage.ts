@@ -1,21 +1,8 @@
 /** The storage interface that the rest of the engine uses, the same for every database. */
-import type { Kind, ParameterValue } from '../descriptor/kinds.js'
+import type { Kind } from '../descriptor/kinds.js'
+import type { ListQuery, Selection } from '../descriptor/listQuery.js'
 import type { Registry, Resource, RowValues } from '../descriptor/registry.js'
 import type { Conflict, Outcome, Write } from './write.js'
-
-/** The parameters of a list request. */
-export interface ListQuery {
-  readonly limit: number
-  /** Unbounded; an offset past the end gives an empty page. */
-  readonly offset: bigint
-  /** Text to search for, trimmed; empty for no search. */
-  readonly q: string
-  /** The values of the filters that were given, by field. */
-  readonly filters: Readonly<Record<string, ParameterValue>>
-}
-
-/** Which rows match: the parameters of a list request without its page. */
-export type Matching = Pick<ListQuery, 'q' | 'filters'>
 
 /** How often values occur among matching rows, or a sample of them. */
 export interface ValueCounts {
@@ -53,9 +40,9 @@ export interface Table {
    * All matching rows in order of id: JSON, a line feed after each. Rows are read in parts while they are taken, so each is in it
    * once and as it was when its part was read.
    */
-  stream(query: Matching, caller?: Caller): AsyncIterable<Uint8Array>
+  stream(selection: Selection, caller?: Caller): AsyncIterable<Uint8Array>
   /** The most frequent values of some fields among the matching rows. With a share below 1, a sample of the table is counted. */
-  valueCounts(query: Matching, fields: readonly string[], share: number, caller?: Caller): Promise<ValueCounts>
+  valueCounts(selection: Selection, fields: readonly string[], share: number, caller?: Caller): Promise<ValueCounts>
   /** Some fields of the rows with these ids, long texts truncated. */
   excerpts(ids: readonly number[], fields: readonly string[]): Promise<readonly RowValues[]>
   /** The row with this id, where there is one; its tag is its own. */

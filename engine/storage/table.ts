@@ -1,22 +1,16 @@
 /** Reads and writes of one resource on any database: version → cache → plan → dialect → cache. */
 import { createHash } from 'node:crypto'
 import type { Registry, Resource } from '../descriptor/registry.js'
-import { spreadOverTicks } from '../process/batchPerTick.js'
-import type { StreamPart, TableDialect, VersionedBody } from './dialect.js'
-import { cacheKey, emptyPage, planOf } from './plan.js'
+import type { TableDialect, VersionedBody } from './dialect.js'
+import { type FoundIds, largePageBody, rowsInParts } from './parts.js'
+import { emptyPage, listKey, planOf } from './plan.js'
 import type { ResponseCache } from './responseCache.js'
 import type { CachedBody, Table } from './storage.js'
 import { elapsed, type Trace } from './trace.js'
 import { rowTag } from './write.js'
 
-/** The page for queries without one. */
-const firstPage = { limit: 0, offset: 0n }
-
 /** Before every id. */
 const beforeAll = -(2n ** 63n)
-
-/** All streams share it: the parts of hundreds of them would otherwise arrive in one tick. */
-const turn = spreadOverTicks()
 
 /** The tags of rows, by their bodies: a cached row is digested once. */
 const rowTags = new WeakMap<Buffer, string>()
@@ -35,67 +29,58 @@ const resourceTable = (resource: Resource, dialect: TableDialect, cache: Respons
   const tag = async (): Promise<string> => `${shape}${await dialect.version()}`
 
   /** The cached response, if the table has not changed since. */
-  const cached = async (key: string): Promise<CachedBody | undefined> => {
+  const cached = async (operation: string, key: string): Promise<CachedBody | undefined> => {
     const entry = cache.get(key)
     const isHit = entry !== undefined && entry.tag === (await tag())
     cache.count(isHit)
-    return isHit ? entry : undefined
+    if (!isHit) return undefined
+    trace?.(operation, { resource: path, cache: 'hit' })
+    return entry
   }
-  const offer = (key: string, { version, body }: VersionedBody): CachedBody => {
+  const remember = (key: string, { version, body }: VersionedBody): CachedBody => {
     const entry = { tag: `${shape}${version}`, body }
-    cache.offer(key, entry)
+    cache.storeOnSecondRequest(key, entry)
     return entry
   }
 
   return {
     tag,
     async list(query, caller) {
-      const key = cacheKey(resource, query)
-      const entry = await cached(key)
-      if (entry) {
-        trace?.('list', { resource: path, cache: 'hit' })
-        return entry
-      }
+      const key = `${path}?${listKey(query)}`
+      const entry = await cached('list', key)
+      if (entry) return entry
       const plan = planOf(query, dialect.isIndexed)
-      if (plan.by === 'nothing') return { tag: await tag(), body: emptyPage(query) }
+      const { strategy, where } = plan
+      if (strategy === 'nothing') return { tag: await tag(), body: emptyPage(query.page) }
       const started = trace ? performance.now() : 0
-      const page = await dialect.page(plan, caller)
-      trace?.('list', {
-        resource: path,
-        cache: 'miss',
-        plan: plan.by,
-        filters: Object.keys(plan.filters),
-        ms: elapsed(started),
-      })
-      return 'version' in page ? offer(key, page) : page
+      const page = await dialect.page(plan, query.page, caller)
+      const filters = where.map(({ field }) => field)
+      trace?.('list', { resource: path, cache: 'miss', plan: strategy, filters, ms: elapsed(started) })
+      return 'body' in page ? remember(key, page) : { body: largePageBody(page, (ids) => dialect.part(ids, caller)) }
     },
-    async *stream(query, caller) {
-      const plan = planOf({ ...query, ...firstPage }, dialect.isIndexed)
-      let last: bigint | undefined = plan.by === 'nothing' ? undefined : beforeAll
+    async *stream(selection, caller) {
+      const plan = planOf(selection, dialect.isIndexed)
+      let last: bigint | undefined = plan.strategy === 'nothing' ? undefined : beforeAll
       while (last !== undefined) {
-        await turn()
-        const part: StreamPart = await dialect.part(plan, last, caller)
-        if (part.rows.length > 0) yield part.rows
-        last = part.last
+        const found: FoundIds = await dialect.ids(plan, last, caller)
+        yield* rowsInParts(found.ids, (ids) => dialect.part(ids, caller))
+        last = found.last
       }
     },
-    async valueCounts(query, fields, share, caller) {
-      const plan = planOf({ ...query, ...firstPage }, dialect.isIndexed)
-      if (plan.by === 'nothing' || fields.length === 0) return { rows: 0, values: new Map() }
+    async valueCounts(selection, fields, share, caller) {
+      const plan = planOf(selection, dialect.isIndexed)
+      if (plan.strategy === 'nothing' || fields.length === 0) return { rows: 0, values: new Map() }
       return dialect.valueCounts(plan, fields, share, caller)
     },
     excerpts: dialect.excerpts,
     async get(id, caller) {
       const key = `${path}/${id}`
-      const entry = await cached(key)
-      if (entry) {
-        trace?.('get', { resource: path, cache: 'hit' })
-        return withOwnTag(entry)
-      }
+      const entry = await cached('get', key)
+      if (entry) return withOwnTag(entry)
       const started = trace ? performance.now() : 0
       const row = await dialect.row(id, caller)
       trace?.('get', { resource: path, cache: 'miss', ms: elapsed(started) })
-      return row && withOwnTag(offer(key, row))
+      return row && withOwnTag(remember(key, row))
     },
     hasKey: dialect.hasKey,
     conflicts: dialect.conflicts,

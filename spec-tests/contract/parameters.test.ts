@@ -93,8 +93,8 @@ test('the bounds and defaults of a list are those of its schema', () => {
   if (!resource) return assert.unreachable()
   const limit = z.int().min(2).max(10).default(3)
   const parse = listQueryParser(resource, listQuerySchema(resource).extend({ limit }))
-  assert.is(parse('').limit, 3)
-  assert.is(parse('limit=10').limit, 10)
+  assert.is(parse('').page.limit, 3)
+  assert.is(parse('limit=10').page.limit, 10)
   for (const [input, ctx] of [
     ['1', { ge: 2 }],
     ['11', { le: 10 }],

@@ -4,10 +4,10 @@ import * as assert from 'uvu/assert'
 import { integer, number, text } from '../../engine/descriptor/index.js'
 import { newRow, type Registry, type RowValues, resourceFrom } from '../../engine/descriptor/registry.js'
 import { openStorage } from '../../engine/storage/open.js'
-import type { ListQuery } from '../../engine/storage/storage.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl } from '../support/database.js'
 import { insertion } from '../support/insertion.js'
+import { listQuery, type ShortQuery } from '../support/listQuery.js'
 
 const words = [
   'blocks',
@@ -44,8 +44,8 @@ const test = suite('names')
 for (const resource of registry) {
   test(`a table and its fields can be read and written: ${resource.table}`, async () => {
     const table = storage.table(resource)
-    const pageOf = async (query: Partial<ListQuery>): Promise<{ ids: number[]; total: number }> => {
-      const { body } = await table.list({ limit: 2, offset: 0n, q: '', filters: {}, ...query })
+    const pageOf = async (query: ShortQuery): Promise<{ ids: number[]; total: number }> => {
+      const { body } = await table.list(listQuery({ limit: 2, ...query }))
       const { data, meta } = JSON.parse(String(body)) as { data: { id: number }[]; meta: { total: number } }
       return { ids: data.map(({ id }) => id), total: meta.total }
     }
@@ -69,7 +69,7 @@ for (const resource of registry) {
     assert.equal(await table.conflicts(wrong), conflicts)
     assert.equal(await table.write(insertion(wrong)), { conflicts })
     const lines: string[] = []
-    for await (const part of table.stream({ q: 'needle', filters: { group: 'a' } }))
+    for await (const part of table.stream(listQuery({ q: 'needle', filters: { group: 'a' } })))
       lines.push(String(Buffer.from(part)))
     assert.equal(
       lines
@@ -79,7 +79,7 @@ for (const resource of registry) {
         .map((line) => JSON.parse(line).id),
       [1, 2],
     )
-    const counts = await table.valueCounts({ q: '', filters: { skip: 7n } }, ['group', 'skip'], 1)
+    const counts = await table.valueCounts(listQuery({ filters: { skip: 7n } }), ['group', 'skip'], 1)
     assert.equal(
       [...counts.values],
       [
@@ -93,7 +93,7 @@ for (const resource of registry) {
         ['skip', [['7', 3]]],
       ],
     )
-    assert.is((await table.valueCounts({ q: '', filters: {} }, ['group'], 0.5)).values.size, 1)
+    assert.is((await table.valueCounts(listQuery(), ['group'], 0.5)).values.size, 1)
     assert.equal(await table.excerpts([3], ['text', 'total', 'value']), [
       { id: 3, text: 'needle 2', total: 2, value: 'x' },
     ])

@@ -1,9 +1,10 @@
 /** Creates of every resource that allows them: each rule for each field, and that a rejected create stores nothing. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { kindOf } from '../../engine/descriptor/kinds.js'
+import { isValueOf, kindOf } from '../../engine/descriptor/kinds.js'
 import { editDistance } from '../../engine/descriptor/nearest.js'
 import { type Field, isMandatory, type Resource, type Value, writableFields } from '../../engine/descriptor/registry.js'
+import { refusalOf } from '../../engine/descriptor/valueRules.js'
 import { freshBodies } from '../support/freshBodies.js'
 import { registry, startService, testedResources, token } from '../support/service.js'
 
@@ -88,10 +89,14 @@ for (const resource of testedResources.filter((one) => one.create)) {
     const sent = fields.filter((field) => isMandatory(field) || field.unique)
     return Object.fromEntries(sent.map(({ name }) => [name, full[name] as Value]))
   }
-  /** Whether a demo row has the value of a unique field. */
+  /** Whether a field cannot get the value: a demo row has it, its kind is another, or a rule refuses it. */
   const isTaken = (name: string, value: Value) =>
-    resource.fields.some((field) => field.name === name && field.unique) &&
-    resource.demo.some((row) => row[name] === value)
+    resource.fields.some(
+      (field) =>
+        field.name === name &&
+        ((field.unique && resource.demo.some((row) => row[name] === value)) ||
+          (value !== null && (!isValueOf(field.kind, value) || refusalOf(field, value) !== undefined))),
+    )
   const plain = fields.filter((field) => !field.references && !field.redacted)
 
   test('all fields of a full body are stored', async () => {

@@ -9,6 +9,7 @@ import { openStorage } from '../../engine/storage/open.js'
 import { publicRow } from '../../support/samples.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl, server } from '../support/database.js'
+import { listQuery, type ShortQuery } from '../support/listQuery.js'
 import { containing, joinedText } from '../support/searchOracle.js'
 import { startService, testedResources } from '../support/service.js'
 
@@ -158,10 +159,10 @@ test('rows far apart, odd texts and large rows are all in it once, and a client 
     rows.push({ id, note, kind: n % 3 === 0 ? 'third' : 'other', n: n % 2 ? null : -n, x: n / 8 })
   }
   await storage.fill([{ resource: thing, rows }])
-  const streamed = async (query: { q?: string; filters?: Record<string, string> }) => {
+  const streamed = async (query: ShortQuery) => {
     const lines: RowValues[] = []
     let largest = 0
-    for await (const chunk of storage.table(thing).stream({ q: '', filters: {}, ...query })) {
+    for await (const chunk of storage.table(thing).stream(listQuery(query))) {
       largest = Math.max(largest, chunk.length)
       lines.push(...linesOf(Buffer.from(chunk).toString()))
     }

@@ -8,6 +8,7 @@ import { type Registry, type Resource, resourceFrom } from '../../engine/descrip
 import { migrateStorage, openStorage } from '../../engine/storage/open.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { type SharedDatabase, server, sharedDatabase } from '../support/database.js'
+import { listQuery } from '../support/listQuery.js'
 
 const resourceAt = (table: string): Resource =>
   resourceFrom(
@@ -23,7 +24,7 @@ const start = async ({ url }: SharedDatabase, q = '') => {
   const warnings: string[] = []
   const storage = await openStorage(registry, url, { ...storageOptions, warn: (message) => warnings.push(message) })
   const table = storage.table(things)
-  const { body } = await table.list({ limit: 2, offset: 1n, q, filters: {} })
+  const { body } = await table.list(listQuery({ limit: 2, offset: 1n, q }))
   const tag = await table.tag()
   await storage.close()
   const { data, meta } = JSON.parse(String(body)) as { data: { id: number }[]; meta: { total: number } }

@@ -10,6 +10,7 @@ import type { Prepared } from '../../engine/storage/postgres/prepared.js'
 import { statementsOf } from '../../engine/storage/postgres/statements.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl, runOn } from '../support/database.js'
+import { listQuery } from '../support/listQuery.js'
 
 const descriptor = defineResource({
   name: 'Thing',
@@ -185,8 +186,7 @@ test('a TRUNCATE whose snapshot is old leaves an exact count', async () => {
   const { url, connect, close } = await newDatabase()
   const [client, other] = [await connect(), await connect()]
   const storage = await openStorage(registry, url, storageOptions)
-  const list = async () =>
-    String((await storage.table(resource).list({ limit: 5, offset: 0n, q: '', filters: {} })).body)
+  const list = async () => String((await storage.table(resource).list(listQuery({ limit: 5, offset: 0n }))).body)
   await client.query('begin isolation level repeatable read')
   await client.query('select 1')
   await other.query(insert)
@@ -237,7 +237,7 @@ test('a database that is restored under a running service is counted again', asy
   const storage = await openStorage(registry, url, storageOptions)
   await client.query(restore(1_000_000))
   await client.query(insert)
-  const { body } = await storage.table(resource).list({ limit: 5, offset: 1n, q: '', filters: {} })
+  const { body } = await storage.table(resource).list(listQuery({ limit: 5, offset: 1n }))
   assert.match(String(body), /"name":"another".*"total":2,/)
   const isCounted = async () =>
     (await client.query(`select total from registry_state('things')`)).rows[0].total !== null

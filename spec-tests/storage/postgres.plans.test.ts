@@ -10,6 +10,7 @@ import { statementsOf } from '../../engine/storage/postgres/statements.js'
 import { writeStatements } from '../../engine/storage/postgres/writes.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl } from '../support/database.js'
+import { listQuery } from '../support/listQuery.js'
 import { registry } from '../support/service.js'
 
 const url = await freshUrl()
@@ -37,9 +38,9 @@ for (const resource of registry) {
   const { version, get, first, further } = statements
   const { conflicts, create, createWithKey } = writeStatements(registry, resource)
   const filters = filterFields(resource).map(({ name }) => name)
-  const planned = (by: Plan['by'], names: readonly string[]) => {
-    const query = { limit: 50, offset: 0n, skip: 0n, q: by === 'filter' ? '' : 'ana' }
-    return statements.matching({ ...query, by, filters: Object.fromEntries(names.map((name) => [name, 'x'])) })
+  const planned = (strategy: Plan['strategy'], names: readonly string[]) => {
+    const filters = Object.fromEntries(names.map((name) => [name, 'x']))
+    return statements.matching({ ...listQuery({ q: strategy === 'filter' ? '' : 'ana', filters }), strategy })
   }
 
   for (const [name, statement] of Object.entries({

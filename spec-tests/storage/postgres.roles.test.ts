@@ -10,6 +10,7 @@ import { type Storage, StorageError } from '../../engine/storage/storage.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl, runOn } from '../support/database.js'
 import { insertion } from '../support/insertion.js'
+import { listQuery } from '../support/listQuery.js'
 import { startService } from '../support/service.js'
 
 const registryWith = (fields: Parameters<typeof defineResource>[0]['fields']): Registry => [
@@ -44,7 +45,7 @@ const roleOn = async (url: string): Promise<{ role: string; address: string }> =
 }
 
 const listed = async (storage: Storage, q = ''): Promise<string> =>
-  String((await storage.table(things).list({ limit: 50, offset: 0n, q, filters: {} })).body)
+  String((await storage.table(things).list(listQuery({ limit: 50, offset: 0n, q }))).body)
 
 /** Opens the database, searches it and closes it; returns the found names and the warnings. */
 const search = async (url: string, q: string) => {

@@ -10,6 +10,7 @@ import { StorageError } from '../../engine/storage/storage.js'
 import { startAndFail } from '../../support/process.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl, runOn } from '../support/database.js'
+import { listQuery } from '../support/listQuery.js'
 
 const thing = { name: 'Thing', area: 'Test', table: 'things', required: ['name'], create: true } as const
 const registryOf = (
@@ -17,14 +18,12 @@ const registryOf = (
   demo = [{ id: 3, name: 'Third' }],
 ): Registry => [resourceFrom('things', defineResource({ ...thing, required: ['name'], fields }), demo)]
 
-const firstPage = { limit: 50, offset: 0n, q: '', filters: {} }
-
 /** Opens the database, lists the things, and closes it. */
 const openAndList = async (url: string, registry: Registry, q = '', warn = (_: string) => {}): Promise<string> => {
   const storage = await openStorage(registry, url, { ...storageOptions, warn })
   try {
     const [resource] = registry
-    return String((await storage.table(resource as Registry[number]).list({ ...firstPage, q })).body)
+    return String((await storage.table(resource as Registry[number]).list(listQuery({ q }))).body)
   } finally {
     await storage.close()
   }

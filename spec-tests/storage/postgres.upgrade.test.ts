@@ -8,6 +8,7 @@ import { type Registry, type Resource, resourceFrom } from '../../engine/descrip
 import { openStorage } from '../../engine/storage/open.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl, runOn } from '../support/database.js'
+import { listQuery } from '../support/listQuery.js'
 import { registry as wholeRegistry } from '../support/service.js'
 
 const registryWith = (fields: Parameters<typeof defineResource>[0]['fields']): Registry => [
@@ -31,7 +32,7 @@ const connected = async (url: string): Promise<Client> => {
 /** Opens the database and closes it; returns the warnings and how many things it finds. */
 const start = async (url: string, served: Registry, q = '', warnings: string[] = []) => {
   const storage = await openStorage(served, url, { ...storageOptions, warn: (message) => warnings.push(message) })
-  const { body } = await storage.table(served[0] as Resource).list({ limit: 1, offset: 0n, q, filters: {} })
+  const { body } = await storage.table(served[0] as Resource).list(listQuery({ limit: 1, offset: 0n, q }))
   await storage.close()
   const { meta } = JSON.parse(String(body)) as { meta: { total: number } }
   return { warnings, total: meta.total }

@@ -6,6 +6,7 @@ import { type Registry, type Resource, resourceFrom } from '../../engine/descrip
 import { migrateStorage, openStorage } from '../../engine/storage/open.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { type SharedDatabase, server, sharedDatabase } from '../support/database.js'
+import { listQuery } from '../support/listQuery.js'
 
 const registry: Registry = [
   resourceFrom(
@@ -53,7 +54,7 @@ const checkPages = async ({ url }: SharedDatabase, stored: readonly bigint[]): P
   const ids = [...new Set(stored)].sort((a, b) => (a < b ? -1 : 1))
   const storage = await openStorage(registry, url, { ...storageOptions, demo: false })
   const list = async (offset: number, q = '') => {
-    const page = await storage.table(things).list({ limit: 3, offset: BigInt(offset), q, filters: {} })
+    const page = await storage.table(things).list(listQuery({ limit: 3, offset: BigInt(offset), q }))
     const body = String(page.body)
     return {
       names: [...body.matchAll(/"Row (-?\d+)"/g)].map(([, id]) => BigInt(id as string)),

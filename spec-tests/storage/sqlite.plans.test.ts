@@ -1,7 +1,7 @@
 /** SQLite uses the indexes: no statement scans a table where an index could find the rows. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Resource } from '../../engine/descriptor/registry.js'
+import { filterFields, type Resource } from '../../engine/descriptor/registry.js'
 import { migrate } from '../../engine/storage/migration/migrate.js'
 import { planOf as planQuery } from '../../engine/storage/plan.js'
 import { objectName } from '../../engine/storage/schema.js'
@@ -11,6 +11,7 @@ import { migrationDialect } from '../../engine/storage/sqlite/migration.js'
 import { insertRows } from '../../engine/storage/sqlite/rows.js'
 import { statementsOf } from '../../engine/storage/sqlite/statements.js'
 import { storageOptions } from '../../support/storageOptions.js'
+import { listQuery } from '../support/listQuery.js'
 import { registry, testedResources } from '../support/service.js'
 
 const database = connect(':memory:', { timeout: 0 })
@@ -54,13 +55,15 @@ const unexpected = (resource: Resource, plan: readonly string[]): string[] => {
 }
 
 const planned = (q: string, filters: Record<string, string | bigint>) =>
-  planQuery({ limit: 50, offset: 0n, q, filters }, () => true)
+  planQuery(listQuery({ q, filters }), () => true)
 
 for (const resource of testedResources) {
   const test = suite(`plans of ${resource.path}`)
   const { get, all, conflicts, lists } = statements.get(resource.path) as ReturnType<typeof statementsOf>
   const page = (q: string, filters: Record<string, string | bigint>) =>
-    sqlOf((read) => read({ resource: resource.path, query: planned(q, filters), maxMs: 10_000 }, 10_000))
+    sqlOf((read) =>
+      read({ resource: resource.path, read: 'page', plan: planned(q, filters), page: listQuery().page }, 10_000),
+    )
   const someValue = (name: string) =>
     resource.fields.find((field) => field.name === name)?.kind === 'integer' ? 1n : 'x'
 
@@ -68,7 +71,7 @@ for (const resource of testedResources) {
     ['single statements', () => [get.sql, all.sql, conflicts.sql]],
     ['a page of all rows', () => page('', {})],
     ['a search', () => page('engineer', {})],
-    ...Object.keys(lists.filters).flatMap((name): typeof cases => [
+    ...filterFields(resource).flatMap(({ name }): typeof cases => [
       [`filter ${name}`, () => page('', { [name]: someValue(name) })],
       [`filter ${name} with a search`, () => page('engineer', { [name]: someValue(name) })],
     ]),
@@ -82,7 +85,7 @@ for (const resource of testedResources) {
 
   test('rows are read from the covering index with their JSON', () => {
     const index = `USING COVERING INDEX ${objectName(resource, 'json')}`
-    for (const sql of [get.sql, all.sql, lists.rows])
+    for (const sql of [get.sql, all.sql, lists.rows, lists.rowsBetween])
       assert.ok(
         planOf(sql).some((step) => step.includes(index)),
         sql,

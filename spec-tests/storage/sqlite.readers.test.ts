@@ -5,6 +5,7 @@ import { planOf } from '../../engine/storage/plan.js'
 import { readersOf } from '../../engine/storage/sqlite/readers.js'
 import { DeadlineExceeded } from '../../engine/storage/sqlite/search.js'
 import type { Executor } from '../../engine/storage/sqlite/worker.js'
+import { listQuery } from '../support/listQuery.js'
 
 /** Readers whose tasks take a given time; `used` has the threads that ran one, with its group. */
 const newReaders = () => {
@@ -18,14 +19,12 @@ const newReaders = () => {
     },
     close: async () => {},
   })
-  const readers = readersOf(executor('quick'), executor('slow'), 15_000)
+  const reader = readersOf(executor('quick'), executor('slow'), 15_000)('things')
   const read = async (ms: number, q: string, filters = {}, { rows = 300_000, offset = 0n } = {}) => {
     times.ms = ms
-    await readers.page(
-      'things',
-      planOf({ limit: 1, offset, q, filters }, (text) => text.length > 2),
-      rows,
-    )
+    const query = listQuery({ offset, q, filters })
+    const plan = planOf(query, (text) => text.length > 2)
+    await reader.page(plan, query.page, rows)
     return used.splice(0)
   }
   return read

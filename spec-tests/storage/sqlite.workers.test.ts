@@ -181,6 +181,7 @@ threads('closing rejects the tasks that run or wait, and starts no other worker'
   const { thread, causes, echo } = newThread()
   assert.equal(await echo(1), { echo: 'task 1' })
   const pending = [outcome(thread.run('hang')), echo(2)]
+  await new Promise((sent) => setImmediate(sent))
   await thread.close()
   const results = await Promise.all([...pending, echo(3)])
   assert.instance(results[0], WorkerDied)

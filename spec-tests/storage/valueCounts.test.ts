@@ -6,6 +6,7 @@ import { type Registry, resourceFrom } from '../../engine/descriptor/registry.js
 import { openStorage } from '../../engine/storage/open.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl } from '../support/database.js'
+import { listQuery } from '../support/listQuery.js'
 
 const [things] = [
   resourceFrom(
@@ -45,7 +46,7 @@ const expected = (some: typeof rows, field: 'kind' | 'size') => {
 const test = suite('value counts')
 
 test('all rows: the most frequent values, without null and long texts', async () => {
-  const counts = await table.valueCounts({ q: '', filters: {} }, ['kind', 'size'], 1)
+  const counts = await table.valueCounts(listQuery(), ['kind', 'size'], 1)
   assert.is(counts.rows, 20_000)
   assert.equal(counts.values.get('kind'), expected(rows, 'kind'))
   assert.is(counts.values.get('size')?.length, 12)
@@ -54,15 +55,15 @@ test('all rows: the most frequent values, without null and long texts', async ()
 
 test('a search and a filter narrow the rows', async () => {
   const found = rows.filter(({ note, size }) => note === 'tenth row' && size === 20)
-  const counts = await table.valueCounts({ q: 'TENTH', filters: { size: 20n } }, ['kind'], 1)
+  const counts = await table.valueCounts(listQuery({ q: 'TENTH', filters: { size: 20n } }), ['kind'], 1)
   assert.is(counts.rows, found.length)
   assert.equal(counts.values.get('kind'), expected(found, 'kind'))
-  const none = await table.valueCounts({ q: 'nowhere', filters: {} }, ['kind'], 1)
+  const none = await table.valueCounts(listQuery({ q: 'nowhere' }), ['kind'], 1)
   assert.equal(none, { rows: 0, values: new Map([['kind', []]]) })
 })
 
 test('a share of the table: fewer rows, in about the same proportion', async () => {
-  const counts = await table.valueCounts({ q: '', filters: {} }, ['kind'], 0.4)
+  const counts = await table.valueCounts(listQuery(), ['kind'], 0.4)
   assert.ok(counts.rows > 2_000 && counts.rows < 16_000, `${counts.rows} rows`)
   const [other] = counts.values.get('kind') ?? []
   const [all] = expected(rows, 'kind')

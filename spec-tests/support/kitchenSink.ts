@@ -1,5 +1,15 @@
 /** A made-up registry of every shape that a descriptor can have; the suites run on it beside the real resources. */
-import { defineResource, integer, now, number, text, today } from '../../engine/descriptor/index.js'
+import {
+  boolean,
+  date,
+  defineResource,
+  integer,
+  now,
+  number,
+  text,
+  timestamp,
+  today,
+} from '../../engine/descriptor/index.js'
 import { type Registry, resourceFrom } from '../../engine/descriptor/registry.js'
 import type { Problem } from '../../engine/descriptor/registryError.js'
 import { verify } from '../../engine/descriptor/verify.js'
@@ -148,6 +158,30 @@ const descriptors = {
       [`long_${'name_'.repeat(10)}b`]: integer({ filter: true, unique: true }),
     },
     required: ['pipe_id'],
+    create: true,
+  }),
+  'sink-kinds': defineResource({
+    name: 'Sink kind',
+    area,
+    about: 'Every kind and every rule.',
+    table: 'sink_kinds',
+    fields: {
+      title: text({ minLength: 1, maxLength: 40 }),
+      state: text({ oneOf: ['open', 'in progress', 'closed'], default: 'open', filter: true }),
+      code: text({ pattern: '[A-Z]{2,3}-\\d+', maxLength: 12, example: 'AB-12', filter: true }),
+      priority: integer({ oneOf: [1, 2, 3], filter: true }),
+      level: integer({ min: -5, max: 5, default: 0, filter: true }),
+      share: number({ min: 0, max: 1 }),
+      done: boolean({ default: false, filter: true }),
+      agreed: boolean({ filter: true }),
+      due: date({ min: '2020-01-01', filter: true }),
+      day: date({ default: today, unique: ['title'], filter: true }),
+      at: timestamp({ max: '2099-12-31T23:59:59.999Z', filter: true }),
+      noted: timestamp({ default: now }),
+      created: timestamp({ managed: now, filter: true }),
+      created_on: date({ managed: today }),
+    },
+    required: ['title', 'state', 'done', 'created', 'created_on'],
     create: true,
   }),
   'sink-taps': defineResource({

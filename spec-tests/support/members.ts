@@ -6,6 +6,7 @@ import { type Registry, type Resource, type RowValues, resourceFrom } from '../.
 import { migrateStorage, openStorage } from '../../engine/storage/open.js'
 import type { Storage } from '../../engine/storage/storage.js'
 import { storageOptions } from '../../support/storageOptions.js'
+import { listQuery } from './listQuery.js'
 
 export type Fields = Descriptor['fields']
 
@@ -27,7 +28,7 @@ export const memberIn = ({ fields, required = [], table = 'members', ...rest }: 
 
 export const registryOf = (version: Version): Registry => [team, memberIn(version)]
 
-const everything = { limit: 200, offset: 0n, q: '', filters: {} }
+const everything = listQuery({ limit: 200 })
 
 /** The rows as clients see them, without their ids. */
 export const servedRows = async (storage: Storage, resource: Resource): Promise<RowValues[]> => {

@@ -3,8 +3,8 @@ import type { Registry, Resource } from '../../descriptor/registry.js'
 import type { Connections } from './connections.js'
 import { knex, named, type Prepared, prepared, type Query } from './prepared.js'
 
-/** Compact after this many creates, in case there are no reads. */
-const manyWrites = 100
+/** Compact after this many writes, in case there are no reads. */
+const writesPerCompaction = 100
 
 /** The version of the table (tag), its row count (total), and whether its log has become long. */
 export const stateOf = ({ table }: Resource) =>
@@ -56,7 +56,7 @@ export const compactor = (connections: Connections, { table }: Resource) => {
   return {
     compact,
     onWrite(): void {
-      if (++written % manyWrites === 0) compact()
+      if (++written % writesPerCompaction === 0) compact()
     },
   }
 }

@@ -18,7 +18,7 @@ import { retrying } from './retries.js'
 import { type Row, type Run, runnerFor } from './run.js'
 import { processOf, type Server } from './server.js'
 import { pacesOf, slotsOf, type Timed } from './slots.js'
-import { gone, within } from './within.js'
+import { gone, withTimeout } from './withTimeout.js'
 
 type Values = Readonly<Record<string, unknown>>
 
@@ -114,7 +114,7 @@ export const connectionsTo = (
   const connect = async (from: Pool, until: number): Promise<PoolClient> => {
     const connecting = from.connect()
     try {
-      return await within(Math.max(0, until - performance.now()), connecting)
+      return await withTimeout(Math.max(0, until - performance.now()), connecting)
     } catch (error) {
       connecting.then((late) => late.release()).catch(() => {})
       throw connectError(error as Error)
@@ -146,7 +146,7 @@ export const connectionsTo = (
         ? new TimedOut(`other slow reads took longer than ${Math.round(waited)} ms`)
         : new Unavailable(`no connection was free within ${Math.round(waited)} ms`)
     try {
-      await within(waited, place.entered, caller, late)
+      await withTimeout(waited, place.entered, caller, late)
       const client = await connect(pool, until)
       let isFree = false
       const free = (isUsable: boolean) => {
@@ -167,7 +167,7 @@ export const connectionsTo = (
   const check: Run = (statement, values) =>
     withRetries(
       async (until) =>
-        onConnection(await connect(checks, until), (client) => within(waitMs, single(client)(statement, values))),
+        onConnection(await connect(checks, until), (client) => withTimeout(waitMs, single(client)(statement, values))),
       isRetryableRead,
     )
 
@@ -201,7 +201,7 @@ export const connectionsTo = (
     const started = performance.now()
     const running = single(client)(statement, values)
     try {
-      const rows = await within(limitMs, running, caller)
+      const rows = await withTimeout(limitMs, running, caller)
       free(true)
       return rows
     } catch (error) {
@@ -238,7 +238,7 @@ export const connectionsTo = (
     const commit = <R>(send: () => Promise<R>): Promise<R> => {
       const running = committing(client, send)
       ended = endOf(running)
-      return within(limit, running, undefined, late)
+      return withTimeout(limit, running, undefined, late)
     }
     const drop = () => free(false)
     const result = run(client, commit)
@@ -266,7 +266,7 @@ export const connectionsTo = (
       await client.query(begin)
       try {
         const run = inTransaction(client)
-        const result = await work((statement, values) => within(limit, run(statement, values)))
+        const result = await work((statement, values) => withTimeout(limit, run(statement, values)))
         await commit(() => client.query('commit'))
         return result
       } catch (error) {

@@ -7,7 +7,7 @@ import { advanceFunction } from './sequence.js'
 import { mayInsert, pinned, type SqlFunction } from './sqlFunction.js'
 
 /** The longest text that an index stores in full, in bytes; an index entry holds some 2,700 for all columns. */
-export const longestKey = 600
+export const maxKeyBytes = 600
 
 /** The server's clock in milliseconds, the same for every process. */
 export const clock = '(extract(epoch from now()) * 1000)::bigint'
@@ -15,7 +15,7 @@ export const clock = '(extract(epoch from now()) * 1000)::bigint'
 /** The index key of a text: the text itself, or the beginning and the hash of one that is too long. */
 const keyFunction = `create or replace function registry_key(text) returns text
 language sql immutable parallel safe as $$
-  select case when octet_length($1) <= ${longestKey} then $1 else left($1, 100) || md5($1) end
+  select case when octet_length($1) <= ${maxKeyBytes} then $1 else left($1, 100) || md5($1) end
 $$`
 
 /** Every non-ASCII letter that the engine folds; the server's own folding depends on its locale. */

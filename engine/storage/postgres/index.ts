@@ -12,10 +12,10 @@ import { isMismatch } from './errors.js'
 import { fitQuery } from './fit.js'
 import { knex, type Prepared, prepared } from './prepared.js'
 import { deferReferences, insertRows, readRows } from './rows.js'
-import { explaining, setUp } from './setUp.js'
+import { setUp, withDatabaseInErrors } from './setUp.js'
 import { postgresTable } from './table.js'
-import { whenServed } from './waitForServer.js'
-import { within } from './within.js'
+import { retryUntilReachable } from './waitForServer.js'
+import { withTimeout } from './withTimeout.js'
 
 /** Whether transactions are read-only, and whether this role may insert into any table whose rows can be created. */
 const pingOf = (registry: Registry): Prepared => {
@@ -28,8 +28,11 @@ const pingOf = (registry: Registry): Prepared => {
 
 /** Opens the database, creates what is missing, and loads the demo data into an empty one if requested. */
 export const openPostgres = async (registry: Registry, url: string, options: StorageOptions): Promise<Storage> => {
-  const { server, searchIndex } = await explaining(url, () =>
-    whenServed(url, options, async (found) => ({ server: found, searchIndex: await setUp(found, registry, options) })),
+  const { server, searchIndex } = await withDatabaseInErrors(url, () =>
+    retryUntilReachable(url, options, async (found) => ({
+      server: found,
+      searchIndex: await setUp(found, registry, options),
+    })),
   )
   const connections = connectionsTo(server, options.pool, options.trace)
   const [counts, ping] = [countsOf(registry), pingOf(registry)]
@@ -49,11 +52,11 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
       }),
     stats: () => ({ cache: cache.stats(), pools: connections.stats(), threadRestarts: 0 }),
     async ping() {
-      const [row] = await within(options.pool.waitMs, connections.check(ping))
+      const [row] = await withTimeout(options.pool.waitMs, connections.check(ping))
       return { isReadOnly: row?.[0] === 'on', mayWrite: row?.[1] === 't', changedTables: [] }
     },
     close: connections.close,
   }
-  const differences = fitQuery(registry, (query) => within(options.pool.waitMs, connections.check(query)))
+  const differences = fitQuery(registry, (query) => withTimeout(options.pool.waitMs, connections.check(query)))
   return withFitCheck(storage, registry, { isMismatch, differences }, options.warn)
 }

@@ -7,7 +7,7 @@ import type { Client } from 'pg'
 import type { Execute, Step } from '../migration/migrationDialect.js'
 import { StorageError, Unavailable } from '../storage.js'
 import { codeOf } from './errors.js'
-import { within } from './within.js'
+import { withTimeout } from './withTimeout.js'
 
 /** How long a step waits for a lock, in milliseconds: creates of other programs queue behind it. */
 const lockTimeoutMs = 200
@@ -157,7 +157,7 @@ export const stepRunner = (client: Client, connect: Connect, warn: (message: str
           warnOnce('Another process migrates the database; waiting for it.')
           await sleep(pauseMs)
         }
-        await within(secondSessionMs, execute('select 1')).catch((error: Error) => {
+        await withTimeout(secondSessionMs, execute('select 1')).catch((error: Error) => {
           throw error instanceof Unavailable ? new StorageError(oneSession) : error
         })
         await work()

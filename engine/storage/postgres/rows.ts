@@ -1,7 +1,10 @@
 /** Reads and stores whole rows on PostgreSQL in batches, each one JSON document. */
+import type { Knex } from 'knex'
+import { quoted, readValue } from '../schema.js'
 import type { CopiedTable, StoredRow } from '../storage.js'
 import { insertFrom, knex, named, prepared } from './prepared.js'
 import type { Run } from './run.js'
+import { columnOf } from './schema.js'
 
 const batch = 5_000
 
@@ -38,12 +41,16 @@ export const insertRows = async (
   )
 }
 
-/** The value of a column in text format. */
-const parsed = (kind: CopiedTable['fields'][number]['kind'], text: string | null): StoredRow[string] => {
-  if (text === null || kind === 'text' || kind === 'json') return text
-  const value = Number(text)
-  return kind === 'integer' && Number.isInteger(value) && !Number.isSafeInteger(value) ? BigInt(text) : value
+type Kind = CopiedTable['fields'][number]['kind']
+
+/** What is selected for a column: its own text where the kind reads it, else the text that its JSON has. */
+const selected = ({ name, kind }: CopiedTable['fields'][number]): Knex.Raw => {
+  const { read, json } = kind === 'json' ? {} : columnOf(kind)
+  return knex.raw(json && !read ? `${json(quoted(name))} as ??` : '??', [name])
 }
+
+const parsed = (kind: Kind, text: string | null): StoredRow[string] =>
+  kind === 'json' ? text : readValue(columnOf(kind), text)
 
 /** Whole rows after a value of the cursor, in its order. */
 export const readRows = async (
@@ -52,7 +59,7 @@ export const readRows = async (
   after: StoredRow[string] | undefined,
   count: number,
 ): Promise<StoredRow[]> => {
-  const query = knex(table).select(fields.map(({ name }) => name))
+  const query = knex(table).select(fields.map(selected) as never[])
   if (after !== undefined) query.where(cursor, '>', named('after', cursor === 'id' ? 'bigint' : 'text'))
   const page = knex.raw('? order by ?? limit ?', [query, cursor, named('limit')])
   const rows = await run(prepared(page), { after, limit: count })

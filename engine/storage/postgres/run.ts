@@ -34,7 +34,7 @@ const runOn =
 export const runUnprepared = (client: ClientBase): Run => runOn(client, false)
 
 /** The generic plan of a statement; PostgreSQL supports this from version 16 on. */
-const planOf = async (client: ClientBase, { sql }: Prepared): Promise<string[]> => {
+const explainStatement = async (client: ClientBase, { sql }: Prepared): Promise<string[]> => {
   const explained = await client.query({ text: `explain (generic_plan) ${sql}`, rowMode: 'array' })
   return (explained.rows as string[][]).map(([line]) => String(line))
 }
@@ -51,7 +51,7 @@ const tracing = (trace: Trace) => {
       })
       if (!explained.has(name)) {
         explained.add(name)
-        const plan = await planOf(client, statement).catch(() => undefined)
+        const plan = await explainStatement(client, statement).catch(() => undefined)
         if (plan) trace('query plan', { statement: name, sql, plan })
       }
       return rows

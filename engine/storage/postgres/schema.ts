@@ -8,7 +8,7 @@ import { keysTable, ownKeys } from '../keys.js'
 import type { DerivedObjects, OwnTable } from '../migration/migrationDialect.js'
 import { type DerivedObject, indexesOf, indexOf, objectName, quoted, type SchemaDialect } from '../schema.js'
 import { changeLogTables } from './changeLog.js'
-import { longestKey } from './functions.js'
+import { maxKeyBytes } from './functions.js'
 import { knex } from './prepared.js'
 import { pinned } from './sqlFunction.js'
 
@@ -26,8 +26,8 @@ export const keyOf = ({ kind, name }: Field, value = quoted(name)): string =>
   kindOf(kind).isText ? `registry_key(${value})` : value
 
 /** The condition of a filter's partial index, which leaves out texts that are too long. */
-export const isIndexed = ({ kind, name }: Field): string | undefined =>
-  kindOf(kind).isText ? `octet_length(${quoted(name)}) <= ${longestKey}` : undefined
+export const filterIndexCondition = ({ kind, name }: Field): string | undefined =>
+  kindOf(kind).isText ? `octet_length(${quoted(name)}) <= ${maxKeyBytes}` : undefined
 
 export const schemaDialect: SchemaDialect = {
   knex,
@@ -38,7 +38,7 @@ export const schemaDialect: SchemaDialect = {
   uniqueKey: (field) => knex.raw(keyOf(field)),
   // Ordered by id within each value, so that a page is read in order and a count needs only the index.
   filterIndex(field) {
-    const condition = isIndexed(field)
+    const condition = filterIndexCondition(field)
     return { columns: [field.name, 'id'], ...(condition && { predicate: knex.whereRaw(condition) }) }
   },
 }

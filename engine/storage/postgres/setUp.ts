@@ -110,7 +110,7 @@ export const setUp = (server: Server, registry: Registry, options: StorageOption
   )
 
 /** Runs work; adds the database to the message of an error, and the grant to that of a missing right. */
-export const explaining = async <T>(url: string, work: () => Promise<T>): Promise<T> => {
+export const withDatabaseInErrors = async <T>(url: string, work: () => Promise<T>): Promise<T> => {
   try {
     return await work()
   } catch (error) {
@@ -127,7 +127,7 @@ const reachToMigrate = (url: string, { waitMs, warn }: Pick<MigrateOptions, 'wai
 
 /** Brings the database up to date without serving it, and compares the stored counts with all rows. */
 export const migratePostgres = (registry: Registry, url: string, options: MigrateOptions): Promise<Migrated> =>
-  explaining(url, async () => {
+  withDatabaseInErrors(url, async () => {
     const server = await reachToMigrate(url, options)
     return withMigrated(server, registry, options, async ({ execute, dialect, plan }) => {
       const miscounted = await checkCounts(dialect, registry, options)
@@ -142,7 +142,7 @@ export const usePostgres = <T>(
   waitMs: number,
   work: (database: MigrationDialect) => Promise<T>,
 ): Promise<T> =>
-  explaining(url, async () => {
+  withDatabaseInErrors(url, async () => {
     const connect = connectorTo(await reachToMigrate(url, { waitMs, warn: () => {} }), waitMs)
     const client = await connect()
     try {

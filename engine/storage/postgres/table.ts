@@ -1,19 +1,19 @@
 /** The rows of one resource on PostgreSQL: every query is one prepared statement and one round trip. */
-import type { Registry, Resource } from '../../descriptor/registry.js'
+import type { Registry, Resource, Value } from '../../descriptor/registry.js'
 import type { TableDialect } from '../dialect.js'
-import { largePageBody, type SizedRow } from '../largePage.js'
 import type { PoolOptions } from '../options.js'
-import type { Plan } from '../plan.js'
+import { maxIds } from '../parts.js'
+import { maxInteger, type Plan } from '../plan.js'
+import { fieldOf, readValue } from '../schema.js'
 import { compactor } from './changes.js'
 import type { Connections } from './connections.js'
-import { furtherReads } from './furtherReads.js'
 import type { Prepared } from './prepared.js'
 import type { Row } from './run.js'
-import { rowJson } from './schema.js'
+import { columnOf, rowJson } from './schema.js'
 import { indexedFrom, searchValues } from './search.js'
-import { statementsOf, timedOf } from './statements.js'
+import { conditionValues, statementsOf, timedOf } from './statements.js'
 import type { SearchIndex } from './trigrams.js'
-import { within } from './within.js'
+import { withTimeout } from './withTimeout.js'
 import { tableWriter } from './writes.js'
 
 /**
@@ -30,17 +30,13 @@ const shared = <T>(waitMs: number, ask: () => Promise<T>): (() => Promise<T>) =>
     return asked
   }
   return () => {
-    next ??= within(waitMs, current.then(run))
+    next ??= withTimeout(waitMs, current.then(run))
     return next
   }
 }
 
-/** The rows of a large page, from a list such as `1:2000,2:4000`. */
-const sizedRows = (sizes: string): SizedRow[] =>
-  sizes.split(',').map((row) => {
-    const [id = '', bytes] = row.split(':')
-    return { id: BigInt(id), bytes: Number(bytes) }
-  })
+/** Ids that are joined by commas. */
+const idsFrom = (text: string): BigInt64Array => BigInt64Array.from(text.split(','), BigInt)
 
 /** The rows of one resource. */
 export const postgresTable = (
@@ -57,37 +53,63 @@ export const postgresTable = (
 
   /** The result of a statement that returns the version, whether the change log has become long, and more. */
   const parse = ([row]: readonly Row[]) => {
-    const [version, isLong, body = null, sizes = null, tail = null] = row as Row
+    const [version, isLong, body = null, ids = null, tail = null] = row as Row
     if (isLong === 't') log.compact()
-    return { version: String(version), body, sizes, tail }
+    return { version: String(version), body, ids, tail }
   }
   const read = async (
     statement: Prepared,
     values: Readonly<Record<string, unknown>>,
     purpose: Omit<Parameters<Connections['read']>[2] & object, 'table'>,
   ) => parse(await connections.read(statement, values, { table, ...purpose }))
-  const readRows = async (ids: readonly bigint[]): Promise<Uint8Array> => {
-    const [row] = await connections.read(statements.rows, { ids: ids.join() }, { table })
-    return Buffer.from(row?.[0] ?? '')
-  }
-  const statementFor = (plan: Plan): Prepared => {
-    if (plan.by !== 'all') return statements.matching(plan)
-    return plan.skip === 0n ? statements.first : statements.further
+  const valuesOf = (plan: Plan) => ({
+    ...conditionValues(plan),
+    ...(plan.search && searchValues(searchIndex, plan.search)),
+  })
+  const statementFor = (plan: Plan, skip: bigint): Prepared => {
+    if (plan.strategy !== 'all') return statements.matching(plan)
+    return skip === 0n ? statements.first : statements.further
   }
 
   return {
     shape: rowJson(resource),
     version: shared(waitMs, async () => parse(await connections.check(statements.version)).version),
     isIndexed: (text) => indexedFrom(searchIndex, text) !== -1,
-    async page(plan, caller) {
-      const { q, filters, limit, offset, skip } = plan
-      const values = { ...filters, ...(q && searchValues(searchIndex, q)), limit, offset, skipRows: skip }
-      const bounds = plan.by === 'all' ? { limitMs: waitMs } : { timed: timedOf(plan) }
-      const { version, body, sizes, tail } = await read(statementFor(plan), values, { caller, ...bounds })
-      if (sizes === null) return { version, body: Buffer.from(String(body)) }
-      return { body: largePageBody({ rows: sizedRows(sizes), tail: String(tail) }, readRows) }
+    async page(plan, { limit, offset }, caller) {
+      const skipRows = offset > maxInteger ? maxInteger : offset
+      const values = { ...valuesOf(plan), limit, offset, skipRows }
+      const bounds = plan.strategy === 'all' ? { limitMs: waitMs } : { timed: timedOf(plan) }
+      const { version, body, ids, tail } = await read(statementFor(plan, skipRows), values, { caller, ...bounds })
+      if (ids === null) return { version, body: Buffer.from(String(body)) }
+      return { ids: idsFrom(ids), tail: String(tail) }
     },
-    ...furtherReads(resource, connections, searchIndex),
+    async ids(plan, after, caller) {
+      const values = { ...valuesOf(plan), after, limit: maxIds, skipRows: 0 }
+      const rows = await connections.read(statements.ids(plan), values, { table, caller, timed: timedOf(plan) })
+      const ids = BigInt64Array.from(rows, ([id]) => BigInt(String(id)))
+      return { ids, last: ids.length === maxIds ? ids.at(-1) : undefined }
+    },
+    async part(ids, caller) {
+      const [row] = await connections.read(statements.part, { ids: ids.join() }, { table, caller })
+      const [rows, last] = row ?? []
+      return { rows: Buffer.from(rows ?? ''), last: last ? BigInt(last) : undefined }
+    },
+    async valueCounts(plan, fields, share, caller) {
+      const statement = statements.valueCounts(plan, fields, share < 1)
+      const values = { ...valuesOf(plan), percent: share * 100 }
+      const [total, ...rows] = await connections.read(statement, values, { table, caller, timed: timedOf(plan) })
+      const found = new Map(fields.map((name) => [name, [] as [string, number][]]))
+      for (const [name, value, count] of rows) found.get(String(name))?.push([String(value), Number(count)])
+      return { rows: Number(total?.[2]), values: found }
+    },
+    async excerpts(ids, fields) {
+      const rows = await connections.read(statements.excerpts(fields), { ids: ids.join() }, { table })
+      const columns = fields.map((name) => columnOf(fieldOf(resource, name).kind))
+      return rows.map(([id, ...texts]) => ({
+        ...Object.fromEntries(columns.map((column, n) => [fields[n], readValue(column, texts[n] ?? null) as Value])),
+        id: Number(id),
+      }))
+    },
     async row(id, caller) {
       const { version, body } = await read(statements.get, { id }, { caller, limitMs: waitMs })
       return body === null ? undefined : { version, body: Buffer.from(body) }

@@ -7,7 +7,7 @@ import { messageOf } from './errors.js'
 import { reachServer, type Server } from './server.js'
 
 /** The first pause between attempts, in milliseconds; each is twice as long as the previous one, up to the longest. */
-const [firstPause, longestPause] = [100, 2_000]
+const [firstPause, maxPause] = [100, 2_000]
 
 /** A server may take this long to answer, in milliseconds, even if the start is to wait for less. */
 const minWaitMs = 2_000
@@ -66,7 +66,7 @@ const whileAnswering = async <T>(server: Server, waitMs: number, work: Promise<T
  * Connects and sets up; repeats both while the server does not accept connections, or ends them. Rejects with the reason if that has
  * not succeeded within `startWaitMs`.
  */
-export const whenServed = async <T>(
+export const retryUntilReachable = async <T>(
   url: string,
   options: StorageOptions,
   work: (server: Server) => Promise<T>,
@@ -74,7 +74,7 @@ export const whenServed = async <T>(
   const { startWaitMs = 0, warn } = options
   const until = performance.now() + startWaitMs
   let reportAt = 0
-  for (let pause = firstPause; ; pause = Math.min(2 * pause, longestPause)) {
+  for (let pause = firstPause; ; pause = Math.min(2 * pause, maxPause)) {
     try {
       const left = Math.max(minWaitMs, until - performance.now())
       const waitMs = startWaitMs === 0 ? options.pool.waitMs : Math.min(left, options.pool.waitMs)

@@ -17,6 +17,10 @@ export const idRange = (blocks: readonly Block[]): readonly [from: bigint, to: b
   blocks.at(-1)?.[1] ?? maxId,
 ]
 
+/** A sample of about this share of the blocks, spread over the table. */
+export const sampleBlocks = (blocks: readonly Block[], share: number): readonly Block[] =>
+  share >= 1 ? blocks : blocks.filter((_, n) => Math.floor((n + 1) * share) > Math.floor(n * share))
+
 /** The SQL of the blocks of a table, which are kept in the table `blocks`. */
 export const blockSql = (table: string, blocks: string, fullIndex: string) => {
   const blockOf = (id: string) => `first = (select max(first) from ${blocks} where first <= ${id})`

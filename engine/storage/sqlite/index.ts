@@ -19,7 +19,7 @@ import { reopenOnReplace } from './reopenOnReplace.js'
 import { insertRows, readRows } from './rows.js'
 import { readLockTimeout, setUp, startTimeout } from './setUp.js'
 import { type Statements, statementsOf } from './statements.js'
-import { type Shared, sqliteTable } from './table.js'
+import { type DatabaseContext, sqliteTable } from './table.js'
 import { type Executor, inPlace, workerThread } from './worker.js'
 import { writeQueue } from './writeQueue.js'
 import { writer } from './writes.js'
@@ -55,14 +55,14 @@ const openFile = async (registry: Registry, path: string, options: StorageOption
   }
   const { trace } = options
   const [quick, slow, writing] = executorsOf(path, database, lists, onRestart, trace)
-  const readers = readersOf(quick, slow, options.readTimeoutMs)
+  const readerOf = readersOf(quick, slow, options.readTimeoutMs)
   const writes = writeQueue(writing, commits.committed)
-  const shared: Shared = { database, readers, writes, commits, trace }
+  const context: DatabaseContext = { database, readerOf, writes, commits, trace }
   const cache = new ResponseCache(options.cacheBytes)
   const counted = database.prepare(`select name, rows from ${countsTable}`).raw()
   const checkFile = fileGuard(path)
   const anyQuery = database.prepare('select count(*) from sqlite_schema')
-  const dialectOf = (resource: Resource) => sqliteTable(resource, statements.get(resource.path) as Statements, shared)
+  const dialectOf = (resource: Resource) => sqliteTable(resource, statements.get(resource.path) as Statements, context)
   const storage: Storage = {
     table: resourceTables(registry, dialectOf, cache, trace),
     async counts() {
@@ -90,7 +90,7 @@ const openFile = async (registry: Registry, path: string, options: StorageOption
       return { isReadOnly: database.readonly, changedTables: [] }
     },
     async close() {
-      await Promise.all([writes.close(), readers.close()])
+      await Promise.all([writes.close(), quick.close(), slow.close()])
       database.close()
     },
   }

@@ -1,19 +1,19 @@
-/** Reads the pages of searches and filters, whose cost grows with the table: in steps, so that a deadline can end them. */
+/** Reads pages of searches and filters, whose cost grows with the table, downloads, and counts of values. */
 import type { Database } from 'better-sqlite3'
-import type { StreamPart } from '../dialect.js'
-import { type LargePage, largePage, pageHead, type SizedRow } from '../largePage.js'
+import type { ListQuery } from '../../descriptor/listQuery.js'
+import { maxValueBytes, maxValues } from '../dialect.js'
+import { asElements, type FoundIds, type LargePage, largePageBytes, type Part, pageHead, partBytes } from '../parts.js'
 import type { Plan } from '../plan.js'
+import { quoted } from '../schema.js'
 import type { ValueCounts } from '../storage.js'
 import { elapsed } from '../trace.js'
-import { type Block, pageStart, type TableState } from './blocks.js'
-import { partReader, type RowsSql } from './parts.js'
+import { type Block, pageStart, sampleBlocks, type TableState } from './blocks.js'
 import { preparer } from './prepared.js'
 import { addContains, containsSql, DeadlineExceeded, matchExpression, probeSql, trigramsOf } from './search.js'
-import { type Finder, type Matches, matchInSteps } from './steps.js'
-import { valueCounter } from './valueCounts.js'
+import { type Finder, idRanges, type Matches, matchInSteps, nextIds } from './steps.js'
 
 /** The SQL fragments for the lists of one resource; plain data, so that it can be sent to a worker. */
-export interface ListSql extends RowsSql {
+export interface ListSql {
   readonly table: string
   readonly searchIndex: string
   /** The table's state, as a TableState. */
@@ -22,18 +22,32 @@ export interface ListSql extends RowsSql {
   readonly blocks: string
   /** The text that is searched. */
   readonly text: string
-  /** The condition of each filter, with one parameter. */
-  readonly filters: Readonly<Record<string, string>>
+  /** Each possible condition, by field and operator, with one parameter. */
+  readonly conditions: Readonly<Record<string, string>>
+  /** The value of each field as a response shows it. */
+  readonly values: Readonly<Record<string, string>>
+  /** The ids and JSON of the rows whose ids are given as a JSON array, and of those between two ids; in order. */
+  readonly rows: string
+  readonly rowsBetween: string
 }
 
-/** A page: its bytes or, for a large one, its rows; with how many milliseconds it took to read. */
+/** A page: its bytes or, for a large one, its ids; with how many milliseconds it took to read. */
 export type ListPage = { readonly version: string; readonly ms: number } & ({ readonly bytes: Uint8Array } | LargePage)
 
 /** A filter that matches fewer rows than this is used instead of the search index. */
-const fewRows = 2_000
+const maxFilteredRows = 2_000
+
+/** How many rows are read between two checks of the deadline when values are counted. */
+const countedAtOnce = 2_000
+
+const lineFeed = Buffer.from('\n')
 
 /** Ids as a JSON array; not by JSON.stringify(), because ids may exceed 2^53. */
-const jsonOf = (ids: readonly bigint[]): string => `[${ids.join()}]`
+const jsonOf = (ids: readonly bigint[] | BigInt64Array): string => `[${ids.join()}]`
+
+/** The most frequent values; of equally frequent ones, the first by name. */
+const mostFrequent = (counts: ReadonlyMap<string, number>): [string, number][] =>
+  [...counts].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1)).slice(0, maxValues)
 
 /** Makes the functions that read the lists of one resource on a connection. */
 const listsOf = (
@@ -46,113 +60,134 @@ const listsOf = (
   const value = (text: string, ...parameters: readonly unknown[]) => prepare(text).pluck().get(parameters)
   const readBlocks = () => prepare(sql.blocks).raw().safeIntegers().all() as Block[]
 
-  /** The filter that matches the fewest rows, and how many up to `fewRows`. */
-  const drivingFilter = (filters: Plan['filters']) =>
-    Object.entries(filters)
-      .map(([name, given]) => {
-        const counted = `select count(*) from (select 1 from ${sql.table} where ${sql.filters[name]} limit ${fewRows})`
-        return { name, rows: value(counted, given) as number }
-      })
-      .sort((a, b) => a.rows - b.rows)[0]
-
   /** Chooses the index that finds the matching rows. */
-  const finder = ({ by, q, filters }: Plan, deadline: number): Finder => {
-    const { folded, parameters } = lookFor(q, deadline)
+  const finder = ({ strategy, search, where }: Plan, deadline: number): Finder => {
+    const { folded, parameters } = lookFor(search, deadline)
     const trigrams = trigramsOf(folded)
-    const driver = drivingFilter(filters)
-    const isIndexed = by === 'search' && (driver === undefined || driver.rows >= fewRows)
+    const conditions = where.map(({ field, operator, value: given }) => {
+      const condition = String(sql.conditions[`${field} ${operator}`])
+      const counted = `select count(*) from (select 1 from ${sql.table} where ${condition} limit ${maxFilteredRows})`
+      return { condition, given, rows: value(counted, given) as number }
+    })
+    const [driver] = [...conditions].sort((a, b) => a.rows - b.rows)
+    const isIndexed = strategy === 'search' && (driver === undefined || driver.rows >= maxFilteredRows)
     const index = sql.searchIndex
     const probe = (match: string) => value(probeSql(index), match) as number | undefined
     const match = isIndexed ? [matchExpression(trigrams, probe)] : []
     const source = isIndexed ? `${index} cross join ${sql.table} on id = ${index}.rowid` : sql.table
     const key = isIndexed ? `${index}.rowid` : 'id'
-    // A plus keeps SQLite from using the index of any other filter.
-    const filtered = Object.keys(filters).map(
-      (name) => `${isIndexed || name !== driver?.name ? '+' : ''}${sql.filters[name]}`,
-    )
-    const conditions = [...(isIndexed ? [`${index} match ?`] : []), `${key} between ? and ?`, ...filtered]
-    const candidates = (columns: string) => `select ${columns} from ${source} where ${conditions.join(' and ')}`
+    const all = [
+      ...(isIndexed ? [`${index} match ?`] : []),
+      `${key} between ? and ?`,
+      // A plus keeps SQLite from using the index of any other filter.
+      ...conditions.map((one) => `${isIndexed || one !== driver ? '+' : ''}${one.condition}`),
+    ]
+    const candidates = (columns: string) => `select ${columns} from ${source} where ${all.join(' and ')}`
     // The limit keeps SQLite from merging the two queries, which would compute the text again for each part of the test.
     const matching =
-      q === ''
+      search === ''
         ? `(${candidates('id')})`
         : `(${candidates(`id, ${sql.text} as text`)} order by ${key} limit -1) where ${containsSql}`
-    const ids = prepare(`select id from ${matching} ${q === '' ? 'order by id' : ''}`)
+    const ids = prepare(`select id from ${matching} ${search === '' ? 'order by id' : ''}`)
       .pluck()
       .safeIntegers()
     const count = prepare(`select count(*) from ${matching}`).pluck()
-    const values = [...Object.values(filters), ...(q === '' ? [] : parameters)]
+    const values = [...conditions.map(({ given }) => given), ...(search === '' ? [] : parameters)]
     return {
       ids: (from, to) => ids.all([...match, from, to, ...values]) as bigint[],
       count: (from, to) => count.get([...match, from, to, ...values]) as number,
     }
   }
 
-  const matchesOf = (query: Plan, state: TableState, deadline: number): Matches => {
-    if (query.by !== 'all') {
-      return matchInSteps(readBlocks(), query, deadline, finder(query, deadline))
-    }
-    const { first, skip } = pageStart(state, query.offset, readBlocks)
-    const page = prepare(`select id from ${sql.table} where id >= ? order by id limit ? offset ?`)
-      .pluck()
+  const matchesOf = (plan: Plan, page: ListQuery['page'], state: TableState, deadline: number): Matches => {
+    if (plan.strategy !== 'all') return matchInSteps(readBlocks(), page, deadline, finder(plan, deadline))
+    const { first, skip } = pageStart(state, page.offset, readBlocks)
+    const ids = prepare(`select id from ${sql.table} where id >= ? order by id limit ? offset ?`).pluck().safeIntegers()
+    return { ids: ids.all([first, BigInt(page.limit), skip]) as bigint[], total: state.rows }
+  }
+
+  /** The first rows until they have so many bytes; a long row takes milliseconds to read. */
+  const part = (ids: readonly bigint[] | BigInt64Array, maxBytes = partBytes, deadline = Number.MAX_VALUE): Part => {
+    const [first = 0n, last = -1n] = [ids[0], ids.at(-1)]
+    // Rows next to each other are read in one pass, in a quarter of the time.
+    const isDense = last - first === BigInt(ids.length - 1)
+    const read = prepare(`select id, cast(row as blob) from (${isDense ? sql.rowsBetween : sql.rows})`)
+      .raw()
       .safeIntegers()
-    return { ids: page.all([first, BigInt(query.limit), skip]) as bigint[], total: state.rows }
-  }
-
-  /** The sizes of some rows; a long row takes milliseconds to read. */
-  const sizesOf = (ids: readonly bigint[], deadline: number): SizedRow[] => {
-    const rows: SizedRow[] = []
-    const sizes = prepare(`select id, octet_length(row) from (${sql.rows})`).raw().safeIntegers()
-    for (const [id, bytes] of sizes.iterate([jsonOf(ids)]) as IterableIterator<[bigint, bigint]>) {
+    const lines: Buffer[] = []
+    let size = 0
+    for (const [id, row] of read.iterate(isDense ? [first, last] : [jsonOf(ids)]) as IterableIterator<
+      [bigint, Buffer]
+    >) {
       if (performance.now() > deadline) throw new DeadlineExceeded()
-      rows.push({ id, bytes: Number(bytes) })
+      lines.push(row, lineFeed)
+      size += row.length
+      if (size >= maxBytes && id !== last) return { rows: Buffer.concat(lines), last: id }
     }
-    return rows
+    return { rows: Buffer.concat(lines), last: undefined }
   }
 
-  /** The JSON of some rows, joined by commas, between a head and a tail. */
-  const jsonOfRows = (ids: readonly bigint[], head = '', tail = '') => {
-    const json = `select cast(concat(?, (select group_concat(row, ',') from (${sql.rows})), ?) as blob)`
-    return value(json, head, jsonOf(ids), tail) as Buffer
-  }
-
-  const pageOf = (query: Plan, deadline: number): ListPage => {
+  const page = (plan: Plan, wanted: ListQuery['page'], deadline: number): ListPage => {
     const started = performance.now()
     const state = prepare(sql.state).get() as TableState
-    const { ids, total } = matchesOf(query, state, deadline)
+    const { ids, total } = matchesOf(plan, wanted, state, deadline)
     const { version } = state
-    const tail = `],"meta":{"total":${total},"limit":${query.limit},"offset":${query.offset}}}`
-    if (state.hasLongRows) {
-      const rows = sizesOf(ids, deadline)
-      if (rows.reduce((sum, { bytes }) => sum + bytes, 0) > largePage)
-        return { version, rows, tail, ms: elapsed(started) }
+    const tail = `],"meta":{"total":${total},"limit":${wanted.limit},"offset":${wanted.offset}}}`
+    if (!state.hasLongRows) {
+      const json = `select cast(concat(?, (select group_concat(row, ',') from (${sql.rows})), ?) as blob)`
+      return { version, bytes: value(json, pageHead, jsonOf(ids), tail) as Buffer, ms: elapsed(started) }
     }
-    const bytes = jsonOfRows(ids, pageHead, tail)
+    const { rows, last } = part(ids, largePageBytes, deadline)
+    if (last !== undefined) return { version, ids: BigInt64Array.from(ids), tail, ms: elapsed(started) }
+    const bytes = Buffer.concat([Buffer.from(pageHead), asElements(rows), Buffer.from(tail)])
     return { version, bytes, ms: elapsed(started) }
   }
 
-  const page = database.transaction(pageOf)
-  const partAfter = partReader(prepare, sql, readBlocks)
-  const countValues = valueCounter(prepare, sql.table, readBlocks)
+  /** Counts the values of fields among matching rows of the whole table, or of a sample of its blocks. */
+  const countValues = (plan: Plan, fields: readonly string[], share: number, deadline: number): ValueCounts => {
+    const { ids } = finder(plan, deadline)
+    const columns = fields.map(
+      (name) => `case when octet_length(${quoted(name)}) <= ${maxValueBytes} then ${sql.values[name]} end`,
+    )
+    const read = prepare(`select ${columns.join()} from ${sql.table} where id in (select value from json_each(?))`)
+    const counts = fields.map(() => new Map<string, number>())
+    let rows = 0
+    // The blocks of a sample are not adjacent, so they are counted one by one.
+    for (const range of idRanges(sampleBlocks(readBlocks(), share), deadline, 1, share < 1 ? 1 : undefined)) {
+      const found = ids(...range)
+      for (let from = 0; from < found.length; from += countedAtOnce) {
+        if (performance.now() > deadline) throw new DeadlineExceeded()
+        for (const row of read.raw().all(jsonOf(found.slice(from, from + countedAtOnce))) as unknown[][]) {
+          rows++
+          for (const [n, stored] of row.entries()) {
+            if (stored === null) continue
+            const counted = counts[n] as Map<string, number>
+            counted.set(String(stored), (counted.get(String(stored)) ?? 0) + 1)
+          }
+        }
+      }
+    }
+    return { rows, values: new Map(fields.map((name, n) => [name, mostFrequent(counts[n] as Map<string, number>)])) }
+  }
+
   return {
-    part: database.transaction((query: Plan, after: bigint, deadline: number) =>
-      partAfter(after, query.by === 'all' ? undefined : finder(query, deadline)),
+    /** All of a page is from one version of the table. */
+    page: database.transaction(page).deferred,
+    ids: database.transaction(
+      (plan: Plan, after: bigint, deadline: number): FoundIds =>
+        nextIds(readBlocks(), after, deadline, finder(plan, deadline)),
     ),
-    valueCounts: database.transaction((query: Plan, fields: readonly string[], share: number, deadline: number) =>
-      countValues(fields, share, finder(query, deadline), deadline),
-    ),
-    /** The page of a query, all of it from one version of the table. */
-    page: (query: Plan, deadline: number): ListPage => page.deferred(query, deadline),
-    rows: (ids: readonly bigint[]): Uint8Array => jsonOfRows(ids),
+    valueCounts: database.transaction(countValues),
+    part: (ids: BigInt64Array) => part(ids),
   }
 }
 
 /** A task of a read worker. */
 export type ListTask = { readonly resource: string } & (
-  | { readonly query: Plan; readonly maxMs?: number }
-  | { readonly query: Plan; readonly after: bigint }
-  | { readonly query: Plan; readonly fields: readonly string[]; readonly share: number }
-  | { readonly ids: readonly bigint[] }
+  | { readonly read: 'page'; readonly plan: Plan; readonly page: ListQuery['page']; readonly maxMs?: number }
+  | { readonly read: 'ids'; readonly plan: Plan; readonly after: bigint }
+  | { readonly read: 'part'; readonly ids: BigInt64Array }
+  | { readonly read: 'valueCounts'; readonly plan: Plan; readonly fields: readonly string[]; readonly share: number }
 )
 
 /** Makes the function that runs a task on a connection. */
@@ -163,12 +198,18 @@ export const listReader = (
 ) => {
   const lookFor = addContains(database)
   const lists = new Map([...sql].map(([resource, one]) => [resource, listsOf(database, one, lookFor, onPrepare)]))
-  return (task: ListTask, timeLeftMs: number): ListPage | StreamPart | ValueCounts | Uint8Array => {
+  return (task: ListTask, timeLeftMs: number): ListPage | FoundIds | Part | ValueCounts => {
     const list = lists.get(task.resource) as ReturnType<typeof listsOf>
-    if ('ids' in task) return list.rows(task.ids)
-    const now = performance.now()
-    if ('after' in task) return list.part(task.query, task.after, now + timeLeftMs)
-    if ('share' in task) return list.valueCounts(task.query, task.fields, task.share, now + timeLeftMs)
-    return list.page(task.query, now + Math.min(task.maxMs ?? timeLeftMs, timeLeftMs))
+    const deadline = performance.now() + timeLeftMs
+    switch (task.read) {
+      case 'page':
+        return list.page(task.plan, task.page, Math.min(deadline, performance.now() + (task.maxMs ?? timeLeftMs)))
+      case 'ids':
+        return list.ids(task.plan, task.after, deadline)
+      case 'part':
+        return list.part(task.ids)
+      case 'valueCounts':
+        return list.valueCounts(task.plan, task.fields, task.share, deadline)
+    }
   }
 }

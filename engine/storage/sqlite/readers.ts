@@ -1,27 +1,17 @@
 /** Reads lists in two executors, one for quick reads and one for slow ones. */
 import { LRUCache } from 'lru-cache'
-import type { StreamPart } from '../dialect.js'
-import { cacheKey, type Plan } from '../plan.js'
-import type { Caller, ValueCounts } from '../storage.js'
+import type { ListQuery } from '../../descriptor/listQuery.js'
+import type { TableDialect } from '../dialect.js'
+import { type Plan, selectionKey } from '../plan.js'
+import type { Caller } from '../storage.js'
 import type { ListPage, ListTask } from './lists.js'
 import { DeadlineExceeded } from './search.js'
 import type { Executor } from './worker.js'
 
-export interface Readers {
-  /** The page of a query; `tableRows` says how many rows a scan reads. */
-  page(resource: string, query: Plan, tableRows: number, caller?: Caller): Promise<ListPage>
-  /** The JSON of some rows, joined by commas. */
-  rows(resource: string, ids: readonly bigint[]): Promise<Uint8Array>
-  /** The next part of a stream. */
-  part(resource: string, query: Plan, after: bigint, caller?: Caller): Promise<StreamPart>
-  valueCounts(
-    resource: string,
-    query: Plan,
-    fields: readonly string[],
-    share: number,
-    caller?: Caller,
-  ): Promise<ValueCounts>
-  close(): Promise<unknown>
+/** The reads of one resource. */
+export interface Reader extends Pick<TableDialect, 'ids' | 'part' | 'valueCounts'> {
+  /** A page of a plan; `tableRows` says how many rows a scan reads. */
+  page(plan: Plan, page: ListQuery['page'], tableRows: number, caller?: Caller): Promise<ListPage>
 }
 
 /** A read that takes longer than this, in milliseconds, moves to the executor for slow ones, so that it holds up no quick one. */
@@ -36,54 +26,47 @@ const rememberedLength = 1_000_000
 /** How long counting values may take, waiting included: a page is shown without the counts rather than late. */
 const countsMs = 400
 
-/** The group of pages without search and filters. */
-const pagesOf = (resource: string): string => `${resource} pages`
+/** Whether a read goes through every row of a large table. */
+const isLongScan = ({ strategy, where }: Plan, tableRows: number): boolean =>
+  strategy === 'scan' && tableRows > maxQuickScan && where.length === 0
 
-/** Whether a query reads every row of a large table. */
-const isLongScan = ({ by, filters }: Plan, tableRows: number): boolean =>
-  by === 'scan' && tableRows > maxQuickScan && Object.keys(filters).length === 0
-
-export const readersOf = (quick: Executor, slow: Executor, timeoutMs: number): Readers => {
-  /** The queries that were slow when they last ran. */
+/** Makes the function that makes the reader of a resource. */
+export const readersOf = (quick: Executor, slow: Executor, timeoutMs: number): ((resource: string) => Reader) => {
+  /** What was slow when it last ran. */
   const slowQueries = new LRUCache<string, true>({
     maxSize: rememberedLength,
     sizeCalculation: (_, key) => key.length,
   })
-  return {
-    async page(resource, query, tableRows, caller) {
-      const started = performance.now()
-      const task: ListTask = { resource, query }
-      // A table with a long row has its pages read here; they do not wait for searches, nor filters and searches for each other.
-      const group = query.by === 'all' ? pagesOf(resource) : `${resource} ${query.by}`
-      const options = { group, isAbandoned: () => caller?.closed === true }
-      const key = cacheKey({ path: resource }, { ...query, limit: 0, offset: 0n })
-      if (!isLongScan(query, tableRows) && !slowQueries.get(key)) {
-        try {
-          return await quick.run({ ...task, maxMs: quickMs }, { ...options, timeoutMs })
-        } catch (error) {
-          if ((error as Error).name !== DeadlineExceeded.name) throw error
-          slowQueries.set(key, true)
+  return (resource) => {
+    const run = <T>(executor: Executor, group: string, task: object, caller?: Caller, limitMs = timeoutMs) =>
+      executor.run<T>({ resource, ...task } as ListTask, {
+        // Pages, filters, searches and downloads of a resource do not wait for each other.
+        group: `${resource} ${group}`,
+        isAbandoned: () => caller?.closed === true,
+        timeoutMs: limitMs,
+      })
+    return {
+      async page(plan, page, tableRows, caller) {
+        const started = performance.now()
+        const task = { read: 'page', plan, page }
+        const key = `${resource}?${selectionKey(plan)}`
+        if (!isLongScan(plan, tableRows) && !slowQueries.get(key)) {
+          try {
+            return await run<ListPage>(quick, plan.strategy, { ...task, maxMs: quickMs }, caller)
+          } catch (error) {
+            if ((error as Error).name !== DeadlineExceeded.name) throw error
+            slowQueries.set(key, true)
+          }
         }
-      }
-      const left = timeoutMs - (performance.now() - started)
-      const page = await slow.run<ListPage>(task, { ...options, timeoutMs: left })
-      if (page.ms < quickMs) slowQueries.delete(key)
-      return page
-    },
-    rows: (resource, ids) => quick.run({ resource, ids } satisfies ListTask, { group: pagesOf(resource), timeoutMs }),
-    // The parts of a stream, and the counts, wait for slow reads but never hold up quick ones.
-    part: (resource, query, after, caller) =>
-      slow.run({ resource, query, after } satisfies ListTask, {
-        group: `${resource} stream`,
-        isAbandoned: () => caller?.closed === true,
-        timeoutMs,
-      }),
-    valueCounts: (resource, query, fields, share, caller) =>
-      slow.run({ resource, query, fields, share } satisfies ListTask, {
-        group: `${resource} counts`,
-        isAbandoned: () => caller?.closed === true,
-        timeoutMs: Math.min(timeoutMs, countsMs),
-      }),
-    close: () => Promise.all([quick.close(), slow.close()]),
+        const left = timeoutMs - (performance.now() - started)
+        const found = await run<ListPage>(slow, plan.strategy, task, caller, left)
+        if (found.ms < quickMs) slowQueries.delete(key)
+        return found
+      },
+      ids: (plan, after, caller) => run(slow, 'download', { read: 'ids', plan, after }, caller),
+      part: (ids, caller) => run(quick, 'download', { read: 'part', ids }, caller),
+      valueCounts: (plan, fields, share, caller) =>
+        run(slow, 'counts', { read: 'valueCounts', plan, fields, share }, caller, Math.min(timeoutMs, countsMs)),
+    }
   }
 }

@@ -1,23 +1,21 @@
 /** Reads and stores whole rows on SQLite. */
 import type { Database } from 'better-sqlite3'
 import { compile, parameter } from '../bindings.js'
-import { quoted } from '../schema.js'
+import { boundValue, quoted, readValue } from '../schema.js'
 import type { CopiedTable, StoredRow } from '../storage.js'
 import { knex } from './knex.js'
+import { columnOf } from './schema.js'
 
 type Kind = CopiedTable['fields'][number]['kind']
 
-/** JSON is stored as bytes, and a boolean as 1 or 0. */
-const toSqlite = (kind: Kind, value: StoredRow[string] = null): unknown => {
-  if (kind === 'json' && typeof value === 'string') return Buffer.from(value)
-  return typeof value === 'boolean' ? Number(value) : value
-}
+/** JSON is stored as bytes. */
+const toSqlite = (kind: Kind, value: StoredRow[string] = null): unknown =>
+  kind !== 'json' ? boundValue(columnOf(kind), value) : value === null ? null : Buffer.from(String(value))
 
 const fromSqlite = (kind: Kind, value: unknown): StoredRow[string] => {
   if (kind === 'json') return String(value)
-  if (typeof value !== 'bigint') return value as StoredRow[string]
-  const number = Number(value)
-  return Number.isSafeInteger(number) ? number : value
+  const read = readValue(columnOf(kind), value)
+  return typeof read === 'bigint' && Number.isSafeInteger(Number(read)) ? Number(read) : read
 }
 
 /** Stores whole rows; those without an id get the next ones. */

@@ -1,12 +1,15 @@
 /** The SQL of a resource on SQLite, compiled when the registry is loaded. */
-import { filterFields, type Registry, type Resource, searchedFields } from '../../descriptor/registry.js'
+import { servedValue } from '../../descriptor/kinds.js'
+import { possibleConditions } from '../../descriptor/listQuery.js'
+import { operators } from '../../descriptor/operators.js'
+import { type Registry, type Resource, searchedFields } from '../../descriptor/registry.js'
 import { compile, parameter } from '../bindings.js'
 import { conflictsQuery, referencingQuery } from '../conflicts.js'
 import { countsTable, quoted } from '../schema.js'
 import { keySql } from './keys.js'
 import { knex } from './knex.js'
 import type { ListSql } from './lists.js'
-import { blocksOf, isLong, jsonIndex, longRowsIndex, rowJson, searchedText, searchTable } from './schema.js'
+import { blocksOf, columnOf, isLong, jsonIndex, longRowsIndex, rowJson, searchedText, searchTable } from './schema.js'
 
 /** SQLite plans a statement again for each new value of a bare limit; a cast prevents it (84 µs become 31). */
 const bounded = 'limit cast(? as integer) offset cast(? as integer)'
@@ -14,7 +17,7 @@ const bounded = 'limit cast(? as integer) offset cast(? as integer)'
 /** The statements of one resource. */
 export const statementsOf = (registry: Registry, resource: Resource) => {
   const table = quoted(resource.table)
-  const parameters = (...names: string[]) => names.map((name) => parameter(knex, name)) as never
+  const parameters = (...names: string[]) => names.map((name) => parameter(knex, name)) as never[]
   const version = `(select state from ${countsTable} where name = '${resource.table}')`
   const rowCount = `(select rows from ${countsTable} where name = '${resource.table}')`
   // Without INDEXED BY, SQLite computes the JSON again for a handful of rows.
@@ -61,9 +64,17 @@ export const statementsOf = (registry: Registry, resource: Resource) => {
         (select max(id) from ${table}) as last, ${hasLongRows} as hasLongRows`,
       blocks: blocksOf(resource).read,
       text: searchedText(resource, resource.table),
-      filters: Object.fromEntries(filterFields(resource).map(({ name }) => [name, `${table}.${quoted(name)} = ?`])),
+      conditions: Object.fromEntries(
+        possibleConditions(resource).map(({ field: { name }, operator }) => {
+          const condition = knex.raw(operators[operator].sql, [`${resource.table}.${name}`, ...parameters('value')])
+          return [`${name} ${operator}`, compile(condition).sql]
+        }),
+      ),
+      values: Object.fromEntries(
+        resource.fields.map(({ name, kind }) => [name, servedValue(columnOf(kind), quoted(name))]),
+      ),
       rows: `${rows} where id in (select value from json_each(?)) order by id`,
-      rowsAfter: `${rows} where id > ? order by id`,
+      rowsBetween: `${rows} where id between ? and ? order by id`,
     } satisfies ListSql,
   }
 }

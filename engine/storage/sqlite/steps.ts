@@ -1,13 +1,34 @@
-/** Finds the ids of a page and counts all matches in steps, so that a deadline can end the search. */
-import type { ListQuery } from '../storage.js'
+/** Goes through the blocks of a table in steps, so that a deadline can end a search between two of them. */
+import type { ListQuery } from '../../descriptor/listQuery.js'
+import { type FoundIds, maxIds } from '../parts.js'
 import { type Block, idRange } from './blocks.js'
 import { DeadlineExceeded } from './search.js'
 
-/** How many blocks the first step goes through, and how long steps should take, in milliseconds. */
-const firstStep = 8
+/** How long steps should take, in milliseconds. */
 const [quickStep, slowStep] = [10, 40]
 
-/** The ids of the page among all that match, and how many match. */
+/** How many blocks the first step goes through when a page is searched. */
+const firstStep = 8
+
+/** Looking for the next ids ends after this long, in milliseconds: other reads wait. */
+const idsMs = 20
+
+/** The ids of consecutive blocks, in steps that become longer while they are quick. */
+export function* idRanges(blocks: readonly Block[], deadline: number, first = firstStep, max = Number.MAX_VALUE) {
+  let size = first
+  for (let next = 0; next < blocks.length; ) {
+    const started = performance.now()
+    if (started > deadline) throw new DeadlineExceeded()
+    const step = blocks.slice(next, next + size)
+    yield idRange(step)
+    next += step.length
+    const took = performance.now() - started
+    if (took < quickStep) size = Math.min(size * 4, max)
+    else if (took > slowStep) size = Math.max(1, size >> 1)
+  }
+}
+
+/** The ids of a page among all that match, and how many match. */
 export interface Matches {
   readonly ids: readonly bigint[]
   readonly total: number
@@ -19,22 +40,17 @@ export interface Finder {
   count(from: bigint, to: bigint): number
 }
 
-/** Goes through the blocks of a table in steps, which become longer while they are quick. */
+/** Finds the ids of a page and counts all matches. */
 export const matchInSteps = (
   blocks: readonly Block[],
-  { limit, offset }: ListQuery,
+  { limit, offset }: ListQuery['page'],
   deadline: number,
   find: Finder,
 ): Matches => {
   const ids: bigint[] = []
   const skip = Number(offset)
   let total = 0
-  let size = firstStep
-  for (let next = 0; next < blocks.length; ) {
-    const started = performance.now()
-    if (started > deadline) throw new DeadlineExceeded()
-    const step = blocks.slice(next, next + size)
-    const range = idRange(step)
+  for (const range of idRanges(blocks, deadline)) {
     const isInPage = skip <= total && ids.length < limit
     let matched = isInPage ? 0 : find.count(...range)
     if (isInPage || (ids.length < limit && skip < total + matched)) {
@@ -44,10 +60,21 @@ export const matchInSteps = (
       ids.push(...found.slice(from, from + limit - ids.length))
     }
     total += matched
-    next += step.length
-    const took = performance.now() - started
-    if (took < quickStep) size *= 4
-    else if (took > slowStep) size = Math.max(1, size >> 1)
   }
   return { ids, total }
+}
+
+/** The next matching ids after an id; those within the time, or none yet. */
+export const nextIds = (blocks: readonly Block[], after: bigint, deadline: number, { ids }: Finder): FoundIds => {
+  const rest = blocks.filter(([, last]) => last > after)
+  const until = performance.now() + idsMs
+  const found: bigint[] = []
+  for (const [first, last] of idRanges(rest, deadline, 1)) {
+    for (const id of ids(first > after ? first : after + 1n, last)) found.push(id)
+    if (found.length > maxIds) return { ids: BigInt64Array.from(found.slice(0, maxIds)), last: found[maxIds - 1] }
+    const isEnd = last === rest.at(-1)?.[1]
+    if (!isEnd && (found.length > maxIds / 2 || performance.now() > until))
+      return { ids: BigInt64Array.from(found), last }
+  }
+  return { ids: BigInt64Array.from(found), last: undefined }
 }

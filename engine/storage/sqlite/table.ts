@@ -1,20 +1,20 @@
 /** The table of one resource on SQLite. */
 import type { Database } from 'better-sqlite3'
 import { LRUCache } from 'lru-cache'
-import type { Resource, RowValues } from '../../descriptor/registry.js'
+import { kindOf, type ParameterValue } from '../../descriptor/kinds.js'
+import type { ListQuery } from '../../descriptor/listQuery.js'
+import type { Resource, RowValues, Value } from '../../descriptor/registry.js'
 import { bind, type Statement } from '../bindings.js'
 import { parseConflicts } from '../conflicts.js'
 import { excerptLength, type TableDialect, type VersionedBody } from '../dialect.js'
-import { largePageBody } from '../largePage.js'
 import type { Plan } from '../plan.js'
-import { fieldOf, quoted } from '../schema.js'
+import { boundValue, fieldOf, quoted, readValue } from '../schema.js'
 import { elapsed, type Trace } from '../trace.js'
 import type { Write } from '../write.js'
 import { type Block, pageStart, type TableState } from './blocks.js'
 import type { CommitCounter } from './commitCounter.js'
-import { type Prepare, preparer } from './prepared.js'
-import { queryPlans } from './queryPlans.js'
-import type { Readers } from './readers.js'
+import { type Prepare, preparer, queryPlans } from './prepared.js'
+import type { Reader } from './readers.js'
 import { columnOf } from './schema.js'
 import { isIndexed } from './search.js'
 import type { Statements } from './statements.js'
@@ -22,9 +22,9 @@ import type { WriteQueue } from './writeQueue.js'
 import type { BoundWrite } from './writes.js'
 
 /** What the tables of one database share. */
-export interface Shared {
+export interface DatabaseContext {
   readonly database: Database
-  readonly readers: Readers
+  readonly readerOf: (resource: string) => Reader
   readonly writes: WriteQueue
   readonly commits: CommitCounter
   readonly trace?: Trace | undefined
@@ -56,23 +56,24 @@ const stateReader = (prepare: Prepare, { lists }: Statements, commits: CommitCou
 const excerptSql = (resource: Resource, fields: readonly string[]): string => {
   const columns = fields.map((name) => {
     const { kind } = fieldOf(resource, name)
-    return kind === 'text' ? `substr(${quoted(name)}, 1, ${excerptLength}) as ${quoted(name)}` : quoted(name)
+    return kindOf(kind).isText ? `substr(${quoted(name)}, 1, ${excerptLength}) as ${quoted(name)}` : quoted(name)
   })
   return `select ${['id', ...columns].join()} from ${quoted(resource.table)} where id in (select value from json_each(?))`
 }
 
 /** The rows of one resource. */
-export const sqliteTable = (resource: Resource, statements: Statements, shared: Shared): TableDialect => {
-  const { database, readers, writes, commits, trace } = shared
-  const planOf = queryPlans(database)
+export const sqliteTable = (resource: Resource, statements: Statements, context: DatabaseContext): TableDialect => {
+  const { database, writes, commits, trace } = context
+  const reader = context.readerOf(resource.path)
+  const explainStatement = queryPlans(database)
   const traceStatement = (report: Trace, { sql }: Statement, started: number) => {
     report('statement', { resource: resource.path, sql_ms: elapsed(started) })
-    for (const plan of planOf(sql)) report('query plan', { ...plan })
+    for (const plan of explainStatement(sql)) report('query plan', { ...plan })
   }
   const prepare = preparer(database)
   const state = stateReader(prepare, statements, commits)
   /** Makes the function that reads the only row of a statement. The statement is prepared on first use, to keep starts short. */
-  const reader = (statement: Statement) => {
+  const rowReader = (statement: Statement) => {
     let prepared: ReturnType<Prepare> | undefined
     return (values: Readonly<Record<string, unknown>>) => {
       prepared ??= database.prepare(statement.sql).raw()
@@ -82,18 +83,25 @@ export const sqliteTable = (resource: Resource, statements: Statements, shared: 
       return row
     }
   }
-  const readPage = reader(statements.all)
-  const readRow = reader(statements.get)
+  const readPage = rowReader(statements.all)
+  const readRow = rowReader(statements.get)
   const readBlocks = () => prepare(statements.lists.blocks).raw().safeIntegers().all() as Block[]
 
   /** The page of all rows, which takes some 40 µs at any offset. */
-  const pageOfAll = (plan: Plan, now: TableState): VersionedBody => {
-    const { first, skip } = pageStart(now, plan.skip, readBlocks)
-    const values = { first, skip, limit: BigInt(plan.limit), shownOffset: String(plan.offset) }
+  const pageOfAll = (page: ListQuery['page'], now: TableState): VersionedBody => {
+    const { first, skip } = pageStart(now, page.offset, readBlocks)
+    const values = { first, skip, limit: BigInt(page.limit), shownOffset: String(page.offset) }
     const [version, body] = readPage(values) as [string, Buffer]
     // Where another process has written in between, the page may begin elsewhere.
-    return version === now.version ? { version, body } : pageOfAll(plan, state.read())
+    return version === now.version ? { version, body } : pageOfAll(page, state.read())
   }
+  const withBoundValues = ({ where, ...plan }: Plan): Plan => ({
+    ...plan,
+    where: where.map((condition) => ({
+      ...condition,
+      value: boundValue(columnOf(fieldOf(resource, condition.field).kind), condition.value) as ParameterValue,
+    })),
+  })
 
   /** The statements of an update, by the fields that it changes. */
   const updates = new LRUCache<string, ReturnType<Statements['update']>>({ max: 100 })
@@ -103,13 +111,10 @@ export const sqliteTable = (resource: Resource, statements: Statements, shared: 
     updates.set(key, known)
     return known
   }
-  const binders = new Map(resource.fields.map(({ name, kind }) => [name, columnOf(kind).bind]))
+  const columns = new Map(resource.fields.map(({ name, kind }) => [name, columnOf(kind)]))
   const bound = ({ sql, parameters }: Statement, given: RowValues) => ({
     sql,
-    values: parameters.map((name) => {
-      const value = given[name] ?? null
-      return value === null ? null : (binders.get(name)?.(value as never) ?? value)
-    }),
+    values: parameters.map((name) => boundValue(columns.get(name) ?? {}, given[name]) ?? null),
   })
   /** A write as the statements and values that the writer runs. */
   const boundWrite = (write: Write): BoundWrite => {
@@ -135,17 +140,23 @@ export const sqliteTable = (resource: Resource, statements: Statements, shared: 
       return state.current().version
     },
     isIndexed,
-    async page(plan, caller) {
+    async page(plan, page, caller) {
       const now = state.current()
-      if (plan.by === 'all' && !now.hasLongRows) return pageOfAll(plan, now)
-      const page = await readers.page(resource.path, plan, now.rows, caller)
-      if ('bytes' in page) return { version: page.version, body: asBuffer(page.bytes) }
-      return { body: largePageBody(page, (ids) => readers.rows(resource.path, ids)) }
+      if (plan.strategy === 'all' && !now.hasLongRows) return pageOfAll(page, now)
+      const found = await reader.page(withBoundValues(plan), page, now.rows, caller)
+      return 'bytes' in found ? { version: found.version, body: asBuffer(found.bytes) } : found
     },
-    part: (...query) => readers.part(resource.path, ...query),
-    valueCounts: (...query) => readers.valueCounts(resource.path, ...query),
+    ids: (plan, ...rest) => reader.ids(withBoundValues(plan), ...rest),
+    part: reader.part,
+    valueCounts: (plan, ...rest) => reader.valueCounts(withBoundValues(plan), ...rest),
     async excerpts(ids, fields) {
-      return prepare(excerptSql(resource, fields)).all(`[${ids.join()}]`) as RowValues[]
+      const rows = prepare(excerptSql(resource, fields)).all(`[${ids.join()}]`) as RowValues[]
+      return rows.map((row) => ({
+        ...Object.fromEntries(
+          fields.map((name) => [name, readValue(columnOf(fieldOf(resource, name).kind), row[name]) as Value]),
+        ),
+        id: row['id'] as number,
+      }))
     },
     async row(id) {
       const [version, body] = readRow({ id })

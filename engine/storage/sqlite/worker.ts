@@ -1,6 +1,7 @@
 /** A worker thread that runs one task at a time. A worker that dies, or does not meet a task's deadline, is replaced. */
 import { AsyncResource } from 'node:async_hooks'
 import { parentPort, Worker } from 'node:worker_threads'
+import { fairQueue } from '../fairQueue.js'
 import { TimedOut, Unavailable } from '../storage.js'
 import { elapsed, type QueryPlan, type Trace } from '../trace.js'
 
@@ -9,7 +10,7 @@ interface TaskOptions {
   readonly timeoutMs?: number
   /** Tasks of different groups take turns, so that many of one group do not hold up another. */
   readonly group?: string
-  /** Whether nobody waits for the result any more. */
+  /** Whether the client has left. */
   readonly isAbandoned?: (() => boolean) | undefined
 }
 
@@ -63,11 +64,10 @@ export const serveTasks = (run: RunTask, takePlans: () => QueryPlan[] = () => []
 /** The worker died while it ran the task, so whether the task was carried out is unknown. */
 export class WorkerDied extends Unavailable {}
 
-interface Task extends TaskOptions {
+interface Task {
   readonly id: number
-  readonly message: unknown
   readonly since: number
-  readonly deadline: number
+  readonly group: string
   readonly resolve: (result: never) => void
   readonly reject: (error: Error) => void
   /** Reports to the debug log of the request. */
@@ -86,6 +86,9 @@ const traceTask = ({ trace, since, group }: Task, { ms, plans }: TaskReply): voi
   trace?.('statements of a thread', { group, sql_ms: ms, total_ms: elapsed(since) })
 }
 
+/** One task at a time. */
+const alone = { all: 1, ofGroup: 1 }
+
 /** Runs a module with its workerData; `onRestart` is called with the cause when a worker has died. */
 export const workerThread = (
   module: URL,
@@ -93,55 +96,12 @@ export const workerThread = (
   onRestart: (cause: string) => void,
   trace?: Trace,
 ): Executor => {
-  /** The tasks that wait, by group. The group whose turn it is comes first, and that of the last task goes to the end. */
-  const waiting = new Map<string | undefined, Task[]>()
-  let lastGroup: string | undefined
+  const queue = fairQueue(alone, { task: alone })
   let running: Task | undefined
-  let hangTimer: NodeJS.Timeout | undefined
   let worker: Worker | undefined
   let lastId = 0
   let isClosed = false
 
-  /** Takes the next task of a group that is not abandoned. */
-  const takeOf = (tasks: Task[]): Task | undefined => {
-    for (let task = tasks.shift(); task; task = tasks.shift()) {
-      if (isClosed) task.reject(new Unavailable('the worker thread is closed'))
-      else if (task.deadline < performance.now() || task.isAbandoned?.())
-        task.reject(new TimedOut('nobody waits for the task any more'))
-      else return task
-    }
-    return undefined
-  }
-  const take = (): Task | undefined => {
-    const last = waiting.get(lastGroup)
-    waiting.delete(lastGroup)
-    if (last) waiting.set(lastGroup, last)
-    for (const [group, tasks] of waiting) {
-      const task = takeOf(tasks)
-      if (tasks.length === 0) waiting.delete(group)
-      lastGroup = group
-      if (task) return task
-    }
-    return undefined
-  }
-  const next = (): void => {
-    if (running) return
-    running = take()
-    if (!running) return
-    const { id, message, deadline } = running
-    worker ??= start()
-    const current = worker
-    const timeLeftMs = deadline - performance.now()
-    // A worker ends a task by itself at its deadline; one that does not hangs.
-    const hang = () => replace(current, 'it did not end a task in time')
-    if (Number.isFinite(timeLeftMs)) hangTimer = setTimeout(hang, timeLeftMs + grace)
-    current.postMessage({ id, message, timeLeftMs } satisfies TaskMessage)
-  }
-  const finish = (): void => {
-    clearTimeout(hangTimer)
-    running = undefined
-    next()
-  }
   const start = (): Worker => {
     const started = new Worker(module, { workerData: data, resourceLimits })
     started.unref()
@@ -152,7 +112,6 @@ export const workerThread = (
       if (trace) traceTask(running, reply)
       if (error) running.reject(Object.assign(new Error(error.message), error))
       else running.resolve(result as never)
-      finish()
     })
     // Of SQLite's own errors, only the code crosses threads.
     started.on('error', ({ message, code }: Error & { code?: string }) => replace(started, message ?? code))
@@ -166,19 +125,41 @@ export const workerThread = (
     void dead.terminate()
     if (running && !isClosed) onRestart(cause)
     running?.reject(new WorkerDied(`a worker thread was replaced: ${cause}`))
-    finish()
+  }
+  /** Sends a task to the worker. */
+  const send = async (task: Omit<Task, 'resolve' | 'reject'>, message: unknown, deadline: number): Promise<never> => {
+    worker ??= start()
+    const current = worker
+    const timeLeftMs = deadline - performance.now()
+    // A worker ends a task by itself at its deadline; one that does not hangs.
+    const hang = () => replace(current, 'it did not end a task in time')
+    const hangTimer = Number.isFinite(timeLeftMs) ? setTimeout(hang, timeLeftMs + grace) : undefined
+    try {
+      return await new Promise<never>((resolve, reject) => {
+        running = { ...task, resolve, reject }
+        current.postMessage({ id: task.id, message, timeLeftMs } satisfies TaskMessage)
+      })
+    } finally {
+      clearTimeout(hangTimer)
+      running = undefined
+    }
   }
 
   return {
-    run: (message, { timeoutMs = Number.POSITIVE_INFINITY, ...options } = {}) =>
-      new Promise((resolve, reject) => {
-        const since = performance.now()
-        const task = { ...options, id: ++lastId, message, since, deadline: since + timeoutMs, resolve, reject }
-        const tasks = waiting.get(options.group) ?? []
-        tasks.push({ ...task, trace: trace && AsyncResource.bind(trace) })
-        waiting.set(options.group, tasks)
-        next()
-      }),
+    async run(message, { timeoutMs = Number.POSITIVE_INFINITY, group = '', isAbandoned } = {}) {
+      const since = performance.now()
+      const task = { id: ++lastId, since, group, trace: trace && AsyncResource.bind(trace) }
+      const place = queue.enter({ class: 'task', group, name: '' })
+      await place.entered
+      try {
+        if (isClosed) throw new Unavailable('the worker thread is closed')
+        if (since + timeoutMs < performance.now() || isAbandoned?.())
+          throw new TimedOut('the client left, or the time limit passed')
+        return await send(task, message, since + timeoutMs)
+      } finally {
+        place.leave()
+      }
+    },
     async close() {
       isClosed = true
       await worker?.terminate()

@@ -5,7 +5,7 @@ import { type Caller, TimedOut, Unavailable } from '../storage.js'
 export const gone = (): TimedOut => new TimedOut('the client has gone')
 
 /** The result of the work, or Unavailable if it takes longer than this many milliseconds or the caller leaves; the work continues. */
-export const within = <T>(
+export const withTimeout = <T>(
   ms: number,
   work: Promise<T>,
   caller?: Caller,

@@ -1,0 +1,19 @@
+/** Short forms of lists for tests. */
+import type { ParameterValue } from '../../engine/descriptor/kinds.js'
+import { type ListQuery, wholeTable } from '../../engine/descriptor/listQuery.js'
+
+export interface ShortQuery {
+  readonly limit?: number
+  readonly offset?: bigint
+  readonly q?: string
+  /** Values that fields must equal. */
+  readonly filters?: Readonly<Record<string, ParameterValue>>
+}
+
+/** The query of a list; the first page of all rows, unless told otherwise. */
+export const listQuery = ({ limit, offset, q = '', filters = {} }: ShortQuery = {}): ListQuery => ({
+  ...wholeTable,
+  where: Object.entries(filters).map(([field, value]) => ({ field, operator: 'eq', value })),
+  search: q,
+  page: { limit: limit ?? wholeTable.page.limit, offset: offset ?? wholeTable.page.offset },
+})
