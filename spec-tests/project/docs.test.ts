@@ -77,10 +77,6 @@ for (const path of current) {
   })
 }
 
-test('README.md shows a resource as it is', () => {
-  assert.ok(read('README.md').includes(read('resources/leave.ts')))
-})
-
 test('every setting is documented', () => {
   const text = current.map(read).join('\n')
   for (const name of settingNames) assert.ok(text.includes(`\`${name}\``), name)

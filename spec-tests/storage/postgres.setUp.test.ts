@@ -7,9 +7,9 @@ import { defineResource, integer, number, text } from '../../engine/descriptor/i
 import { type Registry, resourceFrom } from '../../engine/descriptor/registry.js'
 import { migrateStorage, openStorage } from '../../engine/storage/open.js'
 import { StorageError } from '../../engine/storage/storage.js'
-import { startAndFail } from '../../support/process.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl, runOn } from '../support/database.js'
+import { startAndFail } from '../support/process.js'
 
 const thing = { name: 'Thing', area: 'Test', table: 'things', required: ['name'], create: true } as const
 const registryOf = (

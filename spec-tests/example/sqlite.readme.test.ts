@@ -18,7 +18,7 @@ const readme = read('README.md')
 const shown = shellCommandsIn(readme)
 const named = [...inlineCommandsIn(readme), ...inlineCommandsIn(read('docs/commands.md'))]
 
-const project = projectCopy({ hasTests: true })
+const project = projectCopy({ hasTests: true, isDeployed: true })
 copyFileSync(join(root, 'package-lock.json'), join(project.path, 'package-lock.json'))
 
 /** The service of the copy, as the last `npm start` has started it. */
