@@ -83,8 +83,8 @@ const partOf = (value: unknown, like: unknown): unknown => {
 /** Commands that take minutes or do not end; the file that runs them. */
 const elsewhere: Record<string, { file: string; as: string }> = {
   'npm ci': { file: '.ci/run', as: '\nnpm ci\n' },
-  'npm test': { file: '.ci/run', as: '\nnpm test\n' },
-  'npm run test:postgres': { file: '.ci/run', as: '\nnpm run test:postgres\n' },
+  'npm test': { file: '.ci/run', as: 'npm test -- --all' },
+  'npm run test:postgres': { file: '.ci/run', as: '\nnpm run test:postgres -- --all\n' },
   'npm run lint': { file: '.ci/run', as: '\nnpm run lint\n' },
   'npm run typecheck': { file: '.ci/run', as: '\nnpm run typecheck\n' },
   'npm run dev': { file: 'spec-tests/project/dev.test.ts', as: "project.start('npm run dev'" },

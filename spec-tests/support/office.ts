@@ -12,7 +12,7 @@ const compiled = join(build, 'spec-tests', 'office', 'resources')
 const sources = join(root, 'spec-tests', 'office', 'resources')
 const seeds = join(root, 'spec-tests', 'office', 'seeds')
 
-export const office: Registry = await loadRegistry({ resources: compiled, sources, seeds })
+export const office: Registry = await loadRegistry({ resources: compiled, seeds })
 
 /** Copies the descriptors into the folder `resources` of a project or build. */
 const copyDescriptors = (from: string, to: string): void => {
