@@ -165,6 +165,18 @@ for (const command of new Set([...named, ...shown.map(({ command }) => command)]
   }
 }
 
+test('"Make it yours" works', async () => {
+  const own = projectCopy({ isDeployed: true })
+  const [, block = ''] = /^```bash\n(rm .*?)^```$/ms.exec(readme) ?? []
+  const [remove = '', create = '', start = ''] = block.trim().split('\n')
+  assert.match(start, /npm start$/)
+  for (const command of [remove, create, 'npm run check', 'npm run contract -- --accept']) {
+    const { status, output } = await own.run(command)
+    assert.is(status, 0, output)
+  }
+  own.remove()
+})
+
 test('the service stops with code 0', async () => {
   assert.is(await service.stop(), 0)
 })
