@@ -45,7 +45,7 @@ const newProject = () => {
 import { first } from '../parts/first.js'
 console.log(first)
 if (process.argv.includes('--wait')) await new Promise((resolve) => process.stdin.once('data', resolve))
-console.log((await import('../parts/second.js')).second)
+console.log((await import('./parts/second.js')).second)
 process.exit()
 `,
   )

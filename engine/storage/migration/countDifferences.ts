@@ -16,20 +16,22 @@ const sampledBlocks = 8
 const differenceQuery = (database: MigrationDialect, resource: Resource, thoroughness: Thoroughness): string => {
   const table = quoted(resource.table)
   const { total, blocks, isTextWrong } = database.storedCounts(resource)
-  const ranges = 'select first, lead(first) over (order by first) as next, rows from blocks'
-  const some = `select * from (select * from ranges order by random() limit ${sampledBlocks}) as sample`
+  // No table of a resource can begin with registry_, so none is hidden by these.
+  const ranges = 'select first, lead(first) over (order by first) as next, rows from registry_blocks'
+  const some = `select * from (select * from registry_ranges order by random() limit ${sampledBlocks}) as sample`
   const end = (order: string) =>
-    `select * from (select * from ranges order by first ${order} limit 1) as ${order}_block`
-  const compared = thoroughness === 'all' ? 'select * from ranges' : [some, end('asc'), end('desc')].join(' union ')
-  const inBlock = 'id >= first and (next is null or id < next)'
+    `select * from (select * from registry_ranges order by first ${order} limit 1) as ${order}_block`
+  const compared =
+    thoroughness === 'all' ? 'select * from registry_ranges' : [some, end('asc'), end('desc')].join(' union ')
+  const inBlock = 'id >= compared.first and (compared.next is null or id < compared.next)'
   const isWrong = [
-    '(select rows from total) <> (select coalesce(sum(rows), 0) from blocks)',
-    `exists (select 1 from compared where (select count(*) from ${table} where ${inBlock}) <> rows)`,
-    `exists (select 1 from ${table} where id < (select min(first) from blocks))`,
+    '(select rows from registry_total) <> (select coalesce(sum(rows), 0) from registry_blocks)',
+    `exists (select 1 from registry_compared as compared where (select count(*) from ${table} as counted where ${inBlock}) <> rows)`,
+    `exists (select 1 from ${table} where id < (select min(first) from registry_blocks))`,
     ...(thoroughness === 'all' ? [isTextWrong] : []),
   ]
-  return `with total as (select coalesce((${total}), 0) as rows), blocks as (${blocks}), ranges as (${ranges}),
-    compared as (${compared}) select 1 where ${isWrong.join(' or ')}`
+  return `with registry_total as (select coalesce((${total}), 0) as rows), registry_blocks as (${blocks}), registry_ranges as (${ranges}),
+    registry_compared as (${compared}) select 1 where ${isWrong.join(' or ')}`
 }
 
 /** The resources whose stored counts differ from their rows. */
