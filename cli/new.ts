@@ -1,5 +1,5 @@
 /** Writes the descriptor and the demo rows of a new resource: `npm run new -- training-courses title:text! --create`. */
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { basePath } from '../engine/contract/service.js'
 import { loadRegistry } from '../engine/descriptor/load.js'
@@ -60,7 +60,9 @@ const nextSteps = (path: string, hasRows: boolean): string => {
 }
 
 await runCommand(command, async ({ create, area, about, rows: wanted, ...names }, path, fields) => {
-  const registry = await loadRegistry(folders)
+  // The first resource of a project is written into an empty folder.
+  const isFirst = !existsSync(folders.resources) || readdirSync(folders.resources).every((name) => !name.endsWith('.js'))
+  const registry = isFirst ? [] : await loadRegistry(folders)
   const given = await complete({ path, fields, area, about, create }, registry)
   const derived = namesOf(given.path)
   const resource: NewResource = {
