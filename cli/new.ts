@@ -1,5 +1,5 @@
 /** Writes the descriptor and the demo rows of a new resource: `npm run new -- training-courses title:text! --create`. */
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { basePath } from '../engine/contract/service.js'
 import { loadRegistry } from '../engine/descriptor/load.js'
@@ -48,7 +48,10 @@ const nextSteps = (path: string, hasRows: boolean): string => {
 
 await runCommand(command, async ({ create, area, about, rows: wanted, ...names }, argument, fields) => {
   const path = argument as string
-  const registry = await loadRegistry(folders)
+  // The first resource of a project is written into an empty folder.
+  const isFirst =
+    !existsSync(folders.resources) || readdirSync(folders.resources).every((name) => !name.endsWith('.js'))
+  const registry = isFirst ? [] : await loadRegistry(folders)
   checkPath(path, registry)
   if (fields.length === 0) throw new UsageError('FIELD is missing: name at least one, such as title:text!')
   const derived = namesOf(path)

@@ -4,18 +4,29 @@ import { basename, join } from 'node:path'
 import { loadRegistry } from '../engine/descriptor/load.js'
 import { nearest } from '../engine/descriptor/nearest.js'
 import { folders } from '../product.js'
-import { optionalText, UsageError } from '../support/options.js'
+import { flag, optionalText, UsageError } from '../support/options.js'
 
 const suffix = '.test.js'
 
+/** Files that test no resource of their own and take long: only a run with --all, or one that names them, has them. */
+const slow = new Set([
+  ...['build', 'commands', 'docsPage.browser', 'explorer.browser', 'large', 'legal', 'progress'],
+  ...['sqlite.faults', 'sqlite.fuzz', 'sqlite.readme', 'sqlite.torture'],
+])
+
 export const testCommand = (name: string) => ({
   name,
-  about: 'Runs the tests: all of them, or those of the files whose names contain NAME.',
+  about: 'Runs the tests: all but the slow ones, or those of the files whose names contain NAME.',
   argument: { name: 'NAME', about: 'part of the name of a file in spec-tests/', required: false },
   moreArguments: { name: 'NAME', about: 'another one' },
-  options: { resource: optionalText('run what is derived from one resource', 'PATH') },
+  options: {
+    resource: optionalText('run what is derived from one resource', 'PATH'),
+    all: flag('run the slow tests too'),
+  },
   example: `${name} -- search create`,
 })
+
+const nameOf = (file: string): string => basename(file).slice(0, -suffix.length)
 
 const sourceOf = (file: string): string => readFileSync(join(import.meta.dirname, file), 'utf8')
 
@@ -35,18 +46,18 @@ const rejectUnknownResource = async (resource: string): Promise<void> => {
 
 /**
  * The test files whose names contain one of the texts; files that begin with the other database's name are excluded.
- * A complete run on PostgreSQL leaves out the files that do not use the database.
+ * Without a text, slow files run with --all only, and a run on PostgreSQL leaves out the files that do not use the database.
  */
 export const testFiles = async (
   database: 'sqlite' | 'postgres',
   texts: readonly string[],
-  resource: string | undefined,
+  { resource, all: hasSlow }: { readonly resource: string | undefined; readonly all: boolean },
 ): Promise<string[]> => {
   if (resource !== undefined) await rejectUnknownResource(resource)
   const other = database === 'sqlite' ? 'postgres.' : 'sqlite.'
   const found = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })
   const all = found.filter((file) => file.endsWith(suffix) && !basename(file).startsWith(other)).sort()
-  const names = all.map((file) => basename(file).slice(0, -suffix.length))
+  const names = all.map(nameOf)
   const unknown = texts.find((text) => !names.some((name) => name.includes(text)))
   if (unknown !== undefined) {
     const near = nearest(
@@ -56,9 +67,9 @@ export const testFiles = async (
     const advice = near ? `Did you mean ${near}?` : 'See spec-tests/.'
     throw new UsageError(`No test file has "${unknown}" in its name. ${advice}`)
   }
-  return all.filter(
-    (file) =>
-      (texts.length > 0 ? texts.some((text) => file.includes(text)) : database === 'sqlite' || usesDatabase(file)) &&
-      (resource === undefined || isGeneric(file)),
-  )
+  const isWanted = (file: string): boolean =>
+    texts.length > 0
+      ? texts.some((text) => file.includes(text))
+      : (database === 'sqlite' || usesDatabase(file)) && (hasSlow || !slow.has(nameOf(file)))
+  return all.filter((file) => isWanted(file) && (resource === undefined || isGeneric(file)))
 }

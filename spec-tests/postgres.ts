@@ -26,8 +26,8 @@ const run = async (): Promise<number> => {
   return code ?? 1
 }
 
-await runCommand(testCommand('npm run test:postgres'), async ({ resource }, name, more) => {
+await runCommand(testCommand('npm run test:postgres'), async (options, name, more) => {
   // Rejects an unknown name before a server is started.
-  await testFiles('postgres', name === undefined ? [] : [name, ...more], resource)
+  await testFiles('postgres', name === undefined ? [] : [name, ...more], options)
   process.exit(await run())
 })

@@ -4,9 +4,9 @@ import { testCommand, testFiles } from './command.js'
 import { runTests } from './runTests.js'
 import { server } from './support/database.js'
 
-await runCommand(testCommand('npm test'), async ({ resource }, name, more) => {
+await runCommand(testCommand('npm test'), async (options, name, more) => {
   const names = name === undefined ? [] : [name, ...more]
-  const files = await testFiles(server ? 'postgres' : 'sqlite', names, resource)
-  if (resource !== undefined) process.env['TEST_RESOURCE'] = resource
+  const files = await testFiles(server ? 'postgres' : 'sqlite', names, options)
+  if (options.resource !== undefined) process.env['TEST_RESOURCE'] = options.resource
   await runTests(files)
 })

@@ -28,6 +28,7 @@ export const runTests = async (files: readonly string[]): Promise<never> => {
   const runFile = async (file: string): Promise<Counts> => {
     const args = ['--enable-source-maps', join(import.meta.dirname, 'runFile.js'), file]
     const child = spawnChild(process.execPath, args, { stdio: ['ignore', output, output, 'ipc'] }, 'SIGTERM')
+    const start = performance.now()
     let counts: Counts = { passed: 0, failed: 1 }
     let text = ''
     const append = (chunk: string) => {
@@ -41,7 +42,7 @@ export const runTests = async (files: readonly string[]): Promise<never> => {
     running.add(child)
     await once(child, 'close')
     running.delete(child)
-    console.log(text)
+    console.log(`${text}  Seconds:   ${((performance.now() - start) / 1000).toFixed(1)}\n`)
     return counts
   }
 

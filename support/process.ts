@@ -21,11 +21,13 @@ export interface RunningService {
   end(signal: NodeJS.Signals): Promise<number | null>
 }
 
-const server = join(import.meta.dirname, '..', 'server.js')
+const ownServer = join(import.meta.dirname, '..', 'server.js')
 
 interface LaunchOptions {
   /** A shell command that sets limits and then runs its arguments. */
   readonly shell?: string
+  /** The compiled server.ts of another build. */
+  readonly server?: string
 }
 
 /** Permissions of files do not apply to root; with this they do. Another user could not read a private folder. */
@@ -33,7 +35,10 @@ export const obeyingPermissions: LaunchOptions =
   process.getuid?.() === 0 ? { shell: 'exec setpriv --bounding-set -dac_override,-dac_read_search "$0" "$@"' } : {}
 
 /** Starts the service without waiting for it. */
-export const launch = (environment: Record<string, string>, { shell }: LaunchOptions = {}) => {
+export const launch = (
+  environment: Readonly<Record<string, string>>,
+  { shell, server = ownServer }: LaunchOptions = {},
+) => {
   const { PATH, HOME } = process.env
   const service = [process.execPath, ...startFlags, server]
   const [program = '', ...args] = shell === undefined ? service : ['sh', '-c', shell, ...service]
@@ -54,7 +59,7 @@ export const launch = (environment: Record<string, string>, { shell }: LaunchOpt
 
 /** Starts a service that is expected to exit; resolves with its exit code and its standard error. */
 export const startAndFail = async (
-  environment: Record<string, string>,
+  environment: Readonly<Record<string, string>>,
   options?: LaunchOptions,
 ): Promise<{ code: number | null; output: string }> => {
   const { child, ended, errors } = launch(environment, options)
@@ -69,7 +74,7 @@ const readyAddress = (output: string): string | undefined => /Ready at (http:\S+
 
 /** Starts the service and waits for its ready line. */
 export const startProcess = async (
-  environment: Record<string, string>,
+  environment: Readonly<Record<string, string>>,
   options?: LaunchOptions,
 ): Promise<RunningService> => {
   const { child, ended, output } = launch(environment, options)

@@ -19,7 +19,8 @@ export const verifyFiles = async (
     writeFileSync(join(copy.path, 'package.json'), '{"type":"module"}')
     // Node resolves the link, so that `today` and `now` are the functions of this process.
     symlinkSync(join(dirname(folders.resources), 'engine'), join(copy.path, 'engine'), 'junction')
-    cpSync(folders.resources, resources, { recursive: true })
+    mkdirSync(resources)
+    if (existsSync(folders.resources)) cpSync(folders.resources, resources, { recursive: true })
     if (existsSync(folders.seeds)) cpSync(folders.seeds, rows, { recursive: true })
     mkdirSync(rows, { recursive: true })
     // A descriptor has no types, so that it is valid JavaScript as well.

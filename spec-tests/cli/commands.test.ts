@@ -2,16 +2,16 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { Database } from '../../engine/storage/sqlite/driver.js'
-import { folders } from '../../product.js'
 import { temporaryFolder } from '../../support/cleanup.js'
+import { projectCopy } from '../support/projectCopy.js'
 
-const root = dirname(folders.seeds)
+const { path: root } = projectCopy({ hasTests: true })
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
 /** The scripts of this project, without those that call other programs. */
 const own = Object.entries(scripts).filter(([, script]) => script.includes('scripts/'))

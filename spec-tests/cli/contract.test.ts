@@ -1,35 +1,21 @@
-/** The recorded API is current, and each kind of change of a descriptor is named as breaking or not, and for whom. */
-import { readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+/** Each kind of change of a descriptor is named as breaking or not, and for whom. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { compareDocuments } from '../../cli/contract/compare.js'
 import type { Difference } from '../../cli/contract/differences.js'
 import type { Json } from '../../cli/contract/json.js'
-import { reportOf } from '../../cli/contract/report.js'
 import { rules } from '../../cli/contract/rules.js'
 import { documentsOf } from '../../engine/contract/documents.js'
 import { operationsOf } from '../../engine/contract/operations.js'
 import type { Descriptor } from '../../engine/descriptor/define.js'
 import { boolean, date, integer, now, number, text, timestamp, today } from '../../engine/descriptor/index.js'
-import { loadRegistry } from '../../engine/descriptor/load.js'
 import { type Registry, resourceFrom } from '../../engine/descriptor/registry.js'
-import { folders, product } from '../../product.js'
+import { product } from '../../product.js'
 
 const documentOf = (registry: Registry, served = product): Json =>
   JSON.parse(documentsOf(served, operationsOf(registry)).openapi.toString()) as Json
 
 const test = suite('the contract')
-
-test('docs/openapi.json is the API that the descriptors make', async () => {
-  const recorded = JSON.parse(readFileSync(join(dirname(folders.seeds), 'docs', 'openapi.json'), 'utf8')) as Json
-  // A new resource is one file, and examples come from demo rows: both are recorded when they are accepted.
-  const isFree = ({ rule, subject }: Difference) =>
-    rule === 'operation-added' || rule === 'example-changed' || subject === 'the list of groups'
-  const differences = compareDocuments(recorded, documentOf(await loadRegistry(folders)))
-  const stale = differences.filter((difference) => !isFree(difference))
-  assert.is(stale.length, 0, reportOf(stale, false))
-})
 
 type Descriptors = Record<string, Descriptor>
 

@@ -9,8 +9,9 @@ import { parseFields } from '../../cli/new/fieldArgument.js'
 import { checkPath, namesOf } from '../../cli/new/names.js'
 import type { NewResource } from '../../cli/new/plan.js'
 import { loadRegistry } from '../../engine/descriptor/load.js'
+import { office } from '../support/office.js'
 import { projectCopy } from '../support/projectCopy.js'
-import { registry, startService } from '../support/service.js'
+import { startOffice } from '../support/service.js'
 
 const test = suite('new')
 
@@ -44,7 +45,7 @@ const resourceWith = (...given: string[]): NewResource => ({
   area: 'People',
   about: undefined,
   table: 'courses',
-  fields: parseFields(given, registry, 'courses'),
+  fields: parseFields(given, office, 'courses'),
   create: true,
 })
 
@@ -93,7 +94,7 @@ const refusedFields: [argument: string, message: string][] = [
 for (const [argument, message] of refusedFields) {
   test(`${argument} is refused: ${message}`, () => {
     assert.throws(
-      () => parseFields([argument], registry, 'courses'),
+      () => parseFields([argument], office, 'courses'),
       (error: Error) => error.name === 'UsageError' && error.message === `"${argument}": ${message}`,
     )
   })
@@ -101,7 +102,7 @@ for (const [argument, message] of refusedFields) {
 
 test('all wrong fields are reported at once, and a field that is given twice', () => {
   assert.throws(
-    () => parseFields(['a:txt', 'b:text', 'b:number', 'C:text'], registry, 'courses'),
+    () => parseFields(['a:txt', 'b:text', 'b:number', 'C:text'], office, 'courses'),
     /^"a:txt": [^\n]+\n"b:number": the field "b" is given twice\.\n"C:text": [^\n]+$/,
   )
 })
@@ -116,7 +117,7 @@ const refusedPaths: [path: string, message: string][] = [
 for (const [path, message] of refusedPaths) {
   test(`the path ${path} is refused: ${message}`, () => {
     assert.throws(
-      () => checkPath(path, registry),
+      () => checkPath(path, office),
       (error: Error) => error.message === `PATH is "${path}", but it ${message}`,
     )
   })
@@ -144,10 +145,10 @@ test('demo rows have unique values, existing references, and JSON where the name
     'parent_id:courses',
     'extra_json:text!',
   )
-  const rows = demoRows(resource, registry, 50)
+  const rows = demoRows(resource, office, 50)
   assert.ok(rows.length >= 12)
   for (const name of ['code', 'employee_id']) assert.is(new Set(rows.map((row) => row[name])).size, rows.length)
-  const employees = new Set(registry.find(({ path }) => path === 'employees')?.demo.map(({ id }) => id))
+  const employees = new Set(office.find(({ path }) => path === 'employees')?.demo.map(({ id }) => id))
   for (const row of rows) {
     assert.ok(employees.has(row['employee_id'] as number))
     assert.type(JSON.parse(String(row['extra_json'])), 'object')
@@ -156,7 +157,7 @@ test('demo rows have unique values, existing references, and JSON where the name
 })
 
 test('there are no demo rows if a required reference has none to name', () => {
-  const empty = registry.map((resource) => (resource.path === 'jobs' ? { ...resource, demo: [] } : resource))
+  const empty = office.map((resource) => (resource.path === 'jobs' ? { ...resource, demo: [] } : resource))
   assert.is(demoRows(resourceWith('job_id:jobs!'), empty, 12).length, 0)
   assert.is(demoRows(resourceWith('job_id:jobs'), empty, 12).length, 12)
 })
@@ -232,7 +233,7 @@ test('odd resources: formatted, valid, served, and a create of each succeeds', a
   const [, folder = ''] = /(dist\/\S+)\.$/m.exec(types.output) ?? []
   const resources = join(project.path, folder, 'resources')
   const served = await loadRegistry({ resources, seeds: join(project.path, 'seeds') })
-  const { get, create } = await startService({ registry: served })
+  const { get, create } = await startOffice({ registry: served })
   const openapi = (await get('/openapi.json')).body
   for (const path of odd.map((args) => args.split(' ')[0] as string)) {
     const { meta, data } = (await get(`/v1/${path}`)).body

@@ -11,6 +11,7 @@ import { schemaNames } from '../../engine/descriptor/names.js'
 import { writableFields } from '../../engine/descriptor/registry.js'
 import type { Problem } from '../../engine/descriptor/registryError.js'
 import { verify } from '../../engine/descriptor/verify.js'
+import { product } from '../../product.js'
 import { registry, startService } from '../support/service.js'
 
 const { get, send, address } = await startService()
@@ -88,13 +89,13 @@ test('no resource can take the name of a schema that every service has', () => {
 test('versions and base paths', () => {
   assert.is(openapi.openapi.slice(0, 3), '3.1')
   assert.equal(openapi.servers, [{ url: '/api' }])
-  assert.is(openapi.info.version, '1.0.0')
+  assert.is(openapi.info.version, product.version)
   assert.is(swagger.swagger, '2.0')
   assert.is(swagger.basePath, '/api')
   assert.is(`http://${swagger.host}`, address)
 })
 
-test('the operations are exactly those of the specification', () => {
+test('the operations are a list and a get of each resource, and a create where it allows one', () => {
   const expected = registry.flatMap(({ path, create }) => [
     `get /v1/${path}`,
     `get /v1/${path}/{item_id}`,
@@ -104,20 +105,9 @@ test('the operations are exactly those of the specification', () => {
   assert.equal(sorted(operations.map(([name]) => name)), sorted(['get /', 'get /v1/health', ...expected]))
 })
 
-test('operation ids follow one pattern and are unique', () => {
+test('operation ids are unique', () => {
   const ids = operations.map(([, { operationId }]) => operationId)
   assert.is(new Set(ids).size, ids.length)
-  for (const id of [
-    'listEmployees',
-    'getEmployee',
-    'listLeaveRequests',
-    'getLeaveRequest',
-    'createLeaveRequest',
-    'listAttendance',
-    'createRecruitmentBrand',
-  ]) {
-    assert.ok(ids.includes(id), id)
-  }
 })
 
 const swaggerOperation = (name: string): Described => {
@@ -189,30 +179,6 @@ test('list parameters have their bounds and defaults', () => {
 const descriptionOf = (schema: string, field: string): string =>
   openapi.components.schemas[schema].properties[field].description ?? ''
 
-/** Sentences that the descriptions must contain. */
-const statements = [
-  ['LeaveRequestCreate.status', 'Default: `Pending`, also for null.'],
-  ['LeaveRequestCreate.applied_on', 'Default: today’s date (UTC); null stays null.'],
-  ['LeaveRequestCreate.from_date', 'Date, `YYYY-MM-DD`; any string is accepted.'],
-  ['LeaveRequest.from_date', 'Date, `YYYY-MM-DD`.'],
-  ['LeaveRequest.employee_id', 'References the `id` of a row of `/v1/employees`.'],
-  ['CareerSite.created', 'UTC timestamp, `YYYY-MM-DDTHH:MM:SSZ`. Set by the service.'],
-  ['CareerSiteCreate.is_active', 'Default: `1`, also for null.'],
-  ['CareerSiteCreate.slug', 'Unique.'],
-  ['RecruitmentBrandCreate.slug', 'Unique among rows with the same `organization_id`.'],
-  ['JobDistribution.slug', 'Unique among rows with the same `career_site_id` and `locale`.'],
-  ['JobDistributionCreate.published_at', 'UTC timestamp, `YYYY-MM-DDTHH:MM:SSZ`; any string is accepted.'],
-  ['JobDistributionCreate.job_posting_id', 'References the `id` of a row of `/v1/jobs`.'],
-  ['Employee.password_hash', 'Always null.'],
-] as const
-for (const [where, statement] of statements) {
-  test(`${where}: ${statement}`, () => {
-    const [schema = '', field = ''] = where.split('.')
-    assert.ok(descriptionOf(schema, field).includes(statement), descriptionOf(schema, field))
-    assert.is(swagger.definitions[schema].properties[field].description, descriptionOf(schema, field))
-  })
-}
-
 test('defaults, references and uniqueness are stated wherever a descriptor has them', () => {
   for (const resource of registry.filter(({ create }) => create)) {
     const schema = schemaNames(resource).create
@@ -264,12 +230,12 @@ test('the Swagger document has the same operations, with nulls as its extension'
     const [method = '', path = ''] = name.split(' ')
     assert.ok(swagger.paths[path][method], name)
   }
-  assert.equal(swagger.definitions.Department.properties.id, {
+  assert.equal(swagger.definitions.SinkBasin.properties.id, {
     type: 'integer',
     'x-nullable': true,
     description: 'Assigned by the service.',
   })
-  assert.is(swagger.definitions.LeaveRequestCreate.additionalProperties, false)
+  assert.is(swagger.definitions.SinkBasinCreate.additionalProperties, false)
   assert.ok(address)
 })
 

@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert'
 import { folders } from '../../product.js'
 import { type ProjectCopy, projectCopy } from '../support/projectCopy.js'
 
-const imports = "import { defineResource, integer, number, text } from '../../engine/descriptor/index.js'"
+const imports = "import { defineResource, integer, number, text } from '../engine/descriptor/index.js'"
 const descriptor = (name: string, fields: string) => `${imports}
 
 export default defineResource({
@@ -81,11 +81,11 @@ const mistakes: [name: string, files: Record<string, string | Buffer>, ...proble
     'a shared file in resources/, one elsewhere, and one with an error that two resources import',
     {
       'resources/helper.ts': 'export const size = 1\n',
-      'common/fields.ts': "import { text } from '../../engine/descriptor/index.js'\nexport const note = text()\n",
-      'resources/elsewhere.ts': `import { note } from '../../common/fields.js'\n${descriptor('Elsewhere', 'note,')}`,
+      'common/fields.ts': "import { text } from '../engine/descriptor/index.js'\nexport const note = text()\n",
+      'resources/elsewhere.ts': `import { note } from '../common/fields.js'\n${descriptor('Elsewhere', 'note,')}`,
       'resources/shared/broken.ts': "export const note = 1\nthrow new Error('boom')\n",
-      'resources/broken-a.ts': `import { note } from '../shared/broken.js'\n${descriptor('Broken', 'note,')}`,
-      'resources/broken-b.ts': `import { note } from '../shared/broken.js'\n${descriptor('Other', 'note,')}`,
+      'resources/broken-a.ts': `import { note } from './shared/broken.js'\n${descriptor('Broken', 'note,')}`,
+      'resources/broken-b.ts': `import { note } from './shared/broken.js'\n${descriptor('Other', 'note,')}`,
     },
     'resources/helper.ts: the default export is not a descriptor; write "export default defineResource({ … })", or move shared fields into resources/shared/',
     'resources/elsewhere.ts:1:23: imports "../common/fields.js"; move what resources share into resources/shared/',
@@ -99,7 +99,7 @@ const mistakes: [name: string, files: Record<string, string | Buffer>, ...proble
   [
     'a module that does not exist',
     { 'resources/modules.ts': descriptor('Module', '').replace('descriptor/index.js', 'descriptors/index') },
-    "resources/modules.ts:1:56: cannot be loaded: \"../engine/descriptors/index\" does not exist; a resource file imports from '../../engine/descriptor/index.js' and './shared/'",
+    "resources/modules.ts:1:56: cannot be loaded: \"../engine/descriptors/index\" does not exist; a resource file imports from '../engine/descriptor/index.js' and './shared/'",
   ],
   [
     'an error while a file is loaded',
@@ -230,10 +230,9 @@ test('a resource may import from resources/shared/, and a single resource has it
   for (const folder of ['resources', 'seeds']) {
     for (const name of readdirSync(join(project.path, folder))) rmSync(join(project.path, folder, name))
   }
-  const shared =
-    "import { text } from '../../../engine/descriptor/index.js'\n\nexport const audit = { author: text() }\n"
+  const shared = "import { text } from '../../engine/descriptor/index.js'\n\nexport const audit = { author: text() }\n"
   project.write('resources/shared/audit.ts', shared)
-  project.write('resources/notes.ts', `import { audit } from '../shared/audit.js'\n${descriptor('Note', '...audit,')}`)
+  project.write('resources/notes.ts', `import { audit } from './shared/audit.js'\n${descriptor('Note', '...audit,')}`)
   const output = '1 resource and its demo rows have no errors.\n'
   assert.equal(await project.run('npm run check'), { status: 0, output })
 })

@@ -7,7 +7,8 @@ import { text } from '../../engine/descriptor/index.js'
 import { resourceFrom } from '../../engine/descriptor/registry.js'
 import { chromiumPath as installed, launch, seriousViolations, visit } from '../support/browser.js'
 import { server } from '../support/database.js'
-import { registry, startService, token } from '../support/service.js'
+import { office } from '../support/office.js'
+import { startOffice, startService, token } from '../support/service.js'
 
 const chromiumPath = server ? undefined : installed
 const run = suite('explorer in a browser')
@@ -16,7 +17,7 @@ if (!installed)
   console.log('Skipped explorer.browser: Chromium is not installed. Install it, or set CHROMIUM to its path.')
 
 let browser: Browser
-const service = chromiumPath ? await startService({ explorer: true }) : undefined
+const service = chromiumPath ? await startOffice({ explorer: true }) : undefined
 const address = service?.address ?? ''
 run.before(async () => {
   if (chromiumPath) browser = await launch(chromiumPath)
@@ -27,7 +28,7 @@ const open = (path: string, options = {}) => visit(browser, `${address}${path}`,
 
 test('home: resources, counts and the diagram lead to tables', async () => {
   const { page, problems, close } = await open('/')
-  assert.is(await page.locator('.card').count(), registry.length)
+  assert.is(await page.locator('.card').count(), office.length)
   await page.locator('.diagram a', { hasText: 'Employees' }).first().click()
   await page.waitForURL('**/explore/employees')
   assert.is(await page.locator('h1').textContent(), 'Employees')

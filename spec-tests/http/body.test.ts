@@ -7,9 +7,9 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { inexactKeys } from '../../engine/contract/exactNumbers.js'
 import { jsonErrorPlace } from '../../engine/process/jsonError.js'
-import { startService, token } from '../support/service.js'
+import { startOffice, token } from '../support/service.js'
 
-const { send, address } = await startService()
+const { send, address } = await startOffice()
 const authorization = `Bearer ${token}`
 const valid = '{"leave_type":"Annual"}'
 

@@ -2,8 +2,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { startProcess } from '../../support/process.js'
 import { sharedDatabase } from '../support/database.js'
+import { startProcess } from '../support/process.js'
 
 const database = await sharedDatabase()
 const running = await startProcess({

@@ -5,11 +5,11 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { namesTag } from '../../engine/http/conditional.js'
 import { sharedDatabase } from '../support/database.js'
-import { startService } from '../support/service.js'
+import { startOffice } from '../support/service.js'
 
 const database = await sharedDatabase()
-const one = await startService({ url: database.url })
-const other = await startService({ url: database.url })
+const one = await startOffice({ url: database.url })
+const other = await startOffice({ url: database.url })
 
 const raw = (target: string, encoding: string): Promise<{ bytes: Buffer; headers: Record<string, unknown> }> =>
   new Promise((resolve) => {

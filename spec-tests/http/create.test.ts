@@ -62,12 +62,12 @@ const assertPreset = (value: unknown, preset: Field['default'] | null, name: str
 }
 
 const exactStrings = [
+  ' padded ',
+  '漢字 ١٢٣ 🙂 \u{10FFFF}',
   '',
   ' ',
-  ' padded ',
   'Ångström',
   'e\u0301 is not é',
-  '漢字 ١٢٣ 🙂 \u{10FFFF}',
   '\u0001\u007f\u2028',
   "'; drop table x; --",
   '%_*"\\',
@@ -80,6 +80,9 @@ const exactNumbers = [
 
 for (const resource of testedResources.filter((one) => one.create)) {
   const test = suite(`create ${resource.path}`)
+  /** The kitchen sink has every kind of field with every option; of other fields, some values show that they are wired. */
+  const some = <T>(values: readonly T[], count = 2): readonly T[] =>
+    resource.path.startsWith('sink-') ? values : values.slice(0, count)
   const fields = writableFields(resource)
   const mandatory = fields.filter(isMandatory)
   const optional = fields.filter((field) => !isMandatory(field) && !field.unique && !field.redacted)
@@ -149,7 +152,7 @@ for (const resource of testedResources.filter((one) => one.create)) {
 
   for (const { name, kind } of fields) {
     test(`${name} rejects what is not ${kindOf(kind).noun}`, async () => {
-      for (const literal of kindOf(kind).wrong) {
+      for (const literal of some(kindOf(kind).wrong)) {
         const body = JSON.stringify({ ...(await freshBody(resource)), [name]: '@' }).replace('"@"', literal)
         await onlyIssue(resource, body, name)
       }
@@ -158,12 +161,12 @@ for (const resource of testedResources.filter((one) => one.create)) {
 
   for (const { name } of plain.filter(({ kind }) => kind === 'text')) {
     test(`${name} stores strings unchanged`, async () => {
-      for (const text of exactStrings.filter((one) => !isTaken(name, one)))
+      for (const text of some(exactStrings.filter((one) => !isTaken(name, one))))
         assert.is((await stored(resource, { ...(await freshBody(resource)), [name]: text }))[name], text)
     })
 
     test(`${name} rejects a NUL and a lone surrogate`, async () => {
-      for (const text of ['\0', 'a\0b', '\ud800', 'x\udfff']) {
+      for (const text of some(['\0', 'x\udfff', 'a\0b', '\ud800'])) {
         await onlyIssue(resource, { ...(await freshBody(resource)), [name]: text }, name, 'string_unicode')
       }
     })
@@ -172,19 +175,22 @@ for (const resource of testedResources.filter((one) => one.create)) {
   for (const { name, kind } of plain.filter((field) => field.kind !== 'text')) {
     test(`${name} stores numbers unchanged`, async () => {
       const numbers = kind === 'integer' ? exactNumbers.filter(Number.isSafeInteger) : exactNumbers
-      for (const value of numbers.filter((one) => !isTaken(name, one)))
+      for (const value of some(
+        numbers.filter((one) => !isTaken(name, one)),
+        3,
+      ))
         assert.is((await stored(resource, { ...(await freshBody(resource)), [name]: value }))[name], value)
     })
 
     test(`${name} rejects a number that would be rounded`, async () => {
-      for (const literal of [
+      for (const literal of some([
         '1e999',
-        '-1e999',
         '9007199254740993',
+        '-1e999',
         '0.1000000000000000055',
         '1e-400',
         '1.00000000000000000001',
-      ]) {
+      ])) {
         const body = JSON.stringify({ ...(await freshBody(resource)), [name]: 12345 }).replace('12345', literal)
         const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
         const response = await send(`/api/v1/${resource.path}`, { method: 'POST', headers, body })
@@ -212,7 +218,7 @@ for (const resource of testedResources.filter((one) => one.create)) {
 
   for (const { name } of fields.filter((field) => field.references)) {
     test(`${name} must reference an existing row`, async () => {
-      for (const id of [987654321, 0, -1])
+      for (const id of some([987654321, 0, -1], 1))
         await onlyIssue(resource, { ...(await freshBody(resource)), [name]: id }, name, 'reference')
     })
   }

@@ -1,8 +1,8 @@
 /** `LOG_LEVEL=debug`: the cache, the plan and the SQL time of each request, and nothing private. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { startProcess } from '../../support/process.js'
 import { freshUrl, server } from '../support/database.js'
+import { startProcess } from '../support/process.js'
 
 const API_TOKEN = 'a-token-of-some-length'
 const running = await startProcess({ DATABASE_URL: await freshUrl(), API_TOKEN, LOG_LEVEL: 'debug' })

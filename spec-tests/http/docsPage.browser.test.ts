@@ -4,7 +4,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { chromiumPath as installed, launch, seriousViolations, visit } from '../support/browser.js'
 import { server } from '../support/database.js'
-import { deployed, startService, token } from '../support/service.js'
+import { startOffice, token } from '../support/service.js'
 
 const chromiumPath = server ? undefined : installed
 const run = suite('docs page in a browser')
@@ -13,7 +13,7 @@ if (!installed)
   console.log('Skipped docsPage.browser: Chromium is not installed. Install it, or set CHROMIUM to its path.')
 
 let browser: Browser
-const service = chromiumPath ? await startService({ registry: deployed }) : undefined
+const service = chromiumPath ? await startOffice() : undefined
 run.before(async () => {
   if (chromiumPath) browser = await launch(chromiumPath)
 })

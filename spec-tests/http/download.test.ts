@@ -11,7 +11,7 @@ import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl, server } from '../support/database.js'
 import { listQuery, type ShortQuery } from '../support/listQuery.js'
 import { containing, joinedText } from '../support/searchOracle.js'
-import { startService, testedResources } from '../support/service.js'
+import { startOffice, startService, testedResources } from '../support/service.js'
 
 const { address, send } = await startService()
 const test = suite('download')
@@ -76,8 +76,10 @@ for (const resource of testedResources) {
   })
 }
 
+const { send: sendToOffice } = await startOffice()
+
 const isJson = async (accept: string): Promise<boolean> => {
-  const { headers } = await send('/api/v1/departments', { headers: { accept } })
+  const { headers } = await sendToOffice('/api/v1/departments', { headers: { accept } })
   return headers['content-type'] === 'application/json; charset=utf-8'
 }
 
@@ -111,8 +113,8 @@ for (const accept of [
 }
 
 test('both documents name the formats in the description, and only JSON in the response', async () => {
-  const { body: openapi } = await send('/api/openapi.json')
-  const { body: swagger } = await send('/swagger.json')
+  const { body: openapi } = await sendToOffice('/api/openapi.json')
+  const { body: swagger } = await sendToOffice('/swagger.json')
   assert.equal(Object.keys(openapi.paths['/v1/leave'].get.responses['200'].content), ['application/json'])
   assert.equal([swagger.paths['/v1/leave'].get.produces, swagger.produces], [undefined, ['application/json']])
   for (const document of [openapi, swagger]) {
@@ -121,15 +123,15 @@ test('both documents name the formats in the description, and only JSON in the r
 })
 
 test('an invalid parameter is refused as for a page', async () => {
-  const { status, body } = await send('/api/v1/leave?limit=0&employee_id=x', csv)
+  const { status, body } = await sendToOffice('/api/v1/leave?limit=0&employee_id=x', csv)
   assert.is(status, 422)
   assert.is(body.detail.length, 2)
 })
 
 test('a page names Accept in Vary; a result without rows is a header alone', async () => {
-  assert.is((await send('/api/v1/leave')).headers['vary'], 'Accept, Accept-Encoding')
-  assert.is((await send('/api/v1/departments?q=nowhere', csv)).text, 'id,name\r\n')
-  assert.is((await send('/api/v1/departments?q=nowhere', ndjson)).text, '')
+  assert.is((await sendToOffice('/api/v1/leave')).headers['vary'], 'Accept, Accept-Encoding')
+  assert.is((await sendToOffice('/api/v1/departments?q=nowhere', csv)).text, 'id,name\r\n')
+  assert.is((await sendToOffice('/api/v1/departments?q=nowhere', ndjson)).text, '')
 })
 
 const things: Registry = [
@@ -208,7 +210,7 @@ test('a download is compressed if the client accepts gzip', async () => {
 })
 
 test('a download beyond the limit is refused', async () => {
-  const refusing = await startService({ maxDownloads: 0 })
+  const refusing = await startOffice({ maxDownloads: 0 })
   const { status, headers, body } = await refusing.send('/api/v1/employees', csv)
   assert.is(status, 503)
   assert.is(body.error.code, 'unavailable')

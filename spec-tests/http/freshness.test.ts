@@ -3,11 +3,12 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Field, Resource } from '../../engine/descriptor/registry.js'
 import { sharedDatabase } from '../support/database.js'
-import { registry, startService } from '../support/service.js'
+import { office } from '../support/office.js'
+import { startOffice } from '../support/service.js'
 
 const otherClient = await sharedDatabase()
-const one = await startService({ url: otherClient.url })
-const other = await startService({ url: otherClient.url })
+const one = await startOffice({ url: otherClient.url })
+const other = await startOffice({ url: otherClient.url })
 
 const test = suite('fresh reads')
 
@@ -43,7 +44,7 @@ test('a search for the text of a filter is not served from the cache of that fil
 
 const isOptional = ({ kind, required }: Field) => kind === 'text' && !required
 const isNumber = ({ name, kind }: Field) => kind !== 'text' && name !== 'id'
-const shaped = registry.find(({ fields }) => fields.some(isOptional) && fields.some(isNumber)) as Resource
+const shaped = office.find(({ fields }) => fields.some(isOptional) && fields.some(isNumber)) as Resource
 const optional = shaped.fields.find(isOptional) as Field
 const moved = shaped.fields.find(isNumber) as Field
 const redacted: Field = { ...optional, redacted: true }
@@ -56,9 +57,9 @@ const shapes: [change: string, fields: readonly Field[]][] = [
 for (const [change, fields] of shapes) {
   test(`a tag changes with the shape of the rows: ${change}`, async () => {
     const { url, close } = await sharedDatabase()
-    const changed = registry.map((resource) => (resource === shaped ? { ...resource, fields } : resource))
-    const before = await (await startService({ url })).get(`/v1/${shaped.path}`)
-    const after = await (await startService({ url, registry: changed })).get(`/v1/${shaped.path}`)
+    const changed = office.map((resource) => (resource === shaped ? { ...resource, fields } : resource))
+    const before = await (await startOffice({ url })).get(`/v1/${shaped.path}`)
+    const after = await (await startOffice({ url, registry: changed })).get(`/v1/${shaped.path}`)
     assert.is.not(after.text, before.text)
     assert.is.not(after.headers.etag, before.headers.etag)
     close()
@@ -73,7 +74,7 @@ const oddIds: [about: string, ids: readonly bigint[]][] = [
 for (const [about, ids] of oddIds) {
   test(`pages hold rows with ids that another program chose: ${about}`, async () => {
     const { url, run, close } = await sharedDatabase()
-    const { get } = await startService({ url })
+    const { get } = await startOffice({ url })
     await run('delete from attendance')
     for (const id of ids) await run(`insert into attendance (id, att_date, status) values (${id}, 'x', 'found')`)
     for (const query of ['', 'q=found&', 'status=found&']) {

@@ -6,25 +6,18 @@ import { startService, testedResources } from '../support/service.js'
 
 const { get, send } = await startService()
 
-const unknownIds = [
-  'abc',
-  '0',
-  '-1',
-  '1.0',
-  '007',
-  '+1',
-  '1e0',
-  '%201',
-  '1%20',
-  '9'.repeat(30),
-  '9007199254740993',
-  '%D9%A1',
-  'a%2Fb',
-  '%25',
-  'null',
-  '__proto__',
-  "1'--",
-]
+const expectUnknown = async (path: string, id: string): Promise<void> => {
+  const { status, body } = await get(`${path}/${id}`)
+  assert.is(status, 404, id)
+  assert.is(body.error.code, 'not_found')
+}
+
+const expectMalformed = async (path: string, id: string): Promise<void> => {
+  const { status, body } = await get(`${path}/${id}`)
+  assert.is(status, 422, id)
+  assert.equal(body.detail[0].loc, ['path', 'item_id'])
+  assert.is(body.detail[0].input, id)
+}
 
 for (const resource of testedResources) {
   const test = suite(`get ${resource.path}`)
@@ -38,22 +31,10 @@ for (const resource of testedResources) {
     }
   })
 
-  for (const id of [...unknownIds, '987654321']) {
-    test(`${id.slice(0, 30)} is an unknown id`, async () => {
-      const { status, body } = await get(`${path}/${id}`)
-      assert.is(status, 404)
-      assert.is(body.error.code, 'not_found')
-    })
-  }
-
-  for (const id of ['%zz', '%', '%FF', '%C3%28', '%00', '1%00', '%ED%A0%80']) {
-    test(`${id} is malformed`, async () => {
-      const { status, body } = await get(`${path}/${id}`)
-      assert.is(status, 422)
-      assert.equal(body.detail[0].loc, ['path', 'item_id'])
-      assert.is(body.detail[0].input, id)
-    })
-  }
+  test('unknown and malformed ids', async () => {
+    for (const id of ['987654321', 'abc']) await expectUnknown(path, id)
+    await expectMalformed(path, '%FF')
+  })
 
   test('HEAD responds as GET does, without the body', async () => {
     const { status, text } = await send(`/api${path}/${resource.demo[0]?.['id']}`, { method: 'HEAD' })
@@ -63,3 +44,13 @@ for (const resource of testedResources) {
 
   test.run()
 }
+
+const ids = suite('ids')
+const unknown = ['0', '-1', '1.0', '007', '+1', '1e0', '%201', '1%20', '9'.repeat(30), '9007199254740993', '%D9%A1']
+for (const id of [...unknown, 'a%2Fb', '%25', 'null', '__proto__', "1'--"]) {
+  ids(`${id.slice(0, 30)} is an unknown id`, () => expectUnknown('/v1/sink-basins', id))
+}
+for (const id of ['%zz', '%', '%C3%28', '%00', '1%00', '%ED%A0%80']) {
+  ids(`${id} is malformed`, () => expectMalformed('/v1/sink-basins', id))
+}
+ids.run()

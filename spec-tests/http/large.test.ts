@@ -3,12 +3,13 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Resource, RowValues } from '../../engine/descriptor/registry.js'
 import { sharedDatabase } from '../support/database.js'
+import { office } from '../support/office.js'
 import { containing, joinedText } from '../support/searchOracle.js'
-import { registry, startService } from '../support/service.js'
+import { startOffice } from '../support/service.js'
 
 const otherProgram = await sharedDatabase()
-const { get } = await startService({ url: otherProgram.url })
-const employees = registry.find(({ path }) => path === 'employees') as Resource
+const { get } = await startOffice({ url: otherProgram.url })
+const employees = office.find(({ path }) => path === 'employees') as Resource
 
 const count = 30_000
 // Groups of sizes around the limit for small results, consecutive (by n) and scattered (by place; 7,919 is coprime to the count).

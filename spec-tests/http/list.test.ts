@@ -15,7 +15,6 @@ const intParsing = (loc: string, input: string) => ({
   input,
 })
 const notIntegers = [
-  'abc',
   '',
   '1.5',
   '1e3',
@@ -56,14 +55,14 @@ for (const resource of testedResources) {
   const path = `/v1/${resource.path}`
   const rows = resource.demo.map((row) => publicRow(resource, row)).sort((a, b) => Number(a['id']) - Number(b['id']))
 
-  for (const { query, limit, offset } of pages) {
-    test(`${query || 'no parameters'}: the rows by id, and their total`, async () => {
+  test('pages: the rows by id, and their total', async () => {
+    for (const { query, limit, offset } of pages) {
       const { status, body } = await get(`${path}${query}`)
       assert.is(status, 200)
-      assert.equal(body.data, rows.slice(offset, offset + limit))
-      assert.equal(body.meta, { total: rows.length, limit, offset })
-    })
-  }
+      assert.equal(body.data, rows.slice(offset, offset + limit), query)
+      assert.equal(body.meta, { total: rows.length, limit, offset }, query)
+    }
+  })
 
   test('rows have all declared fields in order', async () => {
     const { body } = await get(`${path}?limit=1`)
@@ -74,7 +73,7 @@ for (const resource of testedResources) {
   })
 
   test('an offset of any size is echoed exactly', async () => {
-    for (const offset of ['9223372036854775807', '9223372036854775808', '1'.repeat(30), '9'.repeat(4300)]) {
+    for (const offset of ['9223372036854775807', '9223372036854775808', '9'.repeat(4300)]) {
       for (const more of ['', '&q=a', '&q=%00', ...filterFields(resource).map(someFilter)]) {
         const { status, text } = await get(`${path}?offset=${offset}${more}`)
         assert.is(status, 200)
@@ -84,60 +83,15 @@ for (const resource of testedResources) {
     }
   })
 
-  for (const input of notIntegers) {
-    test(`limit and offset reject ${JSON.stringify(input)}, both reported`, async () => {
-      const { status, body } = await get(
-        `${path}?limit=${encodeURIComponent(input)}&offset=${encodeURIComponent(input)}`,
-      )
-      assert.is(status, 422)
-      assert.equal(body, { detail: [intParsing('limit', input), intParsing('offset', input)] })
-      assert.equal(Object.keys(body.detail[0]), ['type', 'loc', 'msg', 'input'])
-    })
-  }
-
-  test('a parameter without a value is empty', async () => {
-    assert.equal((await get(`${path}?limit`)).body, { detail: [intParsing('limit', '')] })
-  })
-
-  for (const input of validTens) {
-    test(`limit parses ${JSON.stringify(input)} as 10`, async () => {
-      assert.is((await get(`${path}?limit=${encodeURIComponent(input)}`)).body.meta.limit, 10)
-    })
-  }
-
-  test('limit and offset have bounds', async () => {
-    const below = (name: string, input: string, ge: number) => ({
-      type: 'greater_than_equal',
-      loc: ['query', name],
-      msg: `Input should be greater than or equal to ${ge}`,
-      input,
-      ctx: { ge },
-    })
-    for (const input of ['0', '-0', '0.0', '-5'])
-      assert.equal((await get(`${path}?limit=${input}`)).body.detail, [below('limit', input, 1)])
-    assert.equal((await get(`${path}?offset=-1`)).body.detail, [below('offset', '-1', 0)])
-    for (const input of tooLarge) {
-      const issue = {
-        type: 'less_than_equal',
-        loc: ['query', 'limit'],
-        msg: 'Input should be less than or equal to 200',
-        input,
-        ctx: { le: 200 },
-      }
-      const { status, body } = await get(`${path}?limit=${input}`)
-      assert.is(status, 422)
-      assert.equal(body.detail, [issue])
-      assert.equal(Object.keys(body.detail[0]), ['type', 'loc', 'msg', 'input', 'ctx'])
-    }
-  })
-
-  test('more than 4,300 digits are int_parsing_size, whatever follows', async () => {
-    const msg = 'Unable to parse input string as an integer, exceeded maximum size'
-    for (const input of ['1'.repeat(4301), `${'1'.repeat(4301)}abc`, `${'1'.repeat(4301)}.5`]) {
-      const { status, body } = await get(`${path}?offset=${input}`)
-      assert.is(status, 422)
-      assert.equal(body.detail, [{ type: 'int_parsing_size', loc: ['query', 'offset'], msg, input }])
-    }
+  test('limit and offset reject what is not an integer or out of bounds, both reported', async () => {
+    const { status, body } = await get(`${path}?limit=abc&offset=abc`)
+    assert.is(status, 422)
+    assert.equal(body, { detail: [intParsing('limit', 'abc'), intParsing('offset', 'abc')] })
+    const { body: bounds } = await get(`${path}?limit=201&offset=-1`)
+    assert.equal(
+      bounds.detail.map(({ type }: { type: string }) => type),
+      ['less_than_equal', 'greater_than_equal'],
+    )
   })
 
   test('HEAD responds as GET does, without the body', async () => {
@@ -150,3 +104,62 @@ for (const resource of testedResources) {
 
   test.run()
 }
+
+const grammar = suite('integers of a list')
+const path = '/v1/sink-basins'
+
+for (const input of notIntegers) {
+  grammar(`limit and offset reject ${JSON.stringify(input)}, both reported`, async () => {
+    const { status, body } = await get(`${path}?limit=${encodeURIComponent(input)}&offset=${encodeURIComponent(input)}`)
+    assert.is(status, 422)
+    assert.equal(body, { detail: [intParsing('limit', input), intParsing('offset', input)] })
+    assert.equal(Object.keys(body.detail[0]), ['type', 'loc', 'msg', 'input'])
+  })
+}
+
+grammar('a parameter without a value is empty', async () => {
+  assert.equal((await get(`${path}?limit`)).body, { detail: [intParsing('limit', '')] })
+})
+
+for (const input of validTens) {
+  grammar(`limit parses ${JSON.stringify(input)} as 10`, async () => {
+    assert.is((await get(`${path}?limit=${encodeURIComponent(input)}`)).body.meta.limit, 10)
+  })
+}
+
+grammar('limit and offset have bounds', async () => {
+  const below = (name: string, input: string, ge: number) => ({
+    type: 'greater_than_equal',
+    loc: ['query', name],
+    msg: `Input should be greater than or equal to ${ge}`,
+    input,
+    ctx: { ge },
+  })
+  for (const input of ['0', '-0', '0.0', '-5'])
+    assert.equal((await get(`${path}?limit=${input}`)).body.detail, [below('limit', input, 1)])
+  assert.equal((await get(`${path}?offset=-1`)).body.detail, [below('offset', '-1', 0)])
+  for (const input of tooLarge) {
+    const issue = {
+      type: 'less_than_equal',
+      loc: ['query', 'limit'],
+      msg: 'Input should be less than or equal to 200',
+      input,
+      ctx: { le: 200 },
+    }
+    const { status, body } = await get(`${path}?limit=${input}`)
+    assert.is(status, 422)
+    assert.equal(body.detail, [issue])
+    assert.equal(Object.keys(body.detail[0]), ['type', 'loc', 'msg', 'input', 'ctx'])
+  }
+})
+
+grammar('more than 4,300 digits are int_parsing_size, whatever follows', async () => {
+  const msg = 'Unable to parse input string as an integer, exceeded maximum size'
+  for (const input of ['1'.repeat(4301), `${'1'.repeat(4301)}abc`, `${'1'.repeat(4301)}.5`]) {
+    const { status, body } = await get(`${path}?offset=${input}`)
+    assert.is(status, 422)
+    assert.equal(body.detail, [{ type: 'int_parsing_size', loc: ['query', 'offset'], msg, input }])
+  }
+})
+
+grammar.run()

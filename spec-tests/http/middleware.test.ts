@@ -4,7 +4,7 @@ import type { Middleware } from 'koa'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { RequestLog } from '../../engine/http/requestLog.js'
-import { startService, token } from '../support/service.js'
+import { startOffice, token } from '../support/service.js'
 
 const seen: [path: string, status: number][] = []
 const logged: RequestLog[] = []
@@ -34,7 +34,7 @@ const respond: Middleware = async (ctx, next) => {
   } else if (asked !== 'nothing') await next()
 }
 
-const { send } = await startService({
+const { send } = await startOffice({
   middleware: [readStatus, setHeader, respond],
   onRequest: (request) => logged.push(request),
 })

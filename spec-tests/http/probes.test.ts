@@ -9,14 +9,14 @@ import { listen } from '../../engine/http/listen.js'
 import { createLogger } from '../../engine/process/log.js'
 import type { Storage } from '../../engine/storage/storage.js'
 import { product } from '../../product.js'
-import { startProcess } from '../../support/process.js'
 import { freshUrl, server } from '../support/database.js'
-import { startService } from '../support/service.js'
+import { startProcess } from '../support/process.js'
+import { startOffice } from '../support/service.js'
 
 const test = suite('probes')
 
 test('a service that works lives and is ready', async () => {
-  const { send } = await startService()
+  const { send } = await startOffice()
   for (const path of ['/livez', '/readyz']) {
     const { status, body, headers } = await send(path)
     assert.is(status, 200)

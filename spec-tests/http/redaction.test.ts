@@ -3,11 +3,11 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Field, Resource } from '../../engine/descriptor/registry.js'
 import { openStorage } from '../../engine/storage/open.js'
-import { startProcess } from '../../support/process.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { sharedDatabase } from '../support/database.js'
+import { office } from '../support/office.js'
+import { startProcess } from '../support/process.js'
 import { joinedText } from '../support/searchOracle.js'
-import { deployed } from '../support/service.js'
 
 /** Not part of any demo value. */
 const secret = 'Zq7xSecretHash'
@@ -17,11 +17,11 @@ const isText = ({ kind }: Field): boolean => kind === 'text'
 const secretOf = (field: Field): string | number => (isText(field) ? secret : secretNumber)
 const redactedOf = ({ fields }: Resource): Field[] =>
   fields.filter(({ redacted, references }) => redacted && !references)
-const affected = deployed.filter((resource) => redactedOf(resource).length > 0)
+const affected = office.filter((resource) => redactedOf(resource).length > 0)
 
 const database = await sharedDatabase()
 // The service itself generates no rows for a resource without demo rows.
-await (await openStorage(deployed, database.url, storageOptions)).close()
+await (await openStorage(office, database.url, storageOptions)).close()
 const running = await startProcess({
   DATABASE_URL: database.url,
   API_TOKEN: 'redaction-test-token',

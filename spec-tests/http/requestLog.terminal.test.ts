@@ -5,8 +5,8 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { hasColours, plainLine, plainNotice } from '../../engine/process/plainLine.js'
 import { freePort } from '../../engine/process/supervise.js'
-import { launch } from '../../support/process.js'
 import { freshUrl } from '../support/database.js'
+import { launch } from '../support/process.js'
 
 const test = suite('request log in a terminal')
 

@@ -8,9 +8,9 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { connectionsOf, maxWaiting } from '../../engine/http/connections.js'
 import { listen } from '../../engine/http/listen.js'
-import { startProcess } from '../../support/process.js'
 import { type Header, parseResponses, RawConnection, requestBytes } from '../../support/rawHttp.js'
 import { corpus, traversals } from '../support/corpus.js'
+import { startProcess } from '../support/process.js'
 import { token } from '../support/service.js'
 
 const running = await startProcess({ DATABASE_URL: 'sqlite::memory:', API_TOKEN: token })

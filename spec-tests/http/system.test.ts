@@ -13,10 +13,11 @@ import { openStorage } from '../../engine/storage/open.js'
 import { product } from '../../product.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl } from '../support/database.js'
-import { registry, startService } from '../support/service.js'
+import { office } from '../support/office.js'
+import { startOffice } from '../support/service.js'
 
-const service = await startService()
-const closed = await startService({ token: undefined })
+const service = await startOffice()
+const closed = await startOffice({ token: undefined })
 const { get, send, address } = service
 
 /** Writes bytes unchanged; resolves with everything received. */
@@ -39,20 +40,20 @@ test('the index has a path with and without a slash, and lists every resource', 
   assert.equal(body, (await get('/')).body)
   assert.equal(
     body.resources,
-    registry.map(({ name, path, create }) => ({ name, path: `/api/v1/${path}`, create })),
+    office.map(({ name, path, create }) => ({ name, path: `/api/v1/${path}`, create })),
   )
   for (const link of [body.openapi, body.swagger, body.docs, body.health]) assert.is((await send(link)).status, 200)
 })
 
 test('health says whether writes are enabled', async () => {
-  const expected = { status: 'ok', product: product.name, version: '1.0.0', writes_enabled: true }
+  const expected = { status: 'ok', product: product.name, version: product.version, writes_enabled: true }
   assert.equal((await get('/v1/health')).body, expected)
   assert.equal((await closed.get('/v1/health')).body, { ...expected, writes_enabled: false })
 })
 
 test('health is 503 when the database does not respond', async () => {
-  const storage = await openStorage(registry, await freshUrl(), storageOptions)
-  const app = createApp({ product, registry, storage, token: undefined }, pino({ level: 'silent' }))
+  const storage = await openStorage(office, await freshUrl(), storageOptions)
+  const app = createApp({ product, registry: office, storage, token: undefined }, pino({ level: 'silent' }))
   const listening = await listen(app, { host: '127.0.0.1', port: 0 })
   await storage.close()
   const response = await fetch(`${listening.address}/api/v1/health`)

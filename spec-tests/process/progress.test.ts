@@ -6,8 +6,9 @@ import * as assert from 'uvu/assert'
 import { progressBar, stepProgress } from '../../engine/process/progress.js'
 import { Database } from '../../engine/storage/sqlite/driver.js'
 import { temporaryFolder } from '../../support/cleanup.js'
-import { startProcess } from '../../support/process.js'
 import { freshUrl, runOn, server } from '../support/database.js'
+import { officeFile } from '../support/office.js'
+import { startProcess } from '../support/process.js'
 
 /** A progress bar with a manual clock, and its lines without the bar. */
 const recorded = (total: number, unit: string, isTerminal = false, columns = 100) => {
@@ -135,14 +136,13 @@ test('steps over large tables have a line each, and small ones none', () => {
   assert.equal(reported, ['a 200000', 'a 0', 'a 200000', 'a 200000', 'a 0', 'b 100000', 'b 0'])
 })
 
-const build = join(import.meta.dirname, '..', '..')
 const { path: folder } = temporaryFolder('progress')
 const isScriptInstalled = spawnSync('script', ['--version']).status === 0
 
 /** Runs a command of cli/ in a pseudo terminal, and returns what the terminal shows. */
 const inTerminal = (url: string, command: string): string => {
   const [name = '', ...args] = command.split(' ')
-  const line = [process.execPath, join(build, 'cli', `${name}.js`), ...args].map((part) => `'${part}'`).join(' ')
+  const line = [process.execPath, officeFile(join('cli', `${name}.js`)), ...args].map((part) => `'${part}'`).join(' ')
   const env = { ...process.env, DATABASE_URL: url, TERM: 'xterm', COLUMNS: '100' }
   const { status, stdout } = spawnSync('script', ['-qec', line, '/dev/null'], { env, encoding: 'utf8' })
   assert.is(status, 0, stdout)

@@ -3,13 +3,12 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { loadRegistry } from '../../engine/descriptor/load.js'
 import { publicDatabaseUrl } from '../../engine/process/databaseUrl.js'
 import { openStorage } from '../../engine/storage/open.js'
-import { folders } from '../../product.js'
-import { startAndFail, startProcess } from '../../support/process.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl, sharedDatabase } from '../support/database.js'
+import { office } from '../support/office.js'
+import { startAndFail, startProcess } from '../support/process.js'
 
 const totalOf = async (address: string, resource: string) =>
   ((await (await fetch(`${address}/api/v1/${resource}?limit=1`)).json()) as { meta: { total: number } }).meta.total
@@ -47,7 +46,7 @@ test('the first start creates the database with demo data; a second start keeps 
 })
 
 test('without demo rows, no start reports that they were loaded', async () => {
-  const registry = (await loadRegistry(folders)).map((resource) => ({ ...resource, demo: [] }))
+  const registry = office.map((resource) => ({ ...resource, demo: [] }))
   const database = await sharedDatabase()
   const reported: boolean[] = []
   for (const _ of ['created', 'opened']) {

@@ -9,7 +9,7 @@ import * as assert from 'uvu/assert'
 import { parse, parseAllDocuments } from 'yaml'
 import { readSettings, settingNames } from '../../engine/process/settings.js'
 import { folders } from '../../product.js'
-import { startFlags } from '../../support/process.js'
+import { startFlags } from '../support/process.js'
 import { startService } from '../support/service.js'
 
 const root = dirname(folders.seeds)

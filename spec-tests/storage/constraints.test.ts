@@ -2,10 +2,10 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { server, sharedDatabase } from '../support/database.js'
-import { startService, token } from '../support/service.js'
+import { startOffice, token } from '../support/service.js'
 
 const database = await sharedDatabase()
-const { address, get } = await startService({ url: database.url })
+const { address, get } = await startOffice({ url: database.url })
 /** A plain request: the document does not list 500 by itself. */
 const create = async (name: string, slug: string) => {
   const response = await fetch(`${address}/api/v1/organizations`, {

@@ -5,10 +5,10 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { openStorage } from '../../engine/storage/open.js'
 import { temporaryFolder } from '../../support/cleanup.js'
-import { startAndFail } from '../../support/process.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl, runOn, server } from '../support/database.js'
-import { registry } from '../support/service.js'
+import { office } from '../support/office.js'
+import { startAndFail } from '../support/process.js'
 import { startTlsProxy } from '../support/tlsProxy.js'
 
 const test = suite('addresses of PostgreSQL')
@@ -16,7 +16,7 @@ const test = suite('addresses of PostgreSQL')
 /** Opens the database and closes it; returns the message of an error. */
 const open = async (url: string): Promise<string> => {
   try {
-    const storage = await openStorage(registry, url, { ...storageOptions, demo: false })
+    const storage = await openStorage(office, url, { ...storageOptions, demo: false })
     await storage.ping()
     await storage.close()
     return 'works'

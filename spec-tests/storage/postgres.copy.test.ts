@@ -12,14 +12,14 @@ import { temporaryFolder } from '../../support/cleanup.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl, runOn } from '../support/database.js'
 import { insertion } from '../support/insertion.js'
-import { deployed as registry } from '../support/service.js'
+import { office, officeFile } from '../support/office.js'
 
 const { path: folder } = temporaryFolder('copy')
 const [first, last] = ['first', 'last'].map((name) => `sqlite:${join(folder, `${name}.sqlite`)}`) as [string, string]
 const middle = await freshUrl()
 
 const copy = async (from: string, to: string): Promise<{ code: number; output: string }> => {
-  const tool = join(import.meta.dirname, '..', '..', 'cli', 'copy.js')
+  const tool = officeFile('cli/copy.js')
   try {
     const { stdout, stderr } = await promisify(execFile)(process.execPath, [tool, '--from', from, '--to', to])
     return { code: 0, output: stdout + stderr }
@@ -29,8 +29,8 @@ const copy = async (from: string, to: string): Promise<{ code: number; output: s
   }
 }
 
-const leave = registry.find(({ path }) => path === 'leave') as Resource
-const employees = registry.find(({ path }) => path === 'employees') as Resource
+const leave = office.find(({ path }) => path === 'leave') as Resource
+const employees = office.find(({ path }) => path === 'employees') as Resource
 const unusualRow = {
   id: 77_777,
   first_name: '\u0001"\\\u2028🙂',
@@ -44,7 +44,7 @@ const unusualRow = {
 const test = suite('copying a database')
 
 test('every row is copied unchanged, there and back, with its id and redacted fields', async () => {
-  const source = await openStorage(registry, first, storageOptions)
+  const source = await openStorage(office, first, storageOptions)
   await source.fill([{ resource: employees, rows: [unusualRow] }])
   await source.close()
   for (const [from, to] of [
@@ -53,10 +53,9 @@ test('every row is copied unchanged, there and back, with its id and redacted fi
   ] as const) {
     const { code, output } = await copy(from, to)
     assert.is(code, 0, output)
-    for (const { path } of registry)
-      assert.match(output, new RegExp(`^${path}: \\d+ rows \\w+, the same in both$`, 'm'))
+    for (const { path } of office) assert.match(output, new RegExp(`^${path}: \\d+ rows \\w+, the same in both$`, 'm'))
   }
-  const target = await openStorage(registry, last, storageOptions)
+  const target = await openStorage(office, last, storageOptions)
   const [row] = await target.rows(employees, 77_776, 5)
   assert.equal(row, { ...Object.fromEntries(employees.fields.map(({ name }) => [name, null])), ...unusualRow })
   await target.close()
@@ -107,7 +106,7 @@ test('idempotency keys are copied: a retry after the move gets the stored respon
   const [there, back] = [await freshUrl(), `sqlite:${join(folder, 'back.sqlite')}`]
   const retry = { key: 'Ключ "1"', digest: 'digest' }
   const create = async (url: string, given = retry) => {
-    const storage = await openStorage(registry, url, storageOptions)
+    const storage = await openStorage(office, url, storageOptions)
     try {
       const created = await storage.table(leave).write(insertion({ leave_type: 'Moved', status: 'Kept' }, given))
       return 'body' in created ? { ...created, body: String(Buffer.from(created.body)) } : created
@@ -134,7 +133,7 @@ test('numbers are copied exactly, whatever the server prints', async () => {
   for (const url of [source, target, back])
     await runOn(url, `alter database ${new URL(url).pathname.slice(1)} set extra_float_digits = -10`)
   const numbers = [0.1 + 0.2, -0, 1e-320, 1.7976931348623157e308, Number.POSITIVE_INFINITY, 123456789.12345679]
-  const storage = await openStorage(registry, source, storageOptions)
+  const storage = await openStorage(office, source, storageOptions)
   const row = (id: number, base_salary: number) => ({ id, status: '', alumni: 0, base_salary })
   await storage.fill([{ resource: employees, rows: numbers.map((value, n) => row(80_000 + n, value)) }])
   await storage.close()

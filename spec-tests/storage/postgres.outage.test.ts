@@ -4,12 +4,12 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { runOn, sharedDatabase } from '../support/database.js'
 import { flakyNetwork } from '../support/flakyNetwork.js'
-import { startService, type TestResponse } from '../support/service.js'
+import { startOffice, type TestResponse } from '../support/service.js'
 
 const database = await sharedDatabase()
 const network = await flakyNetwork(database.url)
 const pool = { size: 4, waitMs: 500, idleMs: 5_000, statementMs: 500 }
-const service = await startService({ url: network.url, pool })
+const service = await startOffice({ url: network.url, pool })
 
 const leave = { leave_type: 'Outage' }
 const reads = () => ['/v1/leave', '/v1/leave/1', '/v1/leave?q=annual', '/v1/health'].map((path) => service.get(path))
@@ -67,7 +67,7 @@ test('a statement that takes too long is cancelled, and others continue', async 
 
 test('more requests than connections are queued', async () => {
   // On a busy machine the last of them wait for longer than the requests of the other tests may.
-  const patient = await startService({ url: database.url, pool: { ...pool, waitMs: 60_000, statementMs: 60_000 } })
+  const patient = await startOffice({ url: database.url, pool: { ...pool, waitMs: 60_000, statementMs: 60_000 } })
   const responses = await Promise.all(Array.from({ length: 200 }, (_, n) => patient.get(`/v1/employees?offset=${n}`)))
   assert.ok(responses.every(({ status }) => status === 200))
 })

@@ -11,7 +11,8 @@ import { storageOptions } from '../../support/storageOptions.js'
 import { runOn, sharedDatabase } from '../support/database.js'
 import { flakyNetwork } from '../support/flakyNetwork.js'
 import { insertion } from '../support/insertion.js'
-import { registry, startService, token } from '../support/service.js'
+import { office } from '../support/office.js'
+import { startOffice, token } from '../support/service.js'
 
 const database = await sharedDatabase()
 const minute = 60_000
@@ -52,7 +53,7 @@ const test = suite('the connections to PostgreSQL')
 
 test('while a table is locked and many clients ask for it, reads of other tables succeed', async () => {
   // Nothing ends a statement that waits for the lock.
-  const service = await startService({ url: database.url, pool: { ...never, waitMs: minute } })
+  const service = await startOffice({ url: database.url, pool: { ...never, waitMs: minute } })
   const paths = ['/v1/employees/1', '/v1/employees?offset=1', '/v1/employees?q=an', '/v1/employees?status=Active']
   let locked: Promise<{ status: number }[]> | undefined
   await whileLocked('employees', async () => {
@@ -77,7 +78,7 @@ test('while a table is locked and many clients ask for it, reads of other tables
 })
 
 test('a request for a locked table gets 503 after POOL_WAIT_MS', async () => {
-  const service = await startService({ url: database.url, pool: { ...never, waitMs: 300, statementMs: 5_000 } })
+  const service = await startOffice({ url: database.url, pool: { ...never, waitMs: 300, statementMs: 5_000 } })
   await whileLocked('leave_requests', async () => {
     const requests = [
       service.get('/v1/leave/1'),
@@ -99,7 +100,7 @@ test('slow searches that wait for too long are logged as that, and do not delay 
   const { url } = await sharedDatabase()
   const lines: string[] = []
   const logger = pino({}, { write: (line: string) => lines.push(line) })
-  const service = await startService({ url, logger, pool: { ...never, waitMs: 1_000 } })
+  const service = await startOffice({ url, logger, pool: { ...never, waitMs: 1_000 } })
   await runOn(
     url,
     `alter table employees rename to staff; create view employees as select staff.* from (select pg_sleep(0.6)) as slept, staff`,
@@ -119,7 +120,7 @@ test('slow searches that wait for too long are logged as that, and do not delay 
 })
 
 test('the value counts of an explorer page are cancelled when their time is up', async () => {
-  const service = await startService({ url: database.url, pool: never, explorer: true })
+  const service = await startOffice({ url: database.url, pool: never, explorer: true })
   // The rows of the page are cached, so that only its counts need the table.
   for (let n = 0; n < 2; n++) await service.get('/v1/leave')
   await whileLocked('leave_requests', async () => {
@@ -129,7 +130,7 @@ test('the value counts of an explorer page are cancelled when their time is up',
 })
 
 test('a client that leaves cancels its statement, and no other one', async () => {
-  const service = await startService({ url: database.url, pool: never })
+  const service = await startOffice({ url: database.url, pool: never })
   const { hostname, port } = new URL(service.address)
   const leaver = (path: string) => {
     const sent = request({ hostname, port, path, headers: { connection: 'close' } })
@@ -158,7 +159,7 @@ test('a client that leaves cancels its statement, and no other one', async () =>
 
 test('on a network that loses every packet, cached pages and single rows get 503 after POOL_WAIT_MS', async () => {
   const network = await flakyNetwork(database.url)
-  const service = await startService({ url: network.url, pool: { ...never, waitMs: 300 } })
+  const service = await startOffice({ url: network.url, pool: { ...never, waitMs: 300 } })
   const paths = ['/v1/jobs', '/v1/jobs/1', '/v1/health', '/v1/departments']
   for (let n = 0; n < 3; n++) for (const path of paths) assert.is((await service.get(path)).status, 200)
   network.hang()
@@ -172,8 +173,8 @@ test('on a network that loses every packet, cached pages and single rows get 503
 
 test('a session that the server ended because it was idle is replaced', async () => {
   const idle = await sharedDatabase()
-  const storage = await openStorage(registry, idle.url, { ...storageOptions, cacheBytes: 0 })
-  const leave = registry.find(({ path }) => path === 'leave') as Resource
+  const storage = await openStorage(office, idle.url, { ...storageOptions, cacheBytes: 0 })
+  const leave = office.find(({ path }) => path === 'leave') as Resource
   const table = storage.table(leave)
   await idle.run(`alter database ${new URL(idle.url).pathname.slice(1)} set idle_session_timeout = '100ms'`)
   for (let n = 0; n < 4; n++) {
@@ -190,7 +191,7 @@ test('a session that the server ended because it was idle is replaced', async ()
 })
 
 test('while the server ends every session, creates with a key succeed, each once', async () => {
-  const service = await startService({ url: database.url, pool: { ...never, waitMs: 10_000, statementMs: 10_000 } })
+  const service = await startOffice({ url: database.url, pool: { ...never, waitMs: 10_000, statementMs: 10_000 } })
   const create = (key: string) =>
     service.send('/api/v1/leave', {
       method: 'POST',
@@ -227,7 +228,7 @@ test('while the server ends every session, creates with a key succeed, each once
 })
 
 test('64 concurrent creates with one key store one row', async () => {
-  const service = await startService({ url: database.url })
+  const service = await startOffice({ url: database.url })
   const body = JSON.stringify({ leave_type: 'Together' })
   const headers = {
     authorization: `Bearer ${token}`,
@@ -242,7 +243,7 @@ test('64 concurrent creates with one key store one row', async () => {
 })
 
 test('creates go on after another program has inserted ids beyond 2^53', async () => {
-  const service = await startService({ url: database.url })
+  const service = await startOffice({ url: database.url })
   const { id: before } = (await service.create('leave', { leave_type: 'x' })).body
   for (const id of ['9007199254740993', '9007199254740991', '9223372036854775807']) {
     await runOn(database.url, `insert into leave_requests (id, leave_type, status) values (${id}, 'Far', 'Pending')`)

@@ -10,10 +10,11 @@ import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl, runOn, server } from '../support/database.js'
 import { type FlakyNetwork, flakyNetwork } from '../support/flakyNetwork.js'
 import { insertion } from '../support/insertion.js'
+import { office } from '../support/office.js'
 import { canKeepStatements, pgbouncer, startPgbouncer } from '../support/pgbouncer.js'
-import { registry, startService, token } from '../support/service.js'
+import { startOffice, token } from '../support/service.js'
 
-const leave = registry.find(({ path }) => path === 'leave') as Resource
+const leave = office.find(({ path }) => path === 'leave') as Resource
 const { pool } = storageOptions
 
 /** The modes of PgBouncer, and PREPARED_STATEMENTS in each. */
@@ -51,7 +52,7 @@ test('a direct connection keeps settings and prepared statements', async () => {
 
 test('without prepared statements everything works on a direct connection', async () => {
   const url = await freshUrl()
-  const { get, create } = await startService({ url, pool: { ...pool, preparedStatements: 'off' } })
+  const { get, create } = await startOffice({ url, pool: { ...pool, preparedStatements: 'off' } })
   assert.is((await create('leave', { leave_type: 'Unnamed statement' })).status, 201)
   assert.is((await get('/v1/leave?q=unnamed%20statement')).body.meta.total, 1)
 })
@@ -80,7 +81,7 @@ const opened = async (
 ) => {
   const warnings: string[] = []
   const warn = (warning: string) => warnings.push(warning)
-  const storage = await openStorage(registry, url, { ...storageOptions, warn, pool: { ...pool, ...change } })
+  const storage = await openStorage(office, url, { ...storageOptions, warn, pool: { ...pool, ...change } })
   try {
     await work(storage, warnings)
   } finally {
@@ -90,9 +91,9 @@ const opened = async (
 
 withPgbouncer('a migration through one server connection ends with an error; afterwards one is enough', () =>
   behind({ pool_mode: 'transaction', default_pool_size: '1' }, async (url, direct) => {
-    const error = await openStorage(registry, url, storageOptions).catch(String)
+    const error = await openStorage(office, url, storageOptions).catch(String)
     assert.match(String(error), /a migration needs two connections at once, and the pooler provides one/)
-    await (await openStorage(registry, direct, storageOptions)).close()
+    await (await openStorage(office, direct, storageOptions)).close()
     await opened(url, {}, async (storage) => assert.is((await storage.ping()).isReadOnly, false))
   }),
 )
@@ -104,7 +105,7 @@ for (const [mode, given, preparedStatements] of modes) {
   withPgbouncer(`in ${mode}, requests succeed as they do without a pooler`, () =>
     behind(settings, async (url, direct) => {
       const options = { url, pool: { ...pool, preparedStatements } }
-      const [one, other] = [await startService(options), await startService(options)]
+      const [one, other] = [await startOffice(options), await startOffice(options)]
       const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
       const requests = Array.from({ length: 60 }, async (_, n) => {
         const { send, get } = n % 2 ? one : other
@@ -215,7 +216,7 @@ withPgbouncer('a pooler with a single server connection does not stop the start'
 
 withPgbouncer('what cannot work through a pooler stops the start with its own message', async () => {
   const start = async (url: string): Promise<string> => {
-    const error = await openStorage(registry, url, storageOptions).catch((thrown: Error) => thrown)
+    const error = await openStorage(office, url, storageOptions).catch((thrown: Error) => thrown)
     assert.instance(error, StorageError)
     return (error as Error).message
   }

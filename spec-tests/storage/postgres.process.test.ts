@@ -3,9 +3,9 @@ import { setTimeout } from 'node:timers/promises'
 import { Client } from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { launch, startAndFail, startProcess } from '../../support/process.js'
 import { freshUrl, runOn } from '../support/database.js'
 import { flakyNetwork } from '../support/flakyNetwork.js'
+import { launch, startAndFail, startProcess } from '../support/process.js'
 
 const url = await freshUrl()
 const network = await flakyNetwork(url)

@@ -11,7 +11,7 @@ import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl, runOn } from '../support/database.js'
 import { insertion } from '../support/insertion.js'
 import { listQuery } from '../support/listQuery.js'
-import { startService } from '../support/service.js'
+import { startOffice } from '../support/service.js'
 
 const registryWith = (fields: Parameters<typeof defineResource>[0]['fields']): Registry => [
   resourceFrom(
@@ -114,11 +114,11 @@ test('after a TRUNCATE or a restore, a role with SELECT and INSERT starts, and c
 
 test('a role that may not insert reads; its creates get 503 writes_disabled, and health says so', async () => {
   const url = await freshUrl()
-  await startService({ url })
+  await startOffice({ url })
   const { role, address } = await roleOn(url)
   for (const grant of grantsTo(role)) await runOn(url, grant)
   await runOn(url, `revoke insert on all tables in schema public from ${role}`)
-  const service = await startService({ url: address })
+  const service = await startOffice({ url: address })
   assert.is((await service.get('/v1/leave/1')).status, 200)
   const { status, body, headers } = await service.create('leave', { leave_type: 'Annual' })
   assert.equal([status, body.error.code, headers['retry-after']], [503, 'writes_disabled', undefined])

@@ -7,10 +7,10 @@ import { defineResource, integer, text } from '../../engine/descriptor/index.js'
 import { type Registry, resourceFrom } from '../../engine/descriptor/registry.js'
 import { migrateStorage, openStorage } from '../../engine/storage/open.js'
 import { StorageError } from '../../engine/storage/storage.js'
-import { startAndFail } from '../../support/process.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl, runOn } from '../support/database.js'
 import { listQuery } from '../support/listQuery.js'
+import { startAndFail } from '../support/process.js'
 
 const thing = { name: 'Thing', area: 'Test', table: 'things', required: ['name'], create: true } as const
 const registryOf = (

@@ -9,11 +9,11 @@ import { storageOptions } from '../../support/storageOptions.js'
 import { runOn, sharedDatabase } from '../support/database.js'
 import { insertion } from '../support/insertion.js'
 import { listQuery } from '../support/listQuery.js'
-import { registry } from '../support/service.js'
+import { office } from '../support/office.js'
 
 const otherProgram = await sharedDatabase()
-const open = () => openStorage(registry, otherProgram.url, storageOptions)
-const resourceAt = (path: string) => registry.find((resource) => resource.path === path) as Resource
+const open = () => openStorage(office, otherProgram.url, storageOptions)
+const resourceAt = (path: string) => office.find((resource) => resource.path === path) as Resource
 
 const test = suite('sharing a PostgreSQL database')
 
@@ -27,7 +27,7 @@ const isStored = (creation: Outcome) => 'id' in creation && !creation.replayed
 test('two processes that start at the same time load the demo data once', async () => {
   for (const storage of [one, other]) {
     const counts = await storage.counts()
-    for (const resource of registry) assert.is(counts.get(resource), resource.demo.length, resource.path)
+    for (const resource of office) assert.is(counts.get(resource), resource.demo.length, resource.path)
   }
 })
 

@@ -9,7 +9,7 @@ import { freePort } from '../../engine/process/supervise.js'
 import { spawnChild, temporaryFolder } from '../../support/cleanup.js'
 import { startPersistentPostgres } from '../../support/postgresServer.js'
 import { runOn } from '../support/database.js'
-import { startService } from '../support/service.js'
+import { startOffice } from '../support/service.js'
 
 /** The server program of the npm package, which cannot itself start a standby. */
 const serverProgram = async (): Promise<string> => {
@@ -25,7 +25,7 @@ const [primaryFolder, standbyFolder] = [join(folder, 'primary'), join(folder, 's
 /** Makes a standby from a copy of the stopped primary, and starts both. */
 const startBoth = async () => {
   const first = await startPersistentPostgres(primaryFolder)
-  await startService({ url: first.url })
+  await startOffice({ url: first.url })
   await first.stop()
   execFileSync('cp', ['-a', primaryFolder, standbyFolder])
   const primary = await startPersistentPostgres(primaryFolder)
@@ -49,7 +49,7 @@ const test = suite('a standby of PostgreSQL')
 test('a standby serves reads, refuses creates and follows its primary', async () => {
   const { primary, standby } = await startBoth()
   assert.equal(await runOn(standby, 'select pg_is_in_recovery() as is'), [{ is: true }])
-  const service = await startService({ url: standby })
+  const service = await startOffice({ url: standby })
   const { body: before } = await service.get('/v1/leave')
   assert.ok(before.meta.total > 0)
   const created = await service.create('leave', { leave_type: 'Annual' })
@@ -65,8 +65,8 @@ test('a standby serves reads, refuses creates and follows its primary', async ()
 test('no create is acknowledged that no standby confirms; reads go on, and nothing of it is cancelled', async () => {
   const { url, stop } = await startPersistentPostgres(join(folder, 'alone'))
   const pool = { size: 6, waitMs: 1_000, idleMs: 60_000, statementMs: 1_000 }
-  const service = await startService({ url, pool })
-  const patient = await startService({ url, pool: { ...pool, waitMs: 60_000, statementMs: 60_000 } })
+  const service = await startOffice({ url, pool })
+  const patient = await startOffice({ url, pool: { ...pool, waitMs: 60_000, statementMs: 60_000 } })
   const { total: before } = (await service.get('/v1/leave')).body.meta
   const confirmBy = async (names: string) => {
     await runOn(url, `alter system set synchronous_standby_names = '${names}'`)

@@ -9,7 +9,7 @@ import { openStorage } from '../../engine/storage/open.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl, runOn } from '../support/database.js'
 import { listQuery } from '../support/listQuery.js'
-import { registry as wholeRegistry } from '../support/service.js'
+import { office } from '../support/office.js'
 
 const registryWith = (fields: Parameters<typeof defineResource>[0]['fields']): Registry => [
   resourceFrom(
@@ -45,7 +45,7 @@ const test = suite('upgrades on PostgreSQL')
 
 test('25 starts of a database that is up to date take no lock that another transaction could prevent', async () => {
   const url = await freshUrl()
-  await (await openStorage(wholeRegistry, url, storageOptions)).close()
+  await (await openStorage(office, url, storageOptions)).close()
   const [holder, writer] = [await connected(url), await connected(url)]
   const tables = (await runOn(url, `select tablename as name from pg_tables where schemaname = 'public'`)).map(
     ({ name }) => `"${name}"`,
@@ -55,11 +55,9 @@ test('25 starts of a database that is up to date take no lock that another trans
   await holder.query(`lock table ${tables.join(', ')} in share update exclusive mode`)
   for (const table of tables) await holder.query(`select 1 from ${table} for update`)
   let isStarting = true
-  const starts = Promise.all(Array.from({ length: 25 }, () => openStorage(wholeRegistry, url, storageOptions))).finally(
-    () => {
-      isStarting = false
-    },
-  )
+  const starts = Promise.all(Array.from({ length: 25 }, () => openStorage(office, url, storageOptions))).finally(() => {
+    isStarting = false
+  })
   while (isStarting) await writer.query(`insert into leave_requests (leave_type, status) values ('Annual', 'Pending')`)
   for (const storage of await starts) await storage.close()
   await Promise.all([holder.end(), writer.end()])

@@ -10,10 +10,10 @@ import { Database } from '../../engine/storage/sqlite/driver.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl, runOn } from '../support/database.js'
 import { insertion } from '../support/insertion.js'
-import { registry } from '../support/service.js'
+import { office } from '../support/office.js'
 
 const url = await freshUrl()
-await (await openStorage(registry, url, { ...storageOptions, demo: false })).close()
+await (await openStorage(office, url, { ...storageOptions, demo: false })).close()
 const sqlite = new Database(':memory:')
 
 /** Evaluates an expression for each value. */
@@ -66,8 +66,8 @@ test('every number is valid JSON and parses to the same number', async () => {
 test('numbers are exact on a server that prints fewer digits', async () => {
   const database = await freshUrl()
   await runOn(database, `alter database ${new URL(database).pathname.slice(1)} set extra_float_digits = -15`)
-  const storage = await openStorage(registry, database, { ...storageOptions, demo: false })
-  const leave = registry.find(({ path }) => path === 'leave') as Resource
+  const storage = await openStorage(office, database, { ...storageOptions, demo: false })
+  const leave = office.find(({ path }) => path === 'leave') as Resource
   const created = await storage
     .table(leave)
     .write(insertion({ leave_type: 'Annual', status: 'Pending', days: 0.30000000000000004 }))

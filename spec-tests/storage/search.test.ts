@@ -6,9 +6,10 @@ import { type Field, filterFields, type Resource, type RowValues } from '../../e
 import { sampleValue } from '../../engine/descriptor/samples.js'
 import { publicRow } from '../../support/samples.js'
 import { containing, joinedText } from '../support/searchOracle.js'
-import { startService, testedResources } from '../support/service.js'
+import { startOffice, startService, testedResources } from '../support/service.js'
 
-const { get, create } = await startService()
+const { get } = await startService()
+const office = await startOffice()
 
 const searchTexts = (resource: Resource, rows: readonly RowValues[]): string[] => {
   const texts = rows.slice(0, 12).map((row) => joinedText(resource, row))
@@ -189,9 +190,9 @@ for (const [name, stored, finds, misses] of [
   ['percent signs and underscores among letters', 'rate_100% net', 'RATE_100%', 'rate_1%0%'],
 ] as const) {
   unusual(`${name} are found exactly`, async () => {
-    const id = (await create('leave', { leave_type: 'odd', reason: stored })).body.id
+    const id = (await office.create('leave', { leave_type: 'odd', reason: stored })).body.id
     const found = async (q: string): Promise<number[]> =>
-      (await get(`/v1/leave?q=${encodeURIComponent(q)}`)).body.data.map((row: { id: number }) => row.id)
+      (await office.get(`/v1/leave?q=${encodeURIComponent(q)}`)).body.data.map((row: { id: number }) => row.id)
     assert.ok((await found(finds)).includes(id))
     assert.not.ok((await found(misses)).includes(id))
   })

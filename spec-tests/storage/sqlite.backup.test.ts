@@ -8,12 +8,13 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { Database } from '../../engine/storage/sqlite/driver.js'
 import { temporaryFolder } from '../../support/cleanup.js'
-import { startProcess } from '../../support/process.js'
+import { officeFile } from '../support/office.js'
+import { startProcess } from '../support/process.js'
 
 const { path: folder } = temporaryFolder('backup')
 const DATABASE_URL = `sqlite:${join(folder, 'served.sqlite')}`
 const API_TOKEN = 'a-token-of-some-length'
-const command = join(import.meta.dirname, '..', '..', 'cli', 'backup.js')
+const command = officeFile('cli/backup.js')
 const backup = (file: string, url = DATABASE_URL) =>
   spawnSync(process.execPath, [command, file], { encoding: 'utf8', env: { ...process.env, DATABASE_URL: url } })
 

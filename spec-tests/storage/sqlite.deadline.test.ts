@@ -4,7 +4,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { Database } from '../../engine/storage/sqlite/driver.js'
 import { temporaryFolder } from '../../support/cleanup.js'
-import { startService } from '../support/service.js'
+import { startOffice } from '../support/service.js'
 
 const folder = temporaryFolder('deadline').path
 const test = suite('time limit of reads')
@@ -22,7 +22,7 @@ for (const [name, insert, readTimeoutMs] of [
 ] as const) {
   test(`a search of ${name} past its time limit gets 503, and other reads continue`, async () => {
     const path = join(folder, `${name.replaceAll(' ', '-')}.sqlite`)
-    const { get } = await startService({ url: `sqlite:${path}`, readTimeoutMs })
+    const { get } = await startOffice({ url: `sqlite:${path}`, readTimeoutMs })
     const other = new Database(path)
     other.exec(insert)
     other.close()

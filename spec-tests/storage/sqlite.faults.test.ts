@@ -17,7 +17,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { Database } from '../../engine/storage/sqlite/driver.js'
 import { temporaryFolder } from '../../support/cleanup.js'
-import { obeyingPermissions, type RunningService, startAndFail, startProcess } from '../../support/process.js'
+import { obeyingPermissions, type RunningService, startAndFail, startProcess } from '../support/process.js'
 
 const { path: folder } = temporaryFolder('faults')
 const API_TOKEN = 'a-token-of-some-length'

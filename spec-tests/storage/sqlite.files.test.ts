@@ -6,7 +6,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { Database } from '../../engine/storage/sqlite/driver.js'
 import { temporaryFolder } from '../../support/cleanup.js'
-import { obeyingPermissions, startAndFail, startProcess } from '../../support/process.js'
+import { obeyingPermissions, startAndFail, startProcess } from '../support/process.js'
 
 const { path: folder } = temporaryFolder('files')
 

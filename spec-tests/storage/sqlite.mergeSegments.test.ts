@@ -6,11 +6,11 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { Database } from '../../engine/storage/sqlite/driver.js'
 import { temporaryFolder } from '../../support/cleanup.js'
-import { startService } from '../support/service.js'
+import { startOffice } from '../support/service.js'
 
 const { path: folder } = temporaryFolder('segments')
 const path = join(folder, 'shared.sqlite')
-const service = await startService({ url: `sqlite:${path}` })
+const service = await startOffice({ url: `sqlite:${path}` })
 const otherProgram = new Database(path)
 
 const test = suite('merging search segments')

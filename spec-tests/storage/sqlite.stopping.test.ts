@@ -8,7 +8,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { Database } from '../../engine/storage/sqlite/driver.js'
 import { temporaryFolder } from '../../support/cleanup.js'
-import { type RunningService, startProcess } from '../../support/process.js'
+import { type RunningService, startProcess } from '../support/process.js'
 
 const { path: folder } = temporaryFolder('stopping')
 const API_TOKEN = 'a-token-of-some-length'

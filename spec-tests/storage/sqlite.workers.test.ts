@@ -8,7 +8,7 @@ import { writeQueue } from '../../engine/storage/sqlite/writeQueue.js'
 import type { BoundWrite } from '../../engine/storage/sqlite/writes.js'
 import { TimedOut, Unavailable } from '../../engine/storage/storage.js'
 import { temporaryFolder } from '../../support/cleanup.js'
-import { startService, token } from '../support/service.js'
+import { startOffice, token } from '../support/service.js'
 
 const module = new URL('../support/testWorker.js', import.meta.url)
 const outcome = (task: Promise<unknown>): Promise<unknown> => task.catch((error: Error) => error)
@@ -206,7 +206,7 @@ const endWorker = (kind: string): void => {
 }
 
 const folder = temporaryFolder('workers').path
-const { send, get } = await startService({ url: `sqlite:${join(folder, 'workers.sqlite')}` })
+const { send, get } = await startOffice({ url: `sqlite:${join(folder, 'workers.sqlite')}` })
 const service = suite('a service whose workers die')
 
 const create = (key: string) =>

@@ -1,7 +1,7 @@
 /** A service with metrics, and what a scrape of them contains. */
 import * as assert from 'uvu/assert'
-import { type RunningService, startProcess } from '../../support/process.js'
 import { freshUrl } from './database.js'
+import { type RunningService, startProcess } from './process.js'
 
 export const API_TOKEN = 'a-token-of-some-length'
 export const startMeasured = async (more: Record<string, string> = {}) =>

@@ -1,12 +1,13 @@
 /** A copy of the project in a temporary folder, in which tests may add and change files and run its commands. */
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { folders } from '../../product.js'
 import { temporaryFolder } from '../../support/cleanup.js'
+import { copyOffice } from './office.js'
 
 const root = dirname(folders.seeds)
 
@@ -23,30 +24,27 @@ export interface ProjectCopy {
   run(command: string, environment?: Environment): Promise<{ status: number | null; output: string }>
 }
 
-/** Not all resources: those that a user adds, such as the examples of the documentation, must not change these tests. */
-const own = [
-  ...['applications', 'attendance', 'brands', 'candidates', 'career-sites', 'departments', 'employees'],
-  ...['job-distributions', 'jobs', 'leave', 'organization-teams', 'organizations'],
-]
-
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
 
 /** Starting npm takes longer than most of the scripts. */
 const withoutNpm = (command: string): string =>
   command.replaceAll(/\bnpm (?:run )?([\w:]+)(?: --(?= |$))?/g, (call, name: string) => scripts[name] ?? call)
 
-/** Copies the project; the tests and tools only where they are needed, because they take most of the time of a build. */
-export const projectCopy = ({ hasTests = false } = {}): ProjectCopy => {
+/**
+ * Copies the project, with the office as its deployment, or the deployed resources with their demo rows. The tests and
+ * tools are copied only where they are needed, because they take most of the time of a build.
+ */
+export const projectCopy = ({ hasTests = false, isDeployed = false } = {}): ProjectCopy => {
   const { path, remove } = temporaryFolder('project')
   const names = ['server.ts', 'product.ts', 'package.json', 'tsconfig.json', 'biome.json', '.gitignore']
   const sources = ['engine', 'cli', 'support', 'scripts', ...(hasTests ? ['spec-tests', 'stress', 'bench'] : [])]
-  const descriptors = own.flatMap((name) => [`resources/${name}.ts`, `seeds/${name}.json`])
-  for (const name of [...names, ...sources, ...descriptors.filter((file) => existsSync(join(root, file)))]) {
+  for (const name of [...names, ...sources, ...(isDeployed ? ['resources', 'seeds'] : [])]) {
     cpSync(join(root, name), join(path, name), {
       recursive: true,
       filter: (file) => !/\/(?:node_modules|data)(?:\/|$)/.test(file.slice(root.length)),
     })
   }
+  if (!isDeployed) copyOffice(path)
   mkdirSync(join(path, 'data'))
   mkdirSync(join(path, 'docs'))
   symlinkSync(join(root, 'node_modules'), join(path, 'node_modules'), 'junction')

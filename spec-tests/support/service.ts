@@ -18,6 +18,7 @@ import { withSampleRows } from '../../support/samples.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl } from './database.js'
 import { kitchenSink } from './kitchenSink.js'
+import { office } from './office.js'
 
 export const token = 'the-write-token-of-the-tests'
 
@@ -148,3 +149,6 @@ export const startService = async (
       }),
   }
 }
+
+/** Starts a service of the office. */
+export const startOffice: typeof startService = (settings) => startService({ registry: office, ...settings })

@@ -7,7 +7,7 @@ import { commandsIn, readPage } from '../support/consolePage.js'
 import { projectCopy } from '../support/projectCopy.js'
 
 const shown = commandsIn(readPage('changing-a-resource.md'))
-const project = projectCopy()
+const project = projectCopy({ isDeployed: true })
 
 const test = suite('docs/changing-a-resource.md')
 

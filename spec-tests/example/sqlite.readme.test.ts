@@ -18,7 +18,7 @@ const readme = read('README.md')
 const shown = shellCommandsIn(readme)
 const named = [...inlineCommandsIn(readme), ...inlineCommandsIn(read('docs/commands.md'))]
 
-const project = projectCopy({ hasTests: true })
+const project = projectCopy({ hasTests: true, isDeployed: true })
 copyFileSync(join(root, 'package-lock.json'), join(project.path, 'package-lock.json'))
 
 /** The service of the copy, as the last `npm start` has started it. */
@@ -83,8 +83,8 @@ const partOf = (value: unknown, like: unknown): unknown => {
 /** Commands that take minutes or do not end; the file that runs them. */
 const elsewhere: Record<string, { file: string; as: string }> = {
   'npm ci': { file: '.ci/run', as: '\nnpm ci\n' },
-  'npm test': { file: '.ci/run', as: '\nnpm test\n' },
-  'npm run test:postgres': { file: '.ci/run', as: '\nnpm run test:postgres\n' },
+  'npm test': { file: '.ci/run', as: 'npm test -- --all' },
+  'npm run test:postgres': { file: '.ci/run', as: '\nnpm run test:postgres -- --all\n' },
   'npm run lint': { file: '.ci/run', as: '\nnpm run lint\n' },
   'npm run typecheck': { file: '.ci/run', as: '\nnpm run typecheck\n' },
   'npm run dev': { file: 'spec-tests/project/dev.test.ts', as: "project.start('npm run dev'" },
@@ -163,6 +163,18 @@ for (const command of new Set([...named, ...shown.map(({ command }) => command)]
     })
   }
 }
+
+test('"Make it yours" works', async () => {
+  const own = projectCopy({ isDeployed: true })
+  const [, block = ''] = /^```bash\n(rm .*?)^```$/ms.exec(readme) ?? []
+  const [remove = '', create = '', start = ''] = block.trim().split('\n')
+  assert.match(start, /npm start$/)
+  for (const command of [remove, create, 'npm run check', 'npm run contract -- --accept']) {
+    const { status, output } = await own.run(command)
+    assert.is(status, 0, output)
+  }
+  own.remove()
+})
 
 test('the service stops with code 0', async () => {
   assert.is(await service.stop(), 0)

@@ -10,7 +10,7 @@ import { projectCopy } from '../support/projectCopy.js'
 const page = readPage('resource-commands.md')
 const shown = commandsIn(page)
 
-const project = projectCopy()
+const project = projectCopy({ isDeployed: true })
 
 /** Starts the service of the copy, stops it when it is ready, and returns what it says; the address is the default one. */
 const startOnce = async (): Promise<string> => {

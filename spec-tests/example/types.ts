@@ -1,8 +1,8 @@
 /** Compile-time tests of the inferred types. */
-import { type CreateBody, defineResource, integer, type Row, text } from '../engine/descriptor/index.js'
-import type careerSites from '../resources/career-sites.js'
-import type departments from '../resources/departments.js'
-import type leave from '../resources/leave.js'
+import { type CreateBody, defineResource, integer, type Row, text } from '../../engine/descriptor/index.js'
+import type careerSites from '../../resources/career-sites.js'
+import type departments from '../../resources/departments.js'
+import type leave from '../../resources/leave.js'
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
 const assertType = <_ extends true>(): void => {}

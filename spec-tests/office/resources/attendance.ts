@@ -1,0 +1,17 @@
+import { defineResource, integer, number, text } from '../../../engine/descriptor/index.js'
+
+export default defineResource({
+  name: 'Attendance',
+  plural: 'Attendance',
+  area: 'People',
+  about: 'The attendance of an employee on one working day.',
+  table: 'attendance',
+  fields: {
+    employee_id: integer({ references: 'employees', filter: true }),
+    att_date: text({ format: 'date' }),
+    status: text({ filter: true, about: 'Present, Remote, Half day, Absent, On leave, …' }),
+    hours: number({ about: 'Hours worked.' }),
+  },
+  required: ['att_date', 'status'],
+  create: false,
+})

@@ -1,0 +1,28 @@
+import { defineResource, integer, now, number, text } from '../../../engine/descriptor/index.js'
+
+export default defineResource({
+  name: 'Candidate',
+  area: 'Recruiting',
+  about: 'A person who applied for a job or was approached for one.',
+  table: 'candidates',
+  fields: {
+    first_name: text(),
+    last_name: text(),
+    email: text(),
+    phone: text(),
+    location: text(),
+    headline: text(),
+    current_title: text(),
+    current_employer: text(),
+    years_experience: number(),
+    linkedin_url: text(),
+    source: text({ about: 'Referral, Careers page, Job board, …' }),
+    referred_by: integer({ references: 'employees', filter: true, about: 'The employee who referred the candidate.' }),
+    consent_at: text({ format: 'timestamp', about: 'When the candidate agreed to be kept on file.' }),
+    status: text({ filter: true, about: 'Active, Hired, Rejected, Withdrawn, …' }),
+    notes: text(),
+    created: text({ managed: now }),
+  },
+  required: ['status'],
+  create: false,
+})

@@ -1,0 +1,31 @@
+import { defineResource, integer, now, number, text } from '../../../engine/descriptor/index.js'
+
+export default defineResource({
+  name: 'Job opening',
+  area: 'Recruiting',
+  about: 'An open position, or several identical ones.',
+  table: 'job_openings',
+  fields: {
+    code: text(),
+    title: text(),
+    dept_id: integer({ references: 'departments', filter: true }),
+    hiring_manager_id: integer({ references: 'employees', filter: true }),
+    headcount: integer({ about: 'Number of people to hire.' }),
+    filled: integer({ about: 'Number of people hired so far.' }),
+    comp_min: number({ about: 'Lower end of the annual salary range.' }),
+    comp_max: number({ about: 'Upper end of the annual salary range.' }),
+    currency: text(),
+    location: text(),
+    remote_policy: text({ about: 'On-site, Hybrid, Remote, …' }),
+    employment_type: text({ about: 'Full-time, Part-time, Contract, Intern, …' }),
+    status: text({ filter: true, about: 'Draft, Open, On hold, Filled, Closed, …' }),
+    description: text(),
+    requirements: text(),
+    stages_json: text({ about: 'Pipeline stages: a JSON document in a string.' }),
+    opened_on: text({ format: 'date' }),
+    target_date: text({ format: 'date', about: 'When the position should be filled.' }),
+    created: text({ managed: now }),
+  },
+  required: ['title', 'headcount', 'filled', 'status'],
+  create: false,
+})

@@ -1,0 +1,18 @@
+import { defineResource, now, text } from '../../../engine/descriptor/index.js'
+
+export default defineResource({
+  name: 'Organization',
+  area: 'Enterprise configuration',
+  about: 'A company of the group.',
+  table: 'organizations',
+  fields: {
+    name: text(),
+    slug: text({ unique: true, example: 'meridian-labs' }),
+    default_locale: text({ default: 'en' }),
+    timezone: text({ default: 'UTC' }),
+    settings_json: text({ about: 'A JSON document in a string.' }),
+    created: text({ managed: now }),
+  },
+  required: ['name', 'slug', 'default_locale', 'timezone', 'created'],
+  create: true,
+})
