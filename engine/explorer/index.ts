@@ -4,7 +4,7 @@ import { type FormatName, formatNames, formats } from '../contract/formats.js'
 import { listQueryParser, listQuerySchema } from '../contract/parameters.js'
 import type { Resource } from '../descriptor/registry.js'
 import type { Matching } from '../storage/storage.js'
-import { type Asset, assets } from './assets.js'
+import { type Asset, assets, favicon } from './assets.js'
 import { choiceOptions } from './choices.js'
 import { createPage } from './createPage.js'
 import { errorPage } from './errorPage.js'
@@ -32,7 +32,9 @@ export interface Route {
 
 interface Explorer {
   readonly routes: readonly Route[]
+  /** Files that never change. */
   readonly assets: readonly Asset[]
+  readonly favicon: Asset
   errorHtml(error: HttpError): string
 }
 
@@ -94,6 +96,7 @@ export const explorerOf = (service: ExplorerService): Explorer => {
       ...registry.flatMap(routesOf),
     ],
     assets: assets(),
+    favicon: favicon(),
     errorHtml: (error) => documentOf(product, errorPage(error)),
   }
 }

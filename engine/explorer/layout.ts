@@ -1,7 +1,9 @@
 /** The frame of every page: head, top bar, breadcrumbs and footer. */
+
 import { basePath, docsPath, type Product } from '../contract/service.js'
+import { assetsPath } from './assets.js'
 import { type Html, html, joined } from './html.js'
-import { assetsPath, homePath } from './links.js'
+import { homePath } from './links.js'
 
 interface Crumb {
   readonly title: string

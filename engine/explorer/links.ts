@@ -6,7 +6,6 @@ import type { ListQuery } from '../storage/storage.js'
 
 export const homePath = '/'
 export const explorePath = '/explore'
-export const assetsPath = `${explorePath}/assets`
 
 const defaultLimit = 50
 
