@@ -10,7 +10,7 @@ import {
   type RowValues,
   writableFields,
 } from '../descriptor/registry.js'
-import { type Issue, mostIssues, shorten } from './errors.js'
+import { type Issue, maxIssues, shorten } from './errors.js'
 import { inexactKeys } from './exactNumbers.js'
 
 /** The maximum size of a create body in bytes. */
@@ -70,7 +70,7 @@ export const createBodyReader = (resource: Resource, schema: z.ZodObject) => {
     // The schema gets no unknown property: it would report 70,000 of them, of which the response has a hundred.
     for (const key in values) {
       if (!fields.has(key)) unknown.push(key)
-      if (unknown.length === mostIssues) break
+      if (unknown.length === maxIssues) break
     }
     const known = Object.fromEntries(
       writable.flatMap((name) => (Object.hasOwn(values, name) ? [[name, values[name]]] : [])),

@@ -19,16 +19,16 @@ export interface Counts {
 const maxResults = 200
 
 /** How long a page waits for its counts, in milliseconds. */
-const longestWait = 400
+const countTimeoutMs = 400
 
 /** Bounds the wait: when the time is up, the caller counts as disconnected, so that the storage cancels the work. */
-const inTime = async <T>(client: Caller, work: (caller: Caller) => Promise<T>): Promise<T> => {
+const withTimeout = async <T>(client: Caller, work: (caller: Caller) => Promise<T>): Promise<T> => {
   const caller = Object.assign(new EventEmitter(), { closed: client.closed })
   const close = () => {
     caller.closed = true
     caller.emit('close')
   }
-  const timer = setTimeout(close, longestWait)
+  const timer = setTimeout(close, countTimeoutMs)
   client.once('close', close)
   const late = once(caller, 'close').then(() => Promise.reject(new Error('counting took too long')))
   try {
@@ -54,7 +54,7 @@ export const valueCounterOf = (storage: Storage, resource: Resource) => {
     const rows = isSmall ? total : ((await storage.counts()).get(resource) ?? total)
     const share = isSmall ? 1 : Math.min(1, countedRows / rows)
     try {
-      const counts = await inTime(client, (caller) => table.valueCounts({ q, filters }, names, share, caller))
+      const counts = await withTimeout(client, (caller) => table.valueCounts({ q, filters }, names, share, caller))
       const found = { counts, isExact: share === 1, total }
       if (key.length < 1_000) known.set(key, { tag, found })
       return found

@@ -12,10 +12,9 @@ import {
 } from '../descriptor/registry.js'
 import { type Html, html } from './html.js'
 import { targetOf } from './labels.js'
-import type { Page } from './layout.js'
+import type { ExplorerService, Page } from './layout.js'
 import { choicesUrl, explorePath, tableUrl } from './links.js'
 import { type FindOperation, requestPanel, shellWord } from './requests.js'
-import type { ExplorerService } from './service.js'
 
 const formats = { date: 'YYYY-MM-DD', timestamp: 'YYYY-MM-DDTHH:MM:SSZ' }
 

@@ -4,7 +4,7 @@ import type { Context } from 'koa'
 import bodyParser from 'koa-bodyparser'
 import { bodyIssue, bodyLimit } from '../contract/createBody.js'
 import { bodyInvalid, type HttpError, type Issue, payloadTooLarge, shorten } from '../contract/errors.js'
-import { faultOfKey } from '../contract/idempotency.js'
+import { invalidKeyIssue } from '../contract/headers.js'
 import { jsonErrorPlace } from '../process/jsonError.js'
 import type { Retry } from '../storage/storage.js'
 
@@ -85,11 +85,11 @@ export const readJson = async (ctx: Context): Promise<{ value: unknown; source: 
 }
 
 /** The Idempotency-Key of a create, where it has one; an invalid key is one more issue of the request. */
-export const readRetry = (ctx: Context, source: string, issues: Issue[]): Retry | undefined => {
+export const readIdempotencyKey = (ctx: Context, source: string, issues: Issue[]): Retry | undefined => {
   const key = ctx.req.headers['idempotency-key'] as string | undefined
   if (key === undefined) return undefined
-  const fault = faultOfKey(key)
-  if (fault) issues.push(fault)
+  const issue = invalidKeyIssue(key)
+  if (issue) issues.push(issue)
   // The digest includes the path: the same body sent to another path is another request.
   return { key, digest: createHash('sha256').update(`${ctx.path}\n${source}`).digest('hex') }
 }

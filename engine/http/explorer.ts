@@ -1,13 +1,12 @@
 /** Serves the explorer's pages: their headers, compression, redirects and downloads. */
-import type { Operation } from '../contract/operation.js'
+import type { Operation } from '../contract/operations.js'
 import type { Asset } from '../explorer/assets.js'
 import { explorerOf, type PageResponse, type Route } from '../explorer/index.js'
-import { sendTagged } from './conditional.js'
+import { pageHeaders } from './commonHeaders.js'
+import { fixedBody, sendTagged, taggedBody } from './conditional.js'
 import { sendRows } from './download.js'
 import type { Handler, Service } from './handlers.js'
-import { pageHeaders } from './pageHeaders.js'
 import type { AppContext } from './requestLog.js'
-import { fixedBody, taggedBody } from './taggedBody.js'
 
 const explorerHeaders = pageHeaders("img-src 'self'", "form-action 'self'")
 

@@ -1,18 +1,43 @@
-/** The handler of each kind of operation: parse the request, query the storage, set the response. */
+/** The handler of each kind of operation, and of the probes: parse the request, query the storage, set the response. */
 import type { Middleware } from 'koa'
 import { conflictIssue, createBodyReader } from '../contract/createBody.js'
-import { bodyInvalid, rowNotFound } from '../contract/errors.js'
-import { keyReused, replayedHeader } from '../contract/idempotency.js'
-import type { Operation, OperationOf } from '../contract/operation.js'
+import { bodyInvalid, rowNotFound, stopping, tableChanged, unavailable } from '../contract/errors.js'
+import { keyReused, replayedHeader } from '../contract/headers.js'
+import type { Operation, OperationOf } from '../contract/operations.js'
 import { itemIdParser, listQueryParser } from '../contract/parameters.js'
 import { basePath, docsPath, type Product } from '../contract/service.js'
 import type { Registry } from '../descriptor/registry.js'
 import { type Storage, Unavailable } from '../storage/storage.js'
 import { writeGuard } from './auth.js'
-import { readJson, readRetry } from './body.js'
+import { readIdempotencyKey, readJson } from './body.js'
 import { jsonType, sendStreamed, sendTagged } from './conditional.js'
 import { requestedFormat, sendRows } from './download.js'
 import type { AppContext } from './requestLog.js'
+
+/** Does not check the database: a restart would not repair it. */
+const live: Handler = (ctx) => {
+  ctx.set('Cache-Control', 'no-store')
+  ctx.body = { status: 'ok' }
+}
+
+/** 503 if the database does not respond, if a table no longer fits its descriptor, or while the process stops. */
+const ready =
+  ({ storage, isStopping }: Service): Handler =>
+  async (ctx) => {
+    if (isStopping?.()) throw stopping()
+    const { isReadOnly, changedTables } = await storage.ping().catch(() => {
+      throw unavailable()
+    })
+    if (changedTables.length > 0) throw tableChanged(changedTables)
+    ctx.set('Cache-Control', 'no-store')
+    ctx.body = { status: isReadOnly ? 'read-only' : 'ok' }
+  }
+
+/** The path of each probe, and its handler. */
+export const probesOf = (service: Service): Readonly<Record<string, Handler>> => ({
+  '/livez': live,
+  '/readyz': ready(service),
+})
 
 export type Handler = (ctx: AppContext) => Promise<void> | void
 
@@ -103,7 +128,7 @@ const create = ({ registry, storage, token }: Service, { resource, route }: Oper
     checkToken(ctx.get('Authorization'))
     const { value, source } = await readJson(ctx)
     const { row, issues } = parseBody(value, source)
-    const retry = readRetry(ctx, source, issues)
+    const retry = readIdempotencyKey(ctx, source, issues)
     // An invalid body is still checked against the database, so that the client gets every error at once.
     const outcome = issues.length > 0 ? { conflicts: await table.conflicts(row) } : await table.create(row, retry)
     ctx.state.usedDatabase = true
