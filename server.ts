@@ -6,9 +6,8 @@ import { basePath, docsPath } from './engine/contract/service.js'
 import { loadRegistry } from './engine/descriptor/load.js'
 import type { Registry } from './engine/descriptor/registry.js'
 import { createApp } from './engine/http/app.js'
-import { currentRequest } from './engine/http/currentRequest.js'
 import { listen } from './engine/http/listen.js'
-import type { InFlight, OnRequest } from './engine/http/requestLog.js'
+import { currentRequest, type InFlight, type OnRequest } from './engine/http/requestLog.js'
 import { explainListenError } from './engine/process/listenError.js'
 import { createLogger, notices } from './engine/process/log.js'
 import { readSettings, type Settings, settingHint, settingsHelp, settingWarnings } from './engine/process/settings.js'
@@ -58,7 +57,7 @@ let restarts = 0
 
 /** Serves the metrics of this process, or of its workers. */
 const serveMetrics = async ({ HOST, METRICS_PORT = 0, WORKERS }: Settings): Promise<void> => {
-  const server = await import('./engine/http/metricsServer.js')
+  const server = await import('./engine/http/metrics.js')
   const ofWorkers =
     WORKERS > 1 ? (await import('./engine/http/workerMetrics.js')).workerMetrics(() => restarts) : undefined
   const metrics = await server.serveMetrics(HOST, METRICS_PORT, ofWorkers).catch(explainListenError('METRICS_PORT'))

@@ -7,7 +7,7 @@ export default defineResource({
   table: 'recruitment_brands',
   fields: {
     organization_id: integer({ references: 'organizations', filter: true }),
-    name: text(),
+    name: text({ example: 'Early Talent' }),
     slug: text({ unique: ['organization_id'], example: 'early-talent' }),
     logo_url: text(),
     favicon_url: text(),

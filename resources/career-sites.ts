@@ -6,7 +6,7 @@ export default defineResource({
   about: 'A public website that lists job openings.',
   table: 'career_sites',
   fields: {
-    name: text(),
+    name: text({ example: 'Graduates' }),
     slug: text({ unique: true, example: 'graduates' }),
     headline: text(),
     introduction: text(),

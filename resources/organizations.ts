@@ -6,7 +6,7 @@ export default defineResource({
   about: 'A company of the group.',
   table: 'organizations',
   fields: {
-    name: text(),
+    name: text({ example: 'Meridian Labs' }),
     slug: text({ unique: true, example: 'meridian-labs' }),
     default_locale: text({ default: 'en' }),
     timezone: text({ default: 'UTC' }),

@@ -1,6 +1,6 @@
 /** The OpenAPI 3.1 document, made from the operations, and both documents as the bytes that are served. */
 import { OpenAPIRegistry, OpenApiGeneratorV31 } from '@asteasolutions/zod-to-openapi'
-import type { Operation } from './operation.js'
+import type { Operation } from './operations.js'
 import { basePath, type Product } from './service.js'
 import { swaggerDocument } from './swagger.js'
 

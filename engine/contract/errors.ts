@@ -155,13 +155,13 @@ export const internalError = (): HttpError =>
   httpError(500, 'internal_error', 'Unexpected error. Report it with the X-Request-Id of this response.')
 
 /** The maximum number of issues in a response. */
-export const mostIssues = 100
+export const maxIssues = 100
 
 /** An invalid create, with all of its errors. */
 export const bodyInvalid = (issues: readonly Issue[]): HttpError => {
   const first = issues[0]?.msg ?? 'The body is invalid.'
   const message = issues.length > 1 ? `${first} ${issues.length} errors; see error.details.issues.` : first
-  return httpError(422, 'validation_error', message, {}, { issues: issues.slice(0, mostIssues) })
+  return httpError(422, 'validation_error', message, {}, { issues: issues.slice(0, maxIssues) })
 }
 
 /** Invalid query or path parameters, with all of their errors. */

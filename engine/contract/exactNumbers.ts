@@ -4,7 +4,7 @@
 const keyedNumbers = /"([^"\\]*(?:\\.[^"\\]*)*)"(?:\s*:\s*(-?\d[\d.eE+-]*))?/gs
 
 /** Written out, no double has more characters than this. */
-const longest = 400
+const maxDigits = 400
 
 /** A number as its significant digits and exponent, so that 3, 3.0 and 30e-1 are equal. */
 const decimal = (literal: string): string => {
@@ -18,7 +18,7 @@ const decimal = (literal: string): string => {
 }
 
 const isExact = (literal: string): boolean =>
-  literal.length <= longest && decimal(literal) === decimal(String(Number(literal)))
+  literal.length <= maxDigits && decimal(literal) === decimal(String(Number(literal)))
 
 /** Those of the keys whose number JavaScript would round. */
 export const inexactKeys = (source: string, keys: { has(key: string): boolean }): Set<string> => {

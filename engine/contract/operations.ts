@@ -1,71 +1,157 @@
-/** Every operation of the interface, as one list: the router serves it and the documents describe it. */
+/** Every operation of the interface as data: the router serves it, its schemas validate requests, and the documents describe it. */
+
+import type { ResponseConfig, RouteConfig } from '@asteasolutions/zod-to-openapi'
 import type { z } from 'zod'
 import { operationNames } from '../descriptor/names.js'
 import { filterFields, type Registry, type Resource, searchedFields, updatableFields } from '../descriptor/registry.js'
 import {
   bodyInvalid,
+  type HttpError,
+  hostUnclear,
+  internalError,
   parametersInvalid,
   payloadTooLarge,
   preconditionFailed,
   referenced,
   rowNotFound,
   tokenMissing,
+  unavailable,
   writesDisabled,
 } from './errors.js'
 import { createdExample, createExample, pageExample, rowExample } from './examples.js'
 import { formats } from './formats.js'
-import { changeHeaders, createHeaders, readHeaders, systemHeaders } from './headers.js'
-import { keyReused } from './idempotency.js'
 import {
-  commonResponses,
-  databaseDown,
-  errorResponse,
-  headers,
-  json,
-  type Operation,
-  readResponses,
-} from './operation.js'
-import { idNotText, itemIdSchema, listQuerySchema, notInteger } from './parameters.js'
+  changeHeaders,
+  createHeaders,
+  keyReused,
+  type ResponseHeader,
+  readHeaders,
+  responseHeaders,
+  systemHeaders,
+} from './headers.js'
+import {
+  type ItemIdSchema,
+  idNotText,
+  itemIdSchema,
+  type ListQuerySchema,
+  listQuerySchema,
+  notInteger,
+} from './parameters.js'
 import { bodyLimit, createBodyReader, updateBodyReader } from './rowBody.js'
-import { collectionSchema, createSchema, rowSchema, updateSchema, withArticle } from './schemas.js'
-import { healthSchema, indexSchema } from './sharedSchemas.js'
+import {
+  collectionSchema,
+  createSchema,
+  errorSchema,
+  healthSchema,
+  indexSchema,
+  parameterErrorSchema,
+  rowSchema,
+  updateSchema,
+  withArticle,
+} from './schemas.js'
 
-const index: Operation = {
-  kind: 'index',
+/** A route with the parts of its request that the handler validates. The path is relative to the base path. */
+type Route<Request> = Omit<RouteConfig, 'request'> & {
+  readonly operationId: string
+  readonly method: 'get' | 'post' | 'patch' | 'delete'
+  readonly summary: string
+  readonly tags: [area: string]
+  readonly request: { readonly headers: z.ZodObject } & Request
+}
+
+type Body<Type extends string> = {
+  readonly required: true
+  readonly content: { readonly [Name in Type]: { schema: z.ZodObject; example?: unknown } }
+}
+
+export type Operation =
+  | { readonly kind: 'index' | 'health'; readonly route: Route<object> }
+  | { readonly kind: 'list'; readonly resource: Resource; readonly route: Route<{ query: ListQuerySchema }> }
+  | { readonly kind: 'get'; readonly resource: Resource; readonly route: Route<{ params: ItemIdSchema }> }
+  | { readonly kind: 'create'; readonly resource: Resource; readonly route: Route<{ body: Body<'application/json'> }> }
+  | {
+      readonly kind: 'update'
+      readonly resource: Resource
+      readonly route: Route<{ params: ItemIdSchema; body: Body<'application/merge-patch+json'> }>
+    }
+  | { readonly kind: 'delete'; readonly resource: Resource; readonly route: Route<{ params: ItemIdSchema }> }
+
+export type OperationOf<Kind extends Operation['kind']> = Extract<Operation, { readonly kind: Kind }>
+
+/** The content of a body. */
+const json = <Schema extends z.ZodType>(schema: Schema, example?: unknown) => ({
+  'application/json': { schema, example },
+})
+
+/** Inline, because openapi-typescript makes every header that is a `$ref` mandatory. Every response has a request id. */
+const headers = (...names: readonly ResponseHeader[]) =>
+  Object.fromEntries([...names, 'X-Request-Id' as const].map((name) => [name, responseHeaders[name]]))
+
+const isDocumented = (name: string): name is ResponseHeader => name in responseHeaders
+
+/** An error response, with the body that the service really sends as its example. */
+const errorResponse = (description: string, error: HttpError): ResponseConfig => ({
+  description,
+  headers: headers(...Object.keys(error.headers).filter(isDocumented)),
+  content: json('detail' in error.body ? parameterErrorSchema : errorSchema, error.body),
+})
+
+/** The responses that every operation can have; `default` is any other error of the HTTP layer. */
+const commonResponses = {
+  400: errorResponse('The request is not HTTP that this server accepts.', hostUnclear()),
+  default: errorResponse('Any other error.', internalError()),
+}
+
+const databaseDown = errorResponse('The database is not available; try again.', unavailable())
+
+/** The responses that every read can have. */
+const readResponses = {
+  ...commonResponses,
+  304: { description: 'The current ETag is among those sent as `If-None-Match`.', headers: headers('ETag') },
+  412: errorResponse('`If-Match` was sent and does not match the current ETag.', preconditionFailed()),
+  503: databaseDown,
+}
+
+const system = (
+  kind: 'index' | 'health',
+  route: { operationId: string; path: string; summary: string; description: string },
+  responses: Record<number, ResponseConfig>,
+): Operation => ({
+  kind,
   route: {
-    operationId: 'getIndex',
+    ...route,
     method: 'get',
-    path: '/',
     tags: ['System'],
+    security: [],
+    request: { headers: systemHeaders },
+    responses: { ...commonResponses, ...responses },
+  },
+})
+
+const index = system(
+  'index',
+  {
+    operationId: 'getIndex',
+    path: '/',
     summary: 'Get the index',
     description: 'Returns the name and version of the service, and the paths of its documents and resources.',
-    security: [],
-    request: { headers: systemHeaders },
-    responses: {
-      ...commonResponses,
-      200: { description: 'The index.', headers: headers(), content: json(indexSchema) },
-    },
   },
-}
+  { 200: { description: 'The index.', headers: headers(), content: json(indexSchema) } },
+)
 
-const health: Operation = {
-  kind: 'health',
-  route: {
+const health = system(
+  'health',
+  {
     operationId: 'getHealth',
-    method: 'get',
     path: '/v1/health',
-    tags: ['System'],
     summary: 'Check the health',
     description: 'Checks that the database responds.',
-    security: [],
-    request: { headers: systemHeaders },
-    responses: {
-      ...commonResponses,
-      200: { description: 'The database responds.', headers: headers(), content: json(healthSchema) },
-      503: databaseDown,
-    },
   },
-}
+  {
+    200: { description: 'The database responds.', headers: headers(), content: json(healthSchema) },
+    503: databaseDown,
+  },
+)
 
 const names = (fields: readonly { readonly name: string }[]): string =>
   fields.map(({ name }) => `\`${name}\``).join(', ')

@@ -13,7 +13,7 @@ import {
   type Value,
   writableFields,
 } from '../descriptor/registry.js'
-import { type Issue, mostIssues, shorten } from './errors.js'
+import { type Issue, maxIssues, shorten } from './errors.js'
 import { inexactKeys } from './exactNumbers.js'
 
 /** The maximum size of a body in bytes. */
@@ -78,7 +78,7 @@ const bodyReader = (resource: Resource, allowed: readonly Field[], schema: z.Zod
     // The schema gets no unknown property: it would report 70,000 of them, of which the response has a hundred.
     for (const key in sent) {
       if (!fields.has(key)) unknown.push(key)
-      if (unknown.length === mostIssues) break
+      if (unknown.length === maxIssues) break
     }
     const known: RowValues = Object.fromEntries(
       names.flatMap((name) => (Object.hasOwn(sent, name) ? [[name, sent[name] as Value]] : [])),

@@ -1,7 +1,7 @@
 /** The files that pages load: a fixed list, so that no other file can be reached. */
+import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { assetsPath } from './links.js'
 
 export interface Asset {
   readonly path: string
@@ -9,28 +9,24 @@ export interface Asset {
   readonly body: Buffer
 }
 
-const folder = join(import.meta.dirname, 'assets')
-const read = (name: string): Buffer => readFileSync(join(folder, name))
+const read = (name: string): Buffer => readFileSync(join(import.meta.dirname, 'assets', name))
 
-/** The parts of the style sheet; later ones override earlier ones. */
-const styles = ['base', 'frame', 'controls', 'home', 'table', 'request', 'row', 'create', 'screens']
-const scripts = ['explorer.js', 'navigate.js', 'combobox.js', 'create.js']
+const types = { css: 'text/css', js: 'text/javascript', svg: 'image/svg+xml' }
+const names = ['explorer.css', 'explorer.js', 'navigate.js', 'combobox.js', 'create.js', 'icon.svg']
 
-export const assets = (): Asset[] => [
-  {
-    path: `${assetsPath}/explorer.css`,
-    type: 'text/css; charset=utf-8',
-    body: Buffer.concat(styles.map((name) => read(`styles/${name}.css`))),
-  },
-  ...scripts.map((name) => ({
-    path: `${assetsPath}/${name}`,
-    type: 'text/javascript; charset=utf-8',
-    body: read(name),
-  })),
-  // Browsers ask for /favicon.ico while they show JSON, which names no icon.
-  ...[`${assetsPath}/icon.svg`, '/favicon.ico'].map((path) => ({
-    path,
-    type: 'image/svg+xml; charset=utf-8',
-    body: read('icon.svg'),
-  })),
-]
+const file = (name: string, path: string): Asset => {
+  const type = types[name.split('.')[1] as keyof typeof types]
+  return { path, type: `${type}; charset=utf-8`, body: read(name) }
+}
+
+/** Named after its contents, so that browsers may keep the files; scripts import each other by relative paths. */
+const digest = createHash('sha256')
+  .update(Buffer.concat(names.map(read)))
+  .digest('hex')
+  .slice(0, 12)
+export const assetsPath = `/explore/assets/${digest}`
+
+export const assets = (): Asset[] => names.map((name) => file(name, `${assetsPath}/${name}`))
+
+/** Browsers ask for it while they show JSON, which names no icon. */
+export const favicon = (): Asset => file('icon.svg', '/favicon.ico')

@@ -6,10 +6,9 @@ import type { Caller, Storage } from '../storage/storage.js'
 import { withFilter } from './filters.js'
 import { type Html, html } from './html.js'
 import { labelOf, targetOf } from './labels.js'
-import type { Page } from './layout.js'
+import type { ExplorerService, Page } from './layout.js'
 import { tableUrl } from './links.js'
 import { eachRow } from './rows.js'
-import type { ExplorerService } from './service.js'
 
 interface Choice {
   readonly id: number

@@ -3,10 +3,9 @@ import { basePath, docsPath } from '../contract/service.js'
 import type { Resource } from '../descriptor/registry.js'
 import { diagramOf } from './diagram.js'
 import { type Html, html } from './html.js'
-import type { Page } from './layout.js'
+import type { ExplorerService, Page } from './layout.js'
 import { createUrl, tableUrl } from './links.js'
 import { requestPanel, shellWord } from './requests.js'
-import type { ExplorerService } from './service.js'
 
 const areasOf = (registry: readonly Resource[]): Map<string, Resource[]> => {
   const areas = new Map<string, Resource[]>()

@@ -4,16 +4,14 @@ import { type FormatName, formatNames, formats } from '../contract/formats.js'
 import { listQueryParser, listQuerySchema } from '../contract/parameters.js'
 import type { Selection } from '../descriptor/listQuery.js'
 import type { Resource } from '../descriptor/registry.js'
-import { type Asset, assets } from './assets.js'
+import { type Asset, assets, favicon } from './assets.js'
 import { choiceOptions } from './choices.js'
 import { createPage } from './createPage.js'
-import { errorPage } from './errorPage.js'
 import { homePage } from './home.js'
-import { documentOf, type Page } from './layout.js'
+import { documentOf, type ExplorerService, errorPage, type Page, type PageRequest } from './layout.js'
 import { explorePath, homePath } from './links.js'
 import { operationFinder } from './requests.js'
 import { rowPage } from './rowPage.js'
-import type { ExplorerService, PageRequest } from './service.js'
 import { tablePage } from './tablePage.js'
 
 /** HTML with its status; another address; or a whole result. */
@@ -30,9 +28,13 @@ export interface Route {
   respond(request: PageRequest): Promise<PageResponse>
 }
 
+const route = (name: string, path: string, respond: Route['respond']): Route => ({ name, path, respond })
+
 interface Explorer {
   readonly routes: readonly Route[]
+  /** Files that never change. */
   readonly assets: readonly Asset[]
+  readonly favicon: Asset
   errorHtml(error: HttpError): string
 }
 
@@ -49,51 +51,36 @@ export const explorerOf = (service: ExplorerService): Explorer => {
     const row = rowPage(service, resource, find)
     const create = createPage(service, resource, find)
     const parseQuery = listQueryParser(resource, listQuerySchema(resource))
-    const downloads = formatNames.map(
-      (format): Route => ({
-        name: 'exploreDownload',
-        path: `${base}/download.${formats[format].extension}`,
-        respond: async ({ querystring }) => ({ resource, query: parseQuery(querystring), format }),
-      }),
+    const downloads = formatNames.map((format) =>
+      route('exploreDownload', `${base}/download.${formats[format].extension}`, async ({ querystring }) => ({
+        resource,
+        query: parseQuery(querystring),
+        format,
+      })),
     )
     return [
-      {
-        name: 'exploreTable',
-        path: base,
-        respond: async (request) => sent(await table(request)),
-      },
-      {
-        name: 'exploreCreate',
-        path: `${base}/new`,
-        async respond({ origin }) {
-          if (!resource.create) throw pathNotFound()
-          return sent(create(origin))
-        },
-      },
-      {
-        name: 'exploreChoices',
-        path: `${base}/choices`,
-        respond: async ({ querystring, caller }) => ({
-          html: (await choiceOptions(storage, resource, querystring, caller)).source,
-          status: 200,
-        }),
-      },
+      route('exploreTable', base, async (request) => sent(await table(request))),
+      route('exploreCreate', `${base}/new`, async ({ origin }) => {
+        if (!resource.create) throw pathNotFound()
+        return sent(create(origin))
+      }),
+      route('exploreChoices', `${base}/choices`, async ({ querystring, caller }) => {
+        const { source } = await choiceOptions(storage, resource, querystring, caller)
+        return { html: source, status: 200 }
+      }),
       ...downloads,
-      {
-        name: 'exploreRow',
-        path: `${base}/:item`,
-        respond: async ({ segment, origin }) => sent(await row(segment, origin)),
-      },
+      route('exploreRow', `${base}/:item`, async ({ segment, origin }) => sent(await row(segment, origin))),
     ]
   }
   const home = homePage(service)
   return {
     routes: [
-      { name: 'exploreHome', path: homePath, respond: async ({ origin }) => sent(await home(origin)) },
-      { name: 'exploreHome', path: explorePath, respond: async () => ({ redirect: homePath }) },
+      route('exploreHome', homePath, async ({ origin }) => sent(await home(origin))),
+      route('exploreHome', explorePath, async () => ({ redirect: homePath })),
       ...registry.flatMap(routesOf),
     ],
     assets: assets(),
+    favicon: favicon(),
     errorHtml: (error) => documentOf(product, errorPage(error)),
   }
 }

@@ -1,7 +1,51 @@
-/** The frame of every page: head, top bar, breadcrumbs and footer. */
+/** The dependencies of the explorer, the requests for its pages, and the frame of every page. */
+import type { HttpError, Issue } from '../contract/errors.js'
+import type { Operation } from '../contract/operations.js'
 import { basePath, docsPath, type Product } from '../contract/service.js'
+import type { Registry } from '../descriptor/registry.js'
+import type { Caller, Storage } from '../storage/storage.js'
+import { assetsPath } from './assets.js'
 import { type Html, html, joined } from './html.js'
-import { assetsPath, homePath } from './links.js'
+import { homePath } from './links.js'
+
+const titles: Readonly<Record<number, string>> = {
+  404: 'Not found',
+  422: 'This address is not valid',
+  503: 'Not available right now',
+}
+
+/** The messages of a body: those of its parameters, or that of its envelope. */
+const messagesOf = ({ body, message }: HttpError): readonly string[] => {
+  const { detail } = body as { detail?: readonly Issue[] }
+  return detail ? detail.map(({ loc, msg }) => `${loc.at(-1)}: ${msg}.`) : [message]
+}
+
+export const errorPage = (error: HttpError): Page => {
+  const title = titles[error.status] ?? 'Something went wrong'
+  const main = html`<div class="hero"><h1>${title}</h1>${messagesOf(error).map((message) => html`<p class="lead"><bdi>${message}</bdi></p>`)}
+    <p><a class="button" href="${homePath}">Home</a></p></div>`
+  return { title, crumbs: [{ title }], main, status: error.status }
+}
+
+export interface ExplorerService {
+  readonly product: Product
+  readonly registry: Registry
+  readonly storage: Storage
+  readonly operations: readonly Operation[]
+  /** Whether clients with the token may create rows. */
+  readonly writes: boolean
+}
+
+/** What a page is asked for. */
+export interface PageRequest {
+  /** The last segment of the path, as it was sent. */
+  readonly segment: string
+  readonly querystring: string
+  /** The address of the service as the client sees it, for the requests that pages show. */
+  readonly origin: string
+  /** Whether the client has gone, as it does with every key that is typed. */
+  readonly caller: Caller
+}
 
 interface Crumb {
   readonly title: string

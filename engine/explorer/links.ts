@@ -7,7 +7,6 @@ import { filterFields, type Resource } from '../descriptor/registry.js'
 
 export const homePath = '/'
 export const explorePath = '/explore'
-export const assetsPath = `${explorePath}/assets`
 
 /** The parameters of a query, without those that have their default. */
 const parametersOf = ({ search, where, page: { limit, offset } }: ListQuery): [name: string, value: string][] => [

@@ -1,5 +1,5 @@
 /** The API request equivalent to a page: its curl command, its JSON, and its operation in the docs. */
-import type { Operation } from '../contract/operation.js'
+import type { Operation } from '../contract/operations.js'
 import type { Resource } from '../descriptor/registry.js'
 import { type Html, html, type Part } from './html.js'
 import { operationUrl } from './links.js'

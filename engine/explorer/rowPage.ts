@@ -7,11 +7,10 @@ import type { Storage } from '../storage/storage.js'
 import { withFilter } from './filters.js'
 import { type Html, html } from './html.js'
 import { labelOf, readLabels } from './labels.js'
-import type { Page } from './layout.js'
+import type { ExplorerService, Page } from './layout.js'
 import { apiRowUrl, rowUrl, tableUrl } from './links.js'
 import { type FindOperation, requestPanel, shellWord } from './requests.js'
 import { eachRow } from './rows.js'
-import type { ExplorerService } from './service.js'
 import { fullValue } from './values.js'
 
 interface Referrer {

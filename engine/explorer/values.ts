@@ -1,10 +1,48 @@
-/** How a value is shown, in a table and on the page of its row. */
+/** How values are shown: in a table, and on the page of their row. */
 import { kindOf } from '../descriptor/kinds.js'
-import type { Field, Registry, Value } from '../descriptor/registry.js'
-import { cut, type Excerpt, marked } from './excerpt.js'
+import {
+  type Field,
+  type Registry,
+  type Resource,
+  type RowValues,
+  searchedFields,
+  type Value,
+} from '../descriptor/registry.js'
+import { cut, type Excerpt, excerptOf, marked, matchesIn } from './excerpt.js'
 import { type Html, html } from './html.js'
 import { type Labels, targetOf } from './labels.js'
 import { rowUrl } from './links.js'
+
+/** A row as it is shown: long texts are excerpts, so that a page of them stays small. */
+export type ShownRow = Readonly<Record<string, Value | Excerpt>>
+
+export const shownRow = (resource: Resource, row: RowValues, q: string): ShownRow => {
+  const searched = searchedFields(resource).map(({ name }) => name)
+  const texts = searched.map((name) => row[name] as string | null)
+  const ranges = matchesIn(texts, q)
+  const excerpts = texts.map((text, n) => (text === null ? null : excerptOf(text, ranges[n] ?? [])))
+  return { ...row, ...Object.fromEntries(searched.map((name, n) => [name, excerpts[n] ?? null])) }
+}
+
+const headOf = (resource: Resource): Html =>
+  html`<thead><tr>${resource.fields.map(
+    (field) =>
+      html`<th scope="col" class="${isNumeric(field) && !field.redacted ? 'number' : ''}" title="${field.about}">${field.name}</th>`,
+  )}</tr></thead>`
+
+const rowOf = (resource: Resource, row: ShownRow, shown: Shown): Html => {
+  const cells = resource.fields.map((field) =>
+    field.name === 'id'
+      ? html`<th scope="row" class="number"><a href="${shown.url}">${String(row['id'])}</a></th>`
+      : cellOf(field, row[field.name] ?? null, shown),
+  )
+  return html`<tr>${cells}</tr>`
+}
+
+export const rowsTable = (registry: Registry, resource: Resource, rows: readonly ShownRow[], labels: Labels): Html => {
+  const lines = rows.map((row) => rowOf(resource, row, { registry, labels, url: rowUrl(resource, String(row['id'])) }))
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Table of ${resource.plural.toLowerCase()}"><table>${headOf(resource)}<tbody>${lines}</tbody></table></div>`
+}
 
 /** What is needed to show the values of a row. */
 export interface Shown {
@@ -67,8 +105,8 @@ export const cellOf = (field: Field, value: Value | Excerpt, shown: Shown): Html
     const { text, ranges } = value
     const all = marked(text, ranges, 0, text.length)
     if (isChip(field, text)) return html`<td>${chip(text, all)}</td>`
-    const isLong = value.length > cellLength || text.includes('\n')
-    return html`<td class="text">${isLong ? longText(value, shown.url) : html`<bdi>${all}</bdi>`}</td>`
+    const hasLongText = value.length > cellLength || text.includes('\n')
+    return html`<td class="text">${hasLongText ? longText(value, shown.url) : html`<bdi>${all}</bdi>`}</td>`
   }
   const link = reference(field, value, shown)
   return link

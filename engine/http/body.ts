@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { Context } from 'koa'
 import bodyParser from 'koa-bodyparser'
 import { bodyInvalid, type HttpError, type Issue, payloadTooLarge, shorten } from '../contract/errors.js'
-import { faultOfKey } from '../contract/idempotency.js'
+import { invalidKeyIssue } from '../contract/headers.js'
 import { bodyIssue, bodyLimit } from '../contract/rowBody.js'
 import { jsonErrorPlace } from '../process/jsonError.js'
 import type { IdempotencyKey } from '../storage/write.js'
@@ -95,8 +95,8 @@ export const readJson = async (
 export const readIdempotencyKey = (ctx: Context, source: string, issues: Issue[]): IdempotencyKey | undefined => {
   const key = ctx.req.headers['idempotency-key'] as string | undefined
   if (key === undefined) return undefined
-  const fault = faultOfKey(key)
-  if (fault) issues.push(fault)
+  const issue = invalidKeyIssue(key)
+  if (issue) issues.push(issue)
   // The digest includes method and path: the same body sent elsewhere is another request.
   return { key, digest: createHash('sha256').update(`${ctx.method} ${ctx.path}\n${source}`).digest('hex') }
 }

@@ -1,6 +1,15 @@
-/** The headers that every response has: security headers and CORS. */
+/** The headers that every response has, and those of pages for people. */
 import type { Middleware } from 'koa'
 import { responseHeaders } from '../contract/headers.js'
+
+const policy = ["default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'"]
+
+/** `directives` are the parts of the policy in which pages differ. */
+export const pageHeaders = (...directives: readonly string[]) => ({
+  'Content-Security-Policy': [...policy, ...directives, "base-uri 'none'", "frame-ancestors 'none'"].join('; '),
+  'Referrer-Policy': 'no-referrer',
+  'X-Frame-Options': 'DENY',
+})
 
 /**
  * Responses are data: they load nothing, may not be framed or sniffed, and any page may read them, because reads are

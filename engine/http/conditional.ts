@@ -1,9 +1,23 @@
 /** Responds to a read: conditional requests (RFC 9110, section 13), compression, and bodies that are streamed. */
+
+import { createHash } from 'node:crypto'
 import { pipeline, Readable } from 'node:stream'
 import { preconditionFailed, tooManyDownloads } from '../contract/errors.js'
 import type { CachedBody, StreamedBody } from '../storage/storage.js'
-import { acceptedEncoding, compressed, encodingFor, gzipStream } from './compress.js'
+import { acceptedEncoding, compressed, encodingFor, gzipStream, markFixed } from './compress.js'
 import type { AppContext } from './requestLog.js'
+
+/** The tag is a hash of the bytes, so every process has the same one. */
+export const taggedBody = (body: Buffer): CachedBody => ({
+  tag: createHash('sha256').update(body).digest('hex').slice(0, 24),
+  body,
+})
+
+/** A body that is the same as long as the process runs. */
+export const fixedBody = (body: Buffer): CachedBody => {
+  markFixed(body)
+  return taggedBody(body)
+}
 
 export const jsonType = 'application/json; charset=utf-8'
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { basePath, docsPath } from '../contract/service.js'
-import { pageHeaders } from './pageHeaders.js'
+import { pageHeaders } from './commonHeaders.js'
 
 /** Swagger UI has its icons in data URLs. */
 export const docsHeaders = pageHeaders("img-src 'self' data:", "font-src 'self'", "form-action 'none'")

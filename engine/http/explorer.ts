@@ -1,14 +1,17 @@
 /** Serves the explorer's pages: their headers, compression, redirects and downloads. */
-import type { Operation } from '../contract/operation.js'
+import type { Operation } from '../contract/operations.js'
+import type { Asset } from '../explorer/assets.js'
 import { explorerOf, type PageResponse, type Route } from '../explorer/index.js'
-import { sendTagged } from './conditional.js'
+import { pageHeaders } from './commonHeaders.js'
+import { fixedBody, sendTagged, taggedBody } from './conditional.js'
 import { sendRows } from './download.js'
 import type { Handler, Service } from './handlers.js'
-import { pageHeaders } from './pageHeaders.js'
 import type { AppContext } from './requestLog.js'
-import { fixedBody, taggedBody } from './taggedBody.js'
 
 const explorerHeaders = pageHeaders("img-src 'self'", "form-action 'self'")
+
+/** The path of a file has the digest of its contents. */
+const immutable = 'public, max-age=31536000, immutable'
 
 const htmlType = 'text/html; charset=utf-8'
 
@@ -52,9 +55,14 @@ export const explorerRoutes = (service: Service, operations: readonly Operation[
     handler: (ctx) => ctx.redirect(ctx.path.slice(0, -1) + ctx.search),
   })
   const pages = explorer.routes.filter(({ path }) => !path.endsWith('/'))
-  const assets = explorer.assets.map(({ path, type, body }): PageRoute => {
-    const asset = fixedBody(body)
-    return { name: 'exploreAsset', path, handler: (ctx) => sendTagged(ctx, asset, type) }
-  })
+  const asset = ({ path, type, body }: Asset, cacheControl: string): PageRoute => {
+    const tagged = fixedBody(body)
+    const handler: Handler = async (ctx) => {
+      await sendTagged(ctx, tagged, type)
+      ctx.set('Cache-Control', cacheControl)
+    }
+    return { name: 'exploreAsset', path, handler }
+  }
+  const assets = [...explorer.assets.map((file) => asset(file, immutable)), asset(explorer.favicon, 'no-cache')]
   return { routes: [...assets, ...explorer.routes.map(page), ...pages.map(withSlash)], prepare }
 }

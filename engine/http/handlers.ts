@@ -1,8 +1,17 @@
-/** The handler of each kind of operation: parse the request, query the storage, set the response. */
+/** The handler of each kind of operation, and of the probes: parse the request, query the storage, set the response. */
 import type { Middleware } from 'koa'
-import { bodyInvalid, type Issue, preconditionFailed, referenced, rowNotFound } from '../contract/errors.js'
-import { keyReused, replayedHeader } from '../contract/idempotency.js'
-import type { Operation, OperationOf } from '../contract/operation.js'
+import {
+  bodyInvalid,
+  type Issue,
+  preconditionFailed,
+  referenced,
+  rowNotFound,
+  stopping,
+  tableChanged,
+  unavailable,
+} from '../contract/errors.js'
+import { keyReused, replayedHeader } from '../contract/headers.js'
+import type { Operation, OperationOf } from '../contract/operations.js'
 import { type ItemIdSchema, itemIdParser, listQueryParser } from '../contract/parameters.js'
 import { conflictIssue, createBodyReader, updateBodyReader } from '../contract/rowBody.js'
 import { basePath, docsPath, type Product } from '../contract/service.js'
@@ -14,6 +23,31 @@ import { patchTypes, readIdempotencyKey, readJson } from './body.js'
 import { allowedTags, jsonType, sendRow, sendStreamed, sendTagged } from './conditional.js'
 import { requestedFormat, sendRows } from './download.js'
 import type { AppContext } from './requestLog.js'
+
+/** Does not check the database: a restart would not repair it. */
+const live: Handler = (ctx) => {
+  ctx.set('Cache-Control', 'no-store')
+  ctx.body = { status: 'ok' }
+}
+
+/** 503 if the database does not respond, if a table no longer fits its descriptor, or while the process stops. */
+const ready =
+  ({ storage, isStopping }: Service): Handler =>
+  async (ctx) => {
+    if (isStopping?.()) throw stopping()
+    const { isReadOnly, changedTables } = await storage.ping().catch(() => {
+      throw unavailable()
+    })
+    if (changedTables.length > 0) throw tableChanged(changedTables)
+    ctx.set('Cache-Control', 'no-store')
+    ctx.body = { status: isReadOnly ? 'read-only' : 'ok' }
+  }
+
+/** The path of each probe, and its handler. */
+export const probesOf = (service: Service): Readonly<Record<string, Handler>> => ({
+  '/livez': live,
+  '/readyz': ready(service),
+})
 
 export type Handler = (ctx: AppContext) => Promise<void> | void
 

@@ -5,9 +5,8 @@ import type { Duplex } from 'node:stream'
 import { methodNotAllowed } from '../contract/errors.js'
 import { batchPerTick } from '../process/batchPerTick.js'
 import type { App } from './app.js'
-import { connectionsOf } from './connections.js'
-import { probeClient } from './departedClients.js'
-import { type ParserError, parserFault, refusalSender, requestFault } from './refusals.js'
+import { connectionsOf, probeClient } from './connections.js'
+import { type ParserError, parserError, refusalSender, requestError } from './refusals.js'
 
 interface Listening {
   /** The address, without a path. */
@@ -45,10 +44,10 @@ const serverOf = ({ handle, logRequest }: App, isStopping: () => boolean, sendTi
     const connection = connections.of(request.socket)
     if (connection.isRefused) return
     connection.newest = response
-    const fault = requestFault(request)
-    if (fault) {
+    const error = requestError(request)
+    if (error) {
       connection.isRefused = true
-      refuse.toRequest(response, fault, fault.message)
+      refuse.toRequest(response, error, error.message)
     } else connections.add(response)
   }
 
@@ -71,10 +70,10 @@ const serverOf = ({ handle, logRequest }: App, isStopping: () => boolean, sendTi
     if (response && !response.req.complete) {
       // One response per request: the client would take a second one for the response to its next request.
       if (response.headersSent) socket.destroy()
-      else refuse.toRequest(response, parserFault(error, true), reason)
+      else refuse.toRequest(response, parserError(error, true), reason)
       return
     }
-    afterEarlierResponses(socket, () => refuse.toSocket(socket, parserFault(error, false), reason))
+    afterEarlierResponses(socket, () => refuse.toSocket(socket, parserError(error, false), reason))
   }
 
   const limits = { requestTimeout: 30_000, headersTimeout: 10_000, connectionsCheckingInterval: 1_000 }
@@ -99,12 +98,12 @@ const serverOf = ({ handle, logRequest }: App, isStopping: () => boolean, sendTi
   })
   server.on('connect', (request, socket: Socket) => {
     // A tunnel is not a resource of the service.
-    const fault = methodNotAllowed('CONNECT', 'GET, HEAD, OPTIONS, POST')
+    const error = methodNotAllowed('CONNECT', 'GET, HEAD, OPTIONS, POST')
     connections.of(socket).isRefused = true
     // Node has let go of the connection, on which earlier responses may still be sent.
     socket.on('drain', () => connections.of(socket).current?.emit('drain'))
     socket.setTimeout(sendTimeout, () => socket.destroy())
-    afterEarlierResponses(socket, () => refuse.toSocket(socket, fault, fault.message, request))
+    afterEarlierResponses(socket, () => refuse.toSocket(socket, error, error.message, request))
   })
   return server
 }

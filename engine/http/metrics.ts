@@ -1,8 +1,34 @@
-/** The Prometheus metrics of this process. Those of the engine begin with `registry_`. */
+/** The Prometheus metrics of this process, and the port that serves them. Those of the engine begin with `registry_`. */
+
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
-import { Counter, collectDefaultMetrics, Gauge, Histogram } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, register } from 'prom-client'
 import type { PoolStats, Storage } from '../storage/storage.js'
 import type { InFlight, OnRequest } from './requestLog.js'
+
+/** Serves metrics, by default those of this process; returns their address. */
+export const serveMetrics = async (
+  host: string,
+  port: number,
+  read: () => Promise<string> = () => register.metrics(),
+): Promise<string> => {
+  const server = createServer(async ({ url, method }, response) => {
+    if (url !== '/metrics' || (method !== 'GET' && method !== 'HEAD')) return void response.writeHead(404).end()
+    try {
+      const text = await read()
+      response.writeHead(200, { 'Content-Type': register.contentType }).end(text)
+    } catch {
+      response.writeHead(503).end()
+    }
+  })
+  server.unref()
+  server.listen(port, host)
+  await once(server, 'listening')
+  const { port: bound } = server.address() as AddressInfo
+  return `http://${host.includes(':') ? `[${host}]` : host}:${bound}/metrics`
+}
 
 const buckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 
@@ -46,47 +72,52 @@ interface Measured {
   readonly build: Readonly<Record<string, string>>
 }
 
-/** A counter whose value is read when it is scraped. */
-const readCounter = (name: string, help: string, read: () => number): void => {
-  new Counter({
+/** A metric whose value is read when it is scraped; the values of several workers are added. */
+const readMetric = (name: string, help: string, read: () => number): void => {
+  const Metric = name.endsWith('_total') ? Counter : Gauge
+  new Metric({
     name,
     help,
-    collect() {
+    collect(this: Counter | Gauge) {
       this.reset()
       this.inc(read())
     },
   })
 }
 
-/** A gauge whose value is read when it is scraped; the values of several workers are added. */
-const readGauge = (name: string, help: string, read: () => number): void => {
+const registerCache = ({ storage }: Measured): void => {
+  const cache = () => storage.stats().cache
+  readMetric('registry_cache_hits_total', 'Reads answered from the response cache.', () => cache().hits)
+  readMetric('registry_cache_misses_total', 'Reads not answered from the response cache.', () => cache().misses)
+  readMetric('registry_cache_entries', 'Responses in the cache.', () => cache().entries)
+  readMetric('registry_cache_bytes', 'Memory of the cached responses, about.', () => cache().bytes)
+}
+
+/** A gauge with a label, whose values are read when it is scraped. */
+const readGauge = (
+  name: string,
+  help: string,
+  label: string,
+  read: () => Iterable<readonly [string, number]> | Promise<Iterable<readonly [string, number]>>,
+  aggregator: 'sum' | 'first' = 'sum',
+): void => {
   new Gauge({
     name,
     help,
-    collect() {
-      this.set(read())
+    labelNames: [label],
+    aggregator,
+    async collect() {
+      this.reset()
+      for (const [key, value] of await read()) this.set({ [label]: key }, value)
     },
   })
 }
 
-const registerCache = ({ storage }: Measured): void => {
-  const cache = () => storage.stats().cache
-  readCounter('registry_cache_hits_total', 'Reads answered from the response cache.', () => cache().hits)
-  readCounter('registry_cache_misses_total', 'Reads not answered from the response cache.', () => cache().misses)
-  readGauge('registry_cache_entries', 'Responses in the cache.', () => cache().entries)
-  readGauge('registry_cache_bytes', 'Memory of the cached responses, about.', () => cache().bytes)
-}
-
 const registerPools = ({ storage }: Measured): void => {
   const gauge = (name: string, help: string, read: (pool: PoolStats) => number) =>
-    new Gauge({
-      name,
-      help: `${help}, by part: requests, or checks of table versions.`,
-      labelNames: ['part'],
-      collect() {
-        for (const pool of storage.stats().pools) this.set({ part: pool.part }, read(pool))
-      },
-    })
+    readGauge(name, `${help}, by part: requests, or checks of table versions.`, 'part', () =>
+      storage.stats().pools.map((pool) => [pool.part, read(pool)] as const),
+    )
   gauge('registry_pool_size', 'PostgreSQL: most connections', ({ size }) => size)
   gauge('registry_pool_open', 'PostgreSQL: open connections', ({ open }) => open)
   gauge('registry_pool_in_use', 'PostgreSQL: connections in use', ({ inUse }) => inUse)
@@ -116,23 +147,15 @@ const registerProcess = ({ storage, inFlight, build }: Measured): void => {
       this.set(build, 1)
     },
   })
-  readGauge('registry_http_requests_in_flight', 'Requests without a complete response.', () => inFlight.count)
-  readGauge('registry_workers', 'Processes that serve.', () => 1)
+  readMetric('registry_http_requests_in_flight', 'Requests without a complete response.', () => inFlight.count)
+  readMetric('registry_workers', 'Processes that serve.', () => 1)
   registerRestarts(() => ({ thread: storage.stats().threadRestarts, process: 0 }))
 }
 
 const registerRows = ({ storage }: Measured): void => {
   const counts = promptCounts(storage)
-  new Gauge({
-    name: 'registry_rows',
-    help: 'Rows, by resource.',
-    labelNames: ['resource'],
-    aggregator: 'first',
-    async collect() {
-      this.reset()
-      for (const [{ path }, rows] of await counts()) this.set({ resource: path }, rows)
-    },
-  })
+  const rows = async () => [...(await counts())].map(([{ path }, count]) => [path, count] as const)
+  readGauge('registry_rows', 'Rows, by resource.', 'resource', rows, 'first')
 }
 
 /** Registers the metrics of this process; the returned function counts a request. */

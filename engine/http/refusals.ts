@@ -6,8 +6,7 @@ import { badRequest, type HttpError, hostUnclear, payloadTooLarge } from '../con
 import { bodyLimit } from '../contract/rowBody.js'
 import { commonHeaders } from './commonHeaders.js'
 import { jsonType } from './conditional.js'
-import { type OnRequest, requestIdOf } from './requestLog.js'
-import { traceOf } from './traceContext.js'
+import { type OnRequest, requestIdOf, traceOf } from './requestLog.js'
 
 /** A name, an IPv4 or an IPv6 address, and perhaps a port. A comma would be two hosts that a proxy joined. */
 const hostGrammar = /^(?:[\w.~%!$&'()*+;=-]+|\[[\w:.%~-]+\])(?::\d*)?$/
@@ -24,7 +23,7 @@ const hasValidHost = ({ headers, rawHeaders, httpVersion }: IncomingMessage): bo
 }
 
 /** Why a request that the parser accepted must not be handled. */
-export const requestFault = (request: IncomingMessage): HttpError | undefined => {
+export const requestError = (request: IncomingMessage): HttpError | undefined => {
   if (request.httpVersionMajor !== 1) return badRequest(505, 'The service speaks HTTP/1.1 only.')
   if (!hasValidHost(request)) return hostUnclear()
   const coding = request.headers['transfer-encoding']?.toLowerCase()
@@ -50,7 +49,7 @@ const isInRequestLine = ({ rawPacket, bytesParsed = 0 }: ParserError): boolean =
 }
 
 /** The cause of a parser error, in words; `isInBody` says whether the headers had arrived. */
-export const parserFault = (error: ParserError, isInBody: boolean): HttpError => {
+export const parserError = (error: ParserError, isInBody: boolean): HttpError => {
   const { code, reason = 'malformed request' } = error
   switch (code) {
     case 'ERR_HTTP_REQUEST_TIMEOUT':

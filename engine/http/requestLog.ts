@@ -1,15 +1,41 @@
-/** Request id, Server-Timing and one log line per request. */
+/** Request id, trace context, Server-Timing and one log line per request. */
+
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import type { Middleware, ParameterizedContext } from 'koa'
 import type { Logger } from 'pino'
 import type { HttpError } from '../contract/errors.js'
-import { requestId } from '../contract/headers.js'
-import { replayedHeader } from '../contract/idempotency.js'
+import { replayedHeader, requestId } from '../contract/headers.js'
 import { batchPerTick } from '../process/batchPerTick.js'
-import { currentRequest } from './currentRequest.js'
-import { type TraceContext, traceOf } from './traceContext.js'
+
+/** Entered only if the debug log is on: it costs every request some microseconds. */
+export const currentRequest = new AsyncLocalStorage<string>()
+
+/** The ids by which tracing tools find the trace and the caller's span. */
+export interface TraceContext {
+  readonly traceId: string
+  readonly parentId: string
+}
+
+/** Version, trace id, parent id and flags; only versions after 00 may have more. */
+const format = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-[!-~]*)?$/
+
+const isZero = (id: string): boolean => /^0+$/.test(id)
+
+/** Parses a header; undefined if it is not valid, so that it is ignored as the standard asks. */
+export const parseTraceparent = (header: string): TraceContext | undefined => {
+  const [, version, traceId = '', parentId = '', more] = format.exec(header) ?? []
+  if (version === undefined || version === 'ff' || (version === '00' && more !== undefined)) return undefined
+  return isZero(traceId) || isZero(parentId) ? undefined : { traceId, parentId }
+}
+
+/** The trace of a request, if it has a valid one. */
+export const traceOf = ({ headers }: IncomingMessage): TraceContext | undefined => {
+  const { traceparent } = headers
+  return typeof traceparent === 'string' ? parseTraceparent(traceparent) : undefined
+}
 
 export interface State {
   /** The times at which a read was parsed and its query finished, in milliseconds, for Server-Timing. */

@@ -2,17 +2,15 @@
 import Router from '@koa/router'
 import type { Middleware } from 'koa'
 import { methodNotAllowed } from '../contract/errors.js'
-import type { Operation } from '../contract/operation.js'
+import type { Operation } from '../contract/operations.js'
 import { basePath, docsPath } from '../contract/service.js'
 import { patchTypes } from './body.js'
 import { preflightHeaders } from './commonHeaders.js'
-import { sendTagged } from './conditional.js'
+import { fixedBody, sendTagged, taggedBody } from './conditional.js'
 import { docsAssets, docsHeaders } from './docs.js'
 import { explorerRoutes } from './explorer.js'
-import { type Handler, handlerOf, type Service } from './handlers.js'
-import { probesOf } from './probes.js'
+import { type Handler, handlerOf, probesOf, type Service } from './handlers.js'
 import type { AppContext, State } from './requestLog.js'
-import { fixedBody, taggedBody } from './taggedBody.js'
 
 /** The index has a path with and without a slash; every other path has one spelling. */
 const pathsOf = (path: string): string[] =>

@@ -1,26 +1,23 @@
-/** The metrics of all worker processes, added up in their supervisor. */
+/**
+ * The metrics of all worker processes, added up in their supervisor. Not prom-client's own clusterMetrics(): it forgets the counts of
+ * dead workers, and a worker that hangs fails the whole scrape.
+ */
 import cluster, { type Worker } from 'node:cluster'
+import { once } from 'node:events'
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue, register } from 'prom-client'
 import { registerRestarts } from './metrics.js'
 
 type Metrics = readonly MetricObjectWithValues<MetricValue<string>>[]
 
-interface Message {
-  readonly type: string
-  readonly metrics: Metrics
-}
-
-const [requestType, replyType] = ['registry:metrics', 'registry:metrics:reply']
+const question = 'registry:metrics'
 
 /** How long a worker may take to reply, in milliseconds; after that, its last known metrics are used. */
 const replyTimeoutMs = 1_000
 
 /** Replies to the supervisor of this worker. */
 export const replyToSupervisor = (): void => {
-  process.on('message', async ({ type }: Message) => {
-    if (type !== requestType) return
-    const metrics = await register.getMetricsAsJSON()
-    process.send?.({ type: replyType, metrics } satisfies Message)
+  process.on('message', async (message) => {
+    if (message === question) process.send?.({ metrics: await register.getMetricsAsJSON() })
   })
 }
 
@@ -43,26 +40,14 @@ export const workerMetrics = (restarts: () => number): (() => Promise<string>) =
     newest.delete(id)
     if (last) ended = add(ended, last)
   })
+  cluster.on('message', (worker, { metrics }: { metrics?: Metrics }) => {
+    if (metrics) newest.set(worker.id, metrics)
+  })
 
-  const ask = (worker: Worker): Promise<void> =>
-    new Promise((resolve) => {
-      const finish = (): void => {
-        clearTimeout(timer)
-        worker.off('message', onMessage)
-        worker.off('exit', finish)
-        resolve()
-      }
-      const onMessage = ({ type, metrics }: Message): void => {
-        if (type !== replyType) return
-        newest.set(worker.id, metrics)
-        finish()
-      }
-      const timer = setTimeout(finish, replyTimeoutMs)
-      worker.on('message', onMessage)
-      worker.on('exit', finish)
-      worker.send({ type: requestType }, (error) => error && finish())
-    })
-
+  const ask = async (worker: Worker): Promise<void> => {
+    worker.send(question, () => {})
+    await once(worker, 'message', { signal: AbortSignal.timeout(replyTimeoutMs) }).catch(() => {})
+  }
   return async () => {
     const workers = (Object.values(cluster.workers ?? {}) as Worker[]).filter((worker) => worker.isConnected())
     await Promise.all(workers.map(ask))

@@ -135,18 +135,30 @@ test('pages load files of this host only, and no inline script or style', async 
   }
 })
 
-test('the files of the pages are small, tagged, and the only ones', async () => {
+test('the files of the pages are small, immutable, and the only ones', async () => {
   let bytes = 0
+  const [, folder = ''] = /href="(\/explore\/assets\/[0-9a-f]{12})\/explorer\.css"/.exec(await page('/')) ?? []
   for (const name of ['explorer.css', 'explorer.js', 'navigate.js', 'combobox.js', 'create.js', 'icon.svg']) {
-    const { status, headers } = await send(`/explore/assets/${name}`, { headers: { 'accept-encoding': 'br' } })
+    const { status, headers } = await send(`${folder}/${name}`, { headers: { 'accept-encoding': 'br' } })
     assert.is(status, 200, name)
-    assert.ok(headers.etag)
+    assert.is(headers['cache-control'], 'public, max-age=31536000, immutable')
     bytes += Number(headers['content-length'])
   }
   assert.ok(bytes < 25_000, `${bytes} bytes`)
   assert.is((await send('/favicon.ico')).headers['content-type'], 'image/svg+xml; charset=utf-8')
-  for (const path of ['..%2fhtml.js', '../html.js', 'assets.js', '', '.']) {
-    assert.is((await send(`/explore/assets/${path}`)).status, 404, path)
+  for (const path of [
+    '..%2fhtml.js',
+    '../html.js',
+    'assets.js',
+    '',
+    '.',
+    '0123456789ab/explorer.css',
+    'explorer.css',
+  ]) {
+    for (const base of [folder, '/explore/assets']) {
+      const isKnown = base === folder && path === 'explorer.css'
+      assert.is((await send(`${base}/${path}`)).status, isKnown ? 200 : 404, path)
+    }
   }
 })
 

@@ -68,11 +68,11 @@ test('bounds and defaults: of parameters and of the fields of a body', async () 
 test('filter: operations by their tag or path', async () => {
   const { page, problems, close } = await open()
   await page.fill('.operation-filter-input', 'LEAVE')
-  await page.locator('.opblock', { hasText: '/v1/employees' }).first().waitFor({ state: 'detached' })
+  await page.locator('.opblock', { hasText: '/api/v1/employees' }).first().waitFor({ state: 'detached' })
   assert.equal(await page.locator('.opblock .opblock-summary-path').allTextContents(), [
-    '/v1/leave',
-    '/v1/leave',
-    '/v1/leave/{item_id}',
+    '/api/v1/leave',
+    '/api/v1/leave',
+    '/api/v1/leave/{item_id}',
   ])
   assert.equal(problems, [])
   await close()

@@ -3,7 +3,7 @@ import { request } from 'node:http'
 import { connect } from 'node:net'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { parseTraceparent } from '../../engine/http/traceContext.js'
+import { parseTraceparent } from '../../engine/http/requestLog.js'
 import { freshUrl } from '../support/database.js'
 import { startProcess } from '../support/process.js'
 

@@ -1,8 +1,7 @@
 /** Several processes, and other programs, on one PostgreSQL database: races, keys, counts and ids. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Resource, RowValues } from '../../engine/descriptor/registry.js'
-import { newRow } from '../../engine/descriptor/registry.js'
+import { newRow, type Resource, type RowValues } from '../../engine/descriptor/registry.js'
 import { openStorage } from '../../engine/storage/open.js'
 import type { Outcome } from '../../engine/storage/write.js'
 import { storageOptions } from '../../support/storageOptions.js'

@@ -4,17 +4,19 @@ import { load } from './navigate.js'
 /** The write token: in this variable and nowhere else. */
 let token = ''
 
-const numberGrammar = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/
+const literal = /^(true|false|-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?)$/
 
-/** Numbers are sent as typed, so that no digit is lost; the API refuses what is not a number. */
-const jsonOf = (input) => {
-  const text = input.value.trim()
-  return input.dataset.kind !== 'text' && numberGrammar.test(text) ? text : JSON.stringify(input.value)
+/** Numbers are sent as typed, so that no digit is lost, and times in UTC; the API refuses what is neither. */
+const jsonOf = ({ type, checked, value, dataset: { json } }) => {
+  const text = value.trim()
+  if (type === 'checkbox') return String(checked)
+  if (json === 'time' && text) return JSON.stringify(`${text.padEnd(19, ':00')}Z`)
+  return json === 'literal' && literal.test(text) ? text : JSON.stringify(value)
 }
 
-/** The body; fields that are left empty are left out, and get their defaults. */
+/** The body; fields that are left empty are left out, and get their defaults. What a browser cannot read is sent as an empty text. */
 const bodyOf = (inputs) => {
-  const filled = inputs.filter(({ value }) => value !== '')
+  const filled = inputs.filter(({ value, validity }) => value !== '' || validity.badInput)
   return `{${filled.map((input) => `${JSON.stringify(input.name)}:${jsonOf(input)}`).join(',')}}`
 }
 

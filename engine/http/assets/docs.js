@@ -40,10 +40,19 @@ const defaults = ({ React: { createElement, Fragment } }) => ({
   },
 })
 
+/** Shows the paths with the base path, which Swagger UI has in the list of servers only. */
+const withBasePath = (response) => {
+  if (!response.url.endsWith(docs.dataset.url)) return response
+  const { servers, paths, ...spec } = JSON.parse(response.text)
+  const joined = Object.entries(paths).map(([path, item]) => [servers[0].url + path, item])
+  return { ...response, text: JSON.stringify({ ...spec, servers: [{ url: '/' }], paths: Object.fromEntries(joined) }) }
+}
+
 const docs = document.getElementById('docs')
 window.SwaggerUIBundle({
   url: docs.dataset.url,
   domNode: docs,
+  responseInterceptor: withBasePath,
   plugins: [accessibility, defaults],
   deepLinking: true,
   displayRequestDuration: true,
