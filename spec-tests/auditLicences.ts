@@ -9,4 +9,4 @@ const command = {
   example: 'npm run audit:licences',
 }
 
-await runCommand(command, () => runTests(['licences.test.js']))
+await runCommand(command, () => runTests(['project/licences.test.js']))

@@ -10,7 +10,7 @@ const mapValues = (object: unknown, change: (value: Json) => unknown): Json =>
 
 /** Swagger 2.0 has neither the type `null` nor unions: nullable becomes an extension, a union any value. */
 const schema = (source: Json): Json => {
-  const { $ref, type, anyOf, properties, items, additionalProperties, examples: _, ...rest } = source
+  const { $ref, type, anyOf, properties, items, additionalProperties, enum: values, examples: _, ...rest } = source
   if (typeof $ref === 'string') return { $ref: $ref.replace('#/components/schemas/', '#/definitions/') }
   if (anyOf) return rest
   const isNullable = Array.isArray(type)
@@ -19,6 +19,7 @@ const schema = (source: Json): Json => {
     type: isNullable ? type.find((one) => one !== 'null') : type,
     'x-nullable': isNullable || undefined,
     ...rest,
+    enum: Array.isArray(values) ? values.filter((value) => value !== null) : undefined,
     properties: properties && mapValues(properties, schema),
     items: items && schema(asObject(items)),
     additionalProperties: typeof additionalProperties === 'object' ? true : additionalProperties,

@@ -26,6 +26,7 @@ const startOnce = async (): Promise<string> => {
   const messages = output.split('\n').filter((line) => line.startsWith('{'))
   return messages
     .map((line) => (JSON.parse(line) as { msg: string }).msg)
+    .filter((message) => !message.startsWith('Stopped'))
     .join('\n')
     .replaceAll(/127\.0\.0\.1:\d+/g, '127.0.0.1:3000')
 }

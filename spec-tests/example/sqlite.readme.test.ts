@@ -105,7 +105,7 @@ const examples: Record<string, string> = {
   'npm run new -- PATH FIELD …': 'npm run new -- trainings title:text! hours:number',
   'npm run contract': 'npm run contract -- --accept && npm run contract',
   'npm run introspect -- DATABASE': 'npm run introspect -- sqlite:data/inventory.sqlite',
-  'npm test -- NAME': 'npm test -- caseFold',
+  'npm test -- NAME …': 'npm test -- caseFold',
   'npm test -- search': 'npm test -- options',
 }
 

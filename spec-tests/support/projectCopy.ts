@@ -38,10 +38,12 @@ export const projectCopy = ({ hasTests = false, isDeployed = false } = {}): Proj
   const { path, remove } = temporaryFolder('project')
   const names = ['server.ts', 'product.ts', 'package.json', 'tsconfig.json', 'biome.json', '.gitignore']
   const sources = ['engine', 'cli', 'support', 'scripts', ...(hasTests ? ['spec-tests', 'stress', 'bench'] : [])]
+  // What is true of the example alone does not compile without its resources.
+  const left = isDeployed ? /\/(?:node_modules|data)(?:\/|$)/ : /\/(?:node_modules|data|spec-tests\/example)(?:\/|$)/
   for (const name of [...names, ...sources, ...(isDeployed ? ['resources', 'seeds'] : [])]) {
     cpSync(join(root, name), join(path, name), {
       recursive: true,
-      filter: (file) => !/\/(?:node_modules|data)(?:\/|$)/.test(file.slice(root.length)),
+      filter: (file) => !left.test(file.slice(root.length)),
     })
   }
   if (!isDeployed) copyOffice(path)
