@@ -10,7 +10,17 @@ const suffix = '.test.js'
 
 /** Files that test no resource of their own and take long: only a run with --all, or one that names them, has them. */
 const slow = new Set([
-  ...['build', 'commands', 'docsPage.browser', 'explorer.browser', 'large', 'legal', 'progress'],
+  ...[
+    'build',
+    'changingResource',
+    'commands',
+    'contract.command',
+    'dev',
+    'docsPage.browser',
+    'explorer.browser',
+    'form.browser',
+  ],
+  ...['large', 'legal', 'metrics', 'new', 'probes', 'progress', 'resourceCommands'],
   ...['sqlite.faults', 'sqlite.fuzz', 'sqlite.readme', 'sqlite.torture'],
 ])
 

@@ -23,6 +23,8 @@ export class Refusal {
 /** What a database does with a kind: its column type, SQL over a quoted column, and conversions. */
 export interface Column {
   readonly type: string
+  /** Other names of types whose values are of this kind, as the catalogue of the database prints them. */
+  readonly alsoTypes?: readonly string[]
   /** Whether the column has a value of the kind; by default the type of the column makes sure. Any other value is served as null. */
   readonly isValue?: (column: string) => string
   /** The value as JSON; by default the database's own. */
@@ -59,6 +61,8 @@ export interface KindEntry {
   readonly isText?: true
   /** The nth sample value; different for each n. */
   readonly sample: (n: number, name: string) => string | number | boolean
+  /** Which values of other kinds convert to it, to complete the sentence "… convert". */
+  readonly convertible: string
   /** JSON texts that are not values of the kind. */
   readonly wrong: readonly string[]
   /** The control of a form: the type of its input, or `select` for true and false. */
@@ -119,7 +123,13 @@ export const kinds = {
     isText: true,
     sqlite: { type: 'text', isValue: (column) => `typeof(${column}) = 'text'` },
     // Another program may have made the column jsonb, or padded it with spaces.
-    postgres: { type: 'text', json: (column) => `${column}::text` },
+    postgres: {
+      type: 'text',
+      // The texts of jsonb and uuid are what the server prints.
+      alsoTypes: ['character varying', 'character', 'jsonb', 'json', 'uuid'],
+      json: (column) => `${column}::text`,
+    },
+    convertible: 'every value',
     sample: (n, name) => `${name}-${n} Ünïcode`,
     wrong: ['1', 'true', '[]', '{}', '"\\u0000"', '"\\ud800"'],
     input: 'text',
@@ -137,7 +147,8 @@ export const kinds = {
       return typeof value === 'string' ? new Refusal(value, integerMessages[value]) : value
     },
     sqlite: { type: 'integer', isValue: (column) => `typeof(${column}) = 'integer'` },
-    postgres: { type: 'bigint', read: exactInteger },
+    postgres: { type: 'bigint', alsoTypes: ['smallint', 'integer'], read: exactInteger },
+    convertible: 'only integers between -9007199254740991 and 9007199254740991, written without leading zeros,',
     sample: (n) => firstSample + n,
     wrong: ['"7"', '1.5', 'true', '[]', '{}', '9007199254740993', '1e999'],
     input: 'number',
@@ -157,11 +168,13 @@ export const kinds = {
     },
     postgres: {
       type: 'double precision',
+      alsoTypes: ['real', 'numeric'],
       isValue: (column) => `${column}::double precision not in ('NaN', 'Infinity', '-Infinity')`,
       // A zero needs no sign.
       json: (column) => `${column}::double precision + 0`,
       read: Number,
     },
+    convertible: 'only numbers in their shortest spelling, which a double stores exactly,',
     sample: (n) => n + 0.5,
     wrong: ['"1.5"', 'true', '[]', '{}', '1e999', '1.0000000000000000001'],
     input: 'number',
@@ -185,6 +198,7 @@ export const kinds = {
       read: Boolean,
     },
     postgres: { type: 'boolean', read: (text: string) => text === 't' },
+    convertible: 'only true and false, or 1 and 0,',
     sample: (n) => n % 2 === 0,
     wrong: ['"true"', '1', '0', '[]', '{}'],
     input: 'checkbox',
@@ -207,6 +221,7 @@ export const kinds = {
       isValue: (column) => `${column} between '0001-01-01' and '9999-12-31'`,
       json: (column) => `to_char(${column}, 'YYYY-MM-DD')`,
     },
+    convertible: 'only days such as 2026-03-01',
     sample: (n) => nthDay(n).slice(0, 10),
     wrong: [
       '1',
@@ -242,9 +257,11 @@ export const kinds = {
     },
     postgres: {
       type: 'timestamptz(3)',
+      alsoTypes: ['timestamp with time zone'],
       isValue: (column) => `${column} between '0001-01-01 00:00:00Z' and '9999-12-31 23:59:59.999Z'`,
       json: (column) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
     },
+    convertible: 'only times such as 2026-03-01T09:30:00Z',
     sample: (n) => nthDay(n),
     wrong: [
       '1',

@@ -32,4 +32,4 @@ export const compile = (query: Knex.QueryBuilder | Knex.Raw): Statement => {
 
 /** The values of a statement's parameters; a missing one is null. Both databases take 1 and 0 for a boolean. */
 export const bind = ({ parameters }: Statement, values: Readonly<Record<string, unknown>>): unknown[] =>
-  parameters.map((name) => (typeof values[name] === 'boolean' ? Number(values[name]) : (values[name] ?? null)))
+  parameters.map((name) => values[name] ?? null)

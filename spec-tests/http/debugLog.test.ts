@@ -65,7 +65,7 @@ test('each statement has its SQL time, under the id of its request', () => {
     const timed = debug.filter((line) => line.id === id && typeof line['sql_ms'] === 'number')
     assert.ok(timed.length > 0, `${id}: ${JSON.stringify(debug.filter((line) => line.id === id))}`)
   }
-  assert.is(of('create', 'create').length, 1)
+  assert.is(of('create', 'insert').length, 1)
 })
 
 test('the plan of the database is logged when a statement is first used', () => {

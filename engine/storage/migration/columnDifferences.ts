@@ -4,7 +4,7 @@ import type { Field, GivenValue, Registry, Resource } from '../../descriptor/reg
 import { refusalOf } from '../../descriptor/valueRules.js'
 import { tableNameOf } from '../schema.js'
 import type { CatalogueColumn, CatalogueTable, ColumnShape } from './catalogue.js'
-import { convert, convertible } from './conversions.js'
+import { convert } from './conversions.js'
 import { type Approvals, applyCommand, type Difference } from './difference.js'
 import type { MigrationDialect } from './migrationDialect.js'
 import { exampleRows, idsOf, maxExamples, rowCount, valuesOf } from './rowChecks.js'
@@ -66,7 +66,7 @@ const compareKind = async (
     return { shape, differences: [] }
   const what = `the field is of kind ${kind}, but the column is of type ${column.type}`
   const refused = (message: string) => {
-    const advice = `Correct them${database.correctedWith} (${convertible[kind]} convert), or make the field ${from}() again.`
+    const advice = `Correct them${database.correctedWith} (${kindOf(kind).convertible} convert), or make the field ${from}() again.`
     return { shape, differences: [blocked(comparison, name, `${what}, and ${message}.`, advice)] }
   }
   const wrong = values.filter((_, n) => converted[n] === undefined)

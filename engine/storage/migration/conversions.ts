@@ -2,16 +2,6 @@
 import { isValueOf, type Kind, kindOf } from '../../descriptor/kinds.js'
 import type { GivenValue } from '../../descriptor/registry.js'
 
-/** What a value must be to be converted, to complete the sentence "… convert". */
-export const convertible: Readonly<Record<Kind, string>> = {
-  text: 'every value',
-  integer: 'only integers between -9007199254740991 and 9007199254740991, written without leading zeros,',
-  number: 'only numbers in their shortest spelling, which a double stores exactly,',
-  boolean: 'only true and false, or 1 and 0,',
-  date: 'only days such as 2026-03-01',
-  timestamp: 'only times such as 2026-03-01T09:30:00Z',
-}
-
 const toNumber = (text: string, from: Kind, to: Kind): number | undefined => {
   const number = Number(text)
   // `007`, `1e3` and `1.50` are not the shortest form of their numbers.

@@ -1,5 +1,5 @@
 /** Reads the catalogue of PostgreSQL, and alters a table whose shape changes. */
-import type { Kind } from '../../descriptor/kinds.js'
+import { type Kind, kindNames } from '../../descriptor/kinds.js'
 import {
   type CatalogueTable,
   type ColumnShape,
@@ -11,27 +11,16 @@ import type { Execute } from '../migration/migrationDialect.js'
 import { literal, objectName, quoted } from '../schema.js'
 import { searchedColumn, columnOf as typeOf } from './schema.js'
 
-/** Columns of these types are served; the texts of jsonb and uuid are what the server prints. */
-export const kindsByType: Readonly<Record<string, Kind>> = {
-  smallint: 'integer',
-  integer: 'integer',
-  bigint: 'integer',
-  real: 'number',
-  'double precision': 'number',
-  numeric: 'number',
-  text: 'text',
-  'character varying': 'text',
-  character: 'text',
-  jsonb: 'text',
-  json: 'text',
-  uuid: 'text',
-  boolean: 'boolean',
-  date: 'date',
-  'timestamp with time zone': 'timestamp',
-}
-
 /** The type without its length or precision. */
 const plainType = (type: string): string => type.replace(/\(.*\)/, '')
+
+/** Columns of these types are served. */
+export const kindsByType: Readonly<Record<string, Kind>> = Object.fromEntries(
+  kindNames.flatMap((kind) => {
+    const { type, alsoTypes = [] } = typeOf(kind)
+    return [plainType(type), ...alsoTypes].map((name) => [name, kind])
+  }),
+)
 
 /** The comment on a column that no field used when another was added. */
 export const unusedComment = 'No field of the service uses this column.'
