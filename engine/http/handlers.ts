@@ -142,11 +142,11 @@ const storedRow = (
   { registry }: Service,
   resource: Resource,
   outcome: Outcome,
-  { values = {}, issues = [] }: { values?: RowValues; issues?: readonly Issue[] } = {},
+  { id = 0, values = {}, issues = [] }: { id?: number; values?: RowValues; issues?: readonly Issue[] },
 ) => {
   if ('id' in outcome) return outcome
   if ('mismatch' in outcome) throw bodyInvalid([keyReused()])
-  if ('isMissing' in outcome) throw rowNotFound(resource.name, 'this')
+  if ('isMissing' in outcome) throw rowNotFound(resource.name, String(id))
   if ('current' in outcome) throw preconditionFailed(`"${rowTag(outcome.current)}"`)
   if ('referencing' in outcome) throw referenced(resource.name, outcome.referencing)
   const found = outcome.conflicts.map(({ type, field }) => conflictIssue(registry, resource, type, field, values))
@@ -217,7 +217,7 @@ const update = (service: Service, { resource, route }: OperationOf<'update'>): H
       issues.length > 0
         ? { conflicts: await table.conflicts(values, id) }
         : await table.write({ kind: 'update', id, values, stamps: stampsOf(resource), ifMatch, idempotencyKey })
-    const stored = storedRow(service, resource, outcome, { values, issues })
+    const stored = storedRow(service, resource, outcome, { id, values, issues })
     ctx.set('Content-Location', `${basePath}/v1/${resource.path}/${id}`)
     sendStored(ctx, 200, stored)
   }
@@ -231,11 +231,8 @@ const remove = (service: Service, { resource, route }: OperationOf<'delete'>): H
     const issues: Issue[] = []
     const idempotencyKey = readIdempotencyKey(ctx, '', issues)
     if (issues.length > 0) throw bodyInvalid(issues)
-    sendStored(
-      ctx,
-      204,
-      storedRow(service, resource, await table.write({ kind: 'delete', id, ifMatch, idempotencyKey })),
-    )
+    const outcome = await table.write({ kind: 'delete', id, ifMatch, idempotencyKey })
+    sendStored(ctx, 204, storedRow(service, resource, outcome, { id }))
   }
 }
 

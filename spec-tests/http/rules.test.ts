@@ -1,0 +1,159 @@
+/** Kinds and rules of values: what is stored, and the issue of what is not, in bodies and in filters. */
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { boolean, date, defineResource, integer, number, text, timestamp } from '../../engine/descriptor/index.js'
+import { registryFrom } from '../support/registryFrom.js'
+import { startService } from '../support/service.js'
+
+const registry = registryFrom({
+  tasks: defineResource({
+    name: 'Task',
+    area: 'Tasks',
+    table: 'tasks',
+    fields: {
+      state: text({ oneOf: ['Pending', 'Approved'], filter: true }),
+      level: integer({ oneOf: [1, 2, 3], filter: true }),
+      days: number({ min: 0, max: 366 }),
+      count: integer({ min: 2, max: 5 }),
+      title: text({ minLength: 2, maxLength: 5 }),
+      code: text({ pattern: '[A-Z]{3}-\\d+', maxLength: 20, example: 'ABC-1' }),
+      done: boolean({ filter: true }),
+      due: date({ min: '2026-01-01', max: '2026-12-31', filter: true }),
+      at: timestamp({ min: '2026-01-01T00:00:00Z', filter: true }),
+    },
+    required: [],
+    create: true,
+  }),
+})
+const { create, get } = await startService({ registry })
+
+/** Values, and what is stored for each. */
+const stored: [field: string, values: readonly unknown[], as?: readonly unknown[]][] = [
+  ['state', ['Pending', 'Approved', null]],
+  ['level', [1, 3]],
+  ['days', [0, 366, 0.5]],
+  ['count', [2, 5]],
+  ['title', ['ab', 'abcde', '😀😀', '😀😀😀😀😀']],
+  ['code', ['ABC-1', 'XYZ-0123456789']],
+  ['done', [true, false, null]],
+  ['due', ['2026-01-01', '2026-12-31']],
+  [
+    'at',
+    ['2026-03-01T09:30:00Z', '2026-03-01t09:30:00.5z', '2026-03-01T09:30:00+02:00', '2028-02-29T23:59:59.999-00:30'],
+    ['2026-03-01T09:30:00.000Z', '2026-03-01T09:30:00.500Z', '2026-03-01T07:30:00.000Z', '2028-03-01T00:29:59.999Z'],
+  ],
+]
+
+/** Values, the type of their issue, its context, and its message. */
+const refused: [field: string, value: unknown, type: string, ctx: object | undefined, msg: string][] = [
+  [
+    'state',
+    'Aproved',
+    'enum',
+    { expected: ['Pending', 'Approved'] },
+    'state must be one of "Pending", "Approved"; "Aproved" is not. Did you mean "Approved"?',
+  ],
+  ['state', 5, 'string_type', undefined, 'state must be a string, not a number.'],
+  ['level', 4, 'enum', { expected: [1, 2, 3] }, 'level must be one of 1, 2, 3; 4 is not.'],
+  ['days', -0.5, 'greater_than_equal', { ge: 0 }, 'days must be at least 0; -0.5 is less.'],
+  ['days', 367, 'less_than_equal', { le: 366 }, 'days must be at most 366; 367 is more.'],
+  ['count', 1, 'greater_than_equal', { ge: 2 }, 'count must be at least 2; 1 is less.'],
+  ['title', '😀', 'string_too_short', { min_length: 2 }, 'title must have at least 2 characters; it has 1.'],
+  ['title', '😀'.repeat(6), 'string_too_long', { max_length: 5 }, 'title must have at most 5 characters; it has 6.'],
+  [
+    'code',
+    'x'.repeat(900_000),
+    'string_too_long',
+    { max_length: 20 },
+    'code must have at most 20 characters; it has 900000.',
+  ],
+  [
+    'code',
+    'ABC-1 ',
+    'string_pattern_mismatch',
+    { pattern: '[A-Z]{3}-\\d+' },
+    'code must match [A-Z]{3}-\\d+; "ABC-1 " does not.',
+  ],
+  ['done', 'true', 'bool_type', undefined, 'done must be true or false, not a string.'],
+  ['due', 5, 'date_type', undefined, 'due must be a date such as "2026-03-01", not a number.'],
+  ['due', 'tomorrow', 'date_parsing', undefined, 'due must be a date such as "2026-03-01"; "tomorrow" is not.'],
+  ['due', '2026-02-29', 'date_parsing', undefined, 'due must be a date such as "2026-03-01"; "2026-02-29" is not.'],
+  [
+    'due',
+    '2025-12-31',
+    'greater_than_equal',
+    { ge: '2026-01-01' },
+    'due must be 2026-01-01 or later; 2025-12-31 is earlier.',
+  ],
+  ['at', true, 'datetime_type', undefined, 'at must be a time such as "2026-03-01T09:30:00Z", not a boolean.'],
+  [
+    'at',
+    '2026-01-01T00:59:59+01:00',
+    'greater_than_equal',
+    { ge: '2026-01-01T00:00:00Z' },
+    'at must be 2026-01-01T00:00:00Z or later; 2026-01-01T00:59:59+01:00 is earlier.',
+  ],
+]
+
+const test = suite('kinds and rules')
+
+for (const [field, values, as = values] of stored) {
+  test(`${field} stores what its rules allow`, async () => {
+    for (const [n, value] of values.entries()) {
+      const created = await create('tasks', { [field]: value })
+      assert.is(created.status, 201, created.text)
+      assert.is(created.body[field], as[n])
+      assert.equal((await get(`/v1/tasks/${created.body.id}`)).body, created.body)
+    }
+  })
+}
+
+for (const [field, value, type, ctx, msg] of refused) {
+  test(`${field} refuses ${JSON.stringify(value).slice(0, 40)}: ${type}`, async () => {
+    const response = await create('tasks', { [field]: value })
+    assert.is(response.status, 422)
+    assert.equal(response.body.error.details.issues, [{ type, loc: ['body', field], msg, ...(ctx && { ctx }) }])
+  })
+}
+
+test('filters find values of every kind, and refuse what no row can have', async () => {
+  const row = { state: 'Approved', level: 2, done: true, due: '2026-05-05', at: '2026-05-05T10:00:00Z' }
+  const { body } = await create('tasks', row)
+  for (const query of [
+    'state=Approved&level=2',
+    'done=true&due=2026-05-05',
+    'at=2026-05-05T12:00:00%2B02:00',
+    'at=2026-05-05T12:00:00+02:00',
+  ]) {
+    const found = (await get(`/v1/tasks?limit=200&${query}`)).body.data
+    assert.ok(
+      found.some(({ id }: { id: number }) => id === body.id),
+      query,
+    )
+  }
+  for (const [name, input, type] of [
+    ['state', 'Aproved', 'enum'],
+    ['level', '4', 'enum'],
+    ['level', 'x', 'int_parsing'],
+    ['done', '1', 'bool_parsing'],
+    ['due', '2026-02-30', 'date_parsing'],
+    ['at', '2026-05-05', 'datetime_parsing'],
+  ] as const) {
+    const refusal = await get(`/v1/tasks?${name}=${input}`)
+    assert.is(refusal.status, 422)
+    assert.equal([refusal.body.detail[0].type, refusal.body.detail[0].loc], [type, ['query', name]])
+  }
+})
+
+test('the documents state the rules', async () => {
+  const { TaskCreate } = (await get('/openapi.json')).body.components.schemas
+  const { state, level, days, title, code, done, due, at } = TaskCreate.properties
+  assert.equal(state.enum, ['Pending', 'Approved', null])
+  assert.equal(level.enum, [1, 2, 3, null])
+  assert.equal([days.minimum, days.maximum], [0, 366])
+  assert.equal([title.minLength, title.maxLength], [2, 5])
+  assert.is(code.pattern, '^(?:[A-Z]{3}-\\d+)$')
+  assert.equal([done.type, due.format, at.format], [['boolean', 'null'], 'date', 'date-time'])
+})
+
+test.run()
