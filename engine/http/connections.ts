@@ -41,6 +41,9 @@ export const maxWaiting = 32
 /** How many lines the parser gets at once; a request has two at least. The 64 KiB that Node reads at once may have 2,500 requests. */
 const maxLines = 2 * maxWaiting
 
+/** Input of this many bytes has too few requests to matter. */
+const shortInput = 1024
+
 const endOfSlice = (bytes: Buffer, from: number): number => {
   let end = from
   for (let lines = 0; lines < maxLines; lines++) {
@@ -79,6 +82,8 @@ export const connectionsOf = (handle: (response: ServerResponse) => void, sendTi
     const [parse] = socket.listeners('data') as [(bytes: Buffer) => void]
     socket.off('data', parse)
     socket.on('data', (bytes: Buffer) => {
+      // Almost every request arrives alone.
+      if (bytes.length <= shortInput && !isFull(connection) && !connection.isRefused) return parse(bytes)
       for (let at = 0; at < bytes.length && !connection.isRefused; ) {
         if (isFull(connection)) {
           socket.pause()
