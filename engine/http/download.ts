@@ -32,7 +32,7 @@ const rowOf = (json: string): Record<string, Value> => {
   return row
 }
 
-/** A function of its own, so that a download that waits for its client holds none of the strings. */
+/** A separate function, so that a download that waits for its client holds none of the strings. */
 const convert = (names: readonly string[], chunk: Uint8Array): Buffer => {
   const rows = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length).toString().split('\n').slice(0, -1)
   const lines = rows.map((json) => {

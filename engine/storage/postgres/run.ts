@@ -58,7 +58,7 @@ const tracing = (trace: Trace) => {
     }
 }
 
-/** Begins a transaction with settings of its own. */
+/** Begins a transaction that has its own settings. */
 const beginWith = (settings: SessionSettings): string => {
   const calls = Object.entries(settings).map((pair) => `set_config(${pair.map(escapeLiteral).join(', ')}, true)`)
   return `begin isolation level read committed; select ${calls.join(', ')}`
