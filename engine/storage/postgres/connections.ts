@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Pool, type PoolClient, type PoolConfig } from 'pg'
 import type { PoolOptions } from '../options.js'
 import { type Caller, OutcomeUnknown, type PoolStats, TimedOut, Unavailable } from '../storage.js'
-import type { Trace } from '../trace.js'
 import {
   committing,
   connectError,
@@ -74,11 +73,7 @@ const statsOf = (part: string, pool: Pool, waiting: number): PoolStats => {
 }
 
 /** Creates the pools; connections are opened on demand. */
-export const connectionsTo = (
-  server: Server,
-  { size, waitMs, idleMs, statementMs }: PoolOptions,
-  trace?: Trace,
-): Connections => {
+export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementMs }: PoolOptions): Connections => {
   const settings = {
     // The server applies both before a commit, not to the commit.
     statement_timeout: String(statementMs),
@@ -104,7 +99,7 @@ export const connectionsTo = (
   const pool = poolOf({ ...config, max: size })
   const limit = statementMs + grace
   const lateCommit = () => new OutcomeUnknown(`the commit has not ended within ${limit} ms`)
-  const { single, begin, inTransaction } = runnerFor(server, settings, trace)
+  const { single, begin, inTransaction } = runnerFor(server, settings)
   const slots = slotsOf(size)
   const paces = pacesOf()
   const withRetries = retrying(waitMs, size)

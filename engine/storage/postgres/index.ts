@@ -34,7 +34,7 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
       searchIndex: await setUp(found, registry, options),
     })),
   )
-  const connections = connectionsTo(server, options.pool, options.trace)
+  const connections = connectionsTo(server, options.pool)
   const [counts, ping] = [countsOf(registry), pingOf(registry)]
   const cache = new ResponseCache(options.cacheBytes)
   const dialectOf = (resource: Resource) => postgresTable(registry, resource, connections, searchIndex, options.pool)

@@ -8,7 +8,6 @@ import { countsTable } from '../schema.js'
 import type { Storage } from '../storage.js'
 import { resourceTables } from '../table.js'
 import { withFitCheck } from '../tableFit.js'
-import type { Trace } from '../trace.js'
 import { commitCounter } from './commitCounter.js'
 import { fileGuard, inMemory } from './file.js'
 import { fitOf } from './fit.js'
@@ -30,15 +29,13 @@ const executorsOf = (
   database: Database,
   sql: ReadonlyMap<string, ListSql>,
   onRestart: (cause: string) => void,
-  trace: Trace | undefined,
 ): [Executor, Executor, Executor] => {
   if (path === inMemory) {
     const reader = inPlace(listReader(database, sql))
     return [reader, reader, inPlace(writer(database, () => {}))]
   }
-  const thread = (module: string, data: unknown) =>
-    workerThread(new URL(module, import.meta.url), data, onRestart, trace)
-  const reader = () => thread('./readWorker.js', { path, sql, isTraced: trace !== undefined } satisfies ReadWorkerData)
+  const thread = (module: string, data: unknown) => workerThread(new URL(module, import.meta.url), data, onRestart)
+  const reader = () => thread('./readWorker.js', { path, sql } satisfies ReadWorkerData)
   return [reader(), reader(), thread('./writeWorker.js', path)]
 }
 
@@ -53,18 +50,17 @@ const openFile = async (registry: Registry, path: string, options: StorageOption
     threadRestarts++
     options.warn(`A worker thread died and was replaced: ${cause}.`)
   }
-  const { trace } = options
-  const [quick, slow, writing] = executorsOf(path, database, lists, onRestart, trace)
+  const [quick, slow, writing] = executorsOf(path, database, lists, onRestart)
   const readerOf = readersOf(quick, slow, options.readTimeoutMs)
   const writes = writeQueue(writing, commits.committed)
-  const context: DatabaseContext = { database, readerOf, writes, commits, trace }
+  const context: DatabaseContext = { database, readerOf, writes, commits }
   const cache = new ResponseCache(options.cacheBytes)
   const counted = database.prepare(`select name, rows from ${countsTable}`).raw()
   const checkFile = fileGuard(path)
   const anyQuery = database.prepare('select count(*) from sqlite_schema')
   const dialectOf = (resource: Resource) => sqliteTable(resource, statements.get(resource.path) as Statements, context)
   const storage: Storage = {
-    table: resourceTables(registry, dialectOf, cache, trace),
+    table: resourceTables(registry, dialectOf, cache, options.trace),
     async counts() {
       const rows = new Map(counted.all() as [string, number][])
       return new Map(registry.map((resource) => [resource, rows.get(resource.table) ?? 0]))

@@ -9,11 +9,10 @@ import { parseConflicts } from '../conflicts.js'
 import { excerptLength, type TableDialect, type VersionedBody } from '../dialect.js'
 import type { Plan } from '../plan.js'
 import { boundValue, fieldOf, quoted, readValue } from '../schema.js'
-import { elapsed, type Trace } from '../trace.js'
 import type { Write } from '../write.js'
 import { type Block, pageStart, type TableState } from './blocks.js'
 import type { CommitCounter } from './commitCounter.js'
-import { type Prepare, preparer, queryPlans } from './prepared.js'
+import { type Prepare, preparer } from './prepared.js'
 import type { Reader } from './readers.js'
 import { columnOf } from './schema.js'
 import { isIndexed } from './search.js'
@@ -27,7 +26,6 @@ export interface DatabaseContext {
   readonly readerOf: (resource: string) => Reader
   readonly writes: WriteQueue
   readonly commits: CommitCounter
-  readonly trace?: Trace | undefined
 }
 
 /** Bytes from a worker arrive as a plain Uint8Array. */
@@ -63,13 +61,8 @@ const excerptSql = (resource: Resource, fields: readonly string[]): string => {
 
 /** The rows of one resource. */
 export const sqliteTable = (resource: Resource, statements: Statements, context: DatabaseContext): TableDialect => {
-  const { database, writes, commits, trace } = context
+  const { database, writes, commits } = context
   const reader = context.readerOf(resource.path)
-  const explainStatement = queryPlans(database)
-  const traceStatement = (report: Trace, { sql }: Statement, started: number) => {
-    report('statement', { resource: resource.path, sql_ms: elapsed(started) })
-    for (const plan of explainStatement(sql)) report('query plan', { ...plan })
-  }
   const prepare = preparer(database)
   const state = stateReader(prepare, statements, commits)
   /** Makes the function that reads the only row of a statement. The statement is prepared on first use, to keep starts short. */
@@ -77,10 +70,7 @@ export const sqliteTable = (resource: Resource, statements: Statements, context:
     let prepared: ReturnType<Prepare> | undefined
     return (values: Readonly<Record<string, unknown>>) => {
       prepared ??= database.prepare(statement.sql).raw()
-      const started = trace ? performance.now() : 0
-      const row = prepared.get(bind(statement, values)) as [string, Buffer | null]
-      if (trace) traceStatement(trace, statement, started)
-      return row
+      return prepared.get(bind(statement, values)) as [string, Buffer | null]
     }
   }
   const readPage = rowReader(statements.all)
