@@ -6,7 +6,7 @@ import { quoted } from '../schema.js'
 import { columnOf } from './catalogue.js'
 import type { Difference } from './difference.js'
 import type { MigrationDialect } from './migrationDialect.js'
-import { idsOf, maxExamples } from './rowChecks.js'
+import { describeRows, maxExamples } from './rows.js'
 
 /** How many values are read at once. */
 const batch = 10_000
@@ -46,7 +46,7 @@ export const compareRules = async (database: MigrationDialect, registry: Registr
     })
     for (const field of ruled) {
       const { reason, ...rows } = await breaking(database, table, field)
-      const message = `${idsOf(rows)} a value that breaks a rule of the field: it ${reason}.`
+      const message = `${describeRows(rows)} a value that breaks a rule of the field: it ${reason}.`
       const advice = 'These rows are served as they are; correct them, or change the rule.'
       if (rows.count > 0) differences.push({ table, column: field.name, message, advice, isBlocking: false })
     }

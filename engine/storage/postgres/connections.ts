@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Pool, type PoolClient, type PoolConfig } from 'pg'
 import type { PoolOptions } from '../options.js'
 import { type Caller, OutcomeUnknown, type PoolStats, TimedOut, Unavailable } from '../storage.js'
+import { gone, retrying, withTimeout } from './attempts.js'
 import {
   committing,
   connectError,
@@ -13,11 +14,9 @@ import {
   nameTable,
 } from './errors.js'
 import { knex, named, type Prepared, prepared } from './prepared.js'
-import { retrying } from './retries.js'
 import { type Row, type Run, runnerFor } from './run.js'
 import { processOf, type Server } from './server.js'
 import { pacesOf, slotsOf, type Timed } from './slots.js'
-import { gone, withTimeout } from './withTimeout.js'
 
 type Values = Readonly<Record<string, unknown>>
 

@@ -1,9 +1,8 @@
 /** Runs statements on a connection: prepared if it supports that, and with settings if it does not keep them. */
 import { type ClientBase, escapeLiteral } from 'pg'
 import { bind } from '../bindings.js'
-import type { SessionSettings } from './address.js'
 import type { Prepared } from './prepared.js'
-import type { Server } from './server.js'
+import type { Server, SessionSettings } from './server.js'
 
 /** A row in text format. */
 export type Row = readonly (string | null)[]

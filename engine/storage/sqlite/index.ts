@@ -9,12 +9,11 @@ import type { Storage } from '../storage.js'
 import { resourceTables } from '../table.js'
 import { withFitCheck } from '../tableFit.js'
 import { commitCounter } from './commitCounter.js'
-import { fileGuard, inMemory } from './file.js'
+import { identityOf, inMemory, type OpenedFile, refuseMoved } from './file.js'
 import { fitOf } from './fit.js'
 import { type ListSql, listReader } from './lists.js'
 import { readersOf } from './readers.js'
 import type { ReadWorkerData } from './readWorker.js'
-import { reopenOnReplace } from './reopenOnReplace.js'
 import { insertRows, readRows } from './rows.js'
 import { readLockTimeout, setUp, startTimeout } from './setUp.js'
 import { type Statements, statementsOf } from './statements.js'
@@ -25,23 +24,25 @@ import { writer } from './writes.js'
 
 /** What runs quick reads, slow reads and writes: worker threads, or this thread where no other can see the database. */
 const executorsOf = (
-  path: string,
+  file: OpenedFile,
   database: Database,
   sql: ReadonlyMap<string, ListSql>,
   onRestart: (cause: string) => void,
 ): [Executor, Executor, Executor] => {
-  if (path === inMemory) {
+  if (file.path === inMemory) {
     const reader = inPlace(listReader(database, sql))
     return [reader, reader, inPlace(writer(database, () => {}))]
   }
   const thread = (module: string, data: unknown) => workerThread(new URL(module, import.meta.url), data, onRestart)
-  const reader = () => thread('./readWorker.js', { path, sql } satisfies ReadWorkerData)
-  return [reader(), reader(), thread('./writeWorker.js', path)]
+  const reader = () => thread('./readWorker.js', { file, sql } satisfies ReadWorkerData)
+  return [reader(), reader(), thread('./writeWorker.js', file)]
 }
 
-/** The storage in one file. */
-const openFile = async (registry: Registry, path: string, options: StorageOptions): Promise<Storage> => {
+/** Opens the database, creates what is missing, and loads the demo data into an empty one if requested. */
+export const openSqlite = async (registry: Registry, url: string, options: StorageOptions): Promise<Storage> => {
+  const path = sqlitePath(url) as string
   const database = await setUp(registry, path, options)
+  const file = { path, identity: identityOf(path) }
   const commits = commitCounter(database)
   const statements = new Map(registry.map((resource) => [resource.path, statementsOf(registry, resource)]))
   const lists = new Map([...statements].map(([resource, sql]) => [resource, sql.lists]))
@@ -50,13 +51,12 @@ const openFile = async (registry: Registry, path: string, options: StorageOption
     threadRestarts++
     options.warn(`A worker thread died and was replaced: ${cause}.`)
   }
-  const [quick, slow, writing] = executorsOf(path, database, lists, onRestart)
+  const [quick, slow, writing] = executorsOf(file, database, lists, onRestart)
   const readerOf = readersOf(quick, slow, options.readTimeoutMs)
   const writes = writeQueue(writing, commits.committed)
   const context: DatabaseContext = { database, readerOf, writes, commits }
   const cache = new ResponseCache(options.cacheBytes)
   const counted = database.prepare(`select name, rows from ${countsTable}`).raw()
-  const checkFile = fileGuard(path)
   const anyQuery = database.prepare('select count(*) from sqlite_schema')
   const dialectOf = (resource: Resource) => sqliteTable(resource, statements.get(resource.path) as Statements, context)
   const storage: Storage = {
@@ -81,7 +81,7 @@ const openFile = async (registry: Registry, path: string, options: StorageOption
     },
     stats: () => ({ cache: cache.stats(), pools: [], threadRestarts }),
     async ping() {
-      checkFile()
+      refuseMoved(file)
       anyQuery.get()
       return { isReadOnly: database.readonly, changedTables: [] }
     },
@@ -90,14 +90,5 @@ const openFile = async (registry: Registry, path: string, options: StorageOption
       database.close()
     },
   }
-  return withFitCheck(storage, registry, fitOf(database, registry, statements, commits), options.warn)
-}
-
-/** Opens the database, creates what is missing, and loads the demo data into an empty one if requested. */
-export const openSqlite = async (registry: Registry, url: string, options: StorageOptions): Promise<Storage> => {
-  const path = sqlitePath(url) as string
-  // A file that replaces another is served as it is, even if it is empty.
-  return reopenOnReplace(path, (isReopened) =>
-    openFile(registry, path, { ...options, demo: options.demo && !isReopened }),
-  )
+  return withFitCheck(storage, registry, fitOf(database, statements, commits), options.warn)
 }

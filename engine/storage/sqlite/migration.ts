@@ -2,9 +2,9 @@
 import type { Database } from 'better-sqlite3'
 import type { Kind } from '../../descriptor/kinds.js'
 import type { Resource } from '../../descriptor/registry.js'
-import { batchesOf } from '../migration/batches.js'
 import { convert } from '../migration/conversions.js'
 import type { Execute, MigrationDialect } from '../migration/migrationDialect.js'
+import { batchesOf } from '../migration/rows.js'
 import { countsTable, type ObjectName, quoted } from '../schema.js'
 import { StorageError } from '../storage.js'
 import { catalogueOf, tableNames } from './catalogue.js'
@@ -34,8 +34,6 @@ const fill = async (execute: Execute, resource: Resource, rows: number): Promise
   const add = `insert into ${search} (rowid, text) select id, ${searchedText(resource)} from ${table}`
   return [
     ...(await batchesOf(execute, table, batch, rows)).map((range) => `${add} where ${range}`),
-    // Two segments of the same size are merged when the writer is idle: see mergeSegments.ts.
-    `insert into ${search} (${search}, rank) values ('usermerge', 2)`,
     // One segment is searched several times as fast as the many that a long fill leaves.
     ...(rows > batch ? [`insert into ${search} (${search}) values ('optimize')`] : []),
     ...blocksOf(resource).fill,
@@ -124,11 +122,7 @@ export const migrationDialect = (database: Database): MigrationDialect => {
       return isThere && database.prepare(`select 1 from ${countsTable} where name = ?`).get(table) !== undefined
     },
     drop: (_, object) => drop(object),
-    indexStep: (_, index) => ({
-      about: `create the index ${index.name}`,
-      sql: [drop(index), index.sql],
-      unique: index.unique,
-    }),
+    indexStep: (_, index) => ({ about: `create the index ${index.name}`, sql: [drop(index), index.sql] }),
     async bookkeepingSteps(resource, rows) {
       const objects = bookkeepingOf(resource)
       const filled = await fill(execute, resource, rows)
@@ -140,7 +134,6 @@ export const migrationDialect = (database: Database): MigrationDialect => {
       blocks: `select first, rows from ${blocksTable(resource)}`,
       isTextWrong: `(select count(*) from ${quoted(resource.table)}) <> (select count(*) from ${searchTable(resource)}_docsize)`,
     }),
-    isUniqueViolation: (error) => codeOf(error) === 'SQLITE_CONSTRAINT_UNIQUE',
     adviceFor: (error) => (/^SQLITE_(?:ERROR|CONSTRAINT)/.test(String(codeOf(error))) ? '' : undefined),
     async insertRows(resource, rows) {
       insertRows(database, resource, rows)

@@ -1,15 +1,18 @@
 /** Worker thread for reads whose cost grows with the table. */
 import { workerData } from 'node:worker_threads'
 import { connect } from './connection.js'
+import { type OpenedFile, refuseMoved } from './file.js'
 import { type ListSql, listReader } from './lists.js'
 import { serveTasks } from './worker.js'
 
 /** What a read worker is started with. */
 export interface ReadWorkerData {
-  readonly path: string
+  readonly file: OpenedFile
   readonly sql: ReadonlyMap<string, ListSql>
 }
 
-const { path, sql } = workerData as ReadWorkerData
+const { file, sql } = workerData as ReadWorkerData
+const database = connect(file.path, { timeout: 500, readonly: true })
+refuseMoved(file)
 
-serveTasks(listReader(connect(path, { timeout: 500, readonly: true }), sql))
+serveTasks(listReader(database, sql))

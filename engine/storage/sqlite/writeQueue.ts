@@ -24,9 +24,6 @@ const longWrite = 64 * 1024
 const lengthOf = ({ change }: BoundWrite): number =>
   change.values.reduce((sum: number, value) => sum + (typeof value === 'string' ? value.length : 8), 0)
 
-/** The writer starts after this many milliseconds even without a create, because it also merges the search indexes. */
-const startDelay = 1_000
-
 /** Queues writes for an executor; `onCommit` is called after each commit. */
 export const writeQueue = (writer: Executor, onCommit: () => void): WriteQueue => {
   let pending: Pending[] = []
@@ -70,12 +67,9 @@ export const writeQueue = (writer: Executor, onCommit: () => void): WriteQueue =
     pending.push(...items)
     committing ??= commitAll()
   })
-  const starting = setTimeout(() => void run([]).catch(() => {}), startDelay)
-  starting.unref()
   return {
     write: (write) => new Promise((resolve) => add({ write, since: performance.now(), resolve })),
     async close() {
-      clearTimeout(starting)
       await committing
       await writer.close()
     },
