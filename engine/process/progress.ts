@@ -1,8 +1,8 @@
 /** Shows the progress of long work, its rate and the time left: a redrawn line in a terminal, a line every few seconds elsewhere. */
 
 /** The longest and the shortest bar; in a narrower terminal there is none. */
-const longestBar = 30
-const shortestBar = 8
+const maxBar = 30
+const minBar = 8
 
 /** The rate is measured over the last ten seconds; below half a second it is too inexact to show. */
 const windowMs = 10_000
@@ -86,9 +86,9 @@ export const progressBar = (
     isLineOpen = isTerminal && !isDone
     if (!isTerminal) return write(`${name}: ${text}\n`, done)
     // A line that the terminal wraps could not be redrawn.
-    const width = Math.min(longestBar, columns - name.length - text.length - 3)
+    const width = Math.min(maxBar, columns - name.length - text.length - 3)
     const filled = Math.round(Math.min(1, done / (total || 1)) * width)
-    const bar = width < shortestBar ? '' : `${'█'.repeat(filled)}${'░'.repeat(width - filled)} `
+    const bar = width < minBar ? '' : `${'█'.repeat(filled)}${'░'.repeat(width - filled)} `
     // ESC[K erases the rest of a longer previous line.
     write(`\r${`${name} ${bar}${text}`.slice(0, columns - 1)}\u001b[K${isDone ? '\n' : ''}`, done)
   }

@@ -98,13 +98,13 @@ export const catalogueOf = async (execute: Execute, table: string): Promise<Cata
 }
 
 /** A double as JavaScript prints it. PostgreSQL uses exponents earlier (1e+15), and writes those below ten with two digits (1e-07). */
-const spelling = (name: string): string =>
+const numberAsText = (name: string): string =>
   `case when abs(${name}) >= 1e21 or abs(${name}) < 1e-6 and ${name} <> 0
     then regexp_replace(${name}::text, 'e-0', 'e-') else ${name}::text::numeric::text end`
 
 /** The value of a column as one of another kind. */
 const converted = (name: string, from: Kind, to: Kind): string => {
-  if (to === 'text') return from === 'number' ? spelling(name) : (typeOf(from).json?.(name) ?? `${name}::text`)
+  if (to === 'text') return from === 'number' ? numberAsText(name) : (typeOf(from).json?.(name) ?? `${name}::text`)
   return to === 'boolean' && from === 'integer' ? `${name} = 1` : `${name}::${typeOf(to).type}`
 }
 

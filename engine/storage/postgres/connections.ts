@@ -236,17 +236,12 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
     }
     const drop = () => free(false)
     const result = run(client, commit)
-    result
-      .then(
-        () => true,
-        (error) => !isBroken(error),
-      )
-      .then((isUsable) => {
-        if (!isLate || !ended) return free(isUsable)
-        lateWrites.add(drop)
-        ended.then((isFine) => free(isFine)).finally(() => lateWrites.delete(drop))
-        return watch(client, ended).then(drop, drop)
-      })
+    endOf(result).then((isUsable) => {
+      if (!isLate || !ended) return free(isUsable)
+      lateWrites.add(drop)
+      ended.then(free).finally(() => lateWrites.delete(drop))
+      return watch(client, ended).then(drop, drop)
+    })
     return result.catch((error) => {
       throw forbidden(nameTable(error, table))
     })

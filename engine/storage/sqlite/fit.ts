@@ -5,9 +5,9 @@ import { bind } from '../bindings.js'
 import { OutcomeUnknown, TimedOut, Unavailable } from '../storage.js'
 import type { FitDialect } from '../tableFit.js'
 import { stores } from './catalogue.js'
-import type { CommitCounter } from './commitCounter.js'
 import { DeadlineExceeded } from './search.js'
 import type { Statements } from './statements.js'
+import type { CommitCounter } from './table.js'
 import { CommitUncertain } from './writes.js'
 
 /** Errors of locks, disks and files, which are not the client's fault and may pass. */

@@ -62,6 +62,10 @@ export const migrationDialect = (database: Database): MigrationDialect => {
     statement.run(values)
     return []
   }
+  const countedTables = (): string[] => {
+    if (!catalogueOf(database, countsTable)) return []
+    return database.prepare(`select name from ${countsTable}`).pluck().all() as string[]
+  }
   const drop = ({ type, name }: ObjectName): string => `drop ${type} if exists ${name}`
   const transaction = async (work: () => Promise<void>, isRebuilding = false): Promise<void> => {
     try {
@@ -99,10 +103,7 @@ export const migrationDialect = (database: Database): MigrationDialect => {
     rebuilds: () => true,
     shapeDifferences: (current, shape) => rebuildDifferences(database, current, shape),
     reshape: (current, shape) => rebuild(database, current, shape),
-    async countedTables() {
-      if (!catalogueOf(database, countsTable)) return []
-      return database.prepare(`select name from ${countsTable}`).pluck().all() as string[]
-    },
+    countedTables: async () => countedTables(),
     claim: (table) => [`insert or replace into ${countsTable} values ('${table}', 0, '')`],
     forget: (table) => [`delete from ${countsTable} where name = '${table}'`],
     derivedObjects: (resource) => ({
@@ -117,10 +118,7 @@ export const migrationDialect = (database: Database): MigrationDialect => {
         isCurrent: ({ name, sql }) => normalised(stored.get(name) ?? '') === normalised(sql),
       }
     },
-    async isCounted({ table }) {
-      const isThere = database.prepare('select 1 from sqlite_schema where name = ?').get(countsTable) !== undefined
-      return isThere && database.prepare(`select 1 from ${countsTable} where name = ?`).get(table) !== undefined
-    },
+    isCounted: async ({ table }) => countedTables().includes(table),
     drop: (_, object) => drop(object),
     indexStep: (_, index) => ({ about: `create the index ${index.name}`, sql: [drop(index), index.sql] }),
     async bookkeepingSteps(resource, rows) {

@@ -1,17 +1,16 @@
 /** The table of one resource on SQLite. */
 import type { Database } from 'better-sqlite3'
-import { LRUCache } from 'lru-cache'
 import { kindOf, type ParameterValue } from '../../descriptor/kinds.js'
 import type { ListQuery } from '../../descriptor/listQuery.js'
 import type { Resource, RowValues, Value } from '../../descriptor/registry.js'
+import { oncePerTick } from '../../process/batchPerTick.js'
 import { bind, type Statement } from '../bindings.js'
 import { parseConflicts } from '../conflicts.js'
 import { excerptLength, type TableDialect, type VersionedBody } from '../dialect.js'
 import type { Plan } from '../plan.js'
 import { boundValue, fieldOf, quoted, readValue } from '../schema.js'
-import type { Write } from '../write.js'
+import { rememberUpdates, type Write } from '../write.js'
 import { type Block, pageStart, type TableState } from './blocks.js'
-import type { CommitCounter } from './commitCounter.js'
 import { type Prepare, preparer } from './prepared.js'
 import type { Reader } from './readers.js'
 import { columnOf } from './schema.js'
@@ -19,6 +18,35 @@ import { isIndexed } from './search.js'
 import type { Statements } from './statements.js'
 import type { WriteQueue } from './writeQueue.js'
 import type { BoundWrite } from './writes.js'
+
+/** Counts commits to the database, by this process or another. */
+export interface CommitCounter {
+  /** Stays the same until something is committed: what was read before then still holds. */
+  count(): number
+  /** To be called after a commit of this process. */
+  committed(): void
+}
+
+export const commitCounter = (database: Database): CommitCounter => {
+  // SQLite changes this number when another connection has committed.
+  const dataVersion = database.prepare('pragma data_version').pluck()
+  // One check serves all requests of a tick: each of them arrived before it.
+  const isFirstLook = oncePerTick()
+  let last: unknown
+  let count = 0
+  return {
+    count() {
+      if (!isFirstLook()) return count
+      const now = dataVersion.get()
+      if (now !== last) count++
+      last = now
+      return count
+    },
+    committed() {
+      count++
+    },
+  }
+}
 
 /** What the tables of one database share. */
 export interface DatabaseContext {
@@ -93,14 +121,7 @@ export const sqliteTable = (resource: Resource, statements: Statements, context:
     })),
   })
 
-  /** The statements of an update, by the fields that it changes. */
-  const updates = new LRUCache<string, ReturnType<Statements['update']>>({ max: 100 })
-  const update = (names: readonly string[], stamps: readonly string[]) => {
-    const key = `${names} ${stamps}`
-    const known = updates.get(key) ?? statements.update(names, stamps)
-    updates.set(key, known)
-    return known
-  }
+  const update = rememberUpdates(statements.update)
   const columns = new Map(resource.fields.map(({ name, kind }) => [name, columnOf(kind)]))
   const bound = ({ sql, parameters }: Statement, given: RowValues) => ({
     sql,
