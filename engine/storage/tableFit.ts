@@ -22,6 +22,9 @@ export interface FitDialect {
 const advice =
   'Restart the service with the descriptors for which the table was changed; until then, its requests get 503.'
 
+const describeColumn = (name: string, type: string | undefined): string =>
+  type === undefined ? `there is no column ${name}` : `the column ${name} is of type ${type}`
+
 /** Wraps a table, so that each of its methods runs inside the same function. */
 const wrapTable = (table: Table, run: <T>(work: () => Promise<T>) => Promise<T>): Table => ({
   tag: () => run(() => table.tag()),
@@ -56,10 +59,7 @@ export const withFitCheck = (
       const { table, fields } = resource
       const typeOf = (name: string) => types.get(`${table} ${name}`)
       const field = fields.find(({ name, kind }) => !dialect.stores(typeOf(name) ?? '', kind))
-      const type = field && typeOf(field.name)
-      const reason = field
-        ? `${type === undefined ? 'there is no' : 'the'} column ${field.name}${type === undefined ? '' : ` is of type ${type}`}`
-        : dialect.statementError?.(resource)
+      const reason = field ? describeColumn(field.name, typeOf(field.name)) : dialect.statementError?.(resource)
       if (reason !== undefined && !reasons.has(resource))
         warn(`The table "${table}" no longer fits its descriptor (${reason}). ${advice}`)
       if (reason !== undefined) reasons.set(resource, reason)

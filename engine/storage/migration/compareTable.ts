@@ -8,14 +8,14 @@ import {
   type CatalogueColumn,
   type CatalogueTable,
   type ColumnShape,
-  columnOf,
-  shapeOf,
+  currentShape,
+  findColumn,
   type TableShape,
 } from './catalogue.js'
 import { convert } from './conversions.js'
 import { type Approvals, applyCommand, type TableDifferences } from './difference.js'
 import type { MigrationDialect } from './migrationDialect.js'
-import { describeRows, maxExamples, rowsOf } from './rows.js'
+import { describeRows, maxExamples, rowQueries } from './rows.js'
 
 interface ComparedTable {
   /** The table as it should be, without the fields that it lacks. */
@@ -37,7 +37,7 @@ interface Compared {
 }
 
 interface Comparison extends Compared {
-  readonly rows: ReturnType<typeof rowsOf>
+  readonly rows: ReturnType<typeof rowQueries>
   readonly unused: readonly CatalogueColumn[]
 }
 
@@ -94,7 +94,8 @@ const canReference = async (
   const present = await presentTable(comparison, target)
   // A table of another program is refused itself.
   if (present?.isOwn === false) return true
-  if (present && (await rowsOf(database, present.name).count((query) => query.where({ id: value }))) > 0) return true
+  if (present && (await rowQueries(database, present.name).count((query) => query.where({ id: value }))) > 0)
+    return true
   const message = `existing rows would get ${value}, which is not the id of a row in "${target}".`
   differences.add(message, 'Use the id of an existing row, or do not require the field.', name)
   return false
@@ -255,7 +256,7 @@ const compareUnique = async (
   const presentColumn = (name: string): string | null | undefined => {
     const field = fieldOf(resource, name)
     const column =
-      shapes.find((shape) => shape.name === name)?.from ?? columnOf(current, field.renamedFrom ?? name)?.name
+      shapes.find((shape) => shape.name === name)?.from ?? findColumn(current, field.renamedFrom ?? name)?.name
     if (column !== undefined) return column
     const gained = added.find((one) => one.name === name)
     return gained?.required && constantDefault(gained) !== undefined ? null : undefined
@@ -277,16 +278,16 @@ export const compareTable = async (compared: Compared): Promise<ComparedTable> =
   const { database, resource, current, differences } = compared
   const isUsed = (column: string) =>
     resource.fields.some(
-      ({ name, renamedFrom }) => name === column || (renamedFrom === column && !columnOf(current, name)),
+      ({ name, renamedFrom }) => name === column || (renamedFrom === column && !findColumn(current, name)),
     )
   const unused = current.columns.filter(({ name }) => !isUsed(name))
-  const comparison: Comparison = { ...compared, rows: rowsOf(database, current.name), unused }
-  const shapes = new Map<string, ColumnShape>(shapeOf(current).columns.map((shape) => [shape.name, shape]))
+  const comparison: Comparison = { ...compared, rows: rowQueries(database, current.name), unused }
+  const shapes = new Map<string, ColumnShape>(currentShape(current).columns.map((shape) => [shape.name, shape]))
   const added: Field[] = []
   for (const field of resource.fields.filter(({ name }) => name !== 'id')) {
     const { name, renamedFrom } = field
-    const former = renamedFrom === undefined ? undefined : columnOf(current, renamedFrom)
-    let column = columnOf(current, name)
+    const former = renamedFrom === undefined ? undefined : findColumn(current, renamedFrom)
+    let column = findColumn(current, name)
     if (column && former) {
       if (!(await isReplaced(comparison, column, former.name))) continue
       shapes.delete(name)

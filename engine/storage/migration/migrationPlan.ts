@@ -3,11 +3,11 @@ import { nearest } from '../../descriptor/nearest.js'
 import { type Registry, type Resource, resourceFrom } from '../../descriptor/registry.js'
 import { addColumns, addForeignKeys, createTable, quoted } from '../schema.js'
 import { StorageError } from '../storage.js'
-import { type CatalogueTable, columnOf, describeChanges } from './catalogue.js'
+import { type CatalogueTable, describeChanges, findColumn } from './catalogue.js'
 import { compareTable } from './compareTable.js'
 import { type Approvals, type Difference, TableDifferences } from './difference.js'
 import type { MigrationDialect, Step } from './migrationDialect.js'
-import { rowsOf } from './rows.js'
+import { rowQueries } from './rows.js'
 
 export interface MigrationPlan {
   readonly steps: readonly Step[]
@@ -36,7 +36,7 @@ const ownTableSteps = async (database: MigrationDialect): Promise<Step[]> => {
   const steps: Step[] = []
   for (const [table, { create, columns = [] }] of Object.entries(database.ownTables)) {
     const current = await database.catalogue(table)
-    const missing = current ? columns.filter((name) => !columnOf(current, name)) : []
+    const missing = current ? columns.filter((name) => !findColumn(current, name)) : []
     if (missing.length > 0)
       throw new StorageError(
         `another program has created "${table}", which has no column "${missing.join('", "')}". The service needs a table of that name: rename the other one, or use another schema or database`,
@@ -64,7 +64,7 @@ const dropDerived = async (database: MigrationDialect, resource: Resource): Prom
 /** The steps that create the bookkeeping of a table again and compute it from the rows. */
 export const recountSteps = async (database: MigrationDialect, resource: Resource, isNew = false): Promise<Step[]> => {
   const { table } = resource
-  const rows = isNew ? 0 : await rowsOf(database, table).count()
+  const rows = isNew ? 0 : await rowQueries(database, table).count()
   return (await database.bookkeepingSteps(resource, rows)).map((step) => ({ table, rows, ...step }))
 }
 
@@ -82,7 +82,7 @@ const derivedSteps = async (database: MigrationDialect, resource: Resource, isNe
     return { table, about: `drop ${what}`, changes: [`${what} is dropped`], sql: [database.drop(resource, object)] }
   })
   if (!isCounted) steps.push(...(await recountSteps(database, resource, isNew)))
-  const rows = isNew || stale.length === 0 ? 0 : await rowsOf(database, table).count()
+  const rows = isNew || stale.length === 0 ? 0 : await rowQueries(database, table).count()
   for (const index of stale) {
     const changes = index.unique ? [`${index.unique.join(', ')} must be unique`] : []
     steps.push({ table, rows, changes, ...database.indexStep(resource, index, isNew) })
@@ -144,7 +144,7 @@ const planExisting = async (planning: Planning, resource: Resource, current: Cat
     const dropped = isRebuilding ? [...(await dropDerived(database, derivedFrom)), ...database.claim(table)] : []
     const sql = [...dropped, ...database.reshape(current, shape)]
     const about = `change ${table}: ${changes.join(', ')}`
-    const rows = await rowsOf(database, table).count()
+    const rows = await rowQueries(database, table).count()
     steps.push({ table, about, changes, rows, sql, isRebuilding, isInParts: !isRebuilding })
   }
   if (added.length > 0) {
@@ -176,13 +176,16 @@ const planResource = async (planning: Planning, resource: Resource): Promise<voi
     renamedFromTable,
     unused.map(({ name }) => name),
   )
-  const similar = unused.find((one) => fields.filter(({ name }) => columnOf(one, name)).length > fields.length / 2)
+  const similar = unused.find((one) => fields.filter(({ name }) => findColumn(one, name)).length > fields.length / 2)
   if (current && (!current.isOwn || current.unservableAs !== undefined)) {
     const what = current.unservableAs ?? 'a table of another program'
     const advice = 'Set table to another name in the descriptor, or rename the other one.'
     differences.add(`"${table}" is ${what}, which cannot be served.`, advice)
   } else if (current && former) {
-    const [rows, formerRows] = [await rowsOf(database, table).count(), await rowsOf(database, former.name).count()]
+    const [rows, formerRows] = [
+      await rowQueries(database, table).count(),
+      await rowQueries(database, former.name).count(),
+    ]
     const message = `the table was renamed from "${former.name}", but both exist: "${former.name}" has ${formerRows} rows, and "${table}" has ${rows}.`
     const advice = `If "${former.name}" has the right rows, drop the other: drop table "${table}". Otherwise remove renamedFromTable.`
     differences.add(message, advice)
@@ -220,7 +223,7 @@ const planUnused = async (planning: Planning, table: string): Promise<void> => {
   const { database, approvals, steps } = planning
   const differences = new TableDifferences(table, approvals)
   const approval = [...(await referencingApprovals(planning, table)), `drop:${table}`].join(',')
-  const rows = await rowsOf(database, table).count()
+  const rows = await rowQueries(database, table).count()
   const message = `no resource uses the table, so its ${rows} rows are not served.`
   if (differences.isApproved(approval, message, `To drop it with its ${rows} rows:`, undefined, false)) {
     const sql = [...(await dropDerived(database, withoutDescriptor(table))), `drop table ${quoted(table)}`]

@@ -18,7 +18,7 @@ export const describeRows = ({ count, ids }: ExampleRows): string => {
   return count === 1 ? `1 row (id ${ids[0]}) has` : `${count} rows (id ${ids.join(', ')}${more}) have`
 }
 
-export const rowsOf = ({ execute, knex }: MigrationDialect, table: string) => {
+export const rowQueries = ({ execute, knex }: MigrationDialect, table: string) => {
   const ask = <T>(query: Knex.QueryBuilder): Promise<T[]> => execute<T>(query.toString())
   const count = async (where: Condition = (query) => query): Promise<number> => {
     const [counted] = await ask<{ rows: string | number }>(where(knex(table)).count({ rows: '*' }))
@@ -53,7 +53,12 @@ export const rowsOf = ({ execute, knex }: MigrationDialect, table: string) => {
 }
 
 /** Conditions for ranges of `size` rows each, which together cover a table of about so many rows. */
-export const batchesOf = async (execute: Execute, table: string, size: number, rows: number): Promise<string[]> => {
+export const splitIntoBatches = async (
+  execute: Execute,
+  table: string,
+  size: number,
+  rows: number,
+): Promise<string[]> => {
   if (rows <= size) return ['true']
   const numbered = `select id, row_number() over (order by id) as n from ${table}`
   const last = await execute<{ id: string }>(

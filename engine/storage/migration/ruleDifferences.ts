@@ -3,7 +3,7 @@ import { servedValue } from '../../descriptor/kinds.js'
 import type { Field, Registry } from '../../descriptor/registry.js'
 import { ruleNames, valueRuling } from '../../descriptor/valueRules.js'
 import { quoted } from '../schema.js'
-import { columnOf } from './catalogue.js'
+import { findColumn } from './catalogue.js'
 import type { Difference } from './difference.js'
 import type { MigrationDialect } from './migrationDialect.js'
 import { describeRows, maxExamples } from './rows.js'
@@ -41,7 +41,7 @@ export const compareRules = async (database: MigrationDialect, registry: Registr
   for (const { table, fields } of registry) {
     const current = await database.catalogue(table)
     const ruled = fields.filter(({ name, kind, ...rules }) => {
-      const isCompared = current?.isOwn && columnOf(current, name)?.kind === kind
+      const isCompared = current?.isOwn && findColumn(current, name)?.kind === kind
       return isCompared && ruleNames.some((rule) => rules[rule] !== undefined)
     })
     for (const field of ruled) {

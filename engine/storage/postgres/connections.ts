@@ -58,7 +58,7 @@ const isActive = prepared(
   knex.raw(`select pid from pg_stat_activity where state = 'active' and pid = ?`, [named('pid', 'integer')]),
 )
 
-const poolOf = (config: PoolConfig): Pool => {
+const createPool = (config: PoolConfig): Pool => {
   const pool = new Pool(config)
   // The pool drops a connection that breaks; a statement that runs on it fails by itself.
   pool.on('error', () => {})
@@ -66,7 +66,7 @@ const poolOf = (config: PoolConfig): Pool => {
   return pool
 }
 
-const statsOf = (part: string, pool: Pool, waiting: number): PoolStats => {
+const poolStats = (part: string, pool: Pool, waiting: number): PoolStats => {
   const { totalCount: open, idleCount: idle, options } = pool
   return { part, size: options.max, open, inUse: open - idle, waiting }
 }
@@ -94,8 +94,8 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
     idleTimeoutMillis: idleMs,
     keepAliveInitialDelayMillis: 10_000,
   }
-  const checks = poolOf({ ...config, max: 1 })
-  const pool = poolOf({ ...config, max: size })
+  const checks = createPool({ ...config, max: 1 })
+  const pool = createPool({ ...config, max: size })
   const limit = statementMs + grace
   const lateCommit = () => new OutcomeUnknown(`the commit has not ended within ${limit} ms`)
   const { single, begin, inTransaction } = runnerFor(server, settings)
@@ -166,7 +166,7 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
     )
 
   /** Resolves when a statement has ended, with whether its connection is usable. */
-  const endOf = (running: Promise<unknown>): Promise<boolean> =>
+  const untilEnded = (running: Promise<unknown>): Promise<boolean> =>
     running.then(
       () => true,
       (error) => !isBroken(error),
@@ -178,7 +178,7 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
    */
   const cancel = async (client: PoolClient, running: Promise<unknown>): Promise<boolean> => {
     const until = performance.now() + statementMs
-    const ended = endOf(running)
+    const ended = untilEnded(running)
     while (server.isDirect && performance.now() < until) {
       await check(cancelRead, { pid: processOf(client) })
       const isUsable = await Promise.race([ended, sleep(cancelPause)])
@@ -231,12 +231,12 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
     }
     const commit = <R>(send: () => Promise<R>): Promise<R> => {
       const running = committing(client, send)
-      ended = endOf(running)
+      ended = untilEnded(running)
       return withTimeout(limit, running, undefined, late)
     }
     const drop = () => free(false)
     const result = run(client, commit)
-    endOf(result).then((isUsable) => {
+    untilEnded(result).then((isUsable) => {
       if (!isLate || !ended) return free(isUsable)
       lateWrites.add(drop)
       ended.then(free).finally(() => lateWrites.delete(drop))
@@ -272,8 +272,8 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
       withRetries((until) => write(statement, values, table, until), isRetryableWrite),
     transaction: (work, table = '') => withRetries((until) => transaction(work, table, until), isRetryableWrite),
     stats: () => [
-      statsOf('requests', pool, slots.waiting() + pool.waitingCount),
-      statsOf('checks', checks, checks.waitingCount),
+      poolStats('requests', pool, slots.waiting() + pool.waitingCount),
+      poolStats('checks', checks, checks.waitingCount),
     ],
     async close() {
       for (const drop of lateWrites) drop()

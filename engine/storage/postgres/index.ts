@@ -18,7 +18,7 @@ import { setUp, withDatabaseInErrors } from './setUp.js'
 import { postgresTable } from './table.js'
 
 /** Whether transactions are read-only, and whether this role may insert into any table whose rows can be created. */
-const pingOf = (registry: Registry): Prepared => {
+const pingStatement = (registry: Registry): Prepared => {
   const rights = registry
     .filter(({ create }) => create)
     .map(({ table }) => `has_any_column_privilege(to_regclass('${quoted(table)}'), 'insert')`)
@@ -27,7 +27,7 @@ const pingOf = (registry: Registry): Prepared => {
 }
 
 /** The columns of the tables, with their types. */
-const columnsOf = (registry: Registry): Prepared => {
+const columnsStatement = (registry: Registry): Prepared => {
   const names = registry.map(({ table }) => `'${quoted(table)}'`).join()
   return prepared(
     knex.raw(`select trim(name, '"'), attname, format_type(atttypid, null) from unnest(array[${names}]::text[]) as name
@@ -44,7 +44,7 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
     })),
   )
   const connections = connectionsTo(server, options.pool)
-  const [counts, columns, ping] = [countsOf(registry), columnsOf(registry), pingOf(registry)]
+  const [counts, columns, ping] = [countsOf(registry), columnsStatement(registry), pingStatement(registry)]
   const ask = (query: Prepared) => withTimeout(options.pool.waitMs, connections.check(query))
   const cache = new ResponseCache(options.cacheBytes)
   const dialectOf = (resource: Resource) => postgresTable(registry, resource, connections, searchIndex, options.pool)

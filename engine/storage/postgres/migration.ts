@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto'
 import { type Client, DatabaseError } from 'pg'
 import type { Resource } from '../../descriptor/registry.js'
 import type { MigrationDialect } from '../migration/migrationDialect.js'
-import { batchesOf } from '../migration/rows.js'
+import { splitIntoBatches } from '../migration/rows.js'
 import { type DerivedObject, type ObjectName, quoted } from '../schema.js'
-import { alter, catalogueOf, changesColumns, tableNames, unusedComment } from './catalogue.js'
+import { alter, changesColumns, readCatalogue, tableNames, unusedComment } from './catalogue.js'
 import { changesTable, logStatesTable, validState } from './changeLog.js'
 import { sqlFunctions, valueFunctions } from './functions.js'
 import { type Connect, concurrently, executeOn, stepRunner } from './migrationSteps.js'
@@ -79,13 +79,13 @@ export const migrationDialect = (
     deferForeignKeys: 'set constraints all deferred',
     ownTables,
     tableNames: () => tableNames(execute),
-    catalogue: (table) => catalogueOf(execute, table),
+    catalogue: (table) => readCatalogue(execute, table),
     rememberUnused: (table, column) => [`comment on column ${quoted(table)}.${quoted(column)} is '${unusedComment}'`],
     rebuilds: changesColumns,
     shapeDifferences: () => [],
     reshape: alter,
     async countedTables() {
-      if (!(await catalogueOf(execute, logStatesTable))) return []
+      if (!(await readCatalogue(execute, logStatesTable))) return []
       const rows = await execute<{ name: string }>(`select distinct name from ${logStatesTable}`)
       return rows.map(({ name }) => name)
     },
@@ -150,7 +150,7 @@ export const migrationDialect = (
     async bookkeepingSteps(resource, rows) {
       const [table, { bookkeeping }] = [quoted(resource.table), derivedObjects(resource, trigrams)]
       const triggers = bookkeeping.filter(({ type }) => type === 'trigger')
-      const batches = await batchesOf(execute, table, fillBatch, rows)
+      const batches = await splitIntoBatches(execute, table, fillBatch, rows)
       return [
         {
           about: `create the triggers of ${resource.table}`,

@@ -14,7 +14,7 @@ import { codeOf, messageOf } from './errors.js'
 import { migrationDialect } from './migration.js'
 import { executeOn } from './migrationSteps.js'
 import { openClient, reachServer, type Server } from './server.js'
-import { operatorClass, type SearchIndex, searchIndexOf, trigramsOf } from './trigrams.js'
+import { findOrCreateTrigrams, operatorClass, probeSearchIndex, type SearchIndex } from './trigrams.js'
 
 type Warn = (message: string) => void
 
@@ -74,7 +74,7 @@ const withMigrated = async <T>(
   try {
     const execute = executeOn(client)
     await refuseEncoding(execute)
-    const trigrams = await trigramsOf(execute, warn)
+    const trigrams = await findOrCreateTrigrams(execute, warn)
     const dialect = migrationDialect(client, connect, trigrams, warn)
     const plan = await migrate(dialect, registry, options)
     const changed = plan.steps.filter(({ rows = 0 }) => rows > 0)
@@ -99,7 +99,7 @@ export const setUp = (server: Server, registry: Registry, options: StorageOption
       await reportCountDifferences(dialect, registry, options.warn)
       const created = plan.steps.some(({ table }) => table === keysTable)
       options.opened?.({ created, demo: isLoaded, changes: created ? [] : changesOf(plan) })
-      return searchIndexOf(execute, trigrams)
+      return probeSearchIndex(execute, trigrams)
     },
   )
 

@@ -10,7 +10,7 @@ import { Database } from './driver.js'
 export const inMemory = ':memory:'
 
 /** Identifies the file at a path; undefined if there is none. */
-export const identityOf = (path: string): string | undefined => {
+export const fileIdentity = (path: string): string | undefined => {
   if (path === inMemory) return undefined
   const found = statSync(path, { throwIfNoEntry: false, bigint: true })
   return found && `${found.dev}:${found.ino}`
@@ -24,7 +24,7 @@ export interface OpenedFile {
 
 /** Throws if the file has been moved or replaced since it was opened. */
 export const refuseMoved = ({ path, identity }: OpenedFile): void => {
-  if (identityOf(path) !== identity)
+  if (fileIdentity(path) !== identity)
     throw new Error('the database file was moved or replaced; put it back, or restart the service')
 }
 

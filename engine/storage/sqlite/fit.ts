@@ -30,7 +30,7 @@ const isMismatch = (error: unknown): boolean => {
   return code === 'SQLITE_ERROR' && /no such (?:table|column|index)|has no column named|no query solution/.test(message)
 }
 
-export const fitOf = (
+export const sqliteFit = (
   database: Database,
   statements: ReadonlyMap<string, Statements>,
   commits: CommitCounter,

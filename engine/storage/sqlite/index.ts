@@ -8,8 +8,8 @@ import { countsTable } from '../schema.js'
 import type { Storage } from '../storage.js'
 import { resourceTables } from '../table.js'
 import { withFitCheck } from '../tableFit.js'
-import { identityOf, inMemory, type OpenedFile, refuseMoved } from './file.js'
-import { fitOf } from './fit.js'
+import { fileIdentity, inMemory, type OpenedFile, refuseMoved } from './file.js'
+import { sqliteFit } from './fit.js'
 import { type ListSql, listReader } from './lists.js'
 import { readersOf } from './readers.js'
 import type { ReadWorkerData } from './readWorker.js'
@@ -22,7 +22,7 @@ import { writeQueue } from './writeQueue.js'
 import { writer } from './writes.js'
 
 /** What runs quick reads, slow reads and writes: worker threads, or this thread where no other can see the database. */
-const executorsOf = (
+const createExecutors = (
   file: OpenedFile,
   database: Database,
   sql: ReadonlyMap<string, ListSql>,
@@ -41,7 +41,7 @@ const executorsOf = (
 export const openSqlite = async (registry: Registry, url: string, options: StorageOptions): Promise<Storage> => {
   const path = sqlitePath(url) as string
   const database = await setUp(registry, path, options)
-  const file = { path, identity: identityOf(path) }
+  const file = { path, identity: fileIdentity(path) }
   const commits = commitCounter(database)
   const statements = new Map(registry.map((resource) => [resource.path, statementsOf(registry, resource)]))
   const lists = new Map([...statements].map(([resource, sql]) => [resource, sql.lists]))
@@ -50,7 +50,7 @@ export const openSqlite = async (registry: Registry, url: string, options: Stora
     threadRestarts++
     options.warn(`A worker thread died and was replaced: ${cause}.`)
   }
-  const [quick, slow, writing] = executorsOf(file, database, lists, onRestart)
+  const [quick, slow, writing] = createExecutors(file, database, lists, onRestart)
   const readerOf = readersOf(quick, slow, options.readTimeoutMs)
   const writes = writeQueue(writing, commits.committed)
   const context: DatabaseContext = { database, readerOf, writes, commits }
@@ -89,5 +89,5 @@ export const openSqlite = async (registry: Registry, url: string, options: Stora
       database.close()
     },
   }
-  return withFitCheck(storage, registry, fitOf(database, statements, commits), options.warn)
+  return withFitCheck(storage, registry, sqliteFit(database, statements, commits), options.warn)
 }

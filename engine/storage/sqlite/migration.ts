@@ -4,10 +4,10 @@ import type { Kind } from '../../descriptor/kinds.js'
 import type { Resource } from '../../descriptor/registry.js'
 import { convert } from '../migration/conversions.js'
 import type { Execute, MigrationDialect } from '../migration/migrationDialect.js'
-import { batchesOf } from '../migration/rows.js'
+import { splitIntoBatches } from '../migration/rows.js'
 import { countsTable, type ObjectName, quoted } from '../schema.js'
 import { StorageError } from '../storage.js'
-import { catalogueOf, tableNames } from './catalogue.js'
+import { readCatalogue, tableNames } from './catalogue.js'
 import { rebuild, rebuildDifferences } from './rebuild.js'
 import { insertRows } from './rows.js'
 import {
@@ -33,7 +33,7 @@ const fill = async (execute: Execute, resource: Resource, rows: number): Promise
   const [table, search] = [quoted(resource.table), searchTable(resource)]
   const add = `insert into ${search} (rowid, text) select id, ${searchedText(resource)} from ${table}`
   return [
-    ...(await batchesOf(execute, table, batch, rows)).map((range) => `${add} where ${range}`),
+    ...(await splitIntoBatches(execute, table, batch, rows)).map((range) => `${add} where ${range}`),
     // One segment is searched several times as fast as the many that a long fill leaves.
     ...(rows > batch ? [`insert into ${search} (${search}) values ('optimize')`] : []),
     ...blocksOf(resource).fill,
@@ -63,7 +63,7 @@ export const migrationDialect = (database: Database): MigrationDialect => {
     return []
   }
   const countedTables = (): string[] => {
-    if (!catalogueOf(database, countsTable)) return []
+    if (!readCatalogue(database, countsTable)) return []
     return database.prepare(`select name from ${countsTable}`).pluck().all() as string[]
   }
   const drop = ({ type, name }: ObjectName): string => `drop ${type} if exists ${name}`
@@ -98,7 +98,7 @@ export const migrationDialect = (database: Database): MigrationDialect => {
     deferForeignKeys: 'pragma defer_foreign_keys = ON',
     ownTables,
     tableNames: async () => tableNames(database),
-    catalogue: async (table) => catalogueOf(database, table),
+    catalogue: async (table) => readCatalogue(database, table),
     rememberUnused: () => [],
     rebuilds: () => true,
     shapeDifferences: (current, shape) => rebuildDifferences(database, current, shape),

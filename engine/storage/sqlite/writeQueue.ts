@@ -21,7 +21,7 @@ const maxCommitLength = 4 * 1024 * 1024
 /** A write with more text than this is long: the search index of a megabyte takes 0.2 to 1 s. */
 const longWrite = 64 * 1024
 
-const lengthOf = ({ change }: BoundWrite): number =>
+const textLength = ({ change }: BoundWrite): number =>
   change.values.reduce((sum: number, value) => sum + (typeof value === 'string' ? value.length : 8), 0)
 
 /** Queues writes for an executor; `onCommit` is called after each commit. */
@@ -36,7 +36,7 @@ export const writeQueue = (writer: Executor, onCommit: () => void): WriteQueue =
     const batch: Pending[] = []
     const later: Pending[] = []
     for (const item of pending) {
-      const added = lengthOf(item.write)
+      const added = textLength(item.write)
       const isLong = added > longWrite
       if (batch.length > 0 && (length + added > maxCommitLength || (isLong && hasLong))) later.push(item)
       else {
