@@ -31,19 +31,6 @@ interface Purpose {
   readonly timed?: Timed
 }
 
-export interface Connections {
-  /** Runs a short read that other requests wait for, on a connection that nothing else uses. */
-  readonly check: Run
-  /** Runs a read when a connection is free; it is retried on another one if its own breaks. */
-  read(statement: Prepared, values?: Values, purpose?: Purpose): Promise<Row[]>
-  /** Runs a write of one statement, which is its own transaction. Once sent, it is never cancelled. */
-  write(statement: Prepared, values?: Values, table?: string): Promise<Row[]>
-  /** Runs several statements in one transaction. */
-  transaction<T>(work: (run: Run) => Promise<T>, table?: string): Promise<T>
-  stats(): PoolStats[]
-  close(): Promise<void>
-}
-
 /** Added to the server's own statement timeout on this side, in milliseconds, in case the network fails silently. */
 const grace = 1_000
 
@@ -72,7 +59,7 @@ const poolStats = (part: string, pool: Pool, waiting: number): PoolStats => {
 }
 
 /** Creates the pools; connections are opened on demand. */
-export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementMs }: PoolOptions): Connections => {
+export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementMs }: PoolOptions) => {
   const settings = {
     // The server applies both before a commit, not to the commit.
     statement_timeout: String(statementMs),
@@ -265,19 +252,26 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
     })
 
   return {
+    /** Runs a short read that other requests wait for, on a connection that nothing else uses. */
     check,
-    read: (statement, values, purpose = {}) =>
+    /** Runs a read when a connection is free; it is retried on another one if its own breaks. */
+    read: (statement: Prepared, values?: Values, purpose: Purpose = {}): Promise<Row[]> =>
       withRetries((until) => read(statement, values, purpose, until), isRetryableRead),
-    write: (statement, values, table = '') =>
+    /** Runs a write of one statement, which is its own transaction. Once sent, it is never cancelled. */
+    write: (statement: Prepared, values?: Values, table = ''): Promise<Row[]> =>
       withRetries((until) => write(statement, values, table, until), isRetryableWrite),
-    transaction: (work, table = '') => withRetries((until) => transaction(work, table, until), isRetryableWrite),
-    stats: () => [
+    /** Runs several statements in one transaction. */
+    transaction: <T>(work: (run: Run) => Promise<T>, table = ''): Promise<T> =>
+      withRetries((until) => transaction(work, table, until), isRetryableWrite),
+    stats: (): PoolStats[] => [
       poolStats('requests', pool, slots.waiting() + pool.waitingCount),
       poolStats('checks', checks, checks.waitingCount),
     ],
-    async close() {
+    async close(): Promise<void> {
       for (const drop of lateWrites) drop()
       await Promise.all([checks.end(), pool.end()])
     },
   }
 }
+
+export type Connections = ReturnType<typeof connectionsTo>

@@ -20,14 +20,7 @@ import type { WriteQueue } from './writeQueue.js'
 import type { BoundWrite } from './writes.js'
 
 /** Counts commits to the database, by this process or another. */
-export interface CommitCounter {
-  /** Stays the same until something is committed: what was read before then still holds. */
-  count(): number
-  /** To be called after a commit of this process. */
-  committed(): void
-}
-
-export const commitCounter = (database: Database): CommitCounter => {
+export const commitCounter = (database: Database) => {
   // SQLite changes this number when another connection has committed.
   const dataVersion = database.prepare('pragma data_version').pluck()
   // One check serves all requests of a tick: each of them arrived before it.
@@ -35,18 +28,22 @@ export const commitCounter = (database: Database): CommitCounter => {
   let last: unknown
   let count = 0
   return {
-    count() {
+    /** Stays the same until something is committed: what was read before then still holds. */
+    count(): number {
       if (!isFirstLook()) return count
       const now = dataVersion.get()
       if (now !== last) count++
       last = now
       return count
     },
-    committed() {
+    /** To be called after a commit of this process. */
+    committed(): void {
       count++
     },
   }
 }
+
+export type CommitCounter = ReturnType<typeof commitCounter>
 
 /** What the tables of one database share. */
 export interface DatabaseContext {

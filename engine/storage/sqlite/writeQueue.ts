@@ -4,11 +4,6 @@ import { OutcomeUnknown } from '../storage.js'
 import { type Executor, WorkerDied } from './worker.js'
 import type { BoundWrite, Written } from './writes.js'
 
-export interface WriteQueue {
-  write(write: BoundWrite): Promise<Written>
-  close(): Promise<unknown>
-}
-
 interface Pending {
   readonly write: BoundWrite
   readonly since: number
@@ -25,7 +20,7 @@ const textLength = ({ change }: BoundWrite): number =>
   change.values.reduce((sum: number, value) => sum + (typeof value === 'string' ? value.length : 8), 0)
 
 /** Queues writes for an executor; `onCommit` is called after each commit. */
-export const writeQueue = (writer: Executor, onCommit: () => void): WriteQueue => {
+export const writeQueue = (writer: Executor, onCommit: () => void) => {
   let pending: Pending[] = []
   let committing: Promise<void> | undefined
 
@@ -68,10 +63,12 @@ export const writeQueue = (writer: Executor, onCommit: () => void): WriteQueue =
     committing ??= commitAll()
   })
   return {
-    write: (write) => new Promise((resolve) => add({ write, since: performance.now(), resolve })),
-    async close() {
+    write: (write: BoundWrite) => new Promise<Written>((resolve) => add({ write, since: performance.now(), resolve })),
+    async close(): Promise<void> {
       await committing
       await writer.close()
     },
   }
 }
+
+export type WriteQueue = ReturnType<typeof writeQueue>
