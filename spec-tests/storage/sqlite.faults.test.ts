@@ -130,12 +130,18 @@ test('a file moved away and back under load: 201 is stored, 503 is not, unless t
       else outcomes.set(reason, text.includes('may or may not') ? 'unknown' : 'refused')
     }
   }
+  const untilNext = async (outcome: 'stored' | 'refused') => {
+    const count = () => [...outcomes.values()].filter((one) => one === outcome).length
+    const before = count()
+    for (let tries = 0; tries < 1_000 && count() === before; tries++) await setTimeout(10)
+  }
   const clients = Array.from({ length: 8 }, (_, name) => client(name))
+  await untilNext('stored')
   for (let n = 0; n < 40; n++) {
     await setTimeout(20)
     renameSync(path, `${path}.away`)
     // Mostly within one commit, and sometimes for several.
-    await setTimeout(n % 10 === 9 ? 300 : n % 4)
+    await (n % 10 === 9 ? untilNext('refused') : setTimeout(n % 4))
     renameSync(`${path}.away`, path)
   }
   isOver = true

@@ -19,6 +19,9 @@ const longWrite = 64 * 1024
 const textLength = ({ change }: BoundWrite): number =>
   change.values.reduce((sum: number, value) => sum + (typeof value === 'string' ? value.length : 8), 0)
 
+/** The writer starts after this many milliseconds even without a write: a thread that starts later may find its file moved. */
+const startDelay = 1_000
+
 /** Queues writes for an executor; `onCommit` is called after each commit. */
 export const writeQueue = (writer: Executor, onCommit: () => void) => {
   let pending: Pending[] = []
@@ -62,9 +65,12 @@ export const writeQueue = (writer: Executor, onCommit: () => void) => {
     pending.push(...items)
     committing ??= commitAll()
   })
+  const starting = setTimeout(() => void run([]).catch(() => {}), startDelay)
+  starting.unref()
   return {
     write: (write: BoundWrite) => new Promise<Written>((resolve) => add({ write, since: performance.now(), resolve })),
     async close(): Promise<void> {
+      clearTimeout(starting)
       await committing
       await writer.close()
     },
