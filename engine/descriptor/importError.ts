@@ -1,9 +1,8 @@
 /** Explains why a resource file cannot be imported. */
 import * as descriptorModule from './index.js'
-import { wordsOf } from './literal.js'
 import { didYouMean } from './nearest.js'
 import type { Problem } from './registryError.js'
-import { type Position, positionBetween, type SourceFile } from './sourceFile.js'
+import { type Position, positionBetween, type SourceFile, wordPosition } from './sourceFile.js'
 
 const index = '../engine/descriptor/index.js'
 const exported = Object.keys(descriptorModule)
@@ -30,13 +29,6 @@ const insteadOf = (name: string): string =>
 const messageOf = (error: unknown): string => {
   const message = error instanceof Error ? error.message : String(error)
   return (message.split('\n')[0] ?? '').replaceAll(/(?:file:\/\/)?\/\S*\/(?=(?:engine|resources)\/)/g, '')
-}
-
-const wordPosition = (source: SourceFile, name: string): Position | undefined => {
-  for (const { word, start } of wordsOf(source.text)) {
-    if (word === name) return positionBetween(source, start, start + word.length)
-  }
-  return undefined
 }
 
 const importsIn = (source: SourceFile): { specifier: string; position: Position }[] =>

@@ -24,7 +24,7 @@ const jsonProblem = (file: string, text: string): Problem => {
   const what = sign === '' ? 'it ends too early' : `unexpected ${JSON.stringify(sign)}${hint}`
   // An error at the end of the file is shown after its last line.
   const start = sign === '' ? text.trimEnd().length : at
-  const position = positionBetween({ text, literal: undefined }, start, start + 1)
+  const position = positionBetween({ text }, start, start + 1)
   return { file, message: `is not valid JSON: ${what}`, position }
 }
 
