@@ -333,7 +333,7 @@ const cases: [name: string, exported: unknown, ...messages: string[]][] = [
   [
     'a unique field with a constant default',
     withFields({ slug: text({ unique: true, default: 'x' }) }),
-    'field "slug": unique and a constant default contradict each other: a second row with the default would be refused; remove one of the two',
+    'field "slug": unique and a constant default contradict each other: a second row would be refused; remove one of the two',
   ],
   [
     'a unique field whose managed function returns the same value again',
