@@ -137,7 +137,7 @@ const extensionKeywords = (field: Field, isBody: boolean, isUpdate: boolean) => 
 })
 
 /** The schema of each field, by name. */
-const shapeOf = (fields: readonly Field[], isBody: boolean, isUpdate = false) =>
+const fieldSchemas = (fields: readonly Field[], isBody: boolean, isUpdate = false) =>
   Object.fromEntries(
     fields.map((field) => {
       const value = isBody ? valueSchema(field) : kindOf(field.kind).row()
@@ -160,19 +160,19 @@ const shapeOf = (fields: readonly Field[], isBody: boolean, isUpdate = false) =>
 /** A row as clients receive it: a required field is never null, the others are optional in the schema. */
 export const rowSchema = (resource: Resource) =>
   z
-    .object(shapeOf(resource.fields, false))
+    .object(fieldSchemas(resource.fields, false))
     .meta({ id: schemaNames(resource).row, ...(resource.about && { description: resource.about }) })
 
 /** The body of a create: every field that a client may set, and nothing else. */
 export const createSchema = (resource: Resource) =>
-  z.strictObject(shapeOf(writableFields(resource), true)).meta({
+  z.strictObject(fieldSchemas(writableFields(resource), true)).meta({
     id: schemaNames(resource).create,
     description: `Request body for creating ${withArticle(resource.name.toLowerCase())}.`,
   })
 
 /** The body of an update: the fields that may change, and nothing else. */
 export const updateSchema = (resource: Resource) =>
-  z.strictObject(shapeOf(updatableFields(resource), true, true)).meta({
+  z.strictObject(fieldSchemas(updatableFields(resource), true, true)).meta({
     id: schemaNames(resource).update,
     description: `Request body for changing ${withArticle(resource.name.toLowerCase())}. What is absent stays as it is.`,
   })

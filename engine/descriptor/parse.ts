@@ -55,7 +55,7 @@ const properties: Shapes = {
 
 const onDeletes: readonly OnDelete[] = ['restrict', 'set null', 'cascade']
 
-const optionsOf = (kind: Kind): Shapes => {
+const optionShapes = (kind: Kind): Shapes => {
   const { expected } = kindOf(kind)
   const isValid = (value: unknown) => isValueOf(kind, value)
   const isList = (value: unknown) => Array.isArray(value) && value.length > 0 && value.every(isValid)
@@ -129,7 +129,7 @@ const parseField = (field: string, spec: unknown, report: Report): FieldSpec => 
         ? `; add the field to the list of the resource instead: required: ['${field}', …]`
         : undefined,
   }
-  return { kind, options: parseValues(options, optionsOf(kind), unknown, report) }
+  return { kind, options: parseValues(options, optionShapes(kind), unknown, report) }
 }
 
 /** Replaces invalid properties, so that the rest of the descriptor can be verified in the same run. */

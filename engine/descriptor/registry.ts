@@ -4,7 +4,7 @@ import type { Descriptor } from './define.js'
 import type { FieldSpec, Options, TextFormat } from './fields.js'
 import { type Kind, kindOf } from './kinds.js'
 import { pluralOf } from './names.js'
-import type { Problem } from './registryError.js'
+import type { FileError } from './registryError.js'
 
 /** A value in a row, and one that a descriptor gives. */
 export type Value = GivenValue | null
@@ -30,7 +30,7 @@ export interface Resource extends Omit<Descriptor, 'fields' | 'required'> {
   /** The demo rows, by id; empty if `seeds/` has no file for the resource. */
   readonly demo: readonly RowValues[]
   /** Why the demo rows of `seeds/` are not in `demo`; an empty database cannot be filled then. */
-  readonly demoProblems?: readonly Problem[]
+  readonly demoErrors?: readonly FileError[]
 }
 
 export type Registry = readonly Resource[]

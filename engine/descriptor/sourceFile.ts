@@ -43,7 +43,7 @@ interface Token {
 }
 
 /** The tokens of a text without white space and comments. */
-const tokensOf = (text: string): Token[] =>
+const tokenize = (text: string): Token[] =>
   [...text.matchAll(token)].flatMap(({ index: start, groups: { key, word, sign } = {} }) => {
     const found = key ?? sign
     return found ? [{ text: found, start, isKey: key !== undefined, isWord: word !== undefined }] : []
@@ -107,7 +107,7 @@ const literalEntries = (source: string, tokens: readonly Token[], n: number): En
 
 /** The source of a resource file, with the literal that it passes to `defineResource`, or exports without it. */
 export const resourceSource = (text: string): SourceFile => {
-  const tokens = tokensOf(text)
+  const tokens = tokenize(text)
   const before = (n: number): string => tokens[n - 1]?.text ?? ''
   const isLiteral = (n: number): boolean =>
     ['defineResource', 'default'].includes(before(before(n) === '(' ? n - 1 : n))
@@ -121,7 +121,7 @@ export const seedSource = (text: string): SourceFile => {
   return {
     text,
     get entries() {
-      entries ??= literalEntries(text, tokensOf(text), 0)
+      entries ??= literalEntries(text, tokenize(text), 0)
       return entries
     },
   }
@@ -138,7 +138,7 @@ export const positionBetween = ({ text }: { text: string }, start: number, end: 
 
 /** The position of a word of the source, outside comments and strings. */
 export const wordPosition = (source: SourceFile, word: string): Position | undefined => {
-  const found = tokensOf(source.text).find(({ text }) => text === word)
+  const found = tokenize(source.text).find(({ text }) => text === word)
   return found && positionBetween(source, found.start, found.start + word.length)
 }
 

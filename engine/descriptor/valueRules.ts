@@ -38,7 +38,7 @@ const shown = (value: Ruled): string => (typeof value === 'string' ? quote(value
 const isMoment = (kind: Kind): boolean => ['date', 'datetime-local'].includes(kindOf(kind).input)
 
 /** How many code points a text has; counted only where the number of UTF-16 units does not decide. */
-const lengthOf = (text: string): number => {
+const countCodePoints = (text: string): number => {
   let length = 0
   for (const _ of text) length++
   return length
@@ -46,13 +46,13 @@ const lengthOf = (text: string): number => {
 
 /** Patterns are compiled once; the matcher remembers its steps. */
 const patterns = new Map<string, (text: string) => boolean>()
-const matcherOf = (pattern: string): ((text: string) => boolean) => {
+const patternMatcher = (pattern: string): ((text: string) => boolean) => {
   const known = patterns.get(pattern) ?? compilePattern(pattern)
   patterns.set(pattern, known)
   return known
 }
 
-const canonicalOf = (kind: Kind, value: Ruled): Ruled => kindOf(kind).canonical?.(value as never) ?? value
+const toCanonical = (kind: Kind, value: Ruled): Ruled => kindOf(kind).canonical?.(value as never) ?? value
 
 /** The check of a bound, in the words for numbers or for dates and times. */
 const bound =
@@ -64,8 +64,8 @@ const bound =
   ) =>
   (given: Ruled, kind: Kind): Refuse =>
   (sent: Ruled) => {
-    const value = canonicalOf(kind, sent)
-    if (isWithin(value, canonicalOf(kind, given))) return undefined
+    const value = toCanonical(kind, sent)
+    if (isWithin(value, toCanonical(kind, given))) return undefined
     return new Refusal(type, words(given, sent, isMoment(kind)), { [key]: given })
   }
 
@@ -104,17 +104,21 @@ export const valueRules = {
   },
   minLength: {
     refuse: (least: number) => (text: string) => {
-      if (text.length >= 2 * least || lengthOf(text) >= least) return undefined
-      return new Refusal('string_too_short', `must have at least ${least} characters; it has ${lengthOf(text)}`, {
-        min_length: least,
-      })
+      if (text.length >= 2 * least || countCodePoints(text) >= least) return undefined
+      return new Refusal(
+        'string_too_short',
+        `must have at least ${least} characters; it has ${countCodePoints(text)}`,
+        {
+          min_length: least,
+        },
+      )
     },
     keywords: (minLength: number) => ({ minLength }),
   },
   maxLength: {
     refuse: (most: number) => (text: string) => {
-      if (text.length <= most || (text.length <= 2 * most && lengthOf(text) <= most)) return undefined
-      return new Refusal('string_too_long', `must have at most ${most} characters; it has ${lengthOf(text)}`, {
+      if (text.length <= most || (text.length <= 2 * most && countCodePoints(text) <= most)) return undefined
+      return new Refusal('string_too_long', `must have at most ${most} characters; it has ${countCodePoints(text)}`, {
         max_length: most,
       })
     },
@@ -123,7 +127,7 @@ export const valueRules = {
   // Last, so that a text is never matched before its length is checked.
   pattern: {
     refuse: (pattern: string) => {
-      const matches = matcherOf(pattern)
+      const matches = patternMatcher(pattern)
       return (text: string) =>
         matches(text)
           ? undefined

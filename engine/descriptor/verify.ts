@@ -5,7 +5,7 @@ import { checkCycles, type Linked } from './cycles.js'
 import { isPath, isReservedPath } from './identifiers.js'
 import { checkNames } from './names.js'
 import { parseDescriptor } from './parse.js'
-import { type Problem, type Report, reportIn } from './registryError.js'
+import { type FileError, type Report, reportIn } from './registryError.js'
 import { duplicatesIn, type SourceFile, textAt } from './sourceFile.js'
 
 /** A file of `resources/`, not yet verified. */
@@ -70,14 +70,14 @@ const checkTable = (
 }
 
 /** What can be referenced; also a resource whose own file has errors, so that each mistake is reported once. */
-export const targetsOf = (modules: readonly ResourceModule[], parsed: readonly ParsedResource[]): Target[] =>
+export const referenceTargets = (modules: readonly ResourceModule[], parsed: readonly ParsedResource[]): Target[] =>
   modules.map(({ path }) => ({ path, table: parsed.find((resource) => resource.path === path)?.descriptor.table }))
 
-/** Returns the descriptors, with placeholders for what is invalid, and adds every problem to the list. */
-export const verify = (modules: readonly ResourceModule[], problems: Problem[]): ParsedResource[] => {
+/** Returns the descriptors, with placeholders for what is invalid, and adds every error to the list. */
+export const verify = (modules: readonly ResourceModule[], errors: FileError[]): ParsedResource[] => {
   const parsed: ParsedResource[] = []
   for (const { file, path, source, modifiedAt = 0, module } of modules) {
-    const report = reportIn(problems, file, source)
+    const report = reportIn(errors, file, source)
     checkPath(path, report)
     if (!module) continue
     if (source) checkDuplicates(source, report)
@@ -85,7 +85,7 @@ export const verify = (modules: readonly ResourceModule[], problems: Problem[]):
     if (descriptor && source) checkSource(source, Object.keys(descriptor.fields), report)
     if (descriptor) parsed.push({ file, path, modifiedAt, descriptor, report })
   }
-  const targets = targetsOf(modules, parsed)
+  const targets = referenceTargets(modules, parsed)
   // Of two files with the same table or name, the newer one is probably the wrong one.
   const byAge = parsed.toSorted((a, b) => a.modifiedAt - b.modifiedAt)
   for (const [index, resource] of byAge.entries()) {

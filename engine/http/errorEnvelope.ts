@@ -7,10 +7,9 @@ import {
   middlewareError,
   outcomeUnknown,
   pathNotFound,
-  readTimedOut,
   tableChanged,
   unavailable,
-  writesForbidden,
+  writesDisabled,
 } from '../contract/errors.js'
 import { OutcomeUnknown, TableChanged, TimedOut, Unavailable, WritesForbidden } from '../storage/storage.js'
 import type { State } from './requestLog.js'
@@ -69,13 +68,13 @@ interface KoaError extends Error {
 
 const isErrorStatus = (status: unknown): status is number => Number(status) >= 400 && Number(status) <= 599
 
-const httpErrorOf = (error: unknown): HttpError => {
+const toHttpError = (error: unknown): HttpError => {
   if (error instanceof HttpError) return error
-  if (error instanceof TimedOut) return readTimedOut()
+  if (error instanceof TimedOut) return unavailable('The read exceeded its time limit. Narrow the query, or try again.')
   if (error instanceof TableChanged) return tableChanged()
   if (error instanceof Unavailable) return unavailable()
   if (error instanceof OutcomeUnknown) return outcomeUnknown()
-  if (error instanceof WritesForbidden) return writesForbidden()
+  if (error instanceof WritesForbidden) return writesDisabled('the database does not let this deployment write')
   const { status, expose, message, headers } = (error ?? {}) as KoaError
   return isErrorStatus(status) ? middlewareError(status, expose ? message : undefined, headers) : internalError()
 }
@@ -104,7 +103,7 @@ export const errorEnvelope =
       if (ctx.state.usedDatabase) outages.succeeded()
     } catch (error) {
       if (!isExpected(error)) logError(ctx, error, logger, outages)
-      const httpError = httpErrorOf(error)
+      const httpError = toHttpError(error)
       ctx.set(httpError.headers)
       ctx.status = httpError.status
       const page = ctx.state.errorHtml?.(httpError)
