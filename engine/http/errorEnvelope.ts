@@ -17,13 +17,6 @@ import type { State } from './requestLog.js'
 /** An outage has ended if a request succeeds and none has failed for this long, in milliseconds. */
 const calmMs = 2_000
 
-interface Outage {
-  readonly began: number
-  last: number
-  failed: number
-  readonly reasons: Set<string>
-}
-
 export interface OutageLog {
   /** A request has failed because of the database. */
   failed(id: string, error: Error): void
@@ -32,29 +25,26 @@ export interface OutageLog {
 }
 
 export const outageLog = (logger: Logger): OutageLog => {
-  let outage: Outage | undefined
+  const [reasons, times] = [new Set<string>(), { first: 0, last: 0 }]
+  let failed = 0
   return {
     failed(id, { message: reason }) {
-      const now = performance.now()
-      if (!outage) {
-        outage = { began: now, last: now, failed: 0, reasons: new Set() }
-        logger.error(
-          { id, reason },
-          `The database is not available: ${reason}. Failed requests are counted until it recovers.`,
-        )
+      times.last = performance.now()
+      if (failed++ === 0) {
+        times.first = times.last
+        const message = `The database is not available: ${reason}. Failed requests are counted until it recovers.`
+        logger.error({ id, reason }, message)
       }
-      outage.last = now
-      outage.failed++
-      if (outage.reasons.size < 10) outage.reasons.add(reason)
+      if (reasons.size < 10) reasons.add(reason)
     },
     succeeded() {
-      if (!outage || performance.now() - outage.last < calmMs) return
-      const { began, last, failed, reasons } = outage
-      outage = undefined
-      const seconds = Math.round((last - began) / 100) / 10
+      if (failed === 0 || performance.now() - times.last < calmMs) return
+      const seconds = Math.round((times.last - times.first) / 100) / 10
       const requests = failed === 1 ? '1 request' : `${failed} requests`
       const message = `The database is available again: ${requests} failed within ${seconds} s.`
       logger.warn({ failed, seconds, reasons: [...reasons] }, message)
+      reasons.clear()
+      failed = 0
     },
   }
 }
