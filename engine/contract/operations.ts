@@ -182,12 +182,14 @@ const routeOf = <Method extends Route<object>['method']>(
 
 const list = (resource: Resource, row: z.ZodType): Operation => {
   const filters = filterFields(resource)
+  const ranges = resource.fields.filter((field) => field.range)
   const searched = searchedFields(resource)
   const plural = resource.plural.toLowerCase()
   const sentences = [
-    `Returns a page of ${plural}, ordered by \`id\`.`,
+    `Returns a page of ${plural}, ordered by \`id\` unless \`sort\` names a field.`,
     searched.length > 0 && `\`q\` searches ${names(searched)}, joined by spaces in this order.`,
     filters.length > 0 && `Filters, combined with AND: ${names(filters)}.`,
+    ranges.length > 0 && `Bounds, combined with AND: ${names(ranges)}.`,
     ...formatSentences,
   ]
   const notANumber = parametersInvalid([notInteger('limit', 'abc')])
@@ -199,7 +201,7 @@ const list = (resource: Resource, row: z.ZodType): Operation => {
       request: { query: listQuerySchema(resource), headers: readHeaders },
       responses: {
         ...readResponses,
-        200: success('The page.', collectionSchema(resource, row), pageExample(resource), 'ETag'),
+        200: success('The page.', collectionSchema(resource, row), pageExample(resource), 'ETag', 'Link'),
         422: errorResponse('A parameter is out of bounds or has the wrong type.', notANumber),
       },
     },
