@@ -1,6 +1,6 @@
 /** The log on standard output: JSON lines, or plain text in a terminal. */
 import { type Logger, pino } from 'pino'
-import { hasColours, plainLine, plainNotice } from './plainLine.js'
+import { plainLine, plainNotice } from './plainLine.js'
 import { endProgressLine } from './progress.js'
 
 /** The maximum size of a batch in bytes: writes to a pipe of up to this size are atomic, so lines of several processes never mix. */
@@ -30,7 +30,7 @@ const batchedOutput = () =>
 
 /** A terminal shows each line at once, as text. */
 const terminalOutput = (format: typeof plainLine) => {
-  const isColoured = hasColours(true, process.env)
+  const isColoured = process.stdout.hasColors()
   return {
     write(line: string) {
       endProgressLine()

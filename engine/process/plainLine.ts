@@ -14,13 +14,6 @@ interface LogLine {
   readonly [name: string]: unknown
 }
 
-/** Whether to use colours: FORCE_COLOR decides, then NO_COLOR, then whether the output is a terminal. */
-export const hasColours = (isTerminal: boolean, environment: Readonly<Record<string, string | undefined>>): boolean => {
-  const { FORCE_COLOR, NO_COLOR, TERM } = environment
-  if (FORCE_COLOR !== undefined) return !/^(?:0|false)$/.test(FORCE_COLOR)
-  return isTerminal && !NO_COLOR && TERM !== 'dumb'
-}
-
 const coloured = (text: string, colour: number | undefined): string =>
   colour === undefined || text === '' ? text : `\u001b[${colour}m${text}\u001b[39m`
 

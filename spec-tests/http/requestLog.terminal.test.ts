@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { setTimeout } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { hasColours, plainLine, plainNotice } from '../../engine/process/plainLine.js'
+import { plainLine, plainNotice } from '../../engine/process/plainLine.js'
 import { freePort } from '../../engine/process/supervise.js'
 import { freshUrl } from '../support/database.js'
 import { launch } from '../support/process.js'
@@ -59,22 +59,6 @@ test('a path cannot control the terminal', () => {
   const line = plainLine(logged({ ...requestLine, path: '/a\u001b[2Jb\u009b1mc\n' }), false)
   assert.ok(line.endsWith(' /a\ufffd[2Jb\ufffd1mc\ufffd\n'), JSON.stringify(line))
 })
-
-for (const [isTerminal, environment, expected] of [
-  [true, {}, true],
-  [true, { NO_COLOR: '' }, true],
-  [true, { NO_COLOR: '1' }, false],
-  [true, { TERM: 'dumb' }, false],
-  [true, { FORCE_COLOR: '0' }, false],
-  [true, { FORCE_COLOR: 'false' }, false],
-  [true, { FORCE_COLOR: '1', NO_COLOR: '1' }, true],
-  [false, {}, false],
-  [false, { FORCE_COLOR: '1' }, true],
-] as const) {
-  test(`colours with ${JSON.stringify(environment)}, terminal ${isTerminal}: ${expected}`, () => {
-    assert.is(hasColours(isTerminal, environment), expected)
-  })
-}
 
 const isScriptInstalled = spawnSync('script', ['--version']).status === 0
 
