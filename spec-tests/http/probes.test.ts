@@ -1,5 +1,3 @@
-/** The probes of orchestrators, with and without a database that responds. */
-import { renameSync } from 'node:fs'
 import { connect } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { suite } from 'uvu'
@@ -9,7 +7,7 @@ import { listen } from '../../engine/http/listen.js'
 import { createLogger } from '../../engine/process/log.js'
 import type { Storage } from '../../engine/storage/storage.js'
 import { product } from '../../product.js'
-import { freshUrl, server } from '../support/database.js'
+import { freshUrl } from '../support/database.js'
 import { scrape, startMeasured } from '../support/metrics.js'
 import { startProcess } from '../support/process.js'
 import { startOffice } from '../support/service.js'
@@ -113,20 +111,5 @@ test('while a request is being finished, /readyz on its connection is 503', asyn
   assert.match(received, /HTTP\/1\.1 201 .*HTTP\/1\.1 503 /s)
   socket.destroy()
 })
-
-if (!server) {
-  test('while the file is gone, a process lives and is not ready; when it is back, it is ready', async () => {
-    const url = await freshUrl()
-    const path = url.slice('sqlite:'.length)
-    const running = await startProcess({ DATABASE_URL: url })
-    const get = async (probe: string) => (await fetch(`${running.address}${probe}`)).status
-    assert.equal([await get('/livez'), await get('/readyz')], [200, 200])
-    renameSync(path, `${path}.moved`)
-    assert.equal([await get('/livez'), await get('/readyz')], [200, 503])
-    renameSync(`${path}.moved`, path)
-    assert.equal([await get('/livez'), await get('/readyz')], [200, 200])
-    assert.is(await running.end('SIGTERM'), 0)
-  })
-}
 
 test.run()
