@@ -177,31 +177,6 @@ const changes: [title: string, change: (before: Descriptors) => Descriptors, exp
     ['became-optional Book.title: readers', 'became-optional BookCreate.title'],
   ],
   [
-    'text to date',
-    fields({ subtitle: date() }),
-    ['type-narrowed Book.subtitle', 'type-narrowed BookCreate.subtitle: writers'],
-  ],
-  [
-    'text to boolean',
-    fields({ subtitle: boolean() }),
-    ['type-changed Book.subtitle: readers', 'type-changed BookCreate.subtitle: writers'],
-  ],
-  [
-    'integer to number',
-    fields({ pages: number() }),
-    ['type-widened Book.pages: readers', 'type-widened BookCreate.pages'],
-  ],
-  [
-    'number to integer',
-    fields({ price: integer() }),
-    ['type-narrowed Book.price', 'type-narrowed BookCreate.price: writers'],
-  ],
-  [
-    'text to integer',
-    fields({ subtitle: integer() }),
-    ['type-changed Book.subtitle: readers', 'type-changed BookCreate.subtitle: writers'],
-  ],
-  [
     'a field that becomes managed',
     fields({ subtitle: text({ managed: true }) }),
     ['field-removed BookCreate.subtitle: writers'],
@@ -243,21 +218,6 @@ const changes: [title: string, change: (before: Descriptors) => Descriptors, exp
     ['default-changed BookCreate.added_on: writers'],
   ],
   [
-    'a field that becomes unique',
-    fields({ subtitle: text({ unique: true }) }),
-    ['unique-tightened Book.subtitle', 'unique-tightened BookCreate.subtitle: writers'],
-  ],
-  [
-    'a field that is no longer unique',
-    fields({ isbn: text() }),
-    ['unique-loosened Book.isbn: readers', 'unique-loosened BookCreate.isbn'],
-  ],
-  [
-    'unique in the whole table, not only among some rows',
-    fields({ shelf: text({ unique: true }) }),
-    ['unique-tightened Book.shelf', 'unique-tightened BookCreate.shelf: writers'],
-  ],
-  [
     'unique among other rows',
     fields({ shelf: text({ unique: ['status'] }) }),
     [
@@ -266,21 +226,6 @@ const changes: [title: string, change: (before: Descriptors) => Descriptors, exp
       'unique-tightened Book.shelf',
       'unique-tightened BookCreate.shelf: writers',
     ],
-  ],
-  [
-    'a new reference',
-    fields({ pages: integer({ references: 'authors' }) }),
-    ['reference-added Book.pages', 'reference-added BookCreate.pages: writers'],
-  ],
-  [
-    'a reference that is removed',
-    fields({ author_id: integer({ filter: true }) }),
-    ['reference-removed Book.author_id: readers', 'reference-removed BookCreate.author_id'],
-  ],
-  [
-    'a reference to another resource',
-    fields({ author_id: integer({ references: 'books', filter: true }) }),
-    ['reference-changed Book.author_id: readers', 'reference-changed BookCreate.author_id: writers'],
   ],
   [
     'a field that becomes redacted',
@@ -452,6 +397,22 @@ const ruled: [
     both,
   ],
   ['date to text', [date(), text()], 'type-widened', looser],
+  ['text to date', [text(), date()], 'type-narrowed', stricter],
+  ['text to boolean', [text(), boolean()], 'type-changed', both],
+  ['integer to number', [integer(), number()], 'type-widened', looser],
+  ['number to integer', [number(), integer()], 'type-narrowed', stricter],
+  ['text to integer', [text(), integer()], 'type-changed', both],
+  ['unique', [text(), text({ unique: true })], 'unique-tightened', stricter],
+  ['no unique', [text({ unique: true }), text()], 'unique-loosened', looser],
+  ['unique everywhere', [text({ unique: ['isbn'] }), text({ unique: true })], 'unique-tightened', stricter],
+  ['a reference', [integer(), integer({ references: 'books' })], 'reference-added', stricter],
+  ['no reference', [integer({ references: 'books' }), integer()], 'reference-removed', looser],
+  [
+    'another reference',
+    [integer({ references: 'books' }), integer({ references: 'authors' })],
+    'reference-changed',
+    both,
+  ],
   ['date to timestamp', [date(), timestamp()], 'type-changed', both],
 ]
 for (const [title, [from, to], rule, breaks] of ruled) {
@@ -478,18 +439,7 @@ test('a oneOf field that becomes required is one change', () => {
   )
 })
 
-test('values of a list: one more breaks readers, one less breaks writers', () => {
-  const place = (schema: string) => ['components', 'schemas', schema, 'properties', 'title', 'enum']
-  const listed = edited(edited(before, place('Book'), ['a', 'b']), place('BookCreate'), ['a', 'b'])
-  const more = edited(edited(listed, place('Book'), ['a', 'b', 'c']), place('BookCreate'), ['a', 'b', 'c'])
-  assert.equal(compare(listed, more).map(summaryOf), [
-    'value-added Book.title: readers',
-    'value-added BookCreate.title',
-  ])
-  assert.equal(compare(more, listed).map(summaryOf), [
-    'value-removed Book.title',
-    'value-removed BookCreate.title: writers',
-  ])
+test('an object that no longer allows other properties breaks writers', () => {
   const closed = edited(before, ['components', 'schemas', 'BookCreate', 'additionalProperties'], true)
   assert.equal(compare(closed, before).map(summaryOf), ['closed BookCreate: writers'])
 })
