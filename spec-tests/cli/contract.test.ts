@@ -422,10 +422,8 @@ for (const [title, [from, to], rule, breaks] of ruled) {
       const who = breaks?.includes(schema) ? (schema === 'Book' ? ': readers' : ': writers') : ''
       return `${rule} ${schema}.extra${who}`
     })
-    assert.equal(
-      differences.map(summaryOf).map((summary) => summary.replace(/: the [\w -]+/, '')),
-      expected,
-    )
+    const found = differences.map(summaryOf).map((summary) => summary.replace(/: the [\w -]+/, ''))
+    assert.equal(found, expected)
   })
 }
 
@@ -466,10 +464,8 @@ test('another order of properties is a difference that breaks nobody', () => {
 })
 
 test('every rule is in a table above', () => {
-  assert.equal(
-    Object.keys(rules).filter((name) => !met.has(name)),
-    [],
-  )
+  const found = Object.keys(rules).filter((name) => !met.has(name))
+  assert.equal(found, [])
 })
 
 test.run()

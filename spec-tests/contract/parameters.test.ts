@@ -25,22 +25,9 @@ test('integers are parsed as pydantic parses them', () => {
     '1_0.0': 10n,
   }
   for (const [input, value] of Object.entries(valid)) assert.is(parseInteger(input), value, input)
+  // biome-ignore format: one list
   for (const input of [
-    '++1',
-    '-+1',
-    '+-1',
-    '0_',
-    '1_',
-    '_1',
-    '1__0',
-    '.0',
-    '5.',
-    '1.0_0',
-    '1 0',
-    '0x1',
-    '１',
-    '\uFEFF1',
-    '0-5',
+    '++1', '-+1', '+-1', '0_', '1_', '_1', '1__0', '.0', '5.', '1.0_0', '1 0', '0x1', '１', '\uFEFF1', '0-5',
   ]) {
     assert.is(parseInteger(input), 'int_parsing', input)
   }

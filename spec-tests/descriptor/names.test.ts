@@ -9,19 +9,9 @@ import { freshUrl } from '../support/database.js'
 import { insertion } from '../support/insertion.js'
 import { listQuery, type ShortQuery } from '../support/listQuery.js'
 
+// biome-ignore format: one list
 const words = [
-  'blocks',
-  'found',
-  'given',
-  'made',
-  'matches',
-  'order',
-  'page',
-  'rows',
-  'select',
-  'size',
-  'start',
-  'state',
+  'blocks', 'found', 'given', 'made', 'matches', 'order', 'page', 'rows', 'select', 'size', 'start', 'state',
 ]
 const registry: Registry = words.map((table, n) => {
   const references = words[(n + 1) % words.length] as string

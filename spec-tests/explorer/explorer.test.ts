@@ -146,14 +146,9 @@ test('the files of the pages are small, immutable, and the only ones', async () 
   }
   assert.ok(bytes < 25_000, `${bytes} bytes`)
   assert.is((await send('/favicon.ico')).headers['content-type'], 'image/svg+xml; charset=utf-8')
+  // biome-ignore format: one list
   for (const path of [
-    '..%2fhtml.js',
-    '../html.js',
-    'assets.js',
-    '',
-    '.',
-    '0123456789ab/explorer.css',
-    'explorer.css',
+    '..%2fhtml.js', '../html.js', 'assets.js', '', '.', '0123456789ab/explorer.css', 'explorer.css',
   ]) {
     for (const base of [folder, '/explore/assets']) {
       const isKnown = base === folder && path === 'explorer.css'

@@ -44,16 +44,9 @@ for (const type of [
   })
 }
 
+// biome-ignore format: one list
 for (const body of [
-  '',
-  ' ',
-  '{',
-  '{"leave_type":"x"',
-  "{'a':1}",
-  'undefined',
-  'NaN',
-  '{"leave_type":"x"}}',
-  '\u0000',
+  '', ' ', '{', '{"leave_type":"x"', "{'a':1}", 'undefined', 'NaN', '{"leave_type":"x"}}', '\u0000',
 ]) {
   test(`${JSON.stringify(body)} is refused`, async () => {
     const response = await post(body)

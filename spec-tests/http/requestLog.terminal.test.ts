@@ -118,12 +118,6 @@ if (isScriptInstalled) {
     assert.match(shown, columns(33, 404, second, '/none'))
     assert.not.ok(shown.includes(first))
   })
-
-  test('a terminal with NO_COLOR shows no colours', async () => {
-    const { shown } = await inTerminal({ NO_COLOR: '1' })
-    assert.match(shown, /^\d\d:\d\d:\d\d 404 .* \/none\r$/m)
-    assert.not.ok(shown.includes('\u001b'), JSON.stringify(shown))
-  })
 }
 
 test.run()

@@ -85,16 +85,9 @@ test('the docs page, its files and the document are sent with brotli, at a highe
 })
 
 test('an unknown path is 404 and another method 405, both with the error envelope', async () => {
+  // biome-ignore format: one list
   for (const path of [
-    '/nothing',
-    '/API',
-    '/api/v1',
-    '/api/v1/',
-    '/api/v2/employees',
-    '/api/v1/Employees',
-    '/swagger.json/',
-    '//',
-    '/%',
+    '/nothing', '/API', '/api/v1', '/api/v1/', '/api/v2/employees', '/api/v1/Employees', '/swagger.json/', '//', '/%',
   ]) {
     const { status, body } = await send(path)
     assert.is(status, 404, path)

@@ -44,10 +44,8 @@ test('all invalid settings are reported at once, with the accepted values', () =
     assert.unreachable()
   } catch (error) {
     const lines = (error as Error).message.split('\n')
-    assert.equal(
-      lines.map((line) => line.split(' ')[0]),
-      Object.keys(wrong),
-    )
+    const found = lines.map((line) => line.split(' ')[0])
+    assert.equal(found, Object.keys(wrong))
     assert.match(lines[0] as string, /"65536".*0.*65535/)
     assert.not.match((error as Error).message, /pass@/)
   }

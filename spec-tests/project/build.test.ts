@@ -113,20 +113,6 @@ test('a process keeps its build while newer ones are made beside it; of many bui
   assert.equal([builds().length, builds().includes('build-1')], [10, false])
 })
 
-test('concurrent starts do not interfere', async () => {
-  const { path, run, builds } = newProject()
-  const results = await Promise.all([run(), run(), run()])
-  assert.ok(builds().length > 0)
-  for (const { code, stdout } of results) {
-    assert.is(code, 0)
-    assert.is(stdout, 'one\ntwo\n')
-  }
-  assert.equal(
-    readdirSync(join(path, 'dist')).filter((name) => name.startsWith('unfinished')),
-    [],
-  )
-})
-
 test('without TypeScript the last build is used, with a warning if the sources differ', async () => {
   const { path, write, run } = newProject()
   await run()
@@ -137,15 +123,6 @@ test('without TypeScript the last build is used, with a warning if the sources d
   assert.is(code, 0)
   assert.is(stdout, 'one\ntwo\n')
   assert.match(stderr, /^The sources differ from the build in dist\/, and TypeScript is not installed: [^\n]+\n$/)
-})
-
-test('a build starts without sources and without TypeScript', async () => {
-  const { path, run } = newProject()
-  await run()
-  for (const name of ['node_modules', 'tsconfig.json', 'server.ts', 'parts']) {
-    rmSync(join(path, name), { recursive: true })
-  }
-  assert.equal(await run(), { code: 0, stdout: 'one\ntwo\n', stderr: '' })
 })
 
 test('without TypeScript and without a build, one line explains it', async () => {

@@ -116,14 +116,6 @@ test('a former table that is there again is not mistaken for the renamed one, an
   database.close()
 })
 
-test('a default that references no row is refused, also by the second start', async () => {
-  const url = await freshUrl()
-  await prepare(registryOf({ fields: { name: text() } }), url, { members: [{ name: 'Ana' }] })
-  const team_id = integer({ references: 'teams', default: 99 })
-  const after = registryOf({ fields: { name: text(), team_id }, required: ['team_id'] })
-  for (let n = 0; n < 2; n++) assert.is.not(await refusal(after, url), 'not refused')
-})
-
 if (!server) {
   test('on SQLite, a column that another program uses is not renamed', async () => {
     const database = await sharedDatabase()

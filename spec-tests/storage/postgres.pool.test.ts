@@ -67,8 +67,9 @@ test('while a table is locked and many clients ask for it, reads of other tables
         '/v1/employees?q=%00',
       ]
       const responses = await Promise.all(others.map((path) => service.get(path)))
+      const found = responses.map(({ status }) => status)
       assert.equal(
-        responses.map(({ status }) => status),
+        found,
         others.map(() => 200),
       )
     }
@@ -108,10 +109,8 @@ test('slow searches that wait for too long are logged as that, and do not delay 
   const others = await Promise.all(
     ['/v1/jobs?q=engineer', '/v1/jobs/1', '/v1/leave?limit=3'].map((path) => service.get(path)),
   )
-  assert.equal(
-    others.map(({ status }) => status),
-    [200, 200, 200],
-  )
+  const found = others.map(({ status }) => status)
+  assert.equal(found, [200, 200, 200])
   const statuses = new Set((await slow).map(({ status }) => status))
   assert.equal([...statuses].sort(), [200, 503])
   assert.match(lines.join(''), /"msg":"a read exceeded its time limit"/)

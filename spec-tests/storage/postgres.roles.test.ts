@@ -215,10 +215,8 @@ test('a role that may only read changes no total, version, key or sequence', asy
   assert.equal(await contents(), before)
   const callable = `select proname as name from pg_proc where proname like 'registry\\_%' and pronamespace = 'public'::regnamespace
     and prosecdef and has_function_privilege('public', oid, 'execute') order by 1`
-  assert.equal(
-    (await runOn(url, callable)).map(({ name }) => name),
-    ['registry_advance_sequence', 'registry_compact', 'registry_forget_keys'],
-  )
+  const found = (await runOn(url, callable)).map(({ name }) => name)
+  assert.equal(found, ['registry_advance_sequence', 'registry_compact', 'registry_forget_keys'])
 })
 
 test('a database that is read-only serves reads, and says so', async () => {

@@ -122,10 +122,8 @@ test('several processes migrate at once, and each of them starts', async () => {
   const url = await freshUrl()
   await start(url, registry)
   const starts = await Promise.all(Array.from({ length: 4 }, () => start(url, filtered)))
-  assert.equal(
-    starts.map(({ total }) => total),
-    [1, 1, 1, 1],
-  )
+  const found = starts.map(({ total }) => total)
+  assert.equal(found, [1, 1, 1, 1])
 })
 
 test('an error names the table and what could not be created', async () => {

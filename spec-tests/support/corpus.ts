@@ -122,23 +122,12 @@ const bombs: Odd[] = [
 export const corpus: readonly Odd[] = [...framing, ...heads, ...lines, ...pipelines, ...bombs]
 
 /** Paths that would leave the folder of the docs, if they were resolved as files. */
+// biome-ignore format: one list
 export const traversals: readonly string[] = [
-  '/api/docs/../../package.json',
-  '/api/docs/..%2f..%2fpackage.json',
-  '/api/docs/%2e%2e/%2e%2e/package.json',
-  '/api/docs/%252e%252e/package.json',
-  '/api/docs/....//....//package.json',
-  '/api/docs/..\\..\\package.json',
-  '/api/docs/..%5c..%5cpackage.json',
-  '/api/docs//etc/passwd',
-  '/api/docs/%00/../package.json',
-  '/api/docs/swagger-ui.css%00.json',
-  '/api/docs/swagger-ui.css/../../../package.json',
-  '/api/docs/%c0%ae%c0%ae/package.json',
-  '/api/docs/.',
-  '/api/docs/..',
-  '/api/docs/package.json',
-  '/api/docs/swagger-ui-dist/package.json',
-  '/../package.json',
-  '/api/../package.json',
+  '/api/docs/../../package.json', '/api/docs/..%2f..%2fpackage.json', '/api/docs/%2e%2e/%2e%2e/package.json',
+  '/api/docs/%252e%252e/package.json', '/api/docs/....//....//package.json', '/api/docs/..\\..\\package.json',
+  '/api/docs/..%5c..%5cpackage.json', '/api/docs//etc/passwd', '/api/docs/%00/../package.json',
+  '/api/docs/swagger-ui.css%00.json', '/api/docs/swagger-ui.css/../../../package.json',
+  '/api/docs/%c0%ae%c0%ae/package.json', '/api/docs/.', '/api/docs/..', '/api/docs/package.json',
+  '/api/docs/swagger-ui-dist/package.json', '/../package.json', '/api/../package.json',
 ]
