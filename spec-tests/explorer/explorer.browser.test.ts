@@ -376,34 +376,4 @@ for (const { colorScheme, width } of [
   })
 }
 
-test('hostile texts stay text and keep the layout: markup, a megabyte, right to left, one long word', async () => {
-  const texts = [
-    '<script>alert(1)</script><img src=x onerror=alert(2)>',
-    'x'.repeat(1_000_000),
-    'word '.repeat(200_000),
-    '\u202eمرحبا بالعالم \u2066evil',
-    '</title></textarea><svg onload=alert(3)>',
-  ]
-  const rows: { path: string; text: string }[] = []
-  for (const hostile of texts) {
-    // A name is in tables, titles, labels and breadcrumbs.
-    const name = hostile.length < 1_000 ? hostile : 'Hostile'
-    const created = await service?.create('organization-teams', { organization_id: 1, name, settings_json: hostile })
-    assert.is(created?.status, 201)
-    rows.push({ path: `/explore/organization-teams/${created?.body.id}`, text: hostile })
-  }
-  for (const width of [390, 1280]) {
-    const tables = ['?q=hostile', '?offset=40', '?q=alert'].map((query) => `/explore/organization-teams${query}`)
-    for (const path of [...tables, ...rows.map((row) => row.path)]) {
-      const { page, problems, close } = await open(path, { viewport: { width, height: 844 } })
-      assert.equal(problems, [], path)
-      assert.is(await page.evaluate('document.documentElement.scrollWidth'), width, path)
-      const expected = rows.find((row) => row.path === path)?.text
-      const value = page.locator('dt', { hasText: 'settings_json' }).locator('xpath=following-sibling::dd')
-      if (expected) assert.is(await value.textContent(), expected)
-      await close()
-    }
-  }
-})
-
 run.run()

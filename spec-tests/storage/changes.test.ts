@@ -3,12 +3,11 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { boolean, date, integer, number, text, timestamp, today } from '../../engine/descriptor/index.js'
 import { newRow, type Resource, type RowValues } from '../../engine/descriptor/registry.js'
-import { migrateStorage, planStorage } from '../../engine/storage/open.js'
+import { planStorage } from '../../engine/storage/open.js'
 import { publicRow, sampleBody } from '../../support/samples.js'
-import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl, server } from '../support/database.js'
 import { insertion } from '../support/insertion.js'
-import { type Fields, open, refusal, registryOf, servedRows, team, type Version } from '../support/members.js'
+import { apply, type Fields, open, refusal, registryOf, servedRows, team, type Version } from '../support/members.js'
 
 interface Outcome {
   /** What the start is refused with; for good, unless approvals follow. */
@@ -527,7 +526,7 @@ for (const [name, before, rows, after, outcome] of changes) {
       await unchanged.close()
       if (!approvals) return
     }
-    await migrateStorage(changed, url, { ...storageOptions, waitMs: 5_000, approvals: approvals ?? [] })
+    await apply(changed, url, ...(approvals ?? []))
     assert.equal((await planStorage(changed, url, 5_000)).steps, [], 'a second migration has nothing to do')
     const storage = await open(changed, url)
     const expected = served ?? rows.map((row) => asServed(publicRow(resource, row)))

@@ -76,7 +76,7 @@ test('a target with rows is rejected whatever its stored counts say', async () =
   assert.match(output, /^--to already has rows/)
 })
 
-test('a source without the tables or without rows is rejected, and nothing is created', async () => {
+test('a source without the tables is rejected, and nothing is created', async () => {
   const source = await freshUrl()
   const target = join(folder, 'never.sqlite')
   const tables = () => runOn(source, `select relname from pg_class where relnamespace = 'public'::regnamespace`)
@@ -87,10 +87,6 @@ test('a source without the tables or without rows is rejected, and nothing is cr
     code: 1,
     output: `--from is ${publicDatabaseUrl(source)}, but it has none of the tables that the descriptors name.\n`,
   })
-  await runOn(source, 'create table employees (id bigint)')
-  const empty = await copy(source, `sqlite:${target}`)
-  assert.equal(empty, { code: 1, output: '--from has no rows; there is nothing to copy.\n' })
-  await runOn(source, 'drop table employees')
   assert.equal(await tables(), before)
   const missing = new URL(source)
   missing.pathname = '/nowhere'

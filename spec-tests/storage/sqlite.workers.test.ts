@@ -33,19 +33,6 @@ threads('every task gets its own result, and a failed one its own error', async 
   await thread.close()
 })
 
-threads('the tasks of all groups take turns, however many wait in others', async () => {
-  const { thread } = newThread()
-  const order: string[] = []
-  const run = async (group: string, n: number) => {
-    await thread.run({ echo: '' }, { group })
-    order.push(`${group}${n}`)
-  }
-  const many = [0, 1, 2, 3].flatMap((n) => [run('a', n), run('b', n)])
-  await Promise.all([...many, run('c', 0), run('c', 1)])
-  assert.equal(order, ['a0', 'b0', 'c0', 'a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'b3'])
-  await thread.close()
-})
-
 threads('a commit has one long write at most, so that short ones wait for no second one', async () => {
   const commits: string[][] = []
   const executor: Executor = {

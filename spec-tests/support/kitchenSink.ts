@@ -1,34 +1,20 @@
 /** A made-up registry of every shape that a descriptor can have; the suites run on it beside the real resources. */
-import {
-  boolean,
-  date,
-  defineResource,
-  integer,
-  now,
-  number,
-  text,
-  timestamp,
-  today,
-} from '../../engine/descriptor/index.js'
-import { type Registry, resourceFrom } from '../../engine/descriptor/registry.js'
-import type { Problem } from '../../engine/descriptor/registryError.js'
-import { verify } from '../../engine/descriptor/verify.js'
+import type { Descriptor } from '../../engine/descriptor/define.js'
+import { boolean, date, integer, now, number, text, timestamp, today } from '../../engine/descriptor/index.js'
+import type { Registry } from '../../engine/descriptor/registry.js'
+import { registryFrom } from './registryFrom.js'
 
-const area = 'Kitchen sink'
 let count = 0
 
 const descriptors = {
-  'sink-basins': defineResource({
+  'sink-basins': {
     name: 'Sink basin',
-    area,
     table: 'sink_basins',
     fields: { title: text(), serial: integer({ unique: true, filter: true }) },
     required: ['title', 'serial'],
-    create: true,
-  }),
-  'sink-bowls': defineResource({
+  },
+  'sink-bowls': {
     name: 'Sink bowl',
-    area,
     about: 'Required unique references, "alone" and `within` others.',
     table: 'sink_bowls',
     fields: {
@@ -39,11 +25,9 @@ const descriptors = {
       place: text({ unique: ['code', 'basin_id'], filter: true, example: 'left' }),
     },
     required: ['basin_id', 'other_basin_id', 'number', 'code', 'place'],
-    create: true,
-  }),
-  'sink-clocks': defineResource({
+  },
+  'sink-clocks': {
     name: 'Sink clock',
-    area,
     table: 'sink_clocks',
     fields: {
       due: text({ default: today, filter: true }),
@@ -57,11 +41,9 @@ const descriptors = {
       serial: text({ managed: () => `serial ${count++}`, unique: true }),
     },
     required: ['due', 'noted', 'counted', 'stamped', 'serial'],
-    create: true,
-  }),
-  'sink-constants': defineResource({
+  },
+  'sink-constants': {
     name: 'Sink constant',
-    area,
     table: 'sink_constants',
     fields: {
       empty: text({ default: '' }),
@@ -72,12 +54,10 @@ const descriptors = {
       scoped: text({ default: 'first', unique: ['basin_id'] }),
     },
     required: ['empty', 'zero', 'word', 'basin_id'],
-    create: true,
-  }),
-  'sink-drains': defineResource({
+  },
+  'sink-drains': {
     name: '3D drain (hidden)',
     plural: '3D drains (hidden)',
-    area,
     table: 'sink_drains',
     fields: {
       secret: text({ redacted: true, default: 'not for clients' }),
@@ -87,12 +67,10 @@ const descriptors = {
       shown: text({ filter: true }),
     },
     required: [],
-    create: true,
-  }),
-  'sink-managed': defineResource({
+  },
+  'sink-managed': {
     name: 'Sink managed',
     plural: 'Sink managed',
-    area,
     table: 'sink_managed',
     fields: {
       created: text({ managed: now }),
@@ -101,11 +79,9 @@ const descriptors = {
       basin_id: integer({ managed: true, references: 'sink-basins' }),
     },
     required: ['created', 'number'],
-    create: true,
-  }),
-  'sink-names': defineResource({
+  },
+  'sink-names': {
     name: 'Sink name',
-    area,
     about: 'Fields whose names differ by a letter, or are as long as they can be.',
     table: 'sink_names',
     fields: {
@@ -116,19 +92,15 @@ const descriptors = {
       unknown_field: integer(),
     },
     required: ['a'],
-    create: true,
-  }),
-  'sink-numbers': defineResource({
+  },
+  'sink-numbers': {
     name: 'Sink number',
-    area,
     table: 'sink_numbers',
     fields: { a: number(), b: integer({ filter: true }), c: number({ default: 1e-7, example: 2.5 }) },
     required: ['a'],
-    create: true,
-  }),
-  'sink-pipes': defineResource({
+  },
+  'sink-pipes': {
     name: 'Sink pipe',
-    area,
     table: 'sink_pipes',
     fields: {
       title: text({ format: 'date' }),
@@ -137,19 +109,16 @@ const descriptors = {
       valve_id: integer({ references: 'sink-valves' }),
     },
     required: ['title'],
-    create: true,
-  }),
-  'sink-roots': defineResource({
+  },
+  'sink-roots': {
     name: 'Sink root',
-    area,
     table: 'sink_roots',
     fields: { root_id: integer({ references: 'sink-roots' }), order: text({ filter: true }), select: text() },
     required: ['root_id', 'select'],
     create: false,
-  }),
-  'sink-valves': defineResource({
+  },
+  'sink-valves': {
     name: 'Sink valve',
-    area,
     table: 'sink_valves',
     fields: {
       pipe_id: integer({ references: 'sink-pipes', filter: true, unique: ['side'] }),
@@ -158,11 +127,9 @@ const descriptors = {
       [`long_${'name_'.repeat(10)}b`]: integer({ filter: true, unique: true }),
     },
     required: ['pipe_id'],
-    create: true,
-  }),
-  'sink-kinds': defineResource({
+  },
+  'sink-kinds': {
     name: 'Sink kind',
-    area,
     about: 'Every kind and every rule.',
     table: 'sink_kinds',
     fields: {
@@ -182,11 +149,9 @@ const descriptors = {
       created_on: date({ managed: today }),
     },
     required: ['title', 'state', 'done', 'created', 'created_on'],
-    create: true,
-  }),
-  'sink-taps': defineResource({
+  },
+  'sink-taps': {
     name: 'Sink tap',
-    area,
     about: 'Every option at once.',
     table: 'sink_taps',
     fields: {
@@ -218,15 +183,15 @@ const descriptors = {
       }),
     },
     required: ['text', 'integer', 'number', 'number_text', 'first'],
-    create: true,
-  }),
-}
+  },
+} satisfies Record<string, Partial<Descriptor>>
 
-const problems: Problem[] = []
-const parsed = verify(
-  Object.entries(descriptors).map(([path, descriptor]) => ({ file: path, path, module: { default: descriptor } })),
-  problems,
+/** All in one group, and clients may create them, unless told otherwise. */
+export const kitchenSink: Registry = registryFrom(
+  Object.fromEntries(
+    Object.entries(descriptors).map(([path, descriptor]) => [
+      path,
+      { area: 'Kitchen sink', create: true, ...descriptor },
+    ]),
+  ),
 )
-if (problems.length > 0) throw new Error(problems.map(({ file, message }) => `${file}: ${message}`).join('\n'))
-
-export const kitchenSink: Registry = parsed.map(({ path, descriptor }) => resourceFrom(path, descriptor, []))

@@ -41,10 +41,14 @@ export const servedRows = async (storage: Storage, resource: Resource): Promise<
 
 export const open = (registry: Registry, url: string) => openStorage(registry, url, { ...storageOptions, demo: false })
 
+/** Migrates, with approvals. */
+export const apply = (registry: Registry, url: string, ...approvals: string[]) =>
+  migrateStorage(registry, url, { ...storageOptions, waitMs: 5_000, approvals })
+
 /** What a start is refused with, or a migration that is given approvals. */
 export const refusal = async (registry: Registry, url: string, approvals?: readonly string[]): Promise<string> => {
   try {
-    if (approvals) await migrateStorage(registry, url, { ...storageOptions, waitMs: 5_000, approvals })
+    if (approvals) await apply(registry, url, ...approvals)
     else await (await open(registry, url)).close()
   } catch (error) {
     return (error as Error).message
