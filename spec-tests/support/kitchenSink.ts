@@ -149,6 +149,8 @@ const descriptors = {
       created_on: date({ managed: today }),
     },
     required: ['title', 'state', 'done', 'created', 'created_on'],
+    update: true,
+    delete: true,
   },
   'sink-taps': {
     name: 'Sink tap',
