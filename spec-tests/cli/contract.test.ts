@@ -271,77 +271,53 @@ const edits: [where: string, value: unknown, expected: string[]][] = [
   ['info.version', '2.0.0', []],
   ['openapi', '3.2.0', ['keyword-changed openapi: readers: writers']],
   ['components.securitySchemes.writeToken.scheme', 'basic', ['token-scheme-changed the service: readers: writers']],
-  ['paths./v1/books.get.security', [{ writeToken: [] }], ['token-required GET /v1/books: readers']],
-  ['paths./v1/books.post.security', [], ['token-not-required POST /v1/books']],
-  ['paths./v1/books.post.deprecated', true, ['keyword-changed POST /v1/books: deprecated: writers']],
+  ['list.security', [{ writeToken: [] }], ['token-required GET /v1/books: readers']],
+  ['create.security', [], ['token-not-required POST /v1/books']],
+  ['create.deprecated', true, ['keyword-changed POST /v1/books: deprecated: writers']],
+  ['list.parameters.0.schema.maximum', 100, ['bound-tightened query parameter "limit": the maximum: readers']],
+  ['list.parameters.0.schema.maximum', 500, ['bound-loosened query parameter "limit": the maximum']],
+  ['list.parameters.0.schema.minimum', 5, ['bound-tightened query parameter "limit": the minimum: readers']],
+  ['list.parameters.0.schema.default', 20, ['default-changed query parameter "limit": readers']],
+  ['list.parameters.2.required', true, ['became-required query parameter "q": readers']],
+  ['list.parameters.2.schema.type', 'integer', ['type-changed query parameter "q": readers']],
   [
-    'paths./v1/books.get.parameters.0.schema.maximum',
-    100,
-    ['bound-tightened query parameter "limit": the maximum: readers'],
-  ],
-  ['paths./v1/books.get.parameters.0.schema.maximum', 500, ['bound-loosened query parameter "limit": the maximum']],
-  [
-    'paths./v1/books.get.parameters.0.schema.minimum',
-    5,
-    ['bound-tightened query parameter "limit": the minimum: readers'],
-  ],
-  ['paths./v1/books.get.parameters.0.schema.default', 20, ['default-changed query parameter "limit": readers']],
-  ['paths./v1/books.get.parameters.2.required', true, ['became-required query parameter "q": readers']],
-  ['paths./v1/books.get.parameters.2.schema.type', 'integer', ['type-changed query parameter "q": readers']],
-  [
-    'paths./v1/books.get.parameters.7',
+    'list.parameters.7',
     { in: 'query', name: 'lang', required: true, schema: {} },
     ['required-parameter-added query parameter "lang": readers'],
   ],
+  ['create.parameters.0.schema.pattern', '^a', ['pattern-changed header parameter "Idempotency-Key": writers']],
+  ['create.parameters.0.schema.pattern', undefined, ['bound-loosened header parameter "Idempotency-Key": the pattern']],
   [
-    'paths./v1/books.post.parameters.0.schema.pattern',
-    '^a',
-    ['pattern-changed header parameter "Idempotency-Key": writers'],
-  ],
-  [
-    'paths./v1/books.post.parameters.0.schema.pattern',
-    undefined,
-    ['bound-loosened header parameter "Idempotency-Key": the pattern'],
-  ],
-  [
-    'paths./v1/books.post.parameters.0.schema.maxLength',
+    'create.parameters.0.schema.maxLength',
     64,
     ['bound-tightened header parameter "Idempotency-Key": the maxLength: writers'],
   ],
-  ['paths./v1/books.post.requestBody', undefined, ['body-removed request body: writers']],
-  ['paths./v1/books.get.requestBody', { required: true }, ['body-added request body: readers']],
-  ['paths./v1/books.post.requestBody.required', false, ['became-optional request body']],
+  ['create.requestBody', undefined, ['body-removed request body: writers']],
+  ['list.requestBody', { required: true }, ['body-added request body: readers']],
+  ['create.requestBody.required', false, ['became-optional request body']],
+  ['create.requestBody.content.application/xml', {}, ['media-type-added application/xml of request body']],
   [
-    'paths./v1/books.post.requestBody.content.application/xml',
-    {},
-    ['media-type-added application/xml of request body'],
-  ],
-  [
-    'paths./v1/books.post.requestBody.content.application/json',
+    'create.requestBody.content.application/json',
     undefined,
     ['media-type-removed application/json of request body: writers'],
   ],
-  ['paths./v1/books.get.responses.200', undefined, ['success-removed response 200: readers']],
-  ['paths./v1/books.get.responses.412', undefined, ['error-removed response 412']],
-  ['paths./v1/books.get.responses.429', {}, ['status-added response 429']],
-  ['paths./v1/books.get.responses.200.headers.ETag', undefined, ['header-removed header ETag of 200: readers']],
-  ['paths./v1/books.get.responses.200.headers.Age', {}, ['header-added header Age of 200']],
+  ['list.responses.200', undefined, ['success-removed response 200: readers']],
+  ['list.responses.412', undefined, ['error-removed response 412']],
+  ['list.responses.429', {}, ['status-added response 429']],
+  ['list.responses.200.headers.ETag', undefined, ['header-removed header ETag of 200: readers']],
+  ['list.responses.200.headers.Age', {}, ['header-added header Age of 200']],
+  ['create.responses.201.headers.Location.required', false, ['became-optional header Location of 201: writers']],
+  ['schemas.Book.properties.title.enum', ['a', 'b'], ['bound-tightened Book.title: the list of values']],
   [
-    'paths./v1/books.post.responses.201.headers.Location.required',
-    false,
-    ['became-optional header Location of 201: writers'],
-  ],
-  ['components.schemas.Book.properties.title.enum', ['a', 'b'], ['bound-tightened Book.title: the list of values']],
-  [
-    'components.schemas.BookCreate.properties.title.enum',
+    'schemas.BookCreate.properties.title.enum',
     ['a', 'b'],
     ['bound-tightened BookCreate.title: the list of values: writers'],
   ],
-  ['components.schemas.BookCreate.additionalProperties', undefined, ['opened BookCreate']],
-  ['components.schemas.BookCreate.properties.title.type', ['string', 'null'], ['null-added BookCreate.title']],
-  ['components.schemas.Book.properties.title.type', ['string', 'null'], ['null-added Book.title: readers']],
-  ['components.schemas.BookCreate.properties.subtitle.type', 'string', ['null-removed BookCreate.subtitle: writers']],
-  ['components.schemas.Book.properties.title.multipleOf', 2, ['keyword-changed Book.title: multipleOf: readers']],
+  ['schemas.BookCreate.additionalProperties', undefined, ['opened BookCreate']],
+  ['schemas.BookCreate.properties.title.type', ['string', 'null'], ['null-added BookCreate.title']],
+  ['schemas.Book.properties.title.type', ['string', 'null'], ['null-added Book.title: readers']],
+  ['schemas.BookCreate.properties.subtitle.type', 'string', ['null-removed BookCreate.subtitle: writers']],
+  ['schemas.Book.properties.title.multipleOf', 2, ['keyword-changed Book.title: multipleOf: readers']],
 ]
 
 /** A copy of the document with another value at a place. */
@@ -355,8 +331,12 @@ const edited = (document: Json, where: readonly string[], value: unknown): Json 
   return copy
 }
 
-/** The keys of the place; only a path and a media type contain dots or slashes, and neither has a dot here. */
-const keysIn = (where: string): string[] => where.split('.')
+const places: Record<string, string[]> = {
+  list: ['paths', '/v1/books', 'get'],
+  create: ['paths', '/v1/books', 'post'],
+  schemas: ['components', 'schemas'],
+}
+const keysIn = (where: string): string[] => where.split('.').flatMap((key) => places[key] ?? key)
 
 for (const [where, value, expected] of edits) {
   test(`a change of the document: ${where} is ${JSON.stringify(value)}`, () => {

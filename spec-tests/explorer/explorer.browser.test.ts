@@ -89,41 +89,6 @@ test('search: a failure is shown below the box, and the next search replaces it'
   await close()
 })
 
-test('back: drops a search that has not begun, and forward drops the page that back asked for', async () => {
-  const { page, close } = await open('/')
-  await page.locator('.card a', { hasText: 'Departments' }).click()
-  await page.waitForURL('**/explore/departments')
-  await page.evaluate(`
-    document.getElementById('q').value = 'eng'
-    document.getElementById('q').dispatchEvent(new Event('input', { bubbles: true }))
-    history.back()`)
-  await page.locator('.card').first().waitFor()
-  // The search would begin within this time.
-  await page.waitForTimeout(400)
-  assert.is(page.url(), `${address}/`)
-
-  await page.goForward()
-  await page.locator('h1', { hasText: 'Departments' }).waitFor()
-  let release = () => {}
-  const held = new Promise<void>((resolve) => {
-    release = resolve
-  })
-  await page.route(`${address}/`, async (route) => {
-    await held
-    await route.continue().catch(() => {})
-  })
-  const asked = page.waitForRequest(`${address}/`)
-  const aborted = page.waitForEvent('requestfailed')
-  await page.evaluate('history.back()')
-  await asked
-  await page.evaluate('history.forward()')
-  assert.is((await aborted).url(), `${address}/`)
-  release()
-  assert.is(page.url(), `${address}/explore/departments`)
-  assert.is(await page.textContent('h1'), 'Departments')
-  await close()
-})
-
 test('back: leads to the place of the table from which a row was opened', async () => {
   const { page, close } = await open('/explore/employees?limit=200', { viewport: { width: 1280, height: 500 } })
   const place = '[scrollY, document.querySelector(".scroll").scrollTop]'

@@ -65,30 +65,6 @@ test('bounds and defaults: of parameters and of the fields of a body', async () 
   await close()
 })
 
-test('filter: operations by their tag or path', async () => {
-  const { page, problems, close } = await open()
-  await page.fill('.operation-filter-input', 'LEAVE')
-  await page.locator('.opblock', { hasText: '/api/v1/employees' }).first().waitFor({ state: 'detached' })
-  assert.equal(await page.locator('.opblock .opblock-summary-path').allTextContents(), [
-    '/api/v1/leave',
-    '/api/v1/leave',
-    '/api/v1/leave/{item_id}',
-  ])
-  assert.equal(problems, [])
-  await close()
-})
-
-test('theme: follows the preference, also when it changes', async () => {
-  const { page, close } = await open([], { colorScheme: 'dark' })
-  const background = () => page.evaluate('getComputedStyle(document.documentElement).backgroundColor')
-  await page.locator('html.dark-mode').waitFor()
-  const dark = await background()
-  await page.emulateMedia({ colorScheme: 'light' })
-  await page.locator('html:not(.dark-mode)').waitFor()
-  assert.is.not(await background(), dark)
-  await close()
-})
-
 for (const { colorScheme, width } of [
   { colorScheme: 'light', width: 390 },
   { colorScheme: 'dark', width: 1280 },

@@ -1,5 +1,3 @@
-import { connect } from 'node:net'
-import { setTimeout } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { createApp } from '../../engine/http/app.js'
@@ -84,32 +82,6 @@ test('probes are logged at debug, and have no part in the metrics of requests', 
   const levelOf = (path: string) =>
     /"level":(\d+)/.exec(lines.find((line) => line.includes(`"path":"${path}"`)) ?? '')?.[1]
   assert.equal(['/livez', '/readyz', '/api'].map(levelOf), ['20', '20', '30'])
-})
-
-test('while a request is being finished, /readyz on its connection is 503', async () => {
-  const running = await startProcess({ DATABASE_URL: await freshUrl(), API_TOKEN: 'a-token-of-some-length' })
-  const socket = connect(Number(new URL(running.address).port), '127.0.0.1')
-  let received = ''
-  socket.on('data', (chunk) => {
-    received += chunk
-  })
-  const body = '{"leave_type":"Annual"}'
-  socket.write(
-    `POST /api/v1/leave HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer a-token-of-some-length\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`,
-  )
-  while (!received.includes('100 Continue')) await setTimeout(20)
-  const code = running.end('SIGTERM')
-  // The port is closed once the signal has arrived.
-  const isOpen = () =>
-    fetch(`${running.address}/livez`, { headers: { connection: 'close' } }).then(
-      () => true,
-      () => false,
-    )
-  while (await isOpen()) await setTimeout(20)
-  socket.write(`${body}GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n`)
-  assert.is(await code, 0)
-  assert.match(received, /HTTP\/1\.1 201 .*HTTP\/1\.1 503 /s)
-  socket.destroy()
 })
 
 test.run()

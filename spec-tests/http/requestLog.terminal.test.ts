@@ -1,12 +1,6 @@
-/** The log in a terminal: aligned lines with colours instead of JSON. */
-import { spawnSync } from 'node:child_process'
-import { setTimeout } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { hasColours, plainLine, plainNotice } from '../../engine/process/plainLine.js'
-import { freePort } from '../../engine/process/supervise.js'
-import { freshUrl } from '../support/database.js'
-import { launch } from '../support/process.js'
 
 const test = suite('request log in a terminal')
 
@@ -81,42 +75,6 @@ for (const [isTerminal, environment, expected] of [
 ] as const) {
   test(`colours with ${JSON.stringify(environment)}, terminal ${isTerminal}: ${expected}`, () => {
     assert.is(hasColours(isTerminal, environment), expected)
-  })
-}
-
-const isScriptInstalled = spawnSync('script', ['--version']).status === 0
-
-/** Starts the service in a pseudo terminal, sends two requests, and resolves with what the terminal shows. */
-const inTerminal = async (environment: Record<string, string>): Promise<{ shown: string; ids: string[] }> => {
-  const port = String(await freePort('127.0.0.1'))
-  const shell = `exec script -qec "$(printf " '%s'" "$0" "$@")" /dev/null`
-  const { child, ended, output } = launch(
-    { DATABASE_URL: await freshUrl(), LOG_LEVEL: 'info', PORT: port, TERM: 'xterm', ...environment },
-    { shell },
-  )
-  while (!output().includes('Ready at') && child.exitCode === null) await setTimeout(50)
-  const sent = [await fetch(`http://127.0.0.1:${port}/api/v1/leave`), await fetch(`http://127.0.0.1:${port}/none`)]
-  while (!output().includes('/none') && child.exitCode === null) await setTimeout(50)
-  // Ctrl+C, as a person would end it.
-  child.stdin?.write('\u0003')
-  await ended
-  return { shown: output(), ids: sent.map(({ headers }) => headers.get('x-request-id') ?? '') }
-}
-
-if (isScriptInstalled) {
-  test('a service in a terminal shows aligned, coloured lines with short ids', async () => {
-    const { shown, ids } = await inTerminal({})
-    assert.match(shown, /^Ready at http/m)
-    const [first = '', second = ''] = ids
-    assert.is(first.length, 36)
-    const columns = (colour: number, status: number, id: string, path: string) =>
-      new RegExp(
-        `^\\d\\d:\\d\\d:\\d\\d \u001b\\[${colour}m${status}\u001b\\[39m [ .\\d]{6} ms [ .\\d]{1,7} k?B ${id.slice(0, 8)} GET     ${path}\r$`,
-        'm',
-      )
-    assert.match(shown, columns(32, 200, first, '/api/v1/leave'))
-    assert.match(shown, columns(33, 404, second, '/none'))
-    assert.not.ok(shown.includes(first))
   })
 }
 

@@ -113,20 +113,4 @@ test('every response has the common headers, and none of them depends on Origin'
   }
 })
 
-test('errors may not be cached', async () => {
-  const requests: [path: string, method: string][] = [
-    ['/nothing', 'GET'],
-    ['/api/v1/jobs/none', 'HEAD'],
-    ['/api/v1/jobs?limit=0', 'GET'],
-    ['/api/v1/jobs', 'DELETE'],
-    ['/api/v1/leave', 'POST'],
-  ]
-  for (const [path, method] of requests) {
-    const { status, headers } = await send(path, { method })
-    assert.ok(status >= 400)
-    assert.is(headers['cache-control'], 'no-store')
-    assert.is(headers.etag, undefined)
-  }
-})
-
 test.run()

@@ -1,5 +1,3 @@
-/** The progress bar: its rate, the remaining time and the last line, and the commands that show one. */
-import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -7,7 +5,6 @@ import { progressBar, stepProgress } from '../../engine/process/progress.js'
 import { Database } from '../../engine/storage/sqlite/driver.js'
 import { temporaryFolder } from '../../support/cleanup.js'
 import { freshUrl, runOn, server } from '../support/database.js'
-import { officeFile } from '../support/office.js'
 import { startProcess } from '../support/process.js'
 
 const test = suite('progress')
@@ -110,18 +107,6 @@ test('steps over large tables have a line each, and small ones none', () => {
 })
 
 const { path: folder } = temporaryFolder('progress')
-const isScriptInstalled = spawnSync('script', ['--version']).status === 0
-
-/** Runs a command of cli/ in a pseudo terminal, and returns what the terminal shows. */
-const inTerminal = (url: string, command: string): string => {
-  const [name = '', ...args] = command.split(' ')
-  const line = [process.execPath, officeFile(join('cli', `${name}.js`)), ...args].map((part) => `'${part}'`).join(' ')
-  const env = { ...process.env, DATABASE_URL: url, TERM: 'xterm', COLUMNS: '100' }
-  const { status, stdout } = spawnSync('script', ['-qec', line, '/dev/null'], { env, encoding: 'utf8' })
-  assert.is(status, 0, stdout)
-  return stdout
-}
-
 /** Adds rows to a table whose triggers are missing, as a restore of the rows alone leaves it. */
 const withoutTriggers = (path: string, rows: number): void => {
   const database = new Database(path)
@@ -135,20 +120,6 @@ const withoutTriggers = (path: string, rows: number): void => {
 }
 
 if (!server) {
-  const [url, copy] = [`sqlite:${join(folder, 'a.sqlite')}`, join(folder, 'b.sqlite')]
-
-  if (isScriptInstalled) {
-    test('seed, copy and backup redraw a line in a terminal', () => {
-      const seeded = inTerminal(url, 'seed --rows 15000 --resource leave')
-      assert.match(seeded, /\rleave_requests (?:[█░]+ )?15,000 of 15,000 rows/)
-      assert.match(seeded, /\r.*[\d,]+ of 15,000 rows · [\d,]+ rows\/s · \d+ s left/)
-      const copied = inTerminal(url, `copy --from ${url} --to sqlite:${copy}`)
-      assert.match(copied, /\rcopy (?:[█░]+ )?([\d,]+) of \1 rows/)
-      assert.match(copied, /\rcompare (?:[█░]+ )?([\d,]+) of \1 rows/)
-      assert.match(inTerminal(url, `backup ${join(folder, 'c.sqlite')}`), /\rbackup (?:[█░]+ )?([\d,]+) of \1 pages/)
-    })
-  }
-
   test('indexing at a start is reported in the log, with done and total', async () => {
     const path = join(folder, 'indexed.sqlite')
     await (await startProcess({ DATABASE_URL: `sqlite:${path}`, DEMO_DATA: 'false' })).end('SIGTERM')

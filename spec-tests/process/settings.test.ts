@@ -112,12 +112,6 @@ for (const [former, name] of [
   })
 }
 
-test('an empty write token, or one of white space, counts as not set', () => {
-  for (const API_TOKEN of ['', ' ', ' \t\n']) assert.is(readSettings({ API_TOKEN }).API_TOKEN, undefined)
-  assert.is(readSettings({}).API_TOKEN, undefined)
-  assert.is(readSettings({ API_TOKEN: ' secret\n' }).API_TOKEN, 'secret')
-})
-
 test('a short write token causes a warning', () => {
   const warning = 'API_TOKEN has fewer than 16 characters and is easy to guess; use a longer one.'
   assert.equal(settingWarnings({ API_TOKEN: ' 15 characters. ' }), [warning])

@@ -135,26 +135,6 @@ test('without TypeScript and without a build, one line explains it', async () =>
   assert.match((await run(undefined, { NODE_ENV: 'production' })).stderr, /Run npm ci --include=dev to /)
 })
 
-test('a missing package stops the start with the advice to install again', async () => {
-  const { write, run } = newProject()
-  write('parts/first.ts', "import 'package-that-is-missing'\nexport const first: string = 'one'")
-  const { code, stderr } = await run()
-  assert.is(code, 1)
-  assert.match(
-    stderr,
-    /^Building …\nThe installation is incomplete: run npm ci again\. \(Cannot find package [^\n]+\n$/,
-  )
-})
-
-test('a process that npm started stops when the shell between them ends', async () => {
-  const { path, run } = newProject()
-  await run()
-  const script = `${process.execPath} scripts/run.mjs server --wait & echo $!; sleep 1; exit`
-  const shell = spawn('sh', ['-c', script], { cwd: path, env: { ...process.env, npm_lifecycle_event: 'start' } })
-  // The output ends when the process does.
-  assert.match(await text(shell.stdout), /^\d+\none\n$/)
-})
-
 test('a compile error stops the start with the compiler’s message, and the last build stays', async () => {
   const { write, run, builds } = newProject()
   await run()

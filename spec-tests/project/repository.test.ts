@@ -1,4 +1,4 @@
-/** The files around the code: editor settings, the workflow, and the forms for issues. */
+/** The files around the code: the workflow, and the lock file. */
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { suite } from 'uvu'

@@ -5,12 +5,7 @@ import { Client } from 'pg'
 import { pino } from 'pino'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { newRow, type Resource } from '../../engine/descriptor/registry.js'
-import { openStorage } from '../../engine/storage/open.js'
-import { storageOptions } from '../../support/storageOptions.js'
 import { runOn, sharedDatabase } from '../support/database.js'
-import { insertion } from '../support/insertion.js'
-import { office } from '../support/office.js'
 import { startOffice, token } from '../support/service.js'
 
 const database = await sharedDatabase()
@@ -153,25 +148,6 @@ test('a client that leaves cancels its statement, and no other one', async () =>
       assert.is(status, 200)
     }
   }
-})
-
-test('a session that the server ended because it was idle is replaced', async () => {
-  const idle = await sharedDatabase()
-  const storage = await openStorage(office, idle.url, { ...storageOptions, cacheBytes: 0 })
-  const leave = office.find(({ path }) => path === 'leave') as Resource
-  const table = storage.table(leave)
-  await idle.run(`alter database ${new URL(idle.url).pathname.slice(1)} set idle_session_timeout = '100ms'`)
-  for (let n = 0; n < 4; n++) {
-    // The driver learns that its connection has ended only after it has sent the next statement.
-    await table.get(1)
-    const blockedUntil = performance.now() + 300
-    while (performance.now() < blockedUntil);
-    assert.ok(await table.get(1))
-    const blockedAgain = performance.now() + 300
-    while (performance.now() < blockedAgain);
-    assert.ok('id' in (await table.write(insertion(newRow(leave, { leave_type: 'Idle' })))))
-  }
-  await storage.close()
 })
 
 test('while the server ends every session, creates with a key succeed, each once', async () => {

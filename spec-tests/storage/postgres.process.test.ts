@@ -117,23 +117,6 @@ test('an outage is logged when it begins and when it ends, with the number of fa
   assert.not.match(running.output(), /"stack"/)
 })
 
-test('the metrics do not wait for a database that hangs', async () => {
-  const minute = '60000'
-  const limits = { POOL_WAIT_MS: minute, READ_TIMEOUT_MS: minute }
-  const running = await startProcess({ DATABASE_URL: network.url, METRICS_PORT: '0', ...limits })
-  const [, address = ''] = /Metrics at (http:\S+?)["\s]/.exec(running.output()) ?? []
-  const metrics = async () => {
-    const response = await fetch(address, { signal: AbortSignal.timeout(30_000) })
-    assert.is(response.status, 200)
-    return response.text()
-  }
-  await until(async () => /^registry_rows\{resource="leave"\} \d+$/m.test(await metrics()))
-  network.hang()
-  for (let n = 0; n < 3; n++) assert.match(await metrics(), /^registry_rows\{resource="leave"\} \d+$/m)
-  network.restore()
-  running.child.kill('SIGKILL')
-})
-
 test('the metrics show connections in use and statements that wait for one', async () => {
   const database = await freshUrl()
   const limits = { POOL_SIZE: '2', POOL_WAIT_MS: '20000' }

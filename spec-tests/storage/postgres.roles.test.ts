@@ -235,21 +235,6 @@ test('a database that is read-only serves reads, and says so', async () => {
   assert.match(String(error), /cannot add to things: more \(table "things"\): .*run npm run migrate on the primary/)
 })
 
-test('an empty database that is read-only starts without demo data', async () => {
-  const url = await freshUrl()
-  await migrateStorage(registry, url, migrated)
-  await runOn(url, `alter database ${new URL(url).pathname.slice(1)} set default_transaction_read_only = on`)
-  assert.equal((await search(url, '')).names, [])
-})
-
-test('pg_trgm may be in any schema', async () => {
-  const url = await freshUrl()
-  await runOn(url, 'create schema "Ext ensions"')
-  await runOn(url, 'create extension pg_trgm schema "Ext ensions"')
-  assert.equal(await search(url, 'hir'), { names: ['Third'], warnings: [] })
-  assert.is((await runOn(url, `select 1 from pg_class where relname = 'registry_things_search'`)).length, 1)
-})
-
 test('a schema of pg_trgm that a role may not use does not prevent a start', async () => {
   const url = await freshUrl()
   const { role, address } = await roleOn(url)

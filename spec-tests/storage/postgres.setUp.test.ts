@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { Client } from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { defineResource, integer, text } from '../../engine/descriptor/index.js'
+import { defineResource, text } from '../../engine/descriptor/index.js'
 import { type Registry, resourceFrom } from '../../engine/descriptor/registry.js'
 import { migrateStorage, openStorage } from '../../engine/storage/open.js'
 import { StorageError } from '../../engine/storage/storage.js'
@@ -36,22 +36,6 @@ process.on('warning', ({ name, message }) => {
 })
 
 const test = suite('set-up of PostgreSQL')
-
-test('a changed descriptor recreates only what it affects', async () => {
-  const url = await freshUrl()
-  await openAndList(url, registryOf({ name: text() }))
-  const objects = () => runOn(url, `select oid from pg_class where relname like 'registry_things%' order by oid`)
-  const before = await objects()
-  await openAndList(url, registryOf({ name: text() }))
-  assert.equal(await objects(), before)
-  const extended = registryOf({
-    name: text({ filter: true }),
-    secret: text({ redacted: true }),
-    parent: integer({ references: 'things' }),
-  })
-  assert.match(await openAndList(url, extended), /"name":"Third","secret":null,"parent":null/)
-  assert.match(await openAndList(url, registryOf({ name: text({ filter: true }) })), /\[\{"id":3,"name":"Third"\}\]/)
-})
 
 test('dropped indexes, triggers and columns are recreated', async () => {
   const url = await freshUrl()
@@ -89,18 +73,6 @@ test('a view that prevents a migration is named', async () => {
     String(error),
     /cannot drop the column registry_json \(table "things"\): .*view everything depends on column.*Drop what depends on it/,
   )
-})
-
-test('names too long for PostgreSQL are shortened and stay distinct', async () => {
-  const [one, other] = ['a', 'b'].map((letter) => `${'long_'.repeat(11)}${letter}`) as [string, string]
-  const registry = registryOf({ name: text(), [one]: text({ filter: true }), [other]: text({ filter: true }) })
-  const url = await freshUrl()
-  await openAndList(url, registry)
-  const indexes = await runOn(
-    url,
-    `select indexname from pg_indexes where tablename = 'things' and indexdef like '%long_%'`,
-  )
-  assert.is(indexes.length, 2)
 })
 
 test('a start that has to wait for a lock does not stop the creates of other programs', async () => {

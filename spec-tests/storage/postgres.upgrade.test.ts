@@ -118,23 +118,4 @@ test('the index before stays in use until the new one is complete', async () => 
   await holder.end()
 })
 
-test('several processes migrate at once, and each of them starts', async () => {
-  const url = await freshUrl()
-  await start(url, registry)
-  const starts = await Promise.all(Array.from({ length: 4 }, () => start(url, filtered)))
-  const found = starts.map(({ total }) => total)
-  assert.equal(found, [1, 1, 1, 1])
-})
-
-test('an error names the table and what could not be created', async () => {
-  const url = await freshUrl()
-  await start(url, registryWith({ name: text() }))
-  await runOn(url, 'create table registry_things_unique_name (id bigint)')
-  const error = await start(url, registryWith({ name: text({ unique: true }) })).catch((thrown: Error) => thrown)
-  assert.match(
-    String(error),
-    /cannot create the index registry_things_unique_name \(table "things"\): "registry_things_unique_name" is not an index/,
-  )
-})
-
 test.run()

@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert'
 import { type Executor, WorkerDied, workerThread } from '../../engine/storage/sqlite/worker.js'
 import { writeQueue } from '../../engine/storage/sqlite/writeQueue.js'
 import type { BoundWrite } from '../../engine/storage/sqlite/writes.js'
-import { TimedOut, Unavailable } from '../../engine/storage/storage.js'
+import { Unavailable } from '../../engine/storage/storage.js'
 import { temporaryFolder } from '../../support/cleanup.js'
 import { startOffice, token } from '../support/service.js'
 
@@ -81,14 +81,6 @@ threads(
   },
 )
 
-threads('a reply under the id of another task is ignored', async () => {
-  const { thread, echo } = newThread()
-  // Ids count from one: this task has the second.
-  const results = await Promise.all([echo(1), outcome(thread.run({ strayReply: 1 })), echo(2)])
-  assert.equal(results, [{ echo: 'task 1' }, { strayReply: 1 }, { echo: 'task 2' }])
-  await thread.close()
-})
-
 for (const death of ['die', 'throw later'] as const) {
   threads(`a worker that dies (${death}) fails the task it ran; those that wait are run by its successor`, async () => {
     const { thread, causes, echo } = newThread()
@@ -150,17 +142,6 @@ threads('groups take turns, and a task that nobody waits for is not run', async 
     add('b2', 'b'),
   ])
   assert.equal(order, ['a1', 'b1', 'a2', 'b2', 'a3 dropped', 'a4'])
-  await thread.close()
-})
-
-threads('tasks that expired while they waited neither start nor end a worker', async () => {
-  const { thread, causes, echo } = newThread()
-  const hanging = outcome(thread.run('hang', { timeoutMs: 100 }))
-  const results = await Promise.all(Array.from({ length: 50 }, (_, n) => echo(n, 200 + n)))
-  assert.instance(await hanging, WorkerDied)
-  for (const result of results) assert.instance(result, TimedOut)
-  assert.is(causes.length, 1)
-  assert.equal(await echo(99), { echo: 'task 99' })
   await thread.close()
 })
 

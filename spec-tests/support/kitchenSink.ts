@@ -82,7 +82,7 @@ const descriptors = {
   },
   'sink-names': {
     name: 'Sink name',
-    about: 'Fields whose names differ by a letter, or are as long as they can be.',
+    about: 'Names that differ by a letter, are as long as they can be, or are words of SQL and of the engine.',
     table: 'sink_names',
     fields: {
       a: text({ filter: true }),
@@ -90,12 +90,16 @@ const descriptors = {
       [`${'a'.repeat(59)}b`]: text({ unique: true, filter: true }),
       [`${'a'.repeat(59)}c`]: integer({ unique: [`${'a'.repeat(59)}b`], filter: true }),
       unknown_field: integer(),
+      ...Object.fromEntries(
+        ['body', 'conflicts', 'json', 'key', 'r', 'row', 'tag', 'value'].map((name) => [name, text()]),
+      ),
+      ...Object.fromEntries(['block', 'total', 'version'].map((name) => [name, number()])),
     },
     required: ['a'],
   },
   'sink-numbers': {
     name: 'Sink number',
-    table: 'sink_numbers',
+    table: 'page',
     fields: { a: number(), b: integer({ filter: true }), c: number({ default: 1e-7, example: 2.5 }) },
     required: ['a'],
   },
@@ -112,14 +116,14 @@ const descriptors = {
   },
   'sink-roots': {
     name: 'Sink root',
-    table: 'sink_roots',
+    table: 'select',
     fields: { root_id: integer({ references: 'sink-roots' }), order: text({ filter: true }), select: text() },
     required: ['root_id', 'select'],
     create: false,
   },
   'sink-valves': {
     name: 'Sink valve',
-    table: 'sink_valves',
+    table: 'found',
     fields: {
       pipe_id: integer({ references: 'sink-pipes', filter: true, unique: ['side'] }),
       side: text({ filter: true, default: 'left' }),
