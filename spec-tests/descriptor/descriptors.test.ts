@@ -374,58 +374,36 @@ test('a cycle that an optional reference or rows from elsewhere can begin is val
   assert.equal(problemsIn({ a: link('A', 'b'), b: link('B', 'a', { create: false }) }), [])
 })
 
-for (const [name, other, message] of [
-  [
-    'leave Request',
-    {},
-    'name "leave Request" makes the schema LeaveRequest, which resources/a.ts makes too; choose another name',
-  ],
-  [
-    'Leave request create',
-    {},
-    'name "Leave request create" makes the schema LeaveRequestCreate, which resources/a.ts makes too; choose another name',
-  ],
-  [
-    'Leave requests',
-    {},
+test('names that make the name of a schema or operation twice are reported', () => {
+  const others = [
+    { name: 'leave Request' },
+    { name: 'Leave request create' },
+    { name: 'Leave requests' },
+    { name: 'Absence', plural: 'Leave-requests' },
+    { name: 'Absence', plural: 'Leave request' },
+    { name: 'Pagination meta' },
+    { name: 'Größe' },
+    { name: 'Size', plural: '尺寸' },
+    { name: '?!' },
+  ]
+  const first = { ...valid, name: 'Leave request', table: 'leave_requests' }
+  const made = 'which resources/a.ts makes too; choose another'
+  const allowed =
+    'but schemas and operations are named after it, and OpenAPI allows only A–Z, a–z and 0–9 there; replace'
+  const messages = [
+    `name "leave Request" makes the schema LeaveRequest, ${made} name`,
+    `name "Leave request create" makes the schema LeaveRequestCreate, ${made} name`,
     'name "Leave requests" is the plural of resources/a.ts, and getLeaveRequests would look like its list; choose another name',
-  ],
-  [
-    'Absence',
-    { plural: 'Leave-requests' },
-    'plural "Leave-requests" makes the operation listLeaveRequests, which resources/a.ts makes too; choose another plural',
-  ],
-  [
-    'Absence',
-    { plural: 'Leave request' },
+    `plural "Leave-requests" makes the operation listLeaveRequests, ${made} plural`,
     'plural "Leave request" is the name of resources/a.ts; choose another plural',
-  ],
-  [
-    'Pagination meta',
-    {},
     'name "Pagination meta" makes the schema PaginationMeta, which every service has; choose another name',
-  ],
-  [
-    'Größe',
-    {},
-    'name is "Größe", but schemas and operations are named after it, and OpenAPI allows only A–Z, a–z and 0–9 there; replace "öß"',
-  ],
-  [
-    'Size',
-    { plural: '尺寸' },
-    'plural is "尺寸", but schemas and operations are named after it, and OpenAPI allows only A–Z, a–z and 0–9 there; replace "尺寸"',
-  ],
-  [
-    '?!',
-    {},
+    `name is "Größe", ${allowed} "öß"`,
+    `plural is "尺寸", ${allowed} "尺寸"`,
     'name is "?!", but schemas and operations are named after it; it must have a letter or digit (A–Z, a–z, 0–9)',
-  ],
-] as const) {
-  test(`the name ${name} ${JSON.stringify(other)} is reported beside Leave request`, () => {
-    const first = { ...valid, name: 'Leave request', table: 'leave_requests' }
-    assert.equal(problemsIn({ a: first, b: { ...valid, name, ...other } }), [`resources/b.ts: ${message}`])
-  })
-}
+  ]
+  for (const [n, other] of others.entries())
+    assert.equal(problemsIn({ a: first, b: { ...valid, ...other } }), [`resources/b.ts: ${messages[n]}`])
+})
 
 test('the singular can be the plural', () => {
   assert.equal(problemsOf({ ...valid, name: 'Attendance', plural: 'Attendance' }), [])

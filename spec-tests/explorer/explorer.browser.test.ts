@@ -4,10 +4,10 @@ import type { Browser } from 'playwright-core'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { text } from '../../engine/descriptor/index.js'
-import { resourceFrom } from '../../engine/descriptor/registry.js'
 import { chromiumPath as installed, launch, seriousViolations, visit } from '../support/browser.js'
 import { server } from '../support/database.js'
 import { office } from '../support/office.js'
+import { resourceIn } from '../support/registryFrom.js'
 import { startOffice, startService, token } from '../support/service.js'
 
 const chromiumPath = server ? undefined : installed
@@ -213,21 +213,12 @@ test('create: a name that only one row has is chosen when the cursor leaves the 
 
 test('fields named like the properties of a form or a parameter of the page work', async () => {
   const names = ['action', 'closest', 'dataset', 'method', 'page', 'problem', 'token']
-  const events = resourceFrom(
-    'events',
-    {
-      name: 'Event',
-      area: 'Log',
-      table: 'events',
-      fields: Object.fromEntries(names.map((name) => [name, text({ filter: true })])),
-      required: ['problem', 'token'],
-      create: true,
-    },
-    Array.from({ length: 60 }, (_, n) => ({
-      id: n + 1,
-      ...Object.fromEntries(names.map((name) => [name, `${name} ${n}`])),
-    })),
-  )
+  const fields = Object.fromEntries(names.map((name) => [name, text({ filter: true })]))
+  const demo = Array.from({ length: 60 }, (_, n) => ({
+    id: n + 1,
+    ...Object.fromEntries(names.map((name) => [name, `${name} ${n}`])),
+  }))
+  const events = resourceIn('events', fields, { name: 'Event', required: ['problem', 'token'], demo })
   const log = await startService({ registry: [events], explorer: true })
   const { page, problems, close } = await visit(browser, `${log.address}/explore/events`)
   await page.fill('#q', 'action 59')
@@ -263,11 +254,8 @@ test('fields named like the properties of a form or a parameter of the page work
 
 test('long names and descriptions keep the layout', async () => {
   const word = 'Supercalifragilistic'.repeat(5)
-  const things = resourceFrom(
-    'things',
-    { name: word, area: word, about: word, table: 'things', fields: { name: text() }, required: [], create: true },
-    [{ id: 1, name: word }],
-  )
+  const more = { name: word, area: word, about: word, demo: [{ id: 1, name: word }] }
+  const things = resourceIn('things', { name: text() }, more)
   const { address: longNames } = await startService({ registry: [things], explorer: true })
   for (const width of [390, 1280]) {
     const { page, close } = await visit(browser, longNames, { viewport: { width, height: 844 } })

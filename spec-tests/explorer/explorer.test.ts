@@ -1,13 +1,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { integer, text } from '../../engine/descriptor/index.js'
-import {
-  filterFields,
-  type Registry,
-  type Resource,
-  type RowValues,
-  resourceFrom,
-} from '../../engine/descriptor/registry.js'
+import { filterFields, type Registry, type Resource, type RowValues } from '../../engine/descriptor/registry.js'
 import { fullValue } from '../../engine/explorer/values.js'
 import { openStorage } from '../../engine/storage/open.js'
 import { withSampleRows } from '../../support/samples.js'
@@ -15,6 +9,7 @@ import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl } from '../support/database.js'
 import { kitchenSink } from '../support/kitchenSink.js'
 import { office } from '../support/office.js'
+import { resourceIn } from '../support/registryFrom.js'
 import { startService, testedResources } from '../support/service.js'
 
 const registry = withSampleRows([...office, ...kitchenSink])
@@ -190,26 +185,13 @@ test('a row has every field with its about, its references by label, and what re
   assert.ok(plain(html).includes("/api/v1/employees/7'"))
 })
 
-const documents: Registry = [
-  resourceFrom(
-    'documents',
-    {
-      name: 'Document',
-      area: 'Library',
-      table: 'documents',
-      label: ['code', 'kind'],
-      fields: {
-        code: text(),
-        kind: text({ filter: true }),
-        body: text(),
-        next_id: integer({ references: 'documents' }),
-      },
-      required: [],
-      create: true,
-    },
-    [],
-  ),
-]
+const documentFields = {
+  code: text(),
+  kind: text({ filter: true }),
+  body: text(),
+  next_id: integer({ references: 'documents' }),
+}
+const documents: Registry = [resourceIn('documents', documentFields, { name: 'Document', label: ['code', 'kind'] })]
 
 test('a resource without texts has filters and no search box', async () => {
   const numbers = await page('/explore/sink-numbers')

@@ -4,12 +4,13 @@ import { pino } from 'pino'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { integer, number, text } from '../../engine/descriptor/index.js'
-import { filterFields, type Registry, type RowValues, resourceFrom } from '../../engine/descriptor/registry.js'
+import { filterFields, type Registry, type RowValues } from '../../engine/descriptor/registry.js'
 import { openStorage } from '../../engine/storage/open.js'
 import { publicRow } from '../../support/samples.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl, server } from '../support/database.js'
 import { listQuery, type ShortQuery } from '../support/listQuery.js'
+import { resourceIn } from '../support/registryFrom.js'
 import { containing, joinedText } from '../support/searchOracle.js'
 import { startOffice, startService, testedResources } from '../support/service.js'
 
@@ -124,20 +125,8 @@ test('a page names Accept in Vary; a result without rows is a header alone', asy
   assert.is((await sendToOffice('/api/v1/departments?q=nowhere', ndjson)).text, '')
 })
 
-const things: Registry = [
-  resourceFrom(
-    'things',
-    {
-      name: 'Thing',
-      area: 'Things',
-      table: 'things',
-      fields: { note: text(), kind: text({ filter: true }), n: integer(), x: number() },
-      required: [],
-      create: false,
-    },
-    [],
-  ),
-]
+const fields = { note: text(), kind: text({ filter: true }), n: integer(), x: number() }
+const things: Registry = [resourceIn('things', fields, { create: false })]
 
 test('rows far apart, odd texts and large rows are all in it once, and a client that leaves ends the stream', async () => {
   const [thing] = things as [Registry[number]]

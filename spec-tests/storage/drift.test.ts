@@ -1,20 +1,17 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { loadDemoRows } from '../../cli/seed/loadDemoRows.js'
-import { defineResource, text } from '../../engine/descriptor/index.js'
-import { type Registry, type Resource, resourceFrom } from '../../engine/descriptor/registry.js'
+import { text } from '../../engine/descriptor/index.js'
+import type { Registry, Resource } from '../../engine/descriptor/registry.js'
 import { migrateStorage, openStorage } from '../../engine/storage/open.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { type SharedDatabase, server, sharedDatabase } from '../support/database.js'
 import { listQuery } from '../support/listQuery.js'
+import { resourceIn } from '../support/registryFrom.js'
 
-const resourceAt = (table: string): Resource =>
-  resourceFrom(
-    table,
-    defineResource({ name: table, area: 'Test', table, required: ['name'], create: true, fields: { name: text() } }),
-    [{ id: 1, name: 'Demo' }],
-  )
-const registry: Registry = [resourceAt('things'), resourceAt('others')]
+const registry: Registry = ['things', 'others'].map((table) =>
+  resourceIn(table, { name: text() }, { required: ['name'], demo: [{ id: 1, name: 'Demo' }] }),
+)
 const [things] = registry as [Resource]
 
 /** Opens and closes the database; returns the warnings, the list of things, and its tag. */

@@ -1,22 +1,15 @@
 import { Client } from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { defineResource, text } from '../../engine/descriptor/index.js'
-import { type Registry, resourceFrom } from '../../engine/descriptor/registry.js'
+import { text } from '../../engine/descriptor/index.js'
+import type { Registry } from '../../engine/descriptor/registry.js'
 import { openStorage } from '../../engine/storage/open.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl } from '../support/database.js'
 import { listQuery } from '../support/listQuery.js'
+import { resourceIn } from '../support/registryFrom.js'
 
-const descriptor = defineResource({
-  name: 'Thing',
-  area: 'Test',
-  table: 'things',
-  required: ['name'],
-  create: true,
-  fields: { name: text() },
-})
-const resource = resourceFrom('things', descriptor, [{ id: 3, name: 'Third' }])
+const resource = resourceIn('things', { name: text() }, { required: ['name'], demo: [{ id: 3, name: 'Third' }] })
 const registry: Registry = [resource]
 
 /** A new database with one row, and connections to it. */

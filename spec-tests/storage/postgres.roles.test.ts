@@ -3,22 +3,19 @@ import { randomBytes } from 'node:crypto'
 import { Client } from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { defineResource, text } from '../../engine/descriptor/index.js'
-import { newRow, type Registry, type Resource, resourceFrom } from '../../engine/descriptor/registry.js'
+import { text } from '../../engine/descriptor/index.js'
+import { newRow, type Registry, type Resource } from '../../engine/descriptor/registry.js'
 import { migrateStorage, openStorage } from '../../engine/storage/open.js'
 import { type Storage, StorageError } from '../../engine/storage/storage.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl, runOn } from '../support/database.js'
 import { insertion } from '../support/insertion.js'
 import { listQuery } from '../support/listQuery.js'
+import { resourceIn } from '../support/registryFrom.js'
 import { startOffice } from '../support/service.js'
 
-const registryWith = (fields: Parameters<typeof defineResource>[0]['fields']): Registry => [
-  resourceFrom(
-    'things',
-    defineResource({ name: 'Thing', area: 'Test', table: 'things', required: ['name'], create: true, fields }),
-    [{ id: 3, name: 'Third' }],
-  ),
+const registryWith = (fields: Parameters<typeof resourceIn>[1]): Registry => [
+  resourceIn('things', fields, { required: ['name'], demo: [{ id: 3, name: 'Third' }] }),
 ]
 const registry = registryWith({ name: text({ unique: true, filter: true }) })
 const [things] = registry as [Resource]

@@ -3,20 +3,19 @@ import { randomBytes } from 'node:crypto'
 import { Client } from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { defineResource, text } from '../../engine/descriptor/index.js'
-import { type Registry, resourceFrom } from '../../engine/descriptor/registry.js'
+import { text } from '../../engine/descriptor/index.js'
+import type { Registry } from '../../engine/descriptor/registry.js'
 import { migrateStorage, openStorage } from '../../engine/storage/open.js'
 import { StorageError } from '../../engine/storage/storage.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl, runOn } from '../support/database.js'
 import { listQuery } from '../support/listQuery.js'
 import { startAndFail } from '../support/process.js'
+import { resourceIn } from '../support/registryFrom.js'
 
-const thing = { name: 'Thing', area: 'Test', table: 'things', required: ['name'], create: true } as const
-const registryOf = (
-  fields: Parameters<typeof defineResource>[0]['fields'],
-  demo = [{ id: 3, name: 'Third' }],
-): Registry => [resourceFrom('things', defineResource({ ...thing, required: ['name'], fields }), demo)]
+const registryOf = (fields: Parameters<typeof resourceIn>[1], demo = [{ id: 3, name: 'Third' }]): Registry => [
+  resourceIn('things', fields, { required: ['name'], demo }),
+]
 
 /** Opens the database, lists the things, and closes it. */
 const openAndList = async (url: string, registry: Registry, q = '', warn = (_: string) => {}): Promise<string> => {

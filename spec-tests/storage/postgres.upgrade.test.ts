@@ -3,20 +3,17 @@ import { setTimeout } from 'node:timers/promises'
 import { Client } from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { defineResource, text } from '../../engine/descriptor/index.js'
-import { type Registry, type Resource, resourceFrom } from '../../engine/descriptor/registry.js'
+import { text } from '../../engine/descriptor/index.js'
+import type { Registry, Resource } from '../../engine/descriptor/registry.js'
 import { openStorage } from '../../engine/storage/open.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl, runOn } from '../support/database.js'
 import { listQuery } from '../support/listQuery.js'
 import { office } from '../support/office.js'
+import { resourceIn } from '../support/registryFrom.js'
 
-const registryWith = (fields: Parameters<typeof defineResource>[0]['fields']): Registry => [
-  resourceFrom(
-    'things',
-    defineResource({ name: 'Thing', area: 'Test', table: 'things', required: ['name'], create: true, fields }),
-    [{ id: 1, name: 'First' }],
-  ),
+const registryWith = (fields: Parameters<typeof resourceIn>[1]): Registry => [
+  resourceIn('things', fields, { required: ['name'], demo: [{ id: 1, name: 'First' }] }),
 ]
 const registry = registryWith({ name: text() })
 const filtered = registryWith({ name: text({ filter: true }) })

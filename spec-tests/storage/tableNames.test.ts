@@ -1,16 +1,13 @@
 /** The names of tables and of the objects derived from them, on both databases: distinct, or refused with what has the name. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Descriptor } from '../../engine/descriptor/define.js'
 import { integer, text } from '../../engine/descriptor/index.js'
-import { newRow, type Resource, resourceFrom } from '../../engine/descriptor/registry.js'
+import { newRow } from '../../engine/descriptor/registry.js'
 import { planStorage } from '../../engine/storage/open.js'
 import { server, sharedDatabase } from '../support/database.js'
 import { insertion } from '../support/insertion.js'
 import { open, refusal } from '../support/members.js'
-
-const resourceIn = (table: string, fields: Descriptor['fields']): Resource =>
-  resourceFrom(table.replaceAll('_', '-'), { name: table, area: 'Test', table, required: [], create: true, fields }, [])
+import { resourceIn } from '../support/registryFrom.js'
 
 const team = resourceIn('teams', { name: text() })
 

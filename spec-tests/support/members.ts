@@ -1,12 +1,13 @@
 /** A registry of teams and their members, whose descriptors change from version to version. */
 import * as assert from 'uvu/assert'
 import type { Descriptor } from '../../engine/descriptor/define.js'
-import { defineResource, text } from '../../engine/descriptor/index.js'
+import { text } from '../../engine/descriptor/index.js'
 import { type Registry, type Resource, type RowValues, resourceFrom } from '../../engine/descriptor/registry.js'
 import { migrateStorage, openStorage } from '../../engine/storage/open.js'
 import type { Storage } from '../../engine/storage/storage.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { listQuery } from './listQuery.js'
+import { resourceIn } from './registryFrom.js'
 
 export type Fields = Descriptor['fields']
 
@@ -17,11 +18,7 @@ export interface Version {
   readonly renamedFromTable?: string
 }
 
-export const team = resourceFrom(
-  'teams',
-  defineResource({ name: 'Team', area: 'Test', table: 'teams', required: [], create: true, fields: { name: text() } }),
-  [],
-)
+export const team = resourceIn('teams', { name: text() })
 
 export const memberIn = ({ fields, required = [], table = 'members', ...rest }: Version): Resource =>
   resourceFrom('members', { name: 'Member', area: 'Test', table, required, create: true, fields, ...rest }, [])
