@@ -1,30 +1,17 @@
 /** The explorer in a real browser; skipped where no Chromium is installed, and on PostgreSQL, where the pages are the same. */
 import { readFileSync } from 'node:fs'
-import type { Browser } from 'playwright-core'
-import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { text } from '../../engine/descriptor/index.js'
-import { chromiumPath as installed, launch, seriousViolations, visit } from '../support/browser.js'
-import { server } from '../support/database.js'
+import { browserSuite, seriousViolations } from '../support/browser.js'
 import { office } from '../support/office.js'
 import { resourceIn } from '../support/registryFrom.js'
 import { startOffice, startService, token } from '../support/service.js'
 
-const chromiumPath = server ? undefined : installed
-const run = suite('explorer in a browser')
-const test = chromiumPath ? run : run.skip
-if (!installed)
-  console.log('Skipped explorer.browser: Chromium is not installed. Install it, or set CHROMIUM to its path.')
+const { run, test, service, address, visit } = await browserSuite('explorer in a browser', () =>
+  startOffice({ explorer: true }),
+)
 
-let browser: Browser
-const service = chromiumPath ? await startOffice({ explorer: true }) : undefined
-const address = service?.address ?? ''
-run.before(async () => {
-  if (chromiumPath) browser = await launch(chromiumPath)
-})
-run.after(() => browser?.close())
-
-const open = (path: string, options = {}) => visit(browser, `${address}${path}`, options)
+const open = (path: string, options = {}) => visit(`${address}${path}`, options)
 
 test('home: resources, counts and the diagram lead to tables', async () => {
   const { page, problems, close } = await open('/')
@@ -69,23 +56,6 @@ test('search: the request of an earlier text is aborted, so the last text wins',
   assert.match((await aborted).url(), /q=an$/)
   await page.locator('.empty').waitFor()
   assert.is(new URL(page.url()).search, '?q=zzzz')
-  await close()
-})
-
-test('search: a failure is shown below the box, and the next search replaces it', async () => {
-  const { page, close } = await open('/explore/employees')
-  await page.route('**/explore/employees?q=an', (route) => route.abort())
-  await page.route('**/explore/employees?q=ana', (route) =>
-    route.fulfill({ status: 503, contentType: 'text/html', body: '<p class="lead">The search took too long.</p>' }),
-  )
-  await page.fill('#q', 'an')
-  await page.locator('#results [role=alert]', { hasText: 'did not respond' }).waitFor()
-  await page.fill('#q', 'ana')
-  await page.locator('#results [role=alert]', { hasText: 'took too long' }).waitFor()
-  assert.is(await page.inputValue('#q'), 'ana')
-  await page.fill('#q', 'ana n')
-  await page.locator('#results mark').first().waitFor()
-  assert.is(await page.locator('[role=alert]').count(), 0)
   await close()
 })
 
@@ -195,22 +165,6 @@ test('create: an attempt without a response is repeated with its key, also after
   await close()
 })
 
-test('create: a name that only one row has is chosen when the cursor leaves the box, an id is not', async () => {
-  const { page, close } = await open('/explore/leave/new')
-  const box = page.locator('#field-employee_id')
-  for (const [typed, sent] of [
-    ['ana ng', '45'],
-    ['ana', 'ana'],
-    ['0045', '0045'],
-  ] as const) {
-    await box.fill(typed)
-    await page.locator('[role=option]', { hasText: 'Ana' }).first().waitFor()
-    await page.focus('#field-reason')
-    assert.is(await box.inputValue(), sent)
-  }
-  await close()
-})
-
 test('fields named like the properties of a form or a parameter of the page work', async () => {
   const names = ['action', 'closest', 'dataset', 'method', 'page', 'problem', 'token']
   const fields = Object.fromEntries(names.map((name) => [name, text({ filter: true })]))
@@ -220,7 +174,7 @@ test('fields named like the properties of a form or a parameter of the page work
   }))
   const events = resourceIn('events', fields, { name: 'Event', required: ['problem', 'token'], demo })
   const log = await startService({ registry: [events], explorer: true })
-  const { page, problems, close } = await visit(browser, `${log.address}/explore/events`)
+  const { page, problems, close } = await visit(`${log.address}/explore/events`)
   await page.fill('#q', 'action 59')
   await page.locator('.summary', { hasText: '1 event' }).waitFor()
   await page.fill('#q', '')
@@ -258,7 +212,7 @@ test('long names and descriptions keep the layout', async () => {
   const things = resourceIn('things', { name: text() }, more)
   const { address: longNames } = await startService({ registry: [things], explorer: true })
   for (const width of [390, 1280]) {
-    const { page, close } = await visit(browser, longNames, { viewport: { width, height: 844 } })
+    const { page, close } = await visit(longNames, { viewport: { width, height: 844 } })
     for (const path of ['/', '/explore/things', '/explore/things/1', '/explore/things/new']) {
       await page.goto(`${longNames}${path}`)
       assert.is(await page.evaluate('document.documentElement.scrollWidth'), width, path)

@@ -1,29 +1,16 @@
 /** The docs page in a real browser; skipped where no Chromium is installed, and on PostgreSQL, where the page is the same. */
-import type { Browser, Page } from 'playwright-core'
-import { suite } from 'uvu'
+import type { Page } from 'playwright-core'
 import * as assert from 'uvu/assert'
-import { chromiumPath as installed, launch, seriousViolations, visit } from '../support/browser.js'
-import { server } from '../support/database.js'
+import { browserSuite, seriousViolations } from '../support/browser.js'
 import { startOffice, token } from '../support/service.js'
 
-const chromiumPath = server ? undefined : installed
-const run = suite('docs page in a browser')
-const test = chromiumPath ? run : run.skip
-if (!installed)
-  console.log('Skipped docsPage.browser: Chromium is not installed. Install it, or set CHROMIUM to its path.')
-
-let browser: Browser
-const service = chromiumPath ? await startOffice() : undefined
-run.before(async () => {
-  if (chromiumPath) browser = await launch(chromiumPath)
-})
-run.after(() => browser?.close())
+const { run, test, address, visit } = await browserSuite('docs page in a browser', () => startOffice())
 
 const operation = (page: Page, id: string) => page.locator(`.opblock[id$="-${id}"]`)
 
 /** Opens the page with some operations expanded. */
 const open = async (ids: readonly string[] = [], options = {}) => {
-  const opened = await visit(browser, `${service?.address}/api/docs`, options)
+  const opened = await visit(`${address}/api/docs`, options)
   await opened.page.locator('.opblock').first().waitFor()
   for (const id of ids) await operation(opened.page, id).locator('.opblock-summary-control').click()
   return opened

@@ -125,16 +125,6 @@ test('without TypeScript the last build is used, with a warning if the sources d
   assert.match(stderr, /^The sources differ from the build in dist\/, and TypeScript is not installed: [^\n]+\n$/)
 })
 
-test('without TypeScript and without a build, one line explains it', async () => {
-  const { path, run } = newProject()
-  rmSync(join(path, 'node_modules'))
-  const { code, stdout, stderr } = await run()
-  assert.is(code, 1)
-  assert.is(stdout, '')
-  assert.match(stderr, /^There is no build in dist\/, and TypeScript is not installed\. Run npm ci to [^\n]+\n$/)
-  assert.match((await run(undefined, { NODE_ENV: 'production' })).stderr, /Run npm ci --include=dev to /)
-})
-
 test('a compile error stops the start with the compiler’s message, and the last build stays', async () => {
   const { write, run, builds } = newProject()
   await run()

@@ -44,15 +44,6 @@ const roleOn = async (url: string): Promise<{ role: string; address: string }> =
 const listed = async (storage: Storage, q = ''): Promise<string> =>
   String((await storage.table(things).list(listQuery({ limit: 50, offset: 0n, q }))).body)
 
-/** Opens the database, searches it and closes it; returns the found names and the warnings. */
-const search = async (url: string, q: string) => {
-  const warnings: string[] = []
-  const storage = await openStorage(registry, url, { ...storageOptions, warn: (message) => warnings.push(message) })
-  const { data } = JSON.parse(await listed(storage, q)) as { data: { name: string }[] }
-  await storage.close()
-  return { names: data.map(({ name }) => name), warnings }
-}
-
 const test = suite('roles on PostgreSQL')
 
 test('a role with SELECT, INSERT and the sequences starts, loads the demo data and serves', async () => {
@@ -230,24 +221,6 @@ test('a database that is read-only serves reads, and says so', async () => {
     (thrown: Error) => thrown,
   )
   assert.match(String(error), /cannot add to things: more \(table "things"\): .*run npm run migrate on the primary/)
-})
-
-test('a schema of pg_trgm that a role may not use does not prevent a start', async () => {
-  const url = await freshUrl()
-  const { role, address } = await roleOn(url)
-  await runOn(url, 'create schema hidden')
-  await runOn(url, 'create extension pg_trgm schema hidden')
-  await runOn(url, `grant create, usage on schema public to ${role}`)
-  const { names, warnings } = await search(address, 'hir')
-  assert.equal(names, ['Third'])
-  assert.is(warnings.length, 1)
-  assert.match(String(warnings[0]), /may not use the schema "hidden"/)
-  // The owner of the database builds the index, and the role uses it.
-  await runOn(url, `grant ${role} to current_user`)
-  assert.equal(await search(url, 'hir'), { names: ['Third'], warnings: [] })
-  assert.equal(await search(address, 'hir'), { names: ['Third'], warnings: [] })
-  assert.equal((await search(address, 'ïrd')).names, [])
-  assert.is((await runOn(url, `select 1 from pg_class where relname = 'registry_things_search'`)).length, 1)
 })
 
 test.after(async () => {

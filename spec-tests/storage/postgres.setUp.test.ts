@@ -5,7 +5,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { text } from '../../engine/descriptor/index.js'
 import type { Registry } from '../../engine/descriptor/registry.js'
-import { migrateStorage, openStorage } from '../../engine/storage/open.js'
+import { openStorage } from '../../engine/storage/open.js'
 import { StorageError } from '../../engine/storage/storage.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl, runOn } from '../support/database.js'
@@ -27,12 +27,6 @@ const openAndList = async (url: string, registry: Registry, q = '', warn = (_: s
     await storage.close()
   }
 }
-
-/** pg warns once for each process, so the listener is there before the first test. */
-const deprecations: string[] = []
-process.on('warning', ({ name, message }) => {
-  if (name === 'DeprecationWarning') deprecations.push(message)
-})
 
 const test = suite('set-up of PostgreSQL')
 
@@ -138,16 +132,6 @@ test('an unusable server or database stops the start, without printing the passw
     assert.match(output, message)
     assert.not.match(output, /very-secret|of-the-tests/)
   }
-})
-
-test('a migration runs one query at a time on a connection', async () => {
-  const url = await freshUrl()
-  const [first] = registryOf({ name: text() }) as [Registry[number]]
-  const others = ['a', 'b', 'c', 'd'].map((table) => ({ ...first, table, path: table, demo: [] }))
-  await openAndList(url, [first, ...others])
-  // Four tables that no resource uses any more.
-  await migrateStorage([first], url, { ...storageOptions, waitMs: 5_000 })
-  assert.equal(deprecations, [])
 })
 
 test('a table of another program with the name of ours is refused', async () => {

@@ -57,30 +57,6 @@ threads('a commit has one long write at most, so that short ones wait for no sec
   await queue.close()
 })
 
-threads(
-  'a write that waited for another commit says how long, so that it waits no longer for a locked file',
-  async () => {
-    const waited: number[][] = []
-    const executor: Executor = {
-      async run(writes) {
-        waited.push((writes as BoundWrite[]).map(({ waitedMs = 0 }) => waitedMs))
-        await new Promise((done) => setTimeout(done, 50))
-        throw new Error('database is locked')
-      },
-      close: async () => {},
-    }
-    const queue = writeQueue(executor, () => {})
-    const bound = { sql: '', values: [] }
-    const write = () => outcome(queue.write({ conflicts: bound, change: bound, read: '', idempotencyKey: undefined }))
-    const first = write()
-    await new Promise((done) => setTimeout(done, 10))
-    await Promise.all([first, write()])
-    assert.is(waited.length, 2)
-    assert.ok((waited[1]?.[0] ?? 0) > (waited[0]?.[0] ?? 0))
-    await queue.close()
-  },
-)
-
 for (const death of ['die', 'throw later'] as const) {
   threads(`a worker that dies (${death}) fails the task it ran; those that wait are run by its successor`, async () => {
     const { thread, causes, echo } = newThread()
@@ -143,21 +119,6 @@ threads('groups take turns, and a task that nobody waits for is not run', async 
   ])
   assert.equal(order, ['a1', 'b1', 'a2', 'b2', 'a3 dropped', 'a4'])
   await thread.close()
-})
-
-threads('closing rejects the tasks that run or wait, and starts no other worker', async () => {
-  const { thread, causes, echo } = newThread()
-  assert.equal(await echo(1), { echo: 'task 1' })
-  const pending = [outcome(thread.run('hang')), echo(2)]
-  await new Promise((sent) => setImmediate(sent))
-  await thread.close()
-  const results = await Promise.all([...pending, echo(3)])
-  assert.instance(results[0], WorkerDied)
-  for (const result of results.slice(1)) {
-    assert.instance(result, Unavailable)
-    assert.not.instance(result, WorkerDied)
-  }
-  assert.equal(causes, [])
 })
 
 threads.run()
