@@ -37,7 +37,6 @@ const statusOf = (address: string): Promise<number | undefined> =>
   })
 
 const leave = project.read('resources/leave.ts')
-const _seeds = project.read('seeds/leave.json')
 let address = ''
 
 const test = suite('dev')
