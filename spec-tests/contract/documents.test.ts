@@ -146,7 +146,9 @@ for (const [name, operation] of operations) {
       assert.not.match(JSON.stringify(headers), /"(?:default|examples?|x-example)":/)
       for (const [status, { headers: sent }] of Object.entries(responses)) {
         const expected = response[status] ?? errorHeaders[status] ?? []
-        assert.equal(Object.keys(sent), [...expected, 'X-Request-Id'], status)
+        const isList = method === 'get' && !isSystem && !name.endsWith('}')
+        const links = status === '200' && isList ? ['Link'] : []
+        assert.equal(Object.keys(sent), [...expected, ...links, 'X-Request-Id'], status)
       }
     }
   })

@@ -42,7 +42,7 @@ const tableNames =
   'at most 60 lower-case letters, digits and underscores, such as "leave_requests", and must not begin with sqlite_, pg_ or registry_'
 
 const kinds = 'text(), integer(), number(), boolean(), date(), timestamp()'
-const optionsOf = 'about, example, default, managed, onUpdate, redacted, renamedFrom'
+const optionsOf = 'about, example, default, managed, onUpdate, redacted, sort, renamedFrom, filter, range'
 const throwing = (thrown: unknown) => () => {
   throw thrown
 }
@@ -108,6 +108,7 @@ const cases: [about: string, exported: unknown, ...messages: string[]][] = [
       c: integer({ max: 2, default: 3 }),
       d: text({ oneOf: ['new', 'old'], example: untyped('od') }),
       e: integer({ oneOf: [1, 9, 1], max: 5 }),
+      j: text({ range: true }),
       f: text({ pattern: '(', maxLength: 9 }),
       g: text({ pattern: '(?=a)a', maxLength: 9 }),
       h: text({ pattern: 'a+' }),
@@ -119,6 +120,7 @@ const cases: [about: string, exported: unknown, ...messages: string[]][] = [
     'field "d": example must be one of "new", "old"; "od" is not. Did you mean "old"?',
     'field "e": oneOf: 9 must be at most 5; 9 is more',
     'field "e": oneOf names 1 twice',
+    'field "j": range of a text needs a format, such as format: \'date\'',
     'field "f": pattern cannot be used: Invalid regular expression: /(/u: Unterminated group',
     'field "g": pattern cannot be used: it has a lookaround',
     'field "h": a pattern needs a maxLength of at most 1000',
@@ -181,7 +183,7 @@ const cases: [about: string, exported: unknown, ...messages: string[]][] = [
         b: integer({ onDelete: 'cascade' }),
         c: integer({ references: 'owners', onDelete: 'set null' }),
         d: text({ managed: now }),
-        e: text({ redacted: true, filter: true }),
+        e: text({ redacted: true, filter: true, sort: true }),
         f: text({ redacted: true }),
       },
       { required: ['title', 'c', 'f', 'titel', 'title', 'id'], update: ['d', 'titel'], label: ['titel', 'f'] },
@@ -197,6 +199,7 @@ const cases: [about: string, exported: unknown, ...messages: string[]][] = [
     'field "b": onDelete needs references',
     'field "c": the field is required, so a delete cannot set it to null; use restrict or cascade',
     'field "e": a redacted field cannot have the option filter, which would reveal its values',
+    'field "e": a redacted field cannot have the option sort, which would reveal its values',
     'field "f": a redacted field is always null for clients, so it cannot be required',
   ],
   ['an empty label', withFields({ title: text() }, { label: [] }), 'label is an empty list; name fields, or remove it'],
@@ -204,7 +207,7 @@ const cases: [about: string, exported: unknown, ...messages: string[]][] = [
     'options',
     withFields({
       a: integer(untyped({ refrences: 'owners' })),
-      b: number(untyped({ filter: true })),
+      b: number(untyped({ unique: true })),
       c: integer(untyped({ constructor: 1 })),
       d: integer('large' as never),
       e: text(untyped({ format: 'day' })),
@@ -214,8 +217,8 @@ const cases: [about: string, exported: unknown, ...messages: string[]][] = [
       i: integer(untyped({ required: true })),
     }),
     'field "a": unknown option "refrences" of integer(). Did you mean "references"?',
-    `field "b": unknown option "filter" of number(); it must be one of ${optionsOf}, min, max`,
-    `field "c": unknown option "constructor" of integer(); it must be one of ${optionsOf}, filter, unique, references, onDelete, oneOf, min, max`,
+    `field "b": unknown option "unique" of number(); it must be one of ${optionsOf}, min, max`,
+    `field "c": unknown option "constructor" of integer(); it must be one of ${optionsOf}, unique, references, onDelete, oneOf, min, max`,
     `field "d": the options of integer() are "large", but they must be an object such as { about: '…' }`,
     'field "e": format is "day", but it must be "date" or "timestamp"',
     'field "f": filter is "yes", but it must be true or omitted',

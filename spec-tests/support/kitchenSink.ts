@@ -87,7 +87,7 @@ const descriptors = {
     fields: {
       a: text({ filter: true }),
       ax: text({ filter: true }),
-      [`${'a'.repeat(59)}b`]: text({ unique: true, filter: true }),
+      [`${'a'.repeat(59)}b`]: text({ unique: true, filter: true, sort: true }),
       [`${'a'.repeat(59)}c`]: integer({ unique: [`${'a'.repeat(59)}b`], filter: true }),
       unknown_field: integer(),
       ...Object.fromEntries(
@@ -100,7 +100,11 @@ const descriptors = {
   'sink-numbers': {
     name: 'Sink number',
     table: 'page',
-    fields: { a: number(), b: integer({ filter: true }), c: number({ default: 1e-7, example: 2.5 }) },
+    fields: {
+      a: number({ filter: true, sort: true }),
+      b: integer({ filter: true, range: true }),
+      c: number({ default: 1e-7, example: 2.5, sort: true, range: true }),
+    },
     required: ['a'],
   },
   'sink-pipes': {
@@ -117,7 +121,11 @@ const descriptors = {
   'sink-roots': {
     name: 'Sink root',
     table: 'select',
-    fields: { root_id: integer({ references: 'sink-roots' }), order: text({ filter: true }), select: text() },
+    fields: {
+      root_id: integer({ references: 'sink-roots' }),
+      order: text({ filter: true, sort: true }),
+      select: text({ sort: true }),
+    },
     required: ['root_id', 'select'],
     create: false,
   },
@@ -137,17 +145,17 @@ const descriptors = {
     about: 'Every kind and every rule.',
     table: 'sink_kinds',
     fields: {
-      title: text({ minLength: 1, maxLength: 40 }),
+      title: text({ minLength: 1, maxLength: 40, sort: true }),
       state: text({ oneOf: ['open', 'in progress', 'closed'], default: 'open', filter: true }),
       code: text({ pattern: '[A-Z]{2,3}-\\d+', maxLength: 12, example: 'AB-12', filter: true }),
       priority: integer({ oneOf: [1, 2, 3], filter: true }),
-      level: integer({ min: -5, max: 5, default: 0, filter: true }),
+      level: integer({ min: -5, max: 5, default: 0, filter: true, sort: true, range: true }),
       share: number({ min: 0, max: 1 }),
       done: boolean({ default: false, filter: true }),
-      agreed: boolean({ filter: true }),
-      due: date({ min: '2020-01-01', filter: true }),
+      agreed: boolean({ filter: true, sort: true }),
+      due: date({ min: '2020-01-01', filter: true, sort: true, range: true }),
       day: date({ default: today, unique: ['title'], filter: true }),
-      at: timestamp({ max: '2099-12-31T23:59:59.999Z', filter: true }),
+      at: timestamp({ max: '2099-12-31T23:59:59.999Z', filter: true, sort: true, range: true }),
       noted: timestamp({ default: now }),
       created: timestamp({ managed: now, filter: true }),
       created_on: date({ managed: today }),
@@ -168,6 +176,8 @@ const descriptors = {
         filter: true,
         unique: ['integer'],
         format: 'timestamp',
+        sort: true,
+        range: true,
       }),
       integer: integer({
         about: 'Integer.',
