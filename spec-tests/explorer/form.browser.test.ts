@@ -1,52 +1,32 @@
 /** The form of the explorer for every kind and rule, in a real browser; skipped where no Chromium is installed, and on PostgreSQL. */
-import type { Browser } from 'playwright-core'
-import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { boolean, date, integer, number, text, timestamp, today } from '../../engine/descriptor/index.js'
-import { resourceFrom } from '../../engine/descriptor/registry.js'
-import { chromiumPath as installed, launch, seriousViolations, visit } from '../support/browser.js'
-import { server } from '../support/database.js'
+import { browserSuite, seriousViolations } from '../support/browser.js'
+import { resourceIn } from '../support/registryFrom.js'
 import { startService, token } from '../support/service.js'
 
-const chromiumPath = server ? undefined : installed
-const run = suite('explorer form in a browser')
-const test = chromiumPath ? run : run.skip
+const fields = {
+  title: text({ maxLength: 5, minLength: 2 }),
+  state: text({ oneOf: ['open', 'done'], default: 'open', filter: true }),
+  size: integer({ oneOf: [1, 2, 3] }),
+  urgent: boolean({ filter: true }),
+  billed: boolean(),
+  days: number({ min: 0, max: 366 }),
+  due: date({ min: '2026-01-01', filter: true }),
+  noted: date({ default: today }),
+  starts: timestamp({ max: '2030-01-01T01:00:00+01:00' }),
+  code: text({ maxLength: 9, pattern: '[A-Z]{2}-\\d+' }),
+  odd: text({ maxLength: 9, pattern: '[a-z|]+' }),
+  notes: text({ maxLength: 1_000 }),
+  word: text(),
+}
+const tasks = resourceIn('tasks', fields, { name: 'Task', required: ['title', 'state', 'billed'] })
 
-const tasks = resourceFrom(
-  'tasks',
-  {
-    name: 'Task',
-    area: 'Work',
-    table: 'tasks',
-    fields: {
-      title: text({ maxLength: 5, minLength: 2 }),
-      state: text({ oneOf: ['open', 'done'], default: 'open', filter: true }),
-      size: integer({ oneOf: [1, 2, 3] }),
-      urgent: boolean({ filter: true }),
-      billed: boolean(),
-      days: number({ min: 0, max: 366 }),
-      due: date({ min: '2026-01-01', filter: true }),
-      noted: date({ default: today }),
-      starts: timestamp({ max: '2030-01-01T01:00:00+01:00' }),
-      code: text({ maxLength: 9, pattern: '[A-Z]{2}-\\d+' }),
-      odd: text({ maxLength: 9, pattern: '[a-z|]+' }),
-      notes: text({ maxLength: 1_000 }),
-      word: text(),
-    },
-    required: ['title', 'state', 'billed'],
-    create: true,
-  },
-  [],
+const { run, test, address, visit } = await browserSuite('explorer form in a browser', () =>
+  startService({ registry: [tasks], explorer: true }),
 )
 
-let browser: Browser
-const service = chromiumPath ? await startService({ registry: [tasks], explorer: true }) : undefined
-run.before(async () => {
-  if (chromiumPath) browser = await launch(chromiumPath)
-})
-run.after(() => browser?.close())
-
-const open = (path: string, options = {}) => visit(browser, `${service?.address}${path}`, options)
+const open = (path: string, options = {}) => visit(`${address}${path}`, options)
 
 test('each field has the control of its kind, with the rules that the browser knows', async () => {
   const { page, close } = await open('/explore/tasks/new')

@@ -3,22 +3,19 @@ import { randomBytes } from 'node:crypto'
 import { Client } from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { defineResource, text } from '../../engine/descriptor/index.js'
-import { newRow, type Registry, type Resource, resourceFrom } from '../../engine/descriptor/registry.js'
+import { text } from '../../engine/descriptor/index.js'
+import { newRow, type Registry, type Resource } from '../../engine/descriptor/registry.js'
 import { migrateStorage, openStorage } from '../../engine/storage/open.js'
 import { type Storage, StorageError } from '../../engine/storage/storage.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl, runOn } from '../support/database.js'
 import { insertion } from '../support/insertion.js'
 import { listQuery } from '../support/listQuery.js'
+import { resourceIn } from '../support/registryFrom.js'
 import { startOffice } from '../support/service.js'
 
-const registryWith = (fields: Parameters<typeof defineResource>[0]['fields']): Registry => [
-  resourceFrom(
-    'things',
-    defineResource({ name: 'Thing', area: 'Test', table: 'things', required: ['name'], create: true, fields }),
-    [{ id: 3, name: 'Third' }],
-  ),
+const registryWith = (fields: Parameters<typeof resourceIn>[1]): Registry => [
+  resourceIn('things', fields, { required: ['name'], demo: [{ id: 3, name: 'Third' }] }),
 ]
 const registry = registryWith({ name: text({ unique: true, filter: true }) })
 const [things] = registry as [Resource]
@@ -46,15 +43,6 @@ const roleOn = async (url: string): Promise<{ role: string; address: string }> =
 
 const listed = async (storage: Storage, q = ''): Promise<string> =>
   String((await storage.table(things).list(listQuery({ limit: 50, offset: 0n, q }))).body)
-
-/** Opens the database, searches it and closes it; returns the found names and the warnings. */
-const search = async (url: string, q: string) => {
-  const warnings: string[] = []
-  const storage = await openStorage(registry, url, { ...storageOptions, warn: (message) => warnings.push(message) })
-  const { data } = JSON.parse(await listed(storage, q)) as { data: { name: string }[] }
-  await storage.close()
-  return { names: data.map(({ name }) => name), warnings }
-}
 
 const test = suite('roles on PostgreSQL')
 
@@ -215,10 +203,8 @@ test('a role that may only read changes no total, version, key or sequence', asy
   assert.equal(await contents(), before)
   const callable = `select proname as name from pg_proc where proname like 'registry\\_%' and pronamespace = 'public'::regnamespace
     and prosecdef and has_function_privilege('public', oid, 'execute') order by 1`
-  assert.equal(
-    (await runOn(url, callable)).map(({ name }) => name),
-    ['registry_advance_sequence', 'registry_compact', 'registry_forget_keys'],
-  )
+  const found = (await runOn(url, callable)).map(({ name }) => name)
+  assert.equal(found, ['registry_advance_sequence', 'registry_compact', 'registry_forget_keys'])
 })
 
 test('a database that is read-only serves reads, and says so', async () => {
@@ -235,39 +221,6 @@ test('a database that is read-only serves reads, and says so', async () => {
     (thrown: Error) => thrown,
   )
   assert.match(String(error), /cannot add to things: more \(table "things"\): .*run npm run migrate on the primary/)
-})
-
-test('an empty database that is read-only starts without demo data', async () => {
-  const url = await freshUrl()
-  await migrateStorage(registry, url, migrated)
-  await runOn(url, `alter database ${new URL(url).pathname.slice(1)} set default_transaction_read_only = on`)
-  assert.equal((await search(url, '')).names, [])
-})
-
-test('pg_trgm may be in any schema', async () => {
-  const url = await freshUrl()
-  await runOn(url, 'create schema "Ext ensions"')
-  await runOn(url, 'create extension pg_trgm schema "Ext ensions"')
-  assert.equal(await search(url, 'hir'), { names: ['Third'], warnings: [] })
-  assert.is((await runOn(url, `select 1 from pg_class where relname = 'registry_things_search'`)).length, 1)
-})
-
-test('a schema of pg_trgm that a role may not use does not prevent a start', async () => {
-  const url = await freshUrl()
-  const { role, address } = await roleOn(url)
-  await runOn(url, 'create schema hidden')
-  await runOn(url, 'create extension pg_trgm schema hidden')
-  await runOn(url, `grant create, usage on schema public to ${role}`)
-  const { names, warnings } = await search(address, 'hir')
-  assert.equal(names, ['Third'])
-  assert.is(warnings.length, 1)
-  assert.match(String(warnings[0]), /may not use the schema "hidden"/)
-  // The owner of the database builds the index, and the role uses it.
-  await runOn(url, `grant ${role} to current_user`)
-  assert.equal(await search(url, 'hir'), { names: ['Third'], warnings: [] })
-  assert.equal(await search(address, 'hir'), { names: ['Third'], warnings: [] })
-  assert.equal((await search(address, 'ïrd')).names, [])
-  assert.is((await runOn(url, `select 1 from pg_class where relname = 'registry_things_search'`)).length, 1)
 })
 
 test.after(async () => {

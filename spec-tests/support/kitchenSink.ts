@@ -1,34 +1,20 @@
 /** A made-up registry of every shape that a descriptor can have; the suites run on it beside the real resources. */
-import {
-  boolean,
-  date,
-  defineResource,
-  integer,
-  now,
-  number,
-  text,
-  timestamp,
-  today,
-} from '../../engine/descriptor/index.js'
-import { type Registry, resourceFrom } from '../../engine/descriptor/registry.js'
-import type { FileError } from '../../engine/descriptor/registryError.js'
-import { verify } from '../../engine/descriptor/verify.js'
+import type { Descriptor } from '../../engine/descriptor/define.js'
+import { boolean, date, integer, now, number, text, timestamp, today } from '../../engine/descriptor/index.js'
+import type { Registry } from '../../engine/descriptor/registry.js'
+import { registryFrom } from './registryFrom.js'
 
-const area = 'Kitchen sink'
 let count = 0
 
 const descriptors = {
-  'sink-basins': defineResource({
+  'sink-basins': {
     name: 'Sink basin',
-    area,
     table: 'sink_basins',
     fields: { title: text(), serial: integer({ unique: true, filter: true }) },
     required: ['title', 'serial'],
-    create: true,
-  }),
-  'sink-bowls': defineResource({
+  },
+  'sink-bowls': {
     name: 'Sink bowl',
-    area,
     about: 'Required unique references, "alone" and `within` others.',
     table: 'sink_bowls',
     fields: {
@@ -39,11 +25,9 @@ const descriptors = {
       place: text({ unique: ['code', 'basin_id'], filter: true, example: 'left' }),
     },
     required: ['basin_id', 'other_basin_id', 'number', 'code', 'place'],
-    create: true,
-  }),
-  'sink-clocks': defineResource({
+  },
+  'sink-clocks': {
     name: 'Sink clock',
-    area,
     table: 'sink_clocks',
     fields: {
       due: text({ default: today, filter: true }),
@@ -57,11 +41,9 @@ const descriptors = {
       serial: text({ managed: () => `serial ${count++}`, unique: true }),
     },
     required: ['due', 'noted', 'counted', 'stamped', 'serial'],
-    create: true,
-  }),
-  'sink-constants': defineResource({
+  },
+  'sink-constants': {
     name: 'Sink constant',
-    area,
     table: 'sink_constants',
     fields: {
       empty: text({ default: '' }),
@@ -72,12 +54,10 @@ const descriptors = {
       scoped: text({ default: 'first', unique: ['basin_id'] }),
     },
     required: ['empty', 'zero', 'word', 'basin_id'],
-    create: true,
-  }),
-  'sink-drains': defineResource({
+  },
+  'sink-drains': {
     name: '3D drain (hidden)',
     plural: '3D drains (hidden)',
-    area,
     table: 'sink_drains',
     fields: {
       secret: text({ redacted: true, default: 'not for clients' }),
@@ -87,12 +67,10 @@ const descriptors = {
       shown: text({ filter: true }),
     },
     required: [],
-    create: true,
-  }),
-  'sink-managed': defineResource({
+  },
+  'sink-managed': {
     name: 'Sink managed',
     plural: 'Sink managed',
-    area,
     table: 'sink_managed',
     fields: {
       created: text({ managed: now }),
@@ -101,12 +79,10 @@ const descriptors = {
       basin_id: integer({ managed: true, references: 'sink-basins' }),
     },
     required: ['created', 'number'],
-    create: true,
-  }),
-  'sink-names': defineResource({
+  },
+  'sink-names': {
     name: 'Sink name',
-    area,
-    about: 'Fields whose names differ by a letter, or are as long as they can be.',
+    about: 'Names that differ by a letter, are as long as they can be, or are words of SQL and of the engine.',
     table: 'sink_names',
     fields: {
       a: text({ filter: true }),
@@ -114,25 +90,25 @@ const descriptors = {
       [`${'a'.repeat(59)}b`]: text({ unique: true, filter: true, sort: true }),
       [`${'a'.repeat(59)}c`]: integer({ unique: [`${'a'.repeat(59)}b`], filter: true }),
       unknown_field: integer(),
+      ...Object.fromEntries(
+        ['body', 'conflicts', 'json', 'key', 'r', 'row', 'tag', 'value'].map((name) => [name, text()]),
+      ),
+      ...Object.fromEntries(['block', 'total', 'version'].map((name) => [name, number()])),
     },
     required: ['a'],
-    create: true,
-  }),
-  'sink-numbers': defineResource({
+  },
+  'sink-numbers': {
     name: 'Sink number',
-    area,
-    table: 'sink_numbers',
+    table: 'page',
     fields: {
       a: number({ filter: true, sort: true }),
       b: integer({ filter: true, range: true }),
       c: number({ default: 1e-7, example: 2.5, sort: true, range: true }),
     },
     required: ['a'],
-    create: true,
-  }),
-  'sink-pipes': defineResource({
+  },
+  'sink-pipes': {
     name: 'Sink pipe',
-    area,
     table: 'sink_pipes',
     fields: {
       title: text({ format: 'date' }),
@@ -141,12 +117,10 @@ const descriptors = {
       valve_id: integer({ references: 'sink-valves' }),
     },
     required: ['title'],
-    create: true,
-  }),
-  'sink-roots': defineResource({
+  },
+  'sink-roots': {
     name: 'Sink root',
-    area,
-    table: 'sink_roots',
+    table: 'select',
     fields: {
       root_id: integer({ references: 'sink-roots' }),
       order: text({ filter: true, sort: true }),
@@ -154,11 +128,10 @@ const descriptors = {
     },
     required: ['root_id', 'select'],
     create: false,
-  }),
-  'sink-valves': defineResource({
+  },
+  'sink-valves': {
     name: 'Sink valve',
-    area,
-    table: 'sink_valves',
+    table: 'found',
     fields: {
       pipe_id: integer({ references: 'sink-pipes', filter: true, unique: ['side'] }),
       side: text({ filter: true, default: 'left' }),
@@ -166,11 +139,9 @@ const descriptors = {
       [`long_${'name_'.repeat(10)}b`]: integer({ filter: true, unique: true }),
     },
     required: ['pipe_id'],
-    create: true,
-  }),
-  'sink-kinds': defineResource({
+  },
+  'sink-kinds': {
     name: 'Sink kind',
-    area,
     about: 'Every kind and every rule.',
     table: 'sink_kinds',
     fields: {
@@ -190,11 +161,11 @@ const descriptors = {
       created_on: date({ managed: today }),
     },
     required: ['title', 'state', 'done', 'created', 'created_on'],
-    create: true,
-  }),
-  'sink-taps': defineResource({
+    update: true,
+    delete: true,
+  },
+  'sink-taps': {
     name: 'Sink tap',
-    area,
     about: 'Every option at once.',
     table: 'sink_taps',
     fields: {
@@ -228,15 +199,15 @@ const descriptors = {
       }),
     },
     required: ['text', 'integer', 'number', 'number_text', 'first'],
-    create: true,
-  }),
-}
+  },
+} satisfies Record<string, Partial<Descriptor>>
 
-const problems: FileError[] = []
-const parsed = verify(
-  Object.entries(descriptors).map(([path, descriptor]) => ({ file: path, path, module: { default: descriptor } })),
-  problems,
+/** All in one group, and clients may create them, unless told otherwise. */
+export const kitchenSink: Registry = registryFrom(
+  Object.fromEntries(
+    Object.entries(descriptors).map(([path, descriptor]) => [
+      path,
+      { area: 'Kitchen sink', create: true, ...descriptor },
+    ]),
+  ),
 )
-if (problems.length > 0) throw new Error(problems.map(({ file, message }) => `${file}: ${message}`).join('\n'))
-
-export const kitchenSink: Registry = parsed.map(({ path, descriptor }) => resourceFrom(path, descriptor, []))
