@@ -5,7 +5,7 @@ import { batchesOf } from '../migration/batches.js'
 import type { MigrationDialect } from '../migration/migrationDialect.js'
 import { type DerivedObject, quoted } from '../schema.js'
 import { alter, catalogueOf, changesColumns, tableNames, unusedComment } from './catalogue.js'
-import { changesTable, logStatesTable, validState } from './changeLog.js'
+import { askForUpkeep, changesTable, logStatesTable, validState } from './changeLog.js'
 import { codeOf } from './errors.js'
 import { sqlFunctions, valueFunctions } from './functions.js'
 import { type Connect, concurrently, executeOn, stepRunner } from './migrationSteps.js'
@@ -74,8 +74,10 @@ export const migrationDialect = (
     async functionSteps() {
       const wanted = sqlFunctions()
       const made = await execute<{ name: string; comment: string | null }>(
-        `select name, obj_description(to_regprocedure(name), 'pg_proc') as comment from unnest($1::text[]) as name`,
-        [wanted.map(({ name }) => name)],
+        `select name, obj_description(to_regprocedure(name), 'pg_proc') as comment from unnest($1::text[], $2::text[]) as one (name, fired_by)
+          where fired_by is null or exists (
+            select from pg_trigger where tgrelid = to_regclass(fired_by) and tgfoid = to_regprocedure(name))`,
+        [wanted.map(({ name }) => name), wanted.map(({ firedBy }) => firedBy ?? null)],
       )
       const digests = new Map(made.map((row) => [row.name, digestIn(row.comment)]))
       return wanted
@@ -98,15 +100,20 @@ export const migrationDialect = (
     },
     drop,
     async isCounted({ table }) {
-      const [found] = await execute<{ states: string | null; compaction: string | null }>(
-        `select to_regclass($1) as states, to_regprocedure('registry_compact(text)') as compaction`,
+      const [found] = await execute<{ states: string | null; upkeep: string | null }>(
+        `select to_regclass($1) as states, to_regprocedure('registry_upkeep()') as upkeep`,
         [logStatesTable],
       )
       const isValid = async () => (await execute(validState, [table])).length > 0
       if (found?.states === null) return false
       if (await isValid()) return true
-      // After a TRUNCATE or a restore, compaction counts the rows; any role that may insert can call it.
-      if (found?.compaction !== null) await execute('select registry_compact($1)', [table])
+      // After a TRUNCATE or a restore, compaction counts the rows; any role that may insert can ask for it.
+      if (
+        found?.upkeep === null ||
+        (await execute('select from registry_state($1) where is_long', [table])).length === 0
+      )
+        return false
+      await execute(askForUpkeep(table))
       return isValid()
     },
     indexStep(resource, index, isNew) {
