@@ -26,8 +26,8 @@ export interface TableDialect extends Pick<Table, 'hasKey' | 'conflicts' | 'writ
   isIndexed(text: string): boolean
   /** A page of a plan; never of one that finds nothing, as for the next two. */
   page(plan: Plan, page: ListQuery['page'], caller?: Caller): Promise<VersionedBody | LargePage>
-  /** The next matching ids after an id, up to `maxIds`. */
-  ids(plan: Plan, after: bigint, caller?: Caller): Promise<FoundIds>
+  /** The next matching ids after an id, up to `limit`. */
+  ids(plan: Plan, after: bigint, limit: number, caller?: Caller): Promise<FoundIds>
   /** The most frequent values among matching rows. */
   valueCounts(plan: Plan, fields: readonly string[], share: number, caller?: Caller): Promise<ValueCounts>
   /** The first of some rows, given by their ids, until they have `partBytes`. */

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { Registry, Resource } from '../descriptor/registry.js'
 import type { TableDialect, VersionedBody } from './dialect.js'
-import { type FoundIds, largePageBody, rowsInParts } from './parts.js'
+import { type FoundIds, largePageBody, maxIds, maxPartRows, type Part, rowsInParts } from './parts.js'
 import { emptyPage, listKey, planOf } from './plan.js'
 import type { ResponseCache } from './responseCache.js'
 import type { CachedBody, Table } from './storage.js'
@@ -58,12 +58,19 @@ const resourceTable = (resource: Resource, dialect: TableDialect, cache: Respons
       trace?.('list', { resource: path, cache: 'miss', plan: strategy, filters, ms: elapsed(started) })
       return 'body' in page ? remember(key, page) : { body: largePageBody(page, (ids) => dialect.part(ids, caller)) }
     },
-    async *stream(selection, caller) {
+    async *stream(selection, caller, convert = (rows) => rows) {
+      // Not in a generator, which would hold the rows as well until its client takes the next part.
+      const read = async (ids: BigInt64Array): Promise<Part> => {
+        const { rows, last } = await dialect.part(ids, caller)
+        return { rows: convert(rows), last }
+      }
       const plan = planOf(selection, dialect.isIndexed)
       let last: bigint | undefined = plan.strategy === 'nothing' ? undefined : beforeAll
+      // One search finds the rows of many parts.
+      const limit = plan.strategy === 'all' ? maxPartRows : maxIds
       while (last !== undefined) {
-        const found: FoundIds = await dialect.ids(plan, last, caller)
-        yield* rowsInParts(found.ids, (ids) => dialect.part(ids, caller))
+        const found: FoundIds = await dialect.ids(plan, last, limit, caller)
+        yield* rowsInParts(found.ids, read)
         last = found.last
       }
     },

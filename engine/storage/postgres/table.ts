@@ -2,7 +2,6 @@
 import type { Registry, Resource, Value } from '../../descriptor/registry.js'
 import type { TableDialect } from '../dialect.js'
 import type { PoolOptions } from '../options.js'
-import { maxIds } from '../parts.js'
 import { maxInteger, type Plan } from '../plan.js'
 import { fieldOf, readValue } from '../schema.js'
 import { compactor } from './changes.js'
@@ -83,11 +82,11 @@ export const postgresTable = (
       if (ids === null) return { version, body: Buffer.from(String(body)) }
       return { ids: idsFrom(ids), tail: String(tail) }
     },
-    async ids(plan, after, caller) {
-      const values = { ...valuesOf(plan), after, limit: maxIds, skipRows: 0 }
+    async ids(plan, after, limit, caller) {
+      const values = { ...valuesOf(plan), after, limit, skipRows: 0 }
       const rows = await connections.read(statements.ids(plan), values, { table, caller, timed: timedOf(plan) })
       const ids = BigInt64Array.from(rows, ([id]) => BigInt(String(id)))
-      return { ids, last: ids.length === maxIds ? ids.at(-1) : undefined }
+      return { ids, last: ids.length === limit ? ids.at(-1) : undefined }
     },
     async part(ids, caller) {
       const [row] = await connections.read(statements.part, { ids: ids.join() }, { table, caller })

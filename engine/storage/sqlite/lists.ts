@@ -174,8 +174,8 @@ const listsOf = (
     /** All of a page is from one version of the table. */
     page: database.transaction(page).deferred,
     ids: database.transaction(
-      (plan: Plan, after: bigint, deadline: number): FoundIds =>
-        nextIds(readBlocks(), after, deadline, finder(plan, deadline)),
+      (plan: Plan, after: bigint, limit: number, deadline: number): FoundIds =>
+        nextIds(readBlocks(), after, limit, deadline, finder(plan, deadline)),
     ),
     valueCounts: database.transaction(countValues),
     part: (ids: BigInt64Array) => part(ids),
@@ -185,7 +185,7 @@ const listsOf = (
 /** A task of a read worker. */
 export type ListTask = { readonly resource: string } & (
   | { readonly read: 'page'; readonly plan: Plan; readonly page: ListQuery['page']; readonly maxMs?: number }
-  | { readonly read: 'ids'; readonly plan: Plan; readonly after: bigint }
+  | { readonly read: 'ids'; readonly plan: Plan; readonly after: bigint; readonly limit: number }
   | { readonly read: 'part'; readonly ids: BigInt64Array }
   | { readonly read: 'valueCounts'; readonly plan: Plan; readonly fields: readonly string[]; readonly share: number }
 )
@@ -205,7 +205,7 @@ export const listReader = (
       case 'page':
         return list.page(task.plan, task.page, Math.min(deadline, performance.now() + (task.maxMs ?? timeLeftMs)))
       case 'ids':
-        return list.ids(task.plan, task.after, deadline)
+        return list.ids(task.plan, task.after, task.limit, deadline)
       case 'part':
         return list.part(task.ids)
       case 'valueCounts':

@@ -44,6 +44,8 @@ export const readersOf = (quick: Executor, slow: Executor, timeoutMs: number): (
         group: `${resource} ${group}`,
         isAbandoned: () => caller?.closed === true,
         timeoutMs: limitMs,
+        // A response that has begun is not cut because others are read.
+        isPatient: group === 'download',
       })
     return {
       async page(plan, page, tableRows, caller) {
@@ -63,7 +65,7 @@ export const readersOf = (quick: Executor, slow: Executor, timeoutMs: number): (
         if (found.ms < quickMs) slowQueries.delete(key)
         return found
       },
-      ids: (plan, after, caller) => run(slow, 'download', { read: 'ids', plan, after }, caller),
+      ids: (plan, after, limit, caller) => run(slow, 'download', { read: 'ids', plan, after, limit }, caller),
       part: (ids, caller) => run(quick, 'download', { read: 'part', ids }, caller),
       valueCounts: (plan, fields, share, caller) =>
         run(slow, 'counts', { read: 'valueCounts', plan, fields, share }, caller, Math.min(timeoutMs, countsMs)),

@@ -1,6 +1,6 @@
 /** Goes through the blocks of a table in steps, so that a deadline can end a search between two of them. */
 import type { ListQuery } from '../../descriptor/listQuery.js'
-import { type FoundIds, maxIds } from '../parts.js'
+import type { FoundIds } from '../parts.js'
 import { type Block, idRange } from './blocks.js'
 import { DeadlineExceeded } from './search.js'
 
@@ -64,16 +64,22 @@ export const matchInSteps = (
   return { ids, total }
 }
 
-/** The next matching ids after an id; those within the time, or none yet. */
-export const nextIds = (blocks: readonly Block[], after: bigint, deadline: number, { ids }: Finder): FoundIds => {
+/** The next matching ids after an id, up to `limit`; those within the time, or none yet. */
+export const nextIds = (
+  blocks: readonly Block[],
+  after: bigint,
+  limit: number,
+  deadline: number,
+  { ids }: Finder,
+): FoundIds => {
   const rest = blocks.filter(([, last]) => last > after)
   const until = performance.now() + idsMs
   const found: bigint[] = []
   for (const [first, last] of idRanges(rest, deadline, 1)) {
     for (const id of ids(first > after ? first : after + 1n, last)) found.push(id)
-    if (found.length > maxIds) return { ids: BigInt64Array.from(found.slice(0, maxIds)), last: found[maxIds - 1] }
+    if (found.length > limit) return { ids: BigInt64Array.from(found.slice(0, limit)), last: found[limit - 1] }
     const isEnd = last === rest.at(-1)?.[1]
-    if (!isEnd && (found.length > maxIds / 2 || performance.now() > until))
+    if (!isEnd && (found.length > limit / 2 || performance.now() > until))
       return { ids: BigInt64Array.from(found), last }
   }
   return { ids: BigInt64Array.from(found), last: undefined }
