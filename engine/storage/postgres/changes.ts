@@ -42,7 +42,6 @@ export const pageStart = ({ table }: Resource): Query => {
 
 /** Compacts the log of a table. */
 export const compactor = (connections: Connections, { table }: Resource) => {
-  const compaction = prepared(knex.raw(askForUpkeep(table)))
   let written = 0
   let isCompacting = false
   const compact = (): void => {
@@ -52,7 +51,7 @@ export const compactor = (connections: Connections, { table }: Resource) => {
       isCompacting = false
     }
     // If it fails, the next read tries again.
-    connections.write(compaction).then(done, done)
+    connections.maintain(askForUpkeep(table)).then(done, done)
   }
   return {
     compact,

@@ -42,6 +42,8 @@ export interface Connections {
   write(statement: Prepared, values?: Values, table?: string): Promise<Row[]>
   /** Runs several statements in one transaction. */
   transaction<T>(work: (run: Run) => Promise<T>, table?: string): Promise<T>
+  /** Runs a statement that maintains the database, however long it takes the server. */
+  maintain(sql: string): Promise<unknown>
   stats(): PoolStats[]
   close(): Promise<void>
 }
@@ -281,6 +283,15 @@ export const connectionsTo = (
       withRetries((until) => read(statement, values, purpose, until), isRetryableRead),
     write: (statement, values, table = '') =>
       withRetries((until) => write(statement, values, table, until), isRetryableWrite),
+    // Together they are one transaction, so that the setting is gone afterwards.
+    maintain: (sql) =>
+      withRetries(
+        (until) =>
+          inWriteSlot('maintain', '', until, (client, commit) =>
+            commit(() => client.query(`set local statement_timeout = 0; ${sql}`)),
+          ),
+        isRetryableWrite,
+      ),
     transaction: (work, table = '') => withRetries((until) => transaction(work, table, until), isRetryableWrite),
     stats: () => [
       statsOf('requests', pool, slots.waiting() + pool.waitingCount),

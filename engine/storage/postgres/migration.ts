@@ -156,7 +156,7 @@ export const migrationDialect = (
       ]
     },
     storedCounts: (resource) => ({
-      total: `select total from registry_state('${resource.table}')`,
+      total: `select coalesce(total, (select count(*) from ${quoted(resource.table)})) from registry_state('${resource.table}')`,
       blocks: `select first, rows from registry_block_rows('${resource.table}')`,
       isTextWrong: `exists (select 1 from ${quoted(resource.table)} where ${isSearchedWrong(resource)})`,
     }),
