@@ -2,15 +2,12 @@
 import { createHash } from 'node:crypto'
 import type { Registry, Resource } from '../descriptor/registry.js'
 import type { TableDialect, VersionedBody } from './dialect.js'
-import { type FoundIds, largePageBody, maxIds, maxPartRows, type Part, rowsInParts } from './parts.js'
+import { type FoundIds, largePageBody, type Part, rowsInParts } from './parts.js'
 import { emptyPage, listKey, planOf } from './plan.js'
 import type { ResponseCache } from './responseCache.js'
 import type { CachedBody, Table } from './storage.js'
 import { elapsed, type Trace } from './trace.js'
 import { rowTag } from './write.js'
-
-/** Before every id. */
-const beforeAll = -(2n ** 63n)
 
 /** The tags of rows, by their bodies: a cached row is digested once. */
 const rowTags = new WeakMap<Buffer, string>()
@@ -37,8 +34,8 @@ const resourceTable = (resource: Resource, dialect: TableDialect, cache: Respons
     trace?.(operation, { resource: path, cache: 'hit' })
     return entry
   }
-  const remember = (key: string, { version, body }: VersionedBody): CachedBody => {
-    const entry = { tag: `${shape}${version}`, body }
+  const remember = (key: string, { version, body, next }: VersionedBody): CachedBody => {
+    const entry = { tag: `${shape}${version}`, body, next }
     cache.storeOnSecondRequest(key, entry)
     return entry
   }
@@ -56,7 +53,8 @@ const resourceTable = (resource: Resource, dialect: TableDialect, cache: Respons
       const page = await dialect.page(plan, query.page, caller)
       const filters = where.map(({ field }) => field)
       trace?.('list', { resource: path, cache: 'miss', plan: strategy, filters, ms: elapsed(started) })
-      return 'body' in page ? remember(key, page) : { body: largePageBody(page, (ids) => dialect.part(ids, caller)) }
+      if ('body' in page) return remember(key, page)
+      return { body: largePageBody(page, (ids) => dialect.part(ids, caller)), next: page.next }
     },
     async *stream(selection, caller, convert = (rows) => rows) {
       // Not in a generator, which would hold the rows as well until its client takes the next part.
@@ -65,14 +63,13 @@ const resourceTable = (resource: Resource, dialect: TableDialect, cache: Respons
         return { rows: convert(rows), last }
       }
       const plan = planOf(selection, dialect.isIndexed)
-      let last: bigint | undefined = plan.strategy === 'nothing' ? undefined : beforeAll
-      // One search finds the rows of many parts.
-      const limit = plan.strategy === 'all' ? maxPartRows : maxIds
-      while (last !== undefined) {
-        const found: FoundIds = await dialect.ids(plan, last, limit, caller)
+      if (plan.strategy === 'nothing') return
+      let last: FoundIds['last']
+      do {
+        const found: FoundIds = await dialect.ids(plan, last, caller)
         yield* rowsInParts(found.ids, read)
         last = found.last
-      }
+      } while (last !== undefined)
     },
     async valueCounts(selection, fields, share, caller) {
       const plan = planOf(selection, dialect.isIndexed)

@@ -1,8 +1,8 @@
 /** Reads lists in two executors, one for quick reads and one for slow ones. */
 import { LRUCache } from 'lru-cache'
-import type { ListQuery } from '../../descriptor/listQuery.js'
+import { type ListQuery, selectionKey } from '../../descriptor/listQuery.js'
 import type { TableDialect } from '../dialect.js'
-import { type Plan, selectionKey } from '../plan.js'
+import type { Plan } from '../plan.js'
 import type { Caller } from '../storage.js'
 import type { ListPage, ListTask } from './lists.js'
 import { DeadlineExceeded } from './search.js'
@@ -65,7 +65,7 @@ export const readersOf = (quick: Executor, slow: Executor, timeoutMs: number): (
         if (found.ms < quickMs) slowQueries.delete(key)
         return found
       },
-      ids: (plan, after, limit, caller) => run(slow, 'download', { read: 'ids', plan, after, limit }, caller),
+      ids: (plan, after, caller) => run(slow, 'download', { read: 'ids', plan, after }, caller),
       part: (ids, caller) => run(quick, 'download', { read: 'part', ids }, caller),
       valueCounts: (plan, fields, share, caller) =>
         run(slow, 'counts', { read: 'valueCounts', plan, fields, share }, caller, Math.min(timeoutMs, countsMs)),
