@@ -3,7 +3,6 @@ import { fold } from '../caseFold.js'
 import { keyQueries, keysTable } from '../keys.js'
 import { changeLogFunctions } from './changeLog.js'
 import { knex } from './prepared.js'
-import { advanceFunction } from './sequence.js'
 import { type SqlFunction, upkeepFunction } from './sqlFunction.js'
 
 /** The longest text that an index stores in full, in bytes; an index entry holds some 2,700 for all columns. */
@@ -61,9 +60,4 @@ export const valueFunctions = (): SqlFunction[] => [
 ]
 
 /** Every function. */
-export const sqlFunctions = (): SqlFunction[] => [
-  ...valueFunctions(),
-  ...changeLogFunctions,
-  advanceFunction,
-  expireFunction(),
-]
+export const sqlFunctions = (): SqlFunction[] => [...valueFunctions(), ...changeLogFunctions, expireFunction()]
