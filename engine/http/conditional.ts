@@ -106,6 +106,9 @@ async function* counted(ctx: AppContext, parts: StreamedBody['body']) {
 /** How many bodies this process is streaming; each holds about 0.2 MB while its client does not read. */
 let streams = 0
 
+/** While more are streamed, further ones are not compressed, because zlib takes 80 KB of memory for each. */
+const maxCompressed = 100
+
 /** Sends a body of many megabytes as it is read. It has no tag, so the only If-Match that succeeds is `*`. */
 export const sendStreamed = (
   ctx: AppContext,
@@ -124,7 +127,7 @@ export const sendStreamed = (
   // With a high-water mark of one byte, no part is read before the previous one was taken.
   const parts = Readable.from(counted(ctx, body), { objectMode: false, highWaterMark: 1 })
   // Brotli takes megabytes of memory for each stream.
-  const isCompressed = acceptedEncoding(ctx, 'gzip') !== undefined
+  const isCompressed = streams <= maxCompressed && acceptedEncoding(ctx, 'gzip') !== undefined
   if (isCompressed) ctx.set('Content-Encoding', 'gzip')
   ctx.body = isCompressed ? pipeline(parts, gzipStream(), (error) => error && ctx.app.emit('error', error, ctx)) : parts
 }

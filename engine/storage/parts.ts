@@ -10,7 +10,7 @@ export const partBytes = 32 * 1024
 
 /** The most rows of a part, and the most ids that are found at once. */
 const maxPartRows = 500
-export const maxIds = 4_096
+export const maxIds = 2_048
 
 /** Some of the rows that were asked for, each JSON and a line feed. */
 export interface Part {

@@ -41,9 +41,9 @@ export interface Table {
   list(query: ListQuery, caller?: Caller): Promise<CachedBody | StreamedBody>
   /**
    * All matching rows in their order: JSON, a line feed after each. Rows are read in parts while they are taken, so each is in it
-   * once and as it was when its part was read.
+   * once and as it was when its part was read. `convert` is applied to each part.
    */
-  stream(selection: Selection, caller?: Caller): AsyncIterable<Uint8Array>
+  stream(selection: Selection, caller?: Caller, convert?: (rows: Uint8Array) => Uint8Array): AsyncIterable<Uint8Array>
   /** The most frequent values of some fields among the matching rows. With a share below 1, a sample of the table is counted. */
   valueCounts(selection: Selection, fields: readonly string[], share: number, caller?: Caller): Promise<ValueCounts>
   /** Some fields of the rows with these ids, long texts truncated. */

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { Registry, Resource } from '../descriptor/registry.js'
 import type { TableDialect, VersionedBody } from './dialect.js'
-import { type FoundIds, largePageBody, rowsInParts } from './parts.js'
+import { type FoundIds, largePageBody, type Part, rowsInParts } from './parts.js'
 import { emptyPage, listKey, planOf } from './plan.js'
 import type { ResponseCache } from './responseCache.js'
 import type { CachedBody, Table } from './storage.js'
@@ -56,13 +56,18 @@ const resourceTable = (resource: Resource, dialect: TableDialect, cache: Respons
       if ('body' in page) return remember(key, page)
       return { body: largePageBody(page, (ids) => dialect.part(ids, caller)), next: page.next }
     },
-    async *stream(selection, caller) {
+    async *stream(selection, caller, convert = (rows) => rows) {
+      // Not in a generator, which would hold the rows as well until its client takes the next part.
+      const read = async (ids: BigInt64Array): Promise<Part> => {
+        const { rows, last } = await dialect.part(ids, caller)
+        return { rows: convert(rows), last }
+      }
       const plan = planOf(selection, dialect.isIndexed)
       if (plan.strategy === 'nothing') return
       let last: FoundIds['last']
       do {
         const found: FoundIds = await dialect.ids(plan, last, caller)
-        yield* rowsInParts(found.ids, (ids) => dialect.part(ids, caller))
+        yield* rowsInParts(found.ids, read)
         last = found.last
       } while (last !== undefined)
     },

@@ -29,9 +29,9 @@ const describeColumn = (name: string, type: string | undefined): string =>
 const wrapTable = (table: Table, run: <T>(work: () => Promise<T>) => Promise<T>): Table => ({
   tag: () => run(() => table.tag()),
   list: (query, caller) => run(() => table.list(query, caller)),
-  async *stream(query, caller) {
+  async *stream(...query) {
     try {
-      yield* table.stream(query, caller)
+      yield* table.stream(...query)
     } catch (error) {
       await run(() => Promise.reject(error))
     }

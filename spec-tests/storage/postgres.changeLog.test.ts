@@ -154,20 +154,44 @@ for (const ahead of [0, 1_000_000]) {
   })
 }
 
-test('a database that is restored under a running service is counted again', async () => {
+test('a database that is restored under a running service is counted again, however long that takes', async () => {
   const { url, connect, close } = await newDatabase()
   const client = await connect()
-  const storage = await openStorage(registry, url, storageOptions)
+  const pool = { ...storageOptions.pool, statementMs: 500 }
+  const storage = await openStorage(registry, url, { ...storageOptions, pool })
+  await client.query(
+    `create function sleep() returns trigger language plpgsql as $$ begin perform pg_sleep(0.6); return new; end $$`,
+  )
+  await client.query('create trigger sleep before insert on registry_states for each row execute function sleep()')
   await client.query(restore(1_000_000))
   await client.query(insert)
   const { body } = await storage.table(resource).list(listQuery({ limit: 5, offset: 1n }))
   assert.match(String(body), /"name":"another".*"total":2,/)
   const isCounted = async () =>
     (await client.query(`select total from registry_state('things')`)).rows[0].total !== null
-  for (let n = 0; n < 100 && !(await isCounted()); n++) await new Promise((resolve) => setTimeout(resolve, 20))
+  for (let n = 0; n < 1_000 && !(await isCounted()); n++) await new Promise((resolve) => setTimeout(resolve, 20))
   assert.ok(await isCounted())
   await assertExact(client)
   await storage.close()
+  await close()
+})
+
+test('a role that may only read and insert compacts, and cannot put a table in the place of the log', async () => {
+  const { connect, close } = await newDatabase()
+  const client = await connect()
+  const role = `inserter_${randomBytes(4).toString('hex')}`
+  await client.query(`create role ${role}`)
+  await client.query(`grant select, insert on all tables in schema public to ${role}`)
+  await client.query(`grant usage on all sequences in schema public to ${role}`)
+  await client.query(`set role ${role}`)
+  await client.query('create temporary table registry_changes (like registry_changes including all)')
+  await client.query(insert)
+  await client.query(`insert into registry_states (name) values ('things')`)
+  const { rows } = await client.query('select count(*) from public.registry_changes')
+  assert.is(rows[0].count, '0')
+  await assertExact(client)
+  assert.is((await client.query('select count(*) from registry_changes')).rows[0].count, '0')
+  await client.query(`reset role; drop owned by ${role}; drop role ${role}`)
   await close()
 })
 

@@ -45,6 +45,12 @@ test('dropped indexes, triggers and columns are recreated', async () => {
     const [{ count } = {}] = await runOn(url, 'select count(*) from things')
     assert.match(await openAndList(url, registry), new RegExp(`"total":${count},`), sql)
   }
+  for (const table of ['registry_keys', 'registry_states']) {
+    await runOn(url, `drop table ${table}`)
+    await openAndList(url, registry)
+    const triggers = await runOn(url, `select tgname from pg_trigger where tgrelid = '${table}'::regclass`)
+    assert.is(triggers.length, 1, table)
+  }
 })
 
 test('a view of all columns does not prevent a migration', async () => {

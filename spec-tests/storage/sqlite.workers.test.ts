@@ -86,21 +86,25 @@ threads('a worker that cannot open its file reports SQLite’s error', async () 
   folder.remove()
 })
 
-threads('a worker that hangs past a deadline is replaced; a task that waits too long fails alone', async () => {
-  const { thread, causes, echo } = newThread()
-  const results = await Promise.all([
-    outcome(thread.run('hang', { timeoutMs: 300 })),
-    echo(1, 100),
-    echo(2, 60_000),
-    echo(3),
-  ])
-  assert.instance(results[0], WorkerDied)
-  assert.instance(results[1], Unavailable)
-  assert.not.instance(results[1], WorkerDied)
-  assert.equal(results.slice(2), [{ echo: 'task 2' }, { echo: 'task 3' }])
-  assert.equal(causes, ['it did not end a task in time'])
-  await thread.close()
-})
+threads(
+  'a worker that hangs past a deadline is replaced; a task that waits too long fails alone, unless it is patient',
+  async () => {
+    const { thread, causes, echo } = newThread()
+    const results = await Promise.all([
+      outcome(thread.run('hang', { timeoutMs: 300 })),
+      echo(1, 100),
+      echo(2, 60_000),
+      echo(3),
+      outcome(thread.run({ echo: 'task 4' }, { timeoutMs: 100, isPatient: true })),
+    ])
+    assert.instance(results[0], WorkerDied)
+    assert.instance(results[1], Unavailable)
+    assert.not.instance(results[1], WorkerDied)
+    assert.equal(results.slice(2), [{ echo: 'task 2' }, { echo: 'task 3' }, { echo: 'task 4' }])
+    assert.equal(causes, ['it did not end a task in time'])
+    await thread.close()
+  },
+)
 
 threads('groups take turns, and a task that nobody waits for is not run', async () => {
   const { thread } = newThread()

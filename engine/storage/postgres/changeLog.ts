@@ -6,7 +6,7 @@
  * takes the newest state and adds the changes of the other transactions, by index. So it never steps over deleted rows, which
  * stay in the table and its index for as long as any session's snapshot is older.
  */
-import { mayInsert, pinned, type SqlFunction } from './sqlFunction.js'
+import { pinned, type SqlFunction, upkeepFunction } from './sqlFunction.js'
 
 /** A row for each change: its transaction, the first id of a block, and by how much the number of rows in the block has changed. */
 export const changesTable = 'registry_changes'
@@ -50,20 +50,13 @@ const randomState = '(random() * 9223372036854775807)::bigint'
  */
 const reservedIds = 2 ** 52
 
-/**
- * Moves the sequence past the last id, for rows that were inserted with explicit ids while triggers were disabled. Runs with its
- * owner's rights, because setval() needs more than creates do, and so only on its owner's tables: another one's could run code of
- * their own.
- */
+/** Moves the sequence past the last id, for rows that were inserted with explicit ids while triggers were disabled. */
 const advanceSql = `create or replace function registry_advance_sequence(regclass) returns void
-language plpgsql security definer as $$
+language plpgsql as $$
 declare
   sequence regclass := pg_get_serial_sequence($1::text, 'id');
   last bigint;
 begin
-  if (select relowner from pg_class where oid = $1) <> current_user::regrole or not ${mayInsert('$1')} then
-    raise insufficient_privilege using message = format('%s is not a table of %I, or you may not insert into it', $1, current_user);
-  end if;
   execute format('select max(id) from %s where id < ${reservedIds}', $1) into last;
   if last > coalesce(pg_sequence_last_value(sequence), 0) then perform setval(sequence, last); end if;
 end $$`
@@ -128,8 +121,9 @@ const since = (columns: string) => `(
 const maxChanges = 20_000
 
 /**
- * The version of a table, its row count, and whether its log has become long. Without a valid state, or with too long a log, the
- * version is random and the count is null. The state of a large table takes longer to write, so its log may become longer.
+ * The version of a table, its row count, and whether its log has become long and this role can have it compacted. Without a valid
+ * state, or with too long a log, the version is random and the count is null. The state of a large table takes longer to write, so
+ * its log may become longer.
  */
 const stateFunction = `create or replace function registry_state(of_table text,
   out state bigint, out total bigint, out is_long boolean)
@@ -149,6 +143,7 @@ begin
     registry_state.state := ${randomState};
     is_long := true;
   end if;
+  is_long := is_long and has_any_column_privilege('${logStatesTable}', 'insert') and not current_setting('transaction_read_only')::boolean;
 end $$`
 
 /** The first id of each block, and how many rows it has; without a valid state, or with too long a log, they are counted. */
@@ -174,23 +169,17 @@ const compactionLock = '723811691, hashtext(of_table)'
 
 /**
  * Replaces the newest state and the changes since by a new state; version and counts stay the same. The parts of the statement
- * have one snapshot, so the new state includes exactly what they see. Without a valid state, this counts the rows. Runs with its
- * owner's rights, so that a role that only reads and inserts rows can compact. It does nothing for a role that may not insert,
- * for a table without our trigger, and where nothing can be written.
+ * have one snapshot, so the new state includes exactly what they see. Without a valid state, this counts the rows.
  */
 const compactFunction = `create or replace function registry_compact(of_table text) returns void
-language plpgsql security definer ${byIndex} as $$
+language plpgsql ${byIndex} as $$
 #variable_conflict use_column
 declare
-  counted regclass := to_regclass(format('%I.%I', current_schema(), of_table));
   last record;
   made record;
   few integer := 63;
   half integer;
 begin
-  if current_setting('transaction_read_only')::boolean or not ${mayInsert('counted')} or not exists (
-    select 1 from pg_trigger where tgrelid = counted and tgfoid = 'registry_changed()'::regprocedure
-  ) then return; end if;
   if not pg_try_advisory_xact_lock(${compactionLock}) then return; end if;
   ${readLast('bits')};
   if last.is_valid is not true then
@@ -228,6 +217,28 @@ begin
   ) where ctid = made.ctid;
 end $$`
 
+/**
+ * Compacts the log of a table and moves its sequence past the last id, when the name of the table alone is inserted as a state. So
+ * a role that only reads and inserts can have it done. It does nothing for a table without our trigger.
+ */
+const upkeep = upkeepFunction(
+  'registry_upkeep',
+  logStatesTable,
+  'for each row when (new.bound is null)',
+  `declare
+  of_table regclass := to_regclass(format('%I.%I', current_schema(), new.name));
+begin
+  if exists (select 1 from pg_trigger where tgrelid = of_table and tgfoid = 'registry_changed()'::regprocedure) then
+    perform registry_advance_sequence(of_table);
+    perform registry_compact(new.name);
+  end if;
+  return null;
+end`,
+)
+
+/** Has the log of a table compacted, and its sequence moved past the last id. */
+export const askForUpkeep = (table: string): string => `insert into ${logStatesTable} (name) values ('${table}')`
+
 /** Counts the rows of a table again. */
 const recountFunction = `create or replace function registry_recount(of_table text) returns void language plpgsql as $$
 begin
@@ -240,9 +251,10 @@ export const changeLogFunctions: readonly SqlFunction[] = [
   pinned('registry_changed()', changedSql, 'owner'),
   pinned('registry_state(text)', stateFunction),
   pinned('registry_block_rows(text)', blocksFunction),
-  pinned('registry_compact(text)', compactFunction),
+  pinned('registry_compact(text)', compactFunction, 'owner'),
   pinned('registry_recount(text)', recountFunction, 'owner'),
-  pinned('registry_advance_sequence(regclass)', advanceSql),
+  upkeep,
+  pinned('registry_advance_sequence(regclass)', advanceSql, 'owner'),
 ]
 
 /** Finds a table's valid state, if it has one. */

@@ -260,6 +260,15 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
     /** Runs a write of one statement, which is its own transaction. Once sent, it is never cancelled. */
     write: (statement: Prepared, values?: Values, table = ''): Promise<Row[]> =>
       withRetries((until) => write(statement, values, table, until), isRetryableWrite),
+    /** Runs a statement that maintains the database, however long it takes the server; with its setting, it is one transaction. */
+    maintain: (sql: string): Promise<unknown> =>
+      withRetries(
+        (until) =>
+          inWriteSlot('maintain', '', until, (client, commit) =>
+            commit(() => client.query(`set local statement_timeout = 0; ${sql}`)),
+          ),
+        isRetryableWrite,
+      ),
     /** Runs several statements in one transaction. */
     transaction: <T>(work: (run: Run) => Promise<T>, table = ''): Promise<T> =>
       withRetries((until) => transaction(work, table, until), isRetryableWrite),

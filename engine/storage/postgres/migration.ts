@@ -6,7 +6,7 @@ import type { MigrationDialect } from '../migration/migrationDialect.js'
 import { splitIntoBatches } from '../migration/rows.js'
 import { type DerivedObject, type ObjectName, quoted } from '../schema.js'
 import { alter, changesColumns, readCatalogue, tableNames, unusedComment } from './catalogue.js'
-import { changesTable, logStatesTable, validState } from './changeLog.js'
+import { askForUpkeep, changesTable, logStatesTable, validState } from './changeLog.js'
 import { sqlFunctions, valueFunctions } from './functions.js'
 import { type Connect, concurrently, executeOn, stepRunner } from './migrationSteps.js'
 import { insertRows } from './rows.js'
@@ -97,8 +97,10 @@ export const migrationDialect = (
     async functionSteps() {
       const wanted = sqlFunctions()
       const made = await execute<{ name: string; comment: string | null }>(
-        `select name, obj_description(to_regprocedure(name), 'pg_proc') as comment from unnest($1::text[]) as name`,
-        [wanted.map(({ name }) => name)],
+        `select name, obj_description(to_regprocedure(name), 'pg_proc') as comment from unnest($1::text[], $2::text[]) as one (name, fired_by)
+          where fired_by is null or exists (
+            select from pg_trigger where tgrelid = to_regclass(fired_by) and tgfoid = to_regprocedure(name))`,
+        [wanted.map(({ name }) => name), wanted.map(({ firedBy }) => firedBy ?? null)],
       )
       const digests = new Map(made.map((row) => [row.name, digestIn(row.comment)]))
       return wanted
@@ -126,15 +128,20 @@ export const migrationDialect = (
         ? `alter table ${quoted(table)} drop column if exists ${object.name}`
         : `drop ${object.type} if exists ${nameIn(table, object)}`,
     async isCounted({ table }) {
-      const [found] = await execute<{ states: string | null; compaction: string | null }>(
-        `select to_regclass($1) as states, to_regprocedure('registry_compact(text)') as compaction`,
+      const [found] = await execute<{ states: string | null; upkeep: string | null }>(
+        `select to_regclass($1) as states, to_regprocedure('registry_upkeep()') as upkeep`,
         [logStatesTable],
       )
       const isValid = async () => (await execute(validState, [table])).length > 0
       if (found?.states === null) return false
       if (await isValid()) return true
-      // After a TRUNCATE or a restore, compaction counts the rows; any role that may insert can call it.
-      if (found?.compaction !== null) await execute('select registry_compact($1)', [table])
+      // After a TRUNCATE or a restore, compaction counts the rows; any role that may insert can ask for it.
+      if (
+        found?.upkeep === null ||
+        (await execute('select from registry_state($1) where is_long', [table])).length === 0
+      )
+        return false
+      await execute(askForUpkeep(table))
       return isValid()
     },
     indexStep(resource, index, isNew) {
@@ -176,7 +183,7 @@ export const migrationDialect = (
       ]
     },
     storedCounts: (resource) => ({
-      total: `select total from registry_state('${resource.table}')`,
+      total: `select coalesce(total, (select count(*) from ${quoted(resource.table)})) from registry_state('${resource.table}')`,
       blocks: `select first, rows from registry_block_rows('${resource.table}')`,
       isTextWrong: `exists (select 1 from ${quoted(resource.table)} where ${isSearchedWrong(resource)})`,
     }),

@@ -10,6 +10,7 @@ import { changesOf, type MigrationPlan } from '../migration/migrationPlan.js'
 import type { Migrated, MigrateOptions, StorageOptions } from '../options.js'
 import { quoted } from '../schema.js'
 import { NothingToDo, StorageError } from '../storage.js'
+import { logStatesTable } from './changeLog.js'
 import { codeOf, messageOf } from './errors.js'
 import { migrationDialect } from './migration.js'
 import { executeOn } from './migrationSteps.js'
@@ -30,9 +31,9 @@ const isReadOnly = async (execute: Execute): Promise<boolean> => {
   return found?.is === true
 }
 
-/** Warns of tables that creates need and this role may not insert into. */
+/** Warns of tables that creates and the upkeep of totals need and this role may not insert into. */
 const reportMissingRights = async (execute: Execute, registry: Registry, warn: Warn): Promise<void> => {
-  const created = [...registry.filter(({ create }) => create).map(({ table }) => table), keysTable]
+  const created = [...registry.filter(({ create }) => create).map(({ table }) => table), keysTable, logStatesTable]
   const missing = await execute<{ name: string }>(
     `select name from unnest($1::text[]) as name
       where not has_any_column_privilege(to_regclass(quote_ident(name)), 'insert')`,
@@ -40,7 +41,9 @@ const reportMissingRights = async (execute: Execute, registry: Registry, warn: W
   )
   if (missing.length === 0) return
   const names = missing.map(({ name }) => `"${name}"`).join(', ')
-  warn(`This role may not insert into ${names}, so creates fail. Grant it INSERT; see "Roles" in docs/postgres.md.`)
+  warn(
+    `This role may not insert into ${names}, so creates or the upkeep of totals fail. Grant it INSERT; see "Roles" in docs/postgres.md.`,
+  )
 }
 
 /** Without a vacuum, changed rows are not in the visibility map, and index-only counts would read every row. */

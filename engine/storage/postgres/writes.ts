@@ -8,9 +8,10 @@ import { DatabaseError } from 'pg'
 import type { Registry, Resource } from '../../descriptor/registry.js'
 import { conflictsQuery, parseConflicts, parseReferencing, referencingQuery } from '../conflicts.js'
 import { keyQueries, keysTable } from '../keys.js'
-import { fieldOf, quoted } from '../schema.js'
+import { fieldOf } from '../schema.js'
 import { OutcomeUnknown, type Table, Unavailable } from '../storage.js'
 import { type IdempotencyKey, type Outcome, rememberUpdates, replayed, rowTag, type Write } from '../write.js'
+import { askForUpkeep } from './changeLog.js'
 import type { Connections } from './connections.js'
 import { Dropped } from './errors.js'
 import { clock } from './functions.js'
@@ -37,10 +38,7 @@ export const writeStatements = (registry: Registry, resource: Resource) => {
     .select('conflicts', '_made.id', '_made.body')
     .from('_found')
     .leftJoin('_made', knex.raw('true'))
-  const key = knex
-    .select(named('idempotencyKey', 'text'), named('digest', 'text'), 'id', 'body')
-    // Expired keys are deleted first; this one may be among them.
-    .fromRaw('_made, registry_forget_keys()')
+  const key = knex.select(named('idempotencyKey', 'text'), named('digest', 'text'), 'id', 'body').from('_made')
   return {
     conflicts: prepared(conflicts),
     /** Returns the conflicts, or the id and the JSON of the stored row. */
@@ -87,9 +85,8 @@ export const writeStatements = (registry: Registry, resource: Resource) => {
         knex.select(...['idempotencyKey', 'digest'].map((name) => named(name, 'text')), rowId, named('body', 'text')),
       ),
     ),
-    forgetKeys: prepared(knex.raw('select registry_forget_keys()')),
     /** Moves the sequence past the last id, for rows that were inserted with explicit ids. */
-    advanceSequence: prepared(knex.raw(`select registry_advance_sequence('${quoted(table)}')`)),
+    advanceSequence: prepared(knex.raw(askForUpkeep(table))),
   }
 }
 
@@ -150,10 +147,7 @@ export const tableWriter = (
         body = Buffer.from(String(now?.[0]))
       }
     }
-    if (key) {
-      await run(statements.forgetKeys)
-      await run(statements.storeKey, { ...keyValues(key), id, body: body.toString() })
-    }
+    if (key) await run(statements.storeKey, { ...keyValues(key), id, body: body.toString() })
     return { id, body, replayed: false }
   }
 

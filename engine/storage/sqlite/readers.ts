@@ -44,6 +44,8 @@ export const readersOf = (quick: Executor, slow: Executor, timeoutMs: number): (
         group: `${resource} ${group}`,
         isAbandoned: () => caller?.closed === true,
         timeoutMs: limitMs,
+        // A response that has begun is not cut because others are read.
+        isPatient: group === 'download',
       })
     return {
       async page(plan, page, tableRows, caller) {

@@ -6,6 +6,8 @@ import { TimedOut, Unavailable } from '../storage.js'
 interface TaskOptions {
   /** How long the task may take, waiting included, in milliseconds. */
   readonly timeoutMs?: number
+  /** Whether waiting is not included. */
+  readonly isPatient?: boolean
   /** Tasks of different groups take turns, so that many of one group do not hold up another. */
   readonly group?: string
   /** Whether the client has left. */
@@ -122,15 +124,16 @@ export const workerThread = (module: URL, data: unknown, onRestart: (cause: stri
   }
 
   return {
-    async run(message, { timeoutMs = Number.POSITIVE_INFINITY, group = '', isAbandoned } = {}) {
+    async run(message, { timeoutMs = Number.POSITIVE_INFINITY, isPatient = false, group = '', isAbandoned } = {}) {
       const since = performance.now()
       const place = queue.enter({ class: 'task', group, name: '' })
       await place.entered
       try {
         if (isClosed) throw new Unavailable('the worker thread is closed')
-        if (since + timeoutMs < performance.now() || isAbandoned?.())
+        const deadline = (isPatient ? performance.now() : since) + timeoutMs
+        if (deadline < performance.now() || isAbandoned?.())
           throw new TimedOut('the client left, or the time limit passed')
-        return await send(message, since + timeoutMs)
+        return await send(message, deadline)
       } finally {
         place.leave()
       }
