@@ -39,9 +39,25 @@ const registry = registryFrom({
     name: 'Review',
     area: 'Books',
     table: 'reviews',
-    fields: { book_id: integer({ references: 'books', onDelete: 'cascade', filter: true }), words: text() },
+    fields: {
+      book_id: integer({ references: 'books', onDelete: 'cascade', filter: true }),
+      reply_to_id: integer({ references: 'reviews', onDelete: 'cascade' }),
+      words: text(),
+    },
     required: ['book_id'],
     create: true,
+  }),
+  quotes: defineResource({
+    name: 'Quote',
+    area: 'Books',
+    table: 'quotes',
+    fields: {
+      review_id: integer({ references: 'reviews' }),
+      book_id: integer({ references: 'books', onDelete: 'cascade' }),
+    },
+    required: [],
+    create: true,
+    delete: true,
   }),
 })
 const service = await startService({ registry })
@@ -181,6 +197,20 @@ test('a delete removes the row, sets null and cascades, and says what prevents i
   for (const { path } of [book, ...reviews]) assert.is((await get(`/v1/${path}`)).status, 404)
   assert.is((await remove(book.path)).status, 404)
   assert.ok((await fresh('books')).id > book.id, 'an id was given again')
+})
+
+test('a delete is prevented by what references a row further down its cascades, unless that is deleted too', async () => {
+  const [book, other] = [await fresh('books'), await fresh('books')]
+  const review = await fresh('reviews', { book_id: book.id })
+  const reply = await fresh('reviews', { book_id: other.id, reply_to_id: review.id })
+  const quote = await fresh('quotes', { review_id: reply.id })
+  await fresh('quotes', { review_id: review.id, book_id: book.id })
+  const refused = await remove(book.path)
+  assert.equal([refused.status, refused.body.error.code], [409, 'referenced'])
+  assert.equal(refused.body.error.details.references, [{ resource: 'quotes', field: 'review_id', count: 1 }])
+  assert.is((await remove(quote.path)).status, 204)
+  assert.is((await remove(book.path)).status, 204)
+  assert.is((await get(`/v1/${reply.path}`)).status, 404)
 })
 
 test('a retry with the same key has the same outcome, whatever the tag is by now', async () => {

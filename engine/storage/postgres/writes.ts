@@ -81,7 +81,7 @@ export const writeStatements = (registry: Registry, resource: Resource) => {
       }
     },
     delete: prepared(knex(table).where('id', rowId).delete()),
-    referencing: prepared(referencingQuery(knex, registry, resource)),
+    referencing: prepared(referencingQuery(knex, registry, resource, true)),
     findKey: prepared(keys.find),
     storeKey: prepared(
       keys.store(
@@ -120,7 +120,7 @@ export const tableWriter = (
   registry: Registry,
   resource: Resource,
   limitMs: number,
-): Pick<Table, 'hasKey' | 'conflicts' | 'write'> => {
+): Pick<Table, 'hasKey' | 'conflicts' | 'referencing' | 'write'> => {
   const statements = writeStatements(registry, resource)
   const { table } = resource
   /** The statements of an update, by the fields that it changes. */
@@ -130,6 +130,11 @@ export const tableWriter = (
     const known = updates.get(key) ?? statements.update(names, stamps)
     updates.set(key, known)
     return known
+  }
+
+  const referencing = async (id: number) => {
+    const [found] = await connections.read(statements.referencing, { id }, { table })
+    return parseReferencing(found?.[0] ?? '')
   }
 
   /** Makes a change in its transaction. */
@@ -175,8 +180,9 @@ export const tableWriter = (
       } catch (error) {
         if (!isViolation(error)) throw error
         if (write.kind === 'delete' && error.table !== keysTable) {
-          const [found] = await connections.read(statements.referencing, { id: write.id }, { table })
-          return { referencing: parseReferencing(found?.[0] ?? '') }
+          const found = await referencing(write.id)
+          // What prevented it may be gone by now.
+          if (left === 0 || found.some(({ onDelete }) => onDelete === 'restrict')) return { referencing: found }
         }
         if (left === 0) throw error
         // Another client has just stored the key, or has stored or deleted what the row conflicts with: the next attempt finds it.
@@ -213,6 +219,7 @@ export const tableWriter = (
       const [found] = await connections.read(conflicts, { ...values, id }, { table })
       return parseConflicts(found?.[0] ?? '')
     },
+    referencing,
     write: (write) => (write.idempotencyKey ? makeOnce(write) : make(write)),
   }
 }

@@ -1,12 +1,14 @@
 /** Reads pages of searches and filters, whose cost grows with the table, downloads, and counts of values. */
 import type { Database } from 'better-sqlite3'
 import type { ListQuery } from '../../descriptor/listQuery.js'
+import { parseReferencing } from '../conflicts.js'
 import { maxValueBytes, maxValues } from '../dialect.js'
 import { asElements, type FoundIds, type LargePage, largePageBytes, type Part, pageHead, partBytes } from '../parts.js'
 import type { Plan } from '../plan.js'
 import { quoted } from '../schema.js'
 import type { ValueCounts } from '../storage.js'
 import { elapsed } from '../trace.js'
+import type { Referencing } from '../write.js'
 import { type Block, pageStart, sampleBlocks, type TableState } from './blocks.js'
 import { preparer } from './prepared.js'
 import { addContains, containsSql, DeadlineExceeded, matchExpression, probeSql, trigramsOf } from './search.js'
@@ -29,6 +31,8 @@ export interface ListSql {
   /** The ids and JSON of the rows whose ids are given as a JSON array, and of those between two ids; in order. */
   readonly rows: string
   readonly rowsBetween: string
+  /** Finds what references a row. */
+  readonly referencing: string
 }
 
 /** A page: its bytes or, for a large one, its ids; with how many milliseconds it took to read. */
@@ -179,6 +183,7 @@ const listsOf = (
     ),
     valueCounts: database.transaction(countValues),
     part: (ids: BigInt64Array) => part(ids),
+    referencing: (id: number) => parseReferencing(value(sql.referencing, id) as string),
   }
 }
 
@@ -187,6 +192,7 @@ export type ListTask = { readonly resource: string } & (
   | { readonly read: 'page'; readonly plan: Plan; readonly page: ListQuery['page']; readonly maxMs?: number }
   | { readonly read: 'ids'; readonly plan: Plan; readonly after: bigint }
   | { readonly read: 'part'; readonly ids: BigInt64Array }
+  | { readonly read: 'referencing'; readonly id: number }
   | { readonly read: 'valueCounts'; readonly plan: Plan; readonly fields: readonly string[]; readonly share: number }
 )
 
@@ -198,7 +204,7 @@ export const listReader = (
 ) => {
   const lookFor = addContains(database)
   const lists = new Map([...sql].map(([resource, one]) => [resource, listsOf(database, one, lookFor, onPrepare)]))
-  return (task: ListTask, timeLeftMs: number): ListPage | FoundIds | Part | ValueCounts => {
+  return (task: ListTask, timeLeftMs: number): ListPage | FoundIds | Part | Referencing[] | ValueCounts => {
     const list = lists.get(task.resource) as ReturnType<typeof listsOf>
     const deadline = performance.now() + timeLeftMs
     switch (task.read) {
@@ -208,6 +214,8 @@ export const listReader = (
         return list.ids(task.plan, task.after, deadline)
       case 'part':
         return list.part(task.ids)
+      case 'referencing':
+        return list.referencing(task.id)
       case 'valueCounts':
         return list.valueCounts(task.plan, task.fields, task.share, deadline)
     }

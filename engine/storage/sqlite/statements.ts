@@ -25,6 +25,7 @@ export const statementsOf = (registry: Registry, resource: Resource) => {
   const columns = resource.fields.map((field) => field.name).filter((name) => name !== 'id')
   const longRows = `select 1 from ${table} indexed by ${longRowsIndex(resource)} where ${isLong(resource)}`
   // Without text the condition is constant, and SQLite cannot use the index.
+  const referencing = compile(referencingQuery(knex, registry, resource))
   const hasLongRows = searchedFields(resource).length > 0 ? `exists (${longRows})` : '0'
   return {
     get: compile(
@@ -46,7 +47,7 @@ export const statementsOf = (registry: Registry, resource: Resource) => {
       }
     },
     delete: compile(knex(resource.table).where('id', parameter(knex, 'id')).delete()),
-    referencing: compile(referencingQuery(knex, registry, resource)),
+    referencing,
     keys: keySql(),
     /** The page of all rows from an id on. */
     all: compile(
@@ -75,6 +76,7 @@ export const statementsOf = (registry: Registry, resource: Resource) => {
       ),
       rows: `${rows} where id in (select value from json_each(?)) order by id`,
       rowsBetween: `${rows} where id between ? and ? order by id`,
+      referencing: referencing.sql,
     } satisfies ListSql,
   }
 }

@@ -148,6 +148,7 @@ export const sqliteTable = (resource: Resource, statements: Statements, context:
     },
     ids: (plan, ...rest) => reader.ids(withBoundValues(plan), ...rest),
     part: reader.part,
+    referencing: reader.referencing,
     valueCounts: (plan, ...rest) => reader.valueCounts(withBoundValues(plan), ...rest),
     async excerpts(ids, fields) {
       const rows = prepare(excerptSql(resource, fields)).all(`[${ids.join()}]`) as RowValues[]
