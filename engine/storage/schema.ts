@@ -86,7 +86,8 @@ export const constantDefault = ({ default: value }: Field): GivenValue | undefin
   typeof value === 'function' ? undefined : value
 
 /** What a foreign key does on a delete. Without it the database refuses, unless the same statement deletes the referencing rows too. */
-export const onDeleteSql = (onDelete: OnDelete): string => (onDelete === 'restrict' ? '' : ` on delete ${onDelete}`)
+export const onDeleteSql = (onDelete: OnDelete = 'restrict'): string =>
+  onDelete === 'restrict' ? '' : ` on delete ${onDelete}`
 
 /** Adds the columns of some fields to a table that is created or altered. */
 const addFields =

@@ -25,6 +25,8 @@ const descriptors = {
     fields: { title: text(), serial: integer({ unique: true, filter: true }) },
     required: ['title', 'serial'],
     create: true,
+    update: true,
+    delete: true,
   }),
   'sink-bowls': defineResource({
     name: 'Sink bowl',
@@ -40,6 +42,8 @@ const descriptors = {
     },
     required: ['basin_id', 'other_basin_id', 'number', 'code', 'place'],
     create: true,
+    update: true,
+    delete: true,
   }),
   'sink-clocks': defineResource({
     name: 'Sink clock',
@@ -53,11 +57,13 @@ const descriptors = {
       counted: integer({ default: () => 7, filter: true }),
       weighed: number({ default: () => 0.5 }),
       stamped: text({ managed: now, filter: true }),
-      day: text({ managed: today }),
+      day: text({ managed: today, onUpdate: today }),
+      changed: timestamp({ managed: now, onUpdate: now }),
       serial: text({ managed: () => `serial ${count++}`, unique: true }),
     },
     required: ['due', 'noted', 'counted', 'stamped', 'serial'],
     create: true,
+    update: ['due', 'unique_day', 'weighed'],
   }),
   'sink-constants': defineResource({
     name: 'Sink constant',
@@ -73,6 +79,8 @@ const descriptors = {
     },
     required: ['empty', 'zero', 'word', 'basin_id'],
     create: true,
+    update: true,
+    delete: true,
   }),
   'sink-drains': defineResource({
     name: '3D drain (hidden)',
@@ -83,11 +91,13 @@ const descriptors = {
       secret: text({ redacted: true, default: 'not for clients' }),
       pin: integer({ redacted: true }),
       weight: number({ redacted: true, managed: () => 12.5 }),
-      owner_id: integer({ redacted: true, references: 'sink-basins' }),
+      owner_id: integer({ redacted: true, references: 'sink-basins', onDelete: 'set null' }),
       shown: text({ filter: true }),
     },
     required: [],
     create: true,
+    update: true,
+    delete: true,
   }),
   'sink-managed': defineResource({
     name: 'Sink managed',
@@ -98,10 +108,11 @@ const descriptors = {
       created: text({ managed: now }),
       number: number({ managed: () => 1.5 }),
       later: text({ managed: true, filter: true, unique: true }),
-      basin_id: integer({ managed: true, references: 'sink-basins' }),
+      basin_id: integer({ managed: true, references: 'sink-basins', onDelete: 'set null' }),
     },
     required: ['created', 'number'],
     create: true,
+    delete: true,
   }),
   'sink-names': defineResource({
     name: 'Sink name',
@@ -117,6 +128,7 @@ const descriptors = {
     },
     required: ['a'],
     create: true,
+    update: true,
   }),
   'sink-numbers': defineResource({
     name: 'Sink number',
@@ -125,6 +137,8 @@ const descriptors = {
     fields: { a: number(), b: integer({ filter: true }), c: number({ default: 1e-7, example: 2.5 }) },
     required: ['a'],
     create: true,
+    update: true,
+    delete: true,
   }),
   'sink-pipes': defineResource({
     name: 'Sink pipe',
@@ -132,12 +146,14 @@ const descriptors = {
     table: 'sink_pipes',
     fields: {
       title: text({ format: 'date' }),
-      parent_id: integer({ references: 'sink-pipes', filter: true }),
+      parent_id: integer({ references: 'sink-pipes', onDelete: 'cascade', filter: true }),
       twin_id: integer({ references: 'sink-pipes', unique: true }),
-      valve_id: integer({ references: 'sink-valves' }),
+      valve_id: integer({ references: 'sink-valves', onDelete: 'set null' }),
     },
     required: ['title'],
     create: true,
+    update: true,
+    delete: true,
   }),
   'sink-roots': defineResource({
     name: 'Sink root',
@@ -152,13 +168,15 @@ const descriptors = {
     area,
     table: 'sink_valves',
     fields: {
-      pipe_id: integer({ references: 'sink-pipes', filter: true, unique: ['side'] }),
+      pipe_id: integer({ references: 'sink-pipes', onDelete: 'cascade', filter: true, unique: ['side'] }),
       side: text({ filter: true, default: 'left' }),
       [`long_${'name_'.repeat(11)}`]: text({ filter: true, unique: true }),
       [`long_${'name_'.repeat(10)}b`]: integer({ filter: true, unique: true }),
     },
     required: ['pipe_id'],
     create: true,
+    update: true,
+    delete: true,
   }),
   'sink-kinds': defineResource({
     name: 'Sink kind',
@@ -183,6 +201,8 @@ const descriptors = {
     },
     required: ['title', 'state', 'done', 'created', 'created_on'],
     create: true,
+    update: true,
+    delete: true,
   }),
   'sink-taps': defineResource({
     name: 'Sink tap',
@@ -219,6 +239,8 @@ const descriptors = {
     },
     required: ['text', 'integer', 'number', 'number_text', 'first'],
     create: true,
+    update: true,
+    delete: true,
   }),
 }
 

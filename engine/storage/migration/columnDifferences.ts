@@ -195,7 +195,7 @@ export const compareColumn = async (
   shape: ColumnShape,
 ): Promise<ComparedColumn> => {
   const { database, registry } = comparison
-  const { kind, required, references, redacted } = field
+  const { kind, required, references, redacted, onDelete = 'restrict' } = field
   if (column.kind === undefined) {
     const message = `the column is of type ${column.type || 'none'}, which no field can store.`
     const advice = 'Change the type of the column, or remove the field.'
@@ -212,7 +212,7 @@ export const compareColumn = async (
   const fill = required && !column.isNotNull ? await compareNulls(comparison, field, column) : {}
   const moved = isNewTarget ? await compareTarget(comparison, field, column, shape.target, target) : []
   return {
-    shape: { ...typed.shape, isNotNull: required, target, fill: fill.value },
+    shape: { ...typed.shape, isNotNull: required, target, onDelete, fill: fill.value },
     differences: [...typed.differences, ...(fill.difference ? [fill.difference] : []), ...moved],
   }
 }
