@@ -478,6 +478,21 @@ test('a oneOf field that becomes required is one change', () => {
   )
 })
 
+test('updates and deletes that are removed, and fields that can no longer be changed, break writers', () => {
+  const update = ['title', 'subtitle', 'status']
+  const open = documentOf(registryOf(books({ update, delete: true })(original)))
+  const narrower = documentOf(registryOf(books({ update: ['title', 'status'], delete: true })(original)))
+  assert.equal(compare(before, open).map(summaryOf), [
+    'operation-added DELETE /v1/books/{item_id}',
+    'operation-added PATCH /v1/books/{item_id}',
+  ])
+  assert.equal(compare(open, before).map(summaryOf), [
+    'operation-removed DELETE /v1/books/{item_id}: writers',
+    'operation-removed PATCH /v1/books/{item_id}: writers',
+  ])
+  assert.equal(compare(open, narrower).map(summaryOf), ['field-removed BookUpdate.subtitle: writers'])
+})
+
 test('values of a list: one more breaks readers, one less breaks writers', () => {
   const place = (schema: string) => ['components', 'schemas', schema, 'properties', 'title', 'enum']
   const listed = edited(edited(before, place('Book'), ['a', 'b']), place('BookCreate'), ['a', 'b'])
