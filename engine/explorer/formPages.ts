@@ -3,7 +3,7 @@ import { createExample } from '../contract/examples.js'
 import { basePath } from '../contract/service.js'
 import { wholeTable } from '../descriptor/listQuery.js'
 import { type Registry, type Resource, updatableFields, writableFields } from '../descriptor/registry.js'
-import type { Referencing } from '../storage/write.js'
+import { isPrevented, type Referencing } from '../storage/write.js'
 import { control } from './controls.js'
 import { withFilter } from './filters.js'
 import { type Html, html, type Part } from './html.js'
@@ -153,11 +153,10 @@ export const deletePage = (service: ExplorerService, resource: Resource, find: F
       found.length > 0
         ? effectsOf(registry, resource, id, found)
         : html`<p class="notice">No other row refers to it.</p>`
-    const isPrevented = found.some(({ onDelete }) => onDelete === 'restrict')
     const main = layOut(origin, {
       kind: 'delete',
       title: html`Delete <bdi>${label}</bdi>?`,
-      lead: `${resource.name} #${id}${isPrevented ? '' : '. This cannot be undone.'}`,
+      lead: `${resource.name} #${id}${isPrevented(found) ? '' : '. This cannot be undone.'}`,
       url: apiRowUrl(resource, id),
       tag,
       controls: shown,
@@ -165,7 +164,7 @@ export const deletePage = (service: ExplorerService, resource: Resource, find: F
       cancel: rowUrl(resource, id),
       done: tableUrl(resource),
       message: `${resource.name} #${id} deleted.`,
-      prevented: isPrevented
+      prevented: isPrevented(found)
         ? html`${shown}<p><a class="button" href="${rowUrl(resource, id)}">Back</a></p>`
         : undefined,
     })

@@ -40,6 +40,10 @@ export interface Referencing {
   readonly count: number
 }
 
+/** Whether some of the rows prevent the delete. */
+export const isPrevented = (found: readonly Referencing[]): boolean =>
+  found.some(({ onDelete }) => onDelete === 'restrict')
+
 /** The outcome of a write, with its body as bytes of type B. */
 export type Outcome<B = Buffer> =
   /** The row as it is now; empty after a delete. `replayed` if an earlier write with the same key has made the change. */

@@ -483,12 +483,12 @@ test('updates and deletes that are removed, and fields that can no longer be cha
   const open = documentOf(registryOf(books({ update, delete: true })(original)))
   const narrower = documentOf(registryOf(books({ update: ['title', 'status'], delete: true })(original)))
   assert.equal(compare(before, open).map(summaryOf), [
-    'operation-added DELETE /v1/books/{item_id}',
     'operation-added PATCH /v1/books/{item_id}',
+    'operation-added DELETE /v1/books/{item_id}',
   ])
   assert.equal(compare(open, before).map(summaryOf), [
-    'operation-removed DELETE /v1/books/{item_id}: writers',
     'operation-removed PATCH /v1/books/{item_id}: writers',
+    'operation-removed DELETE /v1/books/{item_id}: writers',
   ])
   assert.equal(compare(open, narrower).map(summaryOf), ['field-removed BookUpdate.subtitle: writers'])
 })

@@ -95,8 +95,10 @@ test('versions and base paths', () => {
   assert.is(`http://${swagger.host}`, address)
 })
 
-test('the operations are a list and a get of each resource, and a create where it allows one', () => {
-  const expected = registry.flatMap(({ path, create }) => [
+test('the operations are a list and a get of each resource, and the writes that it allows', () => {
+  const expected = registry.flatMap(({ path, create, update, delete: isDeletable }) => [
+    ...(update ? [`patch /v1/${path}/{item_id}`] : []),
+    ...(isDeletable ? [`delete /v1/${path}/{item_id}`] : []),
     `get /v1/${path}`,
     `get /v1/${path}/{item_id}`,
     ...(create ? [`post /v1/${path}`] : []),
@@ -115,26 +117,50 @@ const swaggerOperation = (name: string): Described => {
   return swagger.paths[path][method]
 }
 
-/** Documented response headers by status, in addition to X-Request-Id. */
+/** Documented request headers by method, in addition to X-Request-Id. */
+const requestHeaders: Record<string, string[]> = {
+  get: ['If-None-Match'],
+  post: ['Idempotency-Key'],
+  patch: ['Idempotency-Key', 'If-Match'],
+  delete: ['Idempotency-Key', 'If-Match'],
+}
+
+/** Documented response headers by status, or method and status, in addition to X-Request-Id. */
 const responseHeaders: Record<string, string[]> = {
   200: ['ETag'],
   201: ['Location', 'Idempotency-Replayed'],
   304: ['ETag'],
   401: ['WWW-Authenticate'],
   503: ['Retry-After'],
+  'patch 200': ['ETag', 'Content-Location', 'Idempotency-Replayed'],
+  'delete 204': ['Idempotency-Replayed'],
+  'patch 412': ['ETag'],
+  'delete 412': ['ETag'],
+}
+
+/** Documented statuses by method. */
+const writeStatuses: Record<string, string[]> = {
+  post: ['201', '401', '413', '422', '503'],
+  patch: ['200', '401', '404', '412', '413', '422', '503'],
+  delete: ['204', '401', '404', '409', '412', '422', '503'],
 }
 for (const [name, operation] of operations) {
   const isSystem = operation.tags[0] === 'System'
+  const [method = ''] = name.split(' ')
 
   test(`${name} documents its headers, in both documents`, () => {
-    const inRequest = isSystem ? [] : [name.startsWith('post') ? 'Idempotency-Key' : 'If-None-Match']
+    const inRequest = isSystem ? [] : (requestHeaders[method] ?? [])
     for (const { parameters, responses } of [operation, swaggerOperation(name)]) {
       assert.equal(
-        parameters.filter((parameter) => parameter.in === 'header').map((parameter) => parameter.name),
+        parameters
+          .filter((parameter) => parameter.in === 'header')
+          .map((parameter) => parameter.name)
+          .sort(),
         [...inRequest, 'X-Request-Id'],
       )
       for (const [status, { headers }] of Object.entries(responses)) {
-        const expected = isSystem && status === '200' ? [] : (responseHeaders[status] ?? [])
+        const expected =
+          isSystem && status === '200' ? [] : (responseHeaders[`${method} ${status}`] ?? responseHeaders[status] ?? [])
         assert.equal(Object.keys(headers), [...expected, 'X-Request-Id'], status)
       }
     }
@@ -149,16 +175,12 @@ for (const [name, operation] of operations) {
   })
 
   test(`${name} is described, tagged and secured as it should be`, () => {
-    const isCreate = name.startsWith('post')
     assert.ok(operation.summary && operation.description)
     assert.is(operation.tags.length, 1)
-    assert.equal(operation.security, isCreate ? [{ writeToken: [] }] : [])
+    assert.equal(operation.security, method === 'get' ? [] : [{ writeToken: [] }])
     const statuses = Object.keys(operation.responses)
-    const expected = isCreate
-      ? ['201', '401', '413', '422', '503']
-      : name.includes('item_id')
-        ? ['200', '304', '404', '412', '422', '503']
-        : ['200']
+    const read = name.includes('item_id') ? ['200', '304', '404', '412', '422', '503'] : ['200']
+    const expected = writeStatuses[method] ?? read
     for (const status of expected) assert.ok(statuses.includes(status), status)
     assert.equal(swaggerOperation(name).security, operation.security)
   })

@@ -1,5 +1,5 @@
 /** The steps for the objects that are derived from a table: its bookkeeping and its indexes. */
-import { type Resource, resourceFrom } from '../../descriptor/registry.js'
+import { type Registry, type Resource, resourceFrom } from '../../descriptor/registry.js'
 import type { MigrationDialect, Step } from './migrationDialect.js'
 import { rowCount } from './rowChecks.js'
 
@@ -12,7 +12,7 @@ const dropOrder = ['trigger', 'index', 'table']
 
 /** Drops what is derived from a table, including objects of earlier descriptors. */
 export const dropDerived = async (database: MigrationDialect, resource: Resource): Promise<string[]> => {
-  const { indexes, bookkeeping } = database.derivedObjects(resource)
+  const { indexes, bookkeeping } = database.derivedObjects(resource, [])
   const { names } = await database.existingObjects(resource)
   const drops = dropOrder.flatMap((type) =>
     [...names, ...indexes, ...bookkeeping]
@@ -30,9 +30,14 @@ export const recountSteps = async (database: MigrationDialect, resource: Resourc
 }
 
 /** The steps for the derived objects of a resource whose table exists or, if `isNew`, is created first. */
-export const derivedSteps = async (database: MigrationDialect, resource: Resource, isNew: boolean): Promise<Step[]> => {
+export const derivedSteps = async (
+  database: MigrationDialect,
+  registry: Registry,
+  resource: Resource,
+  isNew: boolean,
+): Promise<Step[]> => {
   const { table } = resource
-  const { indexes, bookkeeping } = database.derivedObjects(resource)
+  const { indexes, bookkeeping } = database.derivedObjects(resource, registry)
   const wanted = [...indexes, ...bookkeeping]
   const { names, isCurrent } = await database.existingObjects(resource)
   const obsolete = names.filter(({ type, name }) => !wanted.some((one) => one.type === type && one.name === name))

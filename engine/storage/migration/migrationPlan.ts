@@ -63,7 +63,7 @@ const foreignKeySteps = (
 /** Plans a table that does not exist yet. */
 const planNew = async (database: MigrationDialect, registry: Registry, resource: Resource): Promise<ResourcePlan> => {
   const { table, fields } = resource
-  const derived = await derivedSteps(database, resource, true)
+  const derived = await derivedSteps(database, registry, resource, true)
   // One transaction, because nobody else can use the table yet.
   const sql = [...createTable(database, registry, resource), ...derived.flatMap((step) => step.sql)]
   const steps = [{ table, about: `create the table ${table}`, changes: ['the table is created'], sql }]
@@ -117,7 +117,7 @@ const planExisting = async (
     steps.push({ table, about, changes: added.map(({ name }) => `${name} is added`), sql, isRebuilding })
   }
   // The derived objects of a rebuilt table are planned afterwards.
-  if (!isRebuilt) steps.push(...(await derivedSteps(database, resource, false)))
+  if (!isRebuilt) steps.push(...(await derivedSteps(database, registry, resource, false)))
   return { steps, foreignKeys: foreignKeySteps(database, registry, resource, added), differences }
 }
 

@@ -124,7 +124,9 @@ export const alter = (current: CatalogueTable, shape: TableShape): string[] => {
     const own = objectName({ table: current.name }, `references_${name}`)
     const isKept = key?.target === target && key?.onDelete === onDelete
     return [
-      ...(key && !isKept && key.name !== own ? [`${table} drop constraint ${quoted(key.name)}`] : []),
+      ...(key && !isKept && (target === undefined || key.name !== own)
+        ? [`${table} drop constraint ${quoted(key.name)}`]
+        : []),
       ...(from === name ? [] : [`${table} rename column ${quoted(from)} to ${quoted(name)}`]),
       ...(from !== name && isKept && key?.name === objectName({ table: current.name }, `references_${from}`)
         ? [`${table} rename constraint ${quoted(key.name)} to ${own}`]

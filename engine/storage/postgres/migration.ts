@@ -85,7 +85,7 @@ export const migrationDialect = (
           return { table: name, about: `create the function ${name}`, sql: [sql, remembered] }
         })
     },
-    derivedObjects: (resource) => derivedObjects(resource, trigrams),
+    derivedObjects: (resource, registry) => derivedObjects(resource, registry, trigrams),
     async existingObjects({ table }) {
       const objects = await execute<Commented>(objectsSql, [quoted(table)])
       const own = objects.filter((object) => digestIn(object.comment) !== '')
@@ -121,7 +121,7 @@ export const migrationDialect = (
       }
     },
     async bookkeepingSteps(resource, rows) {
-      const [table, { bookkeeping }] = [quoted(resource.table), derivedObjects(resource, trigrams)]
+      const [table, { bookkeeping }] = [quoted(resource.table), derivedObjects(resource, [], trigrams)]
       const triggers = bookkeeping.filter(({ type }) => type === 'trigger')
       const batches = await batchesOf(execute, table, fillBatch, rows)
       return [

@@ -11,7 +11,7 @@ import { conflictsQuery, parseConflicts, parseReferencing, referencingQuery } fr
 import { keyQueries, keysTable } from '../keys.js'
 import { fieldOf, quoted } from '../schema.js'
 import { OutcomeUnknown, type Table, Unavailable } from '../storage.js'
-import { type IdempotencyKey, type Outcome, replayed, rowTag, type Write } from '../write.js'
+import { type IdempotencyKey, isPrevented, type Outcome, replayed, rowTag, type Write } from '../write.js'
 import type { Connections } from './connections.js'
 import { Dropped } from './errors.js'
 import { clock } from './functions.js'
@@ -112,6 +112,8 @@ const creationFrom = ([row]: readonly Row[], key: IdempotencyKey | undefined): O
   return { id: Number(id), body: Buffer.from(String(body)), replayed: false }
 }
 
+const referencingFrom = ([found]: readonly Row[]) => parseReferencing(found?.[0] ?? '')
+
 const keyValues = (key: IdempotencyKey | undefined) => ({ idempotencyKey: key?.key, digest: key?.digest })
 
 /** Makes the part of a table that writes rows; a write with a key is repeated for up to `limitMs` if its outcome is unknown. */
@@ -132,11 +134,6 @@ export const tableWriter = (
     return known
   }
 
-  const referencing = async (id: number) => {
-    const [found] = await connections.read(statements.referencing, { id }, { table })
-    return parseReferencing(found?.[0] ?? '')
-  }
-
   /** Makes a change in its transaction. */
   const change = async (run: Run, write: Exclude<Write, { kind: 'insert' }>): Promise<Outcome> => {
     const { id, ifMatch, idempotencyKey: key } = write
@@ -150,6 +147,9 @@ export const tableWriter = (
     let body = Buffer.from(String(locked[0]))
     if (ifMatch && !ifMatch.includes(rowTag(body))) return { current: body }
     if (write.kind === 'delete') {
+      // Before the cascades, which would be made and undone.
+      const found = referencingFrom(await run(statements.referencing, { id }))
+      if (isPrevented(found)) return { referencing: found }
       await run(statements.delete, { id })
       body = Buffer.alloc(0)
     } else {
@@ -179,11 +179,8 @@ export const tableWriter = (
         return creationFrom(await connections.write(statement, { ...write.values, ...keyValues(key) }, table), key)
       } catch (error) {
         if (!isViolation(error)) throw error
-        if (write.kind === 'delete' && error.table !== keysTable) {
-          const found = await referencing(write.id)
-          // What prevented it may be gone by now.
-          if (left === 0 || found.some(({ onDelete }) => onDelete === 'restrict')) return { referencing: found }
-        }
+        // Tables of other programs may reference the row too.
+        if (left === 0 && write.kind === 'delete' && error.table !== keysTable) return { referencing: [] }
         if (left === 0) throw error
         // Another client has just stored the key, or has stored or deleted what the row conflicts with: the next attempt finds it.
         if (error.table === keysTable || write.kind !== 'insert') continue
@@ -219,7 +216,9 @@ export const tableWriter = (
       const [found] = await connections.read(conflicts, { ...values, id }, { table })
       return parseConflicts(found?.[0] ?? '')
     },
-    referencing,
+    async referencing(id) {
+      return referencingFrom(await connections.read(statements.referencing, { id }, { table }))
+    },
     write: (write) => (write.idempotencyKey ? makeOnce(write) : make(write)),
   }
 }
