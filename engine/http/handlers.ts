@@ -188,7 +188,7 @@ const create = (service: Service, { resource, route }: OperationOf<'create'>): H
 const existingRow = ({ storage, token }: Service, resource: Resource, params: ItemIdSchema) => {
   const table = storage.table(resource)
   const checkToken = writeGuard(token)
-  const parseItemId = itemIdParser(params)
+  const parseItemId = itemIdParser(params, bodyInvalid)
   return async (ctx: AppContext): Promise<{ id: number; ifMatch: readonly string[] | undefined }> => {
     checkToken(ctx.get('Authorization'))
     const { id, text } = parseItemId(ctx.path.slice(ctx.path.lastIndexOf('/') + 1))

@@ -140,6 +140,7 @@ test('checks come in order: token, row, tag, body', async () => {
   assert.is((await send(`/api/v1/${path}`, wrong)).status, 401)
   assert.is((await change('books/987654', '{', { 'if-match': '"no"' })).status, 404)
   assert.is((await change('books/abc', '{')).status, 404)
+  assert.equal(issuesOf(await change('books/%FF', '{')), [['string_unicode', 'item_id']])
   assert.is((await change(path, '{', { 'if-match': '"no"' })).status, 412)
   assert.is((await change(path, '{')).status, 422)
   assert.is((await change(path, '{}', { 'content-type': 'text/plain' })).status, 422)
