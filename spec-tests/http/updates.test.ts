@@ -230,6 +230,19 @@ test('a retry with the same key has the same outcome, whatever the tag is by now
   assert.is((await change(path, {}, gone)).status, 422)
 })
 
+test('requests with the same key at the same time have the same outcome', async () => {
+  const { path, tag } = await fresh('books')
+  const headers = { 'idempotency-key': `both-${path}`, 'if-match': tag }
+  for (const send of [
+    () => change(path, { title: 'Once' }, headers),
+    () => remove(path, { 'idempotency-key': `all-${path}` }),
+  ]) {
+    const responses = await Promise.all(Array.from({ length: 20 }, send))
+    assert.is(new Set(responses.map(({ status, text: body }) => `${status} ${body}`)).size, 1)
+    assert.is(responses.filter((one) => one.headers['idempotency-replayed'] === undefined).length, 1)
+  }
+})
+
 test('clients that read, add one and write with the tag they read lose no update', async () => {
   const { path } = await fresh('books', { title: '0' })
   const addOne = async (): Promise<void> => {
@@ -242,8 +255,8 @@ test('clients that read, add one and write with the tag they read lose no update
     if (changed.status === 412) return addOne()
     assert.is(changed.status, 200, changed.text)
   }
-  await Promise.all(Array.from({ length: 20 }, addOne))
-  assert.is((await get(`/v1/${path}`)).body.title, '20')
+  await Promise.all(Array.from({ length: 40 }, addOne))
+  assert.is((await get(`/v1/${path}`)).body.title, '40')
 })
 
 test('a path without updates refuses them, one with them names its media types', async () => {

@@ -40,8 +40,8 @@ export interface Connections {
   read(statement: Prepared, values?: Values, purpose?: Purpose): Promise<Row[]>
   /** Runs a write of one statement, which is its own transaction. Once sent, it is never cancelled. */
   write(statement: Prepared, values?: Values, table?: string): Promise<Row[]>
-  /** Runs several statements in one transaction. */
-  transaction<T>(work: (run: Run) => Promise<T>, table?: string): Promise<T>
+  /** Runs several statements in one transaction; each may take `limitMs`, if it is more than that of others. */
+  transaction<T>(work: (run: Run) => Promise<T>, table?: string, limitMs?: number): Promise<T>
   stats(): PoolStats[]
   close(): Promise<void>
 }
@@ -261,12 +261,12 @@ export const connectionsTo = (
   const write = (statement: Prepared, values: Values | undefined, table: string, until: number) =>
     inWriteSlot(statement.name, table, until, (client, commit) => commit(() => single(client)(statement, values)))
 
-  const transaction = <T>(work: (run: Run) => Promise<T>, table: string, until: number) =>
+  const transaction = <T>(work: (run: Run) => Promise<T>, table: string, limitMs: number, until: number) =>
     inWriteSlot('transaction', table, until, async (client, commit) => {
       await client.query(begin)
       try {
         const run = inTransaction(client)
-        const result = await work((statement, values) => withTimeout(limit, run(statement, values)))
+        const result = await work((statement, values) => withTimeout(limitMs + grace, run(statement, values)))
         await commit(() => client.query('commit'))
         return result
       } catch (error) {
@@ -281,7 +281,8 @@ export const connectionsTo = (
       withRetries((until) => read(statement, values, purpose, until), isRetryableRead),
     write: (statement, values, table = '') =>
       withRetries((until) => write(statement, values, table, until), isRetryableWrite),
-    transaction: (work, table = '') => withRetries((until) => transaction(work, table, until), isRetryableWrite),
+    transaction: (work, table = '', limitMs = statementMs) =>
+      withRetries((until) => transaction(work, table, limitMs, until), isRetryableWrite),
     stats: () => [
       statsOf('requests', pool, slots.waiting() + pool.waitingCount),
       statsOf('checks', checks, checks.waitingCount),

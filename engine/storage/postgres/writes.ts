@@ -80,6 +80,7 @@ export const writeStatements = (registry: Registry, resource: Resource) => {
         change: prepared(row.update({ id: knex.ref('id'), ...values })),
       }
     },
+    allowCascades: prepared(knex.raw(`select set_config('statement_timeout', '${cascadeMs}', true)`)),
     delete: prepared(knex(table).where('id', rowId).delete()),
     referencing: prepared(referencingQuery(knex, registry, resource, true)),
     findKey: prepared(keys.find),
@@ -93,6 +94,9 @@ export const writeStatements = (registry: Registry, resource: Resource) => {
     advanceSequence: prepared(knex.raw(`select registry_advance_sequence('${quoted(table)}')`)),
   }
 }
+
+/** How long a delete may take with its cascades, in milliseconds: 100,000 rows take seconds. */
+const cascadeMs = 600_000
 
 /** How often to retry a row that violates a constraint although it has no conflict. */
 const maxRetries = 2
@@ -137,12 +141,13 @@ export const tableWriter = (
   /** Makes a change in its transaction. */
   const change = async (run: Run, write: Exclude<Write, { kind: 'insert' }>): Promise<Outcome> => {
     const { id, ifMatch, idempotencyKey: key } = write
+    const [locked] = await run(statements.lock, { id })
+    // After the lock, which waits for another request with the same key.
     const [stored] = key ? await run(statements.findKey, keyValues(key)) : []
     if (key && stored) {
       const [digest, storedId, body] = stored
       return replayed({ digest: String(digest), id: Number(storedId), body: Buffer.from(String(body)) }, key)
     }
-    const [locked] = await run(statements.lock, { id })
     if (!locked) return { isMissing: true }
     let body = Buffer.from(String(locked[0]))
     if (ifMatch && !ifMatch.includes(rowTag(body))) return { current: body }
@@ -150,6 +155,7 @@ export const tableWriter = (
       // Before the cascades, which would be made and undone.
       const found = referencingFrom(await run(statements.referencing, { id }))
       if (isPrevented(found)) return { referencing: found }
+      await run(statements.allowCascades)
       await run(statements.delete, { id })
       body = Buffer.alloc(0)
     } else {
@@ -175,7 +181,10 @@ export const tableWriter = (
     const statement: Prepared = key ? statements.createWithKey : statements.create
     for (let left = maxRetries; ; left--) {
       try {
-        if (write.kind !== 'insert') return await connections.transaction((run) => change(run, write), table)
+        if (write.kind !== 'insert') {
+          const timeLimit = write.kind === 'delete' ? cascadeMs : undefined
+          return await connections.transaction((run) => change(run, write), table, timeLimit)
+        }
         return creationFrom(await connections.write(statement, { ...write.values, ...keyValues(key) }, table), key)
       } catch (error) {
         if (!isViolation(error)) throw error
