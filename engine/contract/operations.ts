@@ -161,12 +161,14 @@ const formatSentences = Object.entries(formats).map(([name, { description }]) =>
 
 const list = (resource: Resource, row: z.ZodType): Operation => {
   const filters = filterFields(resource)
+  const ranges = resource.fields.filter((field) => field.range)
   const searched = searchedFields(resource)
   const plural = resource.plural.toLowerCase()
   const sentences = [
-    `Returns a page of ${plural}, ordered by \`id\`.`,
+    `Returns a page of ${plural}, ordered by \`id\` unless \`sort\` names a field.`,
     searched.length > 0 && `\`q\` searches ${names(searched)}, joined by spaces in this order.`,
     filters.length > 0 && `Filters, combined with AND: ${names(filters)}.`,
+    ranges.length > 0 && `Bounds, combined with AND: ${names(ranges)}.`,
     ...formatSentences,
   ]
   const notANumber = parametersInvalid([notInteger('limit', 'abc')])
@@ -186,7 +188,7 @@ const list = (resource: Resource, row: z.ZodType): Operation => {
         ...readResponses,
         200: {
           description: 'The page.',
-          headers: headers('ETag'),
+          headers: headers('ETag', 'Link'),
           content: json(collectionSchema(resource, row), pageExample(resource)),
         },
         422: errorResponse('A parameter is out of bounds or has the wrong type.', notANumber),

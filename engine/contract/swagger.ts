@@ -28,7 +28,14 @@ const schema = (source: Json): Json => {
 
 const parameter = ({ schema: source, name, in: place, required, description }: Json): Json => {
   const { description: _, example: __, ...type } = schema(asObject(source))
-  return { name, in: place, required, description, ...type }
+  return {
+    name,
+    in: place,
+    required,
+    description,
+    ...type,
+    collectionFormat: type['type'] === 'array' ? 'multi' : undefined,
+  }
 }
 
 const header = ({ schema: type, description }: Json): Json => ({ description, ...asObject(type) })

@@ -1,4 +1,5 @@
 /** The rules for the fields of a descriptor beyond their syntax: names, references, and options that contradict each other. */
+import { now, today } from './clock.js'
 import type { Descriptor } from './define.js'
 import type { FieldSpec, Options } from './fields.js'
 import { isName } from './identifiers.js'
@@ -182,10 +183,14 @@ const checkField = (
   }
   if (redacted && isRequired)
     report('a redacted field is always null for clients, so it cannot be required', 'redacted')
-  for (const option of ['filter', 'example', 'unique'] as const) {
+  for (const option of ['filter', 'range', 'sort', 'example', 'unique'] as const) {
     if (redacted && options[option] !== undefined) {
       report(`a redacted field cannot have the option ${option}, which would reveal its values`, option)
     }
+  }
+  const isDated = options.format !== undefined || [today, now].includes((preset ?? managed) as () => string)
+  if (options.range && kindOf(kind).isText && !isDated) {
+    report("range of a text needs a format, such as format: 'date'", 'range')
   }
   checkRules(kind, options, report)
   checkChanges(options, isRequired, report)

@@ -68,6 +68,8 @@ const optionsOf = (kind: Kind): Shapes => {
     onUpdate: shape('a function such as now', isFunction),
     redacted: shape('true or omitted', isTrue),
     filter: shape('true or omitted', isTrue),
+    range: shape('true or omitted', isTrue),
+    sort: shape('true or omitted', isTrue),
     unique: shape('true or a list of field names', (value) => isTrue(value) || isNames(value)),
     format: shape('"date" or "timestamp"', (value) => value === 'date' || value === 'timestamp'),
     renamedFrom: shape('the former name of the field, such as "kind"', isName),

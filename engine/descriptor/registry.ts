@@ -98,6 +98,10 @@ export const writableFields = (resource: Resource): Field[] => resource.fields.f
 /** The fields that a list can be filtered by. */
 export const filterFields = (resource: Resource): Field[] => resource.fields.filter((field) => field.filter)
 
+/** The fields that a list can be ordered by or has bounds of; each has an index. */
+export const orderedFields = (resource: Resource): Field[] =>
+  resource.fields.filter((field) => field.sort || field.range)
+
 /** The fields that `q` searches. */
 export const searchedFields = (resource: Resource): Field[] =>
   resource.fields.filter((field) => kindOf(field.kind).isText && !field.redacted)

@@ -22,6 +22,7 @@ import { writeGuard } from './auth.js'
 import { patchTypes, readIdempotencyKey, readJson } from './body.js'
 import { allowedTags, jsonType, sendRow, sendStreamed, sendTagged } from './conditional.js'
 import { requestedFormat, sendRows } from './download.js'
+import { setLinks } from './links.js'
 import type { AppContext } from './requestLog.js'
 
 /** Does not check the database: a restart would not repair it. */
@@ -117,6 +118,7 @@ const list = (service: Service, { resource, route }: OperationOf<'list'>): Handl
     const page = await table.list(query, ctx.res)
     ctx.state.queried = performance.now()
     ctx.state.usedDatabase = true
+    setLinks(ctx, resource, query, page.next)
     if ('tag' in page) await sendTagged(ctx, page, jsonType, 'Accept, Accept-Encoding')
     else sendStreamed(ctx, page, service.maxDownloads)
   }

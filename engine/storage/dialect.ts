@@ -1,5 +1,5 @@
 /** The interface between the shared storage code and a database: what a dialect provides for one resource. */
-import type { ListQuery } from '../descriptor/listQuery.js'
+import type { ListQuery, Position } from '../descriptor/listQuery.js'
 import type { FoundIds, LargePage, Part } from './parts.js'
 import type { Plan } from './plan.js'
 import type { Caller, Table, ValueCounts } from './storage.js'
@@ -8,6 +8,8 @@ import type { Caller, Table, ValueCounts } from './storage.js'
 export interface VersionedBody {
   readonly version: string
   readonly body: Buffer
+  /** The position of the last row of a page, if there are more. */
+  readonly next?: Position | undefined
 }
 
 /** Excerpts of texts have this many characters. */
@@ -26,8 +28,8 @@ export interface TableDialect extends Pick<Table, 'hasKey' | 'conflicts' | 'refe
   isIndexed(text: string): boolean
   /** A page of a plan; never of one that finds nothing, as for the next two. */
   page(plan: Plan, page: ListQuery['page'], caller?: Caller): Promise<VersionedBody | LargePage>
-  /** The next matching ids after an id, up to `maxIds`. */
-  ids(plan: Plan, after: bigint, caller?: Caller): Promise<FoundIds>
+  /** The next matching ids after a position, up to `maxIds`. */
+  ids(plan: Plan, after: Position | undefined, caller?: Caller): Promise<FoundIds>
   /** The most frequent values among matching rows. */
   valueCounts(plan: Plan, fields: readonly string[], share: number, caller?: Caller): Promise<ValueCounts>
   /** The first of some rows, given by their ids, until they have `partBytes`. */

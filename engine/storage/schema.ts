@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { Knex } from 'knex'
 import type { OnDelete } from '../descriptor/fields.js'
 import type { Column, Kind } from '../descriptor/kinds.js'
-import type { Field, GivenValue, Registry, Resource } from '../descriptor/registry.js'
+import { type Field, type GivenValue, orderedFields, type Registry, type Resource } from '../descriptor/registry.js'
 import type { StoredRow } from './storage.js'
 
 /** How a database differs from the others in its tables. */
@@ -21,6 +21,8 @@ export interface SchemaDialect {
   uniqueKey(field: Field): string | Knex.Raw
   /** The columns of a filter's index, and the rows it leaves out. */
   filterIndex(field: Field): { columns: readonly string[]; predicate?: Knex.QueryBuilder }
+  /** The columns of the index for an order by a field, and for bounds of it. */
+  orderIndex(field: Field): readonly (string | Knex.Raw)[]
 }
 
 /** The type and name of an object that the database maintains for a table. */
@@ -55,7 +57,7 @@ export const readValue = ({ read }: Column, stored: unknown): StoredRow[string] 
 const maxNameLength = 63
 
 /** Otherwise the index `search` of `members_filter` would have the name of the filter index `search` of `members`. */
-const isAmbiguous = (table: string): boolean => /_(?:filter|unique)(?:_|$)/.test(table)
+const isAmbiguous = (table: string): boolean => /_(?:filter|order|unique)(?:_|$)/.test(table)
 
 /** The name of a derived object. No descriptor's table may begin with registry_, so it is never the name of a table. */
 export const objectName = ({ table }: Pick<Resource, 'table'>, what: string, prefix = 'registry'): string => {
@@ -177,7 +179,7 @@ export const indexOf = (
 const isDeletable = ({ delete: isDeletedByClients, fields }: Resource): boolean =>
   isDeletedByClients === true || fields.some(({ onDelete }) => onDelete === 'cascade')
 
-/** The indexes for unique values, for filters, and for references to rows that can be deleted: each delete looks for such rows. */
+/** The indexes for unique values, filters and orders, and for references to rows that can be deleted: each delete looks for such rows. */
 export const indexesOf = (dialect: SchemaDialect, resource: Resource, registry: Registry = []): DerivedObject[] => {
   const isSearched = ({ filter, references }: Field) =>
     filter || registry.some((target) => target.path === references && isDeletable(target))
@@ -196,5 +198,9 @@ export const indexesOf = (dialect: SchemaDialect, resource: Resource, registry: 
     const { columns, ...options } = dialect.filterIndex(field)
     return indexOf(dialect, resource, name, (table) => table.index(columns, name, options))
   })
-  return [...unique, ...filters]
+  const orders = orderedFields(resource).map((field) => {
+    const name = objectName(resource, `order_${field.name}`)
+    return indexOf(dialect, resource, name, (table) => table.index(dialect.orderIndex(field) as string[], name))
+  })
+  return [...unique, ...filters, ...orders]
 }

@@ -1,6 +1,6 @@
 /** The storage interface that the rest of the engine uses, the same for every database. */
 import type { Kind } from '../descriptor/kinds.js'
-import type { ListQuery, Selection } from '../descriptor/listQuery.js'
+import type { ListQuery, Position, Selection } from '../descriptor/listQuery.js'
 import type { Registry, Resource, RowValues } from '../descriptor/registry.js'
 import type { Conflict, Outcome, Referencing, Write } from './write.js'
 
@@ -16,11 +16,14 @@ export interface ValueCounts {
 export interface CachedBody {
   readonly tag: string
   readonly body: Buffer
+  /** The position of the last row of a page, if there are more. */
+  readonly next?: Position | undefined
 }
 
 /** A body of many megabytes, read in parts while it is sent; it has no tag because its rows are read one after another. */
 export interface StreamedBody {
   readonly body: AsyncIterable<Uint8Array>
+  readonly next?: Position | undefined
 }
 
 /** The client of a read, such as an HTTP response. Once it has closed, a read that waits is dropped, and one that runs is cancelled. */
@@ -37,7 +40,7 @@ export interface Table {
   /** The page, as JSON with its meta. */
   list(query: ListQuery, caller?: Caller): Promise<CachedBody | StreamedBody>
   /**
-   * All matching rows in order of id: JSON, a line feed after each. Rows are read in parts while they are taken, so each is in it
+   * All matching rows in their order: JSON, a line feed after each. Rows are read in parts while they are taken, so each is in it
    * once and as it was when its part was read.
    */
   stream(selection: Selection, caller?: Caller): AsyncIterable<Uint8Array>

@@ -9,9 +9,6 @@ import type { CachedBody, Table } from './storage.js'
 import { elapsed, type Trace } from './trace.js'
 import { rowTag } from './write.js'
 
-/** Before every id. */
-const beforeAll = -(2n ** 63n)
-
 /** The tags of rows, by their bodies: a cached row is digested once. */
 const rowTags = new WeakMap<Buffer, string>()
 
@@ -37,8 +34,8 @@ const resourceTable = (resource: Resource, dialect: TableDialect, cache: Respons
     trace?.(operation, { resource: path, cache: 'hit' })
     return entry
   }
-  const remember = (key: string, { version, body }: VersionedBody): CachedBody => {
-    const entry = { tag: `${shape}${version}`, body }
+  const remember = (key: string, { version, body, next }: VersionedBody): CachedBody => {
+    const entry = { tag: `${shape}${version}`, body, next }
     cache.storeOnSecondRequest(key, entry)
     return entry
   }
@@ -56,16 +53,18 @@ const resourceTable = (resource: Resource, dialect: TableDialect, cache: Respons
       const page = await dialect.page(plan, query.page, caller)
       const filters = where.map(({ field }) => field)
       trace?.('list', { resource: path, cache: 'miss', plan: strategy, filters, ms: elapsed(started) })
-      return 'body' in page ? remember(key, page) : { body: largePageBody(page, (ids) => dialect.part(ids, caller)) }
+      if ('body' in page) return remember(key, page)
+      return { body: largePageBody(page, (ids) => dialect.part(ids, caller)), next: page.next }
     },
     async *stream(selection, caller) {
       const plan = planOf(selection, dialect.isIndexed)
-      let last: bigint | undefined = plan.strategy === 'nothing' ? undefined : beforeAll
-      while (last !== undefined) {
+      if (plan.strategy === 'nothing') return
+      let last: FoundIds['last']
+      do {
         const found: FoundIds = await dialect.ids(plan, last, caller)
         yield* rowsInParts(found.ids, (ids) => dialect.part(ids, caller))
         last = found.last
-      }
+      } while (last !== undefined)
     },
     async valueCounts(selection, fields, share, caller) {
       const plan = planOf(selection, dialect.isIndexed)

@@ -211,11 +211,15 @@ const changes: [title: string, change: (before: Descriptors) => Descriptors, exp
     (before) => books({ required: ['title', 'status'] })(fields({ created: text() })(before)),
     ['became-optional Book.created: readers', 'field-added BookCreate.created'],
   ],
-  ['a new filter', fields({ pages: integer({ filter: true }) }), ['parameter-added query parameter "pages"']],
+  [
+    'a new filter',
+    fields({ pages: integer({ filter: true }) }),
+    ['', '.in', '.null'].map((suffix) => `parameter-added query parameter "pages${suffix}"`),
+  ],
   [
     'a filter that is removed',
     fields({ status: text({ default: 'available' }) }),
-    ['parameter-removed query parameter "status": readers'],
+    ['', '.in', '.null'].map((suffix) => `parameter-removed query parameter "status${suffix}": readers`),
   ],
   [
     'another default',
@@ -344,7 +348,7 @@ const edits: [where: string, value: unknown, expected: string[]][] = [
   ['paths./v1/books.get.parameters.2.required', true, ['became-required query parameter "q": readers']],
   ['paths./v1/books.get.parameters.2.schema.type', 'integer', ['type-changed query parameter "q": readers']],
   [
-    'paths./v1/books.get.parameters.7',
+    'paths./v1/books.get.parameters.13',
     { in: 'query', name: 'lang', required: true, schema: {} },
     ['required-parameter-added query parameter "lang": readers'],
   ],

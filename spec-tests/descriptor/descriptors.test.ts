@@ -173,7 +173,7 @@ const cases: [name: string, exported: unknown, ...messages: string[]][] = [
   [
     'a rule of another kind',
     withFields({ size: number(untyped({ minLength: 2 })) }),
-    'field "size": unknown option "minLength" of number(); it must be one of about, example, default, managed, onUpdate, redacted, renamedFrom, min, max',
+    'field "size": unknown option "minLength" of number(); it must be one of about, example, default, managed, onUpdate, redacted, sort, renamedFrom, filter, range, min, max',
   ],
   [
     'what happens at changes',
@@ -239,14 +239,24 @@ const cases: [name: string, exported: unknown, ...messages: string[]][] = [
     'field "owner_id": unknown option "refrences" of integer(). Did you mean "references"?',
   ],
   [
+    'a range of a text without a format',
+    withFields({ size: text({ range: true }) }),
+    'field "size": range of a text needs a format, such as format: \'date\'',
+  ],
+  [
+    'a redacted field with an order',
+    withFields({ size: text({ redacted: true, sort: true }) }),
+    'field "size": a redacted field cannot have the option sort, which would reveal its values',
+  ],
+  [
     'an option of another kind',
-    withFields({ size: number(untyped({ filter: true })) }),
-    'field "size": unknown option "filter" of number(); it must be one of about, example, default, managed, onUpdate, redacted, renamedFrom, min, max',
+    withFields({ size: number(untyped({ unique: true })) }),
+    'field "size": unknown option "unique" of number(); it must be one of about, example, default, managed, onUpdate, redacted, sort, renamedFrom, filter, range, min, max',
   ],
   [
     'an option unlike any other',
     withFields({ size: integer(untyped({ constructor: 1 })) }),
-    'field "size": unknown option "constructor" of integer(); it must be one of about, example, default, managed, onUpdate, redacted, renamedFrom, filter, unique, references, onDelete, oneOf, min, max',
+    'field "size": unknown option "constructor" of integer(); it must be one of about, example, default, managed, onUpdate, redacted, sort, renamedFrom, filter, range, unique, references, onDelete, oneOf, min, max',
   ],
   [
     'a former table that another resource uses',

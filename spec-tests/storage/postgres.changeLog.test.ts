@@ -4,6 +4,7 @@ import { Client } from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { defineResource, text } from '../../engine/descriptor/index.js'
+import { wholeTable } from '../../engine/descriptor/listQuery.js'
 import { type Registry, resourceFrom } from '../../engine/descriptor/registry.js'
 import { openStorage } from '../../engine/storage/open.js'
 import type { Prepared } from '../../engine/storage/postgres/prepared.js'
@@ -68,8 +69,8 @@ const pagesRead = async (client: Client, { name, sql, parameters }: Prepared, va
 test('beside an old snapshot, reads do not go through the changes that have been compacted', async () => {
   const { url, connect, close } = await newDatabase()
   const [holder, writer, reader] = [await connect(), await connect(), await connect()]
-  const { version, get, first, further } = statementsOf(resource)
-  const reads = { version, get, first, further }
+  const { version, get, atOffset, matching } = statementsOf(resource)
+  const reads = { version, get, first: matching({ ...wholeTable, strategy: 'all' }, undefined), atOffset }
   const pages = async () => {
     const counts: Record<string, number> = {}
     for (const [name, statement] of Object.entries(reads)) {

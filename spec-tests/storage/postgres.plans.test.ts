@@ -2,6 +2,7 @@
 import { Client } from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { wholeTable } from '../../engine/descriptor/listQuery.js'
 import { filterFields } from '../../engine/descriptor/registry.js'
 import { openStorage } from '../../engine/storage/open.js'
 import type { Plan } from '../../engine/storage/plan.js'
@@ -35,19 +36,22 @@ const planOf = async ({ name, sql, parameters }: Prepared): Promise<string> => {
 for (const resource of registry) {
   const test = suite(`PostgreSQL’s plans of ${resource.path}`)
   const statements = statementsOf(resource)
-  const { version, get, first, further } = statements
+  const { version, get, atOffset } = statements
   const { conflicts, create, createWithKey } = writeStatements(registry, resource)
   const filters = filterFields(resource).map(({ name }) => name)
   const planned = (strategy: Plan['strategy'], names: readonly string[]) => {
     const filters = Object.fromEntries(names.map((name) => [name, 'x']))
-    return statements.matching({ ...listQuery({ q: strategy === 'filter' ? '' : 'ana', filters }), strategy })
+    return statements.matching(
+      { ...listQuery({ q: strategy === 'filter' ? '' : 'ana', filters }), strategy },
+      undefined,
+    )
   }
 
   for (const [name, statement] of Object.entries({
     version,
     get,
-    first,
-    further,
+    first: statements.matching({ ...wholeTable, strategy: 'all' }, undefined),
+    atOffset,
     conflicts,
     create,
     createWithKey,

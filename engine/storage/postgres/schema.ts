@@ -6,6 +6,7 @@ import { type Kind, kindOf, servedValue } from '../../descriptor/kinds.js'
 import { type Field, type Registry, type Resource, searchedFields } from '../../descriptor/registry.js'
 import { keysTable, ownKeys } from '../keys.js'
 import type { DerivedObjects, OwnTable } from '../migration/migrationDialect.js'
+import { orderKey } from '../order.js'
 import { type DerivedObject, indexesOf, indexOf, objectName, quoted, type SchemaDialect } from '../schema.js'
 import { changeLogTables } from './changeLog.js'
 import { maxKeyBytes } from './functions.js'
@@ -25,6 +26,10 @@ export const parameterType = ({ kind }: Field): string | undefined =>
 export const keyOf = ({ kind, name }: Field, value = quoted(name)): string =>
   kindOf(kind).isText ? `registry_key(${value})` : value
 
+/** What a field is ordered and compared by. */
+export const sortKey = ({ kind, name }: Field): string =>
+  name === 'id' ? 'id' : orderKey(kind, columnOf(kind), quoted(name), 'left')
+
 /** The condition of a filter's partial index, which leaves out texts that are too long. */
 export const filterIndexCondition = ({ kind, name }: Field): string | undefined =>
   kindOf(kind).isText ? `octet_length(${quoted(name)}) <= ${maxKeyBytes}` : undefined
@@ -39,8 +44,10 @@ export const schemaDialect: SchemaDialect = {
   // Ordered by id within each value, so that a page is read in order and a count needs only the index.
   filterIndex(field) {
     const condition = filterIndexCondition(field)
-    return { columns: [field.name, 'id'], ...(condition && { predicate: knex.whereRaw(condition) }) }
+    const predicate = condition && `${condition} or ${quoted(field.name)} is null`
+    return { columns: [field.name, 'id'], ...(predicate && { predicate: knex.whereRaw(predicate) }) }
   },
+  orderIndex: (field) => [knex.raw(`(${sortKey(field)}) nulls first`), 'id'],
 }
 
 /** The tables that all resources share. */

@@ -1,8 +1,8 @@
 /** Reads lists in two executors, one for quick reads and one for slow ones. */
 import { LRUCache } from 'lru-cache'
-import type { ListQuery } from '../../descriptor/listQuery.js'
+import { type ListQuery, selectionKey } from '../../descriptor/listQuery.js'
 import type { TableDialect } from '../dialect.js'
-import { type Plan, selectionKey } from '../plan.js'
+import type { Plan } from '../plan.js'
 import type { Caller } from '../storage.js'
 import type { ListPage, ListTask } from './lists.js'
 import { DeadlineExceeded } from './search.js'

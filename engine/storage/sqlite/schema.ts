@@ -6,6 +6,7 @@ import { type Kind, kindOf, servedValue } from '../../descriptor/kinds.js'
 import { type Field, type Registry, type Resource, searchedFields } from '../../descriptor/registry.js'
 import { keysTable, ownKeys } from '../keys.js'
 import type { OwnTable } from '../migration/migrationDialect.js'
+import { orderKey } from '../order.js'
 import {
   countsTable,
   type DerivedObject,
@@ -32,6 +33,10 @@ export const blocksOf = (resource: Resource) =>
 
 export const columnOf = (kind: Kind) => kindOf(kind).sqlite
 
+/** What a field is ordered and compared by. */
+export const keyOf = ({ kind, name }: Field, column = quoted(name)): string =>
+  name === 'id' ? column : orderKey(kind, columnOf(kind), column, 'substr')
+
 export const schemaDialect: SchemaDialect = {
   knex,
   columnOf,
@@ -41,6 +46,7 @@ export const schemaDialect: SchemaDialect = {
   uniqueKey: ({ name }) => name,
   // Every index of SQLite ends with the id.
   filterIndex: ({ name }) => ({ columns: [name] }),
+  orderIndex: (field) => [knex.raw(keyOf(field))],
 }
 
 /** The tables that all resources share. */

@@ -2,7 +2,7 @@
 import type { Database } from 'better-sqlite3'
 import { LRUCache } from 'lru-cache'
 import { kindOf, type ParameterValue } from '../../descriptor/kinds.js'
-import type { ListQuery } from '../../descriptor/listQuery.js'
+import { isById, type ListQuery, type Position } from '../../descriptor/listQuery.js'
 import type { Resource, RowValues, Value } from '../../descriptor/registry.js'
 import { bind, type Statement } from '../bindings.js'
 import { parseConflicts } from '../conflicts.js'
@@ -78,7 +78,7 @@ export const sqliteTable = (resource: Resource, statements: Statements, context:
     return (values: Readonly<Record<string, unknown>>) => {
       prepared ??= database.prepare(statement.sql).raw()
       const started = trace ? performance.now() : 0
-      const row = prepared.get(bind(statement, values)) as [string, Buffer | null]
+      const row = prepared.get(bind(statement, values)) as [string, Buffer | null, (number | null)?]
       if (trace) traceStatement(trace, statement, started)
       return row
     }
@@ -89,19 +89,34 @@ export const sqliteTable = (resource: Resource, statements: Statements, context:
 
   /** The page of all rows, which takes some 40 µs at any offset. */
   const pageOfAll = (page: ListQuery['page'], now: TableState): VersionedBody => {
-    const { first, skip } = pageStart(now, page.offset, readBlocks)
-    const values = { first, skip, limit: BigInt(page.limit), shownOffset: String(page.offset) }
-    const [version, body] = readPage(values) as [string, Buffer]
+    const { after, limit, offset } = page
+    const { first, skip } = after ? { first: after.id + 1n, skip: 0n } : pageStart(now, offset, readBlocks)
+    const values = { first, skip, limit: BigInt(limit), shownOffset: String(offset) }
+    const [version, body, last = null] = readPage(values)
     // Where another process has written in between, the page may begin elsewhere.
-    return version === now.version ? { version, body } : pageOfAll(page, state.read())
+    if (version !== now.version) return pageOfAll(page, state.read())
+    const isMore = last !== null && now.last !== null && last < now.last
+    return { version, body: body as Buffer, next: isMore ? { id: BigInt(last), value: null } : undefined }
+  }
+  const bindValue = (name: string, value: ParameterValue): ParameterValue =>
+    boundValue(columnOf(fieldOf(resource, name).kind), value) as ParameterValue
+  /** A list is bound as JSON; integers may exceed 2^53. */
+  const bindList = (name: string, values: readonly ParameterValue[]): string => {
+    const items = values.map((value) => bindValue(name, value))
+    return `[${items.map((item) => (typeof item === 'bigint' ? String(item) : JSON.stringify(item))).join()}]`
   }
   const withBoundValues = ({ where, ...plan }: Plan): Plan => ({
     ...plan,
-    where: where.map((condition) => ({
-      ...condition,
-      value: boundValue(columnOf(fieldOf(resource, condition.field).kind), condition.value) as ParameterValue,
+    where: where.map(({ field, operator, value }) => ({
+      field,
+      operator,
+      value: typeof value === 'object' ? bindList(field, value) : bindValue(field, value),
     })),
   })
+  const boundPosition = ({ order: { field } }: Plan, after: Position | undefined): Position | undefined =>
+    after && { id: after.id, value: after.value === null ? null : bindValue(field, after.value) }
+  const readPosition = ({ order: { field } }: Plan, next: Position | undefined): Position | undefined =>
+    next && { id: next.id, value: readValue(columnOf(fieldOf(resource, field).kind), next.value) }
 
   /** The statements of an update, by the fields that it changes. */
   const updates = new LRUCache<string, ReturnType<Statements['update']>>({ max: 100 })
@@ -142,11 +157,13 @@ export const sqliteTable = (resource: Resource, statements: Statements, context:
     isIndexed,
     async page(plan, page, caller) {
       const now = state.current()
-      if (plan.strategy === 'all' && !now.hasLongRows) return pageOfAll(page, now)
-      const found = await reader.page(withBoundValues(plan), page, now.rows, caller)
-      return 'bytes' in found ? { version: found.version, body: asBuffer(found.bytes) } : found
+      if (plan.strategy === 'all' && isById(plan.order) && !now.hasLongRows) return pageOfAll(page, now)
+      const bound = { ...page, after: boundPosition(plan, page.after) }
+      const found = await reader.page(withBoundValues(plan), bound, now.rows, caller)
+      const next = readPosition(plan, found.next)
+      return 'bytes' in found ? { version: found.version, body: asBuffer(found.bytes), next } : { ...found, next }
     },
-    ids: (plan, ...rest) => reader.ids(withBoundValues(plan), ...rest),
+    ids: (plan, after, caller) => reader.ids(withBoundValues(plan), after, caller),
     part: reader.part,
     referencing: reader.referencing,
     valueCounts: (plan, ...rest) => reader.valueCounts(withBoundValues(plan), ...rest),

@@ -1,0 +1,34 @@
+/** The `Link` header of a list (RFC 8288): its first page and the next one. */
+import { encodeCursor } from '../contract/cursor.js'
+import { queryParameters } from '../contract/parameters.js'
+import type { ListQuery, Position } from '../descriptor/listQuery.js'
+import type { Resource } from '../descriptor/registry.js'
+import type { AppContext } from './requestLog.js'
+
+/** The cursors of cached pages: each is encoded once. */
+const cursors = new WeakMap<Position, string>()
+
+const cursorOf = (resource: Resource, query: ListQuery, next: Position): string => {
+  const cursor = cursors.get(next) ?? encodeCursor(resource, query, next)
+  cursors.set(next, cursor)
+  return cursor
+}
+
+/** The query string without what says where its page begins. */
+const withoutPlace = (querystring: string): string => {
+  if (!/offset|after|%/.test(querystring)) return querystring
+  const parameters = queryParameters(querystring)
+  parameters.delete('offset')
+  parameters.delete('after')
+  parameters.delete('')
+  return parameters.toString()
+}
+
+/** Sets the header on a page that is not the only one. The paths have no host: a proxy may have another. */
+export const setLinks = (ctx: AppContext, resource: Resource, query: ListQuery, next: Position | undefined): void => {
+  if (!next && query.page.offset === 0n) return
+  const rest = withoutPlace(ctx.querystring)
+  const first = `<${ctx.path}${rest && `?${rest}`}>; rel="first"`
+  const after = next && `<${ctx.path}?${rest && `${rest}&`}after=${cursorOf(resource, query, next)}>; rel="next"`
+  ctx.set('Link', after ? `${after}, ${first}` : first)
+}
