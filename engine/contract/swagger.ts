@@ -16,7 +16,7 @@ const schema = (source: Json): Json => {
   const isNullable = Array.isArray(type)
   // JSON leaves out what is undefined.
   return {
-    type: isNullable ? type.find((one) => one !== 'null') : type,
+    type: isNullable ? type.find((name) => name !== 'null') : type,
     'x-nullable': isNullable || undefined,
     ...rest,
     enum: Array.isArray(values) ? values.filter((value) => value !== null) : undefined,

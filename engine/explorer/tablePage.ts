@@ -57,22 +57,23 @@ export const pager = (resource: Resource, query: ListQuery, total: number, next?
 const milliseconds = (time: number): string =>
   `${time < 10 ? time.toFixed(1) : Math.round(time).toLocaleString('en')} ms`
 
-const summary = (resource: Resource, { page: { offset, limit } }: ListQuery, total: number, time: number): Html => {
+/** Turns the order by id around, which is that of creation. */
+const newestFirst = (resource: Resource, query: ListQuery): Html => {
+  const { field, descending } = query.order
+  const isNewest = field === 'id' && descending
+  const url = tableUrl(resource, fromStart({ ...query, order: { field: 'id', descending: !isNewest } }))
+  return html`<a href="${url}">${isNewest ? 'Oldest first' : 'Newest first'}</a>`
+}
+
+const summary = (resource: Resource, query: ListQuery, total: number, time: number): Html => {
+  const { offset, limit } = query.page
   const noun = (total === 1 ? resource.name : resource.plural).toLowerCase()
   const first = Number(offset) + 1
   const range =
     first <= total &&
     total > limit &&
     html` · rows ${first.toLocaleString('en')}–${Math.min(total, first + limit - 1).toLocaleString('en')}`
-  return html`<p class="summary" role="status"><strong>${total.toLocaleString('en')}</strong> ${noun}${range} <span class="time">· ${milliseconds(time)}</span></p>`
-}
-
-/** Turns the order by id around, which is that of creation. */
-const newestFirst = (resource: Resource, query: ListQuery): Html => {
-  const { field, descending } = query.order
-  const isNewest = field === 'id' && descending
-  const url = tableUrl(resource, fromStart({ ...query, order: { field: 'id', descending: !isNewest } }))
-  return html`<p class="order"><a href="${url}">${isNewest ? 'Oldest first' : 'Newest first'}</a></p>`
+  return html`<p class="summary" role="status"><strong>${total.toLocaleString('en')}</strong> ${noun}${range} <span class="time">· ${milliseconds(time)}</span>${total > 1 && html` · ${newestFirst(resource, query)}`}</p>`
 }
 
 /** The form of the search and of all filters. */
@@ -145,7 +146,7 @@ export const tablePage = (service: ExplorerService, resource: Resource, find: Fi
       <div class="${filters ? 'columns' : ''}">
       ${filters && html`<aside class="filters" id="filters" aria-label="Filters"><details open><summary>Filters</summary>${filters}${!isSearchable && html`<button form="search">Filter</button>`}</details></aside>`}
       <section class="results" id="results" aria-label="Rows">
-      ${summary(resource, query, total, time)}${total > 1 && newestFirst(resource, query)}
+      ${summary(resource, query, total, time)}
       ${chosenFilters(registry, resource, query, valueLabels)}
       ${rows.length > 0 ? rowsTable(registry, resource, query, rows, labels) : empty(resource, query, total)}
       ${pager(resource, query, total, page.next)}

@@ -33,7 +33,7 @@ const headOf = (resource: Resource, query: ListQuery): Html => {
     const isOrder = order.field === name
     const descending = isOrder && !order.descending
     const url = tableUrl(resource, fromStart({ ...query, order: { field: name, descending } }))
-    const title = name === 'id' || field.sort ? html`<a href="${url}">${name}</a>` : name
+    const title = name === 'id' || field.sort ? html`<a class="sort" href="${url}">${name}</a>` : name
     const direction = isOrder && html` aria-sort="${order.descending ? 'descending' : 'ascending'}"`
     return html`<th scope="col"${direction} class="${isNumeric(field) && !field.redacted ? 'number' : ''}" title="${field.about}">${title}</th>`
   })

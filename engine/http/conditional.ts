@@ -2,9 +2,9 @@
 
 import { createHash } from 'node:crypto'
 import { pipeline, Readable } from 'node:stream'
-import { preconditionFailed, tooManyDownloads } from '../contract/errors.js'
+import { preconditionFailed, unavailable } from '../contract/errors.js'
 import type { CachedBody, StreamedBody } from '../storage/storage.js'
-import { acceptedEncoding, compressed, encodingFor, gzipStream, markFixed } from './compress.js'
+import { acceptedEncoding, compressed, encodingFor, gzipStream } from './compress.js'
 import type { AppContext } from './requestLog.js'
 
 /** The tag is a hash of the bytes, so every process has the same one. */
@@ -12,12 +12,6 @@ export const taggedBody = (body: Buffer): CachedBody => ({
   tag: createHash('sha256').update(body).digest('hex').slice(0, 24),
   body,
 })
-
-/** A body that is the same as long as the process runs. */
-export const fixedBody = (body: Buffer): CachedBody => {
-  markFixed(body)
-  return taggedBody(body)
-}
 
 export const jsonType = 'application/json; charset=utf-8'
 
@@ -121,7 +115,7 @@ export const sendStreamed = (
 ): void => {
   const ifMatch = ctx.req.headers['if-match']
   if (ifMatch !== undefined && ifMatch.trim() !== '*') throw preconditionFailed()
-  if (streams >= maxStreams) throw tooManyDownloads()
+  if (streams >= maxStreams) throw unavailable('Too many downloads are in progress. Try again shortly.')
   streams++
   ctx.res.once('close', () => streams--)
   ctx.set('Cache-Control', 'no-cache')

@@ -6,7 +6,6 @@ import {
   preconditionFailed,
   referenced,
   rowNotFound,
-  stopping,
   tableChanged,
   unavailable,
 } from '../contract/errors.js'
@@ -35,7 +34,7 @@ const live: Handler = (ctx) => {
 const ready =
   ({ storage, isStopping }: Service): Handler =>
   async (ctx) => {
-    if (isStopping?.()) throw stopping()
+    if (isStopping?.()) throw unavailable('The service is stopping; send requests to another instance.')
     const { isReadOnly, changedTables } = await storage.ping().catch(() => {
       throw unavailable()
     })

@@ -1,5 +1,6 @@
 /** A change of one row as data, and its outcome: the same for every kind of write and every database. */
 import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import type { OnDelete } from '../descriptor/fields.js'
 import type { RowValues } from '../descriptor/registry.js'
 
@@ -70,3 +71,16 @@ export interface StoredKey<B> {
 /** The outcome of a write whose key is stored: that of the same request, or a mismatch. */
 export const replayed = <B>({ digest, id, body }: StoredKey<B>, given: IdempotencyKey): Outcome<B> =>
   digest === given.digest ? { id, body, replayed: true } : { mismatch: true }
+
+/** Remembers the statements of updates, by the fields that they change. */
+export const rememberUpdates = <T extends object>(
+  make: (names: readonly string[], stamps: readonly string[]) => T,
+): typeof make => {
+  const known = new LRUCache<string, T>({ max: 100 })
+  return (names, stamps) => {
+    const key = `${names} ${stamps}`
+    const statements = known.get(key) ?? make(names, stamps)
+    known.set(key, statements)
+    return statements
+  }
+}

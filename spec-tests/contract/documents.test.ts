@@ -9,7 +9,7 @@ import { errorCodes } from '../../engine/contract/errors.js'
 import { text } from '../../engine/descriptor/index.js'
 import { schemaNames } from '../../engine/descriptor/names.js'
 import { writableFields } from '../../engine/descriptor/registry.js'
-import type { Problem } from '../../engine/descriptor/registryError.js'
+import type { FileError } from '../../engine/descriptor/registryError.js'
 import { verify } from '../../engine/descriptor/verify.js'
 import { product } from '../../product.js'
 import { registry, startService } from '../support/service.js'
@@ -79,7 +79,7 @@ test('no resource can take the name of a schema that every service has', () => {
   const shared = Object.keys(openapi.components.schemas).filter((name) => !derived.includes(name))
   assert.ok(shared.length > 0)
   for (const name of shared) {
-    const problems: Problem[] = []
+    const problems: FileError[] = []
     const descriptor = { name, area: 'A', table: 't', fields: { a: text() }, required: [], create: true }
     verify([{ file: 'resources/things.ts', path: 'things', module: { default: descriptor } }], problems)
     assert.match(problems[0]?.message ?? '', `makes the schema ${name}, which every service has`)

@@ -5,7 +5,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { demoIds, verifyRows } from '../../engine/descriptor/demo.js'
 import { isMandatory, type Resource, type RowValues, writableFields } from '../../engine/descriptor/registry.js'
-import { type Problem, reportIn } from '../../engine/descriptor/registryError.js'
+import { type FileError, reportIn } from '../../engine/descriptor/registryError.js'
 import { publicRow, withSampleRows } from '../../support/samples.js'
 import { registryOf, registryPlan } from '../support/arbitraryRegistry.js'
 import { server } from '../support/database.js'
@@ -60,7 +60,7 @@ const test = suite('legal descriptors')
 test('every legal descriptor can be served', async () => {
   const property = fc.asyncProperty(registryPlan, async (plan) => {
     const registry = withSampleRows(registryOf(plan))
-    const problems: Problem[] = []
+    const problems: FileError[] = []
     for (const resource of registry) verifyRows(resource, demoIds(registry), reportIn(problems, resource.path))
     assert.equal(problems, [])
     const service = await startService({ registry, ...(server ? {} : { url: 'sqlite::memory:' }) })

@@ -3,7 +3,7 @@ import { request } from 'node:http'
 import { connect } from 'node:net'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { parseTraceparent } from '../../engine/http/requestLog.js'
+import { traceOf } from '../../engine/http/requestLog.js'
 import { freshUrl } from '../support/database.js'
 import { startProcess } from '../support/process.js'
 
@@ -187,7 +187,10 @@ const traceparents: Readonly<Record<string, boolean>> = {
 }
 for (const [header, isValid] of Object.entries(traceparents)) {
   test(`traceparent ${JSON.stringify(header)} is ${isValid ? '' : 'not '}valid`, () => {
-    assert.equal(parseTraceparent(header), isValid ? { traceId: trace, parentId: parent } : undefined)
+    assert.equal(
+      traceOf({ headers: { traceparent: header } }),
+      isValid ? { traceId: trace, parentId: parent } : undefined,
+    )
   })
 }
 

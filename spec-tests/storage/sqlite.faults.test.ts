@@ -130,12 +130,18 @@ test('a file moved away and back under load: 201 is stored, 503 is not, unless t
       else outcomes.set(reason, text.includes('may or may not') ? 'unknown' : 'refused')
     }
   }
+  const untilNext = async (outcome: 'stored' | 'refused') => {
+    const count = () => [...outcomes.values()].filter((one) => one === outcome).length
+    const before = count()
+    for (let tries = 0; tries < 1_000 && count() === before; tries++) await setTimeout(10)
+  }
   const clients = Array.from({ length: 8 }, (_, name) => client(name))
+  await untilNext('stored')
   for (let n = 0; n < 40; n++) {
     await setTimeout(20)
     renameSync(path, `${path}.away`)
     // Mostly within one commit, and sometimes for several.
-    await setTimeout(n % 10 === 9 ? 300 : n % 4)
+    await (n % 10 === 9 ? untilNext('refused') : setTimeout(n % 4))
     renameSync(`${path}.away`, path)
   }
   isOver = true
@@ -151,7 +157,7 @@ test('a file moved away and back under load: 201 is stored, 503 is not, unless t
   }
 })
 
-test('replaced file: the new file is served', async () => {
+test('replaced file: creates and health get 503, reads work from the old file, and a restart serves the new one', async () => {
   const path = newPath()
   const first = await start(path)
   const demo = await totalOf(first)
@@ -159,14 +165,17 @@ test('replaced file: the new file is served', async () => {
   copyFileSync(path, `${path}.backup`)
   const running = await start(path)
   assert.is((await create(running)).status, 201)
-  assert.is(await totalOf(running), demo + 1)
   for (const end of ['', '-wal', '-shm']) rmSync(path + end, { force: true })
   renameSync(`${path}.backup`, path)
-  for (let tries = 0; tries < 100 && (await totalOf(running)) !== demo; tries++) await setTimeout(100)
-  assert.is(await totalOf(running), demo)
-  await waitForRecovery(running)
-  assert.ok((await totalOf(running)) > demo)
+  await expectUnavailable(await create(running))
+  await expectUnavailable(await read(running, '/health'))
+  assert.is((await read(running, '/leave?q=a')).status, 503)
+  assert.is(await totalOf(running), demo + 1)
   assert.is(await running.end('SIGTERM'), 0)
+  const restarted = await start(path)
+  assert.is(await totalOf(restarted), demo)
+  assert.is((await create(restarted)).status, 201)
+  assert.is(await restarted.end('SIGTERM'), 0)
 })
 
 test('read-only file: reads work, creates get 503', async () => {

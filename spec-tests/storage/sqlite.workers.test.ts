@@ -120,7 +120,7 @@ for (const death of ['die', 'throw later'] as const) {
 threads('a worker that cannot open its file reports SQLite’s error', async () => {
   const causes: string[] = []
   const folder = temporaryFolder('missing')
-  const data = { path: join(folder.path, 'missing.sqlite'), sql: new Map() }
+  const data = { file: { path: join(folder.path, 'missing.sqlite') }, sql: new Map() }
   const reader = new URL('../../engine/storage/sqlite/readWorker.js', import.meta.url)
   const thread = workerThread(reader, data, (cause) => causes.push(cause))
   assert.instance(await outcome(thread.run('any')), WorkerDied)

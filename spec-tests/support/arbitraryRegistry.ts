@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { now, today } from '../../engine/descriptor/index.js'
 import { type Registry, resourceFrom } from '../../engine/descriptor/registry.js'
-import type { Problem } from '../../engine/descriptor/registryError.js'
+import type { FileError } from '../../engine/descriptor/registryError.js'
 import { verify } from '../../engine/descriptor/verify.js'
 
 interface FieldPlan {
@@ -111,7 +111,7 @@ const descriptorOf = (plan: ResourcePlan, own: number, all: readonly ResourcePla
 
 /** The registry of a plan; throws if the verification objects to it. */
 export const registryOf = (plan: readonly ResourcePlan[]): Registry => {
-  const problems: Problem[] = []
+  const problems: FileError[] = []
   const modules = plan.map((one, index) => {
     const path = `legal-${letters[index]}`
     return { file: path, path, module: { default: descriptorOf(one, index, plan) } }

@@ -11,7 +11,7 @@ import {
   today,
 } from '../../engine/descriptor/index.js'
 import { type Registry, resourceFrom } from '../../engine/descriptor/registry.js'
-import type { Problem } from '../../engine/descriptor/registryError.js'
+import type { FileError } from '../../engine/descriptor/registryError.js'
 import { verify } from '../../engine/descriptor/verify.js'
 
 const area = 'Kitchen sink'
@@ -254,7 +254,7 @@ const descriptors = {
   }),
 }
 
-const problems: Problem[] = []
+const problems: FileError[] = []
 const parsed = verify(
   Object.entries(descriptors).map(([path, descriptor]) => ({ file: path, path, module: { default: descriptor } })),
   problems,

@@ -1,12 +1,12 @@
 /** A registry from descriptors that a test declares. */
 import type { Descriptor } from '../../engine/descriptor/define.js'
 import { type Registry, resourceFrom } from '../../engine/descriptor/registry.js'
-import type { Problem } from '../../engine/descriptor/registryError.js'
+import type { FileError } from '../../engine/descriptor/registryError.js'
 import { verify } from '../../engine/descriptor/verify.js'
 
 /** Throws if the verification finds a mistake. */
 export const registryFrom = (descriptors: Readonly<Record<string, unknown>>): Registry => {
-  const problems: Problem[] = []
+  const problems: FileError[] = []
   const modules = Object.entries(descriptors).map(([path, descriptor]) => ({
     file: path,
     path,

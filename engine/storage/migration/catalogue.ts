@@ -72,22 +72,22 @@ export interface TableShape {
   readonly columns: readonly ColumnShape[]
 }
 
-export const columnOf = ({ columns }: CatalogueTable, name: string): CatalogueColumn | undefined =>
+export const findColumn = ({ columns }: CatalogueTable, name: string): CatalogueColumn | undefined =>
   columns.find((column) => column.name === name)
 
-export const foreignKeyOf = ({ foreignKeys }: CatalogueTable, name: string): ForeignKey | undefined =>
+export const findForeignKey = ({ foreignKeys }: CatalogueTable, name: string): ForeignKey | undefined =>
   foreignKeys.find(({ column }) => column === name)
 
 /** The shape that a table has now. */
-export const shapeOf = (table: CatalogueTable): TableShape => ({
+export const currentShape = (table: CatalogueTable): TableShape => ({
   name: table.name,
   columns: table.columns.map(({ name, type, isNotNull, default: value }) => ({
     name,
     type,
     isNotNull,
     default: value,
-    target: foreignKeyOf(table, name)?.target,
-    onDelete: foreignKeyOf(table, name)?.onDelete,
+    target: findForeignKey(table, name)?.target,
+    onDelete: findForeignKey(table, name)?.onDelete,
     from: name,
   })),
 })
@@ -105,7 +105,7 @@ const describeKey = (name: string, before: string | undefined, after: string | u
 
 /** Describes the changes that turn a table into a shape: `kind is renamed to type`. */
 export const describeChanges = (table: CatalogueTable, shape: TableShape): string[] => {
-  const before = new Map(shapeOf(table).columns.map((column) => [column.name, column]))
+  const before = new Map(currentShape(table).columns.map((column) => [column.name, column]))
   const changes = shape.columns.flatMap(({ name, from, isNotNull, target, onDelete, convertTo, fill }) => {
     const now = before.get(from)
     before.delete(from)

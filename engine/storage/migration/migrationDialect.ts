@@ -20,8 +20,6 @@ export interface Step {
   readonly isOptional?: boolean
   /** How many rows it reads or changes, for reports of its progress. */
   readonly rows?: number
-  /** The fields whose values must be distinct. */
-  readonly unique?: readonly string[] | undefined
 }
 
 export type Execute = <T = unknown>(sql: string, values?: readonly unknown[]) => Promise<T[]>
@@ -98,7 +96,6 @@ export interface MigrationDialect extends SchemaDialect {
   /** Recreates the bookkeeping and computes it from the rows of the table. */
   bookkeepingSteps(resource: Resource, rows: number): Promise<Omit<Step, 'table' | 'rows'>[]>
   storedCounts(resource: Resource): StoredCounts
-  isUniqueViolation(error: unknown): boolean
   /** What an operator can do about an error, if that is known. */
   adviceFor(error: unknown): string | undefined
   /** Makes the transaction check foreign keys at its end. */

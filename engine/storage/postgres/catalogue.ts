@@ -3,8 +3,8 @@ import { type Kind, kindNames } from '../../descriptor/kinds.js'
 import {
   type CatalogueTable,
   type ColumnShape,
-  columnOf,
-  foreignKeyOf,
+  findColumn,
+  findForeignKey,
   type TableShape,
 } from '../migration/catalogue.js'
 import type { Execute } from '../migration/migrationDialect.js'
@@ -79,7 +79,7 @@ const unservableSql = `select case
     and typnamespace = current_schema()::regnamespace and typname = trim($1, '"')`
 
 /** A table, or what has its name; undefined if neither exists. */
-export const catalogueOf = async (execute: Execute, table: string): Promise<CatalogueTable | undefined> => {
+export const readCatalogue = async (execute: Execute, table: string): Promise<CatalogueTable | undefined> => {
   const named = [quoted(table)]
   const [found] = await execute<{ words: string | null }>(unservableSql, named)
   if (!found) return undefined
@@ -99,13 +99,13 @@ export const catalogueOf = async (execute: Execute, table: string): Promise<Cata
 }
 
 /** A double as JavaScript prints it. PostgreSQL uses exponents earlier (1e+15), and writes those below ten with two digits (1e-07). */
-const spelling = (name: string): string =>
+const numberAsText = (name: string): string =>
   `case when abs(${name}) >= 1e21 or abs(${name}) < 1e-6 and ${name} <> 0
     then regexp_replace(${name}::text, 'e-0', 'e-') else ${name}::text::numeric::text end`
 
 /** The value of a column as one of another kind. */
 const converted = (name: string, from: Kind, to: Kind): string => {
-  if (to === 'text') return from === 'number' ? spelling(name) : (typeOf(from).json?.(name) ?? `${name}::text`)
+  if (to === 'text') return from === 'number' ? numberAsText(name) : (typeOf(from).json?.(name) ?? `${name}::text`)
   return to === 'boolean' && from === 'integer' ? `${name} = 1` : `${name}::${typeOf(to).type}`
 }
 
@@ -119,8 +119,8 @@ export const alter = (current: CatalogueTable, shape: TableShape): string[] => {
   const table = `alter table ${quoted(current.name)}`
   const altered = (column: ColumnShape): string[] => {
     const { name, type, isNotNull, target, onDelete, from, convertTo, fill } = column
-    const before = columnOf(current, from)
-    const key = foreignKeyOf(current, from)
+    const before = findColumn(current, from)
+    const key = findForeignKey(current, from)
     const own = objectName({ table: current.name }, `references_${name}`)
     const isKept = key?.target === target && key?.onDelete === onDelete
     return [

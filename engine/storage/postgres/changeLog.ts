@@ -6,7 +6,6 @@
  * takes the newest state and adds the changes of the other transactions, by index. So it never steps over deleted rows, which
  * stay in the table and its index for as long as any session's snapshot is older.
  */
-import { reservedIds } from './sequence.js'
 import { mayInsert, pinned, type SqlFunction } from './sqlFunction.js'
 
 /** A row for each change: its transaction, the first id of a block, and by how much the number of rows in the block has changed. */
@@ -44,6 +43,30 @@ export const changeLogTables: Readonly<Record<string, string[]>> = {
 const maxXid = '18446744073709551615'
 /** A version is random, so that a restored backup never gives an old one to new rows. */
 const randomState = '(random() * 9223372036854775807)::bigint'
+
+/**
+ * Other programs' ids from here on do not move the sequence: the ids after 2^53 cannot be represented exactly as numbers in
+ * JavaScript, and the distance leaves room for as many creates as there will ever be.
+ */
+const reservedIds = 2 ** 52
+
+/**
+ * Moves the sequence past the last id, for rows that were inserted with explicit ids while triggers were disabled. Runs with its
+ * owner's rights, because setval() needs more than creates do, and so only on its owner's tables: another one's could run code of
+ * their own.
+ */
+const advanceSql = `create or replace function registry_advance_sequence(regclass) returns void
+language plpgsql security definer as $$
+declare
+  sequence regclass := pg_get_serial_sequence($1::text, 'id');
+  last bigint;
+begin
+  if (select relowner from pg_class where oid = $1) <> current_user::regrole or not ${mayInsert('$1')} then
+    raise insufficient_privilege using message = format('%s is not a table of %I, or you may not insert into it', $1, current_user);
+  end if;
+  execute format('select max(id) from %s where id < ${reservedIds}', $1) into last;
+  if last > coalesce(pg_sequence_last_value(sequence), 0) then perform setval(sequence, last); end if;
+end $$`
 
 /**
  * Records a change to the table that fires the trigger. TRUNCATE removes even rows that its snapshot does not see, so it adds a
@@ -224,6 +247,7 @@ export const changeLogFunctions: readonly SqlFunction[] = [
   pinned('registry_block_rows(text)', blocksFunction),
   pinned('registry_compact(text)', compactFunction),
   pinned('registry_recount(text)', recountFunction, 'owner'),
+  pinned('registry_advance_sequence(regclass)', advanceSql),
 ]
 
 /** Finds a table's valid state, if it has one. */

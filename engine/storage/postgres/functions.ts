@@ -3,7 +3,6 @@ import { fold } from '../caseFold.js'
 import { keyQueries, keysTable } from '../keys.js'
 import { changeLogFunctions } from './changeLog.js'
 import { knex } from './prepared.js'
-import { advanceFunction } from './sequence.js'
 import { mayInsert, pinned, type SqlFunction } from './sqlFunction.js'
 
 /** The longest text that an index stores in full, in bytes; an index entry holds some 2,700 for all columns. */
@@ -66,9 +65,4 @@ export const valueFunctions = (): SqlFunction[] => [
 ]
 
 /** Every function. */
-export const sqlFunctions = (): SqlFunction[] => [
-  ...valueFunctions(),
-  ...changeLogFunctions,
-  advanceFunction,
-  forgetFunction(),
-]
+export const sqlFunctions = (): SqlFunction[] => [...valueFunctions(), ...changeLogFunctions, forgetFunction()]

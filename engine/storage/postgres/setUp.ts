@@ -1,5 +1,4 @@
 /** Prepares a PostgreSQL database at start: checks it, migrates it, and loads the demo data into an empty one. */
-import { Client } from 'pg'
 import type { Registry } from '../../descriptor/registry.js'
 import { publicDatabaseUrl } from '../../process/databaseUrl.js'
 import { keysTable } from '../keys.js'
@@ -14,8 +13,8 @@ import { NothingToDo, StorageError } from '../storage.js'
 import { codeOf, messageOf } from './errors.js'
 import { migrationDialect } from './migration.js'
 import { executeOn } from './migrationSteps.js'
-import { reachServer, type Server } from './server.js'
-import { operatorClass, type SearchIndex, searchIndexOf, trigramsOf } from './trigrams.js'
+import { openClient, reachServer, type Server } from './server.js'
+import { findOrCreateTrigrams, operatorClass, probeSearchIndex, type SearchIndex } from './trigrams.js'
 
 type Warn = (message: string) => void
 
@@ -59,13 +58,8 @@ interface MigratedDatabase {
   readonly plan: MigrationPlan
 }
 
-const connectorTo = (server: Server, waitMs: number) => async (): Promise<Client> => {
-  const config = server.config({ statement_timeout: '0', lock_timeout: '0' })
-  const client = new Client({ ...config, connectionTimeoutMillis: waitMs })
-  client.on('error', () => {})
-  await client.connect()
-  return client
-}
+const connectorTo = (server: Server, waitMs: number) => () =>
+  openClient({ ...server.config({ statement_timeout: '0', lock_timeout: '0' }), connectionTimeoutMillis: waitMs })
 
 /** Migrates on separate connections without timeouts, and runs `work` before they are closed. */
 const withMigrated = async <T>(
@@ -80,7 +74,7 @@ const withMigrated = async <T>(
   try {
     const execute = executeOn(client)
     await refuseEncoding(execute)
-    const trigrams = await trigramsOf(execute, warn)
+    const trigrams = await findOrCreateTrigrams(execute, warn)
     const dialect = migrationDialect(client, connect, trigrams, warn)
     const plan = await migrate(dialect, registry, options)
     const changed = plan.steps.filter(({ rows = 0 }) => rows > 0)
@@ -105,7 +99,7 @@ export const setUp = (server: Server, registry: Registry, options: StorageOption
       await reportCountDifferences(dialect, registry, options.warn)
       const created = plan.steps.some(({ table }) => table === keysTable)
       options.opened?.({ created, demo: isLoaded, changes: created ? [] : changesOf(plan) })
-      return searchIndexOf(execute, trigrams)
+      return probeSearchIndex(execute, trigrams)
     },
   )
 

@@ -4,14 +4,21 @@
  */
 import { setTimeout } from 'node:timers/promises'
 import type { Knex } from 'knex'
-import { LRUCache } from 'lru-cache'
 import { DatabaseError } from 'pg'
 import type { Registry, Resource } from '../../descriptor/registry.js'
 import { conflictsQuery, parseConflicts, parseReferencing, referencingQuery } from '../conflicts.js'
 import { keyQueries, keysTable } from '../keys.js'
 import { fieldOf, quoted } from '../schema.js'
 import { OutcomeUnknown, type Table, Unavailable } from '../storage.js'
-import { type IdempotencyKey, isPrevented, type Outcome, replayed, rowTag, type Write } from '../write.js'
+import {
+  type IdempotencyKey,
+  isPrevented,
+  type Outcome,
+  rememberUpdates,
+  replayed,
+  rowTag,
+  type Write,
+} from '../write.js'
 import type { Connections } from './connections.js'
 import { Dropped } from './errors.js'
 import { clock } from './functions.js'
@@ -106,7 +113,7 @@ const isViolation = (error: unknown): error is DatabaseError =>
   error instanceof DatabaseError && (error.code === '23503' || error.code === '23505')
 
 /** The first pause before a create is repeated, in milliseconds; each pause is twice as long, up to the longest. */
-const [firstPause, longestPause] = [20, 1_000]
+const [firstPause, maxPause] = [20, 1_000]
 
 /** The outcome of a create, from what its statement returned. */
 const creationFrom = ([row]: readonly Row[], key: IdempotencyKey | undefined): Outcome => {
@@ -129,14 +136,7 @@ export const tableWriter = (
 ): Pick<Table, 'hasKey' | 'conflicts' | 'referencing' | 'write'> => {
   const statements = writeStatements(registry, resource)
   const { table } = resource
-  /** The statements of an update, by the fields that it changes. */
-  const updates = new LRUCache<string, ReturnType<typeof statements.update>>({ max: 100 })
-  const update = (names: readonly string[], stamps: readonly string[]) => {
-    const key = `${names} ${stamps}`
-    const known = updates.get(key) ?? statements.update(names, stamps)
-    updates.set(key, known)
-    return known
-  }
+  const update = rememberUpdates(statements.update)
 
   /** Makes a change in its transaction. */
   const change = async (run: Run, write: Exclude<Write, { kind: 'insert' }>): Promise<Outcome> => {
@@ -203,7 +203,7 @@ export const tableWriter = (
   const makeOnce = async (write: Write): Promise<Outcome> => {
     const until = performance.now() + limitMs
     let unknown: unknown
-    for (let pause = firstPause; ; pause = Math.min(2 * pause, longestPause)) {
+    for (let pause = firstPause; ; pause = Math.min(2 * pause, maxPause)) {
       try {
         const outcome = await make(write)
         return unknown && 'replayed' in outcome ? { ...outcome, replayed: false } : outcome

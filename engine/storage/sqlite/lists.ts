@@ -83,13 +83,8 @@ const mostFrequent = (counts: ReadonlyMap<string, number>): [string, number][] =
   [...counts].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1)).slice(0, maxValues)
 
 /** Makes the functions that read the lists of one resource on a connection. */
-const listsOf = (
-  database: Database,
-  sql: ListSql,
-  lookFor: ReturnType<typeof addContains>,
-  onPrepare?: (sql: string) => void,
-) => {
-  const prepare = preparer(database, onPrepare)
+const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof addContains>) => {
+  const prepare = preparer(database)
   const value = (text: string, ...parameters: readonly unknown[]) => prepare(text).pluck().get(parameters)
   const readBlocks = () => prepare(sql.blocks).raw().safeIntegers().all() as Block[]
 
@@ -352,13 +347,9 @@ export type ListTask = { readonly resource: string } & (
 )
 
 /** Makes the function that runs a task on a connection. */
-export const listReader = (
-  database: Database,
-  sql: ReadonlyMap<string, ListSql>,
-  onPrepare?: (sql: string) => void,
-) => {
+export const listReader = (database: Database, sql: ReadonlyMap<string, ListSql>) => {
   const lookFor = addContains(database)
-  const lists = new Map([...sql].map(([resource, one]) => [resource, listsOf(database, one, lookFor, onPrepare)]))
+  const lists = new Map([...sql].map(([resource, one]) => [resource, listsOf(database, one, lookFor)]))
   return (task: ListTask, timeLeftMs: number): ListPage | FoundIds | Part | Referencing[] | ValueCounts => {
     const list = lists.get(task.resource) as ReturnType<typeof listsOf>
     const deadline = performance.now() + timeLeftMs

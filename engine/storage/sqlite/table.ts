@@ -1,19 +1,17 @@
 /** The table of one resource on SQLite. */
 import type { Database } from 'better-sqlite3'
-import { LRUCache } from 'lru-cache'
 import { kindOf, type ParameterValue } from '../../descriptor/kinds.js'
 import { isById, type ListQuery, type Position } from '../../descriptor/listQuery.js'
 import type { Resource, RowValues, Value } from '../../descriptor/registry.js'
+import { oncePerTick } from '../../process/batchPerTick.js'
 import { bind, type Statement } from '../bindings.js'
 import { parseConflicts } from '../conflicts.js'
 import { excerptLength, type TableDialect, type VersionedBody } from '../dialect.js'
 import type { Plan } from '../plan.js'
 import { boundValue, fieldOf, quoted, readValue } from '../schema.js'
-import { elapsed, type Trace } from '../trace.js'
-import type { Write } from '../write.js'
+import { rememberUpdates, type Write } from '../write.js'
 import { type Block, pageStart, type TableState } from './blocks.js'
-import type { CommitCounter } from './commitCounter.js'
-import { type Prepare, preparer, queryPlans } from './prepared.js'
+import { type Prepare, preparer } from './prepared.js'
 import type { Reader } from './readers.js'
 import { columnOf } from './schema.js'
 import { isIndexed } from './search.js'
@@ -21,13 +19,38 @@ import type { Statements } from './statements.js'
 import type { WriteQueue } from './writeQueue.js'
 import type { BoundWrite } from './writes.js'
 
+/** Counts commits to the database, by this process or another. */
+export const commitCounter = (database: Database) => {
+  // SQLite changes this number when another connection has committed.
+  const dataVersion = database.prepare('pragma data_version').pluck()
+  // One check serves all requests of a tick: each of them arrived before it.
+  const isFirstLook = oncePerTick()
+  let last: unknown
+  let count = 0
+  return {
+    /** Stays the same until something is committed: what was read before then still holds. */
+    count(): number {
+      if (!isFirstLook()) return count
+      const now = dataVersion.get()
+      if (now !== last) count++
+      last = now
+      return count
+    },
+    /** To be called after a commit of this process. */
+    committed(): void {
+      count++
+    },
+  }
+}
+
+export type CommitCounter = ReturnType<typeof commitCounter>
+
 /** What the tables of one database share. */
 export interface DatabaseContext {
   readonly database: Database
   readonly readerOf: (resource: string) => Reader
   readonly writes: WriteQueue
   readonly commits: CommitCounter
-  readonly trace?: Trace | undefined
 }
 
 /** Bytes from a worker arrive as a plain Uint8Array. */
@@ -63,13 +86,8 @@ const excerptSql = (resource: Resource, fields: readonly string[]): string => {
 
 /** The rows of one resource. */
 export const sqliteTable = (resource: Resource, statements: Statements, context: DatabaseContext): TableDialect => {
-  const { database, writes, commits, trace } = context
+  const { database, writes, commits } = context
   const reader = context.readerOf(resource.path)
-  const explainStatement = queryPlans(database)
-  const traceStatement = (report: Trace, { sql }: Statement, started: number) => {
-    report('statement', { resource: resource.path, sql_ms: elapsed(started) })
-    for (const plan of explainStatement(sql)) report('query plan', { ...plan })
-  }
   const prepare = preparer(database)
   const state = stateReader(prepare, statements, commits)
   /** Makes the function that reads the only row of a statement. The statement is prepared on first use, to keep starts short. */
@@ -77,10 +95,7 @@ export const sqliteTable = (resource: Resource, statements: Statements, context:
     let prepared: ReturnType<Prepare> | undefined
     return (values: Readonly<Record<string, unknown>>) => {
       prepared ??= database.prepare(statement.sql).raw()
-      const started = trace ? performance.now() : 0
-      const row = prepared.get(bind(statement, values)) as [string, Buffer | null, (number | null)?]
-      if (trace) traceStatement(trace, statement, started)
-      return row
+      return prepared.get(bind(statement, values)) as [string, Buffer | null, (number | null)?]
     }
   }
   const readPage = rowReader(statements.all)
@@ -118,14 +133,7 @@ export const sqliteTable = (resource: Resource, statements: Statements, context:
   const readPosition = ({ order: { field } }: Plan, next: Position | undefined): Position | undefined =>
     next && { id: next.id, value: readValue(columnOf(fieldOf(resource, field).kind), next.value) }
 
-  /** The statements of an update, by the fields that it changes. */
-  const updates = new LRUCache<string, ReturnType<Statements['update']>>({ max: 100 })
-  const update = (names: readonly string[], stamps: readonly string[]) => {
-    const key = `${names} ${stamps}`
-    const known = updates.get(key) ?? statements.update(names, stamps)
-    updates.set(key, known)
-    return known
-  }
+  const update = rememberUpdates(statements.update)
   const columns = new Map(resource.fields.map(({ name, kind }) => [name, columnOf(kind)]))
   const bound = ({ sql, parameters }: Statement, given: RowValues) => ({
     sql,

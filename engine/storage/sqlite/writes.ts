@@ -52,7 +52,7 @@ const isReferenced = (error: unknown): boolean => (error as { code?: string }).c
 export const writer = (database: Database, checkFile: () => void): ((writes: readonly BoundWrite[]) => Written[]) => {
   const prepare = preparer(database)
   const found = ({ sql, values }: Bound): string => (prepare(sql).raw().get(values) as [string])[0]
-  const bodyOf = (read: string, id: number): Uint8Array | null =>
+  const readBody = (read: string, id: number): Uint8Array | null =>
     (prepare(read).raw().get(id) as [string, Buffer | null])[1]
 
   // Within a transaction this is a savepoint, so a failed write undoes only itself.
@@ -61,7 +61,7 @@ export const writer = (database: Database, checkFile: () => void): ((writes: rea
     const stored = key && (prepare(key.sql.find).get(key.key) as StoredKey<Uint8Array> | undefined)
     if (stored) return replayed(stored, key)
     if (given !== undefined) {
-      const current = bodyOf(read, given)
+      const current = readBody(read, given)
       if (current === null) return { isMissing: true }
       if (ifMatch && !ifMatch.includes(rowTag(current))) return { current }
     }
@@ -72,7 +72,7 @@ export const writer = (database: Database, checkFile: () => void): ((writes: rea
     if (conflicting !== '') return { conflicts: parseConflicts(conflicting) }
     const { lastInsertRowid } = prepare(change.sql).run(change.values)
     const id = given ?? Number(lastInsertRowid)
-    const body = referencing ? noBody : (bodyOf(read, id) as Uint8Array)
+    const body = referencing ? noBody : (readBody(read, id) as Uint8Array)
     if (key) {
       prepare(key.sql.prune).run()
       prepare(key.sql.store).run(key.key, key.digest, id, body)
