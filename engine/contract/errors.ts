@@ -122,11 +122,19 @@ export const preconditionFailed = (etag?: string): HttpError =>
     etag === undefined ? {} : { ETag: etag },
   )
 
-/** Rows that reference the row of a delete. */
+/** Rows that reference the row of a delete, or one that would be deleted with it. */
 export const referenced = (
   singular: string,
-  references: readonly { readonly resource: string; readonly field: string; readonly count: number }[],
+  found: readonly {
+    readonly resource: string
+    readonly field: string
+    readonly count: number
+    readonly onDelete?: string
+  }[],
 ): HttpError => {
+  const references = found
+    .filter(({ onDelete = 'restrict' }) => onDelete === 'restrict')
+    .map(({ resource, field, count }) => ({ resource, field, count }))
   const rows = references.map(({ resource, field, count }) => `${count} of ${resource} (${field})`).join(', ')
   const message = `This ${singular.toLowerCase()} cannot be deleted, because other rows reference it${rows && `: ${rows}`}. Change or delete these first.`
   return httpError(409, 'referenced', message, {}, { references })

@@ -28,7 +28,7 @@ export const invalidKeyIssue = (key: string): Issue | undefined =>
 export const keyReused = (): Issue =>
   keyIssue(
     'idempotency_key_reused',
-    `This ${keyHeader} was used for a different create within the last 24 hours; use a new key.`,
+    `This ${keyHeader} was used for a different request within the last 24 hours; use a new key.`,
   )
 
 // No header has an example: Swagger UI would fill it in and send it.

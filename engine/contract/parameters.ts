@@ -14,7 +14,7 @@ import { type Operand, type OperatorName, operatorOf } from '../descriptor/opera
 import type { Field, Resource } from '../descriptor/registry.js'
 import { ruleKeywords } from '../descriptor/valueRules.js'
 import { decodeCursor } from './cursor.js'
-import { type Issue, parametersInvalid } from './errors.js'
+import { type HttpError, type Issue, parametersInvalid } from './errors.js'
 
 /** The most values of a list. */
 const maxListed = 100
@@ -229,12 +229,15 @@ const decodeSegment = (segment: string): string | undefined => {
   }
 }
 
-/** Makes the parser of an `item_id`; `id` is undefined where no row can have it, because ids are positive integers. */
+/**
+ * Makes the parser of an `item_id`; `id` is undefined where no row can have it, because ids are positive integers. Writes refuse it with
+ * another body than reads.
+ */
 export const itemIdParser =
-  ({ shape }: ItemIdSchema) =>
+  ({ shape }: ItemIdSchema, refuse: (issues: readonly Issue[]) => HttpError = parametersInvalid) =>
   (segment: string) => {
     const { data: text } = shape.item_id.safeParse(decodeSegment(segment))
-    if (text === undefined) throw parametersInvalid([idNotText(segment)])
+    if (text === undefined) throw refuse([idNotText(segment)])
     const id = /^[1-9]\d{0,15}$/.test(text) ? Number(text) : undefined
     return { id: Number.isSafeInteger(id) ? id : undefined, text }
   }

@@ -99,6 +99,18 @@ export const searchedFields = (resource: Resource): Field[] =>
 /** Whether a create must send the field. */
 export const isMandatory = (field: Field): boolean => field.required && field.default === undefined
 
+/** A field that references a resource. */
+export interface Reference {
+  readonly resource: Resource
+  readonly field: Field
+}
+
+/** The references to the resource at a path. */
+export const referencesTo = (registry: Registry, path: string): Reference[] =>
+  registry.flatMap((resource) =>
+    resource.fields.filter(({ references }) => references === path).map((field) => ({ resource, field })),
+  )
+
 const resolve = (source: Value | (() => Value)): Value => (typeof source === 'function' ? source() : source)
 
 /** A value in the form in which it is stored. */

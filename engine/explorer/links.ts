@@ -45,6 +45,10 @@ export const rowUrl = ({ path }: Resource, id: number | string): string => `${ex
 
 export const createUrl = ({ path }: Resource): string => `${explorePath}/${path}/new`
 
+export const editUrl = (resource: Resource, id: number): string => `${rowUrl(resource, id)}/edit`
+
+export const deleteUrl = (resource: Resource, id: number): string => `${rowUrl(resource, id)}/delete`
+
 /** The suggestions for a reference. */
 export const choicesUrl = (path: string): string => `${explorePath}/${path}/choices`
 

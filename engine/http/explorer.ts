@@ -43,7 +43,7 @@ export const explorerRoutes = (service: Service, operations: readonly Operation[
     path,
     async handler(ctx) {
       prepare(ctx)
-      const segment = ctx.path.slice(ctx.path.lastIndexOf('/') + 1)
+      const segment = ctx.path.split('/')[3] ?? ''
       const origin = `${ctx.protocol}://${ctx.host}`
       await send(ctx, await respond({ segment, querystring: ctx.querystring, origin, caller: ctx.res }))
     },

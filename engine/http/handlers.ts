@@ -189,19 +189,18 @@ const create = (service: Service, { resource, route }: OperationOf<'create'>): H
 const existingRow = ({ storage, token }: Service, resource: Resource, params: ItemIdSchema) => {
   const table = storage.table(resource)
   const checkToken = writeGuard(token)
-  const parseItemId = itemIdParser(params)
+  const parseItemId = itemIdParser(params, bodyInvalid)
   return async (ctx: AppContext): Promise<{ id: number; ifMatch: readonly string[] | undefined }> => {
     checkToken(ctx.get('Authorization'))
     const { id, text } = parseItemId(ctx.path.slice(ctx.path.lastIndexOf('/') + 1))
     const ifMatch = allowedTags(ctx)
     const key = ctx.req.headers['idempotency-key'] as string | undefined
     if (id === undefined) throw rowNotFound(resource.name, text)
+    const row = await table.get(id)
+    if (row && (!ifMatch || ifMatch.includes(row.tag))) return { id, ifMatch }
     // The retry of a change that was made succeeds again, although the row has another tag by now, or is gone.
     if (key !== undefined && (await table.hasKey(key))) return { id, ifMatch }
-    const row = await table.get(id)
-    if (!row) throw rowNotFound(resource.name, text)
-    if (ifMatch && !ifMatch.includes(row.tag)) throw preconditionFailed(`"${row.tag}"`)
-    return { id, ifMatch }
+    throw row ? preconditionFailed(`"${row.tag}"`) : rowNotFound(resource.name, text)
   }
 }
 

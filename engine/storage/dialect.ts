@@ -19,7 +19,7 @@ export const excerptLength = 200
 export const maxValues = 12
 export const maxValueBytes = 400
 
-export interface TableDialect extends Pick<Table, 'hasKey' | 'conflicts' | 'write' | 'excerpts'> {
+export interface TableDialect extends Pick<Table, 'hasKey' | 'conflicts' | 'referencing' | 'write' | 'excerpts'> {
   /** The SQL that shapes a row. A digest of it is part of the tag: the same rows in another shape are a different response. */
   readonly shape: string
   /** The current version of the table: changes with every change to it, whoever made it. */

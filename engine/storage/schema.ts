@@ -3,14 +3,7 @@ import { createHash } from 'node:crypto'
 import type { Knex } from 'knex'
 import type { OnDelete } from '../descriptor/fields.js'
 import type { Column, Kind } from '../descriptor/kinds.js'
-import {
-  type Field,
-  filterFields,
-  type GivenValue,
-  orderedFields,
-  type Registry,
-  type Resource,
-} from '../descriptor/registry.js'
+import { type Field, type GivenValue, orderedFields, type Registry, type Resource } from '../descriptor/registry.js'
 import type { StoredRow } from './storage.js'
 
 /** How a database differs from the others in its tables. */
@@ -95,7 +88,8 @@ export const constantDefault = ({ default: value }: Field): GivenValue | undefin
   typeof value === 'function' ? undefined : value
 
 /** What a foreign key does on a delete. Without it the database refuses, unless the same statement deletes the referencing rows too. */
-export const onDeleteSql = (onDelete: OnDelete): string => (onDelete === 'restrict' ? '' : ` on delete ${onDelete}`)
+export const onDeleteSql = (onDelete: OnDelete = 'restrict'): string =>
+  onDelete === 'restrict' ? '' : ` on delete ${onDelete}`
 
 /** Adds the columns of some fields to a table that is created or altered. */
 const addFields =
@@ -181,8 +175,14 @@ export const indexOf = (
   return { type: 'index', name, sql }
 }
 
-/** The indexes for unique values, filters and orders. */
-export const indexesOf = (dialect: SchemaDialect, resource: Resource): DerivedObject[] => {
+/** Whether rows of a resource can be deleted, by clients or with a row that they reference. */
+const isDeletable = ({ delete: isDeletedByClients, fields }: Resource): boolean =>
+  isDeletedByClients === true || fields.some(({ onDelete }) => onDelete === 'cascade')
+
+/** The indexes for unique values, filters and orders, and for references to rows that can be deleted: each delete looks for such rows. */
+export const indexesOf = (dialect: SchemaDialect, resource: Resource, registry: Registry = []): DerivedObject[] => {
+  const isSearched = ({ filter, references }: Field) =>
+    filter || registry.some((target) => target.path === references && isDeletable(target))
   const unique = resource.fields.flatMap((field) => {
     if (field.unique === undefined) return []
     const names = [...field.unique, field.name]
@@ -193,7 +193,7 @@ export const indexesOf = (dialect: SchemaDialect, resource: Resource): DerivedOb
     })
     return { ...index, unique: names }
   })
-  const filters = filterFields(resource).map((field) => {
+  const filters = resource.fields.filter(isSearched).map((field) => {
     const name = objectName(resource, `filter_${field.name}`)
     const { columns, ...options } = dialect.filterIndex(field)
     return indexOf(dialect, resource, name, (table) => table.index(columns, name, options))

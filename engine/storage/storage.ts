@@ -2,7 +2,7 @@
 import type { Kind } from '../descriptor/kinds.js'
 import type { ListQuery, Position, Selection } from '../descriptor/listQuery.js'
 import type { Registry, Resource, RowValues } from '../descriptor/registry.js'
-import type { Conflict, Outcome, Write } from './write.js'
+import type { Conflict, Outcome, Referencing, Write } from './write.js'
 
 /** How often values occur among matching rows, or a sample of them. */
 export interface ValueCounts {
@@ -54,6 +54,8 @@ export interface Table {
   hasKey(key: string): Promise<boolean>
   /** The conflicts that storing some values would meet, in a new row or in the row with the id. */
   conflicts(values: RowValues, id?: number): Promise<readonly Conflict[]>
+  /** The rows that a delete of a row concerns. */
+  referencing(id: number): Promise<readonly Referencing[]>
   /** Makes the change durably, together with its idempotency key, or says why not. */
   write(write: Write): Promise<Outcome>
 }

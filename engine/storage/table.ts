@@ -88,6 +88,7 @@ const resourceTable = (resource: Resource, dialect: TableDialect, cache: Respons
     },
     hasKey: dialect.hasKey,
     conflicts: dialect.conflicts,
+    referencing: dialect.referencing,
     async write(write) {
       const started = trace ? performance.now() : 0
       const outcome = await dialect.write(write)

@@ -41,6 +41,7 @@ const wrapTable = (table: Table, run: <T>(work: () => Promise<T>) => Promise<T>)
   get: (id, caller) => run(() => table.get(id, caller)),
   hasKey: (key) => run(() => table.hasKey(key)),
   conflicts: (values, id) => run(() => table.conflicts(values, id)),
+  referencing: (id) => run(() => table.referencing(id)),
   write: (write) => run(() => table.write(write)),
 })
 

@@ -421,6 +421,21 @@ test('a oneOf field that becomes required is one change', () => {
   )
 })
 
+test('updates and deletes that are removed, and fields that can no longer be changed, break writers', () => {
+  const update = ['title', 'subtitle', 'status']
+  const open = documentOf(registryOf(books({ update, delete: true })(original)))
+  const narrower = documentOf(registryOf(books({ update: ['title', 'status'], delete: true })(original)))
+  assert.equal(compare(before, open).map(summaryOf), [
+    'operation-added PATCH /v1/books/{item_id}',
+    'operation-added DELETE /v1/books/{item_id}',
+  ])
+  assert.equal(compare(open, before).map(summaryOf), [
+    'operation-removed PATCH /v1/books/{item_id}: writers',
+    'operation-removed DELETE /v1/books/{item_id}: writers',
+  ])
+  assert.equal(compare(open, narrower).map(summaryOf), ['field-removed BookUpdate.subtitle: writers'])
+})
+
 test('an object that no longer allows other properties breaks writers', () => {
   const closed = edited(before, ['components', 'schemas', 'BookCreate', 'additionalProperties'], true)
   assert.equal(compare(closed, before).map(summaryOf), ['closed BookCreate: writers'])

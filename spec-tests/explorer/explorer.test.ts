@@ -81,7 +81,7 @@ test('pages load files of this host only, and no inline script or style', async 
 test('the files of the pages are small, immutable, and the only ones', async () => {
   let bytes = 0
   const [, folder = ''] = /href="(\/explore\/assets\/[0-9a-f]{12})\/explorer\.css"/.exec(await page('/')) ?? []
-  for (const name of ['explorer.css', 'explorer.js', 'navigate.js', 'combobox.js', 'create.js', 'icon.svg']) {
+  for (const name of ['explorer.css', 'explorer.js', 'navigate.js', 'combobox.js', 'form.js', 'icon.svg']) {
     const { status, headers } = await send(`${folder}/${name}`, { headers: { 'accept-encoding': 'br' } })
     assert.is(status, 200, name)
     assert.is(headers['cache-control'], 'public, max-age=31536000, immutable')
@@ -230,6 +230,7 @@ test('errors are pages with the message of the API', async () => {
     ['/explore/employees?limit=0', 422, /limit: Input should be greater/],
     ['/explore/employees/new', 404, /There is nothing/],
     ['/explore/employees/7/8', 404, /There is nothing/],
+    ['/explore/employees/7/edit', 404, /There is nothing/],
     ['/explore/jobs?dept_id=999999999999999999999', 200, /0 job openings/],
   ] as const) {
     const { status: got, headers, text: html } = await send(path)
@@ -256,6 +257,7 @@ test('without a token, there is no form and no link to one', async () => {
   assert.match(form, /Writes are disabled/)
   assert.not.match(form, /<form id="create"/)
   assert.not.match((await readOnly.send('/explore/leave')).text, /\/new"/)
+  assert.not.match((await readOnly.send('/explore/leave/1')).text, /\/(?:edit|delete)"/)
 })
 
 test('EXPLORER=false: the root redirects to the docs, and there are no pages and no link to them', async () => {

@@ -1,9 +1,11 @@
 /** Changes of whole tables, and of tables that others use: former tables and columns, references, views and columns of other programs. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import type { OnDelete } from '../../engine/descriptor/fields.js'
 import { integer, text, timestamp } from '../../engine/descriptor/index.js'
 import type { Registry, Resource, RowValues } from '../../engine/descriptor/registry.js'
 import { type Difference, describeDifference } from '../../engine/storage/migration/difference.js'
+import { changesOf } from '../../engine/storage/migration/migrationPlan.js'
 import { planStorage } from '../../engine/storage/open.js'
 import { freshUrl, server, sharedDatabase } from '../support/database.js'
 import { insertion } from '../support/insertion.js'
@@ -227,6 +229,37 @@ for (const [name, [before, after], members, message] of ruled) {
     await storage.close()
   })
 }
+
+test('onDelete: a start changes what a delete does, and other changes keep it', async () => {
+  const url = await freshUrl()
+  const version = (onDelete: OnDelete, required: string[] = []) =>
+    registryOf({ fields: { name: text(), team_id: integer({ references: 'teams', onDelete }) }, required })
+  const steps: readonly (readonly [registry: Registry, changes: string[], after: unknown])[] = [
+    [version('restrict'), [], 'referenced'],
+    [version('cascade'), ['members: a delete in teams deletes the rows whose team_id references it'], []],
+    [version('cascade', ['name']), ['members: name becomes required'], []],
+    [version('set null'), ['members: name may be null', 'members: a delete in teams sets team_id to null'], [null]],
+    [version('restrict'), ['members: a delete in teams is refused while team_id references the row'], 'referenced'],
+  ]
+  await prepare(steps[0]?.[0] as Registry, url, {})
+  for (const [registry, changes, after] of steps) {
+    assert.equal(changesOf(await planStorage(registry, url, 5_000)), changes)
+    const storage = await open(registry, url)
+    const [teams, members] = registry as [Resource, Resource]
+    for (const { id } of await storage.rows(members, undefined, 10))
+      await storage.table(members).write({ kind: 'delete', id: Number(id) })
+    const id = steps.findIndex(([one]) => one === registry) + 1
+    await storage.fill([
+      { resource: teams, rows: [{ id, name: 'Red' }] },
+      { resource: members, rows: [{ name: 'Ana', team_id: id }] },
+    ])
+    const outcome = await storage.table(teams).write({ kind: 'delete', id })
+    const left = (await servedRows(storage, members)).map((row) => row['team_id'])
+    assert.equal('referencing' in outcome ? 'referenced' : left, after)
+    await storage.close()
+    assert.equal((await planStorage(registry, url, 5_000)).steps, [])
+  }
+})
 
 test('everything that prevents a start is reported at once', async () => {
   const url = await freshUrl()

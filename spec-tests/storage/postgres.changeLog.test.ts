@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { Client } from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'

@@ -12,6 +12,8 @@ const descriptors = {
     table: 'sink_basins',
     fields: { title: text(), serial: integer({ unique: true, filter: true }) },
     required: ['title', 'serial'],
+    update: true,
+    delete: true,
   },
   'sink-bowls': {
     name: 'Sink bowl',
@@ -25,6 +27,8 @@ const descriptors = {
       place: text({ unique: ['code', 'basin_id'], filter: true, example: 'left' }),
     },
     required: ['basin_id', 'other_basin_id', 'number', 'code', 'place'],
+    update: true,
+    delete: true,
   },
   'sink-clocks': {
     name: 'Sink clock',
@@ -37,10 +41,12 @@ const descriptors = {
       counted: integer({ default: () => 7, filter: true }),
       weighed: number({ default: () => 0.5 }),
       stamped: text({ managed: now, filter: true }),
-      day: text({ managed: today }),
+      day: text({ managed: today, onUpdate: today }),
+      changed: timestamp({ managed: now, onUpdate: now }),
       serial: text({ managed: () => `serial ${count++}`, unique: true }),
     },
     required: ['due', 'noted', 'counted', 'stamped', 'serial'],
+    update: ['due', 'unique_day', 'weighed'],
   },
   'sink-constants': {
     name: 'Sink constant',
@@ -54,6 +60,8 @@ const descriptors = {
       scoped: text({ default: 'first', unique: ['basin_id'] }),
     },
     required: ['empty', 'zero', 'word', 'basin_id'],
+    update: true,
+    delete: true,
   },
   'sink-drains': {
     name: '3D drain (hidden)',
@@ -63,10 +71,12 @@ const descriptors = {
       secret: text({ redacted: true, default: 'not for clients' }),
       pin: integer({ redacted: true }),
       weight: number({ redacted: true, managed: () => 12.5 }),
-      owner_id: integer({ redacted: true, references: 'sink-basins' }),
+      owner_id: integer({ redacted: true, references: 'sink-basins', onDelete: 'set null' }),
       shown: text({ filter: true }),
     },
     required: [],
+    update: true,
+    delete: true,
   },
   'sink-managed': {
     name: 'Sink managed',
@@ -76,9 +86,10 @@ const descriptors = {
       created: text({ managed: now }),
       number: number({ managed: () => 1.5 }),
       later: text({ managed: true, filter: true, unique: true }),
-      basin_id: integer({ managed: true, references: 'sink-basins' }),
+      basin_id: integer({ managed: true, references: 'sink-basins', onDelete: 'set null' }),
     },
     required: ['created', 'number'],
+    delete: true,
   },
   'sink-names': {
     name: 'Sink name',
@@ -96,6 +107,7 @@ const descriptors = {
       ...Object.fromEntries(['block', 'total', 'version'].map((name) => [name, number()])),
     },
     required: ['a'],
+    update: true,
   },
   'sink-numbers': {
     name: 'Sink number',
@@ -106,17 +118,21 @@ const descriptors = {
       c: number({ default: 1e-7, example: 2.5, sort: true, range: true }),
     },
     required: ['a'],
+    update: true,
+    delete: true,
   },
   'sink-pipes': {
     name: 'Sink pipe',
     table: 'sink_pipes',
     fields: {
       title: text({ format: 'date' }),
-      parent_id: integer({ references: 'sink-pipes', filter: true }),
+      parent_id: integer({ references: 'sink-pipes', onDelete: 'cascade', filter: true }),
       twin_id: integer({ references: 'sink-pipes', unique: true }),
-      valve_id: integer({ references: 'sink-valves' }),
+      valve_id: integer({ references: 'sink-valves', onDelete: 'set null' }),
     },
     required: ['title'],
+    update: true,
+    delete: true,
   },
   'sink-roots': {
     name: 'Sink root',
@@ -133,12 +149,14 @@ const descriptors = {
     name: 'Sink valve',
     table: 'found',
     fields: {
-      pipe_id: integer({ references: 'sink-pipes', filter: true, unique: ['side'] }),
+      pipe_id: integer({ references: 'sink-pipes', onDelete: 'cascade', filter: true, unique: ['side'] }),
       side: text({ filter: true, default: 'left' }),
       [`long_${'name_'.repeat(11)}`]: text({ filter: true, unique: true }),
       [`long_${'name_'.repeat(10)}b`]: integer({ filter: true, unique: true }),
     },
     required: ['pipe_id'],
+    update: true,
+    delete: true,
   },
   'sink-kinds': {
     name: 'Sink kind',
@@ -199,6 +217,8 @@ const descriptors = {
       }),
     },
     required: ['text', 'integer', 'number', 'number_text', 'first'],
+    update: true,
+    delete: true,
   },
 } satisfies Record<string, Partial<Descriptor>>
 

@@ -163,7 +163,7 @@ const compareColumn = async (
   shape: ColumnShape,
 ): Promise<ColumnShape> => {
   const { database, registry, rows, differences } = comparison
-  const { name, kind, required, references, redacted } = field
+  const { name, kind, required, references, redacted, onDelete = 'restrict' } = field
   if (column.kind === undefined) {
     const message = `the column is of type ${column.type || 'none'}, which no field can store.`
     differences.add(message, 'Change the type of the column, or remove the field.', name)
@@ -184,7 +184,7 @@ const compareColumn = async (
   const target = present && present.name === shape.target ? shape.target : wanted
   if (target !== undefined && target !== shape.target)
     await compareTarget(comparison, field, column, shape.target, target)
-  return { ...typed, isNotNull: required, target, fill }
+  return { ...typed, isNotNull: required, target, onDelete, fill }
 }
 
 /** Compares a field that has no column; returns the field whose column can be added, if it can. */

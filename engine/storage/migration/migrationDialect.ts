@@ -1,5 +1,5 @@
 /** What a database provides for migrations: reading its catalogue, and the SQL of each change. */
-import type { Resource, RowValues } from '../../descriptor/registry.js'
+import type { Registry, Resource, RowValues } from '../../descriptor/registry.js'
 import type { DerivedObject, ObjectName, SchemaDialect } from '../schema.js'
 import type { CatalogueTable, TableShape } from './catalogue.js'
 import type { Difference } from './difference.js'
@@ -85,7 +85,7 @@ export interface MigrationDialect extends SchemaDialect {
   readonly ownTables: Readonly<Record<string, OwnTable>>
   /** The steps for the engine's own functions, if the database has any. */
   functionSteps?(): Promise<Step[]>
-  derivedObjects(resource: Resource): DerivedObjects
+  derivedObjects(resource: Resource, registry: Registry): DerivedObjects
   /** Reads the catalogue of a table. */
   existingObjects(resource: Resource): Promise<ExistingObjects>
   drop(resource: Resource, object: ObjectName): string

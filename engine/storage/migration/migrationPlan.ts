@@ -51,7 +51,7 @@ const dropOrder = ['trigger', 'index', 'table']
 
 /** Drops what is derived from a table, including objects of earlier descriptors. */
 const dropDerived = async (database: MigrationDialect, resource: Resource): Promise<string[]> => {
-  const { indexes, bookkeeping } = database.derivedObjects(resource)
+  const { indexes, bookkeeping } = database.derivedObjects(resource, [])
   const { names } = await database.existingObjects(resource)
   const drops = dropOrder.flatMap((type) =>
     [...names, ...indexes, ...bookkeeping]
@@ -69,9 +69,14 @@ export const recountSteps = async (database: MigrationDialect, resource: Resourc
 }
 
 /** The steps for the derived objects of a resource whose table exists or, if `isNew`, is created first. */
-const derivedSteps = async (database: MigrationDialect, resource: Resource, isNew: boolean): Promise<Step[]> => {
+const derivedSteps = async (
+  database: MigrationDialect,
+  registry: Registry,
+  resource: Resource,
+  isNew: boolean,
+): Promise<Step[]> => {
   const { table } = resource
-  const { indexes, bookkeeping } = database.derivedObjects(resource)
+  const { indexes, bookkeeping } = database.derivedObjects(resource, registry)
   const wanted = [...indexes, ...bookkeeping]
   const { names, isCurrent } = await database.existingObjects(resource)
   const obsolete = names.filter(({ type, name }) => !wanted.some((one) => one.type === type && one.name === name))
@@ -107,7 +112,7 @@ const planForeignKeys = (
 const planNew = async (planning: Planning, resource: Resource): Promise<void> => {
   const { database, registry, steps } = planning
   const { table, fields } = resource
-  const derived = await derivedSteps(database, resource, true)
+  const derived = await derivedSteps(database, registry, resource, true)
   // One transaction, because nobody else can use the table yet.
   const sql = [...createTable(database, registry, resource), ...derived.flatMap((step) => step.sql)]
   steps.push({ table, about: `create the table ${table}`, changes: ['the table is created'], sql })
@@ -160,7 +165,7 @@ const planExisting = async (planning: Planning, resource: Resource, current: Cat
     })
   }
   // The derived objects of a rebuilt table are planned afterwards.
-  if (!isRebuilding) steps.push(...(await derivedSteps(database, resource, false)))
+  if (!isRebuilding) steps.push(...(await derivedSteps(database, registry, resource, false)))
   planForeignKeys(planning, resource, added)
 }
 

@@ -71,6 +71,7 @@ language plpgsql security definer as $$
 declare
   last bigint;
   sequence text;
+  updated text := 'registry.updated_' || tg_relid;
 begin
   if tg_table_schema <> current_schema() then
     raise insufficient_privilege using message = format('%s is not a table of the schema %I', tg_relid::regclass, current_schema());
@@ -89,7 +90,11 @@ begin
     insert into ${changesTable} (name, block, rows, state)
       select tg_table_name, ${blockOf('id')}, -count(*), ${randomState} from removed group by 2;
   elsif tg_op = 'UPDATE' then
-    insert into ${changesTable} (name, rows, state) values (tg_table_name, 0, ${randomState});
+    -- Once in a transaction: a foreign key that sets null updates its table for each deleted row, also where it finds none.
+    if current_setting(updated, true) is distinct from pg_current_xact_id()::text then
+      insert into ${changesTable} (name, rows, state) values (tg_table_name, 0, ${randomState});
+      perform set_config(updated, pg_current_xact_id()::text, true);
+    end if;
   else
     insert into ${logStatesTable} values (tg_table_name, '0', '${maxXid}', '{}', 0, 0, ${logBits}, '{}', '{}');
   end if;

@@ -237,12 +237,12 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
   const write = (statement: Prepared, values: Values | undefined, table: string, until: number) =>
     inWriteSlot(statement.name, table, until, (client, commit) => commit(() => single(client)(statement, values)))
 
-  const transaction = <T>(work: (run: Run) => Promise<T>, table: string, until: number) =>
+  const transaction = <T>(work: (run: Run) => Promise<T>, table: string, limitMs: number, until: number) =>
     inWriteSlot('transaction', table, until, async (client, commit) => {
       await client.query(begin)
       try {
         const run = inTransaction(client)
-        const result = await work((statement, values) => withTimeout(limit, run(statement, values)))
+        const result = await work((statement, values) => withTimeout(limitMs + grace, run(statement, values)))
         await commit(() => client.query('commit'))
         return result
       } catch (error) {
@@ -269,9 +269,9 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
           ),
         isRetryableWrite,
       ),
-    /** Runs several statements in one transaction. */
-    transaction: <T>(work: (run: Run) => Promise<T>, table = ''): Promise<T> =>
-      withRetries((until) => transaction(work, table, until), isRetryableWrite),
+    /** Runs several statements in one transaction; each may take `limitMs`, if it is more than that of others. */
+    transaction: <T>(work: (run: Run) => Promise<T>, table = '', limitMs = statementMs): Promise<T> =>
+      withRetries((until) => transaction(work, table, limitMs, until), isRetryableWrite),
     stats: (): PoolStats[] => [
       poolStats('requests', pool, slots.waiting() + pool.waitingCount),
       poolStats('checks', checks, checks.waitingCount),

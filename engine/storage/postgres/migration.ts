@@ -110,7 +110,7 @@ export const migrationDialect = (
           return { table: name, about: `create the function ${name}`, sql: [sql, remembered] }
         })
     },
-    derivedObjects: (resource) => derivedObjects(resource, trigrams),
+    derivedObjects: (resource, registry) => derivedObjects(resource, registry, trigrams),
     async existingObjects({ table }) {
       const objects = await execute<ObjectName & { comment: string | null; isUsed: boolean }>(objectsSql, [
         quoted(table),
@@ -155,7 +155,7 @@ export const migrationDialect = (
       }
     },
     async bookkeepingSteps(resource, rows) {
-      const [table, { bookkeeping }] = [quoted(resource.table), derivedObjects(resource, trigrams)]
+      const [table, { bookkeeping }] = [quoted(resource.table), derivedObjects(resource, [], trigrams)]
       const triggers = bookkeeping.filter(({ type }) => type === 'trigger')
       const batches = await splitIntoBatches(execute, table, fillBatch, rows)
       return [

@@ -3,7 +3,7 @@
  * with the searched text, the indexes, and the triggers that compute the text and record every change.
  */
 import { type Kind, kindOf, servedValue } from '../../descriptor/kinds.js'
-import { type Field, type Resource, searchedFields } from '../../descriptor/registry.js'
+import { type Field, type Registry, type Resource, searchedFields } from '../../descriptor/registry.js'
 import { keysTable, ownKeys } from '../keys.js'
 import type { DerivedObjects, OwnTable } from '../migration/migrationDialect.js'
 import { orderKey } from '../order.js'
@@ -108,8 +108,8 @@ const searchedObjects = (resource: Resource): DerivedObject[] => {
 const gin = { storageEngineIndexType: 'gin' as never }
 
 /** The indexes of a resource; `trigrams` is the operator class for searches, if the extension is installed. */
-const allIndexes = (resource: Resource, trigrams: string | undefined): DerivedObject[] => {
-  const own = indexesOf(schemaDialect, resource)
+const allIndexes = (resource: Resource, registry: Registry, trigrams: string | undefined): DerivedObject[] => {
+  const own = indexesOf(schemaDialect, resource, registry)
   if (trigrams === undefined) return own
   const name = objectName(resource, 'search')
   const column = knex.raw(`${searchedColumn} ${trigrams}`) as unknown as string
@@ -136,7 +136,11 @@ const triggersOf = (resource: Resource): DerivedObject[] => {
 }
 
 /** Every object derived from a table. */
-export const derivedObjects = (resource: Resource, trigrams: string | undefined): DerivedObjects => ({
-  indexes: allIndexes(resource, trigrams),
+export const derivedObjects = (
+  resource: Resource,
+  registry: Registry,
+  trigrams: string | undefined,
+): DerivedObjects => ({
+  indexes: allIndexes(resource, registry, trigrams),
   bookkeeping: [...searchedObjects(resource), ...triggersOf(resource)],
 })

@@ -10,7 +10,15 @@ import { conflictsQuery, parseConflicts, parseReferencing, referencingQuery } fr
 import { keyQueries, keysTable } from '../keys.js'
 import { fieldOf } from '../schema.js'
 import { OutcomeUnknown, type Table, Unavailable } from '../storage.js'
-import { type IdempotencyKey, type Outcome, rememberUpdates, replayed, rowTag, type Write } from '../write.js'
+import {
+  type IdempotencyKey,
+  isPrevented,
+  type Outcome,
+  rememberUpdates,
+  replayed,
+  rowTag,
+  type Write,
+} from '../write.js'
 import { askForUpkeep } from './changeLog.js'
 import type { Connections } from './connections.js'
 import { Dropped } from './errors.js'
@@ -77,8 +85,9 @@ export const writeStatements = (registry: Registry, resource: Resource) => {
         change: prepared(row.update({ id: knex.ref('id'), ...values })),
       }
     },
+    allowCascades: prepared(knex.raw(`select set_config('statement_timeout', '${cascadeMs}', true)`)),
     delete: prepared(knex(table).where('id', rowId).delete()),
-    referencing: prepared(referencingQuery(knex, registry, resource)),
+    referencing: prepared(referencingQuery(knex, registry, resource, true)),
     findKey: prepared(keys.find),
     storeKey: prepared(
       keys.store(
@@ -89,6 +98,9 @@ export const writeStatements = (registry: Registry, resource: Resource) => {
     advanceSequence: prepared(knex.raw(askForUpkeep(table))),
   }
 }
+
+/** How long a delete may take with its cascades, in milliseconds: 100,000 rows take seconds. */
+const cascadeMs = 600_000
 
 /** How often to retry a row that violates a constraint although it has no conflict. */
 const maxRetries = 2
@@ -108,6 +120,8 @@ const creationFrom = ([row]: readonly Row[], key: IdempotencyKey | undefined): O
   return { id: Number(id), body: Buffer.from(String(body)), replayed: false }
 }
 
+const referencingFrom = ([found]: readonly Row[]) => parseReferencing(found?.[0] ?? '')
+
 const keyValues = (key: IdempotencyKey | undefined) => ({ idempotencyKey: key?.key, digest: key?.digest })
 
 /** Makes the part of a table that writes rows; a write with a key is repeated for up to `limitMs` if its outcome is unknown. */
@@ -116,7 +130,7 @@ export const tableWriter = (
   registry: Registry,
   resource: Resource,
   limitMs: number,
-): Pick<Table, 'hasKey' | 'conflicts' | 'write'> => {
+): Pick<Table, 'hasKey' | 'conflicts' | 'referencing' | 'write'> => {
   const statements = writeStatements(registry, resource)
   const { table } = resource
   const update = rememberUpdates(statements.update)
@@ -124,16 +138,21 @@ export const tableWriter = (
   /** Makes a change in its transaction. */
   const change = async (run: Run, write: Exclude<Write, { kind: 'insert' }>): Promise<Outcome> => {
     const { id, ifMatch, idempotencyKey: key } = write
+    const [locked] = await run(statements.lock, { id })
+    // After the lock, which waits for another request with the same key.
     const [stored] = key ? await run(statements.findKey, keyValues(key)) : []
     if (key && stored) {
       const [digest, storedId, body] = stored
       return replayed({ digest: String(digest), id: Number(storedId), body: Buffer.from(String(body)) }, key)
     }
-    const [locked] = await run(statements.lock, { id })
     if (!locked) return { isMissing: true }
     let body = Buffer.from(String(locked[0]))
     if (ifMatch && !ifMatch.includes(rowTag(body))) return { current: body }
     if (write.kind === 'delete') {
+      // Before the cascades, which would be made and undone.
+      const found = referencingFrom(await run(statements.referencing, { id }))
+      if (isPrevented(found)) return { referencing: found }
+      await run(statements.allowCascades)
       await run(statements.delete, { id })
       body = Buffer.alloc(0)
     } else {
@@ -156,14 +175,15 @@ export const tableWriter = (
     const statement: Prepared = key ? statements.createWithKey : statements.create
     for (let left = maxRetries; ; left--) {
       try {
-        if (write.kind !== 'insert') return await connections.transaction((run) => change(run, write), table)
+        if (write.kind !== 'insert') {
+          const timeLimit = write.kind === 'delete' ? cascadeMs : undefined
+          return await connections.transaction((run) => change(run, write), table, timeLimit)
+        }
         return creationFrom(await connections.write(statement, { ...write.values, ...keyValues(key) }, table), key)
       } catch (error) {
         if (!isViolation(error)) throw error
-        if (write.kind === 'delete' && error.table !== keysTable) {
-          const [found] = await connections.read(statements.referencing, { id: write.id }, { table })
-          return { referencing: parseReferencing(found?.[0] ?? '') }
-        }
+        // Tables of other programs may reference the row too.
+        if (left === 0 && write.kind === 'delete' && error.table !== keysTable) return { referencing: [] }
         if (left === 0) throw error
         // Another client has just stored the key, or has stored or deleted what the row conflicts with: the next attempt finds it.
         if (error.table === keysTable || write.kind !== 'insert') continue
@@ -198,6 +218,9 @@ export const tableWriter = (
       const { conflicts } = id === undefined ? statements : update(Object.keys(values), [])
       const [found] = await connections.read(conflicts, { ...values, id }, { table })
       return parseConflicts(found?.[0] ?? '')
+    },
+    async referencing(id) {
+      return referencingFrom(await connections.read(statements.referencing, { id }, { table }))
     },
     write: (write) => (write.idempotencyKey ? makeOnce(write) : make(write)),
   }

@@ -1,7 +1,7 @@
 /** Reads the catalogue of SQLite. */
 import type { Database } from 'better-sqlite3'
 import { type Kind, kindNames } from '../../descriptor/kinds.js'
-import type { CatalogueTable } from '../migration/catalogue.js'
+import { type CatalogueTable, onDeleteFrom } from '../migration/catalogue.js'
 import { countsTable, quoted } from '../schema.js'
 import { columnOf, jsonIndex, jsonValue } from './schema.js'
 
@@ -102,7 +102,11 @@ export const readCatalogue = (database: Database, name: string): CatalogueTable 
   const columns = database.pragma(`table_xinfo(${quoted(name)})`) as TableInfo[]
   const unservableAs = unservable(database, name)
   if (columns.length === 0 && unservableAs === undefined) return undefined
-  const keys = database.pragma(`foreign_key_list(${quoted(name)})`) as { from: string; table: string }[]
+  const keys = database.pragma(`foreign_key_list(${quoted(name)})`) as {
+    from: string
+    table: string
+    on_delete: string
+  }[]
   const json = storedSql(database, jsonIndex({ table: name }))
   /** The kind as which the index has the values of the column; that of its type if it has not. */
   const lastKind = (column: string, type: string): Kind | undefined =>
@@ -130,7 +134,12 @@ export const readCatalogue = (database: Database, name: string): CatalogueTable 
       /^integer$/i.test(primaryKey[0].type),
     unique: uniqueIndexes(database, name),
     assignsIds: true,
-    foreignKeys: keys.map(({ from, table }) => ({ name: '', column: from, target: table })),
+    foreignKeys: keys.map(({ from, table, on_delete: action }) => ({
+      name: '',
+      column: from,
+      target: table,
+      onDelete: onDeleteFrom(action),
+    })),
     otherConstraints: otherConstraints(database, name),
   }
 }

@@ -2,6 +2,7 @@
 import type { Database } from 'better-sqlite3'
 import { isById, type ListQuery, type Position } from '../../descriptor/listQuery.js'
 import { operatorOf } from '../../descriptor/operators.js'
+import { parseReferencing } from '../conflicts.js'
 import { maxValueBytes, maxValues } from '../dialect.js'
 import { partsAfter } from '../order.js'
 import {
@@ -18,6 +19,7 @@ import type { Plan } from '../plan.js'
 import { quoted } from '../schema.js'
 import type { ValueCounts } from '../storage.js'
 import { elapsed } from '../trace.js'
+import type { Referencing } from '../write.js'
 import { type Block, pageStart, sampleBlocks, type TableState } from './blocks.js'
 import { preparer } from './prepared.js'
 import { addContains, containsSql, DeadlineExceeded, matchExpression, probeSql, trigramsOf } from './search.js'
@@ -38,6 +40,8 @@ export interface ListSql {
   /** The ids and JSON of the rows whose ids are given as a JSON array, in its order, and of those between two ids. */
   readonly rows: string
   readonly rowsBetween: string
+  /** Finds what references a row. */
+  readonly referencing: string
 }
 
 /** A page: its bytes or, for a large one, its ids; with how many milliseconds it took to read. */
@@ -329,6 +333,7 @@ const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof ad
     ids: database.transaction(nextMatches),
     valueCounts: database.transaction(countValues),
     part: (ids: BigInt64Array) => part(ids),
+    referencing: (id: number) => parseReferencing(value(sql.referencing, id) as string),
   }
 }
 
@@ -337,6 +342,7 @@ export type ListTask = { readonly resource: string } & (
   | { readonly read: 'page'; readonly plan: Plan; readonly page: ListQuery['page']; readonly maxMs?: number }
   | { readonly read: 'ids'; readonly plan: Plan; readonly after: Position | undefined }
   | { readonly read: 'part'; readonly ids: BigInt64Array }
+  | { readonly read: 'referencing'; readonly id: number }
   | { readonly read: 'valueCounts'; readonly plan: Plan; readonly fields: readonly string[]; readonly share: number }
 )
 
@@ -344,7 +350,7 @@ export type ListTask = { readonly resource: string } & (
 export const listReader = (database: Database, sql: ReadonlyMap<string, ListSql>) => {
   const lookFor = addContains(database)
   const lists = new Map([...sql].map(([resource, one]) => [resource, listsOf(database, one, lookFor)]))
-  return (task: ListTask, timeLeftMs: number): ListPage | FoundIds | Part | ValueCounts => {
+  return (task: ListTask, timeLeftMs: number): ListPage | FoundIds | Part | Referencing[] | ValueCounts => {
     const list = lists.get(task.resource) as ReturnType<typeof listsOf>
     const deadline = performance.now() + timeLeftMs
     switch (task.read) {
@@ -354,6 +360,8 @@ export const listReader = (database: Database, sql: ReadonlyMap<string, ListSql>
         return list.ids(task.plan, task.after, deadline)
       case 'part':
         return list.part(task.ids)
+      case 'referencing':
+        return list.referencing(task.id)
       case 'valueCounts':
         return list.valueCounts(task.plan, task.fields, task.share, deadline)
     }

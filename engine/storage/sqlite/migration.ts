@@ -106,8 +106,8 @@ export const migrationDialect = (database: Database): MigrationDialect => {
     countedTables: async () => countedTables(),
     claim: (table) => [`insert or replace into ${countsTable} values ('${table}', 0, '')`],
     forget: (table) => [`delete from ${countsTable} where name = '${table}'`],
-    derivedObjects: (resource) => ({
-      indexes: allIndexes(resource),
+    derivedObjects: (resource, registry) => ({
+      indexes: allIndexes(resource, registry),
       bookkeeping: bookkeepingOf(resource),
     }),
     async existingObjects({ table }) {

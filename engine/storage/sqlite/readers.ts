@@ -9,7 +9,7 @@ import { DeadlineExceeded } from './search.js'
 import type { Executor } from './worker.js'
 
 /** The reads of one resource. */
-export interface Reader extends Pick<TableDialect, 'ids' | 'part' | 'valueCounts'> {
+export interface Reader extends Pick<TableDialect, 'ids' | 'part' | 'referencing' | 'valueCounts'> {
   /** A page of a plan; `tableRows` says how many rows a scan reads. */
   page(plan: Plan, page: ListQuery['page'], tableRows: number, caller?: Caller): Promise<ListPage>
 }
@@ -67,6 +67,7 @@ export const readersOf = (quick: Executor, slow: Executor, timeoutMs: number): (
       },
       ids: (plan, after, caller) => run(slow, 'download', { read: 'ids', plan, after }, caller),
       part: (ids, caller) => run(quick, 'download', { read: 'part', ids }, caller),
+      referencing: (id) => run(slow, 'referencing', { read: 'referencing', id }),
       valueCounts: (plan, fields, share, caller) =>
         run(slow, 'counts', { read: 'valueCounts', plan, fields, share }, caller, Math.min(timeoutMs, countsMs)),
     }

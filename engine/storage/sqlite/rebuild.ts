@@ -2,26 +2,26 @@
 import type { Database } from 'better-sqlite3'
 import { type CatalogueTable, type ColumnShape, findColumn, type TableShape } from '../migration/catalogue.js'
 import type { ShapeDifference } from '../migration/migrationDialect.js'
-import { literal, quoted } from '../schema.js'
+import { literal, onDeleteSql, quoted } from '../schema.js'
 import { readDefinition } from './catalogue.js'
 
 /** No descriptor's table may begin with registry_. */
 const rebuilt = 'registry_rebuilt'
 
-const definition = ({ name, type, isNotNull, target, default: value, convertTo }: ColumnShape): string => {
+const definition = ({ name, type, isNotNull, target, onDelete, default: value, convertTo }: ColumnShape): string => {
   if (name === 'id') return `${quoted(name)} integer not null primary key autoincrement`
   const parts = [
     quoted(name),
     type,
     ...(isNotNull ? ['not null'] : []),
     ...(value === null || convertTo !== undefined ? [] : [`default (${value})`]),
-    ...(target === undefined ? [] : [`references ${quoted(target)} ("id")`]),
+    ...(target === undefined ? [] : [`references ${quoted(target)} ("id")${onDeleteSql(onDelete)}`]),
   ]
   return parts.join(' ')
 }
 
 /** Parts of a definition that the new table would not have. */
-const unusual = /\b(?:check|generated|as|collate|strict|without|deferrable|conflict|on\s+(?:delete|update)|desc)\b/i
+const unusual = /\b(?:check|generated|as|collate|strict|without|deferrable|conflict|on\s+update|set\s+default|desc)\b/i
 
 /** What another program has added to a table and the new one would lack. */
 const unusualParts = (database: Database, table: string): ShapeDifference[] => {

@@ -3,7 +3,7 @@
  * filters and uniqueness, the search index, and the table's row count and version.
  */
 import { type Kind, kindOf, servedValue } from '../../descriptor/kinds.js'
-import { type Field, type Resource, searchedFields } from '../../descriptor/registry.js'
+import { type Field, type Registry, type Resource, searchedFields } from '../../descriptor/registry.js'
 import { keysTable, ownKeys } from '../keys.js'
 import type { OwnTable } from '../migration/migrationDialect.js'
 import { orderKey } from '../order.js'
@@ -92,7 +92,7 @@ export const searchedText = (resource: Resource, of?: string): string => {
 export const isLong = (resource: Resource): string => `octet_length(${searchedText(resource)}) > ${longText}`
 
 /** The indexes of a resource. */
-export const allIndexes = (resource: Resource): DerivedObject[] => [
+export const allIndexes = (resource: Resource, registry: Registry): DerivedObject[] => [
   // A row is serialised once, when it is written; pages are read from this index alone.
   indexOf(schemaDialect, resource, jsonIndex(resource), (table) =>
     table.index(['id', knex.raw(rowJson(resource)) as unknown as string], jsonIndex(resource)),
@@ -101,7 +101,7 @@ export const allIndexes = (resource: Resource): DerivedObject[] => [
   indexOf(schemaDialect, resource, longRowsIndex(resource), (table) =>
     table.index(['id'], longRowsIndex(resource), { predicate: knex.whereRaw(isLong(resource)) }),
   ),
-  ...indexesOf(schemaDialect, resource),
+  ...indexesOf(schemaDialect, resource, registry),
 ]
 
 /** The search index and the blocks of a resource, and the triggers that maintain them, the row count and the version. */

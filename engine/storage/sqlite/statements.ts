@@ -34,6 +34,7 @@ export const statementsOf = (registry: Registry, resource: Resource) => {
   const columns = resource.fields.map((field) => field.name).filter((name) => name !== 'id')
   const longRows = `select 1 from ${table} indexed by ${longRowsIndex(resource)} where ${isLong(resource)}`
   // Without text the condition is constant, and SQLite cannot use the index.
+  const referencing = compile(referencingQuery(knex, registry, resource))
   const hasLongRows = searchedFields(resource).length > 0 ? `exists (${longRows})` : '0'
   return {
     get: compile(
@@ -55,7 +56,7 @@ export const statementsOf = (registry: Registry, resource: Resource) => {
       }
     },
     delete: compile(knex(resource.table).where('id', parameter(knex, 'id')).delete()),
-    referencing: compile(referencingQuery(knex, registry, resource)),
+    referencing,
     keys: keySql(),
     /** The page of all rows from an id on. */
     all: compile(
@@ -84,6 +85,7 @@ export const statementsOf = (registry: Registry, resource: Resource) => {
       ),
       rows: `select value as id, (select ${rowJson(resource)} ${fromIndex} where id = registry_given.value) as row from json_each(?) as registry_given`,
       rowsBetween: `${rows} where id between ? and ? order by id`,
+      referencing: referencing.sql,
     } satisfies ListSql,
   }
 }

@@ -173,6 +173,7 @@ export const sqliteTable = (resource: Resource, statements: Statements, context:
     },
     ids: (plan, after, caller) => reader.ids(withBoundValues(plan), after, caller),
     part: reader.part,
+    referencing: reader.referencing,
     valueCounts: (plan, ...rest) => reader.valueCounts(withBoundValues(plan), ...rest),
     async excerpts(ids, fields) {
       const rows = prepare(excerptSql(resource, fields)).all(`[${ids.join()}]`) as RowValues[]

@@ -1,7 +1,7 @@
 /** Writes that share a commit: each is checked and made by itself, and all become durable with one sync. */
 import type { Database } from 'better-sqlite3'
 import { parseConflicts, parseReferencing } from '../conflicts.js'
-import { type IdempotencyKey, type Outcome, replayed, rowTag, type StoredKey } from '../write.js'
+import { type IdempotencyKey, isPrevented, type Outcome, replayed, rowTag, type StoredKey } from '../write.js'
 import type { KeySql } from './keys.js'
 import { preparer } from './prepared.js'
 
@@ -20,7 +20,7 @@ export interface BoundWrite {
   readonly conflicts?: Bound
   /** Inserts, updates or deletes the row. */
   readonly change: Bound
-  /** Finds what prevents a delete. */
+  /** Finds what a delete concerns. */
   readonly referencing?: Bound
   /** Reads a row by its id, as a version and a body. */
   readonly read: string
@@ -65,6 +65,9 @@ export const writer = (database: Database, checkFile: () => void): ((writes: rea
       if (current === null) return { isMissing: true }
       if (ifMatch && !ifMatch.includes(rowTag(current))) return { current }
     }
+    // Before the cascades of a delete, which would be made and undone.
+    const referenced = referencing ? parseReferencing(found(referencing)) : []
+    if (isPrevented(referenced)) return { referencing: referenced }
     const conflicting = conflicts ? found(conflicts) : ''
     if (conflicting !== '') return { conflicts: parseConflicts(conflicting) }
     const { lastInsertRowid } = prepare(change.sql).run(change.values)
@@ -82,7 +85,8 @@ export const writer = (database: Database, checkFile: () => void): ((writes: rea
     } catch (error) {
       // An error such as a full disk ends the whole transaction.
       if (!database.inTransaction) throw error
-      if (write.referencing && isReferenced(error)) return { referencing: parseReferencing(found(write.referencing)) }
+      // Tables of other programs may reference the row too.
+      if (write.referencing && isReferenced(error)) return { referencing: [] }
       const { message, code } = error as Error & { code?: string }
       return { error: { message, code } }
     }
