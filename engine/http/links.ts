@@ -24,11 +24,16 @@ const withoutPlace = (querystring: string): string => {
   return parameters.toString()
 }
 
+/** Clients and proxies refuse long headers: a longer query has no link to its first page, or none at all. */
+const [maxRepeatedTwice, maxRepeated] = [1_000, 6_000]
+
 /** Sets the header on a page that is not the only one. The paths have no host: a proxy may have another. */
 export const setLinks = (ctx: AppContext, resource: Resource, query: ListQuery, next: Position | undefined): void => {
   if (!next && query.page.offset === 0n) return
   const rest = withoutPlace(ctx.querystring)
-  const first = `<${ctx.path}${rest && `?${rest}`}>; rel="first"`
-  const after = next && `<${ctx.path}?${rest && `${rest}&`}after=${cursorOf(resource, query, next)}>; rel="next"`
-  ctx.set('Link', after ? `${after}, ${first}` : first)
+  if (rest.length > maxRepeated) return
+  const links: string[] = []
+  if (next) links.push(`<${ctx.path}?${rest && `${rest}&`}after=${cursorOf(resource, query, next)}>; rel="next"`)
+  if (rest.length <= maxRepeatedTwice) links.push(`<${ctx.path}${rest && `?${rest}`}>; rel="first"`)
+  if (links.length > 0) ctx.set('Link', links.join(', '))
 }

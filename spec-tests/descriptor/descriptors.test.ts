@@ -69,7 +69,7 @@ const cases: [about: string, exported: unknown, ...messages: string[]][] = [
     'field "a": unique names the unknown field "titl". Did you mean "title"?',
     'field "b": unique is an empty list; write true if it is unique in the whole table',
     'field "c": unique names the field itself; name other fields, or write true',
-    'field "d": unique and a constant default contradict each other: a second row with the default would be refused; remove one of the two',
+    'field "d": unique and a constant default contradict each other: a second row would be refused; remove one of the two',
     'field "e": unique, but the function managed returns the same value again: a second row would be refused; remove one of the two',
   ],
   [
@@ -277,7 +277,7 @@ test('two resources with the same table or name are reported with both files', (
     'resources/things.ts: table "owner_rows" is also that of resources/owners.ts; each resource needs its own table',
   ])
   assert.equal(problemsOf({ ...valid, name: 'Owner' }), [
-    'resources/things.ts: name "Owner" is also that of resources/owners.ts; schemas and operations are named after it, so it must be unique',
+    'resources/things.ts: name "Owner" makes the schema Owner, which resources/owners.ts makes too; choose another name',
   ])
 })
 
@@ -396,7 +396,7 @@ test('names that make the name of a schema or operation twice are reported', () 
   const messages = [
     `name "leave Request" makes the schema LeaveRequest, ${made} name`,
     `name "Leave request create" makes the schema LeaveRequestCreate, ${made} name`,
-    'name "Leave requests" is the plural of resources/a.ts, and getLeaveRequests would look like its list; choose another name',
+    'name "Leave requests" is the plural of resources/a.ts; choose another name',
     `plural "Leave-requests" makes the operation listLeaveRequests, ${made} plural`,
     'plural "Leave request" is the name of resources/a.ts; choose another plural',
     'name "Pagination meta" makes the schema PaginationMeta, which every service has; choose another name',

@@ -335,6 +335,14 @@ test('Link repeats the query and leads back to the first page', async () => {
   )
 })
 
+test('a long query is not repeated in a header', async () => {
+  const link = async (length: number) => (await get(`/v1/events?limit=1&x=${'x'.repeat(length)}`)).headers['link']
+  assert.match(String(await link(980)), /rel="next".*rel="first"/)
+  assert.not.match(String(await link(5_000)), /rel="first"/)
+  assert.match(String(await link(5_000)), /rel="next"/)
+  assert.is(await link(7_000), undefined)
+})
+
 test('rows that come and go do not make a page skip or repeat a row that stays', async () => {
   const body = (values: object) => ({
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },

@@ -27,7 +27,13 @@ test('the index has a path with and without a slash, and lists every resource', 
   assert.equal(body, (await get('/')).body)
   assert.equal(
     body.resources,
-    office.map(({ name, path, create }) => ({ name, path: `/api/v1/${path}`, create })),
+    office.map(({ name, path, create, update, delete: canDelete }) => ({
+      name,
+      path: `/api/v1/${path}`,
+      create,
+      ...(update && { update: true }),
+      ...(canDelete && { delete: true }),
+    })),
   )
   for (const link of [body.openapi, body.swagger, body.docs, body.health]) assert.is((await send(link)).status, 200)
 })
