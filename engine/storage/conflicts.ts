@@ -3,7 +3,7 @@ import type { Knex } from 'knex'
 import { type Field, type Reference, type Registry, type Resource, referencesTo } from '../descriptor/registry.js'
 import { parameter } from './bindings.js'
 import { quoted, tableNameOf } from './schema.js'
-import type { Conflict, Referencing } from './write.js'
+import type { Conflict } from './write.js'
 
 /** How a dialect compares values. */
 interface Comparison {
@@ -99,6 +99,3 @@ export const referencingQuery = (
     .withRecursive('_deleted', ['resource', 'id'], knex.raw(all, [parameter(knex, 'id', 'bigint')]))
     .select(knex.raw(`concat_ws(',', ${['null', ...counts].join(', ')}) as referencing`))
 }
-
-/** What the query has returned. */
-export const parseReferencing = (found: string): Referencing[] => JSON.parse(`[${found}]`) as Referencing[]

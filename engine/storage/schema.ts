@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto'
 import type { Knex } from 'knex'
 import type { OnDelete } from '../descriptor/fields.js'
-import type { Column, Kind } from '../descriptor/kinds.js'
+import { type Column, type Kind, kindOf } from '../descriptor/kinds.js'
+import { keyLength } from '../descriptor/listQuery.js'
 import { type Field, type GivenValue, orderedFields, type Registry, type Resource } from '../descriptor/registry.js'
 import type { StoredRow } from './storage.js'
 
@@ -52,6 +53,13 @@ export const boundValue = ({ bind }: Pick<Column, 'bind'>, value: unknown): unkn
 /** The value that a driver has returned. */
 export const readValue = ({ read }: Column, stored: unknown): StoredRow[string] =>
   (read && stored !== null ? read(stored as never) : stored) as StoredRow[string]
+
+/** What a field is ordered and compared by: its value as a response shows it, of a text the beginning. */
+export const orderKey = (kind: Kind, { isValue }: Column, column: string, clip: 'substr' | 'left'): string => {
+  const beginning = clip === 'left' ? `left(${column}, ${keyLength}) collate "C"` : `substr(${column}, 1, ${keyLength})`
+  const key = kindOf(kind).isText ? beginning : column
+  return isValue ? `case when ${isValue(column)} then ${key} end` : key
+}
 
 /** PostgreSQL truncates longer names, and two could become equal. */
 const maxNameLength = 63

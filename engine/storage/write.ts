@@ -84,3 +84,6 @@ export const rememberUpdates = <T extends object>(
     return statements
   }
 }
+
+/** What the query has returned. */
+export const parseReferencing = (found: string): Referencing[] => JSON.parse(`[${found}]`) as Referencing[]

@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { Knex } from 'knex'
 import { DatabaseError } from 'pg'
 import type { Registry, Resource } from '../../descriptor/registry.js'
-import { conflictsQuery, parseConflicts, parseReferencing, referencingQuery } from '../conflicts.js'
+import { conflictsQuery, parseConflicts, referencingQuery } from '../conflicts.js'
 import { keyQueries, keysTable } from '../keys.js'
 import { fieldOf } from '../schema.js'
 import { OutcomeUnknown, type Table, Unavailable } from '../storage.js'
@@ -14,6 +14,7 @@ import {
   type IdempotencyKey,
   isPrevented,
   type Outcome,
+  parseReferencing,
   rememberUpdates,
   replayed,
   rowTag,

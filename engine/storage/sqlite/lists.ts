@@ -2,7 +2,6 @@
 import type { Database } from 'better-sqlite3'
 import { isById, type ListQuery, type Position } from '../../descriptor/listQuery.js'
 import { operatorOf } from '../../descriptor/operators.js'
-import { parseReferencing } from '../conflicts.js'
 import { maxValueBytes, maxValues } from '../dialect.js'
 import { partsAfter } from '../order.js'
 import {
@@ -16,10 +15,9 @@ import {
   partBytes,
 } from '../parts.js'
 import type { Plan } from '../plan.js'
-import { quoted } from '../schema.js'
 import type { ValueCounts } from '../storage.js'
 import { elapsed } from '../trace.js'
-import type { Referencing } from '../write.js'
+import { parseReferencing, type Referencing } from '../write.js'
 import { type Block, pageStart, sampleBlocks, type TableState } from './blocks.js'
 import { preparer } from './prepared.js'
 import { addContains, containsSql, DeadlineExceeded, matchExpression, probeSql, trigramsOf } from './search.js'
@@ -304,7 +302,8 @@ const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof ad
   const countValues = (plan: Plan, fields: readonly string[], share: number, deadline: number): ValueCounts => {
     const { ids } = finder(plan, deadline)
     const columns = fields.map(
-      (name) => `case when octet_length(${quoted(name)}) <= ${maxValueBytes} then ${sql.columns[name]?.served} end`,
+      (name) =>
+        `case when octet_length(${sql.columns[name]?.column}) <= ${maxValueBytes} then ${sql.columns[name]?.served} end`,
     )
     const read = prepare(`select ${columns.join()} from ${sql.table} where id in (select value from json_each(?))`)
     const counts = fields.map(() => new Map<string, number>())

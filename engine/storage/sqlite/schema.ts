@@ -6,13 +6,13 @@ import { type Kind, kindOf, servedValue } from '../../descriptor/kinds.js'
 import { type Field, type Registry, type Resource, searchedFields } from '../../descriptor/registry.js'
 import { keysTable, ownKeys } from '../keys.js'
 import type { OwnTable } from '../migration/migrationDialect.js'
-import { orderKey } from '../order.js'
 import {
   countsTable,
   type DerivedObject,
   indexesOf,
   indexOf,
   objectName,
+  orderKey,
   quoted,
   type SchemaDialect,
   sqlOf,

@@ -1,7 +1,15 @@
 /** Writes that share a commit: each is checked and made by itself, and all become durable with one sync. */
 import type { Database } from 'better-sqlite3'
-import { parseConflicts, parseReferencing } from '../conflicts.js'
-import { type IdempotencyKey, isPrevented, type Outcome, replayed, rowTag, type StoredKey } from '../write.js'
+import { parseConflicts } from '../conflicts.js'
+import {
+  type IdempotencyKey,
+  isPrevented,
+  type Outcome,
+  parseReferencing,
+  replayed,
+  rowTag,
+  type StoredKey,
+} from '../write.js'
 import type { KeySql } from './keys.js'
 import { preparer } from './prepared.js'
 
