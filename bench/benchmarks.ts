@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import { endProgressLine } from '../engine/process/progress.js'
 import { spawnChild } from '../support/cleanup.js'
 import { Client } from './client.js'
-import { measureCreates } from './creates.js'
 import { measureGrowth } from './growth.js'
 import { loadGenerator } from './load.js'
 import { dataFolder, root } from './paths.js'
@@ -27,7 +26,6 @@ const log = (line: string) => {
   endProgressLine()
   console.error(line)
 }
-const token = 'benchmark-write-token'
 
 const installPeers = async (): Promise<void> => {
   if (arePeersInstalled()) return
@@ -55,7 +53,7 @@ export const runBenchmarks = async ({ postgres, rows, rounds, seconds }: Benchma
   await installPeers()
   const { name: generator, generate } = loadGenerator()
   const target = postgres ? await postgresTarget() : sqliteTarget
-  const ports = { service: 0, peers: 10, small: 20, large: 21, creates: 22 }
+  const ports = { service: 0, peers: 10, small: 20, large: 21 }
   const portOf = (server: keyof typeof ports): number => target.port + ports[server]
   const database = await target.database('reads', 30_000)
   const service = await thisService(database, portOf('service')).start()
@@ -70,19 +68,14 @@ export const runBenchmarks = async ({ postgres, rows, rounds, seconds }: Benchma
   const measured = await measure(servers, generate, { rounds, seconds }, log)
   for (const server of servers) await server.stop()
 
-  log('Creates …')
-  const creating = await thisService(await target.newDatabase(), portOf('creates'), { API_TOKEN: token }).start()
-  const creates = await measureCreates(creating, token, target.syncsInProcess)
-  await creating.stop()
-
   log(`Growth to ${rows.toLocaleString('en')} rows …`)
   const uncached = { CACHE_MB: '0' }
   const demo = thisService(await target.database('demo', 1), portOf('small'), uncached)
   const large = thisService(await target.database(`employees-${rows}`, rows), portOf('large'), uncached)
-  const growth = await measureGrowth(demo, large, rows)
+  const growths = await measureGrowth(demo, large, rows)
   await target.close()
 
-  const results = { target, generator, measured, unavailable, creates, growth: { rows, ...growth } }
+  const results = { target, generator, measured, unavailable, growth: { rows, growths } }
   const report = markdown(results)
   const page = join(root, 'docs', 'benchmarks.md')
   writeFileSync(page, withSection(readFileSync(page, 'utf8'), report))

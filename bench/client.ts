@@ -55,15 +55,4 @@ export class Client {
     for (const one of requests) durations.push(await this.duration(one))
     return median(durations)
   }
-
-  /** Requests per second of several concurrent clients. */
-  async rate(timed: TimedRequest, clients: number, count: number): Promise<number> {
-    let left = count
-    const start = performance.now()
-    const client = async () => {
-      while (left-- > 0) await this.duration(timed)
-    }
-    await Promise.all(Array.from({ length: clients }, client))
-    return (count * 1000) / (performance.now() - start)
-  }
 }

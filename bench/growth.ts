@@ -1,7 +1,5 @@
 /** Measures how the latency of each kind of request grows from the demo data to a large table. */
-import { readFileSync } from 'node:fs'
 import { progressBar } from '../engine/process/progress.js'
-import { p99 } from '../support/statistics.js'
 import { Client, type TimedRequest } from './client.js'
 import type { BenchServer } from './processes.js'
 
@@ -38,37 +36,7 @@ export interface Growth {
   readonly large: number
 }
 
-const peakMegabytes = (pid: number): number | undefined => {
-  try {
-    return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
-  } catch {
-    return undefined
-  }
-}
-
-/** The 99th percentile of get-one while four clients search for single letters, which scans the table. */
-const p99DuringScans = async (client: Client, rows: number): Promise<number> => {
-  let stopped = false
-  const scanners = times(4, async (scanner) => {
-    for (let n = 0; !stopped; n++)
-      await client.duration(list(`q=${'abcdefghijklmnop'[(n * 4 + scanner) % 16]}&offset=${n}`))
-  })
-  const durations: number[] = []
-  const end = performance.now() + 8_000
-  while (performance.now() < end) {
-    durations.push(await client.duration({ path: `/api/v1/employees/${1 + ((durations.length * 7919) % rows)}` }))
-  }
-  stopped = true
-  await Promise.all(scanners)
-  return p99(durations)
-}
-
-/** The percentile and the peak memory are those of the large table. */
-export const measureGrowth = async (
-  small: BenchServer,
-  large: BenchServer,
-  rows: number,
-): Promise<{ growths: Growth[]; p99: number; megabytes: number | undefined }> => {
+export const measureGrowth = async (small: BenchServer, large: BenchServer, rows: number): Promise<Growth[]> => {
   const report = progressBar('growth', 2 * Object.keys(requestKinds(rows)).length, 'measurements')
   let done = 0
   report(done)
@@ -83,14 +51,10 @@ export const measureGrowth = async (
       result.set(kind, await client.latency(requests))
       report(++done)
     }
-    return { server, client, result }
+    await server.stop()
+    return result
   }
   const before = await latencies(small, demoRows)
-  await before.server.stop()
   const after = await latencies(large, rows)
-  const scanP99 = await p99DuringScans(after.client, rows)
-  const megabytes = peakMegabytes(after.server.pid)
-  await after.server.stop()
-  const growths = [...before.result].map(([kind, ms]) => ({ kind, small: ms, large: after.result.get(kind) ?? 0 }))
-  return { growths, p99: scanP99, megabytes }
+  return [...before].map(([kind, ms]) => ({ kind, small: ms, large: after.get(kind) ?? 0 }))
 }

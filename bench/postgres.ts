@@ -43,7 +43,6 @@ export const postgresTarget = async (): Promise<BenchTarget> => {
     notes: [
       'Every list includes its total. The peers count the table for each request, which takes most of the time of the hand-written one; this service maintains the total and the position of every offset by triggers, so that neither grows with the table. The total of a filter or a search has to be counted here too, which takes longer the more rows match: a filter counts in its index, but a search fetches every row that may contain the text, so common words are slow in a large table.',
     ],
-    syncsInProcess: false,
     port: 4200,
     async database(short, extraRows) {
       const name = `${prefix}${short.replaceAll('-', '_')}`
@@ -57,7 +56,6 @@ export const postgresTarget = async (): Promise<BenchTarget> => {
       }
       return urlOf(name)
     },
-    newDatabase: () => recreate(`${prefix}creates`),
     peers: (url, _bodies, port) => postgresPeers(url, port),
     close: stop,
   }

@@ -1,6 +1,5 @@
 /** Formats the results as Markdown and as an SVG chart. */
 import { cpus, release, totalmem } from 'node:os'
-import type { CreateRates } from './creates.js'
 import type { Growth } from './growth.js'
 import type { BenchTarget } from './target.js'
 import { kinds, type Measured } from './throughput.js'
@@ -11,15 +10,7 @@ export interface Results {
   readonly measured: readonly Measured[]
   /** The peers that could not run. */
   readonly unavailable: readonly { readonly name: string; readonly reason: string }[]
-  readonly creates: readonly CreateRates[]
-  readonly growth:
-    | {
-        readonly rows: number
-        readonly growths: readonly Growth[]
-        readonly p99: number
-        readonly megabytes: number | undefined
-      }
-    | undefined
+  readonly growth: { readonly rows: number; readonly growths: readonly Growth[] }
 }
 
 const rounded = (value: number): string => Math.round(value).toLocaleString('en')
@@ -51,7 +42,7 @@ const machine = (): string => {
 
 /** The section of one database system in docs/benchmarks.md. */
 export const markdown = (results: Results): string => {
-  const { target, generator, unavailable, creates, growth } = results
+  const { target, generator, unavailable, growth } = results
   const parts = [
     `## ${target.system}`,
     `![Requests per second](${target.chartName}.svg)`,
@@ -59,35 +50,14 @@ export const markdown = (results: Results): string => {
     '### Reads',
     throughputTable(results),
     ...unavailable.map(({ name, reason }) => `${name} was not measured: ${reason}.`),
-    '### Creates',
-    'A 201 is sent after its row is on disk; concurrent creates share a commit.',
+    `### Growth to ${growth.rows.toLocaleString('en')} rows`,
+    'Median latency in milliseconds for one client, with the response cache off and the data already read from disk.',
     table(
-      ['creates per second', 'one client', '64 clients', 'ratio'],
-      creates.map(({ disk, oneClient, manyClients }) => [
-        disk,
-        rounded(oneClient),
-        rounded(manyClients),
-        ratio(manyClients / oneClient),
-      ]),
+      ['', 'demo data', `${growth.rows.toLocaleString('en')} rows`, 'growth'],
+      growth.growths.map(({ kind, small, large }) => [kind, small.toFixed(2), large.toFixed(2), ratio(large / small)]),
     ),
+    ...target.notes,
   ]
-  if (growth) {
-    parts.push(
-      `### Growth to ${growth.rows.toLocaleString('en')} rows`,
-      'Median latency in milliseconds for one client, with the response cache off and the data already read from disk.',
-      table(
-        ['', 'demo data', `${growth.rows.toLocaleString('en')} rows`, 'growth'],
-        growth.growths.map(({ kind, small, large }) => [
-          kind,
-          small.toFixed(2),
-          large.toFixed(2),
-          ratio(large / small),
-        ]),
-      ),
-      `While four clients search all rows for single letters, the 99th percentile of get-one is ${growth.p99.toFixed(1)} ms.${growth.megabytes === undefined ? '' : ` Peak memory: ${rounded(growth.megabytes)} MB.`}`,
-    )
-  }
-  parts.push(...target.notes)
   return `${parts.join('\n\n')}\n`
 }
 

@@ -13,7 +13,6 @@ export const sqliteTarget: BenchTarget = {
   command: 'npm run bench',
   setup: 'every server on the same database file',
   notes: [],
-  syncsInProcess: true,
   port: 4100,
   async database(name, extraRows) {
     const path = pathOf(name)
@@ -23,11 +22,6 @@ export const sqliteTarget: BenchTarget = {
       await seed(`sqlite:${path}.new`, extraRows)
       renameSync(`${path}.new`, path)
     }
-    return `sqlite:${path}`
-  },
-  async newDatabase() {
-    const path = pathOf('creates')
-    for (const suffix of ['', '-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true })
     return `sqlite:${path}`
   },
   peers: (url, bodies, port) => sqlitePeers(url.slice('sqlite:'.length), bodies, port),

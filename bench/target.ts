@@ -17,14 +17,10 @@ export interface BenchTarget {
   readonly setup: string
   /** Remarks at the end of the report. */
   readonly notes: readonly string[]
-  /** Whether the service itself syncs to disk, so that a slow disk can be simulated. */
-  readonly syncsInProcess: boolean
   /** The first port of the servers; targets have different ones, so that they can run at the same time. */
   readonly port: number
   /** The URL of a database with the demo data and this many more employees; created once and reused by later runs. */
   database(name: string, extraRows: number): Promise<string>
-  /** The URL of a new database. */
-  newDatabase(): Promise<string>
   peers(url: string, bodies: { page: string; row: string }, port: number): BenchServer[]
   close(): Promise<void>
 }

@@ -1,7 +1,7 @@
 /** Checks the descriptors and demo rows without starting the service: `npm run check`. */
 import { inspectFolders } from '../engine/descriptor/load.js'
 import type { Registry } from '../engine/descriptor/registry.js'
-import type { Problem } from '../engine/descriptor/registryError.js'
+import type { FileError } from '../engine/descriptor/registryError.js'
 import type { Position } from '../engine/descriptor/sourceFile.js'
 import { readSettings } from '../engine/process/settings.js'
 import { describeDifference } from '../engine/storage/migration/difference.js'
@@ -34,23 +34,23 @@ const excerpt = ({ text, column, length }: Position): string => {
   return `    ${line}\n    ${before.replaceAll(/[^\t]/g, ' ')}${carets}`
 }
 
-const formatted = ({ file, message, position }: Problem): string => {
+const formatted = ({ file, message, position }: FileError): string => {
   if (!position) return `${file}: ${message}`
   return `${file}:${position.line}:${position.column}: ${message}\n${excerpt(position)}`
 }
 
-const printForPeople = (problems: readonly Problem[], resources: number): void => {
-  for (const problem of problems) console.log(`${formatted(problem)}\n`)
-  const files = new Set(problems.map(({ file }) => file)).size
-  const isGood = problems.length === 0
+const printForPeople = (errors: readonly FileError[], resources: number): void => {
+  for (const error of errors) console.log(`${formatted(error)}\n`)
+  const files = new Set(errors.map(({ file }) => file)).size
+  const isGood = errors.length === 0
   const summary = isGood
     ? `${counted(resources, 'resource')} and ${resources === 1 ? 'its' : 'their'} demo rows have no errors.`
-    : `${counted(problems.length, 'error')} in ${counted(files, 'file')}.`
+    : `${counted(errors.length, 'error')} in ${counted(files, 'file')}.`
   console.log(summary)
 }
 
-const printForMachines = (problems: readonly Problem[]): void => {
-  const rows = problems.map(({ file, message, position }) => ({
+const printForMachines = (errors: readonly FileError[]): void => {
+  const rows = errors.map(({ file, message, position }) => ({
     file,
     line: position?.line ?? null,
     column: position?.column ?? null,
@@ -60,7 +60,7 @@ const printForMachines = (problems: readonly Problem[]): void => {
 }
 
 /** What would prevent a start on the database of DATABASE_URL. */
-const databaseProblems = async (registry: Registry): Promise<Problem[]> => {
+const databaseErrors = async (registry: Registry): Promise<FileError[]> => {
   const { DATABASE_URL, POOL_WAIT_MS } = readSettings(process.env)
   const { differences } = await planStorage(registry, DATABASE_URL, POOL_WAIT_MS)
   return differences
@@ -73,12 +73,12 @@ const databaseProblems = async (registry: Registry): Promise<Problem[]> => {
 
 await runCommand(command, async ({ json, database }) => {
   const inspection = await inspectFolders(folders)
-  const isComparable = database && inspection.problems.length === 0
-  const differences = isComparable ? await databaseProblems(inspection.registry) : []
-  const problems = [...inspection.problems, ...inspection.seedProblems, ...differences].sort(
+  const isComparable = database && inspection.errors.length === 0
+  const differences = isComparable ? await databaseErrors(inspection.registry) : []
+  const errors = [...inspection.errors, ...inspection.seedErrors, ...differences].sort(
     (a, b) => a.file.localeCompare(b.file, 'en') || (a.position?.line ?? 0) - (b.position?.line ?? 0),
   )
-  if (json) printForMachines(problems)
-  else printForPeople(problems, inspection.registry.length)
-  process.exitCode = problems.length > 0 ? 1 : 0
+  if (json) printForMachines(errors)
+  else printForPeople(errors, inspection.registry.length)
+  process.exitCode = errors.length > 0 ? 1 : 0
 })

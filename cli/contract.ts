@@ -41,8 +41,8 @@ const readRecorded = (): Json => {
 
 /** The resources, without demo rows if these have errors: they may not match a changed descriptor yet. */
 const readRegistry = async (): Promise<Registry> => {
-  const { registry, problems } = await inspectFolders(folders)
-  if (problems.length > 0) throw new RegistryError(problems)
+  const { registry, errors } = await inspectFolders(folders)
+  if (errors.length > 0) throw new RegistryError(errors)
   return registry
 }
 
@@ -50,7 +50,7 @@ await runCommand(command, async ({ accept, check, json }) => {
   const registry = await readRegistry()
   const document = JSON.parse(documentsOf(product, operationsOf(registry)).openapi.toString()) as Json
   // The examples come from the demo rows.
-  const hasExamples = registry.every(({ demoProblems }) => demoProblems === undefined)
+  const hasExamples = registry.every(({ demoErrors }) => demoErrors === undefined)
   if (accept && !hasExamples) {
     throw new CommandError(
       'The examples come from the demo rows, which have errors; correct the files in seeds/ first.',

@@ -1,18 +1,18 @@
 /** Copies every row to another database: `npm run copy -- --from sqlite:PATH --to postgres://USER@HOST/NAME`. */
 import { createHash } from 'node:crypto'
+import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { loadRegistry } from '../engine/descriptor/load.js'
 import type { Registry } from '../engine/descriptor/registry.js'
-import { sqlitePath } from '../engine/process/databaseUrl.js'
+import { publicDatabaseUrl, sqlitePath } from '../engine/process/databaseUrl.js'
 import { endProgressLine, progressBar, stepProgress } from '../engine/process/progress.js'
 import { readSettings, type Settings, SettingsError } from '../engine/process/settings.js'
 import { copiedKeys } from '../engine/storage/keys.js'
-import { openStorage } from '../engine/storage/open.js'
+import { openStorage, storageTables } from '../engine/storage/open.js'
 import type { StorageOptions } from '../engine/storage/options.js'
 import { type Batch, type CopiedTable, hasRows, type Storage, type StoredRow } from '../engine/storage/storage.js'
 import { folders } from '../product.js'
 import { CommandError, runCommand, text, UsageError, warnUser } from '../support/options.js'
-import { checkSource } from './copySource.js'
 
 const batchSize = 5_000
 
@@ -39,6 +39,22 @@ const settingsFor = (option: string, url: string): Settings => {
     throw new UsageError(error.message.replace(/^DATABASE_URL/m, `--${option}`))
   }
   throw new UsageError(`--${option} is sqlite::memory:, which is empty before and after the copy; use a file.`)
+}
+
+/** Throws if the source does not exist or has none of the tables; reads only, because opening a database creates what it lacks. */
+const checkSource = async (registry: Registry, url: string, waitMs: number): Promise<void> => {
+  const path = sqlitePath(url)
+  const file = path === undefined ? undefined : statSync(path, { throwIfNoEntry: false })
+  const reason = path === undefined ? '' : file ? file.size === 0 && 'that file is empty' : 'there is no such file'
+  if (reason) throw new CommandError(`--from is ${publicDatabaseUrl(url)}, but ${reason}.`)
+  const found = await storageTables(url, waitMs).catch((error: Error) => {
+    throw new CommandError(`--from is ${publicDatabaseUrl(url)}, which cannot be read: ${error.message}`)
+  })
+  if (registry.every(({ table }) => !found.some(({ name }) => name === table))) {
+    throw new CommandError(
+      `--from is ${publicDatabaseUrl(url)}, but it has none of the tables that the descriptors name.`,
+    )
+  }
 }
 
 /** All rows are copied in one transaction, which waits for the other database to read them. */
@@ -112,6 +128,7 @@ const copy = async (registry: Registry, from: Storage, to: Storage): Promise<voi
   for (const table of tables) {
     if (await hasRows(to, table)) throw new CommandError('--to already has rows; use an empty database.')
   }
+  if ((await totalOf(from)) === 0) throw new CommandError('--from has no rows; there is nothing to copy.')
   await to.fill(readAll(from, tables))
   const total = 2 * (await totalOf(to))
   const report = progressBar('compare', total, 'rows')
@@ -143,7 +160,7 @@ await runCommand(command, async ({ from: source, to: target }) => {
   if (identity(source) === identity(target)) throw new UsageError('--from and --to are the same database.')
   const registry = await loadRegistry(folders)
   // Before anything is opened, which would create tables in both databases.
-  await checkSource(registry, source, options)
+  await checkSource(registry, source, options.pool.waitMs)
   const from = await openStorage(registry, source, options)
   try {
     const to = await openStorage(registry, target, options)

@@ -22,6 +22,8 @@ const command = {
   moreArguments: { name: 'FIELD', about: 'its fields; see below' },
   options: {
     create: flag('clients with the write token may create rows'),
+    update: flag('they may change rows'),
+    delete: flag('they may delete rows'),
     name: optionalText('singular name', 'TEXT', 'derived from PATH'),
     plural: optionalText('plural name', 'TEXT', 'derived from the name'),
     area: optionalText('group in the documents', 'TEXT', 'that of the first referenced resource'),
@@ -46,41 +48,46 @@ const nextSteps = (path: string, hasRows: boolean): string => {
   return ['Next:', ...steps.map(([step = '', about]) => `  ${step.padEnd(width)}  ${about}`)].join('\n')
 }
 
-await runCommand(command, async ({ create, area, about, rows: wanted, ...names }, argument, fields) => {
-  const path = argument as string
-  // The first resource of a project is written into an empty folder.
-  const isFirst =
-    !existsSync(folders.resources) || readdirSync(folders.resources).every((name) => !name.endsWith('.js'))
-  const registry = isFirst ? [] : await loadRegistry(folders)
-  checkPath(path, registry)
-  if (fields.length === 0) throw new UsageError('FIELD is missing: name at least one, such as title:text!')
-  const derived = namesOf(path)
-  const resource: NewResource = {
-    path,
-    name: names.name ?? derived.name,
-    plural: names.plural ?? (names.name === undefined ? derived.plural : undefined),
-    area: area ?? defaultArea(fields, registry),
-    about,
-    table: names.table ?? tableOf(path),
-    fields: parseFields(fields, registry, path),
-    create,
-  }
-  const files = { descriptor: `resources/${resource.path}.ts`, seeds: `seeds/${resource.path}.json` }
-  for (const name of Object.values(files)) {
-    if (existsSync(join(root, name))) throw new CommandError(`${name} already exists; nothing was written.`)
-  }
+await runCommand(
+  command,
+  async ({ create, update, delete: isDeletable, area, about, rows: wanted, ...names }, argument, fields) => {
+    const path = argument as string
+    // The first resource of a project is written into an empty folder.
+    const isFirst =
+      !existsSync(folders.resources) || readdirSync(folders.resources).every((name) => !name.endsWith('.js'))
+    const registry = isFirst ? [] : await loadRegistry(folders)
+    checkPath(path, registry)
+    if (fields.length === 0) throw new UsageError('FIELD is missing: name at least one, such as title:text!')
+    const derived = namesOf(path)
+    const resource: NewResource = {
+      path,
+      name: names.name ?? derived.name,
+      plural: names.plural ?? (names.name === undefined ? derived.plural : undefined),
+      area: area ?? defaultArea(fields, registry),
+      about,
+      table: names.table ?? tableOf(path),
+      fields: parseFields(fields, registry, path),
+      create,
+      update,
+      delete: isDeletable,
+    }
+    const files = { descriptor: `resources/${resource.path}.ts`, seeds: `seeds/${resource.path}.json` }
+    for (const name of Object.values(files)) {
+      if (existsSync(join(root, name))) throw new CommandError(`${name} already exists; nothing was written.`)
+    }
 
-  const rows = demoRows(resource, registry, wanted)
-  const descriptor = descriptorText(resource)
-  const seeds = rows.length > 0 ? seedsText(rows) : undefined
-  await verifyFiles(resource.path, descriptor, seeds, rows.length).catch((error: Error) => {
-    throw error instanceof RegistryError ? new CommandError(`Nothing was written. ${error.message}`) : error
-  })
-  writeNew([[files.descriptor, descriptor], ...(seeds === undefined ? [] : [[files.seeds, seeds] as const])])
+    const rows = demoRows(resource, registry, wanted)
+    const descriptor = descriptorText(resource)
+    const seeds = rows.length > 0 ? seedsText(rows) : undefined
+    await verifyFiles(resource.path, descriptor, seeds, rows.length).catch((error: Error) => {
+      throw error instanceof RegistryError ? new CommandError(`Nothing was written. ${error.message}`) : error
+    })
+    writeNew([[files.descriptor, descriptor], ...(seeds === undefined ? [] : [[files.seeds, seeds] as const])])
 
-  const written = seeds === undefined ? '' : ` and ${files.seeds} (${counted(rows.length, 'row')})`
-  console.log(`Wrote ${files.descriptor}${written}.`)
-  if (rows.length < wanted)
-    console.log('There are fewer demo rows than requested, because a reference has too few rows.')
-  console.log(`\n${nextSteps(resource.path, seeds !== undefined)}`)
-})
+    const written = seeds === undefined ? '' : ` and ${files.seeds} (${counted(rows.length, 'row')})`
+    console.log(`Wrote ${files.descriptor}${written}.`)
+    if (rows.length < wanted)
+      console.log('There are fewer demo rows than requested, because a reference has too few rows.')
+    console.log(`\n${nextSteps(resource.path, seeds !== undefined)}`)
+  },
+)

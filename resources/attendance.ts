@@ -8,9 +8,9 @@ export default defineResource({
   table: 'attendance',
   fields: {
     employee_id: integer({ references: 'employees', filter: true }),
-    att_date: text({ format: 'date' }),
+    att_date: text({ format: 'date', sort: true, range: true }),
     status: text({ filter: true, about: 'Present, Remote, Half day, Absent, On leave, …' }),
-    hours: number({ about: 'Hours worked.' }),
+    hours: number({ sort: true, range: true, about: 'Hours worked.' }),
   },
   required: ['att_date', 'status'],
   create: false,

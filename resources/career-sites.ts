@@ -6,7 +6,7 @@ export default defineResource({
   about: 'A public website that lists job openings.',
   table: 'career_sites',
   fields: {
-    name: text({ example: 'Graduates' }),
+    name: text({ example: 'Graduates', sort: true }),
     slug: text({ unique: true, example: 'graduates' }),
     headline: text(),
     introduction: text(),
@@ -16,7 +16,7 @@ export default defineResource({
     privacy_policy_url: text(),
     custom_domain: text({ managed: true, about: 'Configured by the operators.' }),
     is_active: integer({ default: 1, filter: true, about: '1 if the site is live, otherwise 0.' }),
-    created: text({ managed: now }),
+    created: text({ managed: now, sort: true, range: true }),
     updated: text({ managed: now }),
   },
   required: ['name', 'slug', 'brand_color', 'accent_color', 'is_active', 'created', 'updated'],

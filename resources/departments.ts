@@ -6,7 +6,7 @@ export default defineResource({
   about: 'A department, shared by all organizations of the group.',
   table: 'departments',
   fields: {
-    name: text(),
+    name: text({ sort: true }),
   },
   required: ['name'],
   create: false,

@@ -12,7 +12,7 @@ export default defineResource({
     locale: text({ default: 'en', filter: true }),
     slug: text({ unique: ['career_site_id', 'locale'], example: 'lead-data-engineer' }),
     status: text({ default: 'draft', filter: true, about: 'draft, published, paused, expired, …' }),
-    published_at: text({ format: 'timestamp' }),
+    published_at: text({ format: 'timestamp', sort: true, range: true }),
   },
   required: ['job_posting_id', 'career_site_id', 'locale', 'slug', 'status'],
   create: true,

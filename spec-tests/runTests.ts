@@ -12,8 +12,8 @@ export interface Counts {
 }
 
 const timeoutMinutes = 30
-/** A process takes up to 400 MB, with its services and browser. */
-const lanes = Math.min(availableParallelism(), 4)
+/** A process takes up to 400 MB, with its services and browser, and often waits: one more than there are cores. */
+const lanes = Math.min(availableParallelism() + 1, 4)
 
 /** Runs the files and ends the process. A file that ends without counts is one failure. */
 export const runTests = async (files: readonly string[]): Promise<never> => {

@@ -45,9 +45,6 @@ const killMoment = { maxResponses: 60, maxDelayMs: 30 }
 /** Checks take longer the more rows a file has, so that each file is used for this many rounds only. */
 const roundsPerFile = 25
 
-/** Some kills wait until the writer merges search segments, which it does when idle. */
-const idleKill = { share: 0.04, delayMs: 1_000, maxExtraMs: 300 }
-
 /** Some starts are killed. */
 const startKill = { share: 0.1, maxDelayMs: 400 }
 
@@ -109,10 +106,6 @@ export const crashTest = async ({ rounds, workers, seed, onProgress }: CrashTest
   const round = async (path: string, running: RunningService, earlier: Create[]): Promise<RunningService> => {
     const creating = startClients(running.address, clients, next, random)
     await creating.waitForResponses(random.below(killMoment.maxResponses))
-    if (random.chance(idleKill.share)) {
-      await creating.stop()
-      await setTimeout(idleKill.delayMs + random.below(idleKill.maxExtraMs))
-    }
     const killsAll = workers === 1 || random.chance(0.5)
     const pid = running.child.pid as number
     if (killsAll) {

@@ -1,6 +1,6 @@
 /** A model of the service in plain JavaScript: its rows, and the expected response to a list or a create. */
 import { kindOf, Refusal } from '../engine/descriptor/kinds.js'
-import { type Condition, possibleConditions, type Selection } from '../engine/descriptor/listQuery.js'
+import { type Condition, possibleConditions, type Selection, wholeTable } from '../engine/descriptor/listQuery.js'
 import { operators } from '../engine/descriptor/operators.js'
 import { type Resource, type RowValues, searchedFields, type Value } from '../engine/descriptor/registry.js'
 import { fold } from '../engine/storage/caseFold.js'
@@ -96,7 +96,11 @@ export class Oracle {
       else where.push({ field: field.name, operator, value })
     }
     if (rejected.length > 0) return { rejected }
-    const found = this.matching(resource, { where, search: decode(given.get('q')?.written ?? '').trim() })
+    const found = this.matching(resource, {
+      where,
+      search: decode(given.get('q')?.written ?? '').trim(),
+      order: wholeTable.order,
+    })
     const limit = given.get('limit')?.integer ?? 50n
     const offset = given.get('offset')?.integer ?? 0n
     const start = offset > BigInt(found.length) ? found.length : Number(offset)

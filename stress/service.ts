@@ -25,18 +25,6 @@ const idStep = 37
 const isRepeatable = ({ fields }: Resource): boolean =>
   !fields.some((field) => field.references && field.unique && field.required)
 
-/** Retries while the writer thread merges search segments and has the file locked. */
-const retryWhileBusy = async (action: () => Promise<void>): Promise<void> => {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await action()
-    } catch (error) {
-      if ((error as { code?: string }).code !== 'SQLITE_BUSY' || tries > 100) throw error
-      await setTimeout(100)
-    }
-  }
-}
-
 /** Creates a database with the demo rows and this many more rows in every table. */
 export const makeFile = async (path: string, extraRows: number): Promise<void> => {
   const storage = await openStorage(registry, `sqlite:${path}`, { ...storageOptions, cacheBytes: 0 })
@@ -48,7 +36,7 @@ export const makeFile = async (path: string, extraRows: number): Promise<void> =
       id: last + (n + 1) * idStep,
     })
     const rows = Array.from({ length: extraRows }, rowAt)
-    await retryWhileBusy(() => storage.fill([{ resource, rows }]))
+    await storage.fill([{ resource, rows }])
   }
   await storage.close()
 }

@@ -1,14 +1,16 @@
 /** `npm run soak`: loads the service for minutes and reports whether memory, open files, the WAL or latency grow. */
-
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { filterFields, type Resource } from '../engine/descriptor/registry.js'
 import { progressBar } from '../engine/process/progress.js'
 import { integer, runCommand } from '../support/options.js'
-import { growths, limitsText, type Sample } from './processSamples.js'
-import { seedOption } from './random.js'
+import { type Random, seededRandom, seedOption } from './random.js'
 
 const command = {
   name: 'npm run soak',
   about:
-    'Loads the service with requests of every kind for minutes and reports growth of memory, open files, WAL and latency.',
+    'Loads the service with reads and creates for minutes and reports growth of memory, open files, WAL and latency.',
   options: {
     minutes: integer('duration of the load', 10, { max: 10_000 }),
     // Enough rows for some reads to run in worker threads.
@@ -18,28 +20,98 @@ const command = {
   example: 'npm run soak -- --minutes 2',
 }
 
+const clients = 8
+const sampleIntervalMs = 10_000
+
+/** What is sampled, and the largest growth that is allowed: a factor and, for small values, an amount. */
+const limits = {
+  'RSS in MB': { factor: 1.15, amount: 10 },
+  'open files': { factor: 1, amount: 8 },
+  'WAL in MB': { factor: 1.5, amount: 4 },
+  'p99 in ms': { factor: 2, amount: 5 },
+}
+type Sample = Record<keyof typeof limits, number>
+
+const someQuery = (random: Random, resource: Resource): string => {
+  const row = random.pick(resource.demo)
+  const [filter] = filterFields(resource)
+  const text = Object.values(row).find((value) => typeof value === 'string') ?? ''
+  return random.pick([
+    `?limit=${1 + random.below(50)}&offset=${random.below(500)}`,
+    `/${row['id']}`,
+    `?q=${encodeURIComponent(String(text).slice(0, 1 + random.below(12)))}&limit=10`,
+    filter ? `?limit=10&${filter.name}=${encodeURIComponent(String(row[filter.name] ?? 1))}` : '',
+  ])
+}
+
 await runCommand(command, async ({ minutes, rows, seed }) => {
-  const { soakTest } = await import('./soakTest.js')
+  const { temporaryFolder } = await import('../support/cleanup.js')
+  const { startProcess } = await import('../support/process.js')
+  const { RawConnection } = await import('../support/rawHttp.js')
+  const { sampleBody } = await import('../support/samples.js')
+  const { median, p99 } = await import('../support/statistics.js')
+  const { creatable, environmentOf, makeFile, pathOf, read, registry, sendCreate } = await import('./service.js')
   console.log(`Seed ${seed}; --seed ${seed} repeats the requests.`)
-  const onProgress = progressBar('soak', minutes * 60, 'seconds')
-  const { samples, requests: total, errors } = await soakTest({ minutes, rows, seed, onProgress })
+  const report = progressBar('soak', minutes * 60, 'seconds')
+  const path = join(temporaryFolder('soak').path, 'soak.sqlite')
+  await makeFile(path, rows)
+  const running = await startProcess(environmentOf(path))
+  const random = seededRandom(seed)
+  const errors = new Map<string, number>()
+  let durations: number[] = []
+  let requests = 0
+  let isRunning = true
 
-  const cell = (value: number | string): string => String(value).padStart(14)
-  const line = ({ seconds, requests, rssMb, descriptors, walMb, p99 }: Sample): string =>
-    [seconds, requests, rssMb.toFixed(1), descriptors, walMb.toFixed(1), p99.toFixed(1)].map(cell).join('')
-  console.log(['seconds', 'requests', 'RSS MB', 'open files', 'WAL MB', 'p99 ms'].map(cell).join(''))
-  console.log(samples.map(line).join('\n'))
-  console.log(`${total.toLocaleString('en')} requests in ${minutes} minutes`)
-
-  let failed = false
-  for (const { name, first, last, limit, grows } of growths(samples)) {
-    failed ||= grows
-    const verdict = grows ? 'GROWS' : 'flat'
-    console.log(
-      `${name}: ${first.toFixed(1)} in the first third, ${last.toFixed(1)} in the last (limit ${limit.toFixed(1)}): ${verdict}`,
-    )
+  const client = async (): Promise<void> => {
+    const connection = new RawConnection(running.address)
+    while (isRunning && running.child.exitCode === null) {
+      const n = ++requests
+      const start = performance.now()
+      const isCreate = n % 12 === 0 && creatable.length > 0
+      const resource = random.pick(isCreate ? creatable : registry)
+      const body = JSON.stringify(sampleBody(registry, resource, 10_000_000 + n))
+      const sent = isCreate
+        ? sendCreate(connection, resource, body, `soak-${n}`)
+        : read(connection, `${pathOf(resource)}${someQuery(random, resource)}`)
+      // A unique reference can be used once.
+      const message = await sent.then(({ status }) => (status < 500 ? '' : `status ${status}`)).catch(String)
+      if (message) errors.set(message, (errors.get(message) ?? 0) + 1)
+      durations.push(performance.now() - start)
+    }
+    connection.close()
   }
-  console.log(`Limits: ${limitsText}; the first tenth of the samples is ignored.`)
+
+  const loads = Array.from({ length: clients }, client)
+  const samples: Sample[] = []
+  for (const start = performance.now(); performance.now() - start < minutes * 60_000; ) {
+    await setTimeout(sampleIntervalMs)
+    const { pid } = running.child
+    samples.push({
+      'RSS in MB': Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024,
+      'open files': readdirSync(`/proc/${pid}/fd`).length,
+      'WAL in MB': (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) / 2 ** 20,
+      'p99 in ms': p99(durations),
+    })
+    durations = []
+    report(Math.min(Math.round((performance.now() - start) / 1000), minutes * 60))
+  }
+  isRunning = false
+  await Promise.all(loads)
+  if ((await running.end('SIGTERM')) !== 0) errors.set(`not stopped cleanly: ${running.output().slice(-500)}`, 1)
+  console.log(`${requests.toLocaleString('en')} requests in ${minutes} minutes`)
+
+  // The medians of the first and the last third, after a warm-up of a tenth.
+  const warm = samples.slice(Math.ceil(samples.length / 10))
+  const third = Math.max(1, Math.floor(warm.length / 3))
+  let hasGrown = false
+  for (const [name, { factor, amount }] of Object.entries(limits)) {
+    const medianOf = (part: readonly Sample[]) => median(part.map((sample) => sample[name as keyof Sample]))
+    const [first, last] = [medianOf(warm.slice(0, third)), medianOf(warm.slice(-third))]
+    const limit = first * factor + amount
+    hasGrown ||= last > limit
+    const range = `${first.toFixed(1)} in the first third, ${last.toFixed(1)} in the last (limit ${limit.toFixed(1)})`
+    console.log(`${name}: ${range}: ${last > limit ? 'GROWS' : 'flat'}`)
+  }
   for (const [message, count] of errors) console.error(`${count} times: ${message}`)
-  process.exit(failed || errors.size > 0 ? 1 : 0)
+  process.exit(hasGrown || errors.size > 0 ? 1 : 0)
 })

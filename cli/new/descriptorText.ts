@@ -75,7 +75,7 @@ const importsOf = (fields: readonly NewField[]): string => {
   return fits(line) ? line : ['import {', ...names.map((name) => `  ${name},`), `} ${from}`].join('\n')
 }
 
-export const descriptorText = ({ name, plural, area, about, table, fields, create }: NewResource): string =>
+export const descriptorText = ({ name, plural, area, about, table, fields, ...verbs }: NewResource): string =>
   [
     importsOf(fields),
     '',
@@ -89,7 +89,9 @@ export const descriptorText = ({ name, plural, area, about, table, fields, creat
     ...fields.map(fieldText),
     '  },',
     requiredText(fields),
-    `  create: ${create},`,
+    `  create: ${verbs.create},`,
+    ...(verbs.update ? ['  update: true,'] : []),
+    ...(verbs.delete ? ['  delete: true,'] : []),
     '})',
     '',
   ].join('\n')

@@ -29,4 +29,6 @@ export interface NewResource {
   readonly table: string
   readonly fields: readonly NewField[]
   readonly create: boolean
+  readonly update?: boolean
+  readonly delete?: boolean
 }

@@ -4,7 +4,7 @@ import { emptyResources, type Storage } from '../../engine/storage/storage.js'
 import { CommandError } from '../../support/options.js'
 import { counted } from '../counted.js'
 
-/** The most problems to list. */
+/** The most errors to list. */
 const mostListed = 5
 
 /** The row without references to rows that are loaded with it. */
@@ -17,24 +17,24 @@ const withoutLoaded = ({ fields }: Resource, row: RowValues, loaded: readonly Re
 
 /** The references of the demo rows that name no row, neither in the database nor among the rows to load. */
 const missingReferences = async (storage: Storage, loaded: readonly Resource[]): Promise<string[]> => {
-  const problems: string[] = []
+  const errors: string[] = []
   for (const resource of loaded) {
     for (const [index, row] of resource.demo.entries()) {
       for (const { field: name } of await storage.table(resource).conflicts(withoutLoaded(resource, row, loaded))) {
         const target = resource.fields.find((field) => field.name === name)?.references
-        problems.push(
+        errors.push(
           `seeds/${resource.path}.json, row ${index + 1}: ${name} references row ${row[name]} of ${target}, which is not in the database.`,
         )
       }
     }
   }
-  return problems
+  return errors
 }
 
-const refuse = (problems: readonly string[]): never => {
-  const more = problems.length - mostListed
+const refuse = (errors: readonly string[]): never => {
+  const more = errors.length - mostListed
   const rest = more > 0 ? [`… and ${more} more.`] : []
-  throw new CommandError(['Nothing was loaded:', ...problems.slice(0, mostListed), ...rest].join('\n  '))
+  throw new CommandError(['Nothing was loaded:', ...errors.slice(0, mostListed), ...rest].join('\n  '))
 }
 
 /** Loads the demo rows of all the resources in one transaction, or none. */

@@ -5,7 +5,7 @@ import { basePath, type Product } from './service.js'
 import { swaggerDocument } from './swagger.js'
 
 /** The tags: one per area, described by its resources. */
-const tagsOf = (operations: readonly Operation[]) => {
+const areaTags = (operations: readonly Operation[]) => {
   const contents = new Map<string, string[]>()
   for (const operation of operations) {
     const [area] = operation.route.tags
@@ -36,7 +36,7 @@ const openApiDocument = (product: Product, operations: readonly Operation[]) => 
       license: { name: product.license, identifier: product.license },
     },
     servers: [{ url: basePath }],
-    tags: tagsOf(operations),
+    tags: areaTags(operations),
   })
   return document
 }

@@ -72,32 +72,16 @@ export const tokenWrong = (): HttpError =>
 export const writesDisabled = (reason = 'no write token (API_TOKEN) is configured'): HttpError =>
   httpError(503, 'writes_disabled', `Writes are disabled: ${reason}.`)
 
-export const writesForbidden = (): HttpError => writesDisabled('the database does not let this deployment write')
-
-const retryAfter = { 'Retry-After': '1' }
-
 /** Only for requests that stored nothing. */
-export const unavailable = (): HttpError =>
-  httpError(503, 'unavailable', 'The database is not available. Nothing was stored; try again shortly.', retryAfter)
+export const unavailable = (
+  message = 'The database is not available. Nothing was stored; try again shortly.',
+): HttpError => httpError(503, 'unavailable', message, { 'Retry-After': '1' })
 
 /** A table was changed while the service ran; the readiness probe names it. */
 export const tableChanged = (tables: readonly string[] = []): HttpError => {
   const which = tables.length === 0 ? 'The table of this resource' : `A table (${tables.join(', ')})`
-  const message = `${which} was changed while the service ran. Nothing was stored; the service must be restarted.`
-  return httpError(503, 'unavailable', message, retryAfter)
+  return unavailable(`${which} was changed while the service ran. Nothing was stored; the service must be restarted.`)
 }
-
-/** The readiness probe of a process that stops; it still serves requests. */
-export const stopping = (): HttpError =>
-  httpError(503, 'unavailable', 'The service is stopping; send requests to another instance.', retryAfter)
-
-/** A read that exceeded READ_TIMEOUT_MS. */
-export const readTimedOut = (): HttpError =>
-  httpError(503, 'unavailable', 'The read exceeded its time limit. Narrow the query, or try again.', retryAfter)
-
-/** A download beyond MAX_DOWNLOADS. */
-export const tooManyDownloads = (): HttpError =>
-  httpError(503, 'unavailable', 'Too many downloads are in progress. Try again shortly.', retryAfter)
 
 /**
  * Only for a commit that was cut off; the outcome of every other create is known. Without Retry-After: a client that retries by itself
@@ -138,11 +122,19 @@ export const preconditionFailed = (etag?: string): HttpError =>
     etag === undefined ? {} : { ETag: etag },
   )
 
-/** Rows that reference the row of a delete. */
+/** Rows that reference the row of a delete, or one that would be deleted with it. */
 export const referenced = (
   singular: string,
-  references: readonly { readonly resource: string; readonly field: string; readonly count: number }[],
+  found: readonly {
+    readonly resource: string
+    readonly field: string
+    readonly count: number
+    readonly onDelete?: string
+  }[],
 ): HttpError => {
+  const references = found
+    .filter(({ onDelete = 'restrict' }) => onDelete === 'restrict')
+    .map(({ resource, field, count }) => ({ resource, field, count }))
   const rows = references.map(({ resource, field, count }) => `${count} of ${resource} (${field})`).join(', ')
   const message = `This ${singular.toLowerCase()} cannot be deleted, because other rows reference it${rows && `: ${rows}`}. Change or delete these first.`
   return httpError(409, 'referenced', message, {}, { references })

@@ -1,5 +1,5 @@
 /** The examples in the documents: from the demo rows or, without any, from the descriptor. */
-import { now, nowInMilliseconds, today } from '../descriptor/clock.js'
+import { clocks } from '../descriptor/clock.js'
 import { isValueOf } from '../descriptor/kinds.js'
 import {
   type Field,
@@ -13,17 +13,10 @@ import {
 import { sampleValue } from '../descriptor/samples.js'
 import { refusalOf } from '../descriptor/valueRules.js'
 
-/** Fixed times, so that the documents do not change with time. */
-const clockSamples = new Map<unknown, Value>([
-  [today, '2026-01-31'],
-  [now, '2026-01-31T09:30:00Z'],
-  [nowInMilliseconds, '2026-01-31T09:30:00.000Z'],
-])
-
 /** What the service sets if the client sends nothing: null, a constant, or a sample of what the function returns. */
 const presetExample = (field: Field): Value => {
   const source = field.default ?? (field.managed === true ? undefined : field.managed)
-  if (typeof source === 'function') return clockSamples.get(source) ?? sampleValue(field, 1)
+  if (typeof source === 'function') return clocks.get(source)?.sample ?? sampleValue(field, 1)
   return source ?? null
 }
 

@@ -28,7 +28,7 @@ export const invalidKeyIssue = (key: string): Issue | undefined =>
 export const keyReused = (): Issue =>
   keyIssue(
     'idempotency_key_reused',
-    `This ${keyHeader} was used for a different create within the last 24 hours; use a new key.`,
+    `This ${keyHeader} was used for a different request within the last 24 hours; use a new key.`,
   )
 
 // No header has an example: Swagger UI would fill it in and send it.
@@ -70,6 +70,9 @@ export const responseHeaders = {
     'Of a row, changes with the row; of a page, with its table. Send it back as `If-None-Match`, and that of a row as `If-Match` where it can be changed. Pages of more than 4 MB have none.',
   ),
   [replayedHeader]: header('`true` if an earlier request with the same `Idempotency-Key` stored the row.'),
+  Link: header(
+    'Of a list with more rows: the path of the next page, `rel="next"`, and of the first one, `rel="first"`. Following `next` never skips or repeats a row that stays.',
+  ),
   Location: header('Path of the new row.', { required: true }),
   'Content-Location': header('Path of the row.', { required: true }),
   'Retry-After': header('Seconds to wait before retrying. Sent with `unavailable`, not with `writes_disabled`.', {

@@ -96,6 +96,13 @@ const errorResponse = (description: string, error: HttpError): ResponseConfig =>
   content: json('detail' in error.body ? parameterErrorSchema : errorSchema, error.body),
 })
 
+const success = (
+  description: string,
+  schema: z.ZodType,
+  example?: unknown,
+  ...names: readonly ResponseHeader[]
+): ResponseConfig => ({ description, headers: headers(...names), content: json(schema, example) })
+
 /** The responses that every operation can have; `default` is any other error of the HTTP layer. */
 const commonResponses = {
   400: errorResponse('The request is not HTTP that this server accepts.', hostUnclear()),
@@ -136,7 +143,7 @@ const index = system(
     summary: 'Get the index',
     description: 'Returns the name and version of the service, and the paths of its documents and resources.',
   },
-  { 200: { description: 'The index.', headers: headers(), content: json(indexSchema) } },
+  { 200: success('The index.', indexSchema) },
 )
 
 const health = system(
@@ -147,10 +154,7 @@ const health = system(
     summary: 'Check the health',
     description: 'Checks that the database responds.',
   },
-  {
-    200: { description: 'The database responds.', headers: headers(), content: json(healthSchema) },
-    503: databaseDown,
-  },
+  { 200: success('The database responds.', healthSchema), 503: databaseDown },
 )
 
 const names = (fields: readonly { readonly name: string }[]): string =>
@@ -159,14 +163,33 @@ const names = (fields: readonly { readonly name: string }[]): string =>
 /** Only here: a second media type in the response would make its type a union in generated clients. */
 const formatSentences = Object.entries(formats).map(([name, { description }]) => `\`Accept: ${name}\`: ${description}`)
 
+/** What the routes of a resource have in common. */
+const routeOf = <Method extends Route<object>['method']>(
+  resource: Resource,
+  kind: keyof ReturnType<typeof operationNames>,
+  method: Method,
+  summary: string,
+  description: string,
+) => ({
+  operationId: operationNames(resource)[kind],
+  method,
+  path: `/v1/${resource.path}${kind === 'list' || kind === 'create' ? '' : '/{item_id}'}`,
+  tags: [resource.area] as [string],
+  summary,
+  description,
+  security: method === 'get' ? [] : [{ writeToken: [] }],
+})
+
 const list = (resource: Resource, row: z.ZodType): Operation => {
   const filters = filterFields(resource)
+  const ranges = resource.fields.filter((field) => field.range)
   const searched = searchedFields(resource)
   const plural = resource.plural.toLowerCase()
   const sentences = [
-    `Returns a page of ${plural}, ordered by \`id\`.`,
+    `Returns a page of ${plural}, ordered by \`id\` unless \`sort\` names a field.`,
     searched.length > 0 && `\`q\` searches ${names(searched)}, joined by spaces in this order.`,
     filters.length > 0 && `Filters, combined with AND: ${names(filters)}.`,
+    ranges.length > 0 && `Bounds, combined with AND: ${names(ranges)}.`,
     ...formatSentences,
   ]
   const notANumber = parametersInvalid([notInteger('limit', 'abc')])
@@ -174,26 +197,18 @@ const list = (resource: Resource, row: z.ZodType): Operation => {
     kind: 'list',
     resource,
     route: {
-      operationId: operationNames(resource).list,
-      method: 'get',
-      path: `/v1/${resource.path}`,
-      tags: [resource.area],
-      summary: `List ${plural}`,
-      description: sentences.filter(Boolean).join(' '),
-      security: [],
+      ...routeOf(resource, 'list', 'get', `List ${plural}`, sentences.filter(Boolean).join(' ')),
       request: { query: listQuerySchema(resource), headers: readHeaders },
       responses: {
         ...readResponses,
-        200: {
-          description: 'The page.',
-          headers: headers('ETag'),
-          content: json(collectionSchema(resource, row), pageExample(resource)),
-        },
+        200: success('The page.', collectionSchema(resource, row), pageExample(resource), 'ETag', 'Link'),
         422: errorResponse('A parameter is out of bounds or has the wrong type.', notANumber),
       },
     },
   }
 }
+
+const rowMissing = ({ name }: Resource) => errorResponse('No row has this id.', rowNotFound(name, '0'))
 
 const get = (resource: Resource, row: z.ZodType): Operation => {
   const example = rowExample(resource)
@@ -202,61 +217,56 @@ const get = (resource: Resource, row: z.ZodType): Operation => {
     kind: 'get',
     resource,
     route: {
-      operationId: operationNames(resource).get,
-      method: 'get',
-      path: `/v1/${resource.path}/{item_id}`,
-      tags: [resource.area],
-      summary: `Get ${withArticle(singular)}`,
-      description: `Returns the ${singular} with this \`id\`.`,
-      security: [],
+      ...routeOf(resource, 'get', 'get', `Get ${withArticle(singular)}`, `Returns the ${singular} with this \`id\`.`),
       request: { params: itemIdSchema(singular, String(example['id'])), headers: readHeaders },
       responses: {
         ...readResponses,
-        200: { description: `The ${singular}.`, headers: headers('ETag'), content: json(row, example) },
-        404: errorResponse('No row has this id.', rowNotFound(resource.name, '0')),
+        200: success(`The ${singular}.`, row, example, 'ETag'),
+        404: rowMissing(resource),
         422: errorResponse('`item_id` is not valid percent-encoded UTF-8.', parametersInvalid([idNotText('%FF')])),
       },
     },
   }
 }
 
-/** Why a write was not made, or may not have been. */
-const notStored = {
-  ...errorResponse(
-    '`writes_disabled`: no write token is configured, or the database does not let this deployment write. `unavailable`: the database is not available; nothing was stored. `outcome_unknown`: the commit was cut off; the row may or may not have been stored.',
-    writesDisabled(),
-  ),
-  headers: headers('Retry-After'),
+/** The responses of a write that was not made, or may not have been. */
+const writeResponses = {
+  ...commonResponses,
+  401: errorResponse('The write token is missing or wrong.', tokenMissing()),
+  503: {
+    ...errorResponse(
+      '`writes_disabled`: no write token is configured, or the database does not let this deployment write. `unavailable`: the database is not available; nothing was stored. `outcome_unknown`: the commit was cut off; the row may or may not have been stored.',
+      writesDisabled(),
+    ),
+    headers: headers('Retry-After'),
+  },
 }
+
+const tooLarge = errorResponse('The body is too large.', payloadTooLarge(bodyLimit))
 
 const create = (registry: Registry, resource: Resource, row: z.ZodType): Operation => {
   const singular = resource.name.toLowerCase()
   const example = createExample(registry, resource)
+  const created = createdExample(registry, resource)
   const schema = createSchema(resource)
   const { issues } = createBodyReader(resource, schema)({ ...example, not_a_field: 1 })
   return {
     kind: 'create',
     resource,
     route: {
-      operationId: operationNames(resource).create,
-      method: 'post',
-      path: `/v1/${resource.path}`,
-      tags: [resource.area],
-      summary: `Create ${withArticle(singular)}`,
-      description: `Creates ${withArticle(singular)} and returns it. Requires the write token.`,
-      security: [{ writeToken: [] }],
+      ...routeOf(
+        resource,
+        'create',
+        'post',
+        `Create ${withArticle(singular)}`,
+        `Creates ${withArticle(singular)} and returns it. Requires the write token.`,
+      ),
       request: { headers: createHeaders, body: { required: true, content: json(schema, example) } },
       responses: {
-        ...commonResponses,
-        201: {
-          description: `The new ${singular}.`,
-          headers: headers('Location', 'Idempotency-Replayed'),
-          content: json(row, createdExample(registry, resource)),
-        },
-        401: errorResponse('The write token is missing or wrong.', tokenMissing()),
-        413: errorResponse('The body is too large.', payloadTooLarge(bodyLimit)),
+        ...writeResponses,
+        201: success(`The new ${singular}.`, row, created, 'Location', 'Idempotency-Replayed'),
+        413: tooLarge,
         422: errorResponse('The create is invalid. Nothing was stored.', bodyInvalid(issues)),
-        503: notStored,
       },
     },
   }
@@ -264,11 +274,9 @@ const create = (registry: Registry, resource: Resource, row: z.ZodType): Operati
 
 /** The responses of an update or a delete that was not made. */
 const changeResponses = (resource: Resource) => ({
-  ...commonResponses,
-  401: errorResponse('The write token is missing or wrong.', tokenMissing()),
-  404: errorResponse('No row has this id.', rowNotFound(resource.name, '0')),
+  ...writeResponses,
+  404: rowMissing(resource),
   412: errorResponse('`If-Match` was sent and does not match the current ETag.', preconditionFailed('"…"')),
-  503: notStored,
 })
 
 const update = (registry: Registry, resource: Resource, row: z.ZodType): Operation => {
@@ -278,36 +286,27 @@ const update = (registry: Registry, resource: Resource, row: z.ZodType): Operati
   const [name = 'not_a_field'] = Object.keys(schema.shape)
   const changed = { [name]: example[name] ?? createExample(registry, resource)[name] ?? null }
   const { issues } = updateBodyReader(resource, schema)({ not_a_field: 1 })
+  const content = { 'application/merge-patch+json': { schema, example: changed }, ...json(schema, changed) }
   return {
     kind: 'update',
     resource,
     route: {
-      operationId: operationNames(resource).update,
-      method: 'patch',
-      path: `/v1/${resource.path}/{item_id}`,
-      tags: [resource.area],
-      summary: `Change ${withArticle(singular)}`,
-      description: `Changes the fields that the body has (RFC 7396), and returns the ${singular}. A body that changes nothing writes nothing. Requires the write token.`,
-      security: [{ writeToken: [] }],
+      ...routeOf(
+        resource,
+        'update',
+        'patch',
+        `Change ${withArticle(singular)}`,
+        `Changes the fields that the body has (RFC 7396), and returns the ${singular}. A body that changes nothing writes nothing. Requires the write token.`,
+      ),
       request: {
         params: itemIdSchema(singular, String(example['id'])),
         headers: changeHeaders,
-        body: {
-          required: true,
-          content: {
-            'application/merge-patch+json': { schema, example: changed },
-            ...json(schema, changed),
-          },
-        },
+        body: { required: true, content },
       },
       responses: {
         ...changeResponses(resource),
-        200: {
-          description: `The ${singular} as it is now.`,
-          headers: headers('ETag', 'Content-Location', 'Idempotency-Replayed'),
-          content: json(row, example),
-        },
-        413: errorResponse('The body is too large.', payloadTooLarge(bodyLimit)),
+        200: success(`The ${singular} as it is now.`, row, example, 'ETag', 'Content-Location', 'Idempotency-Replayed'),
+        413: tooLarge,
         422: errorResponse('The update is invalid. Nothing was changed.', bodyInvalid(issues)),
       },
     },
@@ -316,31 +315,25 @@ const update = (registry: Registry, resource: Resource, row: z.ZodType): Operati
 
 const remove = (resource: Resource): Operation => {
   const singular = resource.name.toLowerCase()
+  const references = [{ resource: 'others', field: `${singular.replaceAll(/\W+/g, '_')}_id`, count: 3 }]
+  const reused = bodyInvalid([keyReused()])
   return {
     kind: 'delete',
     resource,
     route: {
-      operationId: operationNames(resource).delete,
-      method: 'delete',
-      path: `/v1/${resource.path}/{item_id}`,
-      tags: [resource.area],
-      summary: `Delete ${withArticle(singular)}`,
-      description: `Deletes the ${singular}. Requires the write token.`,
-      security: [{ writeToken: [] }],
+      ...routeOf(
+        resource,
+        'delete',
+        'delete',
+        `Delete ${withArticle(singular)}`,
+        `Deletes the ${singular}. Requires the write token.`,
+      ),
       request: { params: itemIdSchema(singular, String(rowExample(resource)['id'])), headers: changeHeaders },
       responses: {
         ...changeResponses(resource),
         204: { description: `The ${singular} is deleted.`, headers: headers('Idempotency-Replayed') },
-        409: errorResponse(
-          'Other rows reference the row. Nothing was deleted.',
-          referenced(resource.name, [
-            { resource: 'others', field: `${singular.replaceAll(/\W+/g, '_')}_id`, count: 3 },
-          ]),
-        ),
-        422: errorResponse(
-          'The `Idempotency-Key` is invalid, or was used for another request.',
-          bodyInvalid([keyReused()]),
-        ),
+        409: errorResponse('Other rows reference the row. Nothing was deleted.', referenced(resource.name, references)),
+        422: errorResponse('The `Idempotency-Key` is invalid, or was used for another request.', reused),
       },
     },
   }

@@ -1,20 +1,31 @@
 /** The parameters of reads: their schemas, which the documents show, and the parsers made from these schemas. */
 import { z } from 'zod'
 import { kindOf, kinds, type ParameterValue, Refusal, storableText } from '../descriptor/kinds.js'
-import { type Condition, type ListQuery, possibleConditions, wholeTable } from '../descriptor/listQuery.js'
-import { type OperatorName, operators } from '../descriptor/operators.js'
+import {
+  type Condition,
+  type ListQuery,
+  possibleConditions,
+  possibleOrders,
+  textKey,
+  wholeTable,
+} from '../descriptor/listQuery.js'
+import { didYouMean } from '../descriptor/nearest.js'
+import { type Operand, type OperatorName, operatorOf } from '../descriptor/operators.js'
 import type { Field, Resource } from '../descriptor/registry.js'
 import { ruleKeywords } from '../descriptor/valueRules.js'
-import { type Issue, parametersInvalid } from './errors.js'
+import { decodeCursor } from './cursor.js'
+import { type HttpError, type Issue, parametersInvalid } from './errors.js'
 
-const conditionSchema = (field: Field, operator: OperatorName) =>
-  kindOf(field.kind)
-    .row()
-    .optional()
-    .meta({
-      description: `Only rows with ${operators[operator].sentence(field.name)}.`,
-      ...ruleKeywords({ kind: field.kind, oneOf: field.oneOf }),
-    })
+/** The most values of a list. */
+const maxListed = 100
+
+const conditionSchema = ({ kind, name, oneOf }: Field, operator: OperatorName) => {
+  const { takes, option, sentence } = operatorOf(operator)
+  const value = kindOf(takes === 'boolean' ? 'boolean' : kind).row()
+  const typed = option === 'filter' && takes !== 'boolean' ? value.meta(ruleKeywords({ kind, oneOf })) : value
+  const schema = takes === 'list' ? z.array(typed).max(maxListed) : typed
+  return schema.optional().meta({ description: `Only rows with ${sentence(name)}.` })
+}
 
 /** The query of a list. */
 export const listQuerySchema = (resource: Resource) =>
@@ -22,6 +33,13 @@ export const listQuerySchema = (resource: Resource) =>
     limit: z.int().min(1).max(200).default(wholeTable.page.limit).meta({ description: 'Page size.' }),
     offset: z.int().min(0).default(0).meta({ description: 'Number of rows to skip.' }),
     q: z.string().optional().meta({ description: 'Text to search for, ignoring case.' }),
+    sort: z
+      .enum(possibleOrders(resource))
+      .optional()
+      .meta({ description: 'The field to order by, descending after a `-`; then by `id` in the same direction.' }),
+    after: z.string().optional().meta({
+      description: 'Where the page begins: taken from the `Link` header of the previous page, not made by the client.',
+    }),
     ...Object.fromEntries(
       possibleConditions(resource).map(({ field, operator, parameter }) => [
         parameter,
@@ -71,60 +89,121 @@ const boundedParser =
     return issue ? outOfBounds(issue) : value
   }
 
-/** Makes the parser of a filter: a value that no row can have because of `oneOf` is a mistake of the client. */
-const filterParser = ({ kind, oneOf }: Field) => {
-  const { parse } = kindOf(kind)
+const notAmong = (expected: readonly (string | number | boolean)[]): Refusal => {
+  const words = expected.map((value) => `'${value}'`).join(', ')
+  return new Refusal('enum', `Input should be ${words.replace(/, ([^,]*)$/, ' or $1')}`, { expected })
+}
+
+type ParseValue = (input: string) => ParameterValue | Refusal
+
+/** Makes the parser of a condition's value. A filter for a value that no row can have because of `oneOf` is a mistake of the client. */
+const conditionParser = ({ kind, oneOf }: Field, operator: OperatorName): ParseValue => {
+  const { takes, option } = operatorOf(operator)
+  const { parse, isText } = kindOf(takes === 'boolean' ? 'boolean' : kind)
+  if (takes === 'boolean') return parse
+  if (option === 'range') {
+    if (!isText) return parse
+    const schema = storableText()
+    return (input) =>
+      schema.safeParse(input).success
+        ? textKey(input)
+        : new Refusal('string_unicode', 'Input should be a valid string without a NUL')
+  }
   const allowed = oneOf && new Set(oneOf.map(String))
-  return (input: string): ParameterValue | Refusal => {
+  return (input) => {
     const value = parse(input)
     if (!allowed || value instanceof Refusal || allowed.has(String(value))) return value
-    const expected = [...(oneOf ?? [])]
-    return new Refusal(
-      'enum',
-      `Input should be ${expected
-        .map((one) => `'${one}'`)
-        .join(', ')
-        .replace(/, ([^,]*)$/, ' or $1')}`,
-      { expected },
+    return notAmong([...(oneOf ?? [])])
+  }
+}
+
+const tooMany = (count: number): Refusal =>
+  new Refusal('too_long', `Input should have at most ${maxListed} values, not ${count}`, { max_length: maxListed })
+
+/** The issues for operators that a field does not have; any other unknown parameter is ignored. */
+const unknownOperators = (resource: Resource, names: readonly string[], sent: Iterable<[string, string]>): Issue[] => {
+  const issues: Issue[] = []
+  for (const [name, input] of sent) {
+    const field = name.slice(0, Math.max(0, name.indexOf('.')))
+    if (names.includes(name) || !resource.fields.some((one) => one.name === field)) continue
+    const known = names.filter((one) => one === field || one.startsWith(`${field}.`))
+    const hint =
+      known.length === 0
+        ? `; ${field} is neither a filter nor a range`
+        : didYouMean(name, known) || `; use ${known.join(', ')}`
+    issues.push(
+      queryIssue(
+        name,
+        input,
+        new Refusal('extra_forbidden', `Unknown operator "${name.slice(field.length)}" of ${field}${hint}`),
+      ),
     )
   }
+  return issues
 }
 
 /** Makes the parser of the query strings of a list; it throws with every invalid parameter at once. */
 export const listQueryParser = (resource: Resource, { shape }: ListQuerySchema) => {
   const conditions = possibleConditions(resource)
-  const parsers: Record<string, (input: string) => ParameterValue | Refusal> = {
+  const orders = possibleOrders(resource)
+  const parsers: Record<string, ParseValue> = {
     limit: boundedParser(shape.limit),
     offset: boundedParser(shape.offset),
     q: (input) => input,
-    ...Object.fromEntries(conditions.map(({ field, parameter }) => [parameter, filterParser(field)])),
+    sort: (input) => (orders.includes(input) ? input : notAmong(orders)),
+    ...Object.fromEntries(
+      conditions.map(({ field, operator, parameter }) => [parameter, conditionParser(field, operator)]),
+    ),
   }
+  const names = Object.keys(parsers)
+  const lists = new Set(
+    conditions.filter(({ operator }) => operatorOf(operator).takes === 'list').map(({ parameter }) => parameter),
+  )
   const defaultLimit = shape.limit.parse(undefined)
   const defaultOffset = shape.offset.parse(undefined)
   return (querystring: string): ListQuery => {
-    // Not ctx.query: `?__proto__=` breaks it. The last value of a repeated parameter counts.
-    const sent = new Map(queryParameters(querystring))
-    const values: Record<string, ParameterValue> = {}
+    // Not ctx.query: `?__proto__=` breaks it. The last value of a repeated parameter counts, except in a list.
+    const parameters = queryParameters(querystring)
+    const sent = new Map(parameters)
+    const values: Record<string, Operand> = {}
     const issues: Issue[] = []
-    for (const [name, parse] of Object.entries(parsers)) {
-      const input = sent.get(name)
-      if (input === undefined) continue
-      const value = parse(input)
-      if (value instanceof Refusal) issues.push(queryIssue(name, input, value))
-      else values[name] = value
+    for (const name of names) {
+      const last = sent.get(name)
+      if (last === undefined) continue
+      const inputs = lists.has(name) ? parameters.getAll(name) : [last]
+      const parsed: ParameterValue[] = []
+      if (inputs.length > maxListed) issues.push(queryIssue(name, last, tooMany(inputs.length)))
+      for (const input of inputs.slice(0, maxListed)) {
+        const value = (parsers[name] as ParseValue)(input)
+        if (value instanceof Refusal) issues.push(queryIssue(name, input, value))
+        else parsed.push(value)
+      }
+      if (parsed.length > 0) values[name] = lists.has(name) ? parsed : (parsed[0] as ParameterValue)
     }
-    if (issues.length > 0) throw parametersInvalid(issues)
+    if (querystring.includes('.')) issues.push(...unknownOperators(resource, names, sent))
     const where: Condition[] = []
     for (const { field, operator, parameter } of conditions) {
       const value = values[parameter]
       if (value !== undefined) where.push({ field: field.name, operator, value })
     }
-    return {
+    const sort = String(values['sort'] ?? 'id')
+    const query: ListQuery = {
       where,
       search: String(values['q'] ?? '').trim(),
-      order: wholeTable.order,
-      page: { limit: Number(values['limit'] ?? defaultLimit), offset: BigInt(values['offset'] ?? defaultOffset) },
+      order: sort === 'id' ? wholeTable.order : { field: sort.replace(/^-/, ''), descending: sort.startsWith('-') },
+      page: {
+        limit: Number(values['limit'] ?? defaultLimit),
+        offset: BigInt((values['offset'] as bigint | undefined) ?? defaultOffset),
+      },
     }
+    const cursor = sent.get('after')
+    if (cursor === undefined && issues.length === 0) return query
+    const place = cursor === undefined || issues.length > 0 ? undefined : decodeCursor(resource, query, cursor)
+    if (cursor !== undefined && sent.has('offset')) {
+      issues.push(queryIssue('after', cursor, new Refusal('value_error', 'Send either after or offset, not both')))
+    } else if (place instanceof Refusal) issues.push(queryIssue('after', cursor ?? '', place))
+    if (issues.length > 0 || place === undefined || place instanceof Refusal) throw parametersInvalid(issues)
+    return { ...query, page: { ...query.page, ...place } }
   }
 }
 
@@ -150,12 +229,15 @@ const decodeSegment = (segment: string): string | undefined => {
   }
 }
 
-/** Makes the parser of an `item_id`; `id` is undefined where no row can have it, because ids are positive integers. */
+/**
+ * Makes the parser of an `item_id`; `id` is undefined where no row can have it, because ids are positive integers. Writes refuse it with
+ * another body than reads.
+ */
 export const itemIdParser =
-  ({ shape }: ItemIdSchema) =>
+  ({ shape }: ItemIdSchema, refuse: (issues: readonly Issue[]) => HttpError = parametersInvalid) =>
   (segment: string) => {
     const { data: text } = shape.item_id.safeParse(decodeSegment(segment))
-    if (text === undefined) throw parametersInvalid([idNotText(segment)])
+    if (text === undefined) throw refuse([idNotText(segment)])
     const id = /^[1-9]\d{0,15}$/.test(text) ? Number(text) : undefined
     return { id: Number.isSafeInteger(id) ? id : undefined, text }
   }

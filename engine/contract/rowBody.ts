@@ -21,7 +21,7 @@ export const bodyLimit = 1024 * 1024
 
 export const bodyIssue = (type: string, msg: string, ...loc: string[]): Issue => ({ type, loc: ['body', ...loc], msg })
 
-const nounOf = (value: unknown): string => {
+const jsonNoun = (value: unknown): string => {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'an array'
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
@@ -43,7 +43,7 @@ const fieldIssue = ({ name, kind }: Field, value: unknown, issue: z.core.$ZodIss
   if (issue.code === 'too_big' || issue.code === 'too_small')
     return say('int_range', `must be an integer between -${Number.MAX_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER}`)
   const { wrongType, noun } = kindOf(kind)
-  return say(wrongType, `must be ${noun}, not ${nounOf(value)}`)
+  return say(wrongType, `must be ${noun}, not ${jsonNoun(value)}`)
 }
 
 const propertyIssue = (resource: Resource, writable: readonly string[], key: string): Issue => {
@@ -70,7 +70,10 @@ const bodyReader = (resource: Resource, allowed: readonly Field[], schema: z.Zod
 
   return (body: unknown, source = ''): ReadBody => {
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-      return { values: {}, issues: [bodyIssue('object_type', `The body must be a JSON object, not ${nounOf(body)}.`)] }
+      return {
+        values: {},
+        issues: [bodyIssue('object_type', `The body must be a JSON object, not ${jsonNoun(body)}.`)],
+      }
     }
     const sent = body as RowValues
     const invalid = new Map<string, Issue>()

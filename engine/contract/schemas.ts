@@ -1,6 +1,6 @@
 /** The zod schemas: the row, the page and the create body of a descriptor; the index, the health check and the error bodies. */
 import { z } from 'zod'
-import { now, nowInMilliseconds, today } from '../descriptor/clock.js'
+import { clocks } from '../descriptor/clock.js'
 import { kindOf } from '../descriptor/kinds.js'
 import { schemaNames } from '../descriptor/names.js'
 import { type Field, isMandatory, type Resource, updatableFields, writableFields } from '../descriptor/registry.js'
@@ -90,15 +90,10 @@ const formatWords = {
   timestamp: 'UTC timestamp, `YYYY-MM-DDTHH:MM:SSZ`',
 } as const
 
-const clockWords = new Map<unknown, string>([
-  [today, 'today’s date (UTC)'],
-  [now, 'the current time (UTC)'],
-  [nowInMilliseconds, 'the current time (UTC)'],
-])
-
 /** As text: openapi-typescript makes a property with the keyword `default` mandatory in request bodies. */
 const defaultWords = ({ default: source, required }: Field): string => {
-  const value = typeof source === 'function' ? (clockWords.get(source) ?? 'computed by the service') : code(`${source}`)
+  const value =
+    typeof source === 'function' ? (clocks.get(source)?.words ?? 'computed by the service') : code(`${source}`)
   return `Default: ${value}${required ? ', also for null' : '; null stays null'}.`
 }
 
@@ -122,11 +117,8 @@ const sentences = (field: Field, isBody: boolean, isUpdate: boolean): string => 
 }
 
 /** The default for programs: a value, or the name of the function that returns it. */
-const defaultName = ({ default: source }: Field): unknown => {
-  if (typeof source !== 'function') return source
-  if (source === today) return { computed: 'today' }
-  return { computed: source === now || source === nowInMilliseconds ? 'now' : 'by the service' }
-}
+const defaultName = ({ default: source }: Field): unknown =>
+  typeof source === 'function' ? { computed: clocks.get(source)?.name ?? 'by the service' } : source
 
 /** The rules that JSON Schema cannot express, as extension keywords for programs; undefined where there is no rule. */
 const extensionKeywords = (field: Field, isBody: boolean, isUpdate: boolean) => ({
@@ -137,7 +129,7 @@ const extensionKeywords = (field: Field, isBody: boolean, isUpdate: boolean) => 
 })
 
 /** The schema of each field, by name. */
-const shapeOf = (fields: readonly Field[], isBody: boolean, isUpdate = false) =>
+const fieldSchemas = (fields: readonly Field[], isBody: boolean, isUpdate = false) =>
   Object.fromEntries(
     fields.map((field) => {
       const value = isBody ? valueSchema(field) : kindOf(field.kind).row()
@@ -160,19 +152,19 @@ const shapeOf = (fields: readonly Field[], isBody: boolean, isUpdate = false) =>
 /** A row as clients receive it: a required field is never null, the others are optional in the schema. */
 export const rowSchema = (resource: Resource) =>
   z
-    .object(shapeOf(resource.fields, false))
+    .object(fieldSchemas(resource.fields, false))
     .meta({ id: schemaNames(resource).row, ...(resource.about && { description: resource.about }) })
 
 /** The body of a create: every field that a client may set, and nothing else. */
 export const createSchema = (resource: Resource) =>
-  z.strictObject(shapeOf(writableFields(resource), true)).meta({
+  z.strictObject(fieldSchemas(writableFields(resource), true)).meta({
     id: schemaNames(resource).create,
     description: `Request body for creating ${withArticle(resource.name.toLowerCase())}.`,
   })
 
 /** The body of an update: the fields that may change, and nothing else. */
 export const updateSchema = (resource: Resource) =>
-  z.strictObject(shapeOf(updatableFields(resource), true, true)).meta({
+  z.strictObject(fieldSchemas(updatableFields(resource), true, true)).meta({
     id: schemaNames(resource).update,
     description: `Request body for changing ${withArticle(resource.name.toLowerCase())}. What is absent stays as it is.`,
   })

@@ -16,7 +16,7 @@ const schema = (source: Json): Json => {
   const isNullable = Array.isArray(type)
   // JSON leaves out what is undefined.
   return {
-    type: isNullable ? type.find((one) => one !== 'null') : type,
+    type: isNullable ? type.find((name) => name !== 'null') : type,
     'x-nullable': isNullable || undefined,
     ...rest,
     enum: Array.isArray(values) ? values.filter((value) => value !== null) : undefined,
@@ -28,7 +28,14 @@ const schema = (source: Json): Json => {
 
 const parameter = ({ schema: source, name, in: place, required, description }: Json): Json => {
   const { description: _, example: __, ...type } = schema(asObject(source))
-  return { name, in: place, required, description, ...type }
+  return {
+    name,
+    in: place,
+    required,
+    description,
+    ...type,
+    collectionFormat: type['type'] === 'array' ? 'multi' : undefined,
+  }
 }
 
 const header = ({ schema: type, description }: Json): Json => ({ description, ...asObject(type) })

@@ -1,4 +1,5 @@
 /** The rules for the fields of a descriptor beyond their syntax: names, references, and options that contradict each other. */
+import { now, today } from './clock.js'
 import type { Descriptor } from './define.js'
 import type { FieldSpec, Options } from './fields.js'
 import { isName } from './identifiers.js'
@@ -44,16 +45,22 @@ export const checkFieldName = (name: string, report: (message: string) => void):
   }
 }
 
-const checkScope = (name: string, scope: readonly string[], { fields }: Descriptor, report: Report): void => {
+/** Reports the names in a list that are no fields, occur twice, or cannot be there: `refuse` says why, after the name of the property. */
+const checkList = (
+  property: string,
+  list: readonly string[],
+  { fields }: Descriptor,
+  report: Report,
+  refuse: (name: string, options: Options<unknown>) => string | false | undefined,
+): void => {
   const names = Object.keys(fields)
-  if (scope.length === 0) report('unique is an empty list; write true if it is unique in the whole table', 'unique')
-  for (const [index, other] of scope.entries()) {
-    const say = (message: string) => report(message, 'unique', index)
-    const { redacted } = (fields[other]?.options ?? {}) as Options<unknown>
-    if (other === name) say('unique names the field itself; name other fields, or write true')
-    else if (!names.includes(other)) say(`unique names the unknown field "${other}"${didYouMean(other, names)}`)
-    else if (redacted) say(`unique names the redacted field "${other}", and would reveal its values`)
-    if (scope.indexOf(other) < index) say(`unique names "${other}" twice`)
+  for (const [index, name] of list.entries()) {
+    const isKnown = names.includes(name)
+    const why =
+      refuse(name, (fields[name]?.options ?? {}) as Options<unknown>) ||
+      (!isKnown && `names the unknown field "${name}"${didYouMean(name, names)}`)
+    if (why) report(`${property} ${why}`, property, index)
+    if (list.indexOf(name) < index) report(`${property} names "${name}" twice`, property, index)
   }
 }
 
@@ -84,29 +91,10 @@ const checkSource = (option: 'default' | 'managed', kind: Kind, options: Options
     report(`${option} is ${value}, but ids begin at 1`, option)
   }
   if (unique !== true || source === undefined || source === true) return
-  if (typeof source !== 'function') {
-    report(
-      'unique and a constant default contradict each other: a second row with the default would be refused; remove one of the two',
-      option,
-    )
-  } else if (option === 'managed' && value !== undefined && value === checkFunction(option, source, kind, () => {})) {
-    report(
-      'unique, but the function managed returns the same value again: a second row would be refused; remove one of the two',
-      option,
-    )
-  }
-}
-
-/** What happens to a field when its row is updated, or the row that it references is deleted. */
-const checkChanges = (
-  { references, onDelete, onUpdate, managed }: Options<GivenValue>,
-  isRequired: boolean,
-  report: Report,
-): void => {
-  if (onUpdate && !managed) report('onUpdate needs managed, because clients must not set the field too', 'onUpdate')
-  if (onDelete && references === undefined) report('onDelete needs references', 'onDelete')
-  if (onDelete === 'set null' && isRequired) {
-    report('the field is required, so a delete cannot set it to null; use restrict or cascade', 'onDelete')
+  const advice = 'a second row would be refused; remove one of the two'
+  if (typeof source !== 'function') report(`unique and a constant default contradict each other: ${advice}`, option)
+  else if (option === 'managed' && value !== undefined && value === checkFunction(option, source, kind, () => {})) {
+    report(`unique, but the function managed returns the same value again: ${advice}`, option)
   }
 }
 
@@ -154,27 +142,28 @@ const checkField = (
   report: Report,
 ): void => {
   const options = given as Options<GivenValue>
-  const { references, unique, managed, redacted, renamedFrom, default: preset } = options
+  const { references, unique, managed, redacted, renamedFrom, default: preset, onUpdate, onDelete } = options
   const isRequired = descriptor.required.includes(name)
   checkFieldName(name, report)
   if (references !== undefined && !targets.some(({ path }) => path === references)) {
     report(`references the unknown resource "${references}"${pathHint(references, targets)}`, 'references')
   }
-  if (Array.isArray(unique)) checkScope(name, unique, descriptor, report)
-  if (renamedFrom !== undefined && Object.hasOwn(descriptor.fields, renamedFrom)) {
-    report(
-      `renamedFrom names "${renamedFrom}", which is still a field; remove one of the two, or rename in two steps`,
-      'renamedFrom',
-    )
+  if (Array.isArray(unique)) {
+    if (unique.length === 0) report('unique is an empty list; write true if it is unique in the whole table', 'unique')
+    checkList('unique', unique, descriptor, report, (other, others) => {
+      if (other === name) return 'names the field itself; name other fields, or write true'
+      return others.redacted && `names the redacted field "${other}", and would reveal its values`
+    })
   }
-  if (renamedFrom === 'id') report('renamedFrom names "id", which every row keeps; remove it', 'renamedFrom')
   const isNamedTwice = ([other, spec]: [string, FieldSpec]) =>
     other !== name && (spec.options as Options<never>).renamedFrom === renamedFrom
-  if (renamedFrom !== undefined && Object.entries(descriptor.fields).some(isNamedTwice)) {
-    report(
-      `renamedFrom names "${renamedFrom}", like that of another field; only one can have its values`,
-      'renamedFrom',
-    )
+  if (renamedFrom !== undefined) {
+    const say = (what: string) => report(`renamedFrom names "${renamedFrom}", ${what}`, 'renamedFrom')
+    if (Object.hasOwn(descriptor.fields, renamedFrom))
+      say('which is still a field; remove one of the two, or rename in two steps')
+    if (renamedFrom === 'id') say('which every row keeps; remove it')
+    if (Object.entries(descriptor.fields).some(isNamedTwice))
+      say('like that of another field; only one can have its values')
   }
   if (managed && preset !== undefined) report('a managed field cannot have a default; remove one of the two', 'default')
   if (managed === true && isRequired && descriptor.create) {
@@ -182,55 +171,54 @@ const checkField = (
   }
   if (redacted && isRequired)
     report('a redacted field is always null for clients, so it cannot be required', 'redacted')
-  for (const option of ['filter', 'example', 'unique'] as const) {
+  for (const option of ['filter', 'range', 'sort', 'example', 'unique'] as const) {
     if (redacted && options[option] !== undefined) {
       report(`a redacted field cannot have the option ${option}, which would reveal its values`, option)
     }
   }
+  const isDated = options.format !== undefined || [today, now].includes((preset ?? managed) as () => string)
+  if (options.range && kindOf(kind).isText && !isDated) {
+    report("range of a text needs a format, such as format: 'date'", 'range')
+  }
   checkRules(kind, options, report)
-  checkChanges(options, isRequired, report)
+  if (onUpdate && !managed) report('onUpdate needs managed, because clients must not set the field too', 'onUpdate')
+  if (onDelete && references === undefined) report('onDelete needs references', 'onDelete')
+  if (onDelete === 'set null' && isRequired) {
+    report('the field is required, so a delete cannot set it to null; use restrict or cascade', 'onDelete')
+  }
   checkSource('default', kind, options, report)
   checkSource('managed', kind, options, report)
 }
 
-const checkRequired = ({ fields, required }: Descriptor, report: Report): void => {
-  const names = Object.keys(fields)
-  for (const [index, name] of required.entries()) {
-    const say = (message: string) => report(message, 'required', index)
-    if (name === 'id') say('required names "id", which every row has; remove it')
-    else if (!names.includes(name)) say(`required names the unknown field "${name}"${didYouMean(name, names)}`)
-    if (required.indexOf(name) < index) say(`required names "${name}" twice`)
-  }
-}
-
-const checkLabel = ({ fields, label }: Descriptor, report: Report): void => {
-  const names = Object.keys(fields)
-  if (label?.length === 0) report('label is an empty list; name fields, or remove it', 'label')
-  for (const name of label ?? []) {
-    const spec = fields[name]
-    if (!spec) report(`label names the unknown field "${name}"${didYouMean(name, names)}`, 'label')
-    else if (spec.options.redacted) report(`label names "${name}", which is redacted; name another field`, 'label')
-  }
-}
-
-const checkUpdate = ({ fields, update }: Descriptor, report: Report): void => {
-  if (!Array.isArray(update)) return
-  const names = Object.keys(fields)
-  if (update.length === 0) report('update is an empty list; name fields, or remove it', 'update')
-  for (const [index, name] of update.entries()) {
-    const say = (message: string) => report(message, 'update', index)
-    const spec = fields[name]
-    if (!spec) say(`update names the unknown field "${name}"${didYouMean(name, names)}`)
-    else if (spec.options.managed) say(`update names "${name}", which is managed; remove one of the two`)
-    if (update.indexOf(name) < index) say(`update names "${name}" twice`)
-  }
-}
-
 /** Reports every rule that a descriptor breaks; `targets` are all resources. */
 export const checkDescriptor = (descriptor: Descriptor, targets: readonly Target[], report: Report): void => {
-  checkRequired(descriptor, report)
-  checkLabel(descriptor, report)
-  checkUpdate(descriptor, report)
+  const { required, label = [], update } = descriptor
+  checkList(
+    'required',
+    required,
+    descriptor,
+    report,
+    (name) => name === 'id' && 'names "id", which every row has; remove it',
+  )
+  checkList(
+    'label',
+    label,
+    descriptor,
+    report,
+    (name, { redacted }) => redacted && `names "${name}", which is redacted; name another field`,
+  )
+  checkList(
+    'update',
+    Array.isArray(update) ? update : [],
+    descriptor,
+    report,
+    (name, { managed }) => managed && `names "${name}", which is managed; remove one of the two`,
+  )
+  for (const property of ['label', 'update'] as const) {
+    const list = descriptor[property]
+    if (Array.isArray(list) && list.length === 0)
+      report(`${property} is an empty list; name fields, or remove it`, property)
+  }
   for (const [name, spec] of Object.entries(descriptor.fields)) {
     checkField(name, spec, descriptor, targets, reportAt(report, `field "${name}"`, 'fields', name))
   }

@@ -3,29 +3,17 @@ import type { Descriptor } from './define.js'
 import type { Options } from './fields.js'
 import type { Report } from './registryError.js'
 
-/** A required reference: the field of one resource, and the path of the other. */
-interface Step {
-  readonly path: string
-  readonly field: string
-  readonly target: string
-}
-
 export interface Linked {
   readonly path: string
   readonly descriptor: Descriptor
   readonly report: Report
 }
 
-/** The required references of a resource that satisfy a condition. */
-const stepsOf = (
-  { path, descriptor }: Linked,
-  isStep: (options: Options<unknown>, of: Descriptor) => boolean,
-): Step[] =>
-  Object.entries(descriptor.fields).flatMap(([field, { options }]) => {
-    const { references: target } = options as Options<unknown>
-    const isRequired = target !== undefined && descriptor.required.includes(field)
-    return isRequired && isStep(options as Options<unknown>, descriptor) ? [{ path, field, target }] : []
-  })
+/** A required reference: the field of one resource, and the path of the other. */
+interface Step extends Linked {
+  readonly field: string
+  readonly target: string
+}
 
 /** The first cycle that begins with a step. */
 const findCycle = (trail: readonly Step[], steps: readonly Step[]): readonly Step[] | undefined => {
@@ -40,36 +28,40 @@ const findCycle = (trail: readonly Step[], steps: readonly Step[]): readonly Ste
 }
 
 /** Reports each cycle of some steps once, in the first of its resources. */
-const reportCycles = (
-  all: readonly Linked[],
-  steps: readonly Step[],
-  message: (names: string, length: number) => string,
-) => {
+const reportCycles = (steps: readonly Step[], message: (names: string, length: number) => string): void => {
   const reported = new Set<string>()
   for (const first of steps) {
     const cycle = findCycle([first], steps)
     if (!cycle || cycle.some(({ path }) => reported.has(path))) continue
     for (const { path } of cycle) reported.add(path)
     const names = cycle.map(({ path, field }) => `${path}.${field}`).join(' → ')
-    const { report } = all.find(({ path }) => path === first.path) as Linked
-    report(`field "${first.field}": ${message(names, cycle.length)}`, 'fields', first.field)
+    first.report(`field "${first.field}": ${message(names, cycle.length)}`, 'fields', first.field)
   }
 }
 
 /** Reports required references that make a circle: no first row can be created, or a delete removes all rows. */
 export const checkCycles = (all: readonly Linked[]): void => {
+  const steps = (isStep: (options: Options<unknown>, of: Descriptor) => boolean): Step[] =>
+    all.flatMap((linked) =>
+      Object.entries(linked.descriptor.fields).flatMap(([field, spec]) => {
+        const options = spec.options as Options<unknown>
+        const { references: target } = options
+        const isRequired = linked.descriptor.required.includes(field)
+        return target !== undefined && isRequired && isStep(options, linked.descriptor)
+          ? [{ ...linked, field, target }]
+          : []
+      }),
+    )
   // Rows of a resource without creates come from elsewhere, perhaps several in one transaction.
-  const created = all.flatMap((linked) => stepsOf(linked, (_, { create }) => create))
-  reportCycles(all, created, (names, length) => {
-    const words = length === 1 ? 'its own resource' : `a resource that requires one of this (${names})`
-    return `is required and references ${words}, so no first row can ever be created; remove it from required`
-  })
-  const cascading = all.flatMap((linked) =>
-    stepsOf(linked, ({ onDelete }, { create }) => onDelete === 'cascade' && !create),
+  reportCycles(
+    steps((_, { create }) => create),
+    (names, length) => {
+      const words = length === 1 ? 'its own resource' : `a resource that requires one of this (${names})`
+      return `is required and references ${words}, so no first row can ever be created; remove it from required`
+    },
   )
   reportCycles(
-    all,
-    cascading,
+    steps(({ onDelete }, { create }) => onDelete === 'cascade' && !create),
     (names) =>
       `onDelete is cascade in a circle of required references (${names}): one delete could remove every row; use restrict`,
   )

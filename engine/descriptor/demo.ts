@@ -1,29 +1,13 @@
 /** Verifies the demo rows against their descriptors and against each other. */
 import { kindOf } from './kinds.js'
 import { didYouMean, nearest } from './nearest.js'
-import type { Field, Registry, Resource, RowValues } from './registry.js'
+import type { Field, Registry, Resource } from './registry.js'
 import { formatValue, type Report, reportAt } from './registryError.js'
 import { type SourceFile, textAt } from './sourceFile.js'
 import { refusalOf } from './valueRules.js'
 
 /** The ids of the demo rows by path, without the resources whose seed file cannot be read. */
 type Ids = ReadonlyMap<string, ReadonlySet<unknown>>
-
-/** Reports a problem that many rows have once: for the first of them, with the number of the others. */
-const reportRows = (report: Report, name: string) => {
-  const found = new Map<string, { message: string; index: number; count: number }>()
-  return {
-    add(kind: string, index: number, message: string): void {
-      found.set(kind, { message, index, ...found.get(kind), count: (found.get(kind)?.count ?? 0) + 1 })
-    },
-    flush(): void {
-      for (const { message, index, count } of found.values()) {
-        const others = count > 2 ? `, and ${count - 1} more rows` : count === 2 ? ', and 1 more row' : ''
-        report(`row ${index + 1}${others}: field "${name}": ${message}`, index, name)
-      }
-    },
-  }
-}
 
 /** What is wrong with a value of a field, regardless of other rows. */
 const valueError = (field: Field, value: unknown, written: () => string | undefined): string | undefined => {
@@ -38,59 +22,48 @@ const valueError = (field: Field, value: unknown, written: () => string | undefi
   return `is ${digits}, which would be rounded: integers are exact between -9007199254740991 and 9007199254740991`
 }
 
-/** Checks the field in every row: its type, and whether it is required, unique or a reference. */
-const verifyField = (
-  field: Field,
-  rows: readonly RowValues[],
-  ids: Ids,
-  isMisspelt: (row: RowValues) => boolean,
-  report: Report,
-  source?: SourceFile,
-): void => {
-  const { name, required, references, unique = name === 'id' ? [] : undefined } = field
-  const keys = new Set<string>()
-  const { add, flush } = reportRows(report, name)
-  for (const [index, row] of rows.entries()) {
-    const value = row[name] ?? null
-    if (value === null) {
-      // A misspelt property is reported once, not as missing too.
-      if ((required || name === 'id') && !isMisspelt(row)) add('required', index, 'is required')
-      continue
-    }
-    const error = valueError(field, value, () => source && textAt(source, [index, name]))
-    if (error) add('value', index, error)
-    const targets = references === undefined ? undefined : ids.get(references)
-    if (targets && !targets.has(value)) {
-      add('reference', index, `references row ${formatValue(value)}, which is not in seeds/${references}.json`)
-    }
-    if (!unique || unique.some((other) => (row[other] ?? null) === null)) continue
-    const key = JSON.stringify([...unique.map((other) => row[other]), value])
-    if (keys.has(key)) add('unique', index, `must be unique, but an earlier row has ${key} too`)
-    keys.add(key)
-  }
-  flush()
-}
-
-/** Reports the properties that are not fields; returns each with the field that its author probably meant. */
-const verifyProperties = (fields: readonly Field[], rows: readonly RowValues[], report: Report) => {
-  const names = fields.map(({ name }) => name)
-  const unknown = new Set(rows.flatMap((row) => Object.keys(row).filter((given) => !names.includes(given))))
-  for (const name of unknown) {
-    const { add, flush } = reportRows(report, name)
-    for (const [index, row] of rows.entries()) {
-      if (name in row) add('unknown', index, `is not a field of this resource${didYouMean(name, names)}`)
-    }
-    flush()
-  }
-  return [...unknown].map((name) => ({ name, meant: nearest(name, names) }))
-}
-
-/** Reports the problems of the demo rows of a resource. */
+/** Reports the errors of the demo rows of a resource. An error that many rows have is reported once: for the first of them, with the number of the others. */
 export const verifyRows = ({ fields, demo }: Resource, ids: Ids, report: Report, source?: SourceFile): void => {
-  const unknown = verifyProperties(fields, demo, report)
+  const found = new Map<string, { name: string; message: string; index: number; count: number }>()
+  const add = (kind: string, name: string, index: number, message: string): void => {
+    const key = `${kind} ${name}`
+    const { count = 0, ...first } = found.get(key) ?? { name, message, index }
+    found.set(key, { ...first, count: count + 1 })
+  }
+  const names = fields.map(({ name }) => name)
+  const unknown = new Set(demo.flatMap((row) => Object.keys(row).filter((name) => !names.includes(name))))
+  for (const name of unknown) {
+    const message = `is not a field of this resource${didYouMean(name, names)}`
+    for (const [index, row] of demo.entries()) if (name in row) add('unknown', name, index, message)
+  }
   for (const field of fields) {
-    const isMisspelt = (row: RowValues) => unknown.some(({ name, meant }) => meant === field.name && name in row)
-    verifyField(field, demo, ids, isMisspelt, report, source)
+    const { name, required, references, unique = name === 'id' ? [] : undefined } = field
+    const targets = references === undefined ? undefined : ids.get(references)
+    const misspelt = [...unknown].filter((other) => nearest(other, names) === name)
+    const keys = new Set<string>()
+    for (const [index, row] of demo.entries()) {
+      const value = row[name] ?? null
+      if (value === null) {
+        // A misspelt property is reported once, not as missing too.
+        const isMisspelt = misspelt.some((other) => other in row)
+        if ((required || name === 'id') && !isMisspelt) add('required', name, index, 'is required')
+        continue
+      }
+      const error = valueError(field, value, () => source && textAt(source, [index, name]))
+      if (error) add('value', name, index, error)
+      if (targets && !targets.has(value)) {
+        const missing = `references row ${formatValue(value)}, which is not in seeds/${references}.json`
+        add('reference', name, index, missing)
+      }
+      if (!unique || unique.some((other) => (row[other] ?? null) === null)) continue
+      const key = JSON.stringify([...unique.map((other) => row[other]), value])
+      if (keys.has(key)) add('unique', name, index, `must be unique, but an earlier row has ${key} too`)
+      keys.add(key)
+    }
+  }
+  for (const { name, message, index, count } of found.values()) {
+    const others = count > 2 ? `, and ${count - 1} more rows` : count === 2 ? ', and 1 more row' : ''
+    report(`row ${index + 1}${others}: field "${name}": ${message}`, index, name)
   }
 }
 

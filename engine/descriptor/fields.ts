@@ -17,8 +17,12 @@ export interface Options<V> extends RuleOptions<V> {
   onUpdate?: () => V
   /** Clients always see null; the column is never selected, searched or filtered. */
   redacted?: true
-  /** Lists accept this field as an equality filter. */
+  /** Lists accept this field as a filter: `status=a`, `status.in=a&status.in=b` and `status.null=true`. */
   filter?: true
+  /** Lists accept bounds of this field: `days.gte=2`, `.gt`, `.lte` and `.lt`. A text needs a format. */
+  range?: true
+  /** Lists can be ordered by this field: `sort=days` and `sort=-days`. */
+  sort?: true
   /** No two rows have the same value: in the whole table (`true`), or among rows with equal values in the named fields. */
   unique?: true | readonly string[]
   /** The documented format; any string is accepted. Implied if the default or the managed value is `today` or `now`. */
@@ -37,7 +41,7 @@ export type OnDelete = 'restrict' | 'set null' | 'cascade'
 
 export type TextFormat = 'date' | 'timestamp'
 
-const commonOptions = ['about', 'example', 'default', 'managed', 'onUpdate', 'redacted', 'renamedFrom'] as const
+const commonOptions = ['about', 'example', 'default', 'managed', 'onUpdate', 'redacted', 'sort', 'renamedFrom'] as const
 
 /** The options that a field of a kind may have. */
 export const optionNames = (kind: Kind): readonly OptionName[] => [...commonOptions, ...kinds[kind].options]

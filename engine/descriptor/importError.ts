@@ -1,9 +1,8 @@
 /** Explains why a resource file cannot be imported. */
 import * as descriptorModule from './index.js'
-import { wordsOf } from './literal.js'
 import { didYouMean } from './nearest.js'
-import type { Problem } from './registryError.js'
-import { type Position, positionBetween, type SourceFile } from './sourceFile.js'
+import type { FileError } from './registryError.js'
+import { type Position, positionBetween, type SourceFile, wordPosition } from './sourceFile.js'
 
 const index = '../engine/descriptor/index.js'
 const exported = Object.keys(descriptorModule)
@@ -27,16 +26,9 @@ const insteadOf = (name: string): string =>
   Object.hasOwn(foreignKinds, name) ? `; use ${foreignKinds[name]}()` : didYouMean(name, exported)
 
 /** The first line of the message, without the absolute paths of this machine. */
-const messageOf = (error: unknown): string => {
+const firstLine = (error: unknown): string => {
   const message = error instanceof Error ? error.message : String(error)
   return (message.split('\n')[0] ?? '').replaceAll(/(?:file:\/\/)?\/\S*\/(?=(?:engine|resources)\/)/g, '')
-}
-
-const wordPosition = (source: SourceFile, name: string): Position | undefined => {
-  for (const { word, start } of wordsOf(source.text)) {
-    if (word === name) return positionBetween(source, start, start + word.length)
-  }
-  return undefined
 }
 
 const importsIn = (source: SourceFile): { specifier: string; position: Position }[] =>
@@ -54,7 +46,7 @@ const importPosition = (source: SourceFile, path: string): Position | undefined 
 }
 
 /** The imports from other folders of the project: the build would not notice their changes, and the image has no copy of them. */
-export const foreignImports = (file: string, source: SourceFile): Problem[] =>
+export const foreignImports = (file: string, source: SourceFile): FileError[] =>
   importsIn(source)
     .filter(({ specifier }) => specifier.startsWith('../') && !specifier.startsWith('../engine/'))
     .map(({ specifier, position }) => ({
@@ -80,7 +72,7 @@ const stackPosition = (source: SourceFile, { stack = '' }: Error, file: string):
 
 /** What is wrong, and where. */
 const explain = (error: unknown, file: string, source: SourceFile): [message: string, Position | undefined] => {
-  const message = messageOf(error)
+  const message = firstLine(error)
   const [, module, missing] = /module '(.+)' does not provide an export named '(.+)'/.exec(message) ?? []
   if (missing !== undefined) {
     const hint = module === index ? insteadOf(missing) || `; it exports ${exported.join(', ')}` : ''
@@ -100,8 +92,8 @@ const explain = (error: unknown, file: string, source: SourceFile): [message: st
   return [message, error instanceof Error ? stackPosition(source, error, file) : undefined]
 }
 
-/** The problem of a file whose import failed. */
-export const importProblem = (error: unknown, file: string, source: SourceFile | undefined): Problem => {
-  const [message, position] = source ? explain(error, file, source) : [messageOf(error), undefined]
+/** The error of a file whose import failed. */
+export const importError = (error: unknown, file: string, source: SourceFile | undefined): FileError => {
+  const [message, position] = source ? explain(error, file, source) : [firstLine(error), undefined]
   return { file, message: `cannot be loaded: ${message}`, position }
 }

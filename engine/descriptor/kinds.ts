@@ -111,6 +111,14 @@ const integerMessages = {
   int_parsing_size: 'Unable to parse input string as an integer, exceeded maximum size',
 }
 
+const parseNumber = (text: string): number | Refusal => {
+  const value = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text.trim()) ? Number(text) : Number.NaN
+  if (Number.isNaN(value)) {
+    return new Refusal('float_parsing', 'Input should be a valid number, unable to parse string as a number')
+  }
+  return Number.isFinite(value) ? value : new Refusal('finite_number', 'Input should be a finite number')
+}
+
 export const kinds = {
   text: {
     noun: 'a string',
@@ -118,7 +126,7 @@ export const kinds = {
     wrongType: 'string_type',
     row: () => z.string(),
     body: storableText,
-    options: ['filter', 'unique', 'format', 'oneOf', 'minLength', 'maxLength', 'pattern'],
+    options: ['filter', 'range', 'unique', 'format', 'oneOf', 'minLength', 'maxLength', 'pattern'],
     parse: (text) => text,
     isText: true,
     sqlite: { type: 'text', isValue: (column) => `typeof(${column}) = 'text'` },
@@ -141,7 +149,7 @@ export const kinds = {
     row: () => z.int(),
     // z.int() has these bounds anyway; named here, they appear in the documents.
     body: () => z.int().min(Number.MIN_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER),
-    options: ['filter', 'unique', 'references', 'onDelete', 'oneOf', 'min', 'max'],
+    options: ['filter', 'range', 'unique', 'references', 'onDelete', 'oneOf', 'min', 'max'],
     parse: (text) => {
       const value = parseInteger(text)
       return typeof value === 'string' ? new Refusal(value, integerMessages[value]) : value
@@ -159,8 +167,8 @@ export const kinds = {
     wrongType: 'float_type',
     row: () => z.number(),
     body: () => z.number(),
-    options: ['min', 'max'],
-    parse: Number,
+    options: ['filter', 'range', 'min', 'max'],
+    parse: parseNumber,
     // Affinity numeric stores 3 as 3, and prints it so; real would print 3.0.
     sqlite: {
       type: 'numeric',
@@ -212,7 +220,7 @@ export const kinds = {
       refuseIf(z.string(), (text) => (isDate(text) ? undefined : notParsed('date_parsing', dateWords, text))).meta({
         format: 'date',
       }),
-    options: ['filter', 'unique', 'min', 'max'],
+    options: ['filter', 'range', 'unique', 'min', 'max'],
     parse: (text) =>
       isDate(text) ? text : new Refusal('date_parsing', 'Input should be a valid date in the format YYYY-MM-DD'),
     sqlite: { type: 'text', isValue: (column) => `${column} glob '${dateGlob}'` },
@@ -246,7 +254,7 @@ export const kinds = {
         parseTimestamp(text) ? undefined : notParsed('datetime_parsing', timestampWords, text),
       ).meta({ format: 'date-time' }),
     canonical: (text: string) => parseTimestamp(text) ?? text,
-    options: ['filter', 'unique', 'min', 'max'],
+    options: ['filter', 'range', 'unique', 'min', 'max'],
     // A plus sign that was not encoded arrives as a space.
     parse: (text) =>
       parseTimestamp(text.replace(/ (?=\d\d:\d\d$)/, '+')) ??

@@ -1,10 +1,10 @@
 /** Loads the files in `resources/` and `seeds/` into a verified registry. */
 import { demoIds, verifyConstants, verifyRows } from './demo.js'
 import { type Registry, type Resource, resourceFrom } from './registry.js'
-import { type Problem, RegistryError, reportIn } from './registryError.js'
+import { type FileError, RegistryError, reportIn } from './registryError.js'
 import { importModules } from './resourceFiles.js'
 import { readSeedFiles } from './seedFiles.js'
-import { targetsOf, verify } from './verify.js'
+import { referenceTargets, verify } from './verify.js'
 
 export interface Folders {
   /** The folder with one module per resource, in TypeScript or compiled. */
@@ -19,18 +19,18 @@ export interface Folders {
 interface Inspection {
   readonly registry: Registry
   /** With any of these the registry cannot be used. */
-  readonly problems: readonly Problem[]
+  readonly errors: readonly FileError[]
   /** With these only the demo rows cannot be used. */
-  readonly seedProblems: readonly Problem[]
+  readonly seedErrors: readonly FileError[]
 }
 
 /** Reads and verifies the folders; each mistake is reported once. */
 export const inspectFolders = async ({ resources, sources, seeds }: Folders): Promise<Inspection> => {
-  const problems: Problem[] = []
-  const modules = await importModules(resources, sources, problems)
-  const parsed = verify(modules, problems)
-  const seedProblems: Problem[] = []
-  const seedFiles = readSeedFiles(seeds, targetsOf(modules, parsed), seedProblems)
+  const errors: FileError[] = []
+  const modules = await importModules(resources, sources, errors)
+  const parsed = verify(modules, errors)
+  const seedErrors: FileError[] = []
+  const seedFiles = readSeedFiles(seeds, referenceTargets(modules, parsed), seedErrors)
   const all = parsed.map(({ path, descriptor }) => resourceFrom(path, descriptor, seedFiles.get(path)?.rows ?? []))
   const ids = demoIds(all)
   for (const [path, { rows }] of seedFiles) if (!rows) ids.delete(path)
@@ -38,29 +38,29 @@ export const inspectFolders = async ({ resources, sources, seeds }: Folders): Pr
   const registry = all.map((resource): Resource => {
     const { file = '', source } = modules.find(({ path }) => path === resource.path) ?? {}
     const seedFile = seedFiles.get(resource.path)
-    const own = seedProblems.filter((problem) => problem.file === seedFile?.file)
+    const own = seedErrors.filter(({ file: where }) => where === seedFile?.file)
     // A mistake in a descriptor would be reported again for its rows.
-    if (problems.every((problem) => problem.file !== file)) {
-      const found: Problem[] = []
+    if (errors.every(({ file: where }) => where !== file)) {
+      const found: FileError[] = []
       if (seedFile) verifyRows(resource, ids, reportIn(found, seedFile.file, seedFile.source), seedFile.source)
       verifyConstants(resource, ids, reportIn(found, file, source))
-      seedProblems.push(...found)
+      seedErrors.push(...found)
       own.push(...found)
     }
-    if (own.length > 0) return { ...resource, demo: [], demoProblems: own }
+    if (own.length > 0) return { ...resource, demo: [], demoErrors: own }
     return { ...resource, demo: resource.demo.toSorted((a, b) => Number(a['id']) - Number(b['id'])) }
   })
-  return { registry, problems, seedProblems }
+  return { registry, errors, seedErrors }
 }
 
 /**
- * Returns every resource in the folders, or throws a RegistryError with all problems of the descriptors. Problems of the
+ * Returns every resource in the folders, or throws a RegistryError with all errors of the descriptors. Errors of the
  * demo rows are passed on in the registry, because only loading the rows needs them to be valid.
  */
 export const loadRegistry = async (folders: Folders, warn?: (message: string) => void): Promise<Registry> => {
-  const { registry, problems, seedProblems } = await inspectFolders(folders)
-  if (problems.length > 0) throw new RegistryError([...problems, ...seedProblems])
-  for (const file of new Set(seedProblems.map((problem) => problem.file))) {
+  const { registry, errors, seedErrors } = await inspectFolders(folders)
+  if (errors.length > 0) throw new RegistryError([...errors, ...seedErrors])
+  for (const file of new Set(seedErrors.map(({ file }) => file))) {
     warn?.(`${file} has errors, so its demo rows are not used; see npm run check.`)
   }
   return registry

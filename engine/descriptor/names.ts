@@ -51,39 +51,15 @@ const checkCharacters = (property: 'name' | 'plural', value: string, report: Rep
 const firstCommon = (names: object, others: object): string | undefined =>
   Object.values(names).find((name) => Object.values(others).includes(name))
 
-/** Describes the derived name that a resource shares with another one. */
-const collision = (
-  own: Descriptor,
-  other: Descriptor,
-  where: string,
-): [property: 'name' | 'plural', string] | undefined => {
-  const { name } = own
-  if (name === other.name) {
-    return [
-      'name',
-      `name "${name}" is also that of ${where}; schemas and operations are named after it, so it must be unique`,
-    ]
-  }
+/** The property that makes a resource look like another one in the documents, and how. */
+const collision = (own: Descriptor, other: Descriptor, where: string): ['name' | 'plural', string] | undefined => {
   const schema = firstCommon(schemaNames(own), schemaNames(other))
-  if (schema)
-    return ['name', `name "${name}" makes the schema ${schema}, which ${where} makes too; choose another name`]
-  const [{ list, ...rest }, others] = [operationNames(own), operationNames(other)]
-  if (pascal(name) === pascal(pluralOf(other))) {
-    return [
-      'name',
-      `name "${name}" is the plural of ${where}, and ${rest.get} would look like its list; choose another name`,
-    ]
-  }
-  if (pascal(other.name) === pascal(pluralOf(own))) {
-    return ['plural', `plural "${pluralOf(own)}" is the name of ${where}; choose another plural`]
-  }
-  const operation = firstCommon({ list, ...rest }, others)
-  return operation
-    ? [
-        'plural',
-        `plural "${pluralOf(own)}" makes the operation ${operation}, which ${where} makes too; choose another plural`,
-      ]
-    : undefined
+  if (schema) return ['name', `makes the schema ${schema}, which ${where} makes too`]
+  // Otherwise the operation getThings would look like listThings of the other.
+  if (pascal(own.name) === pascal(pluralOf(other))) return ['name', `is the plural of ${where}`]
+  if (pascal(other.name) === pascal(pluralOf(own))) return ['plural', `is the name of ${where}`]
+  const operation = firstCommon(operationNames(own), operationNames(other))
+  return operation ? ['plural', `makes the operation ${operation}, which ${where} makes too`] : undefined
 }
 
 /** Reports the names of a resource that OpenAPI does not allow, or that the service or an earlier resource uses. */
@@ -99,7 +75,8 @@ export const checkNames = (
   const taken = firstCommon(schemaNames(own), ownSchemas)
   if (taken) report(`name "${name}" makes the schema ${taken}, which every service has; choose another name`, 'name')
   for (const { file, descriptor } of earlier) {
-    const found = descriptor.name === '' ? undefined : collision(own, descriptor, file)
-    if (found) report(found[1], found[0])
+    const [property, why] = (descriptor.name !== '' && collision(own, descriptor, file)) || []
+    if (property)
+      report(`${property} "${property === 'name' ? name : pluralOf(own)}" ${why}; choose another ${property}`, property)
   }
 }

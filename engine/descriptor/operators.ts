@@ -1,29 +1,85 @@
-/** The operators that compare a field with the value of a filter; each serves the parser, the documents, the SQL and the tests. */
-import { type Kind, kindNames, type ParameterValue } from './kinds.js'
+/** The operators that compare a field with the value of a parameter; each serves the parser, the documents, the SQL and the tests. */
+import type { ParameterValue } from './kinds.js'
+
+/** What a condition compares with: a value, or a list of them. */
+export type Operand = ParameterValue | readonly ParameterValue[]
 
 export interface Operator {
-  /** The name of its parameter, for a field of this name. */
-  readonly parameter: (field: string) => string
-  /** The kinds of fields that have it. */
-  readonly kinds: readonly Kind[]
-  /** The condition as SQL of every database: `??` is the column, `?` the value. Null never matches. */
-  readonly sql: string
+  /** What follows the name of the field in the name of the parameter. */
+  readonly suffix: string
+  /** The option of a field that gives it this operator. */
+  readonly option: 'filter' | 'range'
+  /** What the parameter takes: a value of the field, several of them, or true and false. */
+  readonly takes: 'value' | 'list' | 'boolean'
+  /** Whether the matching rows are some values of the field, not a range of them. */
+  readonly isPoint: boolean
+  /** The condition as SQL: `??` is the column or, for a range, its key; `?` is the value. Null never matches a comparison. */
+  readonly sql: (value: Operand) => string
   /** Completes the sentence "Only rows with …". */
   readonly sentence: (field: string) => string
+  /** The condition as people read it after the name of the field. */
+  readonly shown: (value: string) => string
   /** Whether a value matches, as the SQL does. */
-  readonly matches: (stored: ParameterValue, value: ParameterValue) => boolean
+  readonly matches: (stored: ParameterValue | null, value: Operand) => boolean
 }
+
+/** Negative, zero or positive; texts are compared by code point, as both databases do. */
+export const compareValues = (a: ParameterValue, b: ParameterValue): number => {
+  if (typeof a === 'string' && typeof b === 'string') return Buffer.compare(Buffer.from(a), Buffer.from(b))
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+const comparison = (suffix: string, sign: string, words: string, holds: (difference: number) => boolean): Operator => ({
+  suffix,
+  option: 'range',
+  takes: 'value',
+  isPoint: false,
+  sql: () => `?? ${sign} ?`,
+  sentence: (field) => `a \`${field}\` ${words}`,
+  shown: (value) => `${sign.replace('>=', '≥').replace('<=', '≤')} ${value}`,
+  matches: (stored, value) => stored !== null && holds(compareValues(stored, value as ParameterValue)),
+})
 
 export const operators = {
   eq: {
-    parameter: (field) => field,
-    kinds: kindNames,
-    sql: '?? = ?',
+    suffix: '',
+    option: 'filter',
+    takes: 'value',
+    isPoint: true,
+    sql: () => '?? = ?',
     sentence: (field) => `exactly this \`${field}\``,
+    shown: (value) => value,
     matches: (stored, value) => stored === value,
   },
+  in: {
+    suffix: '.in',
+    option: 'filter',
+    takes: 'list',
+    isPoint: true,
+    sql: () => '?? in (?)',
+    sentence: (field) => `one of these values as \`${field}\`; repeat the parameter for each`,
+    shown: (value) => `one of ${value}`,
+    matches: (stored, value) => (value as readonly unknown[]).includes(stored),
+  },
+  null: {
+    suffix: '.null',
+    option: 'filter',
+    takes: 'boolean',
+    isPoint: false,
+    sql: (isNull) => `?? is ${isNull ? '' : 'not '}null`,
+    sentence: (field) => `\`${field}\` null (\`true\`) or not null (\`false\`)`,
+    shown: (isNull) => (isNull === 'true' ? 'empty' : 'not empty'),
+    matches: (stored, isNull) => (stored === null) === isNull,
+  },
+  gte: comparison('.gte', '>=', 'of at least this value', (difference) => difference >= 0),
+  gt: comparison('.gt', '>', 'greater than this value', (difference) => difference > 0),
+  lte: comparison('.lte', '<=', 'of at most this value', (difference) => difference <= 0),
+  lt: comparison('.lt', '<', 'less than this value', (difference) => difference < 0),
 } as const satisfies Record<string, Operator>
 
 export type OperatorName = keyof typeof operators
 
 export const operatorNames = Object.keys(operators) as OperatorName[]
+
+/** An operator by its name, without what is special to its type. */
+export const operatorOf = (name: OperatorName): Operator => operators[name]

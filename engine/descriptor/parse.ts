@@ -55,7 +55,7 @@ const properties: Shapes = {
 
 const onDeletes: readonly OnDelete[] = ['restrict', 'set null', 'cascade']
 
-const optionsOf = (kind: Kind): Shapes => {
+const optionShapes = (kind: Kind): Shapes => {
   const { expected } = kindOf(kind)
   const isValid = (value: unknown) => isValueOf(kind, value)
   const isList = (value: unknown) => Array.isArray(value) && value.length > 0 && value.every(isValid)
@@ -68,6 +68,8 @@ const optionsOf = (kind: Kind): Shapes => {
     onUpdate: shape('a function such as now', isFunction),
     redacted: shape('true or omitted', isTrue),
     filter: shape('true or omitted', isTrue),
+    range: shape('true or omitted', isTrue),
+    sort: shape('true or omitted', isTrue),
     unique: shape('true or a list of field names', (value) => isTrue(value) || isNames(value)),
     format: shape('"date" or "timestamp"', (value) => value === 'date' || value === 'timestamp'),
     renamedFrom: shape('the former name of the field, such as "kind"', isName),
@@ -83,22 +85,19 @@ const optionsOf = (kind: Kind): Shapes => {
   return Object.fromEntries(optionNames(kind).map((name) => [name, shapes[name]]))
 }
 
-/** What the message about an unknown name says: `unknown option "filtre" of number()`, and what to write instead. */
-interface Unknown {
-  readonly words: (name: string) => string
-  readonly advice?: (name: string) => string | undefined
-}
+/** What the message about an unknown name calls it, and what to write instead, if that is not a similar name. */
+type Unknown = (name: string) => readonly [what: string, advice?: string]
 
 /** Returns the valid values and reports the invalid ones, and those with an unknown name. */
-const parseValues = (values: Values, shapes: Shapes, { words, advice }: Unknown, report: Report): Values => {
+const parseValues = (values: Values, shapes: Shapes, report: Report, unknown: Unknown): Values => {
   const names = Object.keys(shapes)
   const valid: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(values)) {
     const shape = Object.hasOwn(shapes, name) ? shapes[name] : undefined
     if (shape && value === undefined) continue
     if (!shape) {
-      const hint = advice?.(name) ?? (didYouMean(name, names) || `; it must be one of ${names.join(', ')}`)
-      report(`unknown ${words(name)}${hint}`, name)
+      const [what, advice = didYouMean(name, names) || `; it must be one of ${names.join(', ')}`] = unknown(name)
+      report(`unknown ${what}${advice}`, name)
     } else if (shape.isValid(value)) valid[name] = value
     else {
       const hint = value instanceof Date ? '; for the time of each create, write now or today' : ''
@@ -122,14 +121,10 @@ const parseField = (field: string, spec: unknown, report: Report): FieldSpec => 
     report(`the options of ${kind}() are ${formatValue(options)}, but they must be an object such as { about: '…' }`)
     return { kind, options: {} }
   }
-  const unknown: Unknown = {
-    words: (name) => `option "${name}" of ${kind}()`,
-    advice: (name) =>
-      name === 'required'
-        ? `; add the field to the list of the resource instead: required: ['${field}', …]`
-        : undefined,
-  }
-  return { kind, options: parseValues(options, optionsOf(kind), unknown, report) }
+  const advice = `; add the field to the list of the resource instead: required: ['${field}', …]`
+  const what = (name: string) => `option "${name}" of ${kind}()`
+  const unknown: Unknown = (name) => (name === 'required' ? [what(name), advice] : [what(name)])
+  return { kind, options: parseValues(options, optionShapes(kind), report, unknown) }
 }
 
 /** Replaces invalid properties, so that the rest of the descriptor can be verified in the same run. */
@@ -150,7 +145,7 @@ export const parseDescriptor = (exported: unknown, report: Report): Descriptor |
   for (const [name, { expected }] of Object.entries(mandatory)) {
     if (exported[name] === undefined && !misspelt.includes(name)) report(`${name} is missing; it must be ${expected}`)
   }
-  const valid = parseValues(exported, properties, { words: (name) => `property "${name}"` }, report)
+  const valid = parseValues(exported, properties, report, (name) => [`property "${name}"`])
   const parsed: Descriptor = { ...placeholder, ...valid }
   const names = Object.keys(parsed.fields)
   const fields: Fields = Object.fromEntries(

@@ -1,10 +1,10 @@
 /** The registry: every descriptor in one normalised form, which the rest of the engine reads. */
-import { now, nowInMilliseconds, today } from './clock.js'
+import { clocks, now, nowInMilliseconds } from './clock.js'
 import type { Descriptor } from './define.js'
 import type { FieldSpec, Options, TextFormat } from './fields.js'
 import { type Kind, kindOf } from './kinds.js'
 import { pluralOf } from './names.js'
-import type { Problem } from './registryError.js'
+import type { FileError } from './registryError.js'
 
 /** A value in a row, and one that a descriptor gives. */
 export type Value = GivenValue | null
@@ -30,7 +30,7 @@ export interface Resource extends Omit<Descriptor, 'fields' | 'required'> {
   /** The demo rows, by id; empty if `seeds/` has no file for the resource. */
   readonly demo: readonly RowValues[]
   /** Why the demo rows of `seeds/` are not in `demo`; an empty database cannot be filled then. */
-  readonly demoProblems?: readonly Problem[]
+  readonly demoErrors?: readonly FileError[]
 }
 
 export type Registry = readonly Resource[]
@@ -38,21 +38,11 @@ export type Registry = readonly Resource[]
 /** Every resource has the same `id`, so no descriptor declares it. */
 const idSpec: FieldSpec = { kind: 'integer', options: { managed: true, about: 'Assigned by the service.' } }
 
-const clockFormats = new Map<unknown, TextFormat>([
-  [today, 'date'],
-  [now, 'timestamp'],
-])
-
 /** A timestamp has milliseconds, those of the clock too. */
 const precise = (kind: Kind, options: Options<GivenValue>): Options<GivenValue> => {
-  const { default: preset, managed } = options
   if (kindOf(kind).canonical === undefined) return options
-  return {
-    ...options,
-    ...(preset === now && { default: nowInMilliseconds }),
-    ...(managed === now && { managed: nowInMilliseconds }),
-    ...(options.onUpdate === now && { onUpdate: nowInMilliseconds }),
-  }
+  const precise = Object.entries(options).map(([name, value]) => [name, value === now ? nowInMilliseconds : value])
+  return Object.fromEntries(precise)
 }
 
 const fieldOf = (name: string, { kind, options }: FieldSpec, required: boolean): Field => {
@@ -63,7 +53,7 @@ const fieldOf = (name: string, { kind, options }: FieldSpec, required: boolean):
     kind,
     required,
     unique: unique === true ? [] : unique,
-    format: kindOf(kind).isText ? (format ?? clockFormats.get(rest.default ?? rest.managed)) : undefined,
+    format: kindOf(kind).isText ? (format ?? clocks.get(rest.default ?? rest.managed)?.format) : undefined,
   }
 }
 
@@ -98,12 +88,28 @@ export const writableFields = (resource: Resource): Field[] => resource.fields.f
 /** The fields that a list can be filtered by. */
 export const filterFields = (resource: Resource): Field[] => resource.fields.filter((field) => field.filter)
 
+/** The fields that a list can be ordered by or has bounds of; each has an index. */
+export const orderedFields = (resource: Resource): Field[] =>
+  resource.fields.filter((field) => field.sort || field.range)
+
 /** The fields that `q` searches. */
 export const searchedFields = (resource: Resource): Field[] =>
   resource.fields.filter((field) => kindOf(field.kind).isText && !field.redacted)
 
 /** Whether a create must send the field. */
 export const isMandatory = (field: Field): boolean => field.required && field.default === undefined
+
+/** A field that references a resource. */
+export interface Reference {
+  readonly resource: Resource
+  readonly field: Field
+}
+
+/** The references to the resource at a path. */
+export const referencesTo = (registry: Registry, path: string): Reference[] =>
+  registry.flatMap((resource) =>
+    resource.fields.filter(({ references }) => references === path).map((field) => ({ resource, field })),
+  )
 
 const resolve = (source: Value | (() => Value)): Value => (typeof source === 'function' ? source() : source)
 

@@ -1,7 +1,7 @@
-/** The problems of resource and seed files: all at once, each with its file, its place in the file and what to do. */
+/** The errors of resource and seed files: all at once, each with its file, its place in the file and what to do. */
 import { type Place, type Position, placePosition, type SourceFile } from './sourceFile.js'
 
-export interface Problem {
+export interface FileError {
   /** Relative to the folder of package.json: `resources/leave.ts`. */
   readonly file: string
   readonly message: string
@@ -9,14 +9,14 @@ export interface Problem {
   readonly position: Position | undefined
 }
 
-/** Reports a problem; the place is the path of a property in the literal of the file. */
+/** Reports an error; the place is the path of a property in the literal of the file. */
 export type Report = (message: string, ...place: Place) => void
 
-/** Adds the problems of one file to a list. */
+/** Adds the errors of one file to a list. */
 export const reportIn =
-  (problems: Problem[], file: string, source?: SourceFile): Report =>
+  (errors: FileError[], file: string, source?: SourceFile): Report =>
   (message, ...place) =>
-    void problems.push({ file, message, position: source && placePosition(source, place) })
+    void errors.push({ file, message, position: source && placePosition(source, place) })
 
 /** Puts a prefix before each message and each place: `field "days": unknown option …`. */
 export const reportAt =
@@ -25,19 +25,19 @@ export const reportAt =
     report(`${words}: ${message}`, ...start, ...place)
 
 /** One line: `resources/leave.ts:13: field "days": unknown option "filtre" of number()`. */
-export const problemLine = ({ file, position, message }: Problem): string =>
+export const errorLine = ({ file, position, message }: FileError): string =>
   `${file}${position ? `:${position.line}` : ''}: ${message}`
 
-/** Lists all problems; the service does not start with any in its descriptors. */
+/** Lists all errors; the service does not start with any in its descriptors. */
 export class RegistryError extends Error {
   override readonly name = 'RegistryError'
 
-  readonly problems: readonly Problem[]
+  readonly errors: readonly FileError[]
 
-  constructor(problems: readonly Problem[]) {
-    const count = problems.length === 1 ? 'an error' : `${problems.length} errors`
-    super([`The resources have ${count}:`, ...problems.map(problemLine)].join('\n  '))
-    this.problems = problems
+  constructor(errors: readonly FileError[]) {
+    const count = errors.length === 1 ? 'an error' : `${errors.length} errors`
+    super([`The resources have ${count}:`, ...errors.map(errorLine)].join('\n  '))
+    this.errors = errors
   }
 }
 

@@ -2,8 +2,8 @@
 import { type Dirent, existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { failedFile, foreignImports, importProblem } from './importError.js'
-import { type Problem, reportIn } from './registryError.js'
+import { failedFile, foreignImports, importError } from './importError.js'
+import { type FileError, reportIn } from './registryError.js'
 import { resourceSource, type SourceFile } from './sourceFile.js'
 import type { ResourceModule } from './verify.js'
 
@@ -20,12 +20,12 @@ const whyIgnored = (entry: Dirent): string | undefined => {
 }
 
 /** Reports files that would be silently ignored. Returns the resources in them, so that references to them are not reported too. */
-const reportIgnored = (sources: string, problems: Problem[]): ResourceModule[] =>
+const reportIgnored = (sources: string, errors: FileError[]): ResourceModule[] =>
   readdirSync(sources, { withFileTypes: true }).flatMap((entry) => {
     const reason = whyIgnored(entry)
     if (reason === undefined) return []
     const file = `resources/${entry.name}${entry.isDirectory() ? '/' : ''}`
-    reportIn(problems, file)(reason)
+    reportIn(errors, file)(reason)
     const inside = entry.isDirectory() ? readdirSync(join(sources, entry.name), { recursive: true }) : [entry.name]
     return inside.map((name) => ({ file, path: String(name).replace(/^.*[\\/]|\.\w+$/g, ''), module: undefined }))
   })
@@ -38,33 +38,33 @@ const readSource = (sources: string | undefined, name: string): SourceFile | und
 
 /**
  * Imports the modules of a folder. The folder of their TypeScript sources is undefined if only the build was deployed;
- * problems then have no position.
+ * errors then have no position.
  */
 export const importModules = async (
   folder: string,
   sources: string | undefined,
-  problems: Problem[],
+  errors: FileError[],
 ): Promise<ResourceModule[]> => {
   const names = existsSync(folder) ? readdirSync(folder).filter(isModule) : []
-  const modules = sources !== undefined && existsSync(sources) ? reportIgnored(sources, problems) : []
-  if (names.length === 0 && problems.length === 0) {
-    reportIn(problems, 'resources/')('is empty; add a resource file, such as resources/customers.ts')
+  const modules = sources !== undefined && existsSync(sources) ? reportIgnored(sources, errors) : []
+  if (names.length === 0 && errors.length === 0) {
+    reportIn(errors, 'resources/')('is empty; add a resource file, such as resources/customers.ts')
   }
   for (const name of names.sort()) {
     const path = name.slice(0, -'.ts'.length)
     const file = `resources/${path}.ts`
     const source = readSource(sources, `${path}.ts`)
     const foreign = source ? foreignImports(file, source) : []
-    problems.push(...foreign)
+    errors.push(...foreign)
     let module: ResourceModule['module']
     try {
       if (foreign.length === 0) module = (await import(pathToFileURL(join(folder, name)).href)) as { default?: unknown }
     } catch (error) {
       const failed = failedFile(error) ?? `${path}.ts`
-      const problem = importProblem(error, `resources/${failed}`, readSource(sources, failed))
+      const fileError = importError(error, `resources/${failed}`, readSource(sources, failed))
       // A shared file fails for every resource that imports it.
-      const isKnown = problems.some((known) => known.file === problem.file && known.message === problem.message)
-      if (!isKnown) problems.push(problem)
+      const isKnown = errors.some((known) => known.file === fileError.file && known.message === fileError.message)
+      if (!isKnown) errors.push(fileError)
     }
     const modifiedAt = sources && source ? statSync(join(sources, `${path}.ts`)).mtimeMs : 0
     modules.push({ file, path, source, modifiedAt, module })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { jsonErrorIndex } from '../process/jsonError.js'
 import { pathHint, type Target } from './checks.js'
 import type { RowValues } from './registry.js'
-import { type Problem, reportIn } from './registryError.js'
+import { type FileError, reportIn } from './registryError.js'
 import { duplicatesIn, positionBetween, type SourceFile, seedSource } from './sourceFile.js'
 
 interface SeedFile {
@@ -17,14 +17,14 @@ interface SeedFile {
 const isRow = (row: unknown): row is RowValues => typeof row === 'object' && row !== null && !Array.isArray(row)
 
 /** The syntax error of a text that JSON.parse refused. */
-const jsonProblem = (file: string, text: string): Problem => {
+const jsonError = (file: string, text: string): FileError => {
   const at = jsonErrorIndex(text)
   const sign = text[at] ?? ''
   const hint = /,\s*$/.test(text.slice(0, at)) && /[\]}]/.test(sign) ? '; remove the comma before it' : ''
   const what = sign === '' ? 'it ends too early' : `unexpected ${JSON.stringify(sign)}${hint}`
   // An error at the end of the file is shown after its last line.
   const start = sign === '' ? text.trimEnd().length : at
-  const position = positionBetween({ text, literal: undefined }, start, start + 1)
+  const position = positionBetween({ text }, start, start + 1)
   return { file, message: `is not valid JSON: ${what}`, position }
 }
 
@@ -45,10 +45,10 @@ const decode = (bytes: Buffer): string | undefined => {
   }
 }
 
-const readSeedFile = (file: string, bytes: Buffer, problems: Problem[]): SeedFile => {
+const readSeedFile = (file: string, bytes: Buffer, errors: FileError[]): SeedFile => {
   const text = decode(bytes)
   const source = seedSource(text ?? '')
-  const report = reportIn(problems, file, source)
+  const report = reportIn(errors, file, source)
   if (text === undefined) {
     report('is not UTF-8; save it with that encoding')
     return { file, source, rows: undefined }
@@ -57,7 +57,7 @@ const readSeedFile = (file: string, bytes: Buffer, problems: Problem[]): SeedFil
   try {
     rows = JSON.parse(text)
   } catch {
-    problems.push(jsonProblem(file, text))
+    errors.push(jsonError(file, text))
     return { file, source, rows: undefined }
   }
   const invalid = Array.isArray(rows) ? rows.findIndex((row) => !isRow(row)) : 0
@@ -72,23 +72,22 @@ const readSeedFile = (file: string, bytes: Buffer, problems: Problem[]): SeedFil
   return { file, source, rows: Array.isArray(rows) && invalid < 0 ? rows : undefined }
 }
 
-/** Reads the seed file of each resource, by path, and adds the problems to the list. */
+/** Reads the seed file of each resource, by path, and adds the errors to the list. */
 export const readSeedFiles = (
   folder: string,
   targets: readonly Target[],
-  problems: Problem[],
+  errors: FileError[],
 ): Map<string, SeedFile> => {
   const files = new Map<string, SeedFile>()
   for (const entry of existsSync(folder) ? readdirSync(folder, { withFileTypes: true }) : []) {
     const { name } = entry
     const file = `seeds/${name}`
     const path = name.replace(/\.json$/, '')
-    if (entry.isDirectory())
-      reportIn(problems, `${file}/`)('is a folder, which is not read; move its files into seeds/')
+    if (entry.isDirectory()) reportIn(errors, `${file}/`)('is a folder, which is not read; move its files into seeds/')
     else if (!name.endsWith('.json')) continue
     else if (targets.some((target) => target.path === path)) {
-      files.set(path, readSeedFile(file, readFileSync(join(folder, name)), problems))
-    } else if (targets.length > 0) reportIn(problems, file)(`there is no resource "${path}"${pathHint(path, targets)}`)
+      files.set(path, readSeedFile(file, readFileSync(join(folder, name)), errors))
+    } else if (targets.length > 0) reportIn(errors, file)(`there is no resource "${path}"${pathHint(path, targets)}`)
   }
   return files
 }

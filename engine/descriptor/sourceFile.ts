@@ -1,10 +1,18 @@
-/** The text of a resource or seed file, in which the properties that a message is about can be found. */
-import { descriptorLiteral, type Entry, jsonLiteral, type Literal } from './literal.js'
+/** Finds the properties of literals in a source text, TypeScript or JSON, without evaluating it, to show where a mistake is. */
+
+/** A property, or an element of an array with its index as the key: what names it, its value, and what is in that. */
+interface Entry {
+  readonly key: string
+  readonly start: number
+  readonly end: number
+  readonly value: string
+  readonly entries: readonly Entry[]
+}
 
 export interface SourceFile {
   readonly text: string
-  /** Undefined if the file has no literal that could be found. */
-  readonly literal: Literal | undefined
+  /** The properties of its literal; empty if it has none that could be found. */
+  readonly entries: readonly Entry[]
 }
 
 /** The path of a property in a literal: `['fields', 'days', 'filter']`, or `[2, 'days']` in demo rows. */
@@ -19,23 +27,108 @@ export interface Position {
   readonly text: string
 }
 
-/** The source of a resource file. */
-export const resourceSource = (text: string): SourceFile => ({ text, literal: descriptorLiteral(text) })
+const gap = String.raw`\s+|\/\/[^\n]*|\/\*.*?\*\/`
+const quoted = String.raw`"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'`
+/** A regular expression, where a value can be: quotes and brackets in it have no meaning. */
+const pattern = String.raw`(?<=[(,=:[!&|?{};>]\s*)\/(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/\w*`
+const template = `\`(?:[^\`\\\\$]|\\\\.|\\$(?!\\{)|\\$\\{(?:${quoted}|${pattern}|[^{}\`'"])*\\})*\``
+const word = String.raw`[\p{L}_$][\p{L}\p{N}_$]*|-?\d[\w.]*(?:[eE][+-]?\d+)?`
+const token = new RegExp(`${gap}|(?<key>${quoted}|(?<word>${word}))|(?<sign>${pattern}|${template}|.)`, 'gsu')
 
-/** The source of a seed file; only a problem needs its literal, which takes 70 ms for all demo rows. */
+interface Token {
+  readonly text: string
+  readonly start: number
+  readonly isKey: boolean
+  readonly isWord: boolean
+}
+
+/** The tokens of a text without white space and comments. */
+const tokenize = (text: string): Token[] =>
+  [...text.matchAll(token)].flatMap(({ index: start, groups: { key, word, sign } = {} }) => {
+    const found = key ?? sign
+    return found ? [{ text: found, start, isKey: key !== undefined, isWord: word !== undefined }] : []
+  })
+
+/** The properties of the literal that begins at the nth token. */
+const literalEntries = (source: string, tokens: readonly Token[], n: number): Entry[] => {
+  let at = n
+  const isAt = (signs: string): boolean => signs.includes(tokens[at]?.text ?? signs)
+  /** Moves past a token, and past everything in its brackets. */
+  const skip = (): void => {
+    const isOpening = isAt('([{')
+    at++
+    if (!isOpening) return
+    while (!isAt(')]}')) skip()
+    at++
+  }
+  /** Moves past a value, which may be a call with a literal. */
+  const readValue = (): Entry[] => {
+    const start = at
+    while (tokens[at]?.isWord || tokens[at]?.text === '.') at++
+    const isCall = at > start && isAt('(') && tokens[at + 1]?.text === '{'
+    if (isCall) at++
+    const entries = isAt('{') || isAt('[') ? readEntries() : []
+    if (isCall) {
+      while (!isAt(')')) skip()
+      at++
+    }
+    while (!isAt(',)]}')) skip()
+    return entries
+  }
+  const readEntries = (): Entry[] => {
+    const entries: Entry[] = []
+    const isArray = isAt('[')
+    at++
+    for (let index = 0; !isAt('}]'); index++) {
+      const { start, text, isKey, isWord } = tokens[at] as Token
+      const key = isArray ? String(index) : isWord ? text : text.slice(1, -1)
+      if (!isArray && isKey) at++
+      if (isAt(':')) at++
+      const from = tokens[at]?.start ?? source.length
+      const inside = readValue()
+      const last = tokens[at - 1] as Token
+      const to = last.start + last.text.length
+      // Without a key it is a spread or a computed name.
+      if (isArray || isKey)
+        entries.push({
+          key,
+          start,
+          end: isArray ? to : start + text.length,
+          value: source.slice(from, to),
+          entries: inside,
+        })
+      if (isAt(',')) at++
+    }
+    at++
+    return entries
+  }
+  return isAt('{') || isAt('[') ? readEntries() : []
+}
+
+/** The source of a resource file, with the literal that it passes to `defineResource`, or exports without it. */
+export const resourceSource = (text: string): SourceFile => {
+  const tokens = tokenize(text)
+  const before = (n: number): string => tokens[n - 1]?.text ?? ''
+  const isLiteral = (n: number): boolean =>
+    ['defineResource', 'default'].includes(before(before(n) === '(' ? n - 1 : n))
+  const start = tokens.findIndex(({ text: sign }, n) => sign === '{' && isLiteral(n))
+  return { text, entries: start < 0 ? [] : literalEntries(text, tokens, start) }
+}
+
+/** The source of a seed file; only an error needs its literal, which takes 0.3 s for all demo rows. */
 export const seedSource = (text: string): SourceFile => {
-  let literal: Literal | undefined
+  let entries: readonly Entry[] | undefined
   return {
     text,
-    get literal() {
-      literal ??= jsonLiteral(text)
-      return literal
+    get entries() {
+      entries ??= literalEntries(text, tokenize(text), 0)
+      return entries
     },
   }
 }
 
 /** The position of a part of the text, which ends with its first line. */
-export const positionBetween = ({ text }: SourceFile, start: number, end: number): Position => {
+export const positionBetween = ({ text }: { text: string }, start: number, end: number): Position => {
   const lineStart = text.lastIndexOf('\n', start - 1) + 1
   const [line = ''] = text.slice(lineStart).split(/\r?\n/, 1)
   const column = start - lineStart + 1
@@ -43,12 +136,17 @@ export const positionBetween = ({ text }: SourceFile, start: number, end: number
   return { line: text.slice(0, lineStart).split('\n').length, column, length, text: line }
 }
 
+/** The position of a word of the source, outside comments and strings. */
+export const wordPosition = (source: SourceFile, word: string): Position | undefined => {
+  const found = tokenize(source.text).find(({ text }) => text === word)
+  return found && positionBetween(source, found.start, found.start + word.length)
+}
+
 /** The entries on the path to a place, as far as they exist. If a key occurs twice, the last one counts. */
-const entriesTo = ({ literal }: SourceFile, place: Place): Entry[] => {
+const entriesTo = ({ entries }: SourceFile, place: Place): Entry[] => {
   const found: Entry[] = []
   for (const key of place) {
-    const { entries } = found.at(-1)?.value ?? literal ?? { entries: [] }
-    const entry = entries.findLast((one) => one.key === String(key))
+    const entry = (found.at(-1)?.entries ?? entries).findLast((candidate) => candidate.key === String(key))
     if (!entry) break
     found.push(entry)
   }
@@ -62,24 +160,19 @@ export const placePosition = (source: SourceFile, place: Place): Position | unde
 }
 
 /** A value as it is written in the file: JavaScript rounds `9007199254740993`. */
-export const textAt = (source: SourceFile, place: Place): string | undefined => {
-  const entries = entriesTo(source, place)
-  const value = entries.length === place.length ? entries.at(-1)?.value : undefined
-  return value && source.text.slice(value.start, value.end)
-}
+export const textAt = (source: SourceFile, place: Place): string | undefined =>
+  entriesTo(source, place)[place.length - 1]?.value
 
 /** The properties that occur twice, each with the line of the first. */
-export const duplicatesIn = (source: SourceFile): { place: Place; firstLine: number }[] => {
-  const search = ({ entries }: Literal, above: Place): { place: Place; firstLine: number }[] => {
-    const first = new Map<string, number>()
-    return entries.flatMap(({ key, start, value }) => {
-      const place = [...above, key]
-      const earlier = first.get(key)
-      first.set(key, earlier ?? start)
-      const inside = value.entries.length > 0 ? search(value, place) : []
-      if (earlier === undefined) return inside
-      return [{ place, firstLine: positionBetween(source, earlier, earlier).line }, ...inside]
-    })
-  }
-  return source.literal ? search(source.literal, []) : []
-}
+export const duplicatesIn = (
+  source: SourceFile,
+  { entries }: Pick<Entry, 'entries'> = source,
+  above: Place = [],
+): { place: Place; firstLine: number }[] =>
+  entries.flatMap((entry, n) => {
+    const place = [...above, entry.key]
+    const first = entries.findIndex(({ key }) => key === entry.key)
+    const inside = duplicatesIn(source, entry, place)
+    const start = entries[first]?.start ?? 0
+    return first < n ? [{ place, firstLine: positionBetween(source, start, start).line }, ...inside] : inside
+  })

@@ -37,8 +37,7 @@ const shown = (value: Ruled): string => (typeof value === 'string' ? quote(value
 
 const isMoment = (kind: Kind): boolean => ['date', 'datetime-local'].includes(kindOf(kind).input)
 
-/** How many code points a text has; counted only where the number of UTF-16 units does not decide. */
-const lengthOf = (text: string): number => {
+const countCodePoints = (text: string): number => {
   let length = 0
   for (const _ of text) length++
   return length
@@ -46,28 +45,42 @@ const lengthOf = (text: string): number => {
 
 /** Patterns are compiled once; the matcher remembers its steps. */
 const patterns = new Map<string, (text: string) => boolean>()
-const matcherOf = (pattern: string): ((text: string) => boolean) => {
+const patternMatcher = (pattern: string): ((text: string) => boolean) => {
   const known = patterns.get(pattern) ?? compilePattern(pattern)
   patterns.set(pattern, known)
   return known
 }
 
-const canonicalOf = (kind: Kind, value: Ruled): Ruled => kindOf(kind).canonical?.(value as never) ?? value
+const toCanonical = (kind: Kind, value: Ruled): Ruled => kindOf(kind).canonical?.(value as never) ?? value
 
-/** The check of a bound, in the words for numbers or for dates and times. */
-const bound =
-  (
-    isWithin: (value: Ruled, bound: Ruled) => boolean,
-    type: string,
-    key: 'ge' | 'le',
-    words: (bound: Ruled, value: Ruled, isMoment: boolean) => string,
-  ) =>
-  (given: Ruled, kind: Kind): Refuse =>
-  (sent: Ruled) => {
-    const value = canonicalOf(kind, sent)
-    if (isWithin(value, canonicalOf(kind, given))) return undefined
-    return new Refusal(type, words(given, sent, isMoment(kind)), { [key]: given })
-  }
+/** A bound, in the words for numbers or for dates and times. */
+const bound = (
+  [type, key, keyword]: readonly [type: string, key: 'ge' | 'le', keyword: string],
+  isWithin: (value: Ruled, bound: Ruled) => boolean,
+  ofNumbers: (bound: Ruled, value: Ruled) => string,
+  ofMoments: (bound: Ruled, value: Ruled) => string,
+) => ({
+  refuse: (given: Ruled, kind: Kind) => (sent: Ruled) => {
+    if (isWithin(toCanonical(kind, sent), toCanonical(kind, given))) return undefined
+    return new Refusal(type, (isMoment(kind) ? ofMoments : ofNumbers)(given, sent), { [key]: given })
+  },
+  keywords: (given: Ruled, kind: Kind) => ({ [isMoment(kind) ? `x-${keyword}` : keyword]: given }),
+})
+
+/** A bound of the number of characters. */
+const lengthBound = (
+  [type, key, keyword]: readonly [type: string, key: string, keyword: string],
+  isWithin: (text: string, length: number) => boolean,
+  words: string,
+) => ({
+  refuse: (given: number) => (text: string) => {
+    if (isWithin(text, given)) return undefined
+    return new Refusal(type, `must have ${words} ${given} characters; it has ${countCodePoints(text)}`, {
+      [key]: given,
+    })
+  },
+  keywords: (given: number) => ({ [keyword]: given }),
+})
 
 export const valueRules = {
   oneOf: {
@@ -82,48 +95,33 @@ export const valueRules = {
     },
     keywords: (values: readonly Ruled[]) => ({ enum: values }),
   },
-  min: {
-    refuse: bound(
-      (value, least) => value >= least,
-      'greater_than_equal',
-      'ge',
-      (least, value, isMoment) =>
-        isMoment ? `must be ${least} or later; ${value} is earlier` : `must be at least ${least}; ${value} is less`,
-    ),
-    keywords: (least: Ruled, kind: Kind) => ({ [isMoment(kind) ? 'x-minimum' : 'minimum']: least }),
-  },
-  max: {
-    refuse: bound(
-      (value, most) => value <= most,
-      'less_than_equal',
-      'le',
-      (most, value, isMoment) =>
-        isMoment ? `must be ${most} or earlier; ${value} is later` : `must be at most ${most}; ${value} is more`,
-    ),
-    keywords: (most: Ruled, kind: Kind) => ({ [isMoment(kind) ? 'x-maximum' : 'maximum']: most }),
-  },
-  minLength: {
-    refuse: (least: number) => (text: string) => {
-      if (text.length >= 2 * least || lengthOf(text) >= least) return undefined
-      return new Refusal('string_too_short', `must have at least ${least} characters; it has ${lengthOf(text)}`, {
-        min_length: least,
-      })
-    },
-    keywords: (minLength: number) => ({ minLength }),
-  },
-  maxLength: {
-    refuse: (most: number) => (text: string) => {
-      if (text.length <= most || (text.length <= 2 * most && lengthOf(text) <= most)) return undefined
-      return new Refusal('string_too_long', `must have at most ${most} characters; it has ${lengthOf(text)}`, {
-        max_length: most,
-      })
-    },
-    keywords: (maxLength: number) => ({ maxLength }),
-  },
+  min: bound(
+    ['greater_than_equal', 'ge', 'minimum'],
+    (value, min) => value >= min,
+    (min, value) => `must be at least ${min}; ${value} is less`,
+    (min, value) => `must be ${min} or later; ${value} is earlier`,
+  ),
+  max: bound(
+    ['less_than_equal', 'le', 'maximum'],
+    (value, max) => value <= max,
+    (max, value) => `must be at most ${max}; ${value} is more`,
+    (max, value) => `must be ${max} or earlier; ${value} is later`,
+  ),
+  // The number of UTF-16 units decides for most texts.
+  minLength: lengthBound(
+    ['string_too_short', 'min_length', 'minLength'],
+    (text, min) => text.length >= 2 * min || countCodePoints(text) >= min,
+    'at least',
+  ),
+  maxLength: lengthBound(
+    ['string_too_long', 'max_length', 'maxLength'],
+    (text, max) => text.length <= max || (text.length <= 2 * max && countCodePoints(text) <= max),
+    'at most',
+  ),
   // Last, so that a text is never matched before its length is checked.
   pattern: {
     refuse: (pattern: string) => {
-      const matches = matcherOf(pattern)
+      const matches = patternMatcher(pattern)
       return (text: string) =>
         matches(text)
           ? undefined

@@ -5,7 +5,7 @@ import { checkCycles, type Linked } from './cycles.js'
 import { isPath, isReservedPath } from './identifiers.js'
 import { checkNames } from './names.js'
 import { parseDescriptor } from './parse.js'
-import { type Problem, type Report, reportIn } from './registryError.js'
+import { type FileError, type Report, reportIn } from './registryError.js'
 import { duplicatesIn, type SourceFile, textAt } from './sourceFile.js'
 
 /** A file of `resources/`, not yet verified. */
@@ -50,43 +50,34 @@ const checkSource = (source: SourceFile, fields: readonly string[], report: Repo
   if (prototype) report('field "__proto__": the name is reserved by JavaScript; choose another', 'fields', '__proto__')
 }
 
-/** Names both files, because only their author knows for certain which one is wrong. */
-const checkTable = ({ report, descriptor: { table } }: ParsedResource, earlier: readonly ParsedResource[]): void => {
-  const other = earlier.find(({ descriptor }) => descriptor.table === table)
-  if (other && table !== '') {
-    report(`table "${table}" is also that of ${other.file}; each resource needs its own table`, 'table')
-  }
-}
-
-/** PostgreSQL gives these names to the key and the sequence of another table. */
-const checkDerivedTable = ({ report, descriptor: { table } }: ParsedResource, all: readonly ParsedResource[]): void => {
+/** Reports a table that another resource has too, makes, or is renamed from; names both files, because only their author knows which is wrong. */
+const checkTable = (
+  { file, descriptor: { table, renamedFromTable: former }, report }: ParsedResource,
+  earlier: readonly ParsedResource[],
+  all: readonly ParsedResource[],
+): void => {
+  const other = table === '' ? undefined : earlier.find(({ descriptor }) => descriptor.table === table)
+  if (other) report(`table "${table}" is also that of ${other.file}; each resource needs its own table`, 'table')
+  // PostgreSQL gives these names to the key and the sequence of another table.
   const owner = all.find(({ descriptor }) => [`${descriptor.table}_pkey`, `${descriptor.table}_id_seq`].includes(table))
   if (owner) report(`table "${table}" has the name of an object that ${owner.file} makes; choose another name`, 'table')
-}
-
-/** Otherwise a rename would take the rows of another resource, or two would take the same ones. */
-const checkFormerTable = ({ file, descriptor, report }: ParsedResource, all: readonly ParsedResource[]): void => {
-  const { renamedFromTable: former } = descriptor
-  if (former === undefined) return
-  const taken = all.find(
-    (one) => one.descriptor.table === former || (one.file !== file && one.descriptor.renamedFromTable === former),
-  )
-  if (taken)
-    report(
-      `renamedFromTable names "${former}", which ${taken.file} uses; remove one of the two, or rename in two steps`,
-      'renamedFromTable',
-    )
+  // Otherwise a rename would take the rows of another resource, or two would take the same ones.
+  const isTaken = ({ file: where, descriptor }: ParsedResource) =>
+    descriptor.table === former || (where !== file && descriptor.renamedFromTable === former)
+  const taken = former === undefined ? undefined : all.find(isTaken)
+  const advice = 'remove one of the two, or rename in two steps'
+  if (taken) report(`renamedFromTable names "${former}", which ${taken.file} uses; ${advice}`, 'renamedFromTable')
 }
 
 /** What can be referenced; also a resource whose own file has errors, so that each mistake is reported once. */
-export const targetsOf = (modules: readonly ResourceModule[], parsed: readonly ParsedResource[]): Target[] =>
-  modules.map(({ path }) => ({ path, table: parsed.find((one) => one.path === path)?.descriptor.table }))
+export const referenceTargets = (modules: readonly ResourceModule[], parsed: readonly ParsedResource[]): Target[] =>
+  modules.map(({ path }) => ({ path, table: parsed.find((resource) => resource.path === path)?.descriptor.table }))
 
-/** Returns the descriptors, with placeholders for what is invalid, and adds every problem to the list. */
-export const verify = (modules: readonly ResourceModule[], problems: Problem[]): ParsedResource[] => {
+/** Returns the descriptors, with placeholders for what is invalid, and adds every error to the list. */
+export const verify = (modules: readonly ResourceModule[], errors: FileError[]): ParsedResource[] => {
   const parsed: ParsedResource[] = []
   for (const { file, path, source, modifiedAt = 0, module } of modules) {
-    const report = reportIn(problems, file, source)
+    const report = reportIn(errors, file, source)
     checkPath(path, report)
     if (!module) continue
     if (source) checkDuplicates(source, report)
@@ -94,15 +85,13 @@ export const verify = (modules: readonly ResourceModule[], problems: Problem[]):
     if (descriptor && source) checkSource(source, Object.keys(descriptor.fields), report)
     if (descriptor) parsed.push({ file, path, modifiedAt, descriptor, report })
   }
-  const targets = targetsOf(modules, parsed)
+  const targets = referenceTargets(modules, parsed)
   // Of two files with the same table or name, the newer one is probably the wrong one.
   const byAge = parsed.toSorted((a, b) => a.modifiedAt - b.modifiedAt)
   for (const [index, resource] of byAge.entries()) {
     const earlier = byAge.slice(0, index)
-    checkFormerTable(resource, parsed)
     checkDescriptor(resource.descriptor, targets, resource.report)
-    checkTable(resource, earlier)
-    checkDerivedTable(resource, parsed)
+    checkTable(resource, earlier, parsed)
     checkNames(resource.descriptor, earlier, resource.report)
   }
   checkCycles(parsed)

@@ -1,7 +1,7 @@
 /** Counts the values of filters in a result: in bounded time at any size, and once for each version of the table. */
 import { EventEmitter, once } from 'node:events'
 import { LRUCache } from 'lru-cache'
-import type { Selection } from '../descriptor/listQuery.js'
+import { type Selection, selectionKey, wholeTable } from '../descriptor/listQuery.js'
 import { filterFields, type Resource } from '../descriptor/registry.js'
 import type { Caller, Storage, ValueCounts } from '../storage/storage.js'
 
@@ -47,7 +47,8 @@ export const valueCounterOf = (storage: Storage, resource: Resource) => {
   const known = new LRUCache<string, { tag: string; found: Counts }>({ max: maxResults })
 
   return async ({ where, search }: Selection, total: number, client: Caller): Promise<Counts> => {
-    const key = JSON.stringify([search, where.map((condition) => ({ ...condition, value: String(condition.value) }))])
+    const selection = { where, search, order: wholeTable.order }
+    const key = selectionKey(selection)
     const tag = await table.tag()
     const before = known.get(key)
     if (before?.tag === tag) return before.found
@@ -55,7 +56,7 @@ export const valueCounterOf = (storage: Storage, resource: Resource) => {
     const rows = isSmall ? total : ((await storage.counts()).get(resource) ?? total)
     const share = isSmall ? 1 : Math.min(1, countedRows / rows)
     try {
-      const counts = await withTimeout(client, (caller) => table.valueCounts({ where, search }, names, share, caller))
+      const counts = await withTimeout(client, (caller) => table.valueCounts(selection, names, share, caller))
       const found = { counts, isExact: share === 1, total }
       if (key.length < 1_000) known.set(key, { tag, found })
       return found

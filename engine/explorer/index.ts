@@ -3,15 +3,16 @@ import { type HttpError, pathNotFound } from '../contract/errors.js'
 import { type FormatName, formatNames, formats } from '../contract/formats.js'
 import { listQueryParser, listQuerySchema } from '../contract/parameters.js'
 import type { Selection } from '../descriptor/listQuery.js'
-import type { Resource } from '../descriptor/registry.js'
+import { type Resource, updatableFields } from '../descriptor/registry.js'
 import { type Asset, assets, favicon } from './assets.js'
 import { choiceOptions } from './choices.js'
-import { createPage } from './createPage.js'
+import { createPage, deletePage, editPage } from './formPages.js'
 import { homePage } from './home.js'
 import { documentOf, type ExplorerService, errorPage, type Page, type PageRequest } from './layout.js'
 import { explorePath, homePath } from './links.js'
 import { operationFinder } from './requests.js'
 import { rowPage } from './rowPage.js'
+import { rowFinder } from './rows.js'
 import { tablePage } from './tablePage.js'
 
 /** HTML with its status; another address; or a whole result. */
@@ -23,7 +24,7 @@ export type PageResponse =
 export interface Route {
   /** For logs and metrics. */
   readonly name: string
-  /** A path; its last segment may be `:item`. */
+  /** A path; the segment after that of the resource may be `:item`. */
   readonly path: string
   respond(request: PageRequest): Promise<PageResponse>
 }
@@ -48,7 +49,10 @@ export const explorerOf = (service: ExplorerService): Explorer => {
   const routesOf = (resource: Resource): Route[] => {
     const base = `${explorePath}/${resource.path}`
     const table = tablePage(service, resource, find)
-    const row = rowPage(service, resource, find)
+    const findRow = rowFinder(storage, resource)
+    const row = rowPage(service, resource, find, findRow)
+    const edit = editPage(service, resource, find, findRow)
+    const remove = deletePage(service, resource, find, findRow)
     const create = createPage(service, resource, find)
     const parseQuery = listQueryParser(resource, listQuerySchema(resource))
     const downloads = formatNames.map((format) =>
@@ -70,6 +74,16 @@ export const explorerOf = (service: ExplorerService): Explorer => {
       }),
       ...downloads,
       route('exploreRow', `${base}/:item`, async ({ segment, origin }) => sent(await row(segment, origin))),
+      ...(updatableFields(resource).length > 0
+        ? [route('exploreEdit', `${base}/:item/edit`, async ({ segment, origin }) => sent(await edit(segment, origin)))]
+        : []),
+      ...(resource.delete
+        ? [
+            route('exploreDelete', `${base}/:item/delete`, async ({ segment, origin }) =>
+              sent(await remove(segment, origin)),
+            ),
+          ]
+        : []),
     ]
   }
   const home = homePage(service)

@@ -32,13 +32,13 @@ export interface ExplorerService {
   readonly registry: Registry
   readonly storage: Storage
   readonly operations: readonly Operation[]
-  /** Whether clients with the token may create rows. */
+  /** Whether clients with the token may write. */
   readonly writes: boolean
 }
 
 /** What a page is asked for. */
 export interface PageRequest {
-  /** The last segment of the path, as it was sent. */
+  /** The segment after that of the resource, as it was sent. */
   readonly segment: string
   readonly querystring: string
   /** The address of the service as the client sees it, for the requests that pages show. */

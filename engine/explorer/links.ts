@@ -1,23 +1,32 @@
 /** The addresses of the explorer's pages, and of the requests that they show. */
+import { encodeCursor } from '../contract/cursor.js'
 import { type FormatName, formats } from '../contract/formats.js'
 import { basePath, docsPath } from '../contract/service.js'
-import { type ListQuery, wholeTable } from '../descriptor/listQuery.js'
-import { operators } from '../descriptor/operators.js'
+import { isById, type ListQuery, orderName, type Position, wholeTable } from '../descriptor/listQuery.js'
+import { operatorOf } from '../descriptor/operators.js'
 import { filterFields, type Resource } from '../descriptor/registry.js'
 
 export const homePath = '/'
 export const explorePath = '/explore'
 
 /** The parameters of a query, without those that have their default. */
-const parametersOf = ({ search, where, page: { limit, offset } }: ListQuery): [name: string, value: string][] => [
+const parametersOf = ({
+  search,
+  where,
+  order,
+  page: { limit, offset },
+}: ListQuery): [name: string, value: string][] => [
   ...(search === '' ? [] : [['q', search] as [string, string]]),
-  ...where.map(({ field, operator, value }): [string, string] => [operators[operator].parameter(field), String(value)]),
+  ...where.flatMap(({ field, operator, value }) =>
+    [value].flat().map((one): [string, string] => [`${field}${operatorOf(operator).suffix}`, String(one)]),
+  ),
+  ...(isById(order) ? [] : [['sort', orderName(order)] as [string, string]]),
   ...(limit === wholeTable.page.limit ? [] : [['limit', String(limit)] as [string, string]]),
   ...(offset === 0n ? [] : [['offset', String(offset)] as [string, string]]),
 ]
 
 /** A query from its first row on. */
-export const fromStart = (query: ListQuery): ListQuery => ({ ...query, page: { ...query.page, offset: 0n } })
+export const fromStart = (query: ListQuery): ListQuery => ({ ...query, page: { limit: query.page.limit, offset: 0n } })
 
 const withQuery = (path: string, query: ListQuery): string => {
   const querystring = new URLSearchParams(parametersOf(query)).toString()
@@ -26,9 +35,19 @@ const withQuery = (path: string, query: ListQuery): string => {
 
 export const tableUrl = ({ path }: Resource, query = wholeTable): string => withQuery(`${explorePath}/${path}`, query)
 
+/** The page of a table after a position. */
+export const nextUrl = (resource: Resource, query: ListQuery, next: Position): string => {
+  const url = tableUrl(resource, fromStart(query))
+  return `${url}${url.includes('?') ? '&' : '?'}after=${encodeCursor(resource, query, next)}`
+}
+
 export const rowUrl = ({ path }: Resource, id: number | string): string => `${explorePath}/${path}/${id}`
 
 export const createUrl = ({ path }: Resource): string => `${explorePath}/${path}/new`
+
+export const editUrl = (resource: Resource, id: number): string => `${rowUrl(resource, id)}/edit`
+
+export const deleteUrl = (resource: Resource, id: number): string => `${rowUrl(resource, id)}/delete`
 
 /** The suggestions for a reference. */
 export const choicesUrl = (path: string): string => `${explorePath}/${path}/choices`

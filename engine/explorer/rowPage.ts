@@ -1,48 +1,43 @@
 /** The page of a row: every field, the rows it references, and the rows that reference it. */
-import { rowNotFound } from '../contract/errors.js'
-import { itemIdParser, itemIdSchema } from '../contract/parameters.js'
 import { wholeTable } from '../descriptor/listQuery.js'
-import type { Field, Registry, Resource, RowValues } from '../descriptor/registry.js'
+import { type Reference, type Resource, referencesTo, updatableFields } from '../descriptor/registry.js'
 import type { Storage } from '../storage/storage.js'
 import { withFilter } from './filters.js'
-import { type Html, html } from './html.js'
+import { type Html, html, type Part } from './html.js'
 import { labelOf, readLabels } from './labels.js'
 import type { ExplorerService, Page } from './layout.js'
-import { apiRowUrl, rowUrl, tableUrl } from './links.js'
+import { apiRowUrl, deleteUrl, editUrl, rowUrl, tableUrl } from './links.js'
 import { type FindOperation, requestPanel, shellWord } from './requests.js'
-import { eachRow } from './rows.js'
+import { eachRow, type RowFinder } from './rows.js'
 import { fullValue } from './values.js'
 
-interface Referrer {
-  readonly resource: Resource
-  readonly field: Field
+/** Rows that refer to a row by a field. */
+export const referrerItem = ({ plural }: Resource, field: string, count: Part, url?: string): Html => {
+  const title = html`${plural} <span class="note">by ${field}</span>`
+  const figure = typeof count === 'number' ? html`<span class="figure">${count.toLocaleString('en')}</span>` : count
+  return html`<li>${url ? html`<a href="${url}">${title}</a>` : html`<span>${title}</span>`} ${figure}</li>`
 }
 
-const referrersOf = (registry: Registry, { path }: Resource): Referrer[] =>
-  registry.flatMap((resource) =>
-    resource.fields.filter(({ references }) => references === path).map((field) => ({ resource, field })),
-  )
+const notCounted = html`<span class="note" title="Only filters are counted">not counted</span>`
 
 /** How many rows reference a row by a field; only fields with a filter are counted, because only they have an index. */
-const referrer = async (storage: Storage, { resource, field }: Referrer, id: number): Promise<Html> => {
-  const title = html`${resource.plural} <span class="note">by ${field.name}</span>`
-  if (!field.filter)
-    return html`<li><span>${title}</span> <span class="note" title="Only filters are counted">not counted</span></li>`
+const referrer = async (storage: Storage, { resource, field }: Reference, id: number): Promise<Html> => {
+  if (!field.filter) return referrerItem(resource, field.name, notCounted)
   const query = withFilter(wholeTable, field.name, BigInt(id))
   const page = await storage.table(resource).list({ ...query, page: { limit: 1, offset: 0n } })
-  const total = await eachRow(page, () => {})
-  return html`<li><a href="${tableUrl(resource, query)}">${title}</a> <span class="figure">${total.toLocaleString('en')}</span></li>`
+  return referrerItem(resource, field.name, await eachRow(page, () => {}), tableUrl(resource, query))
 }
 
+const actions = (resource: Resource, id: number): Html => html`<p class="actions">
+  ${updatableFields(resource).length > 0 && html`<a class="button" href="${editUrl(resource, id)}">Edit</a>`}
+  ${resource.delete && html`<a class="button" href="${deleteUrl(resource, id)}">Delete</a>`}</p>`
+
 /** Makes the page of a resource's rows. */
-export const rowPage = ({ registry, storage }: ExplorerService, resource: Resource, find: FindOperation) => {
-  const parseId = itemIdParser(itemIdSchema('', ''))
-  const referrers = referrersOf(registry, resource)
+export const rowPage = (service: ExplorerService, resource: Resource, find: FindOperation, findRow: RowFinder) => {
+  const { registry, storage, writes } = service
+  const referrers = referencesTo(registry, resource.path)
   return async (segment: string, origin: string): Promise<Page> => {
-    const { id, text } = parseId(segment)
-    const found = id === undefined ? undefined : await storage.table(resource).get(id)
-    if (id === undefined || !found) throw rowNotFound(resource.name, text)
-    const row = JSON.parse(String(found.body)) as RowValues
+    const { id, row } = await findRow(segment)
     const labels = await readLabels(storage, registry, resource.fields, ({ name }) => [row[name]])
     const shown = { registry, labels, url: rowUrl(resource, id) }
     const fields = resource.fields.map(
@@ -54,7 +49,7 @@ export const rowPage = ({ registry, storage }: ExplorerService, resource: Resour
     const links = await Promise.all(referrers.map((one) => referrer(storage, one, id)))
     const label = labelOf(resource, row)
     const url = apiRowUrl(resource, id)
-    const main = html`<div class="title"><div><h1><bdi>${label}</bdi></h1><p class="lead">${resource.name} #${id}</p></div></div>
+    const main = html`<div class="title"><div><h1><bdi>${label}</bdi></h1><p class="lead">${resource.name} #${id}</p></div>${writes && actions(resource, id)}</div>
       <div class="row-columns"><dl class="fields">${fields}</dl>
       <div class="beside">${links.length > 0 && html`<section class="referrers" aria-labelledby="referrers-title"><h2 id="referrers-title">Referred to by</h2><ul class="plain-list">${links}</ul></section>`}
       ${requestPanel(`curl ${shellWord(`${origin}${url}`)}`, find('get', resource), url)}</div></div>`

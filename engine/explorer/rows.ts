@@ -1,6 +1,21 @@
-/** The rows of a list response, read one after another, so that a page of many megabytes is never in memory as a whole. */
-import type { RowValues } from '../descriptor/registry.js'
-import type { CachedBody, StreamedBody } from '../storage/storage.js'
+/** Reads rows for pages: one by its address, or those of a list one after another, so that many megabytes are never in memory as a whole. */
+import { rowNotFound } from '../contract/errors.js'
+import { itemIdParser, itemIdSchema } from '../contract/parameters.js'
+import type { Resource, RowValues } from '../descriptor/registry.js'
+import type { CachedBody, Storage, StreamedBody } from '../storage/storage.js'
+
+/** Finds the row that a segment of an address names. */
+export type RowFinder = (segment: string) => Promise<{ id: number; tag: string; row: RowValues }>
+
+export const rowFinder = (storage: Storage, resource: Resource): RowFinder => {
+  const parseId = itemIdParser(itemIdSchema('', ''))
+  return async (segment) => {
+    const { id, text } = parseId(segment)
+    const found = id === undefined ? undefined : await storage.table(resource).get(id)
+    if (id === undefined || !found) throw rowNotFound(resource.name, text)
+    return { id, tag: found.tag, row: JSON.parse(String(found.body)) as RowValues }
+  }
+}
 
 const [quote, backslash, open, close] = [...Buffer.from('"\\{}')] as [number, number, number, number]
 

@@ -16,6 +16,14 @@ type ParsedQuery =
 
 const isInteger = (text: string): boolean => /^\s*[+-]?\d+\s*$/.test(text)
 
+/** An input for a time sends it without an offset. */
+const withOffset = ([name, value]: [string, string]): [string, string] => [
+  name,
+  name.includes('.') && /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?$/.test(value)
+    ? `${value}${value.length > 16 ? '' : ':00'}Z`
+    : value,
+]
+
 /** The id of the only row that a text finds. */
 const onlyMatch = async (storage: Storage, target: Resource, q: string): Promise<number | undefined> => {
   let id: number | undefined
@@ -35,13 +43,14 @@ export const parseQuery = async (
 ): Promise<ParsedQuery> => {
   // The last value of a repeated parameter counts, as in the API; an empty input is no filter.
   const all = queryParameters(querystring)
-  const sent = new Map([...all].filter(([, value]) => value.trim() !== ''))
+  const filled = [...all].filter(([, value]) => value.trim() !== '')
+  const sent = new Map(filled)
   const page = sent.get(pageParameter(resource))
   sent.delete(pageParameter(resource))
   const names = filterFields(resource).filter((field) => field.references && !isInteger(sent.get(field.name) ?? '0'))
   const texts = names.map(({ name }) => [name, sent.get(name)?.trim() ?? ''] as const)
   for (const [name] of texts) sent.delete(name)
-  const parsed = parse(new URLSearchParams([...sent]).toString())
+  const parsed = parse(new URLSearchParams(filled.filter(([name]) => sent.has(name)).map(withOffset)).toString())
   const [first, ...others] = texts
   // One name after another: the address of the next page has the names that are still to be found.
   const unresolved = others.map(([field, value]) => ({ field, operator: 'eq', value }) as const)
@@ -59,5 +68,5 @@ export const parseQuery = async (
     return { redirect: tableUrl(resource, { ...query, page: { limit, offset: skipped > 0n ? skipped : 0n } }) }
   }
   // A form without JavaScript sends its empty inputs too; the address is the query alone.
-  return sent.size < all.size ? { redirect: tableUrl(resource, query) } : { query }
+  return filled.length < all.size ? { redirect: tableUrl(resource, query) } : { query }
 }

@@ -1,5 +1,6 @@
 /** How values are shown: in a table, and on the page of their row. */
 import { kindOf } from '../descriptor/kinds.js'
+import type { ListQuery } from '../descriptor/listQuery.js'
 import {
   type Field,
   type Registry,
@@ -11,7 +12,7 @@ import {
 import { cut, type Excerpt, excerptOf, marked, matchesIn } from './excerpt.js'
 import { type Html, html } from './html.js'
 import { type Labels, targetOf } from './labels.js'
-import { rowUrl } from './links.js'
+import { fromStart, rowUrl, tableUrl } from './links.js'
 
 /** A row as it is shown: long texts are excerpts, so that a page of them stays small. */
 export type ShownRow = Readonly<Record<string, Value | Excerpt>>
@@ -24,11 +25,20 @@ export const shownRow = (resource: Resource, row: RowValues, q: string): ShownRo
   return { ...row, ...Object.fromEntries(searched.map((name, n) => [name, excerpts[n] ?? null])) }
 }
 
-const headOf = (resource: Resource): Html =>
-  html`<thead><tr>${resource.fields.map(
-    (field) =>
-      html`<th scope="col" class="${isNumeric(field) && !field.redacted ? 'number' : ''}" title="${field.about}">${field.name}</th>`,
-  )}</tr></thead>`
+/** The name of a column; where rows can be ordered by it, a link that does so or turns the order around. */
+const headOf = (resource: Resource, query: ListQuery): Html => {
+  const { order } = query
+  const cells = resource.fields.map((field) => {
+    const { name } = field
+    const isOrder = order.field === name
+    const descending = isOrder && !order.descending
+    const url = tableUrl(resource, fromStart({ ...query, order: { field: name, descending } }))
+    const title = name === 'id' || field.sort ? html`<a class="sort" href="${url}">${name}</a>` : name
+    const direction = isOrder && html` aria-sort="${order.descending ? 'descending' : 'ascending'}"`
+    return html`<th scope="col"${direction} class="${isNumeric(field) && !field.redacted ? 'number' : ''}" title="${field.about}">${title}</th>`
+  })
+  return html`<thead><tr>${cells}</tr></thead>`
+}
 
 const rowOf = (resource: Resource, row: ShownRow, shown: Shown): Html => {
   const cells = resource.fields.map((field) =>
@@ -39,9 +49,15 @@ const rowOf = (resource: Resource, row: ShownRow, shown: Shown): Html => {
   return html`<tr>${cells}</tr>`
 }
 
-export const rowsTable = (registry: Registry, resource: Resource, rows: readonly ShownRow[], labels: Labels): Html => {
+export const rowsTable = (
+  registry: Registry,
+  resource: Resource,
+  query: ListQuery,
+  rows: readonly ShownRow[],
+  labels: Labels,
+): Html => {
   const lines = rows.map((row) => rowOf(resource, row, { registry, labels, url: rowUrl(resource, String(row['id'])) }))
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Table of ${resource.plural.toLowerCase()}"><table>${headOf(resource)}<tbody>${lines}</tbody></table></div>`
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Table of ${resource.plural.toLowerCase()}"><table>${headOf(resource, query)}<tbody>${lines}</tbody></table></div>`
 }
 
 /** What is needed to show the values of a row. */

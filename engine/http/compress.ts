@@ -8,29 +8,16 @@ type Encoding = 'br' | 'gzip'
 /** Smaller bodies fit into one packet anyway. */
 const minLength = 1024
 
-const brotli = (body: Buffer, quality: number, windowBits: number): Promise<Buffer> =>
-  promisify(brotliCompress)(body, {
-    params: {
-      [constants.BROTLI_PARAM_QUALITY]: quality,
-      [constants.BROTLI_PARAM_LGWIN]: windowBits,
-      [constants.BROTLI_PARAM_SIZE_HINT]: body.length,
-    },
-  })
+/** Higher quality takes many times as long for a few per cent; a larger window takes megabytes of memory for each body. */
+const params = { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_LGWIN]: 18 }
 
 const encoders: Record<Encoding, (body: Buffer) => Promise<Buffer>> = {
-  // Higher quality takes many times as long for a few per cent; a larger window takes megabytes of memory for each body.
-  br: (body) => brotli(body, 4, 18),
+  br: (body) => promisify(brotliCompress)(body, { params }),
   gzip: (body) => promisify(gzip)(body),
 }
 
 /** Longer Accept headers are ignored: to parse 15 KB of media types takes 50 ms, in which every other client waits. */
 export const maxAcceptLength = 1_000
-
-/** Bodies that never change: a higher quality, 0.15 s for the 1.7 MB of the docs page, is worth it once. */
-const fixedBodies = new WeakSet<Buffer>()
-
-/** Marks a body that never changes. */
-export const markFixed = (body: Buffer): void => void fixedBodies.add(body)
 
 /** Compressed forms of bodies in use: a cached response is compressed once. */
 const compressedBodies = new WeakMap<Buffer, Partial<Record<Encoding, Promise<Buffer>>>>()
@@ -47,13 +34,16 @@ export const acceptedEncoding = (ctx: Context, ...encodings: Encoding[]): Encodi
 export const encodingFor = (ctx: Context, body: Buffer): Encoding | undefined =>
   body.length < minLength ? undefined : acceptedEncoding(ctx, 'br', 'gzip')
 
-/** Compresses a stream with about 60 KiB of memory; by default it would take 260. */
-export const gzipStream = (): Gzip => createGzip({ level: 1, windowBits: 11, memLevel: 3, chunkSize: 8 * 1024 })
+/** Compresses a stream with some 80 KB of memory; by default it would take 260, and more for what it reads ahead. */
+export const gzipStream = (): Gzip => {
+  const options = { level: 1, windowBits: 11, memLevel: 3, chunkSize: 8 * 1024, highWaterMark: 1 }
+  return createGzip(options)
+}
 
 /** The body, compressed. */
 export const compressed = (body: Buffer, encoding: Encoding): Promise<Buffer> => {
   const forms = compressedBodies.get(body) ?? {}
-  forms[encoding] ??= encoding === 'br' && fixedBodies.has(body) ? brotli(body, 6, 22) : encoders[encoding](body)
+  forms[encoding] ??= encoders[encoding](body)
   compressedBodies.set(body, forms)
   return forms[encoding]
 }

@@ -2,9 +2,9 @@
 
 import { createHash } from 'node:crypto'
 import { pipeline, Readable } from 'node:stream'
-import { preconditionFailed, tooManyDownloads } from '../contract/errors.js'
+import { preconditionFailed, unavailable } from '../contract/errors.js'
 import type { CachedBody, StreamedBody } from '../storage/storage.js'
-import { acceptedEncoding, compressed, encodingFor, gzipStream, markFixed } from './compress.js'
+import { acceptedEncoding, compressed, encodingFor, gzipStream } from './compress.js'
 import type { AppContext } from './requestLog.js'
 
 /** The tag is a hash of the bytes, so every process has the same one. */
@@ -12,12 +12,6 @@ export const taggedBody = (body: Buffer): CachedBody => ({
   tag: createHash('sha256').update(body).digest('hex').slice(0, 24),
   body,
 })
-
-/** A body that is the same as long as the process runs. */
-export const fixedBody = (body: Buffer): CachedBody => {
-  markFixed(body)
-  return taggedBody(body)
-}
 
 export const jsonType = 'application/json; charset=utf-8'
 
@@ -112,6 +106,9 @@ async function* counted(ctx: AppContext, parts: StreamedBody['body']) {
 /** How many bodies this process is streaming; each holds about 0.2 MB while its client does not read. */
 let streams = 0
 
+/** While more are streamed, further ones are not compressed, because zlib takes 80 KB of memory for each. */
+const maxCompressed = 100
+
 /** Sends a body of many megabytes as it is read. It has no tag, so the only If-Match that succeeds is `*`. */
 export const sendStreamed = (
   ctx: AppContext,
@@ -121,7 +118,7 @@ export const sendStreamed = (
 ): void => {
   const ifMatch = ctx.req.headers['if-match']
   if (ifMatch !== undefined && ifMatch.trim() !== '*') throw preconditionFailed()
-  if (streams >= maxStreams) throw tooManyDownloads()
+  if (streams >= maxStreams) throw unavailable('Too many downloads are in progress. Try again shortly.')
   streams++
   ctx.res.once('close', () => streams--)
   ctx.set('Cache-Control', 'no-cache')
@@ -130,7 +127,7 @@ export const sendStreamed = (
   // With a high-water mark of one byte, no part is read before the previous one was taken.
   const parts = Readable.from(counted(ctx, body), { objectMode: false, highWaterMark: 1 })
   // Brotli takes megabytes of memory for each stream.
-  const isCompressed = acceptedEncoding(ctx, 'gzip') !== undefined
+  const isCompressed = streams <= maxCompressed && acceptedEncoding(ctx, 'gzip') !== undefined
   if (isCompressed) ctx.set('Content-Encoding', 'gzip')
   ctx.body = isCompressed ? pipeline(parts, gzipStream(), (error) => error && ctx.app.emit('error', error, ctx)) : parts
 }

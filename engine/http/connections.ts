@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
+import { spreadOverTicks } from '../process/batchPerTick.js'
 
 /** How long the response may take, in milliseconds, before the client is probed. */
 const probeAfterMs = 250
@@ -56,6 +57,9 @@ const endOfSlice = (bytes: Buffer, from: number): number => {
 /** How long a client with that many requests may read nothing, in milliseconds. */
 const stalledMs = 5_000
 
+/** Of all pipelined requests one is handled per tick, because Node accepts one connection per tick: others would wait for hundreds. */
+const turn = spreadOverTicks({ ticks: 0, ms: 0 })
+
 /** Keeps the state of each connection; `handle` is called with one response of a connection at a time. */
 export const connectionsOf = (handle: (response: ServerResponse) => void, sendTimeout: number) => {
   const connections = new WeakMap<Duplex, Connection>()
@@ -64,14 +68,16 @@ export const connectionsOf = (handle: (response: ServerResponse) => void, sendTi
   const begin = (socket: Socket, connection: Connection, response: ServerResponse): void => {
     connection.current = response
     response.once('close', () => next(socket, connection))
-    handle(response)
   }
   const next = (socket: Socket, connection: Connection): void => {
     const { waiting } = connection
     connection.current = undefined
     const wasFull = isFull(connection)
     const response = socket.writable ? waiting.shift() : undefined
-    if (response) begin(socket, connection, response)
+    if (response) {
+      begin(socket, connection, response)
+      void turn().then(() => response.closed || handle(response))
+    }
     if (!wasFull || isFull(connection)) return
     socket.setTimeout(sendTimeout)
     socket.resume()
@@ -113,8 +119,10 @@ export const connectionsOf = (handle: (response: ServerResponse) => void, sendTi
     add(response: ServerResponse): void {
       const { socket } = response.req
       const connection = connections.get(socket) as Connection
-      if (!connection.current) begin(socket, connection, response)
-      else if (connection.waiting.push(response) === maxWaiting) socket.setTimeout(Math.min(stalledMs, sendTimeout))
+      if (!connection.current) {
+        begin(socket, connection, response)
+        handle(response)
+      } else if (connection.waiting.push(response) === maxWaiting) socket.setTimeout(Math.min(stalledMs, sendTimeout))
     },
   }
 }

@@ -32,8 +32,8 @@ const rowOf = (json: string): Record<string, Value> => {
   return row
 }
 
-/** A separate function, so that a download that waits for its client holds none of the strings. */
-const convert = (names: readonly string[], chunk: Uint8Array): Buffer => {
+/** Rows as CSV; a line feed must end each, as in a storage's stream. */
+const csvOf = (names: readonly string[], chunk: Uint8Array): Buffer => {
   const rows = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length).toString().split('\n').slice(0, -1)
   const lines = rows.map((json) => {
     const row = rowOf(json)
@@ -42,10 +42,9 @@ const convert = (names: readonly string[], chunk: Uint8Array): Buffer => {
   return Buffer.from(lines.join(''))
 }
 
-/** Each chunk must end with a line feed, as those of a storage's stream do. */
-export async function* csvOf(names: readonly string[], chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* withHeader(names: readonly string[], rows: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   yield Buffer.from(line(names))
-  for await (const chunk of chunks) yield convert(names, chunk)
+  yield* rows
 }
 
 /** The format that the Accept header prefers to JSON, if any; most headers name none of them. */
@@ -66,8 +65,9 @@ export const sendRows = (
   format: FormatName,
 ): void => {
   const { type, extension } = formats[format]
-  const rows = storage.table(resource).stream(query, ctx.res)
   const names = resource.fields.map(({ name }) => name)
+  const isCsv = format === 'text/csv'
+  const rows = storage.table(resource).stream(query, ctx.res, isCsv ? (part) => csvOf(names, part) : undefined)
   ctx.set('Content-Disposition', `attachment; filename="${resource.path}.${extension}"`)
-  sendStreamed(ctx, { body: format === 'text/csv' ? csvOf(names, rows) : rows }, maxDownloads, type)
+  sendStreamed(ctx, { body: isCsv ? withHeader(names, rows) : rows }, maxDownloads, type)
 }

@@ -7,23 +7,15 @@ import {
   middlewareError,
   outcomeUnknown,
   pathNotFound,
-  readTimedOut,
   tableChanged,
   unavailable,
-  writesForbidden,
+  writesDisabled,
 } from '../contract/errors.js'
 import { OutcomeUnknown, TableChanged, TimedOut, Unavailable, WritesForbidden } from '../storage/storage.js'
 import type { State } from './requestLog.js'
 
 /** An outage has ended if a request succeeds and none has failed for this long, in milliseconds. */
 const calmMs = 2_000
-
-interface Outage {
-  readonly began: number
-  last: number
-  failed: number
-  readonly reasons: Set<string>
-}
 
 export interface OutageLog {
   /** A request has failed because of the database. */
@@ -33,29 +25,26 @@ export interface OutageLog {
 }
 
 export const outageLog = (logger: Logger): OutageLog => {
-  let outage: Outage | undefined
+  const [reasons, times] = [new Set<string>(), { first: 0, last: 0 }]
+  let failed = 0
   return {
     failed(id, { message: reason }) {
-      const now = performance.now()
-      if (!outage) {
-        outage = { began: now, last: now, failed: 0, reasons: new Set() }
-        logger.error(
-          { id, reason },
-          `The database is not available: ${reason}. Failed requests are counted until it recovers.`,
-        )
+      times.last = performance.now()
+      if (failed++ === 0) {
+        times.first = times.last
+        const message = `The database is not available: ${reason}. Failed requests are counted until it recovers.`
+        logger.error({ id, reason }, message)
       }
-      outage.last = now
-      outage.failed++
-      if (outage.reasons.size < 10) outage.reasons.add(reason)
+      if (reasons.size < 10) reasons.add(reason)
     },
     succeeded() {
-      if (!outage || performance.now() - outage.last < calmMs) return
-      const { began, last, failed, reasons } = outage
-      outage = undefined
-      const seconds = Math.round((last - began) / 100) / 10
+      if (failed === 0 || performance.now() - times.last < calmMs) return
+      const seconds = Math.round((times.last - times.first) / 100) / 10
       const requests = failed === 1 ? '1 request' : `${failed} requests`
       const message = `The database is available again: ${requests} failed within ${seconds} s.`
       logger.warn({ failed, seconds, reasons: [...reasons] }, message)
+      reasons.clear()
+      failed = 0
     },
   }
 }
@@ -69,13 +58,13 @@ interface KoaError extends Error {
 
 const isErrorStatus = (status: unknown): status is number => Number(status) >= 400 && Number(status) <= 599
 
-const httpErrorOf = (error: unknown): HttpError => {
+const toHttpError = (error: unknown): HttpError => {
   if (error instanceof HttpError) return error
-  if (error instanceof TimedOut) return readTimedOut()
+  if (error instanceof TimedOut) return unavailable('The read exceeded its time limit. Narrow the query, or try again.')
   if (error instanceof TableChanged) return tableChanged()
   if (error instanceof Unavailable) return unavailable()
   if (error instanceof OutcomeUnknown) return outcomeUnknown()
-  if (error instanceof WritesForbidden) return writesForbidden()
+  if (error instanceof WritesForbidden) return writesDisabled('the database does not let this deployment write')
   const { status, expose, message, headers } = (error ?? {}) as KoaError
   return isErrorStatus(status) ? middlewareError(status, expose ? message : undefined, headers) : internalError()
 }
@@ -104,7 +93,7 @@ export const errorEnvelope =
       if (ctx.state.usedDatabase) outages.succeeded()
     } catch (error) {
       if (!isExpected(error)) logError(ctx, error, logger, outages)
-      const httpError = httpErrorOf(error)
+      const httpError = toHttpError(error)
       ctx.set(httpError.headers)
       ctx.status = httpError.status
       const page = ctx.state.errorHtml?.(httpError)

@@ -3,7 +3,7 @@ import type { Operation } from '../contract/operations.js'
 import type { Asset } from '../explorer/assets.js'
 import { explorerOf, type PageResponse, type Route } from '../explorer/index.js'
 import { pageHeaders } from './commonHeaders.js'
-import { fixedBody, sendTagged, taggedBody } from './conditional.js'
+import { sendTagged, taggedBody } from './conditional.js'
 import { sendRows } from './download.js'
 import type { Handler, Service } from './handlers.js'
 import type { AppContext } from './requestLog.js'
@@ -43,7 +43,7 @@ export const explorerRoutes = (service: Service, operations: readonly Operation[
     path,
     async handler(ctx) {
       prepare(ctx)
-      const segment = ctx.path.slice(ctx.path.lastIndexOf('/') + 1)
+      const segment = ctx.path.split('/')[3] ?? ''
       const origin = `${ctx.protocol}://${ctx.host}`
       await send(ctx, await respond({ segment, querystring: ctx.querystring, origin, caller: ctx.res }))
     },
@@ -56,7 +56,7 @@ export const explorerRoutes = (service: Service, operations: readonly Operation[
   })
   const pages = explorer.routes.filter(({ path }) => !path.endsWith('/'))
   const asset = ({ path, type, body }: Asset, cacheControl: string): PageRoute => {
-    const tagged = fixedBody(body)
+    const tagged = taggedBody(body)
     const handler: Handler = async (ctx) => {
       await sendTagged(ctx, tagged, type)
       ctx.set('Cache-Control', cacheControl)

@@ -6,7 +6,6 @@ import {
   preconditionFailed,
   referenced,
   rowNotFound,
-  stopping,
   tableChanged,
   unavailable,
 } from '../contract/errors.js'
@@ -22,6 +21,7 @@ import { writeGuard } from './auth.js'
 import { patchTypes, readIdempotencyKey, readJson } from './body.js'
 import { allowedTags, jsonType, sendRow, sendStreamed, sendTagged } from './conditional.js'
 import { requestedFormat, sendRows } from './download.js'
+import { setLinks } from './links.js'
 import type { AppContext } from './requestLog.js'
 
 /** Does not check the database: a restart would not repair it. */
@@ -34,7 +34,7 @@ const live: Handler = (ctx) => {
 const ready =
   ({ storage, isStopping }: Service): Handler =>
   async (ctx) => {
-    if (isStopping?.()) throw stopping()
+    if (isStopping?.()) throw unavailable('The service is stopping; send requests to another instance.')
     const { isReadOnly, changedTables } = await storage.ping().catch(() => {
       throw unavailable()
     })
@@ -117,6 +117,7 @@ const list = (service: Service, { resource, route }: OperationOf<'list'>): Handl
     const page = await table.list(query, ctx.res)
     ctx.state.queried = performance.now()
     ctx.state.usedDatabase = true
+    setLinks(ctx, resource, query, page.next)
     if ('tag' in page) await sendTagged(ctx, page, jsonType, 'Accept, Accept-Encoding')
     else sendStreamed(ctx, page, service.maxDownloads)
   }
@@ -188,19 +189,18 @@ const create = (service: Service, { resource, route }: OperationOf<'create'>): H
 const existingRow = ({ storage, token }: Service, resource: Resource, params: ItemIdSchema) => {
   const table = storage.table(resource)
   const checkToken = writeGuard(token)
-  const parseItemId = itemIdParser(params)
+  const parseItemId = itemIdParser(params, bodyInvalid)
   return async (ctx: AppContext): Promise<{ id: number; ifMatch: readonly string[] | undefined }> => {
     checkToken(ctx.get('Authorization'))
     const { id, text } = parseItemId(ctx.path.slice(ctx.path.lastIndexOf('/') + 1))
     const ifMatch = allowedTags(ctx)
     const key = ctx.req.headers['idempotency-key'] as string | undefined
     if (id === undefined) throw rowNotFound(resource.name, text)
+    const row = await table.get(id)
+    if (row && (!ifMatch || ifMatch.includes(row.tag))) return { id, ifMatch }
     // The retry of a change that was made succeeds again, although the row has another tag by now, or is gone.
     if (key !== undefined && (await table.hasKey(key))) return { id, ifMatch }
-    const row = await table.get(id)
-    if (!row) throw rowNotFound(resource.name, text)
-    if (ifMatch && !ifMatch.includes(row.tag)) throw preconditionFailed(`"${row.tag}"`)
-    return { id, ifMatch }
+    throw row ? preconditionFailed(`"${row.tag}"`) : rowNotFound(resource.name, text)
   }
 }
 

@@ -15,7 +15,7 @@ interface Listening {
   stop(): Promise<void>
 }
 
-const addressOf = (server: Server): string => {
+const serverAddress = (server: Server): string => {
   const { address, family, port } = server.address() as AddressInfo
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 }
@@ -24,7 +24,7 @@ const addressOf = (server: Server): string => {
 const sendTimeoutMs = 60_000
 
 /** The server of an app, not yet listening. */
-const serverOf = ({ handle, logRequest }: App, isStopping: () => boolean, sendTimeout: number): Server => {
+const makeServer = ({ handle, logRequest }: App, isStopping: () => boolean, sendTimeout: number): Server => {
   const refuse = refusalSender(logRequest)
 
   const handleInBatches = batchPerTick<ServerResponse>((responses) => {
@@ -117,7 +117,7 @@ interface Target {
 /** Serves an app; rejects where it cannot listen on the address. */
 export const listen = (app: App, { host, port, sendTimeout = sendTimeoutMs }: Target): Promise<Listening> => {
   let isStopping = false
-  const server = serverOf(app, () => isStopping, sendTimeout)
+  const server = makeServer(app, () => isStopping, sendTimeout)
   const stop = () =>
     new Promise<void>((stopped) => {
       isStopping = true
@@ -132,7 +132,7 @@ export const listen = (app: App, { host, port, sendTimeout = sendTimeoutMs }: Ta
     server.once('error', reject)
     server.listen(port, host, () => {
       server.off('error', reject)
-      resolve({ address: addressOf(server), stop })
+      resolve({ address: serverAddress(server), stop })
     })
   })
 }

@@ -22,19 +22,11 @@ export interface TraceContext {
 /** Version, trace id, parent id and flags; only versions after 00 may have more. */
 const format = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-[!-~]*)?$/
 
-const isZero = (id: string): boolean => /^0+$/.test(id)
-
-/** Parses a header; undefined if it is not valid, so that it is ignored as the standard asks. */
-export const parseTraceparent = (header: string): TraceContext | undefined => {
-  const [, version, traceId = '', parentId = '', more] = format.exec(header) ?? []
+/** The trace of a request; undefined if its header is not valid, so that it is ignored as the standard asks. */
+export const traceOf = ({ headers }: Pick<IncomingMessage, 'headers'>): TraceContext | undefined => {
+  const [, version, traceId = '', parentId = '', more] = format.exec(String(headers['traceparent'])) ?? []
   if (version === undefined || version === 'ff' || (version === '00' && more !== undefined)) return undefined
-  return isZero(traceId) || isZero(parentId) ? undefined : { traceId, parentId }
-}
-
-/** The trace of a request, if it has a valid one. */
-export const traceOf = ({ headers }: IncomingMessage): TraceContext | undefined => {
-  const { traceparent } = headers
-  return typeof traceparent === 'string' ? parseTraceparent(traceparent) : undefined
+  return /^0+$/.test(traceId) || /^0+$/.test(parentId) ? undefined : { traceId, parentId }
 }
 
 export interface State {

@@ -6,7 +6,7 @@ import type { Operation } from '../contract/operations.js'
 import { basePath, docsPath } from '../contract/service.js'
 import { patchTypes } from './body.js'
 import { preflightHeaders } from './commonHeaders.js'
-import { fixedBody, sendTagged, taggedBody } from './conditional.js'
+import { sendTagged, taggedBody } from './conditional.js'
 import { docsAssets, docsHeaders } from './docs.js'
 import { explorerRoutes } from './explorer.js'
 import { type Handler, handlerOf, probesOf, type Service } from './handlers.js'
@@ -21,7 +21,7 @@ const documentMaker = ({ product }: Service, operations: readonly Operation[]) =
   const make = async () => {
     const { documentsOf } = await import('../contract/documents.js')
     const { openapi, swagger } = documentsOf(product, operations)
-    return { openapi: fixedBody(openapi), swagger: (host: string) => taggedBody(swagger(host)) }
+    return { openapi: taggedBody(openapi), swagger: (host: string) => taggedBody(swagger(host)) }
   }
   let documents: ReturnType<typeof make> | undefined
   return () => {
@@ -66,7 +66,7 @@ export const routesOf = (service: Service, operations: readonly Operation[]): Mi
   add('documents', `${basePath}/openapi.json`, async (ctx) => sendTagged(ctx, (await documents()).openapi))
   add('documents', '/swagger.json', async (ctx) => sendTagged(ctx, (await documents()).swagger(ctx.host)))
   for (const { path, type, body } of docsAssets(service.product.name, service.explorer === true)) {
-    const asset = fixedBody(body)
+    const asset = taggedBody(body)
     add('docs', path, (ctx) => {
       ctx.set(docsHeaders)
       return sendTagged(ctx, asset, type)

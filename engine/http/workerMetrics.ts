@@ -21,7 +21,7 @@ export const replyToSupervisor = (): void => {
   })
 }
 
-const sumOf = (all: readonly Metrics[]) => AggregatorRegistry.aggregate(all as never)
+const sumMetrics = (all: readonly Metrics[]) => AggregatorRegistry.aggregate(all as never)
 
 /** Counters and histograms, which never decrease. */
 const isCumulative = ({ type }: { type: unknown }): boolean => type === 'counter' || type === 'histogram'
@@ -34,7 +34,7 @@ export const workerMetrics = (restarts: () => number): (() => Promise<string>) =
   /** The counts of workers that have died: without them the sums would decrease, and rates would show a peak. */
   let ended: Promise<Metrics> = Promise.resolve([])
   const add = async (before: Promise<Metrics>, last: Metrics): Promise<Metrics> =>
-    (await sumOf([await before, last.filter(isCumulative)]).getMetricsAsJSON()) as Metrics
+    (await sumMetrics([await before, last.filter(isCumulative)]).getMetricsAsJSON()) as Metrics
   cluster.on('exit', ({ id }) => {
     const last = newest.get(id)
     newest.delete(id)
@@ -54,6 +54,6 @@ export const workerMetrics = (restarts: () => number): (() => Promise<string>) =
     const own = (await register.getMetricsAsJSON()) as Metrics
     // Taken together, so that a worker that dies now is counted once.
     const [before, alive] = [ended, [...newest.values()]]
-    return sumOf([await before, ...alive, own]).metrics()
+    return sumMetrics([await before, ...alive, own]).metrics()
   }
 }

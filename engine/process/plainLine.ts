@@ -14,13 +14,6 @@ interface LogLine {
   readonly [name: string]: unknown
 }
 
-/** Whether to use colours: FORCE_COLOR decides, then NO_COLOR, then whether the output is a terminal. */
-export const hasColours = (isTerminal: boolean, environment: Readonly<Record<string, string | undefined>>): boolean => {
-  const { FORCE_COLOR, NO_COLOR, TERM } = environment
-  if (FORCE_COLOR !== undefined) return !/^(?:0|false)$/.test(FORCE_COLOR)
-  return isTerminal && !NO_COLOR && TERM !== 'dumb'
-}
-
 const coloured = (text: string, colour: number | undefined): string =>
   colour === undefined || text === '' ? text : `\u001b[${colour}m${text}\u001b[39m`
 
@@ -28,13 +21,6 @@ const coloured = (text: string, colour: number | undefined): string =>
 const formatStack = (err: unknown): string => {
   const { stack, cause } = (err ?? {}) as { stack?: string; cause?: unknown }
   return stack ? `\n  ${stack.replaceAll('\n', '\n  ')}${cause ? `\n  caused by:${formatStack(cause)}` : ''}` : ''
-}
-
-/** A statement and its plan, indented below the line. */
-const formatPlan = (sql: unknown, plan: unknown): string => {
-  const statement = sql === undefined ? [] : [String(sql).replaceAll(/\s+/g, ' ')]
-  const lines = [...statement, ...(Array.isArray(plan) ? plan : [])]
-  return lines.map((line) => `\n  ${line}`).join('')
 }
 
 const formatBytes = (bytes: number): string => {
@@ -67,19 +53,18 @@ const formatRequest = ({ id, method, path, status, bytes, duration }: Record<str
 
 /** A request in columns, or the message and its fields. */
 export const plainLine = (json: string, isColoured: boolean): string => {
-  const { level, time, msg, err, sql, pid: _, ...rest } = JSON.parse(json) as LogLine
+  const { level, time, msg, err, pid: _, ...rest } = JSON.parse(json) as LogLine
   const clock = new Date(time).toTimeString().slice(0, 8)
-  const { method, path, status, bytes, duration, id, plan, ...more } = rest
+  const { method, path, status, bytes, duration, id, ...more } = rest
   const isRequest = method !== undefined
   const text = isRequest ? formatRequest(rest, isColoured) : msg
   const fields = Object.entries({
     ...(!isRequest && id !== undefined && { id: shortId(id) }),
-    ...(!Array.isArray(plan) && { plan }),
     ...more,
   }).filter(([, value]) => value !== undefined)
   const formatted = fields.map(([name, value]) => ` ${name}=${JSON.stringify(value)}`).join('')
   const word = coloured(levels[level] ?? '', isColoured ? levelColours[level] : undefined)
-  return `${clock} ${word}${text}${formatted}${formatPlan(sql, plan)}${formatStack(err)}\n`
+  return `${clock} ${word}${text}${formatted}${formatStack(err)}\n`
 }
 
 /** The message alone: notices are sentences for people. */

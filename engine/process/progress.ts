@@ -1,8 +1,8 @@
 /** Shows the progress of long work, its rate and the time left: a redrawn line in a terminal, a line every few seconds elsewhere. */
 
 /** The longest and the shortest bar; in a narrower terminal there is none. */
-const longestBar = 30
-const shortestBar = 8
+const maxBar = 30
+const minBar = 8
 
 /** The rate is measured over the last ten seconds; below half a second it is too inexact to show. */
 const windowMs = 10_000
@@ -14,11 +14,6 @@ const plainMs = 5_000
 
 /** Fewer rows than this are processed too quickly for progress to be useful. */
 const manyRows = 100_000
-
-interface Measurement {
-  readonly at: number
-  readonly done: number
-}
 
 /** Where the lines go; tests replace the clock and the stream. */
 interface ProgressOutput {
@@ -65,59 +60,37 @@ export const progressBar = (
   name: string,
   total: number,
   unit: string,
-  { now, isTerminal, columns = 80, intervalMs, write }: ProgressOutput = standardError,
+  output: ProgressOutput = standardError,
 ): ((done: number) => void) => {
-  const interval = intervalMs ?? (isTerminal ? redrawMs : plainMs)
-  let first: Measurement | undefined
-  let recent: Measurement[] = []
+  const { now, isTerminal, columns = 80, intervalMs = isTerminal ? redrawMs : plainMs, write } = output
+  let recent: { readonly at: number; readonly done: number }[] = []
   let drawn = 0
   let isDone = false
-
-  const rateSince = (from: Measurement, to: Measurement): number | undefined =>
-    to.at - from.at >= minMs ? (to.done - from.done) / (to.at - from.at) : undefined
-
-  const details = (current: Measurement, start: Measurement): string[] => {
-    // Seconds pass at a fixed rate, which is not shown.
-    const isTime = unit === 'seconds'
-    if (current.done >= total) {
-      const rate = rateSince(start, current)
-      const took = current.at - start.at >= minMs ? [`took ${duration(current.at - start.at)}`] : []
-      return rate && !isTime ? [...took, `${number(rate * 1000)} ${unit}/s on average`] : took
-    }
-    const since = recent.find(({ at }) => current.at - at <= windowMs) ?? recent.at(-1) ?? start
-    const rate = isTime ? 1 / 1000 : rateSince(since, current)
-    if (!rate) return []
-    const left = `${duration((total - current.done) / rate)} left`
-    return isTime ? [left] : [`${number(rate * 1000)} ${unit}/s`, left]
-  }
-
-  const lineOf = (current: Measurement, start: Measurement): string => {
-    const part = total > 0 ? Math.min(1, current.done / total) : 1
-    const amount = `${number(current.done)} of ${number(total)} ${unit}`
-    const text = [amount, ...details(current, start)].join(' · ')
-    if (!isTerminal) return `${name}: ${text}\n`
-    // A line that the terminal wraps could not be redrawn.
-    const width = Math.min(longestBar, columns - name.length - text.length - 3)
-    const filled = Math.round(part * width)
-    const bar = width < shortestBar ? '' : `${'█'.repeat(filled)}${'░'.repeat(width - filled)} `
-    // ESC[K erases the rest of a longer previous line.
-    return `\r${`${name} ${bar}${text}`.slice(0, columns - 1)}\u001b[K${isDone ? '\n' : ''}`
-  }
-
   return (done) => {
-    const current = { at: now(), done }
-    if (first === undefined) {
-      first = current
-      recent = [current]
-      drawn = current.at
+    const at = now()
+    if (recent.length === 0) {
+      recent = [{ at, done }]
+      drawn = at
     }
-    if (isDone || (done < total && current.at - drawn < interval)) return
+    if (isDone || (done < total && at - drawn < intervalMs)) return
     isDone = done >= total
-    drawn = current.at
-    const line = lineOf(current, first)
-    recent = [...recent.filter(({ at }) => current.at - at <= windowMs), current]
+    drawn = at
+    const since = recent.find((earlier) => at - earlier.at <= windowMs) ?? recent.at(-1)
+    recent = [...recent.filter((earlier) => at - earlier.at <= windowMs), { at, done }]
+    const rate = since && at - since.at >= minMs ? (done - since.done) / (at - since.at) : 0
+    const text = [
+      `${number(done)} of ${number(total)} ${unit}`,
+      ...(rate > 0 && unit !== 'seconds' ? [`${number(rate * 1000)} ${unit}/s`] : []),
+      ...(rate > 0 && !isDone ? [`${duration((total - done) / rate)} left`] : []),
+    ].join(' · ')
     isLineOpen = isTerminal && !isDone
-    write(line, done)
+    if (!isTerminal) return write(`${name}: ${text}\n`, done)
+    // A line that the terminal wraps could not be redrawn.
+    const width = Math.min(maxBar, columns - name.length - text.length - 3)
+    const filled = Math.round(Math.min(1, done / (total || 1)) * width)
+    const bar = width < minBar ? '' : `${'█'.repeat(filled)}${'░'.repeat(width - filled)} `
+    // ESC[K erases the rest of a longer previous line.
+    write(`\r${`${name} ${bar}${text}`.slice(0, columns - 1)}\u001b[K${isDone ? '\n' : ''}`, done)
   }
 }
 

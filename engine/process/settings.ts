@@ -101,18 +101,18 @@ const publicValue = (name: string, value: string): string =>
 /** Parses the environment; throws a SettingsError that names every invalid setting. */
 export const readSettings = (environment: Environment): Settings => {
   const settings: Record<string, unknown> = {}
-  const problems: string[] = []
+  const errors: string[] = []
   for (const [name, { schema, preset, expected, alias = name }] of entries) {
     const used = environment[name] ? name : alias
     const given = environment[used] || preset
     const result = schema.safeParse(given)
     if (result.success) settings[name] = result.data
-    else problems.push(`${used} is ${publicValue(name, given)}, but it must be ${expected}`)
+    else errors.push(`${used} is ${publicValue(name, given)}, but it must be ${expected}`)
   }
   if (settings['DATABASE_URL'] === 'sqlite::memory:' && Number(settings['WORKERS']) > 1) {
-    problems.push('WORKERS is more than 1, but sqlite::memory: cannot be shared between processes; use a file')
+    errors.push('WORKERS is more than 1, but sqlite::memory: cannot be shared between processes; use a file')
   }
-  if (problems.length > 0) throw new SettingsError(problems.join('\n'))
+  if (errors.length > 0) throw new SettingsError(errors.join('\n'))
   return settings as Settings
 }
 

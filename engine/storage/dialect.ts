@@ -1,5 +1,5 @@
 /** The interface between the shared storage code and a database: what a dialect provides for one resource. */
-import type { ListQuery } from '../descriptor/listQuery.js'
+import type { ListQuery, Position } from '../descriptor/listQuery.js'
 import type { FoundIds, LargePage, Part } from './parts.js'
 import type { Plan } from './plan.js'
 import type { Caller, Table, ValueCounts } from './storage.js'
@@ -8,6 +8,8 @@ import type { Caller, Table, ValueCounts } from './storage.js'
 export interface VersionedBody {
   readonly version: string
   readonly body: Buffer
+  /** The position of the last row of a page, if there are more. */
+  readonly next?: Position | undefined
 }
 
 /** Excerpts of texts have this many characters. */
@@ -17,7 +19,7 @@ export const excerptLength = 200
 export const maxValues = 12
 export const maxValueBytes = 400
 
-export interface TableDialect extends Pick<Table, 'hasKey' | 'conflicts' | 'write' | 'excerpts'> {
+export interface TableDialect extends Pick<Table, 'hasKey' | 'conflicts' | 'referencing' | 'write' | 'excerpts'> {
   /** The SQL that shapes a row. A digest of it is part of the tag: the same rows in another shape are a different response. */
   readonly shape: string
   /** The current version of the table: changes with every change to it, whoever made it. */
@@ -26,8 +28,8 @@ export interface TableDialect extends Pick<Table, 'hasKey' | 'conflicts' | 'writ
   isIndexed(text: string): boolean
   /** A page of a plan; never of one that finds nothing, as for the next two. */
   page(plan: Plan, page: ListQuery['page'], caller?: Caller): Promise<VersionedBody | LargePage>
-  /** The next matching ids after an id, up to `maxIds`. */
-  ids(plan: Plan, after: bigint, caller?: Caller): Promise<FoundIds>
+  /** The next matching ids after a position, up to `maxIds`. */
+  ids(plan: Plan, after: Position | undefined, caller?: Caller): Promise<FoundIds>
   /** The most frequent values among matching rows. */
   valueCounts(plan: Plan, fields: readonly string[], share: number, caller?: Caller): Promise<ValueCounts>
   /** The first of some rows, given by their ids, until they have `partBytes`. */

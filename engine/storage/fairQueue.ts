@@ -14,24 +14,8 @@ export interface Task<Class extends string> {
   readonly name: string
 }
 
-/** A task's place in the queue, and then among the running tasks. */
-export interface Place {
-  /** Resolves when the task may run. */
-  readonly entered: Promise<void>
-  /** The task has ended, or nobody waits for it any longer. */
-  leave(): void
-}
-
-export interface FairQueue<Class extends string> {
-  enter(task: Task<Class>): Place
-  waiting(): number
-}
-
 /** Makes a queue with limits for all tasks together, and for those of each class. */
-export const fairQueue = <Class extends string>(
-  total: Limits,
-  limits: Readonly<Record<Class, Limits>>,
-): FairQueue<Class> => {
+export const fairQueue = <Class extends string>(total: Limits, limits: Readonly<Record<Class, Limits>>) => {
   const running = new Set<Task<Class>>()
   /** By what they do, oldest first: either the first of these can run, or none. */
   const queues = new Map<string, Map<Task<Class>, () => void>>()
@@ -71,7 +55,8 @@ export const fairQueue = <Class extends string>(
   }
 
   return {
-    enter(given) {
+    /** Gives a task its place in the queue, and then among the running tasks. */
+    enter(given: Task<Class>) {
       const task = { ...given }
       const key = `${task.class} ${task.group} ${task.name}`
       const queue = queues.get(key) ?? new Map<Task<Class>, () => void>()
@@ -79,13 +64,15 @@ export const fairQueue = <Class extends string>(
       const entered = new Promise<void>((resolve) => queue.set(task, resolve))
       admit()
       return {
+        /** Resolves when the task may run. */
         entered,
-        leave() {
+        /** The task has ended, or nobody waits for it any longer. */
+        leave(): void {
           dequeue(key, task)
           if (running.delete(task)) admit()
         },
       }
     },
-    waiting: () => [...queues.values()].reduce((sum, queue) => sum + queue.size, 0),
+    waiting: (): number => [...queues.values()].reduce((sum, queue) => sum + queue.size, 0),
   }
 }

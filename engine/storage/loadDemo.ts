@@ -1,6 +1,6 @@
 /** Loads the demo rows into a database without rows. */
 import type { Registry } from '../descriptor/registry.js'
-import { problemLine } from '../descriptor/registryError.js'
+import { errorLine } from '../descriptor/registryError.js'
 import type { MigrationDialect } from './migration/migrationDialect.js'
 import { StorageError } from './storage.js'
 
@@ -17,10 +17,10 @@ const isEmpty = async ({ execute, knex }: MigrationDialect, registry: Registry):
 export const loadDemo = async (database: MigrationDialect, registry: Registry): Promise<boolean> => {
   let isLoaded = false
   if (!(await isEmpty(database, registry))) return isLoaded
-  const problems = registry.flatMap(({ demoProblems = [] }) => demoProblems)
-  if (problems.length > 0) {
+  const errors = registry.flatMap(({ demoErrors = [] }) => demoErrors)
+  if (errors.length > 0) {
     const reason = 'it is empty, and the demo rows for it have errors; correct them, or set DEMO_DATA=false'
-    throw new StorageError([`${reason}:`, ...problems.map(problemLine)].join('\n  '))
+    throw new StorageError([`${reason}:`, ...errors.map(errorLine)].join('\n  '))
   }
   await database.transaction(async () => {
     // Another process may have loaded them in the meantime.

@@ -32,6 +32,7 @@ export interface Opened {
 /** What a change of the database reports, and what it may do. */
 export interface ChangeOptions {
   readonly progress: Progress
+  /** Called with what is wrong but does not prevent a start, and how to correct it. */
   readonly warn: (message: string) => void
   /** The approved changes, which a start does not make by itself. */
   readonly approvals?: readonly string[]
@@ -52,7 +53,7 @@ export interface Migrated extends MigrationPlan {
   readonly miscounted: readonly Resource[]
 }
 
-export interface StorageOptions {
+export interface StorageOptions extends ChangeOptions {
   /** Whether to load the demo data into a database without rows. */
   readonly demo: boolean
   /** The most bytes of responses to cache. */
@@ -62,9 +63,6 @@ export interface StorageOptions {
   readonly pool: PoolOptions
   /** How long to wait for a database server that is down, in milliseconds; by default it does not wait. */
   readonly startWaitMs?: number
-  readonly progress: Progress
-  /** Called with problems that do not prevent a start, and how to fix them. */
-  readonly warn: (message: string) => void
   /** Called with plans, cache hits and times; only for the debug log, because it costs time. */
   readonly trace?: Trace | undefined
   /** Called once the database is ready: whether it was new, and whether the demo data was loaded now. */

@@ -1,4 +1,5 @@
 /** Reads rows by their ids in parts, so that a download or a page of many megabytes is never in memory as a whole. */
+import type { Position } from '../descriptor/listQuery.js'
 import { spreadOverTicks } from '../process/batchPerTick.js'
 
 /** A page of more bytes than this is sent in parts. */
@@ -9,7 +10,7 @@ export const partBytes = 32 * 1024
 
 /** The most rows of a part, and the most ids that are found at once. */
 const maxPartRows = 500
-export const maxIds = 4_096
+export const maxIds = 2_048
 
 /** Some of the rows that were asked for, each JSON and a line feed. */
 export interface Part {
@@ -18,17 +19,18 @@ export interface Part {
   readonly last: bigint | undefined
 }
 
-/** The next ids of a selection, in order. */
+/** The next ids of a selection, in its order. */
 export interface FoundIds {
   readonly ids: BigInt64Array
-  /** The id after which to look for more; undefined at the end. */
-  readonly last: bigint | undefined
+  /** The position after which to look for more; undefined at the end. */
+  readonly last: Position | undefined
 }
 
 /** A page that is too large to be read at once: the ids of its rows, and the JSON after them. */
 export interface LargePage {
   readonly ids: BigInt64Array
   readonly tail: string
+  readonly next: Position | undefined
 }
 
 /** What every page begins with. */

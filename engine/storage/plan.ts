@@ -1,6 +1,7 @@
 /** How the rows of a list are found, as data for every database. */
 import type { ParameterValue } from '../descriptor/kinds.js'
-import type { ListQuery, Selection } from '../descriptor/listQuery.js'
+import { type Condition, type ListQuery, type Selection, selectionKey } from '../descriptor/listQuery.js'
+import { operatorOf } from '../descriptor/operators.js'
 import { fold } from './caseFold.js'
 
 /** Which rows match, and how they are found. */
@@ -18,27 +19,40 @@ const isUnstorable = (value: ParameterValue): boolean =>
     ? value > maxInteger || value < -maxInteger
     : typeof value === 'string' && value.includes('\0')
 
+const clamped = (value: bigint): bigint => (value > maxInteger ? maxInteger : value < -maxInteger ? -maxInteger : value)
+
+/** The condition with a value that a database takes; undefined if no row can match it. */
+const storable = (condition: Condition): Condition | undefined => {
+  const { operator, value } = condition
+  if (typeof value === 'object') {
+    const values = value.filter((one) => !isUnstorable(one))
+    return values.length > 0 ? { ...condition, value: values } : undefined
+  }
+  if (!isUnstorable(value)) return condition
+  if (typeof value !== 'bigint' || operatorOf(operator).option !== 'range') return undefined
+  return { ...condition, value: clamped(value) }
+}
+
 /** Plans a read; `isIndexed` says whether the search index can find a folded text. */
-export const planOf = ({ where, search }: Selection, isIndexed: (text: string) => boolean): Plan => {
+export const planOf = ({ where: given, search, order }: Selection, isIndexed: (text: string) => boolean): Plan => {
+  const where = given.flatMap((condition) => storable(condition) ?? [])
   const strategy = (): Plan['strategy'] => {
-    if (isUnstorable(search) || where.some(({ value }) => isUnstorable(value))) return 'nothing'
+    if (isUnstorable(search) || where.length < given.length) return 'nothing'
     if (search === '') return where.length === 0 ? 'all' : 'filter'
     return isIndexed(fold(search)) ? 'search' : 'scan'
   }
-  return { where, search, strategy: strategy() }
+  return { where, search, order, strategy: strategy() }
 }
 
 /** The page of a list that has no rows. */
 export const emptyPage = ({ limit, offset }: ListQuery['page']): Buffer =>
   Buffer.from(`{"data":[],"meta":{"total":0,"limit":${limit},"offset":${offset}}}`)
 
-/** A key that tells selections apart. */
-export const selectionKey = ({ where, search }: Selection): string => {
-  let key = ''
-  for (const { field, operator, value } of where) key += `${field} ${operator} ${JSON.stringify(String(value))}&`
-  // The name keeps a search for the text of a condition apart from the condition.
-  return `${key}q=${search}`
-}
-
 /** A key that tells lists apart. */
-export const listKey = (query: ListQuery): string => `${query.page.limit}&${query.page.offset}&${selectionKey(query)}`
+export const listKey = (query: ListQuery): string => {
+  const { limit, offset, after } = query.page
+  const place = after
+    ? `${offset} ${after.id} ${after.value === null ? '' : JSON.stringify(String(after.value))}`
+    : offset
+  return `${limit}&${place}&${selectionKey(query)}`
+}

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { CachedBody, StorageStats } from './storage.js'
 
 /** The body, its key and tag, and a compressed copy that may be cached beside it. */
-const sizeOf = ({ body }: CachedBody): number => 512 + Math.ceil(body.length * 1.25)
+const cachedBytes = ({ body }: CachedBody): number => 512 + Math.ceil(body.length * 1.25)
 
 /** How many keys are remembered that were requested once. */
 const maxSeenOnce = 2_000
@@ -20,7 +20,7 @@ export class ResponseCache {
 
   constructor(maxBytes: number) {
     // For LRUCache, 0 means no limit; no response fits into one byte.
-    this.#responses = new LRUCache({ maxSize: Math.max(1, maxBytes), sizeCalculation: sizeOf })
+    this.#responses = new LRUCache({ maxSize: Math.max(1, maxBytes), sizeCalculation: cachedBytes })
   }
 
   /** The cached response, of whichever version of its table. */

@@ -2,8 +2,9 @@
 import { createHash } from 'node:crypto'
 import type { Knex } from 'knex'
 import type { OnDelete } from '../descriptor/fields.js'
-import type { Column, Kind } from '../descriptor/kinds.js'
-import { type Field, filterFields, type GivenValue, type Registry, type Resource } from '../descriptor/registry.js'
+import { type Column, type Kind, kindOf } from '../descriptor/kinds.js'
+import { keyLength } from '../descriptor/listQuery.js'
+import { type Field, type GivenValue, orderedFields, type Registry, type Resource } from '../descriptor/registry.js'
 import type { StoredRow } from './storage.js'
 
 /** How a database differs from the others in its tables. */
@@ -21,6 +22,8 @@ export interface SchemaDialect {
   uniqueKey(field: Field): string | Knex.Raw
   /** The columns of a filter's index, and the rows it leaves out. */
   filterIndex(field: Field): { columns: readonly string[]; predicate?: Knex.QueryBuilder }
+  /** The columns of the index for an order by a field, and for bounds of it. */
+  orderIndex(field: Field): readonly (string | Knex.Raw)[]
 }
 
 /** The type and name of an object that the database maintains for a table. */
@@ -51,11 +54,18 @@ export const boundValue = ({ bind }: Pick<Column, 'bind'>, value: unknown): unkn
 export const readValue = ({ read }: Column, stored: unknown): StoredRow[string] =>
   (read && stored !== null ? read(stored as never) : stored) as StoredRow[string]
 
+/** What a field is ordered and compared by: its value as a response shows it, of a text the beginning. */
+export const orderKey = (kind: Kind, { isValue }: Column, column: string, clip: 'substr' | 'left'): string => {
+  const beginning = clip === 'left' ? `left(${column}, ${keyLength}) collate "C"` : `substr(${column}, 1, ${keyLength})`
+  const key = kindOf(kind).isText ? beginning : column
+  return isValue ? `case when ${isValue(column)} then ${key} end` : key
+}
+
 /** PostgreSQL truncates longer names, and two could become equal. */
 const maxNameLength = 63
 
 /** Otherwise the index `search` of `members_filter` would have the name of the filter index `search` of `members`. */
-const isAmbiguous = (table: string): boolean => /_(?:filter|unique)(?:_|$)/.test(table)
+const isAmbiguous = (table: string): boolean => /_(?:filter|order|unique)(?:_|$)/.test(table)
 
 /** The name of a derived object. No descriptor's table may begin with registry_, so it is never the name of a table. */
 export const objectName = ({ table }: Pick<Resource, 'table'>, what: string, prefix = 'registry'): string => {
@@ -86,7 +96,8 @@ export const constantDefault = ({ default: value }: Field): GivenValue | undefin
   typeof value === 'function' ? undefined : value
 
 /** What a foreign key does on a delete. Without it the database refuses, unless the same statement deletes the referencing rows too. */
-export const onDeleteSql = (onDelete: OnDelete): string => (onDelete === 'restrict' ? '' : ` on delete ${onDelete}`)
+export const onDeleteSql = (onDelete: OnDelete = 'restrict'): string =>
+  onDelete === 'restrict' ? '' : ` on delete ${onDelete}`
 
 /** Adds the columns of some fields to a table that is created or altered. */
 const addFields =
@@ -172,8 +183,14 @@ export const indexOf = (
   return { type: 'index', name, sql }
 }
 
-/** The indexes for unique values and for filters. */
-export const indexesOf = (dialect: SchemaDialect, resource: Resource): DerivedObject[] => {
+/** Whether rows of a resource can be deleted, by clients or with a row that they reference. */
+const isDeletable = ({ delete: isDeletedByClients, fields }: Resource): boolean =>
+  isDeletedByClients === true || fields.some(({ onDelete }) => onDelete === 'cascade')
+
+/** The indexes for unique values, filters and orders, and for references to rows that can be deleted: each delete looks for such rows. */
+export const indexesOf = (dialect: SchemaDialect, resource: Resource, registry: Registry = []): DerivedObject[] => {
+  const isSearched = ({ filter, references }: Field) =>
+    filter || registry.some((target) => target.path === references && isDeletable(target))
   const unique = resource.fields.flatMap((field) => {
     if (field.unique === undefined) return []
     const names = [...field.unique, field.name]
@@ -184,10 +201,14 @@ export const indexesOf = (dialect: SchemaDialect, resource: Resource): DerivedOb
     })
     return { ...index, unique: names }
   })
-  const filters = filterFields(resource).map((field) => {
+  const filters = resource.fields.filter(isSearched).map((field) => {
     const name = objectName(resource, `filter_${field.name}`)
     const { columns, ...options } = dialect.filterIndex(field)
     return indexOf(dialect, resource, name, (table) => table.index(columns, name, options))
   })
-  return [...unique, ...filters]
+  const orders = orderedFields(resource).map((field) => {
+    const name = objectName(resource, `order_${field.name}`)
+    return indexOf(dialect, resource, name, (table) => table.index(dialect.orderIndex(field) as string[], name))
+  })
+  return [...unique, ...filters, ...orders]
 }

@@ -1,8 +1,8 @@
 /** The storage interface that the rest of the engine uses, the same for every database. */
 import type { Kind } from '../descriptor/kinds.js'
-import type { ListQuery, Selection } from '../descriptor/listQuery.js'
+import type { ListQuery, Position, Selection } from '../descriptor/listQuery.js'
 import type { Registry, Resource, RowValues } from '../descriptor/registry.js'
-import type { Conflict, Outcome, Write } from './write.js'
+import type { Conflict, Outcome, Referencing, Write } from './write.js'
 
 /** How often values occur among matching rows, or a sample of them. */
 export interface ValueCounts {
@@ -16,11 +16,14 @@ export interface ValueCounts {
 export interface CachedBody {
   readonly tag: string
   readonly body: Buffer
+  /** The position of the last row of a page, if there are more. */
+  readonly next?: Position | undefined
 }
 
 /** A body of many megabytes, read in parts while it is sent; it has no tag because its rows are read one after another. */
 export interface StreamedBody {
   readonly body: AsyncIterable<Uint8Array>
+  readonly next?: Position | undefined
 }
 
 /** The client of a read, such as an HTTP response. Once it has closed, a read that waits is dropped, and one that runs is cancelled. */
@@ -37,10 +40,10 @@ export interface Table {
   /** The page, as JSON with its meta. */
   list(query: ListQuery, caller?: Caller): Promise<CachedBody | StreamedBody>
   /**
-   * All matching rows in order of id: JSON, a line feed after each. Rows are read in parts while they are taken, so each is in it
-   * once and as it was when its part was read.
+   * All matching rows in their order: JSON, a line feed after each. Rows are read in parts while they are taken, so each is in it
+   * once and as it was when its part was read. `convert` is applied to each part.
    */
-  stream(selection: Selection, caller?: Caller): AsyncIterable<Uint8Array>
+  stream(selection: Selection, caller?: Caller, convert?: (rows: Uint8Array) => Uint8Array): AsyncIterable<Uint8Array>
   /** The most frequent values of some fields among the matching rows. With a share below 1, a sample of the table is counted. */
   valueCounts(selection: Selection, fields: readonly string[], share: number, caller?: Caller): Promise<ValueCounts>
   /** Some fields of the rows with these ids, long texts truncated. */
@@ -51,6 +54,8 @@ export interface Table {
   hasKey(key: string): Promise<boolean>
   /** The conflicts that storing some values would meet, in a new row or in the row with the id. */
   conflicts(values: RowValues, id?: number): Promise<readonly Conflict[]>
+  /** The rows that a delete of a row concerns. */
+  referencing(id: number): Promise<readonly Referencing[]>
   /** Makes the change durably, together with its idempotency key, or says why not. */
   write(write: Write): Promise<Outcome>
 }

@@ -2,15 +2,12 @@
 import { createHash } from 'node:crypto'
 import type { Registry, Resource } from '../descriptor/registry.js'
 import type { TableDialect, VersionedBody } from './dialect.js'
-import { type FoundIds, largePageBody, rowsInParts } from './parts.js'
+import { type FoundIds, largePageBody, type Part, rowsInParts } from './parts.js'
 import { emptyPage, listKey, planOf } from './plan.js'
 import type { ResponseCache } from './responseCache.js'
 import type { CachedBody, Table } from './storage.js'
 import { elapsed, type Trace } from './trace.js'
 import { rowTag } from './write.js'
-
-/** Before every id. */
-const beforeAll = -(2n ** 63n)
 
 /** The tags of rows, by their bodies: a cached row is digested once. */
 const rowTags = new WeakMap<Buffer, string>()
@@ -37,8 +34,8 @@ const resourceTable = (resource: Resource, dialect: TableDialect, cache: Respons
     trace?.(operation, { resource: path, cache: 'hit' })
     return entry
   }
-  const remember = (key: string, { version, body }: VersionedBody): CachedBody => {
-    const entry = { tag: `${shape}${version}`, body }
+  const remember = (key: string, { version, body, next }: VersionedBody): CachedBody => {
+    const entry = { tag: `${shape}${version}`, body, next }
     cache.storeOnSecondRequest(key, entry)
     return entry
   }
@@ -56,16 +53,23 @@ const resourceTable = (resource: Resource, dialect: TableDialect, cache: Respons
       const page = await dialect.page(plan, query.page, caller)
       const filters = where.map(({ field }) => field)
       trace?.('list', { resource: path, cache: 'miss', plan: strategy, filters, ms: elapsed(started) })
-      return 'body' in page ? remember(key, page) : { body: largePageBody(page, (ids) => dialect.part(ids, caller)) }
+      if ('body' in page) return remember(key, page)
+      return { body: largePageBody(page, (ids) => dialect.part(ids, caller)), next: page.next }
     },
-    async *stream(selection, caller) {
-      const plan = planOf(selection, dialect.isIndexed)
-      let last: bigint | undefined = plan.strategy === 'nothing' ? undefined : beforeAll
-      while (last !== undefined) {
-        const found: FoundIds = await dialect.ids(plan, last, caller)
-        yield* rowsInParts(found.ids, (ids) => dialect.part(ids, caller))
-        last = found.last
+    async *stream(selection, caller, convert = (rows) => rows) {
+      // Not in a generator, which would hold the rows as well until its client takes the next part.
+      const read = async (ids: BigInt64Array): Promise<Part> => {
+        const { rows, last } = await dialect.part(ids, caller)
+        return { rows: convert(rows), last }
       }
+      const plan = planOf(selection, dialect.isIndexed)
+      if (plan.strategy === 'nothing') return
+      let last: FoundIds['last']
+      do {
+        const found: FoundIds = await dialect.ids(plan, last, caller)
+        yield* rowsInParts(found.ids, read)
+        last = found.last
+      } while (last !== undefined)
     },
     async valueCounts(selection, fields, share, caller) {
       const plan = planOf(selection, dialect.isIndexed)
@@ -84,6 +88,7 @@ const resourceTable = (resource: Resource, dialect: TableDialect, cache: Respons
     },
     hasKey: dialect.hasKey,
     conflicts: dialect.conflicts,
+    referencing: dialect.referencing,
     async write(write) {
       const started = trace ? performance.now() : 0
       const outcome = await dialect.write(write)

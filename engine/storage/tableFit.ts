@@ -1,82 +1,98 @@
 /** Notices that a table no longer fits its descriptor, because it was changed while the service runs. */
 import type { Kind } from '../descriptor/kinds.js'
 import type { Registry, Resource } from '../descriptor/registry.js'
-import { type Storage, TableChanged } from './storage.js'
-import { wrapTable } from './wrapTable.js'
+import { type Storage, type Table, TableChanged } from './storage.js'
 
 /** What a database provides to notice it. */
 export interface FitDialect {
   /** Whether an error means that a table, a column or an index is not as the statement expects. */
   isMismatch(error: unknown): boolean
+  /** The error of the storage that corresponds to one of the database, if not all of them are the storage's already. */
+  storageError?(error: unknown): unknown
   /** Whether the schema has changed since the last call, if that is known without a query. */
   hasChanged?(): boolean
-  /** Why tables do not fit their resources; a resource whose table fits is left out. */
-  differences(): Promise<ReadonlyMap<Resource, string>>
+  /** The columns of the resources' tables, at least, with their types. */
+  columns(): Promise<readonly (readonly [table: string, column: string, type: string])[]>
+  /** Whether a column of a type stores the values of a kind. */
+  stores(type: string, kind: Kind): boolean
+  /** The error of a statement that reads or stores a row, for what the columns do not show. */
+  statementError?(resource: Resource): string | undefined
 }
 
 const advice =
   'Restart the service with the descriptors for which the table was changed; until then, its requests get 503.'
 
-/** Why a table does not have the columns of its resource, given the type of each column; undefined if it has. */
-export const columnDifference = (
-  { fields }: Resource,
-  types: ReadonlyMap<string, string>,
-  stores: (type: string, kind: Kind) => boolean,
-): string | undefined => {
-  const field = fields.find(({ name, kind }) => !stores(types.get(name) ?? '', kind))
-  if (!field) return undefined
-  const type = types.get(field.name)
-  return type === undefined ? `there is no column ${field.name}` : `the column ${field.name} is of type ${type}`
-}
+const describeColumn = (name: string, type: string | undefined): string =>
+  type === undefined ? `there is no column ${name}` : `the column ${name} is of type ${type}`
+
+/** Wraps a table, so that each of its methods runs inside the same function. */
+const wrapTable = (table: Table, run: <T>(work: () => Promise<T>) => Promise<T>): Table => ({
+  tag: () => run(() => table.tag()),
+  list: (query, caller) => run(() => table.list(query, caller)),
+  async *stream(...query) {
+    try {
+      yield* table.stream(...query)
+    } catch (error) {
+      await run(() => Promise.reject(error))
+    }
+  },
+  valueCounts: (...query) => run(() => table.valueCounts(...query)),
+  excerpts: (ids, fields) => run(() => table.excerpts(ids, fields)),
+  get: (id, caller) => run(() => table.get(id, caller)),
+  hasKey: (key) => run(() => table.hasKey(key)),
+  conflicts: (values, id) => run(() => table.conflicts(values, id)),
+  referencing: (id) => run(() => table.referencing(id)),
+  write: (write) => run(() => table.write(write)),
+})
 
 /** A storage whose requests fail with TableChanged while their table does not fit; says so once, and when it fits again. */
 export const withFitCheck = (
   storage: Storage,
   registry: Registry,
-  { isMismatch, hasChanged, differences }: FitDialect,
+  dialect: FitDialect,
   warn: (message: string) => void,
 ): Storage => {
-  let changed: ReadonlyMap<Resource, string> = new Map()
-  const update = (found: ReadonlyMap<Resource, string>): void => {
-    for (const [resource, reason] of found) {
-      if (!changed.has(resource))
-        warn(`The table "${resource.table}" no longer fits its descriptor (${reason}). ${advice}`)
+  /** Why tables do not fit. */
+  const reasons = new Map<Resource, string>()
+  const compare = async (): Promise<void> => {
+    const types = new Map((await dialect.columns()).map(([table, column, type]) => [`${table} ${column}`, type]))
+    for (const resource of registry) {
+      const { table, fields } = resource
+      const typeOf = (name: string) => types.get(`${table} ${name}`)
+      const field = fields.find(({ name, kind }) => !dialect.stores(typeOf(name) ?? '', kind))
+      const reason = field ? describeColumn(field.name, typeOf(field.name)) : dialect.statementError?.(resource)
+      if (reason !== undefined && !reasons.has(resource))
+        warn(`The table "${table}" no longer fits its descriptor (${reason}). ${advice}`)
+      if (reason !== undefined) reasons.set(resource, reason)
+      else if (reasons.delete(resource)) warn(`The table "${table}" fits its descriptor again.`)
     }
-    for (const resource of changed.keys()) {
-      if (!found.has(resource)) warn(`The table "${resource.table}" fits its descriptor again.`)
-    }
-    changed = found
   }
-  const refuse = (resource: Resource): void => {
-    const reason = changed.get(resource)
+  const refuseChanged = async (resource: Resource): Promise<void> => {
+    await compare()
+    const reason = reasons.get(resource)
     if (reason !== undefined) throw new TableChanged(`the table "${resource.table}" has changed: ${reason}`)
   }
   const guarded =
     (resource: Resource) =>
     async <T>(work: () => Promise<T>): Promise<T> => {
-      if (changed.has(resource) || hasChanged?.()) {
-        update(await differences())
-        refuse(resource)
-      }
       try {
-        return await work()
+        if (reasons.has(resource) || dialect.hasChanged?.()) await refuseChanged(resource)
+        return await work().catch(async (error) => {
+          if (dialect.isMismatch(error)) await refuseChanged(resource)
+          throw error
+        })
       } catch (error) {
-        if (!isMismatch(error)) throw error
-        update(await differences())
-        refuse(resource)
-        throw error
+        throw dialect.storageError?.(error) ?? error
       }
     }
-  const tables = new Map(
-    registry.map((resource) => [resource, wrapTable(() => storage.table(resource), guarded(resource))]),
-  )
+  const tables = new Map(registry.map((resource) => [resource, wrapTable(storage.table(resource), guarded(resource))]))
   return {
     ...storage,
     table: (resource) => tables.get(resource) ?? storage.table(resource),
     async ping() {
       const found = await storage.ping()
-      update(await differences())
-      return { ...found, changedTables: [...changed.keys()].map(({ table }) => table) }
+      await compare()
+      return { ...found, changedTables: [...reasons.keys()].map(({ table }) => table) }
     },
   }
 }

@@ -1,5 +1,7 @@
 /** A change of one row as data, and its outcome: the same for every kind of write and every database. */
 import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import type { OnDelete } from '../descriptor/fields.js'
 import type { RowValues } from '../descriptor/registry.js'
 
 /** For 24 hours, a write with the same key and digest changes nothing and has the outcome of the first one. */
@@ -31,12 +33,17 @@ export interface Conflict {
   readonly field: string
 }
 
-/** Rows that reference the row of a delete, and prevent it. */
+/** Rows that reference the row of a delete, or one that is deleted with it, and what the delete does to them. */
 export interface Referencing {
   readonly resource: string
   readonly field: string
+  readonly onDelete: OnDelete
   readonly count: number
 }
+
+/** Whether some of the rows prevent the delete. */
+export const isPrevented = (found: readonly Referencing[]): boolean =>
+  found.some(({ onDelete }) => onDelete === 'restrict')
 
 /** The outcome of a write, with its body as bytes of type B. */
 export type Outcome<B = Buffer> =
@@ -48,6 +55,7 @@ export type Outcome<B = Buffer> =
   | { readonly isMissing: true }
   /** The row has another tag; its JSON as it is. */
   | { readonly current: B }
+  /** Rows with `restrict` prevent the delete. */
   | { readonly referencing: readonly Referencing[] }
 
 /** The tag of a row: a digest of its JSON, so that it changes with this row alone. */
@@ -63,3 +71,19 @@ export interface StoredKey<B> {
 /** The outcome of a write whose key is stored: that of the same request, or a mismatch. */
 export const replayed = <B>({ digest, id, body }: StoredKey<B>, given: IdempotencyKey): Outcome<B> =>
   digest === given.digest ? { id, body, replayed: true } : { mismatch: true }
+
+/** Remembers the statements of updates, by the fields that they change. */
+export const rememberUpdates = <T extends object>(
+  make: (names: readonly string[], stamps: readonly string[]) => T,
+): typeof make => {
+  const known = new LRUCache<string, T>({ max: 100 })
+  return (names, stamps) => {
+    const key = `${names} ${stamps}`
+    const statements = known.get(key) ?? make(names, stamps)
+    known.set(key, statements)
+    return statements
+  }
+}
+
+/** What the query has returned. */
+export const parseReferencing = (found: string): Referencing[] => JSON.parse(`[${found}]`) as Referencing[]

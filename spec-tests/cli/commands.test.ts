@@ -101,16 +101,6 @@ for (const [name, args, status, message] of rejected) {
   })
 }
 
-test('copy names a missing folder, and does not create it', async () => {
-  const source = `sqlite:${join(folder, 'source.sqlite')}`
-  assert.is((await run('seed', '--rows 10', { DATABASE_URL: source })).status, 0)
-  const copy = join(folder, 'new', 'target.sqlite')
-  const { status, stderr } = await run('copy', `--from ${source} --to sqlite:${copy}`)
-  assert.is(status, 1)
-  assert.match(stderr, /the folder \S+\/new does not exist; create it, or correct the path/)
-  assert.not.ok(existsSync(join(folder, 'new')))
-})
-
 test('migrate sets a database up, does nothing the second time, and counts again on request', async () => {
   const file = join(folder, 'migrated.sqlite')
   const database = { DATABASE_URL: `sqlite:${file}` }

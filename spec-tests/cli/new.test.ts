@@ -213,7 +213,7 @@ const odd = [
   'badges code:text!,unique serial:integer!,unique employee_id:employees,unique --create',
   `kitchen-sinks a:text! b:integer! c:number! d:date e:timestamp=now f:date=today g:now h:today i:text,redacted is_on:boolean=true done:boolean status:text=Open extra_json:text parent_id:kitchen-sinks label:text,unique url:text,filter --create --about "It's a \\"sink\\" with everything that a field can have, described by a sentence longer than a line of this project may be."`,
   'lockers employee_id:employees!,unique --create',
-  'tree-nodes parent_id:tree-nodes,unique name:text! --create',
+  'tree-nodes parent_id:tree-nodes,unique name:text! --create --update --delete',
   'equipment name:text! --rows 0',
   `${name60('p')} ${name60('x')}:employees! ${name60('y')}:text!,unique ${name60('z')}:text!,filter=日本語日本語日本語日本語日本語日本語 --create`,
 ]
@@ -241,6 +241,8 @@ test('odd resources: formatted, valid, served, and a create of each succeeds', a
     assert.is((await get(`/v1/${path}?q=no%20such%20text`)).body.meta.total, 0, path)
     assert.is(data.length, meta.total, path)
     const { post } = openapi.paths[`/v1/${path}`]
+    const verbs = Object.keys(openapi.paths[`/v1/${path}/{item_id}`]).filter((verb) => verb !== 'get')
+    assert.equal(verbs, path === 'tree-nodes' ? ['patch', 'delete'] : [], path)
     if (!post) continue
     const created = await create(path, post.requestBody.content['application/json'].example)
     assert.is(created.status, 201, created.text)

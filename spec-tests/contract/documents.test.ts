@@ -9,7 +9,7 @@ import { errorCodes } from '../../engine/contract/errors.js'
 import { text } from '../../engine/descriptor/index.js'
 import { schemaNames } from '../../engine/descriptor/names.js'
 import { writableFields } from '../../engine/descriptor/registry.js'
-import type { Problem } from '../../engine/descriptor/registryError.js'
+import type { FileError } from '../../engine/descriptor/registryError.js'
 import { verify } from '../../engine/descriptor/verify.js'
 import { product } from '../../product.js'
 import { registry, startService } from '../support/service.js'
@@ -45,20 +45,16 @@ for (const [name, document] of Object.entries(documents)) {
   test(`redocly (recommended) reports nothing on ${name}`, async () => {
     const config = await createConfig({ extends: ['recommended'] })
     const problems = await lintFromString({ source: JSON.stringify(document), absoluteRef: name, config })
-    assert.equal(
-      problems.map(({ ruleId, message }) => `${ruleId}: ${message}`),
-      [],
-    )
+    const found = problems.map(({ ruleId, message }) => `${ruleId}: ${message}`)
+    assert.equal(found, [])
   })
 
   test(`spectral (spectral:oas) reports nothing on ${name}`, async () => {
     const spectral = new Spectral()
     spectral.setRuleset({ extends: [oas as RulesetDefinition], rules: {} })
     const problems = await spectral.run(structuredClone(document))
-    assert.equal(
-      problems.map(({ code, message, path }) => `${code}: ${message} (${path.join('.')})`),
-      [],
-    )
+    const shown = problems.map(({ code, message, path }) => `${code}: ${message} (${path.join('.')})`)
+    assert.equal(shown, [])
   })
 }
 
@@ -79,7 +75,7 @@ test('no resource can take the name of a schema that every service has', () => {
   const shared = Object.keys(openapi.components.schemas).filter((name) => !derived.includes(name))
   assert.ok(shared.length > 0)
   for (const name of shared) {
-    const problems: Problem[] = []
+    const problems: FileError[] = []
     const descriptor = { name, area: 'A', table: 't', fields: { a: text() }, required: [], create: true }
     verify([{ file: 'resources/things.ts', path: 'things', module: { default: descriptor } }], problems)
     assert.match(problems[0]?.message ?? '', `makes the schema ${name}, which every service has`)
@@ -95,19 +91,17 @@ test('versions and base paths', () => {
   assert.is(`http://${swagger.host}`, address)
 })
 
-test('the operations are a list and a get of each resource, and a create where it allows one', () => {
-  const expected = registry.flatMap(({ path, create }) => [
+test('the operations are a list and a get of each resource, and the writes that it allows', () => {
+  const expected = registry.flatMap(({ path, create, update, delete: canDelete }) => [
     `get /v1/${path}`,
     `get /v1/${path}/{item_id}`,
     ...(create ? [`post /v1/${path}`] : []),
+    ...(update ? [`patch /v1/${path}/{item_id}`] : []),
+    ...(canDelete ? [`delete /v1/${path}/{item_id}`] : []),
   ])
-  const sorted = (names: string[]) => names.toSorted()
-  assert.equal(sorted(operations.map(([name]) => name)), sorted(['get /', 'get /v1/health', ...expected]))
-})
-
-test('operation ids are unique', () => {
-  const ids = operations.map(([, { operationId }]) => operationId)
-  assert.is(new Set(ids).size, ids.length)
+  assert.equal(operations.map(([name]) => name).sort(), ['get /', 'get /v1/health', ...expected].sort())
+  const ids = new Set(operations.map(([, { operationId }]) => operationId))
+  assert.is(ids.size, operations.length, 'operation ids are unique')
 })
 
 const swaggerOperation = (name: string): Described => {
@@ -115,52 +109,57 @@ const swaggerOperation = (name: string): Described => {
   return swagger.paths[path][method]
 }
 
-/** Documented response headers by status, in addition to X-Request-Id. */
-const responseHeaders: Record<string, string[]> = {
-  200: ['ETag'],
-  201: ['Location', 'Idempotency-Replayed'],
-  304: ['ETag'],
-  401: ['WWW-Authenticate'],
-  503: ['Retry-After'],
+/** By method: the statuses that must be documented, the headers of a request, and the headers of responses; all have X-Request-Id. */
+const documented: Record<string, { statuses: string[]; request: string[]; response: Record<string, string[]> }> = {
+  get: {
+    statuses: ['200', '304', '412', '422', '503'],
+    request: ['If-None-Match'],
+    response: { 200: ['ETag'], 304: ['ETag'] },
+  },
+  post: {
+    statuses: ['201', '401', '413', '422', '503'],
+    request: ['Idempotency-Key'],
+    response: { 201: ['Location', 'Idempotency-Replayed'] },
+  },
+  patch: {
+    statuses: ['200', '401', '404', '412', '413', '422', '503'],
+    request: ['Idempotency-Key', 'If-Match'],
+    response: { 200: ['ETag', 'Content-Location', 'Idempotency-Replayed'], 412: ['ETag'] },
+  },
+  delete: {
+    statuses: ['204', '401', '404', '409', '412', '503'],
+    request: ['Idempotency-Key', 'If-Match'],
+    response: { 204: ['Idempotency-Replayed'], 412: ['ETag'] },
+  },
 }
+const errorHeaders: Record<string, string[]> = { 401: ['WWW-Authenticate'], 503: ['Retry-After'] }
+
 for (const [name, operation] of operations) {
   const isSystem = operation.tags[0] === 'System'
+  const [method = ''] = name.split(' ')
+  const { statuses = [], request = [], response = {} } = isSystem ? {} : (documented[method] ?? {})
 
-  test(`${name} documents its headers, in both documents`, () => {
-    const inRequest = isSystem ? [] : [name.startsWith('post') ? 'Idempotency-Key' : 'If-None-Match']
+  test(`${name} documents its headers, in both documents, without examples, which Swagger UI would send`, () => {
     for (const { parameters, responses } of [operation, swaggerOperation(name)]) {
-      assert.equal(
-        parameters.filter((parameter) => parameter.in === 'header').map((parameter) => parameter.name),
-        [...inRequest, 'X-Request-Id'],
-      )
-      for (const [status, { headers }] of Object.entries(responses)) {
-        const expected = isSystem && status === '200' ? [] : (responseHeaders[status] ?? [])
-        assert.equal(Object.keys(headers), [...expected, 'X-Request-Id'], status)
-      }
-    }
-  })
-
-  test(`${name} has no header example, which Swagger UI would send`, () => {
-    for (const { parameters } of [operation, swaggerOperation(name)]) {
-      for (const parameter of parameters.filter((one) => one.in === 'header')) {
-        assert.not.match(JSON.stringify(parameter), /"(?:default|examples?|x-example)":/, parameter.name)
+      const headers = parameters.filter((parameter) => parameter.in === 'header')
+      assert.equal(headers.map((parameter) => parameter.name).sort(), [...request, 'X-Request-Id'].sort())
+      assert.not.match(JSON.stringify(headers), /"(?:default|examples?|x-example)":/)
+      for (const [status, { headers: sent }] of Object.entries(responses)) {
+        const expected = response[status] ?? errorHeaders[status] ?? []
+        const isList = method === 'get' && !isSystem && !name.endsWith('}')
+        const links = status === '200' && isList ? ['Link'] : []
+        assert.equal(Object.keys(sent), [...expected, ...links, 'X-Request-Id'], status)
       }
     }
   })
 
   test(`${name} is described, tagged and secured as it should be`, () => {
-    const isCreate = name.startsWith('post')
     assert.ok(operation.summary && operation.description)
     assert.is(operation.tags.length, 1)
-    assert.equal(operation.security, isCreate ? [{ writeToken: [] }] : [])
-    const statuses = Object.keys(operation.responses)
-    const expected = isCreate
-      ? ['201', '401', '413', '422', '503']
-      : name.includes('item_id')
-        ? ['200', '304', '404', '412', '422', '503']
-        : ['200']
-    for (const status of expected) assert.ok(statuses.includes(status), status)
+    assert.equal(operation.security, method === 'get' ? [] : [{ writeToken: [] }])
     assert.equal(swaggerOperation(name).security, operation.security)
+    for (const status of isSystem ? ['200'] : statuses) assert.ok(status in operation.responses, status)
+    if (name.includes('item_id')) assert.ok('404' in operation.responses)
   })
 }
 

@@ -1,5 +1,5 @@
 /** `npm run check` on a copy of the project: every mistake once, with its line, and nothing else. */
-import { mkdirSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -235,16 +235,6 @@ test('a resource may import from resources/shared/, and a single resource has it
   project.write('resources/notes.ts', `import { audit } from './shared/audit.js'\n${descriptor('Note', '...audit,')}`)
   const output = '1 resource and its demo rows have no errors.\n'
   assert.equal(await project.run('npm run check'), { status: 0, output })
-})
-
-test('of two files with the same table, the newer one is reported', async () => {
-  const project = projectCopy()
-  for (const name of ['first', 'second']) {
-    project.write(`resources/${name}.ts`, descriptor(name, '').replace(`table: '${name}'`, "table: 'same'"))
-  }
-  utimesSync(join(project.path, 'resources', 'second.ts'), 1_000, 1_000)
-  const { output } = await project.run('npm run check')
-  assert.match(output, /^resources\/first\.ts:6:3: table "same" is also that of resources\/second\.ts;/)
 })
 
 test('all mistakes together are reported once each, sorted by file', async () => {

@@ -2,43 +2,9 @@
 import { type CreateBody, defineResource, integer, type Row, text } from '../../engine/descriptor/index.js'
 import type careerSites from '../../resources/career-sites.js'
 import type departments from '../../resources/departments.js'
-import type leave from '../../resources/leave.js'
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
 const assertType = <_ extends true>(): void => {}
-
-assertType<
-  Same<
-    Row<typeof leave>,
-    {
-      id: number | null
-      employee_id: number | null
-      leave_type: string
-      from_date: string | null
-      to_date: string | null
-      days: number | null
-      status: string
-      reason: string | null
-      applied_on: string | null
-    }
-  >
->()
-
-assertType<
-  Same<
-    CreateBody<typeof leave>,
-    {
-      leave_type: string
-      employee_id?: number | null
-      from_date?: string | null
-      to_date?: string | null
-      days?: number | null
-      status?: string | null
-      reason?: string | null
-      applied_on?: string | null
-    }
-  >
->()
 
 assertType<Same<Row<typeof departments>, { id: number | null; name: string }>>()
 assertType<Same<'custom_domain' extends keyof CreateBody<typeof careerSites> ? true : false, false>>()

@@ -1,30 +1,17 @@
 /** The explorer in a real browser; skipped where no Chromium is installed, and on PostgreSQL, where the pages are the same. */
 import { readFileSync } from 'node:fs'
-import type { Browser } from 'playwright-core'
-import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { text } from '../../engine/descriptor/index.js'
-import { resourceFrom } from '../../engine/descriptor/registry.js'
-import { chromiumPath as installed, launch, seriousViolations, visit } from '../support/browser.js'
-import { server } from '../support/database.js'
+import { browserSuite, seriousViolations } from '../support/browser.js'
 import { office } from '../support/office.js'
+import { resourceIn } from '../support/registryFrom.js'
 import { startOffice, startService, token } from '../support/service.js'
 
-const chromiumPath = server ? undefined : installed
-const run = suite('explorer in a browser')
-const test = chromiumPath ? run : run.skip
-if (!installed)
-  console.log('Skipped explorer.browser: Chromium is not installed. Install it, or set CHROMIUM to its path.')
+const { run, test, service, address, visit } = await browserSuite('explorer in a browser', () =>
+  startOffice({ explorer: true }),
+)
 
-let browser: Browser
-const service = chromiumPath ? await startOffice({ explorer: true }) : undefined
-const address = service?.address ?? ''
-run.before(async () => {
-  if (chromiumPath) browser = await launch(chromiumPath)
-})
-run.after(() => browser?.close())
-
-const open = (path: string, options = {}) => visit(browser, `${address}${path}`, options)
+const open = (path: string, options = {}) => visit(`${address}${path}`, options)
 
 test('home: resources, counts and the diagram lead to tables', async () => {
   const { page, problems, close } = await open('/')
@@ -72,58 +59,6 @@ test('search: the request of an earlier text is aborted, so the last text wins',
   await close()
 })
 
-test('search: a failure is shown below the box, and the next search replaces it', async () => {
-  const { page, close } = await open('/explore/employees')
-  await page.route('**/explore/employees?q=an', (route) => route.abort())
-  await page.route('**/explore/employees?q=ana', (route) =>
-    route.fulfill({ status: 503, contentType: 'text/html', body: '<p class="lead">The search took too long.</p>' }),
-  )
-  await page.fill('#q', 'an')
-  await page.locator('#results [role=alert]', { hasText: 'did not respond' }).waitFor()
-  await page.fill('#q', 'ana')
-  await page.locator('#results [role=alert]', { hasText: 'took too long' }).waitFor()
-  assert.is(await page.inputValue('#q'), 'ana')
-  await page.fill('#q', 'ana n')
-  await page.locator('#results mark').first().waitFor()
-  assert.is(await page.locator('[role=alert]').count(), 0)
-  await close()
-})
-
-test('back: drops a search that has not begun, and forward drops the page that back asked for', async () => {
-  const { page, close } = await open('/')
-  await page.locator('.card a', { hasText: 'Departments' }).click()
-  await page.waitForURL('**/explore/departments')
-  await page.evaluate(`
-    document.getElementById('q').value = 'eng'
-    document.getElementById('q').dispatchEvent(new Event('input', { bubbles: true }))
-    history.back()`)
-  await page.locator('.card').first().waitFor()
-  // The search would begin within this time.
-  await page.waitForTimeout(400)
-  assert.is(page.url(), `${address}/`)
-
-  await page.goForward()
-  await page.locator('h1', { hasText: 'Departments' }).waitFor()
-  let release = () => {}
-  const held = new Promise<void>((resolve) => {
-    release = resolve
-  })
-  await page.route(`${address}/`, async (route) => {
-    await held
-    await route.continue().catch(() => {})
-  })
-  const asked = page.waitForRequest(`${address}/`)
-  const aborted = page.waitForEvent('requestfailed')
-  await page.evaluate('history.back()')
-  await asked
-  await page.evaluate('history.forward()')
-  assert.is((await aborted).url(), `${address}/`)
-  release()
-  assert.is(page.url(), `${address}/explore/departments`)
-  assert.is(await page.textContent('h1'), 'Departments')
-  await close()
-})
-
 test('back: leads to the place of the table from which a row was opened', async () => {
   const { page, close } = await open('/explore/employees?limit=200', { viewport: { width: 1280, height: 500 } })
   const place = '[scrollY, document.querySelector(".scroll").scrollTop]'
@@ -157,33 +92,6 @@ test('filter: a value, a reference by its name, and their removal', async () => 
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('Enter')
   await page.waitForURL('**/explore/leave?employee_id=45')
-  assert.equal(problems, [])
-  await close()
-})
-
-test('pages: next, last, go to, and back', async () => {
-  const { page, problems, close } = await open('/explore/attendance')
-  await page.click('.pager >> text=Next')
-  await page.waitForURL('**?offset=50')
-  assert.is(await page.locator('tbody th').first().textContent(), '51')
-  await page.click('.pager >> text=Last')
-  await page.waitForURL('**?offset=750')
-  await page.fill('.pager input[name=page]', '3')
-  await page.keyboard.press('Enter')
-  await page.waitForURL('**?offset=100')
-  await page.goBack()
-  await page.waitForURL('**?offset=750')
-  await page.locator('tbody th', { hasText: '751' }).waitFor()
-  assert.equal(problems, [])
-  await close()
-})
-
-test('row and reference: labels lead from row to row', async () => {
-  const { page, problems, close } = await open('/explore/employees/7')
-  await page.locator('dd a', { hasText: 'Customer Success' }).click()
-  await page.waitForURL('**/explore/departments/6')
-  await page.locator('.referrers a', { hasText: 'Employees' }).click()
-  await page.waitForURL('**/explore/employees?dept_id=6')
   assert.equal(problems, [])
   await close()
 })
@@ -257,41 +165,16 @@ test('create: an attempt without a response is repeated with its key, also after
   await close()
 })
 
-test('create: a name that only one row has is chosen when the cursor leaves the box, an id is not', async () => {
-  const { page, close } = await open('/explore/leave/new')
-  const box = page.locator('#field-employee_id')
-  for (const [typed, sent] of [
-    ['ana ng', '45'],
-    ['ana', 'ana'],
-    ['0045', '0045'],
-  ] as const) {
-    await box.fill(typed)
-    await page.locator('[role=option]', { hasText: 'Ana' }).first().waitFor()
-    await page.focus('#field-reason')
-    assert.is(await box.inputValue(), sent)
-  }
-  await close()
-})
-
 test('fields named like the properties of a form or a parameter of the page work', async () => {
   const names = ['action', 'closest', 'dataset', 'method', 'page', 'problem', 'token']
-  const events = resourceFrom(
-    'events',
-    {
-      name: 'Event',
-      area: 'Log',
-      table: 'events',
-      fields: Object.fromEntries(names.map((name) => [name, text({ filter: true })])),
-      required: ['problem', 'token'],
-      create: true,
-    },
-    Array.from({ length: 60 }, (_, n) => ({
-      id: n + 1,
-      ...Object.fromEntries(names.map((name) => [name, `${name} ${n}`])),
-    })),
-  )
+  const fields = Object.fromEntries(names.map((name) => [name, text({ filter: true })]))
+  const demo = Array.from({ length: 60 }, (_, n) => ({
+    id: n + 1,
+    ...Object.fromEntries(names.map((name) => [name, `${name} ${n}`])),
+  }))
+  const events = resourceIn('events', fields, { name: 'Event', required: ['problem', 'token'], demo })
   const log = await startService({ registry: [events], explorer: true })
-  const { page, problems, close } = await visit(browser, `${log.address}/explore/events`)
+  const { page, problems, close } = await visit(`${log.address}/explore/events`)
   await page.fill('#q', 'action 59')
   await page.locator('.summary', { hasText: '1 event' }).waitFor()
   await page.fill('#q', '')
@@ -325,14 +208,11 @@ test('fields named like the properties of a form or a parameter of the page work
 
 test('long names and descriptions keep the layout', async () => {
   const word = 'Supercalifragilistic'.repeat(5)
-  const things = resourceFrom(
-    'things',
-    { name: word, area: word, about: word, table: 'things', fields: { name: text() }, required: [], create: true },
-    [{ id: 1, name: word }],
-  )
+  const more = { name: word, area: word, about: word, demo: [{ id: 1, name: word }] }
+  const things = resourceIn('things', { name: text() }, more)
   const { address: longNames } = await startService({ registry: [things], explorer: true })
   for (const width of [390, 1280]) {
-    const { page, close } = await visit(browser, longNames, { viewport: { width, height: 844 } })
+    const { page, close } = await visit(longNames, { viewport: { width, height: 844 } })
     for (const path of ['/', '/explore/things', '/explore/things/1', '/explore/things/new']) {
       await page.goto(`${longNames}${path}`)
       assert.is(await page.evaluate('document.documentElement.scrollWidth'), width, path)
@@ -383,15 +263,10 @@ test('no JavaScript: search, filters, pages and rows work', async () => {
   await close()
 })
 
+// biome-ignore format: one list
 const pages = [
-  '/',
-  '/explore/employees?offset=150',
-  '/explore/leave?q=an&status=Approved',
-  '/explore/employees/7',
-  '/explore/leave?status=nothing',
-  '/explore/leave?offset=1000',
-  '/explore/leave/new',
-  '/explore/nothing',
+  '/', '/explore/employees?offset=150', '/explore/leave?q=an&status=Approved', '/explore/employees/7',
+  '/explore/leave?status=nothing', '/explore/leave?offset=1000', '/explore/leave/new', '/explore/nothing',
 ]
 for (const { colorScheme, width } of [
   { colorScheme: 'light', width: 390 },
@@ -407,47 +282,5 @@ for (const { colorScheme, width } of [
     }
   })
 }
-
-test('dark and light differ', async () => {
-  const colors = await Promise.all(
-    (['light', 'dark'] as const).map(async (colorScheme) => {
-      const { page, close } = await open('/', { colorScheme })
-      const color = await page.evaluate('getComputedStyle(document.body).backgroundColor')
-      await close()
-      return color
-    }),
-  )
-  assert.is.not(colors[0], colors[1])
-})
-
-test('hostile texts stay text and keep the layout: markup, a megabyte, right to left, one long word', async () => {
-  const texts = [
-    '<script>alert(1)</script><img src=x onerror=alert(2)>',
-    'x'.repeat(1_000_000),
-    'word '.repeat(200_000),
-    '\u202eمرحبا بالعالم \u2066evil',
-    '</title></textarea><svg onload=alert(3)>',
-  ]
-  const rows: { path: string; text: string }[] = []
-  for (const hostile of texts) {
-    // A name is in tables, titles, labels and breadcrumbs.
-    const name = hostile.length < 1_000 ? hostile : 'Hostile'
-    const created = await service?.create('organization-teams', { organization_id: 1, name, settings_json: hostile })
-    assert.is(created?.status, 201)
-    rows.push({ path: `/explore/organization-teams/${created?.body.id}`, text: hostile })
-  }
-  for (const width of [390, 1280]) {
-    const tables = ['?q=hostile', '?offset=40', '?q=alert'].map((query) => `/explore/organization-teams${query}`)
-    for (const path of [...tables, ...rows.map((row) => row.path)]) {
-      const { page, problems, close } = await open(path, { viewport: { width, height: 844 } })
-      assert.equal(problems, [], path)
-      assert.is(await page.evaluate('document.documentElement.scrollWidth'), width, path)
-      const expected = rows.find((row) => row.path === path)?.text
-      const value = page.locator('dt', { hasText: 'settings_json' }).locator('xpath=following-sibling::dd')
-      if (expected) assert.is(await value.textContent(), expected)
-      await close()
-    }
-  }
-})
 
 run.run()

@@ -1,25 +1,15 @@
-/** The explorer's pages as HTML, without a browser: what they show, where they lead, and that they escape everything. */
-import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { integer, text } from '../../engine/descriptor/index.js'
-import {
-  filterFields,
-  type Registry,
-  type Resource,
-  type RowValues,
-  resourceFrom,
-} from '../../engine/descriptor/registry.js'
-import { diagramOf } from '../../engine/explorer/diagram.js'
-import { labelFields, readLabels } from '../../engine/explorer/labels.js'
+import { filterFields, type Registry, type Resource, type RowValues } from '../../engine/descriptor/registry.js'
 import { fullValue } from '../../engine/explorer/values.js'
 import { openStorage } from '../../engine/storage/open.js'
-import type { Storage } from '../../engine/storage/storage.js'
 import { withSampleRows } from '../../support/samples.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl } from '../support/database.js'
 import { kitchenSink } from '../support/kitchenSink.js'
 import { office } from '../support/office.js'
+import { resourceIn } from '../support/registryFrom.js'
 import { startService, testedResources } from '../support/service.js'
 
 const registry = withSampleRows([...office, ...kitchenSink])
@@ -60,53 +50,6 @@ test('the home page has every area and resource with its count and about, and a 
   assert.ok(linksOf(html).includes('/api/docs'))
 })
 
-test('the diagram shows every reference of any registry: parallel ones, cycles, and names that are longer than a box', async () => {
-  const long = 'A thing with a name that nobody can say in one breath'
-  const registryOf = (references: readonly (readonly number[])[]): Registry =>
-    references.map((targets, from) =>
-      resourceFrom(
-        `things-${from}`,
-        {
-          name: from === 0 ? long : `Thing ${from}`,
-          area: 'Things',
-          table: `things_${from}`,
-          fields: Object.fromEntries(
-            targets.map((to, n) => [
-              `field_${n}`,
-              integer({ references: `things-${Math.min(to, references.length - 1)}` }),
-            ]),
-          ),
-          required: [],
-          create: false,
-        },
-        [],
-      ),
-    )
-  const targets = fc.array(fc.array(fc.nat(11), { maxLength: 6 }), { minLength: 1, maxLength: 12 })
-  await fc.assert(
-    fc.asyncProperty(targets, async (references) => {
-      const drawn = registryOf(references)
-      const { source } = await diagramOf(drawn)
-      for (const { path, fields } of drawn) {
-        for (const { name, references: target } of fields) {
-          if (target) assert.ok(source.includes(`${path}.${name} → ${target}<`), `${path}.${name}`)
-        }
-      }
-      assert.not.match(source, /NaN|undefined/)
-      assert.match(source, `<title>${long}s</title>`)
-      assert.match(source, '>A thing with a name t…</text>')
-    }),
-    { numRuns: 60 },
-  )
-})
-
-test('titles tell the pages apart', async () => {
-  const titles = ['/', '/api/docs', '/explore/leave', '/explore/leave/new', '/explore/leave/7'].map(
-    async (path) => /<title>(.*)<\/title>/.exec(await page(path))?.[1],
-  )
-  assert.is(new Set(await Promise.all(titles)).size, titles.length)
-})
-
 test('every link of every page leads to a page', async () => {
   const seen = new Set<string>()
   const queue = ['/', ...registry.flatMap(({ path }) => [`/explore/${path}`, `/explore/${path}/1`])]
@@ -138,7 +81,7 @@ test('pages load files of this host only, and no inline script or style', async 
 test('the files of the pages are small, immutable, and the only ones', async () => {
   let bytes = 0
   const [, folder = ''] = /href="(\/explore\/assets\/[0-9a-f]{12})\/explorer\.css"/.exec(await page('/')) ?? []
-  for (const name of ['explorer.css', 'explorer.js', 'navigate.js', 'combobox.js', 'create.js', 'icon.svg']) {
+  for (const name of ['explorer.css', 'explorer.js', 'navigate.js', 'combobox.js', 'form.js', 'icon.svg']) {
     const { status, headers } = await send(`${folder}/${name}`, { headers: { 'accept-encoding': 'br' } })
     assert.is(status, 200, name)
     assert.is(headers['cache-control'], 'public, max-age=31536000, immutable')
@@ -146,14 +89,9 @@ test('the files of the pages are small, immutable, and the only ones', async () 
   }
   assert.ok(bytes < 25_000, `${bytes} bytes`)
   assert.is((await send('/favicon.ico')).headers['content-type'], 'image/svg+xml; charset=utf-8')
+  // biome-ignore format: one list
   for (const path of [
-    '..%2fhtml.js',
-    '../html.js',
-    'assets.js',
-    '',
-    '.',
-    '0123456789ab/explorer.css',
-    'explorer.css',
+    '..%2fhtml.js', '../html.js', 'assets.js', '', '.', '0123456789ab/explorer.css', 'explorer.css',
   ]) {
     for (const base of [folder, '/explore/assets']) {
       const isKnown = base === folder && path === 'explorer.css'
@@ -166,7 +104,8 @@ for (const resource of testedResources) {
   test(`${resource.path}: a table with all fields, the exact total, and the same rows as the API`, async () => {
     const { text: html } = await sendToTested(`/explore/${resource.path}?limit=25`)
     const { body } = await sendToTested(`/api/v1/${resource.path}?limit=25`)
-    for (const { name } of resource.fields) assert.match(html, new RegExp(`<th scope="col"[^>]*>${name}</th>`))
+    for (const { name } of resource.fields)
+      assert.match(html, new RegExp(`<th scope="col"[^>]*>(?:<a [^>]*>)?${name}<`))
     assert.ok(plain(html).includes(`${body.meta.total} ${resource.plural.toLowerCase()}`))
     const ids = [...html.matchAll(/<th scope="row"[^>]*><a href="[^"]*">(\d+)</g)].map(([, id]) => Number(id))
     assert.equal(
@@ -208,15 +147,13 @@ test('the URL is the whole state: search, filter and offset', async () => {
   assert.ok(links.includes('/explore/candidates/download.csv?q=an&status=Active'))
 })
 
-test('a search over two fields is marked in both', async () => {
-  assert.match(await page('/explore/employees?q=ana%20ng'), /<mark>Ana<\/mark>.*<mark>Ng<\/mark>/s)
-})
-
 test('pages: first, previous, next, last and go to', async () => {
   const links = linksOf(await page('/explore/attendance?offset=100'))
-  for (const offset of ['', '?offset=50', '?offset=150', '?offset=750']) {
+  for (const offset of ['', '?offset=50', '?offset=750']) {
     assert.ok(links.includes(`/explore/attendance${offset}`), offset)
   }
+  const next = links.find((link) => link.startsWith('/explore/attendance?after='))
+  assert.match(plain(await page(String(next))), /rows 151–200/)
   const going = await send('/explore/attendance?limit=25&page=3')
   assert.is(going.headers.location, '/explore/attendance?limit=25&offset=50')
   assert.match(plain(await page('/explore/attendance?offset=99999999999999999999')), /There are no rows this far/)
@@ -231,16 +168,6 @@ test('a reference is found by its name', async () => {
   const options = await page('/explore/employees/choices?q=ana%20ng')
   assert.match(options, /data-value="45" data-label="Ana Ng"/)
   assert.match(await page('/explore/employees/choices?q=45'), /data-value="45"/)
-})
-
-test('several references are found by their names, one after another', async () => {
-  const first = await send('/explore/employees?dept_id=engineering&manager_id=varnholt-ellis&status=Active')
-  assert.is(first.headers.location, '/explore/employees?status=Active&manager_id=varnholt-ellis&dept_id=1')
-  const second = await send(String(first.headers.location))
-  assert.is(second.headers.location, '/explore/employees?dept_id=1&status=Active&manager_id=1')
-  const several = await page('/explore/employees?dept_id=e&manager_id=varnholt-ellis')
-  assert.match(plain(several), /Which dept_id\?/)
-  assert.ok(linksOf(several).includes('/explore/employees?manager_id=varnholt-ellis&dept_id=1'))
 })
 
 test('redacted fields are shown as such', async () => {
@@ -261,57 +188,13 @@ test('a row has every field with its about, its references by label, and what re
   assert.ok(plain(html).includes("/api/v1/employees/7'"))
 })
 
-test('rows are named by the fields that usually name them', () => {
-  const named = Object.fromEntries(registry.map((resource) => [resource.path, labelFields(resource).join()]))
-  assert.is(named['employees'], 'first_name,last_name')
-  assert.is(named['departments'], 'name')
-  assert.is(named['jobs'], 'title')
-  assert.is(named['organization-teams'], 'name')
-  assert.is(named['leave'], 'leave_type')
-})
-
-test('the labels of a page take one query for each referenced resource', async () => {
-  const asked: string[] = []
-  const storage = {
-    table: ({ path }: Resource) => ({
-      async excerpts(ids: readonly number[]) {
-        asked.push(`${path}: ${ids.length}`)
-        return ids.map((id) => ({ id, name: `Department ${id}`, first_name: 'Ana', last_name: `${id}` }))
-      },
-    }),
-  } as unknown as Storage
-  const resourceAt = (wanted: string) => office.find(({ path }) => path === wanted) as Resource
-  const rows = Array.from(
-    { length: 50 },
-    (_, n): RowValues => ({ id: n, hiring_manager_id: n + 1, dept_id: (n % 5) + 1 }),
-  )
-  const labels = await readLabels(storage, office, resourceAt('jobs').fields, ({ name }) =>
-    rows.map((row) => row[name]),
-  )
-  assert.equal(asked.sort(), ['departments: 5', 'employees: 50'])
-  assert.is(labels(resourceAt('departments'), 3), 'Department 3')
-})
-
-const documents: Registry = [
-  resourceFrom(
-    'documents',
-    {
-      name: 'Document',
-      area: 'Library',
-      table: 'documents',
-      label: ['code', 'kind'],
-      fields: {
-        code: text(),
-        kind: text({ filter: true }),
-        body: text(),
-        next_id: integer({ references: 'documents' }),
-      },
-      required: [],
-      create: true,
-    },
-    [],
-  ),
-]
+const documentFields = {
+  code: text(),
+  kind: text({ filter: true }),
+  body: text(),
+  next_id: integer({ references: 'documents' }),
+}
+const documents: Registry = [resourceIn('documents', documentFields, { name: 'Document', label: ['code', 'kind'] })]
 
 test('a resource without texts has filters and no search box', async () => {
   const numbers = await page('/explore/sink-numbers')
@@ -349,6 +232,7 @@ test('errors are pages with the message of the API', async () => {
     ['/explore/employees?limit=0', 422, /limit: Input should be greater/],
     ['/explore/employees/new', 404, /There is nothing/],
     ['/explore/employees/7/8', 404, /There is nothing/],
+    ['/explore/employees/7/edit', 404, /There is nothing/],
     ['/explore/jobs?dept_id=999999999999999999999', 200, /0 job openings/],
   ] as const) {
     const { status: got, headers, text: html } = await send(path)
@@ -375,6 +259,7 @@ test('without a token, there is no form and no link to one', async () => {
   assert.match(form, /Writes are disabled/)
   assert.not.match(form, /<form id="create"/)
   assert.not.match((await readOnly.send('/explore/leave')).text, /\/new"/)
+  assert.not.match((await readOnly.send('/explore/leave/1')).text, /\/(?:edit|delete)"/)
 })
 
 test('EXPLORER=false: the root redirects to the docs, and there are no pages and no link to them', async () => {

@@ -1,52 +1,47 @@
 /** The form of the explorer for every kind and rule, in a real browser; skipped where no Chromium is installed, and on PostgreSQL. */
-import type { Browser } from 'playwright-core'
-import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { boolean, date, integer, number, text, timestamp, today } from '../../engine/descriptor/index.js'
-import { resourceFrom } from '../../engine/descriptor/registry.js'
-import { chromiumPath as installed, launch, seriousViolations, visit } from '../support/browser.js'
-import { server } from '../support/database.js'
-import { startService, token } from '../support/service.js'
+import { browserSuite, seriousViolations } from '../support/browser.js'
+import { resourceIn } from '../support/registryFrom.js'
+import { startService, type TestService, token } from '../support/service.js'
 
-const chromiumPath = server ? undefined : installed
-const run = suite('explorer form in a browser')
-const test = chromiumPath ? run : run.skip
+const fields = {
+  title: text({ maxLength: 5, minLength: 2 }),
+  state: text({ oneOf: ['open', 'done'], default: 'open', filter: true }),
+  size: integer({ oneOf: [1, 2, 3] }),
+  urgent: boolean({ filter: true }),
+  billed: boolean(),
+  days: number({ min: 0, max: 366 }),
+  due: date({ min: '2026-01-01', filter: true }),
+  noted: date({ default: today }),
+  starts: timestamp({ max: '2030-01-01T01:00:00+01:00' }),
+  code: text({ maxLength: 9, pattern: '[A-Z]{2}-\\d+' }),
+  odd: text({ maxLength: 9, pattern: '[a-z|]+' }),
+  notes: text({ maxLength: 1_000 }),
+  word: text(),
+}
+const tasks = resourceIn('tasks', fields, {
+  name: 'Task',
+  required: ['title', 'state', 'billed'],
+  update: true,
+  delete: true,
+})
 
-const tasks = resourceFrom(
-  'tasks',
+const steps = resourceIn(
+  'steps',
   {
-    name: 'Task',
-    area: 'Work',
-    table: 'tasks',
-    fields: {
-      title: text({ maxLength: 5, minLength: 2 }),
-      state: text({ oneOf: ['open', 'done'], default: 'open', filter: true }),
-      size: integer({ oneOf: [1, 2, 3] }),
-      urgent: boolean({ filter: true }),
-      billed: boolean(),
-      days: number({ min: 0, max: 366 }),
-      due: date({ min: '2026-01-01', filter: true }),
-      noted: date({ default: today }),
-      starts: timestamp({ max: '2030-01-01T01:00:00+01:00' }),
-      code: text({ maxLength: 9, pattern: '[A-Z]{2}-\\d+' }),
-      odd: text({ maxLength: 9, pattern: '[a-z|]+' }),
-      notes: text({ maxLength: 1_000 }),
-      word: text(),
-    },
-    required: ['title', 'state', 'billed'],
-    create: true,
+    task_id: integer({ references: 'tasks', onDelete: 'cascade', filter: true }),
+    after_id: integer({ references: 'tasks', onDelete: 'set null' }),
+    needs_id: integer({ references: 'tasks', filter: true }),
   },
-  [],
+  { name: 'Step' },
 )
 
-let browser: Browser
-const service = chromiumPath ? await startService({ registry: [tasks], explorer: true }) : undefined
-run.before(async () => {
-  if (chromiumPath) browser = await launch(chromiumPath)
-})
-run.after(() => browser?.close())
+const { run, test, service, address, visit } = await browserSuite('explorer form in a browser', () =>
+  startService({ registry: [tasks, steps], explorer: true }),
+)
 
-const open = (path: string, options = {}) => visit(browser, `${service?.address}${path}`, options)
+const open = (path: string, options = {}) => visit(`${address}${path}`, options)
 
 test('each field has the control of its kind, with the rules that the browser knows', async () => {
   const { page, close } = await open('/explore/tasks/new')
@@ -118,12 +113,100 @@ test('the service refuses, at its field, what the browser would', async () => {
   await close()
 })
 
+/** A new task, its page, and an update by somebody else. */
+const newTask = async (values: object) => {
+  const { create, send } = service as TestService
+  const { body } = await create('tasks', { title: 'Old', billed: true, ...values })
+  const update = (changed: object) =>
+    send(`/api/v1/tasks/${body.id}`, {
+      method: 'PATCH',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(changed),
+    })
+  return { id: body.id as number, path: `/explore/tasks/${body.id}`, api: `**/api/v1/tasks/${body.id}`, update }
+}
+
+test('edit: only what was changed is sent, with the tag that was read', async () => {
+  const values = { days: 0.5, due: '2026-02-28', starts: '2026-03-01T09:30:00.120Z', notes: '\na\r\nb', word: 'x' }
+  const { path, api } = await newTask(values)
+  const { page, problems, close } = await open(path)
+  await page.click('text="Edit"')
+  await page.locator('#update').waitFor()
+  await page.fill('#field-title', 'New')
+  await page.fill('#field-word', '')
+  await page.uncheck('#field-billed')
+  await page.fill('#token', token)
+  const sent = page.waitForRequest(api)
+  await page.keyboard.press('Enter')
+  assert.is((await sent).postData(), '{"title":"New","billed":false,"word":null}')
+  assert.match(String((await sent).headers()['if-match']), /^"[\w-]{22}"$/)
+  await page.locator('[role=status]', { hasText: 'saved' }).waitFor()
+  assert.is(new URL(page.url()).pathname, path)
+  assert.is(await page.textContent('h1'), 'New')
+  assert.equal(problems, [])
+  await close()
+})
+
+test('edit: what somebody else has changed meanwhile is shown beside what was typed, and the person decides', async () => {
+  const { path, api, update } = await newTask({ word: 'old', size: 1 })
+  const { page, close } = await open(`${path}/edit`)
+  await page.fill('#field-title', 'Mine')
+  await page.fill('#field-code', 'AB-1')
+  await page.fill('#field-odd', 'mine')
+  await update({ title: 'Other', word: 'new', size: 2, odd: 'other' })
+  await page.fill('#token', token)
+  await page.click('#update .primary')
+  await page.locator('#problem', { hasText: 'Somebody else' }).waitFor()
+  const other = (name: string) => page.textContent(`.control:has(#field-${name}) .other`)
+  assert.match(String(await other('title')), /set this to Other/)
+  assert.match(String(await other('word')), /it was old/)
+  assert.is(await page.inputValue('#field-size'), '2')
+  await page.focus('#field-odd')
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Enter')
+  assert.is(await page.inputValue('#field-odd'), 'other')
+  const sent = page.waitForRequest(api)
+  await page.click('#update .primary')
+  assert.is((await sent).postData(), '{"title":"Mine","code":"AB-1"}')
+  await page.locator('[role=status]').waitFor()
+  await close()
+})
+
+test('delete: asks once, with what goes with the row; a row that was changed meanwhile is asked about again', async () => {
+  const { id, path, update } = await newTask({})
+  for (const values of [{ task_id: id }, { task_id: id }, { after_id: id }]) await service?.create('steps', values)
+  const { page, close } = await open(path)
+  await page.click('text="Delete"')
+  await page.locator('#delete').waitFor()
+  const effects = (await page.locator('.referrers').allInnerTexts()).map((shown) => shown.replaceAll(/\s+/g, ' '))
+  assert.equal(effects, [
+    'These are deleted too: Steps by task_id 2',
+    'These stay, and refer to nothing afterwards: Steps by after_id 1',
+  ])
+  await update({ word: 'x' })
+  await page.fill('#token', token)
+  await page.click('#delete .primary')
+  await page.locator('#problem', { hasText: 'Somebody else' }).waitFor()
+  await page.click('#delete .primary')
+  await page.locator('[role=status]', { hasText: `Task #${id} deleted.` }).waitFor()
+  assert.is(new URL(page.url()).pathname, '/explore/tasks')
+  const prevented = await newTask({})
+  await service?.create('steps', { needs_id: prevented.id })
+  await page.goto(`${service?.address}${prevented.path}/delete`)
+  assert.match(String(await page.textContent('.referrers.problem')), /cannot be deleted/)
+  assert.is(await page.locator('#delete').count(), 0)
+  await close()
+})
+
 for (const colorScheme of ['light', 'dark'] as const) {
-  test(`the form is accessible in ${colorScheme} colours, also on a phone`, async () => {
-    const { page, close } = await open('/explore/tasks/new', { colorScheme, viewport: { width: 390, height: 800 } })
-    assert.equal(await seriousViolations(page), [])
-    assert.ok(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'))
-    await close()
+  test(`the forms are accessible in ${colorScheme} colours, also on a phone`, async () => {
+    const { path } = await newTask({})
+    for (const form of ['/explore/tasks/new', `${path}/edit`, `${path}/delete`]) {
+      const { page, close } = await open(form, { colorScheme, viewport: { width: 390, height: 800 } })
+      assert.equal(await seriousViolations(page), [])
+      assert.ok(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'))
+      await close()
+    }
   })
 }
 

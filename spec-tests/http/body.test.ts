@@ -1,6 +1,3 @@
-/** Reading the body of a create: content type, size, encoding, JSON syntax, numbers that no double holds. */
-import { once } from 'node:events'
-import { request } from 'node:http'
 import { connect } from 'node:net'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { suite } from 'uvu'
@@ -18,42 +15,25 @@ const post = (body: string | Buffer, headers: Record<string, string> = { 'conten
 
 const test = suite('the body of a create')
 
-for (const type of [
-  'application/json',
-  'application/json; charset=utf-8',
-  'Application/JSON;charset="UTF-8"',
-  'application/json;',
-]) {
-  test(`${type} is JSON`, async () => {
-    assert.is((await post(valid, { 'content-type': type })).status, 201)
-  })
-}
-
-for (const type of [
-  '',
-  'text/plain',
-  'application/x-www-form-urlencoded',
-  'application/jsonp',
-  'application/json; charset=latin1',
-  'multipart/form-data',
-]) {
-  test(`${type || 'no content type'} is not`, async () => {
+test('the content type must be JSON, in UTF-8', async () => {
+  const json = [
+    'application/json',
+    'application/json; charset=utf-8',
+    'Application/JSON;charset="UTF-8"',
+    'application/json;',
+  ]
+  for (const type of json) assert.is((await post(valid, { 'content-type': type })).status, 201, type)
+  const others = ['', 'text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', 'multipart/form-data']
+  for (const type of [...others, 'application/json; charset=latin1']) {
     const response = await post(valid, type ? { 'content-type': type } : {})
-    assert.is(response.status, 422)
+    assert.is(response.status, 422, type)
     assert.is(response.body.error.details.issues[0].type, 'content_type')
-  })
-}
+  }
+})
 
+// biome-ignore format: one list
 for (const body of [
-  '',
-  ' ',
-  '{',
-  '{"leave_type":"x"',
-  "{'a':1}",
-  'undefined',
-  'NaN',
-  '{"leave_type":"x"}}',
-  '\u0000',
+  '', ' ', '{', '{"leave_type":"x"', "{'a':1}", 'undefined', 'NaN', '{"leave_type":"x"}}', '\u0000',
 ]) {
   test(`${JSON.stringify(body)} is refused`, async () => {
     const response = await post(body)
@@ -164,30 +144,6 @@ test('deep nesting and many keys get a response', async () => {
   assert.is(response.body.error.details.issues.length, 100)
 })
 
-test('100 Continue is sent only after the token was checked', async () => {
-  const headers = { 'content-type': 'application/json', expect: '100-continue' }
-  const { port } = new URL(address)
-  const sent = request({
-    port,
-    host: '127.0.0.1',
-    path: '/api/v1/leave',
-    method: 'POST',
-    headers: { authorization, ...headers },
-  })
-  sent.flushHeaders()
-  await once(sent, 'continue')
-  sent.end(valid)
-  const [response] = await once(sent, 'response')
-  assert.is(response.statusCode, 201)
-  response.resume()
-  const refused = await send('/api/v1/leave', {
-    method: 'POST',
-    headers: { ...headers, authorization: 'Bearer no' },
-    body: valid,
-  })
-  assert.is(refused.status, 401)
-})
-
 /** Sends the headers of a create and the body only after `100 Continue`; resolves with everything that came back. */
 const expecting = (headers: string, { version = '1.1', sent = authorization } = {}): Promise<string> =>
   new Promise((resolve, reject) => {
@@ -204,14 +160,11 @@ const expecting = (headers: string, { version = '1.1', sent = authorization } = 
     if (version === '1.0') socket.end(valid)
   })
 
-test('a client without the token gets no 100 Continue', async () => {
+test('without the token, or over the limit, there is no 100 Continue', async () => {
   for (const sent of ['Bearer no', 'Basic x']) {
-    const response = await expecting(`Expect: 100-continue\r\nContent-Length: ${valid.length}\r\n`, { sent })
-    assert.match(response, /^HTTP\/1\.1 401 /)
+    const refused = await expecting(`Expect: 100-continue\r\nContent-Length: ${valid.length}\r\n`, { sent })
+    assert.match(refused, /^HTTP\/1\.1 401 /)
   }
-})
-
-test('a body over the limit is refused before 100 Continue', async () => {
   for (const length of [2 ** 20 + 1, 2 ** 32, 2 ** 52]) {
     const response = await expecting(`Expect: 100-continue\r\nContent-Length: ${length}\r\n`)
     assert.match(response, /^HTTP\/1\.1 413 /)

@@ -70,16 +70,6 @@ test('pages of long rows are complete, with and without a search or filter', asy
   assert.equal(await ids('limit=200&status=x'), long)
 })
 
-test('a page of long rows follows If-Match', async () => {
-  const statusFor = async (sent: string) => {
-    const response = await get('limit=200&q=aaaa', { 'if-match': sent })
-    await response.arrayBuffer()
-    return response.status
-  }
-  assert.is(await statusFor('"other"'), 412)
-  assert.is(await statusFor('*'), 200)
-})
-
 test('concurrent reads of long rows stay within 400 MB', async () => {
   const queries = Array.from({ length: 8 }, (_, n) => list(`limit=200&q=aaaa&offset=${n}`))
   for (const [n, { data }] of (await Promise.all(queries)).entries()) assert.is(data.length, 22 - n)

@@ -1,29 +1,16 @@
 /** The docs page in a real browser; skipped where no Chromium is installed, and on PostgreSQL, where the page is the same. */
-import type { Browser, Page } from 'playwright-core'
-import { suite } from 'uvu'
+import type { Page } from 'playwright-core'
 import * as assert from 'uvu/assert'
-import { chromiumPath as installed, launch, seriousViolations, visit } from '../support/browser.js'
-import { server } from '../support/database.js'
+import { browserSuite, seriousViolations } from '../support/browser.js'
 import { startOffice, token } from '../support/service.js'
 
-const chromiumPath = server ? undefined : installed
-const run = suite('docs page in a browser')
-const test = chromiumPath ? run : run.skip
-if (!installed)
-  console.log('Skipped docsPage.browser: Chromium is not installed. Install it, or set CHROMIUM to its path.')
-
-let browser: Browser
-const service = chromiumPath ? await startOffice() : undefined
-run.before(async () => {
-  if (chromiumPath) browser = await launch(chromiumPath)
-})
-run.after(() => browser?.close())
+const { run, test, address, visit } = await browserSuite('docs page in a browser', () => startOffice())
 
 const operation = (page: Page, id: string) => page.locator(`.opblock[id$="-${id}"]`)
 
 /** Opens the page with some operations expanded. */
 const open = async (ids: readonly string[] = [], options = {}) => {
-  const opened = await visit(browser, `${service?.address}/api/docs`, options)
+  const opened = await visit(`${address}/api/docs`, options)
   await opened.page.locator('.opblock').first().waitFor()
   for (const id of ids) await operation(opened.page, id).locator('.opblock-summary-control').click()
   return opened
@@ -62,30 +49,6 @@ test('bounds and defaults: of parameters and of the fields of a body', async () 
   await create.locator('.tablinks', { hasText: 'Schema' }).first().click()
   await create.locator('.json-schema-2020-12', { hasText: 'Default: Pending' }).first().waitFor()
   assert.equal(problems, [])
-  await close()
-})
-
-test('filter: operations by their tag or path', async () => {
-  const { page, problems, close } = await open()
-  await page.fill('.operation-filter-input', 'LEAVE')
-  await page.locator('.opblock', { hasText: '/api/v1/employees' }).first().waitFor({ state: 'detached' })
-  assert.equal(await page.locator('.opblock .opblock-summary-path').allTextContents(), [
-    '/api/v1/leave',
-    '/api/v1/leave',
-    '/api/v1/leave/{item_id}',
-  ])
-  assert.equal(problems, [])
-  await close()
-})
-
-test('theme: follows the preference, also when it changes', async () => {
-  const { page, close } = await open([], { colorScheme: 'dark' })
-  const background = () => page.evaluate('getComputedStyle(document.documentElement).backgroundColor')
-  await page.locator('html.dark-mode').waitFor()
-  const dark = await background()
-  await page.emulateMedia({ colorScheme: 'light' })
-  await page.locator('html:not(.dark-mode)').waitFor()
-  assert.is.not(await background(), dark)
   await close()
 })
 

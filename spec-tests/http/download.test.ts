@@ -4,12 +4,13 @@ import { pino } from 'pino'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { integer, number, text } from '../../engine/descriptor/index.js'
-import { filterFields, type Registry, type RowValues, resourceFrom } from '../../engine/descriptor/registry.js'
+import { filterFields, type Registry, type RowValues } from '../../engine/descriptor/registry.js'
 import { openStorage } from '../../engine/storage/open.js'
 import { publicRow } from '../../support/samples.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl, server } from '../support/database.js'
 import { listQuery, type ShortQuery } from '../support/listQuery.js'
+import { resourceIn } from '../support/registryFrom.js'
 import { containing, joinedText } from '../support/searchOracle.js'
 import { startOffice, startService, testedResources } from '../support/service.js'
 
@@ -78,37 +79,27 @@ for (const resource of testedResources) {
 
 const { send: sendToOffice } = await startOffice()
 
-const isJson = async (accept: string): Promise<boolean> => {
-  const { headers } = await sendToOffice('/api/v1/departments', { headers: { accept } })
-  return headers['content-type'] === 'application/json; charset=utf-8'
-}
-
-for (const accept of [
-  '*/*',
-  'text/*',
-  'text/html',
-  'text/csv;q=0',
-  'application/json, text/csv;q=0.5',
-  'application/json;charset=utf-8, text/csv;q=0.5',
-  'text/csv;charset=utf-16',
-  'csv',
-  '',
-]) {
-  test(`Accept: ${accept} gets JSON`, async () => {
-    assert.ok(await isJson(accept))
-  })
-}
-
-for (const accept of [
-  'text/csv',
-  'TEXT/CSV',
-  'text/csv; charset=UTF-8',
-  'text/csv; header=present; q=0.8',
-  'text/csv, */*;q=0.1',
-  'application/json;q=0.5, application/x-ndjson',
-]) {
-  test(`Accept: ${accept} gets all rows`, async () => {
-    assert.not.ok(await isJson(accept))
+const accepts: [accept: string, gets: 'JSON' | 'all rows'][] = [
+  ...[
+    '*/*',
+    'text/*',
+    'text/html',
+    'text/csv;q=0',
+    'application/json, text/csv;q=0.5',
+    'text/csv;charset=utf-16',
+    'csv',
+    '',
+  ]
+    .concat('application/json;charset=utf-8, text/csv;q=0.5')
+    .map((accept): [string, 'JSON'] => [accept, 'JSON']),
+  ...['text/csv', 'TEXT/CSV', 'text/csv; charset=UTF-8', 'text/csv; header=present; q=0.8', 'text/csv, */*;q=0.1']
+    .concat('application/json;q=0.5, application/x-ndjson')
+    .map((accept): [string, 'all rows'] => [accept, 'all rows']),
+]
+for (const [accept, gets] of accepts) {
+  test(`Accept: ${accept} gets ${gets}`, async () => {
+    const { headers } = await sendToOffice('/api/v1/departments', { headers: { accept } })
+    assert.is(headers['content-type'] === 'application/json; charset=utf-8', gets === 'JSON')
   })
 }
 
@@ -134,20 +125,8 @@ test('a page names Accept in Vary; a result without rows is a header alone', asy
   assert.is((await sendToOffice('/api/v1/departments?q=nowhere', ndjson)).text, '')
 })
 
-const things: Registry = [
-  resourceFrom(
-    'things',
-    {
-      name: 'Thing',
-      area: 'Things',
-      table: 'things',
-      fields: { note: text(), kind: text({ filter: true }), n: integer(), x: number() },
-      required: [],
-      create: false,
-    },
-    [],
-  ),
-]
+const fields = { note: text(), kind: text({ filter: true }), n: integer(), x: number() }
+const things: Registry = [resourceIn('things', fields, { create: false })]
 
 test('rows far apart, odd texts and large rows are all in it once, and a client that leaves ends the stream', async () => {
   const [thing] = things as [Registry[number]]

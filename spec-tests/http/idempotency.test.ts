@@ -132,19 +132,5 @@ test('a key is 1 to 255 visible characters', async () => {
   }
 })
 
-test('every create documents the key', async () => {
-  const { body: openapi } = await one.get('/openapi.json')
-  const { body: swagger } = await one.send('/swagger.json')
-  for (const document of [openapi, swagger]) {
-    for (const { path } of creatable) {
-      const { parameters, responses } = document.paths[`/v1/${path}`].post
-      const header = parameters.find((parameter: { in: string }) => parameter.in === 'header')
-      assert.is(header.name, 'Idempotency-Key')
-      assert.not.ok(header.required)
-      assert.ok(responses[201].headers['Idempotency-Replayed'])
-    }
-  }
-})
-
 test.after(() => otherProgram.close())
 test.run()

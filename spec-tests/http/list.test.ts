@@ -6,7 +6,7 @@ import { sampleValue } from '../../engine/descriptor/samples.js'
 import { publicRow } from '../../support/samples.js'
 import { startService, testedResources } from '../support/service.js'
 
-const { get, send } = await startService()
+const { get } = await startService()
 
 const intParsing = (loc: string, input: string) => ({
   type: 'int_parsing',
@@ -14,23 +14,9 @@ const intParsing = (loc: string, input: string) => ({
   msg: 'Input should be a valid integer, unable to parse string as an integer',
   input,
 })
+// biome-ignore format: one list
 const notIntegers = [
-  '',
-  '1.5',
-  '1e3',
-  '10.',
-  '0x10',
-  'true',
-  'NaN',
-  '1,000',
-  '_10',
-  '--1',
-  '١',
-  '\0',
-  '1__0',
-  '10_',
-  '+-1',
-  ' ',
+  '', '1.5', '1e3', '10.', '0x10', 'true', 'NaN', '1,000', '_10', '--1', '١', '\0', '1__0', '10_', '+-1', ' ',
 ]
 const validTens = ['10.0', '010', '1_0', '+10', ' 10 ', '10.000', '0_10', '00010.0']
 const tooLarge = ['201', '1000', '9'.repeat(30)]
@@ -88,18 +74,8 @@ for (const resource of testedResources) {
     assert.is(status, 422)
     assert.equal(body, { detail: [intParsing('limit', 'abc'), intParsing('offset', 'abc')] })
     const { body: bounds } = await get(`${path}?limit=201&offset=-1`)
-    assert.equal(
-      bounds.detail.map(({ type }: { type: string }) => type),
-      ['less_than_equal', 'greater_than_equal'],
-    )
-  })
-
-  test('HEAD responds as GET does, without the body', async () => {
-    const head = await send(`/api${path}`, { method: 'HEAD' })
-    const { text } = await get(path)
-    assert.is(head.status, 200)
-    assert.is(head.text, '')
-    assert.is(head.headers['content-length'], String(Buffer.byteLength(text)))
+    const found = bounds.detail.map(({ type }: { type: string }) => type)
+    assert.equal(found, ['less_than_equal', 'greater_than_equal'])
   })
 
   test.run()
@@ -150,15 +126,6 @@ grammar('limit and offset have bounds', async () => {
     assert.is(status, 422)
     assert.equal(body.detail, [issue])
     assert.equal(Object.keys(body.detail[0]), ['type', 'loc', 'msg', 'input', 'ctx'])
-  }
-})
-
-grammar('more than 4,300 digits are int_parsing_size, whatever follows', async () => {
-  const msg = 'Unable to parse input string as an integer, exceeded maximum size'
-  for (const input of ['1'.repeat(4301), `${'1'.repeat(4301)}abc`, `${'1'.repeat(4301)}.5`]) {
-    const { status, body } = await get(`${path}?offset=${input}`)
-    assert.is(status, 422)
-    assert.equal(body.detail, [{ type: 'int_parsing_size', loc: ['query', 'offset'], msg, input }])
   }
 })
 

@@ -1,17 +1,11 @@
 /** The metrics of one and of several processes. */
 import { connect } from 'node:net'
-import { PassThrough } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
-import type { Middleware } from 'koa'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { createApp } from '../../engine/http/app.js'
-import { listen } from '../../engine/http/listen.js'
-import { createLogger } from '../../engine/process/log.js'
-import type { Storage } from '../../engine/storage/storage.js'
 import { product } from '../../product.js'
 import { server } from '../support/database.js'
-import { API_TOKEN, exercise, labelsOf, sample, scrape, startMeasured } from '../support/metrics.js'
+import { API_TOKEN, exercise, sample, scrape, startMeasured } from '../support/metrics.js'
 
 const until = async (isMet: () => Promise<boolean>): Promise<void> => {
   while (!(await isMet())) await setTimeout(50)
@@ -42,10 +36,6 @@ test('the build, the cache and the workers have metrics', () => {
   assert.is(sample(ofOne, 'registry_worker_restarts_total{kind="thread"}'), 0)
 })
 
-test('all metrics have the prefix of the engine, or the standard names of a process', () => {
-  for (const name of labelsOf(ofOne).keys()) assert.match(name, /^(?:registry|process|nodejs)_/)
-})
-
 test('a request is in flight until its response is complete', async () => {
   const inFlight = async () => sample(await scrape(single), 'registry_http_requests_in_flight')
   assert.is(await inFlight(), 0)
@@ -56,26 +46,6 @@ test('a request is in flight until its response is complete', async () => {
   await until(async () => (await inFlight()) === 1)
   socket.end(body)
   await until(async () => (await inFlight()) === 0)
-})
-
-test('a streamed response is in flight until its end', async () => {
-  const inFlight = { count: 0 }
-  const body = new PassThrough()
-  const middleware: Middleware[] = [
-    (ctx) => {
-      ctx.body = body
-    },
-  ]
-  const service = { product, registry: [], storage: {} as Storage, token: undefined, middleware }
-  const app = createApp(service, createLogger('silent'), undefined, inFlight)
-  const { address, stop } = await listen(app, { host: '127.0.0.1', port: 0 })
-  body.write('a')
-  const response = await fetch(address)
-  assert.is(inFlight.count, 1)
-  body.end('b')
-  assert.is(await response.text(), 'ab')
-  await until(async () => inFlight.count === 0)
-  await stop()
 })
 
 if (server) {

@@ -1,7 +1,3 @@
-/** The probes of orchestrators, with and without a database that responds. */
-import { renameSync } from 'node:fs'
-import { connect } from 'node:net'
-import { setTimeout } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { createApp } from '../../engine/http/app.js'
@@ -9,7 +5,7 @@ import { listen } from '../../engine/http/listen.js'
 import { createLogger } from '../../engine/process/log.js'
 import type { Storage } from '../../engine/storage/storage.js'
 import { product } from '../../product.js'
-import { freshUrl, server } from '../support/database.js'
+import { freshUrl } from '../support/database.js'
 import { scrape, startMeasured } from '../support/metrics.js'
 import { startProcess } from '../support/process.js'
 import { startOffice } from '../support/service.js'
@@ -87,46 +83,5 @@ test('probes are logged at debug, and have no part in the metrics of requests', 
     /"level":(\d+)/.exec(lines.find((line) => line.includes(`"path":"${path}"`)) ?? '')?.[1]
   assert.equal(['/livez', '/readyz', '/api'].map(levelOf), ['20', '20', '30'])
 })
-
-test('while a request is being finished, /readyz on its connection is 503', async () => {
-  const running = await startProcess({ DATABASE_URL: await freshUrl(), API_TOKEN: 'a-token-of-some-length' })
-  const socket = connect(Number(new URL(running.address).port), '127.0.0.1')
-  let received = ''
-  socket.on('data', (chunk) => {
-    received += chunk
-  })
-  const body = '{"leave_type":"Annual"}'
-  socket.write(
-    `POST /api/v1/leave HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer a-token-of-some-length\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`,
-  )
-  while (!received.includes('100 Continue')) await setTimeout(20)
-  const code = running.end('SIGTERM')
-  // The port is closed once the signal has arrived.
-  const isOpen = () =>
-    fetch(`${running.address}/livez`, { headers: { connection: 'close' } }).then(
-      () => true,
-      () => false,
-    )
-  while (await isOpen()) await setTimeout(20)
-  socket.write(`${body}GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n`)
-  assert.is(await code, 0)
-  assert.match(received, /HTTP\/1\.1 201 .*HTTP\/1\.1 503 /s)
-  socket.destroy()
-})
-
-if (!server) {
-  test('while the file is gone, a process lives and is not ready; when it is back, it is ready', async () => {
-    const url = await freshUrl()
-    const path = url.slice('sqlite:'.length)
-    const running = await startProcess({ DATABASE_URL: url })
-    const get = async (probe: string) => (await fetch(`${running.address}${probe}`)).status
-    assert.equal([await get('/livez'), await get('/readyz')], [200, 200])
-    renameSync(path, `${path}.moved`)
-    assert.equal([await get('/livez'), await get('/readyz')], [200, 503])
-    renameSync(`${path}.moved`, path)
-    assert.equal([await get('/livez'), await get('/readyz')], [200, 200])
-    assert.is(await running.end('SIGTERM'), 0)
-  })
-}
 
 test.run()

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { setTimeout } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { hasColours, plainLine, plainNotice } from '../../engine/process/plainLine.js'
+import { plainLine, plainNotice } from '../../engine/process/plainLine.js'
 import { freePort } from '../../engine/process/supervise.js'
 import { freshUrl } from '../support/database.js'
 import { launch } from '../support/process.js'
@@ -30,14 +30,6 @@ test('a terminal shows words instead of JSON', () => {
     plainLine(logged({ level: 50, id: requestLine.id, err, msg: 'a request failed' }), false),
     '09:30:00 ERROR a request failed id="9f1c2d3e"\n  Error: m\n      at x\n  caused by:\n  Error: deeper\n',
   )
-})
-
-test('in a terminal, a statement and its plan are below the line', () => {
-  assert.is(
-    plainLine(logged({ level: 20, msg: 'query plan', sql: 'select 1\n  from a', plan: ['SCAN a', 'DONE'] }), false),
-    '09:30:00 DEBUG query plan\n  select 1 from a\n  SCAN a\n  DONE\n',
-  )
-  assert.is(plainLine(logged({ level: 20, msg: 'list', plan: 'all' }), false), '09:30:00 DEBUG list plan="all"\n')
 })
 
 test('in a terminal, request lines are aligned and have short ids', () => {
@@ -67,22 +59,6 @@ test('a path cannot control the terminal', () => {
   const line = plainLine(logged({ ...requestLine, path: '/a\u001b[2Jb\u009b1mc\n' }), false)
   assert.ok(line.endsWith(' /a\ufffd[2Jb\ufffd1mc\ufffd\n'), JSON.stringify(line))
 })
-
-for (const [isTerminal, environment, expected] of [
-  [true, {}, true],
-  [true, { NO_COLOR: '' }, true],
-  [true, { NO_COLOR: '1' }, false],
-  [true, { TERM: 'dumb' }, false],
-  [true, { FORCE_COLOR: '0' }, false],
-  [true, { FORCE_COLOR: 'false' }, false],
-  [true, { FORCE_COLOR: '1', NO_COLOR: '1' }, true],
-  [false, {}, false],
-  [false, { FORCE_COLOR: '1' }, true],
-] as const) {
-  test(`colours with ${JSON.stringify(environment)}, terminal ${isTerminal}: ${expected}`, () => {
-    assert.is(hasColours(isTerminal, environment), expected)
-  })
-}
 
 const isScriptInstalled = spawnSync('script', ['--version']).status === 0
 

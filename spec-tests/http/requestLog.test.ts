@@ -3,7 +3,7 @@ import { request } from 'node:http'
 import { connect } from 'node:net'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { parseTraceparent } from '../../engine/http/requestLog.js'
+import { traceOf } from '../../engine/http/requestLog.js'
 import { freshUrl } from '../support/database.js'
 import { startProcess } from '../support/process.js'
 
@@ -33,10 +33,7 @@ const sendRaw = (bytes: string): Promise<string> =>
 const auth = `Authorization: Bearer ${token}\r\nContent-Type: application/json\r\n`
 const refusals = {
   'an unknown method': { status: 400, bytes: 'BREW / HTTP/1.1\r\nHost: a\r\n\r\n' },
-  'an invalid host': { status: 400, bytes: 'GET /api HTTP/1.1\r\nHost: a b\r\n\r\n' },
-  'a tunnel': { status: 405, bytes: 'CONNECT a:80 HTTP/1.1\r\nHost: a:80\r\n\r\n' },
   'a URL that is too long': { status: 414, bytes: `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n` },
-  'headers that are too large': { status: 431, bytes: `GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n\r\n` },
   'a traced request without a host': {
     status: 400,
     bytes: `GET /api HTTP/1.1\r\ntraceparent: 00-${'7'.repeat(32)}-${'8'.repeat(16)}-01\r\n\r\n`,
@@ -48,10 +45,6 @@ const refusals = {
   'a body that is too short': {
     status: 400,
     bytes: `POST /api/v1/leave HTTP/1.1\r\nHost: a\r\n${auth}Content-Length: 9\r\n\r\n{`,
-  },
-  'a compressed body that is too short': {
-    status: 400,
-    bytes: `POST /api/v1/leave HTTP/1.1\r\nHost: a\r\n${auth}Content-Encoding: gzip\r\nContent-Length: 9\r\n\r\n\x1f`,
   },
 }
 const refused: Record<string, string> = {}
@@ -74,19 +67,10 @@ const made = await post({ authorization, 'idempotency-key': 'k' }, '{"leave_type
 const again = await post({ authorization, 'idempotency-key': 'k' }, '{"leave_type":"body-that-is-private"}')
 const wrong = await post({ authorization: 'Bearer wrong-secret' }, '{}')
 const unknown = await post({ authorization }, `{"password_hash":"${password}"}`)
-const responses = { ok, unchanged, row, missing, badId, traced, badTrace, made, again, wrong, unknown }
-const statuses = {
-  ok: 200,
-  unchanged: 304,
-  row: 200,
-  missing: 404,
-  badId: 200,
-  traced: 200,
-  badTrace: 200,
-  made: 201,
-  again: 201,
-  wrong: 401,
-  unknown: 422,
+const responses: Record<string, [response: Response, status: number]> = {
+  ...{ ok: [ok, 200], unchanged: [unchanged, 304], row: [row, 200], missing: [missing, 404], badId: [badId, 200] },
+  ...{ traced: [traced, 200], badTrace: [badTrace, 200], made: [made, 201], again: [again, 201] },
+  ...{ wrong: [wrong, 401], unknown: [unknown, 422] },
 }
 const metricsAddress = /Metrics at ([^\s"]+)/.exec(running.output())?.[1] ?? ''
 const metrics = await (await fetch(metricsAddress)).text()
@@ -100,9 +84,9 @@ const lineOf = (response: Response) => lines.find(({ id }) => id === response.he
 
 const test = suite('request log')
 
-for (const [name, response] of Object.entries(responses)) {
+for (const [name, [response, status]] of Object.entries(responses)) {
   test(`${name}: one line with method, path, status, duration, id and bytes`, () => {
-    assert.is(response.status, statuses[name as keyof typeof statuses])
+    assert.is(response.status, status)
     const line = lineOf(response)
     assert.ok(line, 'no line has the id of the response')
     assert.is(line?.['status'], response.status)
@@ -128,7 +112,7 @@ for (const [what, { status }] of Object.entries(refusals)) {
     ]) {
       assert.match(head, header)
     }
-    assert.match(JSON.parse(body).error.code, /^(bad_request|method_not_allowed)$/)
+    assert.match(JSON.parse(body).error.code, /^bad_request$/)
     const id = /^x-request-id: (\S+)/im.exec(head)?.[1]
     const logged = lines.filter((line) => line['id'] === id)
     assert.is(logged.length, 1)
@@ -139,10 +123,8 @@ for (const [what, { status }] of Object.entries(refusals)) {
 
 test('a download has one line, with its bytes', () => {
   const logged = lines.filter(({ id }) => id === download.headers.get('x-request-id'))
-  assert.equal(
-    logged.map(({ status, bytes }) => ({ status, bytes })),
-    [{ status: 200, bytes: Buffer.byteLength(downloaded) }],
-  )
+  const found = logged.map(({ status, bytes }) => ({ status, bytes }))
+  assert.equal(found, [{ status: 200, bytes: Buffer.byteLength(downloaded) }])
 })
 
 test('a valid request id is used, an invalid one is replaced', () => {
@@ -161,33 +143,24 @@ test('a valid traceparent is logged, an invalid one is ignored', () => {
 })
 
 const [trace, parent] = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331']
-const traceparents: Readonly<Record<string, boolean>> = {
-  [`00-${trace}-${parent}-00`]: true,
-  [`00-${trace}-${parent}-ff`]: true,
-  [`cc-${trace}-${parent}-01`]: true,
-  [`cc-${trace}-${parent}-01-what-the-future-will-be`]: true,
-  [`cc-${trace}-${parent}-01.what`]: false,
-  [`ff-${trace}-${parent}-01`]: false,
-  [`00-${trace}-${parent}-01-more`]: false,
-  [`00-${trace}-${parent}-01-`]: false,
-  [`00-${trace}-${parent}-1`]: false,
-  [`00-${trace}-${parent}`]: false,
-  [`0-${trace}-${parent}-01`]: false,
-  [`00-${'0'.repeat(32)}-${parent}-01`]: false,
-  [`00-${trace}-${'0'.repeat(16)}-01`]: false,
-  [`00-${trace.slice(1)}-${parent}-01`]: false,
-  [`00-${trace}0-${parent}-01`]: false,
-  [`00-${trace}-${parent.toUpperCase()}-01`]: false,
-  [`00_${trace}_${parent}_01`]: false,
-  [` 00-${trace}-${parent}-01`]: false,
-  [`00-${trace}-${parent}-01, 00-${trace}-${parent}-01`]: false,
-  [`cc-${trace}-${parent}-01-a, cc-${trace}-${parent}-01`]: false,
-  [`00-${trace}-${parent}-01\n`]: false,
-  '': false,
-}
-for (const [header, isValid] of Object.entries(traceparents)) {
-  test(`traceparent ${JSON.stringify(header)} is ${isValid ? '' : 'not '}valid`, () => {
-    assert.equal(parseTraceparent(header), isValid ? { traceId: trace, parentId: parent } : undefined)
+const valid = ['00-T-P-00', '00-T-P-ff', 'cc-T-P-01', 'cc-T-P-01-what-the-future-will-be']
+const invalid = [
+  ...['cc-T-P-01.what', 'ff-T-P-01', '00-T-P-01-more', '00-T-P-01-', '00-T-P-1', '00-T-P', '0-T-P-01', '00-T0-P-01'],
+  ...['00_T_P_01', ' 00-T-P-01', '00-T-P-01, 00-T-P-01', 'cc-T-P-01-a, cc-T-P-01', '00-T-P-01\n', ''],
+  ...[
+    `00-${'0'.repeat(32)}-P-01`,
+    `00-T-${'0'.repeat(16)}-01`,
+    `00-${trace.slice(1)}-P-01`,
+    '00-T-B7AD6B7169203331-01',
+  ],
+]
+for (const form of [...valid, ...invalid]) {
+  test(`traceparent ${JSON.stringify(form)} is ${valid.includes(form) ? '' : 'not '}valid`, () => {
+    const header = form.replaceAll('T', trace).replaceAll('P', parent)
+    assert.equal(
+      traceOf({ headers: { traceparent: header } }),
+      valid.includes(form) ? { traceId: trace, parentId: parent } : undefined,
+    )
   })
 }
 
@@ -201,7 +174,8 @@ test('reads have a Server-Timing', () => {
   assert.is(made.headers.get('server-timing'), null)
 })
 
-test('the log contains no secret', () => {
+test('the log contains no secret, and at this level no statement', () => {
+  assert.not.match(running.output(), /"level":20/)
   for (const secret of [token, 'wrong-secret', 'very-private', 'body-that-is-private', password]) {
     assert.not.ok(running.output().includes(secret), secret)
   }
@@ -217,9 +191,9 @@ test('metrics count requests, creates, rows and the process itself', () => {
   assert.is(sample('registry_creates_total{operation="createLeaveRequest"}'), 1)
   assert.is(sample('registry_rows{resource="leave"}'), 241)
   assert.is(sample('registry_http_request_duration_seconds_count{operation="getEmployee"}'), 4)
-  assert.is(sample('registry_http_requests_total{operation="none",status="400"}'), 3)
-  assert.is(sample('registry_http_requests_total{operation="createLeaveRequest",status="400"}'), 2)
-  for (const status of [405, 414, 431, 501]) {
+  assert.is(sample('registry_http_requests_total{operation="none",status="400"}'), 2)
+  assert.is(sample('registry_http_requests_total{operation="createLeaveRequest",status="400"}'), 1)
+  for (const status of [414, 501]) {
     assert.is(sample(`registry_http_requests_total{operation="none",status="${status}"}`), 1)
   }
   for (const name of ['process_cpu_seconds_total', 'process_resident_memory_bytes', 'nodejs_eventloop_lag_seconds']) {

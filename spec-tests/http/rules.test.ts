@@ -2,6 +2,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { boolean, date, defineResource, integer, number, text, timestamp } from '../../engine/descriptor/index.js'
+import { compilePattern } from '../../engine/descriptor/pattern.js'
 import { registryFrom } from '../support/registryFrom.js'
 import { startService } from '../support/service.js'
 
@@ -154,6 +155,15 @@ test('the documents state the rules', async () => {
   assert.equal([title.minLength, title.maxLength], [2, 5])
   assert.is(code.pattern, '^(?:[A-Z]{3}-\\d+)$')
   assert.equal([done.type, due.format, at.format], [['boolean', 'null'], 'date', 'date-time'])
+})
+
+test('a pattern means what it means in JavaScript', () => {
+  for (const pattern of ['.', '\\s', '\\S', '[^\\s]', '[.]', '\\w', '\\p{L}', '\\u{1F600}']) {
+    const [matches, expected] = [compilePattern(pattern), new RegExp(`^(?:${pattern})$`, 'u')]
+    for (const sign of [...Array.from({ length: 0x3100 }, (_, n) => String.fromCharCode(n)), '\ufeff', '😀', '']) {
+      assert.is(matches(sign), expected.test(sign), `${pattern} and U+${sign.codePointAt(0)?.toString(16)}`)
+    }
+  }
 })
 
 test.run()

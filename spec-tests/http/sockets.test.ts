@@ -2,7 +2,6 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
-import { Readable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -76,10 +75,8 @@ for (const { name, bytes, statuses } of corpus) {
 test('a request whose body becomes invalid after its response gets no second response', async () => {
   const head = 'POST /api/v1/leave HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n'
   const responses = parseResponses(await exchange(head, { piece: 'no chunk\r\n', every: 300 }))
-  assert.equal(
-    responses.map(({ status }) => status),
-    [401],
-  )
+  const found = responses.map(({ status }) => status)
+  assert.equal(found, [401])
 })
 
 const head = (method: string, path: string, headers = ''): string =>
@@ -128,12 +125,12 @@ for (const [what, bytes, status, message] of causes) {
   })
 }
 
-for (const host of ['a', 'a.example:8080', '127.0.0.1:1', '[::1]:3000', '[::1]', 'a_b.example', 'a:']) {
-  test(`the host "${host}" is valid`, async () => {
-    const bytes = `GET /api/v1/health HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`
-    assert.is(parseResponses(await exchange(bytes))[0]?.status, 200)
-  })
-}
+test('hosts and expectations that are valid', async () => {
+  for (const host of ['a', 'a.example:8080', '127.0.0.1:1', '[::1]:3000', '[::1]', 'a_b.example', 'a:']) {
+    const bytes = `GET /api/v1/health HTTP/1.1\r\nHost: ${host}\r\nExpect: tea\r\nConnection: close\r\n\r\n`
+    assert.is(parseResponses(await exchange(bytes))[0]?.status, 200, host)
+  }
+})
 
 for (const [what, first, status] of [
   ['Connection: close', closing, 200],
@@ -148,24 +145,12 @@ for (const [what, first, status] of [
     }
     for (const next of [create, health, 'junk\r\n\r\n']) {
       const responses = parseResponses(await exchange(first + next))
-      assert.equal(
-        responses.map((response) => response.status),
-        [status],
-      )
+      const found = responses.map((response) => response.status)
+      assert.equal(found, [status])
     }
     assert.is(await total(), 0)
   })
 }
-
-test('HEAD with an invalid host has no body', async () => {
-  const received = await exchange('HEAD /api HTTP/1.1\r\nHost: a b\r\n\r\n')
-  assert.match(received.toString(), /^HTTP\/1\.1 400 .*\r\n\r\n$/s)
-})
-
-test('an expectation other than 100-continue is ignored', async () => {
-  const bytes = head('GET', '/api/v1/health', 'Expect: tea\r\nConnection: close\r\n')
-  assert.is(parseResponses(await exchange(bytes))[0]?.status, 200)
-})
 
 test('a client that does not close its side of a refused connection is cut off', async () => {
   for (const bytes of ['BREW / HTTP/1.1\r\n\r\n', 'CONNECT a:80 HTTP/1.1\r\nHost: a:80\r\n\r\n']) {
@@ -198,15 +183,6 @@ test('requests that a client sends ahead are handled one after another, in turn 
   assert.ok(JSON.parse(other.text).id < last, 'the other client had to wait for all of them')
 })
 
-test('a client that sends thousands of requests ahead gets every response, in order', async () => {
-  const ids = Array.from({ length: 5_000 }, (_, n) => 1 + (n % 100))
-  const responses = parseResponses(await exchange(ids.map((id) => head('GET', `/api/v1/employees/${id}`)).join('')))
-  assert.equal(
-    responses.map(({ text }) => JSON.parse(text).id),
-    ids,
-  )
-})
-
 test('a connection whose requests wait is not read further', async () => {
   const ahead = 3_000
   const pending: ServerResponse[] = []
@@ -237,29 +213,6 @@ test('a connection whose requests wait is not read further', async () => {
   server.close()
 })
 
-test('of two clients that take nothing, the one that has sent many requests ahead is cut off first', async () => {
-  const closed: unknown[] = []
-  const handle = ({ url }: IncomingMessage, response: ServerResponse): void => {
-    response.once('close', () => closed.push(url))
-    response.end(Buffer.alloc(64 * 1024 * 1024))
-  }
-  const server = await listen({ handle, logRequest: () => {} }, { host: '127.0.0.1', port: 0 })
-  const clients = [
-    ['/once', 1],
-    ['/ahead', 40],
-  ].map(([path, count]) => {
-    const client = connect(Number(new URL(server.address).port), '127.0.0.1', () => {
-      client.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`.repeat(Number(count)))
-    })
-    client.on('error', () => {})
-    return client.pause()
-  })
-  while (closed.length === 0) await setTimeout(50)
-  for (const client of clients) client.destroy()
-  assert.equal(closed, ['/ahead'])
-  await server.stop()
-})
-
 test('a client that takes nothing of its response is cut off, and one whose response takes long is not', async () => {
   const body = Buffer.alloc(64 * 1024 * 1024)
   const handle = ({ url }: IncomingMessage, response: ServerResponse): void => {
@@ -283,20 +236,6 @@ test('a client that takes nothing of its response is cut off, and one whose resp
   stalled.resume()
   await once(stalled, 'close')
   assert.ok(received < body.length)
-})
-
-test('a download that a CONNECT follows is sent to its end', async () => {
-  const parts = Array.from({ length: 256 }, () => Buffer.alloc(64 * 1024))
-  const handle = (_: IncomingMessage, response: ServerResponse): void => void Readable.from(parts).pipe(response)
-  const server = await listen({ handle, logRequest: () => {} }, { host: '127.0.0.1', port: 0, sendTimeout: 2_000 })
-  const socket = connect(Number(new URL(server.address).port), '127.0.0.1', () => {
-    socket.end('GET / HTTP/1.1\r\nHost: a\r\n\r\nCONNECT a:80 HTTP/1.1\r\nHost: a:80\r\n\r\n')
-  })
-  const received: Buffer[] = []
-  socket.on('data', (chunk) => received.push(chunk))
-  await once(socket, 'close')
-  assert.match(Buffer.concat(received).subarray(-1_000).toString('latin1'), /HTTP\/1\.1 405 /)
-  await server.stop()
 })
 
 test('a connection whose upgrade was ignored continues with HTTP', async () => {
@@ -324,10 +263,8 @@ test('no path of the docs reaches another file', async () => {
 for (const [name, exchanged] of Object.entries(slow)) {
   test(`${name} are cut off with a 408`, async () => {
     const responses = parseResponses(await exchanged)
-    assert.equal(
-      responses.map(({ status }) => status),
-      [408],
-    )
+    const found = responses.map(({ status }) => status)
+    assert.equal(found, [408])
     assert.is(JSON.parse(responses[0]?.text ?? '').error.code, 'bad_request')
     await isHealthy()
   })

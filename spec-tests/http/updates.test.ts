@@ -39,9 +39,25 @@ const registry = registryFrom({
     name: 'Review',
     area: 'Books',
     table: 'reviews',
-    fields: { book_id: integer({ references: 'books', onDelete: 'cascade', filter: true }), words: text() },
+    fields: {
+      book_id: integer({ references: 'books', onDelete: 'cascade', filter: true }),
+      reply_to_id: integer({ references: 'reviews', onDelete: 'cascade' }),
+      words: text(),
+    },
     required: ['book_id'],
     create: true,
+  }),
+  quotes: defineResource({
+    name: 'Quote',
+    area: 'Books',
+    table: 'quotes',
+    fields: {
+      review_id: integer({ references: 'reviews' }),
+      book_id: integer({ references: 'books', onDelete: 'cascade' }),
+    },
+    required: [],
+    create: true,
+    delete: true,
   }),
 })
 const service = await startService({ registry })
@@ -124,6 +140,7 @@ test('checks come in order: token, row, tag, body', async () => {
   assert.is((await send(`/api/v1/${path}`, wrong)).status, 401)
   assert.is((await change('books/987654', '{', { 'if-match': '"no"' })).status, 404)
   assert.is((await change('books/abc', '{')).status, 404)
+  assert.equal(issuesOf(await change('books/%FF', '{')), [['string_unicode', 'item_id']])
   assert.is((await change(path, '{', { 'if-match': '"no"' })).status, 412)
   assert.is((await change(path, '{')).status, 422)
   assert.is((await change(path, '{}', { 'content-type': 'text/plain' })).status, 422)
@@ -183,6 +200,20 @@ test('a delete removes the row, sets null and cascades, and says what prevents i
   assert.ok((await fresh('books')).id > book.id, 'an id was given again')
 })
 
+test('a delete is prevented by what references a row further down its cascades, unless that is deleted too', async () => {
+  const [book, other] = [await fresh('books'), await fresh('books')]
+  const review = await fresh('reviews', { book_id: book.id })
+  const reply = await fresh('reviews', { book_id: other.id, reply_to_id: review.id })
+  const quote = await fresh('quotes', { review_id: reply.id })
+  await fresh('quotes', { review_id: review.id, book_id: book.id })
+  const refused = await remove(book.path)
+  assert.equal([refused.status, refused.body.error.code], [409, 'referenced'])
+  assert.equal(refused.body.error.details.references, [{ resource: 'quotes', field: 'review_id', count: 1 }])
+  assert.is((await remove(quote.path)).status, 204)
+  assert.is((await remove(book.path)).status, 204)
+  assert.is((await get(`/v1/${reply.path}`)).status, 404)
+})
+
 test('a retry with the same key has the same outcome, whatever the tag is by now', async () => {
   const { path, tag } = await fresh('books')
   const headers = { 'idempotency-key': `update-${path}`, 'if-match': tag }
@@ -199,6 +230,19 @@ test('a retry with the same key has the same outcome, whatever the tag is by now
   assert.is((await change(path, {}, gone)).status, 422)
 })
 
+test('requests with the same key at the same time have the same outcome', async () => {
+  const { path, tag } = await fresh('books')
+  const headers = { 'idempotency-key': `both-${path}`, 'if-match': tag }
+  for (const send of [
+    () => change(path, { title: 'Once' }, headers),
+    () => remove(path, { 'idempotency-key': `all-${path}` }),
+  ]) {
+    const responses = await Promise.all(Array.from({ length: 20 }, send))
+    assert.is(new Set(responses.map(({ status, text: body }) => `${status} ${body}`)).size, 1)
+    assert.is(responses.filter((one) => one.headers['idempotency-replayed'] === undefined).length, 1)
+  }
+})
+
 test('clients that read, add one and write with the tag they read lose no update', async () => {
   const { path } = await fresh('books', { title: '0' })
   const addOne = async (): Promise<void> => {
@@ -211,8 +255,8 @@ test('clients that read, add one and write with the tag they read lose no update
     if (changed.status === 412) return addOne()
     assert.is(changed.status, 200, changed.text)
   }
-  await Promise.all(Array.from({ length: 20 }, addOne))
-  assert.is((await get(`/v1/${path}`)).body.title, '20')
+  await Promise.all(Array.from({ length: 40 }, addOne))
+  assert.is((await get(`/v1/${path}`)).body.title, '40')
 })
 
 test('a path without updates refuses them, one with them names its media types', async () => {

@@ -4,10 +4,7 @@ import { setTimeout } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { publicDatabaseUrl } from '../../engine/process/databaseUrl.js'
-import { openStorage } from '../../engine/storage/open.js'
-import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl, sharedDatabase } from '../support/database.js'
-import { office } from '../support/office.js'
 import { startAndFail, startProcess } from '../support/process.js'
 
 const totalOf = async (address: string, resource: string) =>
@@ -42,19 +39,6 @@ test('the first start creates the database with demo data; a second start keeps 
   assert.match(second.output(), /writes disabled/)
   assert.is(await totalOf(second.address, 'leave'), before + 1)
   assert.is(await second.end('SIGINT'), 0)
-  database.close()
-})
-
-test('without demo rows, no start reports that they were loaded', async () => {
-  const registry = office.map((resource) => ({ ...resource, demo: [] }))
-  const database = await sharedDatabase()
-  const reported: boolean[] = []
-  for (const _ of ['created', 'opened']) {
-    const opened = ({ demo }: { demo: boolean }) => reported.push(demo)
-    const storage = await openStorage(registry, database.url, { ...storageOptions, demo: true, opened })
-    await storage.close()
-  }
-  assert.equal(reported, [false, false])
   database.close()
 })
 
@@ -141,15 +125,6 @@ test('a port in use stops the start with a message', async () => {
   const metrics = await startAndFail({ DATABASE_URL: 'sqlite::memory:', METRICS_PORT: port })
   assert.is(metrics.code, 1)
   assert.is(metrics.output, `Port ${port} is in use; set METRICS_PORT to another port, or to 0 for any free port.\n`)
-  await running.end('SIGTERM')
-})
-
-test('misspelt and former setting names cause warnings', async () => {
-  const running = await startProcess({ DATABASE_URL: 'sqlite::memory:', API_TOKN: 'x', READY_MB: '1' })
-  assert.equal(running.messages().slice(0, 2), [
-    'READY_MB is now called CACHE_MB; the old name will stop working.',
-    'API_TOKN is not a setting. Did you mean API_TOKEN?',
-  ])
   await running.end('SIGTERM')
 })
 

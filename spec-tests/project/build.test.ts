@@ -113,20 +113,6 @@ test('a process keeps its build while newer ones are made beside it; of many bui
   assert.equal([builds().length, builds().includes('build-1')], [10, false])
 })
 
-test('concurrent starts do not interfere', async () => {
-  const { path, run, builds } = newProject()
-  const results = await Promise.all([run(), run(), run()])
-  assert.ok(builds().length > 0)
-  for (const { code, stdout } of results) {
-    assert.is(code, 0)
-    assert.is(stdout, 'one\ntwo\n')
-  }
-  assert.equal(
-    readdirSync(join(path, 'dist')).filter((name) => name.startsWith('unfinished')),
-    [],
-  )
-})
-
 test('without TypeScript the last build is used, with a warning if the sources differ', async () => {
   const { path, write, run } = newProject()
   await run()
@@ -137,45 +123,6 @@ test('without TypeScript the last build is used, with a warning if the sources d
   assert.is(code, 0)
   assert.is(stdout, 'one\ntwo\n')
   assert.match(stderr, /^The sources differ from the build in dist\/, and TypeScript is not installed: [^\n]+\n$/)
-})
-
-test('a build starts without sources and without TypeScript', async () => {
-  const { path, run } = newProject()
-  await run()
-  for (const name of ['node_modules', 'tsconfig.json', 'server.ts', 'parts']) {
-    rmSync(join(path, name), { recursive: true })
-  }
-  assert.equal(await run(), { code: 0, stdout: 'one\ntwo\n', stderr: '' })
-})
-
-test('without TypeScript and without a build, one line explains it', async () => {
-  const { path, run } = newProject()
-  rmSync(join(path, 'node_modules'))
-  const { code, stdout, stderr } = await run()
-  assert.is(code, 1)
-  assert.is(stdout, '')
-  assert.match(stderr, /^There is no build in dist\/, and TypeScript is not installed\. Run npm ci to [^\n]+\n$/)
-  assert.match((await run(undefined, { NODE_ENV: 'production' })).stderr, /Run npm ci --include=dev to /)
-})
-
-test('a missing package stops the start with the advice to install again', async () => {
-  const { write, run } = newProject()
-  write('parts/first.ts', "import 'package-that-is-missing'\nexport const first: string = 'one'")
-  const { code, stderr } = await run()
-  assert.is(code, 1)
-  assert.match(
-    stderr,
-    /^Building …\nThe installation is incomplete: run npm ci again\. \(Cannot find package [^\n]+\n$/,
-  )
-})
-
-test('a process that npm started stops when the shell between them ends', async () => {
-  const { path, run } = newProject()
-  await run()
-  const script = `${process.execPath} scripts/run.mjs server --wait & echo $!; sleep 1; exit`
-  const shell = spawn('sh', ['-c', script], { cwd: path, env: { ...process.env, npm_lifecycle_event: 'start' } })
-  // The output ends when the process does.
-  assert.match(await text(shell.stdout), /^\d+\none\n$/)
 })
 
 test('a compile error stops the start with the compiler’s message, and the last build stays', async () => {

@@ -5,16 +5,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { folders } from '../../product.js'
 
-const permissive = new Set([
-  'MIT',
-  'ISC',
-  'Apache-2.0',
-  'BSD-2-Clause',
-  'BSD-3-Clause',
-  '0BSD',
-  'Unlicense',
-  'BlueOak-1.0.0',
-])
+const permissive = 'MIT ISC Apache-2.0 BSD-2-Clause BSD-3-Clause 0BSD Unlicense BlueOak-1.0.0'.split(' ')
 
 interface Package {
   readonly dev?: boolean
@@ -30,7 +21,7 @@ const isPermissive = (licence: string): boolean =>
   licence
     .replaceAll(/[()]/g, '')
     .split(' OR ')
-    .some((one) => one.split(' AND ').every((part) => permissive.has(part)))
+    .some((one) => one.split(' AND ').every((part) => permissive.includes(part)))
 
 const test = suite('licences')
 
@@ -38,13 +29,13 @@ test('there are runtime dependencies', () => {
   assert.ok(packages.length > 10)
 })
 
-for (const [path, locked] of packages) {
-  test(`${path.replace(/^.*node_modules\//, '')} has a permissive licence`, () => {
+test('every runtime dependency has a permissive licence', () => {
+  for (const [path, locked] of packages) {
     const manifest = join(root, path, 'package.json')
     // A package for another version of Node is not installed.
     const { license } = existsSync(manifest) ? (JSON.parse(readFileSync(manifest, 'utf8')) as Package) : locked
     assert.ok(isPermissive(license ?? ''), `${path}: ${license}`)
-  })
-}
+  }
+})
 
 test.run()

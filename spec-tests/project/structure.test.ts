@@ -68,23 +68,6 @@ for (const [part, targets] of Object.entries(allowed)) {
   })
 }
 
-test('every TypeScript file belongs to a folder with rules', () => {
-  const { include } = JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8')) as { include: string[] }
-  const included = include.flatMap((name) => (name.endsWith('.ts') ? [name] : filesIn(name)))
-  for (const name of included) assert.ok(partOf(name) in allowed, `${name} has no rule`)
-})
-
-test('the allowed imports have no cycle', () => {
-  const reaches = (from: string, to: string, seen = new Set<string>()): boolean =>
-    (allowed[from] ?? []).some((next) => {
-      if (next === to) return true
-      if (seen.has(next)) return false
-      seen.add(next)
-      return reaches(next, to, seen)
-    })
-  for (const part of Object.keys(allowed)) assert.not.ok(reaches(part, part), `${part} reaches itself`)
-})
-
 test('a resource imports only engine/descriptor/index.ts', () => {
   for (const file of sources.filter((one) => one.startsWith('resources/'))) {
     assert.equal(importsOf(file), ['engine/descriptor/index.ts'], file)

@@ -67,16 +67,7 @@ test('a target with rows is rejected', async () => {
   assert.match(output, /^--to already has rows/)
 })
 
-test('a target with rows is rejected whatever its stored counts say', async () => {
-  const url = await freshUrl()
-  await copy(first, url)
-  await runOn(url, 'update registry_states set rows = 0')
-  const { code, output } = await copy(first, url)
-  assert.is(code, 1)
-  assert.match(output, /^--to already has rows/)
-})
-
-test('a source without the tables or without rows is rejected, and nothing is created', async () => {
+test('a source without the tables is rejected, and nothing is created', async () => {
   const source = await freshUrl()
   const target = join(folder, 'never.sqlite')
   const tables = () => runOn(source, `select relname from pg_class where relnamespace = 'public'::regnamespace`)
@@ -87,10 +78,6 @@ test('a source without the tables or without rows is rejected, and nothing is cr
     code: 1,
     output: `--from is ${publicDatabaseUrl(source)}, but it has none of the tables that the descriptors name.\n`,
   })
-  await runOn(source, 'create table employees (id bigint)')
-  const empty = await copy(source, `sqlite:${target}`)
-  assert.equal(empty, { code: 1, output: '--from has no rows; there is nothing to copy.\n' })
-  await runOn(source, 'drop table employees')
   assert.equal(await tables(), before)
   const missing = new URL(source)
   missing.pathname = '/nowhere'
@@ -127,39 +114,6 @@ test('idempotency keys are copied: a retry after the move gets the stored respon
   }
 })
 
-test('numbers are copied exactly, whatever the server prints', async () => {
-  const [source, target] = [await freshUrl(), await freshUrl()]
-  const [there, back] = [`sqlite:${join(folder, 'numbers.sqlite')}`, await freshUrl()]
-  for (const url of [source, target, back])
-    await runOn(url, `alter database ${new URL(url).pathname.slice(1)} set extra_float_digits = -10`)
-  const numbers = [0.1 + 0.2, -0, 1e-320, 1.7976931348623157e308, Number.POSITIVE_INFINITY, 123456789.12345679]
-  const storage = await openStorage(office, source, storageOptions)
-  const row = (id: number, base_salary: number) => ({ id, status: '', alumni: 0, base_salary })
-  await storage.fill([{ resource: employees, rows: numbers.map((value, n) => row(80_000 + n, value)) }])
-  await storage.close()
-  // Written by another program: more than a JavaScript number can hold.
-  const large = '9007199254740993'
-  await runOn(source, `insert into employees (id, status, alumni) values (${large}, '', ${large})`)
-  for (const [from, to] of [
-    [source, target],
-    [source, there],
-    [there, back],
-  ] as const) {
-    const { code, output } = await copy(from, to)
-    assert.is(code, 0, output)
-  }
-  const exact = `select id::text, alumni::text, float8send(base_salary)::text as salary from employees order by employees.id`
-  const expected = await runOn(source, exact)
-  assert.is(expected.at(-1)?.['alumni'], large)
-  assert.equal(await runOn(target, exact), expected)
-  // SQLite has no -0.
-  const isPositive = ({ salary }: Record<string, unknown>) => salary !== '\\x8000000000000000'
-  assert.equal(
-    (await runOn(back, exact)).filter(({ id }) => id !== '80001'),
-    expected.filter(isPositive),
-  )
-})
-
 test('a value that the target cannot store is reported', async () => {
   const source = await freshUrl()
   await copy(first, source)
@@ -167,22 +121,6 @@ test('a value that the target cannot store is reported', async () => {
   const { code, output } = await copy(source, `sqlite:${join(folder, 'nan.sqlite')}`)
   assert.is(code, 1)
   assert.match(output, /^employees differs: \d+ rows \w+ in --from, \d+ rows \w+ in --to; do not use the copy\.$/m)
-})
-
-test('an invalid database URL is rejected, without its password', async () => {
-  const { code, output } = await copy(first, 'mysql://nowhere')
-  assert.is(code, 2)
-  assert.match(output, /^--to is "mysql:\/\/nowhere", but it must be /)
-  for (const url of [
-    'postgres://me:p@SEC/w#RET@host/name',
-    'me:SECRET@host/name',
-    'postgres://me:SECRET@nowhere.test/x',
-  ]) {
-    for (const { code, output } of [await copy(first, url), await copy(url, first)]) {
-      assert.ok(code > 0)
-      assert.not.match(output, /SEC|RET/)
-    }
-  }
 })
 
 test.run()

@@ -2,7 +2,8 @@
 import { Client } from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { filterFields } from '../../engine/descriptor/registry.js'
+import { wholeTable } from '../../engine/descriptor/listQuery.js'
+import { filterFields, orderedFields } from '../../engine/descriptor/registry.js'
 import { openStorage } from '../../engine/storage/open.js'
 import type { Plan } from '../../engine/storage/plan.js'
 import type { Prepared } from '../../engine/storage/postgres/prepared.js'
@@ -35,19 +36,22 @@ const planOf = async ({ name, sql, parameters }: Prepared): Promise<string> => {
 for (const resource of registry) {
   const test = suite(`PostgreSQL’s plans of ${resource.path}`)
   const statements = statementsOf(resource)
-  const { version, get, first, further } = statements
+  const { version, get, atOffset } = statements
   const { conflicts, create, createWithKey } = writeStatements(registry, resource)
   const filters = filterFields(resource).map(({ name }) => name)
   const planned = (strategy: Plan['strategy'], names: readonly string[]) => {
     const filters = Object.fromEntries(names.map((name) => [name, 'x']))
-    return statements.matching({ ...listQuery({ q: strategy === 'filter' ? '' : 'ana', filters }), strategy })
+    return statements.matching(
+      { ...listQuery({ q: strategy === 'filter' ? '' : 'ana', filters }), strategy },
+      undefined,
+    )
   }
 
   for (const [name, statement] of Object.entries({
     version,
     get,
-    first,
-    further,
+    first: statements.matching({ ...wholeTable, strategy: 'all' }, undefined),
+    atOffset,
     conflicts,
     create,
     createWithKey,
@@ -63,10 +67,21 @@ for (const resource of registry) {
     for (const name of filters) {
       const plan = await planOf(planned('filter', [name]))
       assert.is(plan.match(/Index Only Scan using "?registry_[\w$]+/g)?.length, 2, plan)
-      assert.not.match(plan, /Seq Scan|Sort/)
+      // The rows of a page are sorted again, to find the last.
+      assert.not.match(plan, /Seq Scan|Sort Key: (?!_)/)
     }
     await client.query('set enable_bitmapscan = on')
     assert.not.match(await planOf(planned('search', filters)), /Seq Scan/)
+  })
+
+  test('an order reads its page from its index', async () => {
+    for (const { name } of orderedFields(resource)) {
+      for (const descending of [false, true]) {
+        const plan = { ...listQuery(), order: { field: name, descending }, strategy: 'all' as const }
+        for (const after of [undefined, { id: 1n, value: null }, { id: 1n, value: 'x' }])
+          assert.not.match(await planOf(statements.matching(plan, after)), /Disabled: true/)
+      }
+    }
   })
 
   test('a search uses the trigram index once, for page and count', async () => {

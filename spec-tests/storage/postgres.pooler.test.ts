@@ -5,7 +5,7 @@ import type { Resource } from '../../engine/descriptor/registry.js'
 import { openStorage } from '../../engine/storage/open.js'
 import type { PoolOptions } from '../../engine/storage/options.js'
 import { reachServer } from '../../engine/storage/postgres/server.js'
-import { OutcomeUnknown, type Storage, StorageError, TimedOut } from '../../engine/storage/storage.js'
+import { type Storage, StorageError, TimedOut } from '../../engine/storage/storage.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl, runOn, server } from '../support/database.js'
 import { type FlakyNetwork, flakyNetwork } from '../support/flakyNetwork.js'
@@ -50,13 +50,6 @@ test('a direct connection keeps settings and prepared statements', async () => {
   assert.equal(warnings, [])
 })
 
-test('without prepared statements everything works on a direct connection', async () => {
-  const url = await freshUrl()
-  const { get, create } = await startOffice({ url, pool: { ...pool, preparedStatements: 'off' } })
-  assert.is((await create('leave', { leave_type: 'Unnamed statement' })).status, 201)
-  assert.is((await get('/v1/leave?q=unnamed%20statement')).body.meta.total, 1)
-})
-
 if (!pgbouncer) console.log('PgBouncer is not installed; its tests are skipped.')
 const withPgbouncer = pgbouncer ? test : test.skip
 
@@ -88,15 +81,6 @@ const opened = async (
     await storage.close()
   }
 }
-
-withPgbouncer('a migration through one server connection ends with an error; afterwards one is enough', () =>
-  behind({ pool_mode: 'transaction', default_pool_size: '1' }, async (url, direct) => {
-    const error = await openStorage(office, url, storageOptions).catch(String)
-    assert.match(String(error), /a migration needs two connections at once, and the pooler provides one/)
-    await (await openStorage(office, direct, storageOptions)).close()
-    await opened(url, {}, async (storage) => assert.is((await storage.ping()).isReadOnly, false))
-  }),
-)
 
 for (const [mode, given, preparedStatements] of modes) {
   // More clients than server connections, so that transactions of one client run in several sessions.
@@ -152,40 +136,6 @@ for (const [mode, given, preparedStatements] of modes) {
   )
 }
 
-withPgbouncer('a statement that fails does not break later ones', () =>
-  behind({ pool_mode: 'session' }, async (url, direct) => {
-    await opened(url, {}, async (storage) => {
-      const table = storage.table(leave)
-      const before = String((await table.get(1))?.body)
-      await runOn(direct, 'alter table leave_requests rename to away')
-      await table.get(1).then(
-        () => assert.unreachable(),
-        (error: Error) => assert.match(error.message, /"leave_requests" (?:does not exist|has changed)/),
-      )
-      await runOn(direct, 'alter table away rename to leave_requests')
-      assert.is(String((await table.get(1))?.body), before)
-    })
-  }),
-)
-
-withPgbouncer('a create whose server connection is lost behind the pooler has an unknown outcome', () =>
-  behind({ pool_mode: 'transaction' }, async (url, direct, network) => {
-    await opened(url, {}, async (storage) => {
-      const waiting = `select 1 from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()`
-      await runOn(direct, slowFunction)
-      await runOn(direct, slowTrigger)
-      const created = storage
-        .table(leave)
-        .write(insertion({ leave_type: 'Lost', status: 'Lost' }))
-        .catch((error: Error) => error)
-      while ((await runOn(direct, waiting)).length === 0);
-      network.cut()
-      assert.instance(await created, OutcomeUnknown)
-      network.restore()
-    })
-  }),
-)
-
 for (const [name, settings] of [
   ['refuses', {}],
   ['ignores', { ignore_startup_parameters: 'options' }],
@@ -203,16 +153,6 @@ for (const [name, settings] of [
     }),
   )
 }
-
-withPgbouncer('a pooler with a single server connection does not stop the start', () =>
-  behind({ pool_mode: 'transaction', default_pool_size: '1' }, async (url, direct) => {
-    // A migration holds its lock on a second connection.
-    await opened(direct, {}, async () => {})
-    await opened(url, { waitMs: 500 }, async (storage) => {
-      assert.match(String((await storage.table(leave).get(1))?.body), /"id":1,/)
-    })
-  }),
-)
 
 withPgbouncer('what cannot work through a pooler stops the start with its own message', async () => {
   const start = async (url: string): Promise<string> => {

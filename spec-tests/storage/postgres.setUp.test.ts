@@ -3,20 +3,19 @@ import { randomBytes } from 'node:crypto'
 import { Client } from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { defineResource, integer, text } from '../../engine/descriptor/index.js'
-import { type Registry, resourceFrom } from '../../engine/descriptor/registry.js'
-import { migrateStorage, openStorage } from '../../engine/storage/open.js'
+import { text } from '../../engine/descriptor/index.js'
+import type { Registry } from '../../engine/descriptor/registry.js'
+import { openStorage } from '../../engine/storage/open.js'
 import { StorageError } from '../../engine/storage/storage.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl, runOn } from '../support/database.js'
 import { listQuery } from '../support/listQuery.js'
 import { startAndFail } from '../support/process.js'
+import { resourceIn } from '../support/registryFrom.js'
 
-const thing = { name: 'Thing', area: 'Test', table: 'things', required: ['name'], create: true } as const
-const registryOf = (
-  fields: Parameters<typeof defineResource>[0]['fields'],
-  demo = [{ id: 3, name: 'Third' }],
-): Registry => [resourceFrom('things', defineResource({ ...thing, required: ['name'], fields }), demo)]
+const registryOf = (fields: Parameters<typeof resourceIn>[1], demo = [{ id: 3, name: 'Third' }]): Registry => [
+  resourceIn('things', fields, { required: ['name'], demo }),
+]
 
 /** Opens the database, lists the things, and closes it. */
 const openAndList = async (url: string, registry: Registry, q = '', warn = (_: string) => {}): Promise<string> => {
@@ -29,29 +28,7 @@ const openAndList = async (url: string, registry: Registry, q = '', warn = (_: s
   }
 }
 
-/** pg warns once for each process, so the listener is there before the first test. */
-const deprecations: string[] = []
-process.on('warning', ({ name, message }) => {
-  if (name === 'DeprecationWarning') deprecations.push(message)
-})
-
 const test = suite('set-up of PostgreSQL')
-
-test('a changed descriptor recreates only what it affects', async () => {
-  const url = await freshUrl()
-  await openAndList(url, registryOf({ name: text() }))
-  const objects = () => runOn(url, `select oid from pg_class where relname like 'registry_things%' order by oid`)
-  const before = await objects()
-  await openAndList(url, registryOf({ name: text() }))
-  assert.equal(await objects(), before)
-  const extended = registryOf({
-    name: text({ filter: true }),
-    secret: text({ redacted: true }),
-    parent: integer({ references: 'things' }),
-  })
-  assert.match(await openAndList(url, extended), /"name":"Third","secret":null,"parent":null/)
-  assert.match(await openAndList(url, registryOf({ name: text({ filter: true }) })), /\[\{"id":3,"name":"Third"\}\]/)
-})
 
 test('dropped indexes, triggers and columns are recreated', async () => {
   const url = await freshUrl()
@@ -67,6 +44,12 @@ test('dropped indexes, triggers and columns are recreated', async () => {
     await runOn(url, `insert into things (name) values ('After: ' || $1)`, [sql])
     const [{ count } = {}] = await runOn(url, 'select count(*) from things')
     assert.match(await openAndList(url, registry), new RegExp(`"total":${count},`), sql)
+  }
+  for (const table of ['registry_keys', 'registry_states']) {
+    await runOn(url, `drop table ${table}`)
+    await openAndList(url, registry)
+    const triggers = await runOn(url, `select tgname from pg_trigger where tgrelid = '${table}'::regclass`)
+    assert.is(triggers.length, 1, table)
   }
 })
 
@@ -89,18 +72,6 @@ test('a view that prevents a migration is named', async () => {
     String(error),
     /cannot drop the column registry_json \(table "things"\): .*view everything depends on column.*Drop what depends on it/,
   )
-})
-
-test('names too long for PostgreSQL are shortened and stay distinct', async () => {
-  const [one, other] = ['a', 'b'].map((letter) => `${'long_'.repeat(11)}${letter}`) as [string, string]
-  const registry = registryOf({ name: text(), [one]: text({ filter: true }), [other]: text({ filter: true }) })
-  const url = await freshUrl()
-  await openAndList(url, registry)
-  const indexes = await runOn(
-    url,
-    `select indexname from pg_indexes where tablename = 'things' and indexdef like '%long_%'`,
-  )
-  assert.is(indexes.length, 2)
 })
 
 test('a start that has to wait for a lock does not stop the creates of other programs', async () => {
@@ -167,16 +138,6 @@ test('an unusable server or database stops the start, without printing the passw
     assert.match(output, message)
     assert.not.match(output, /very-secret|of-the-tests/)
   }
-})
-
-test('a migration runs one query at a time on a connection', async () => {
-  const url = await freshUrl()
-  const [first] = registryOf({ name: text() }) as [Registry[number]]
-  const others = ['a', 'b', 'c', 'd'].map((table) => ({ ...first, table, path: table, demo: [] }))
-  await openAndList(url, [first, ...others])
-  // Four tables that no resource uses any more.
-  await migrateStorage([first], url, { ...storageOptions, waitMs: 5_000 })
-  assert.equal(deprecations, [])
 })
 
 test('a table of another program with the name of ours is refused', async () => {

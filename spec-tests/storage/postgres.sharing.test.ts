@@ -41,44 +41,6 @@ test('of concurrent creates with one slug, one is stored and the others get a co
   }
 })
 
-test('of concurrent creates with one key, one is stored and the others return its row', async () => {
-  for (let n = 0; n < 15; n++) {
-    const retry = { key: `key-${n}`, digest: 'body' }
-    const row = organization(`keyed-${n}`)
-    const creations = await Promise.all([0, 1, 2, 3, 4, 5].map((k) => both[k % 2 ? 1 : 0].write(insertion(row, retry))))
-    assert.is(creations.filter(isStored).length, 1)
-    const results = new Set(creations.map((made) => ('id' in made ? `${made.id} ${made.body}` : JSON.stringify(made))))
-    assert.is(results.size, 1)
-  }
-})
-
-test('a key is replayed before validation, rejected for another request, and shared by all resources', async () => {
-  const retry = { key: 'one for all', digest: 'first' }
-  const first = await both[0].write(insertion(organization('one-for-all'), retry))
-  assert.ok(isStored(first))
-  const again = await both[1].write(insertion(organization('one-for-all'), retry))
-  assert.equal(again, { ...first, replayed: true })
-  assert.equal(await both[1].write(insertion(organization('another'), { ...retry, digest: 'second' })), {
-    mismatch: true,
-  })
-  const leave = resourceAt('leave')
-  const elsewhere = other
-    .table(leave)
-    .write(insertion(newRow(leave, { leave_type: 'Study' }), { ...retry, digest: 'third' }))
-  assert.equal(await elsewhere, { mismatch: true })
-})
-
-test('a rejected create does not use up its key, and a key expires after a day', async () => {
-  const retry = { key: 'refused', digest: 'first' }
-  assert.ok('conflicts' in (await both[0].write(insertion(organization('one-for-all'), retry))))
-  assert.ok(isStored(await both[0].write(insertion(organization('refused-first'), { ...retry, digest: 'second' }))))
-  await otherProgram.run(`update registry_keys set at = at - 24 * 60 * 60 * 1000`)
-  assert.ok(isStored(await both[1].write(insertion(organization('a-day-later'), retry))))
-  assert.equal(await both[0].write(insertion(organization('b-day-later'), { ...retry, digest: 'x' })), {
-    mismatch: true,
-  })
-})
-
 test('ids continue after those that other programs inserted, even if the sequence is behind', async () => {
   const insert =
     'insert into organizations (id, name, slug, default_locale, timezone, created) values (?, ?, ?, ?, ?, ?)'

@@ -3,20 +3,17 @@ import { setTimeout } from 'node:timers/promises'
 import { Client } from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { defineResource, text } from '../../engine/descriptor/index.js'
-import { type Registry, type Resource, resourceFrom } from '../../engine/descriptor/registry.js'
+import { text } from '../../engine/descriptor/index.js'
+import type { Registry, Resource } from '../../engine/descriptor/registry.js'
 import { openStorage } from '../../engine/storage/open.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl, runOn } from '../support/database.js'
 import { listQuery } from '../support/listQuery.js'
 import { office } from '../support/office.js'
+import { resourceIn } from '../support/registryFrom.js'
 
-const registryWith = (fields: Parameters<typeof defineResource>[0]['fields']): Registry => [
-  resourceFrom(
-    'things',
-    defineResource({ name: 'Thing', area: 'Test', table: 'things', required: ['name'], create: true, fields }),
-    [{ id: 1, name: 'First' }],
-  ),
+const registryWith = (fields: Parameters<typeof resourceIn>[1]): Registry => [
+  resourceIn('things', fields, { required: ['name'], demo: [{ id: 1, name: 'First' }] }),
 ]
 const registry = registryWith({ name: text() })
 const filtered = registryWith({ name: text({ filter: true }) })
@@ -116,27 +113,6 @@ test('the index before stays in use until the new one is complete', async () => 
   await started
   assert.equal(await runOn(url, valid), [{ is: true }])
   await holder.end()
-})
-
-test('several processes migrate at once, and each of them starts', async () => {
-  const url = await freshUrl()
-  await start(url, registry)
-  const starts = await Promise.all(Array.from({ length: 4 }, () => start(url, filtered)))
-  assert.equal(
-    starts.map(({ total }) => total),
-    [1, 1, 1, 1],
-  )
-})
-
-test('an error names the table and what could not be created', async () => {
-  const url = await freshUrl()
-  await start(url, registryWith({ name: text() }))
-  await runOn(url, 'create table registry_things_unique_name (id bigint)')
-  const error = await start(url, registryWith({ name: text({ unique: true }) })).catch((thrown: Error) => thrown)
-  assert.match(
-    String(error),
-    /cannot create the index registry_things_unique_name \(table "things"\): "registry_things_unique_name" is not an index/,
-  )
 })
 
 test.run()

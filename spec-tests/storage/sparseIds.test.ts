@@ -1,27 +1,15 @@
 /** Pages by offset whatever the ids are: dense, with holes, far apart or random; the blocks that are counted stay few. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { defineResource, text } from '../../engine/descriptor/index.js'
-import { type Registry, type Resource, resourceFrom } from '../../engine/descriptor/registry.js'
+import { text } from '../../engine/descriptor/index.js'
+import type { Registry, Resource } from '../../engine/descriptor/registry.js'
 import { migrateStorage, openStorage } from '../../engine/storage/open.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { type SharedDatabase, server, sharedDatabase } from '../support/database.js'
 import { listQuery } from '../support/listQuery.js'
+import { resourceIn } from '../support/registryFrom.js'
 
-const registry: Registry = [
-  resourceFrom(
-    'things',
-    defineResource({
-      name: 'Thing',
-      area: 'Test',
-      table: 'things',
-      required: ['name'],
-      create: true,
-      fields: { name: text() },
-    }),
-    [],
-  ),
-]
+const registry: Registry = [resourceIn('things', { name: text() }, { required: ['name'] })]
 const [things] = registry as [Resource]
 
 /** A generator of 64-bit numbers that gives the same ones in every run. */

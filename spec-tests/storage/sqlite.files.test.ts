@@ -1,5 +1,3 @@
-/** The SQLite file: created with its folder, and rejected with a clear message if it is unusable. */
-import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite } from 'uvu'
@@ -102,44 +100,6 @@ test('a file that is not a database stops the start and is not changed', async (
   assert.is(code, 1)
   assert.match(output, /^The database .* cannot be used: it is not an SQLite database; use another file\n$/)
   assert.is(readFileSync(path, 'utf8'), bytes)
-})
-
-const command = (name: string, path: string): string => {
-  const file = join(import.meta.dirname, '..', '..', 'cli', `${name}.js`)
-  const env = { ...process.env, DATABASE_URL: `sqlite:${path}` }
-  const { shell = 'exec "$0" "$@"' } = obeyingPermissions
-  const { status, stdout, stderr } = spawnSync('sh', ['-c', shell, process.execPath, file], {
-    env,
-    encoding: 'utf8',
-  })
-  assert.is(status, 1)
-  assert.is(stdout, '')
-  return stderr
-}
-
-test('the commands that only read name what is wrong too', () => {
-  const closed = join(folder, 'closed-wal')
-  mkdirSync(closed)
-  const wal = join(closed, 'wal.sqlite')
-  const database = new Database(wal)
-  database.pragma('journal_mode = WAL')
-  database.exec('create table registry_tables (name text primary key)')
-  database.close()
-  chmodSync(wal, 0o644)
-  chmodSync(closed, 0o555)
-  const text = join(folder, 'text')
-  writeFileSync(text, 'plain text, long enough for the header of a database file')
-  const cases: [path: string, message: RegExp][] = [
-    [wal, /cannot be used: this user may not write to the folder \S+\/closed-wal, where SQLite also creates files/],
-    [folder, /cannot be used: it is a folder; name a file in it/],
-    [text, /cannot be used: it is not an SQLite database; use another file/],
-    [join(text, 'x.sqlite'), /cannot be used: \S+ is a file, not a folder; use another path/],
-  ]
-  for (const [path, message] of cases) {
-    assert.match(command('plan', path), message)
-  }
-  // Otherwise an ordinary user could not remove it.
-  chmodSync(closed, 0o755)
 })
 
 test.run()

@@ -1,7 +1,8 @@
 /** SQLite uses the indexes: no statement scans a table where an index could find the rows. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { filterFields, type Resource } from '../../engine/descriptor/registry.js'
+import { wholeTable } from '../../engine/descriptor/listQuery.js'
+import { filterFields, orderedFields, type Resource } from '../../engine/descriptor/registry.js'
 import { migrate } from '../../engine/storage/migration/migrate.js'
 import { planOf as planQuery } from '../../engine/storage/plan.js'
 import { objectName } from '../../engine/storage/schema.js'
@@ -46,11 +47,15 @@ const planOf = (sql: string): string[] => {
 
 /** Scans of constants, subqueries, ids passed as JSON, and matches of the search index. */
 const isExpected =
-  /^SCAN (CONSTANT ROW|\(subquery-\d+\)|json_each VIRTUAL TABLE INDEX 1:|\S+ VIRTUAL TABLE INDEX \d+:\S*M\d+\S*)$/
+  /^SCAN (CONSTANT ROW|\(subquery-\d+\)|(?:json_each|registry_given) VIRTUAL TABLE INDEX 1:|\S+ VIRTUAL TABLE INDEX \d+:\S*M\d+\S*)$/
 const unexpected = (resource: Resource, plan: readonly string[]): string[] => {
   const scanned = [` USING INDEX ${objectName(resource, 'long')}`, `SCAN ${objectName(resource, 'blocks')}`]
   const isScan = (step: string) =>
-    step.startsWith('SCAN') && !isExpected.test(step) && !scanned.some((end) => step.endsWith(end))
+    step.startsWith('SCAN') &&
+    !isExpected.test(step) &&
+    // An order is that of its index.
+    !/ USING COVERING INDEX \S+_order_/.test(step) &&
+    !scanned.some((end) => step.endsWith(end))
   return plan.filter((step) => isScan(step) || step.includes('TEMP B-TREE'))
 }
 
@@ -60,10 +65,11 @@ const planned = (q: string, filters: Record<string, string | bigint>) =>
 for (const resource of testedResources) {
   const test = suite(`plans of ${resource.path}`)
   const { get, all, conflicts, lists } = statements.get(resource.path) as ReturnType<typeof statementsOf>
-  const page = (q: string, filters: Record<string, string | bigint>) =>
-    sqlOf((read) =>
-      read({ resource: resource.path, read: 'page', plan: planned(q, filters), page: listQuery().page }, 10_000),
-    )
+  const page = (q: string, filters: Record<string, string | bigint>, order = wholeTable.order) =>
+    sqlOf((read) => {
+      const plan = { ...planned(q, filters), order }
+      read({ resource: resource.path, read: 'page', plan, page: listQuery().page }, 10_000)
+    })
   const someValue = (name: string) =>
     resource.fields.find((field) => field.name === name)?.kind === 'integer' ? 1n : 'x'
 
@@ -71,6 +77,10 @@ for (const resource of testedResources) {
     ['single statements', () => [get.sql, all.sql, conflicts.sql]],
     ['a page of all rows', () => page('', {})],
     ['a search', () => page('engineer', {})],
+    ...orderedFields(resource).flatMap(({ name }): typeof cases => [
+      [`in order of ${name}`, () => page('', {}, { field: name, descending: false })],
+      [`in descending order of ${name}`, () => page('', {}, { field: name, descending: true })],
+    ]),
     ...filterFields(resource).flatMap(({ name }): typeof cases => [
       [`filter ${name}`, () => page('', { [name]: someValue(name) })],
       [`filter ${name} with a search`, () => page('engineer', { [name]: someValue(name) })],

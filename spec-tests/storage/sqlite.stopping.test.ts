@@ -82,13 +82,6 @@ test('a request that was being received is completed', async () => {
   socket.destroy()
 })
 
-test('an idle connection does not delay the stop', async () => {
-  const running = await start('idle.sqlite')
-  const agent = new Agent({ keepAlive: true })
-  assert.is((await create(agent, running))?.status, 201)
-  assert.is(await running.end('SIGTERM'), 0)
-})
-
 test('a second signal stops at once, despite an unfinished request', async () => {
   const running = await start('twice.sqlite')
   const { port, hostname } = new URL(running.address)

@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert'
 import { type Executor, WorkerDied, workerThread } from '../../engine/storage/sqlite/worker.js'
 import { writeQueue } from '../../engine/storage/sqlite/writeQueue.js'
 import type { BoundWrite } from '../../engine/storage/sqlite/writes.js'
-import { TimedOut, Unavailable } from '../../engine/storage/storage.js'
+import { Unavailable } from '../../engine/storage/storage.js'
 import { temporaryFolder } from '../../support/cleanup.js'
 import { startOffice, token } from '../support/service.js'
 
@@ -30,19 +30,6 @@ threads('every task gets its own result, and a failed one its own error', async 
   const { name, message, code } = results[1] as Error & { code: string }
   assert.equal({ name, message, code }, { name: 'TypeError', message: 'no', code: 'E_TEST' })
   assert.equal(results.slice(2), [{ echo: 'task 2' }, { echo: 'task 3' }])
-  await thread.close()
-})
-
-threads('the tasks of all groups take turns, however many wait in others', async () => {
-  const { thread } = newThread()
-  const order: string[] = []
-  const run = async (group: string, n: number) => {
-    await thread.run({ echo: '' }, { group })
-    order.push(`${group}${n}`)
-  }
-  const many = [0, 1, 2, 3].flatMap((n) => [run('a', n), run('b', n)])
-  await Promise.all([...many, run('c', 0), run('c', 1)])
-  assert.equal(order, ['a0', 'b0', 'c0', 'a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'b3'])
   await thread.close()
 })
 
@@ -70,38 +57,6 @@ threads('a commit has one long write at most, so that short ones wait for no sec
   await queue.close()
 })
 
-threads(
-  'a write that waited for another commit says how long, so that it waits no longer for a locked file',
-  async () => {
-    const waited: number[][] = []
-    const executor: Executor = {
-      async run(writes) {
-        waited.push((writes as BoundWrite[]).map(({ waitedMs = 0 }) => waitedMs))
-        await new Promise((done) => setTimeout(done, 50))
-        throw new Error('database is locked')
-      },
-      close: async () => {},
-    }
-    const queue = writeQueue(executor, () => {})
-    const bound = { sql: '', values: [] }
-    const write = () => outcome(queue.write({ conflicts: bound, change: bound, read: '', idempotencyKey: undefined }))
-    const first = write()
-    await new Promise((done) => setTimeout(done, 10))
-    await Promise.all([first, write()])
-    assert.is(waited.length, 2)
-    assert.ok((waited[1]?.[0] ?? 0) > (waited[0]?.[0] ?? 0))
-    await queue.close()
-  },
-)
-
-threads('a reply under the id of another task is ignored', async () => {
-  const { thread, echo } = newThread()
-  // Ids count from one: this task has the second.
-  const results = await Promise.all([echo(1), outcome(thread.run({ strayReply: 1 })), echo(2)])
-  assert.equal(results, [{ echo: 'task 1' }, { strayReply: 1 }, { echo: 'task 2' }])
-  await thread.close()
-})
-
 for (const death of ['die', 'throw later'] as const) {
   threads(`a worker that dies (${death}) fails the task it ran; those that wait are run by its successor`, async () => {
     const { thread, causes, echo } = newThread()
@@ -120,7 +75,7 @@ for (const death of ['die', 'throw later'] as const) {
 threads('a worker that cannot open its file reports SQLite’s error', async () => {
   const causes: string[] = []
   const folder = temporaryFolder('missing')
-  const data = { path: join(folder.path, 'missing.sqlite'), sql: new Map() }
+  const data = { file: { path: join(folder.path, 'missing.sqlite') }, sql: new Map() }
   const reader = new URL('../../engine/storage/sqlite/readWorker.js', import.meta.url)
   const thread = workerThread(reader, data, (cause) => causes.push(cause))
   assert.instance(await outcome(thread.run('any')), WorkerDied)
@@ -131,21 +86,25 @@ threads('a worker that cannot open its file reports SQLite’s error', async () 
   folder.remove()
 })
 
-threads('a worker that hangs past a deadline is replaced; a task that waits too long fails alone', async () => {
-  const { thread, causes, echo } = newThread()
-  const results = await Promise.all([
-    outcome(thread.run('hang', { timeoutMs: 300 })),
-    echo(1, 100),
-    echo(2, 60_000),
-    echo(3),
-  ])
-  assert.instance(results[0], WorkerDied)
-  assert.instance(results[1], Unavailable)
-  assert.not.instance(results[1], WorkerDied)
-  assert.equal(results.slice(2), [{ echo: 'task 2' }, { echo: 'task 3' }])
-  assert.equal(causes, ['it did not end a task in time'])
-  await thread.close()
-})
+threads(
+  'a worker that hangs past a deadline is replaced; a task that waits too long fails alone, unless it is patient',
+  async () => {
+    const { thread, causes, echo } = newThread()
+    const results = await Promise.all([
+      outcome(thread.run('hang', { timeoutMs: 300 })),
+      echo(1, 100),
+      echo(2, 60_000),
+      echo(3),
+      outcome(thread.run({ echo: 'task 4' }, { timeoutMs: 100, isPatient: true })),
+    ])
+    assert.instance(results[0], WorkerDied)
+    assert.instance(results[1], Unavailable)
+    assert.not.instance(results[1], WorkerDied)
+    assert.equal(results.slice(2), [{ echo: 'task 2' }, { echo: 'task 3' }, { echo: 'task 4' }])
+    assert.equal(causes, ['it did not end a task in time'])
+    await thread.close()
+  },
+)
 
 threads('groups take turns, and a task that nobody waits for is not run', async () => {
   const { thread } = newThread()
@@ -164,32 +123,6 @@ threads('groups take turns, and a task that nobody waits for is not run', async 
   ])
   assert.equal(order, ['a1', 'b1', 'a2', 'b2', 'a3 dropped', 'a4'])
   await thread.close()
-})
-
-threads('tasks that expired while they waited neither start nor end a worker', async () => {
-  const { thread, causes, echo } = newThread()
-  const hanging = outcome(thread.run('hang', { timeoutMs: 100 }))
-  const results = await Promise.all(Array.from({ length: 50 }, (_, n) => echo(n, 200 + n)))
-  assert.instance(await hanging, WorkerDied)
-  for (const result of results) assert.instance(result, TimedOut)
-  assert.is(causes.length, 1)
-  assert.equal(await echo(99), { echo: 'task 99' })
-  await thread.close()
-})
-
-threads('closing rejects the tasks that run or wait, and starts no other worker', async () => {
-  const { thread, causes, echo } = newThread()
-  assert.equal(await echo(1), { echo: 'task 1' })
-  const pending = [outcome(thread.run('hang')), echo(2)]
-  await new Promise((sent) => setImmediate(sent))
-  await thread.close()
-  const results = await Promise.all([...pending, echo(3)])
-  assert.instance(results[0], WorkerDied)
-  for (const result of results.slice(1)) {
-    assert.instance(result, Unavailable)
-    assert.not.instance(result, WorkerDied)
-  }
-  assert.equal(causes, [])
 })
 
 threads.run()

@@ -1,31 +1,15 @@
 /** The names of tables and of the objects derived from them, on both databases: distinct, or refused with what has the name. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Descriptor } from '../../engine/descriptor/define.js'
 import { integer, text } from '../../engine/descriptor/index.js'
-import { newRow, type Registry, type Resource, resourceFrom } from '../../engine/descriptor/registry.js'
-import { migrateStorage, openStorage, planStorage } from '../../engine/storage/open.js'
-import { storageOptions } from '../../support/storageOptions.js'
+import { newRow } from '../../engine/descriptor/registry.js'
+import { planStorage } from '../../engine/storage/open.js'
 import { server, sharedDatabase } from '../support/database.js'
 import { insertion } from '../support/insertion.js'
-
-const resourceIn = (table: string, fields: Descriptor['fields']): Resource =>
-  resourceFrom(table.replaceAll('_', '-'), { name: table, area: 'Test', table, required: [], create: true, fields }, [])
+import { open, refusal } from '../support/members.js'
+import { resourceIn } from '../support/registryFrom.js'
 
 const team = resourceIn('teams', { name: text() })
-
-const open = (registry: Registry, url: string) => openStorage(registry, url, { ...storageOptions, demo: false })
-
-/** What a start is refused with, or a migration that is given approvals. */
-const refusal = async (registry: Registry, url: string, approvals?: readonly string[]): Promise<string> => {
-  try {
-    if (approvals) await migrateStorage(registry, url, { ...storageOptions, waitMs: 5_000, approvals })
-    else await (await open(registry, url)).close()
-  } catch (error) {
-    return (error as Error).message
-  }
-  return 'not refused'
-}
 
 const test = suite('names of tables')
 

@@ -2,26 +2,14 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { integer, text } from '../../engine/descriptor/index.js'
-import { type Registry, resourceFrom } from '../../engine/descriptor/registry.js'
 import { openStorage } from '../../engine/storage/open.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl } from '../support/database.js'
 import { listQuery } from '../support/listQuery.js'
+import { resourceIn } from '../support/registryFrom.js'
 
-const [things] = [
-  resourceFrom(
-    'things',
-    {
-      name: 'Thing',
-      area: 'Things',
-      table: 'things',
-      fields: { note: text(), kind: text({ filter: true }), size: integer({ filter: true }) },
-      required: [],
-      create: false,
-    },
-    [],
-  ),
-] as [Registry[number]]
+const fields = { note: text(), kind: text({ filter: true }), size: integer({ filter: true }) }
+const things = resourceIn('things', fields, { create: false })
 
 const rows = Array.from({ length: 20_000 }, (_, n) => ({
   id: n + 1,

@@ -2,6 +2,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { suite } from 'uvu'
+import { server } from './database.js'
+import type { TestService } from './service.js'
 
 /** CHROMIUM, or where packages install it. */
 const paths = [
@@ -16,13 +19,13 @@ const paths = [
 ]
 
 /** The path of Chromium; undefined if there is none. */
-export const chromiumPath = paths.find((path) => path !== undefined && existsSync(path))
+const chromiumPath = paths.find((path) => path !== undefined && existsSync(path))
 
-export const launch = (path: string): Promise<Browser> =>
+const launch = (path: string): Promise<Browser> =>
   // Root, as in a container, has no sandbox.
   chromium.launch({ executablePath: path, args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] })
 
-export interface Visit {
+interface Visit {
   readonly page: Page
   /** Errors of the console and uncaught exceptions, and requests to other hosts. */
   readonly problems: string[]
@@ -30,7 +33,7 @@ export interface Visit {
 }
 
 /** Opens a page in a new context and records what goes wrong in it. */
-export const visit = async (browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Visit> => {
+const visit = async (browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Visit> => {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options })
   const page = await context.newPage()
   const problems: string[] = []
@@ -47,6 +50,22 @@ export const visit = async (browser: Browser, url: string, options: BrowserConte
   })
   await page.goto(url)
   return { page, problems, close: () => context.close() }
+}
+
+/** A suite in a browser, of a service that is started for it; skipped without Chromium, and on PostgreSQL, where the pages are the same. */
+export const browserSuite = async (name: string, start: () => Promise<TestService>) => {
+  const run = suite(name)
+  const path = server ? undefined : chromiumPath
+  if (!chromiumPath) console.log(`Skipped ${name}: Chromium is not installed. Install it, or set CHROMIUM to its path.`)
+  const service = path ? await start() : undefined
+  let browser: Browser | undefined
+  run.before(async () => {
+    if (path) browser = await launch(path)
+  })
+  run.after(() => browser?.close())
+  const visitAny = (url: string, options?: BrowserContextOptions) => visit(browser as Browser, url, options)
+  const address = service?.address ?? ''
+  return { run, test: path ? run : run.skip, service, address, visit: visitAny }
 }
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')

@@ -40,7 +40,6 @@ const framing: Odd[] = [
   odd('the coding in capitals', create('Transfer-Encoding: CHUNKED\r\n', `${chunk(valid)}0\r\n\r\n`), [[201]]),
   odd('chunks with an extension', create('Transfer-Encoding: chunked\r\n', `12;a=b\r\n${valid}\r\n0\r\n\r\n`), [[201]]),
   odd('a chunk longer than its size', create('Transfer-Encoding: chunked\r\n', `2\r\n${valid}\r\n0\r\n\r\n`)),
-  odd('a chunk without a size', create('Transfer-Encoding: chunked\r\n', `zz\r\n${valid}\r\n0\r\n\r\n`)),
   odd(
     'a chunk with a huge size',
     create('Transfer-Encoding: chunked\r\n', `${'f'.repeat(17)}\r\n${valid}\r\n0\r\n\r\n`),
@@ -57,7 +56,6 @@ const framing: Odd[] = [
 const heads: Odd[] = [
   odd('a folded header', get('X: a\r\n b\r\n')),
   odd('a bare CR in a header', get('X: a\rY: b\r\n')),
-  odd('a NUL in a header', get('X: a\0b\r\n')),
   odd('a NUL in a name', get('X\0: a\r\n')),
   odd('a header without a colon', get('nonsense\r\n')),
   odd('a header without a name', get(': a\r\n')),
@@ -68,7 +66,6 @@ const heads: Odd[] = [
   odd('no host', 'GET /api/v1/health HTTP/1.1\r\n\r\n'),
   odd('a huge header', get(`X: ${'x'.repeat(70_000)}\r\n`), [[431]]),
   odd('very many headers', get(Array.from({ length: 3_000 }, (_, n) => `X-${n}: y\r\n`).join('')), [[431]]),
-  odd('a huge target', `GET /api/v1/employees?q=${'x'.repeat(70_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, [[414]]),
 ]
 
 /** Invalid and unusual request lines. */
@@ -77,13 +74,9 @@ const lines: Odd[] = [
   odd('an absolute target elsewhere', 'GET http://b/api/v1/health HTTP/1.1\r\nHost: a\r\n\r\n', [[200, 404, 400]]),
   odd('an authority as a target', 'GET a:80 HTTP/1.1\r\nHost: a\r\n\r\n', [[400, 404]]),
   odd('no target', 'GET  HTTP/1.1\r\nHost: a\r\n\r\n'),
-  odd('a target with a space', 'GET /api/v1/health x HTTP/1.1\r\nHost: a\r\n\r\n'),
-  odd('a raw byte in a target', 'GET /api/v1/employees?q=\xff HTTP/1.1\r\nHost: a\r\n\r\n'),
   odd('HTTP/0.9', 'GET /api/v1/health\r\n\r\n', [[505]]),
   odd('HTTP/2.0', 'GET /api/v1/health HTTP/2.0\r\nHost: a\r\n\r\n', [[505]]),
-  odd('the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', [[505]]),
   odd('HTTP/1.10', 'GET /api/v1/health HTTP/1.10\r\nHost: a\r\n\r\n'),
-  odd('an unknown method', 'BREW /api/v1/health HTTP/1.1\r\nHost: a\r\n\r\n'),
   odd('a method in small letters', 'get /api/v1/health HTTP/1.1\r\nHost: a\r\n\r\n'),
   odd('the beginning of a TLS handshake', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'),
 ]
@@ -122,23 +115,12 @@ const bombs: Odd[] = [
 export const corpus: readonly Odd[] = [...framing, ...heads, ...lines, ...pipelines, ...bombs]
 
 /** Paths that would leave the folder of the docs, if they were resolved as files. */
+// biome-ignore format: one list
 export const traversals: readonly string[] = [
-  '/api/docs/../../package.json',
-  '/api/docs/..%2f..%2fpackage.json',
-  '/api/docs/%2e%2e/%2e%2e/package.json',
-  '/api/docs/%252e%252e/package.json',
-  '/api/docs/....//....//package.json',
-  '/api/docs/..\\..\\package.json',
-  '/api/docs/..%5c..%5cpackage.json',
-  '/api/docs//etc/passwd',
-  '/api/docs/%00/../package.json',
-  '/api/docs/swagger-ui.css%00.json',
-  '/api/docs/swagger-ui.css/../../../package.json',
-  '/api/docs/%c0%ae%c0%ae/package.json',
-  '/api/docs/.',
-  '/api/docs/..',
-  '/api/docs/package.json',
-  '/api/docs/swagger-ui-dist/package.json',
-  '/../package.json',
-  '/api/../package.json',
+  '/api/docs/../../package.json', '/api/docs/..%2f..%2fpackage.json', '/api/docs/%2e%2e/%2e%2e/package.json',
+  '/api/docs/%252e%252e/package.json', '/api/docs/....//....//package.json', '/api/docs/..\\..\\package.json',
+  '/api/docs/..%5c..%5cpackage.json', '/api/docs//etc/passwd', '/api/docs/%00/../package.json',
+  '/api/docs/swagger-ui.css%00.json', '/api/docs/swagger-ui.css/../../../package.json',
+  '/api/docs/%c0%ae%c0%ae/package.json', '/api/docs/.', '/api/docs/..', '/api/docs/package.json',
+  '/api/docs/swagger-ui-dist/package.json', '/../package.json', '/api/../package.json',
 ]

@@ -1,34 +1,22 @@
 /** A made-up registry of every shape that a descriptor can have; the suites run on it beside the real resources. */
-import {
-  boolean,
-  date,
-  defineResource,
-  integer,
-  now,
-  number,
-  text,
-  timestamp,
-  today,
-} from '../../engine/descriptor/index.js'
-import { type Registry, resourceFrom } from '../../engine/descriptor/registry.js'
-import type { Problem } from '../../engine/descriptor/registryError.js'
-import { verify } from '../../engine/descriptor/verify.js'
+import type { Descriptor } from '../../engine/descriptor/define.js'
+import { boolean, date, integer, now, number, text, timestamp, today } from '../../engine/descriptor/index.js'
+import type { Registry } from '../../engine/descriptor/registry.js'
+import { registryFrom } from './registryFrom.js'
 
-const area = 'Kitchen sink'
 let count = 0
 
 const descriptors = {
-  'sink-basins': defineResource({
+  'sink-basins': {
     name: 'Sink basin',
-    area,
     table: 'sink_basins',
     fields: { title: text(), serial: integer({ unique: true, filter: true }) },
     required: ['title', 'serial'],
-    create: true,
-  }),
-  'sink-bowls': defineResource({
+    update: true,
+    delete: true,
+  },
+  'sink-bowls': {
     name: 'Sink bowl',
-    area,
     about: 'Required unique references, "alone" and `within` others.',
     table: 'sink_bowls',
     fields: {
@@ -39,11 +27,11 @@ const descriptors = {
       place: text({ unique: ['code', 'basin_id'], filter: true, example: 'left' }),
     },
     required: ['basin_id', 'other_basin_id', 'number', 'code', 'place'],
-    create: true,
-  }),
-  'sink-clocks': defineResource({
+    update: true,
+    delete: true,
+  },
+  'sink-clocks': {
     name: 'Sink clock',
-    area,
     table: 'sink_clocks',
     fields: {
       due: text({ default: today, filter: true }),
@@ -53,15 +41,15 @@ const descriptors = {
       counted: integer({ default: () => 7, filter: true }),
       weighed: number({ default: () => 0.5 }),
       stamped: text({ managed: now, filter: true }),
-      day: text({ managed: today }),
+      day: text({ managed: today, onUpdate: today }),
+      changed: timestamp({ managed: now, onUpdate: now }),
       serial: text({ managed: () => `serial ${count++}`, unique: true }),
     },
     required: ['due', 'noted', 'counted', 'stamped', 'serial'],
-    create: true,
-  }),
-  'sink-constants': defineResource({
+    update: ['due', 'unique_day', 'weighed'],
+  },
+  'sink-constants': {
     name: 'Sink constant',
-    area,
     table: 'sink_constants',
     fields: {
       empty: text({ default: '' }),
@@ -72,121 +60,130 @@ const descriptors = {
       scoped: text({ default: 'first', unique: ['basin_id'] }),
     },
     required: ['empty', 'zero', 'word', 'basin_id'],
-    create: true,
-  }),
-  'sink-drains': defineResource({
+    update: true,
+    delete: true,
+  },
+  'sink-drains': {
     name: '3D drain (hidden)',
     plural: '3D drains (hidden)',
-    area,
     table: 'sink_drains',
     fields: {
       secret: text({ redacted: true, default: 'not for clients' }),
       pin: integer({ redacted: true }),
       weight: number({ redacted: true, managed: () => 12.5 }),
-      owner_id: integer({ redacted: true, references: 'sink-basins' }),
+      owner_id: integer({ redacted: true, references: 'sink-basins', onDelete: 'set null' }),
       shown: text({ filter: true }),
     },
     required: [],
-    create: true,
-  }),
-  'sink-managed': defineResource({
+    update: true,
+    delete: true,
+  },
+  'sink-managed': {
     name: 'Sink managed',
     plural: 'Sink managed',
-    area,
     table: 'sink_managed',
     fields: {
       created: text({ managed: now }),
       number: number({ managed: () => 1.5 }),
       later: text({ managed: true, filter: true, unique: true }),
-      basin_id: integer({ managed: true, references: 'sink-basins' }),
+      basin_id: integer({ managed: true, references: 'sink-basins', onDelete: 'set null' }),
     },
     required: ['created', 'number'],
-    create: true,
-  }),
-  'sink-names': defineResource({
+    delete: true,
+  },
+  'sink-names': {
     name: 'Sink name',
-    area,
-    about: 'Fields whose names differ by a letter, or are as long as they can be.',
+    about: 'Names that differ by a letter, are as long as they can be, or are words of SQL and of the engine.',
     table: 'sink_names',
     fields: {
       a: text({ filter: true }),
       ax: text({ filter: true }),
-      [`${'a'.repeat(59)}b`]: text({ unique: true, filter: true }),
+      [`${'a'.repeat(59)}b`]: text({ unique: true, filter: true, sort: true }),
       [`${'a'.repeat(59)}c`]: integer({ unique: [`${'a'.repeat(59)}b`], filter: true }),
       unknown_field: integer(),
+      ...Object.fromEntries(
+        ['body', 'conflicts', 'json', 'key', 'r', 'row', 'tag', 'value'].map((name) => [name, text()]),
+      ),
+      ...Object.fromEntries(['block', 'total', 'version'].map((name) => [name, number()])),
     },
     required: ['a'],
-    create: true,
-  }),
-  'sink-numbers': defineResource({
+    update: true,
+  },
+  'sink-numbers': {
     name: 'Sink number',
-    area,
-    table: 'sink_numbers',
-    fields: { a: number(), b: integer({ filter: true }), c: number({ default: 1e-7, example: 2.5 }) },
+    table: 'page',
+    fields: {
+      a: number({ filter: true, sort: true }),
+      b: integer({ filter: true, range: true }),
+      c: number({ default: 1e-7, example: 2.5, sort: true, range: true }),
+    },
     required: ['a'],
-    create: true,
-  }),
-  'sink-pipes': defineResource({
+    update: true,
+    delete: true,
+  },
+  'sink-pipes': {
     name: 'Sink pipe',
-    area,
     table: 'sink_pipes',
     fields: {
       title: text({ format: 'date' }),
-      parent_id: integer({ references: 'sink-pipes', filter: true }),
+      parent_id: integer({ references: 'sink-pipes', onDelete: 'cascade', filter: true }),
       twin_id: integer({ references: 'sink-pipes', unique: true }),
-      valve_id: integer({ references: 'sink-valves' }),
+      valve_id: integer({ references: 'sink-valves', onDelete: 'set null' }),
     },
     required: ['title'],
-    create: true,
-  }),
-  'sink-roots': defineResource({
+    update: true,
+    delete: true,
+  },
+  'sink-roots': {
     name: 'Sink root',
-    area,
-    table: 'sink_roots',
-    fields: { root_id: integer({ references: 'sink-roots' }), order: text({ filter: true }), select: text() },
+    table: 'select',
+    fields: {
+      root_id: integer({ references: 'sink-roots' }),
+      order: text({ filter: true, sort: true }),
+      select: text({ sort: true }),
+    },
     required: ['root_id', 'select'],
     create: false,
-  }),
-  'sink-valves': defineResource({
+  },
+  'sink-valves': {
     name: 'Sink valve',
-    area,
-    table: 'sink_valves',
+    table: 'found',
     fields: {
-      pipe_id: integer({ references: 'sink-pipes', filter: true, unique: ['side'] }),
+      pipe_id: integer({ references: 'sink-pipes', onDelete: 'cascade', filter: true, unique: ['side'] }),
       side: text({ filter: true, default: 'left' }),
       [`long_${'name_'.repeat(11)}`]: text({ filter: true, unique: true }),
       [`long_${'name_'.repeat(10)}b`]: integer({ filter: true, unique: true }),
     },
     required: ['pipe_id'],
-    create: true,
-  }),
-  'sink-kinds': defineResource({
+    update: true,
+    delete: true,
+  },
+  'sink-kinds': {
     name: 'Sink kind',
-    area,
     about: 'Every kind and every rule.',
     table: 'sink_kinds',
     fields: {
-      title: text({ minLength: 1, maxLength: 40 }),
+      title: text({ minLength: 1, maxLength: 40, sort: true }),
       state: text({ oneOf: ['open', 'in progress', 'closed'], default: 'open', filter: true }),
       code: text({ pattern: '[A-Z]{2,3}-\\d+', maxLength: 12, example: 'AB-12', filter: true }),
       priority: integer({ oneOf: [1, 2, 3], filter: true }),
-      level: integer({ min: -5, max: 5, default: 0, filter: true }),
+      level: integer({ min: -5, max: 5, default: 0, filter: true, sort: true, range: true }),
       share: number({ min: 0, max: 1 }),
       done: boolean({ default: false, filter: true }),
-      agreed: boolean({ filter: true }),
-      due: date({ min: '2020-01-01', filter: true }),
+      agreed: boolean({ filter: true, sort: true }),
+      due: date({ min: '2020-01-01', filter: true, sort: true, range: true }),
       day: date({ default: today, unique: ['title'], filter: true }),
-      at: timestamp({ max: '2099-12-31T23:59:59.999Z', filter: true }),
+      at: timestamp({ max: '2099-12-31T23:59:59.999Z', filter: true, sort: true, range: true }),
       noted: timestamp({ default: now }),
       created: timestamp({ managed: now, filter: true }),
       created_on: date({ managed: today }),
     },
     required: ['title', 'state', 'done', 'created', 'created_on'],
-    create: true,
-  }),
-  'sink-taps': defineResource({
+    update: true,
+    delete: true,
+  },
+  'sink-taps': {
     name: 'Sink tap',
-    area,
     about: 'Every option at once.',
     table: 'sink_taps',
     fields: {
@@ -197,6 +194,8 @@ const descriptors = {
         filter: true,
         unique: ['integer'],
         format: 'timestamp',
+        sort: true,
+        range: true,
       }),
       integer: integer({
         about: 'Integer.',
@@ -218,15 +217,17 @@ const descriptors = {
       }),
     },
     required: ['text', 'integer', 'number', 'number_text', 'first'],
-    create: true,
-  }),
-}
+    update: true,
+    delete: true,
+  },
+} satisfies Record<string, Partial<Descriptor>>
 
-const problems: Problem[] = []
-const parsed = verify(
-  Object.entries(descriptors).map(([path, descriptor]) => ({ file: path, path, module: { default: descriptor } })),
-  problems,
+/** All in one group, and clients may create them, unless told otherwise. */
+export const kitchenSink: Registry = registryFrom(
+  Object.fromEntries(
+    Object.entries(descriptors).map(([path, descriptor]) => [
+      path,
+      { area: 'Kitchen sink', create: true, ...descriptor },
+    ]),
+  ),
 )
-if (problems.length > 0) throw new Error(problems.map(({ file, message }) => `${file}: ${message}`).join('\n'))
-
-export const kitchenSink: Registry = parsed.map(({ path, descriptor }) => resourceFrom(path, descriptor, []))

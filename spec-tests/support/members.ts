@@ -1,12 +1,13 @@
 /** A registry of teams and their members, whose descriptors change from version to version. */
 import * as assert from 'uvu/assert'
 import type { Descriptor } from '../../engine/descriptor/define.js'
-import { defineResource, text } from '../../engine/descriptor/index.js'
+import { text } from '../../engine/descriptor/index.js'
 import { type Registry, type Resource, type RowValues, resourceFrom } from '../../engine/descriptor/registry.js'
 import { migrateStorage, openStorage } from '../../engine/storage/open.js'
 import type { Storage } from '../../engine/storage/storage.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { listQuery } from './listQuery.js'
+import { resourceIn } from './registryFrom.js'
 
 export type Fields = Descriptor['fields']
 
@@ -17,11 +18,7 @@ export interface Version {
   readonly renamedFromTable?: string
 }
 
-export const team = resourceFrom(
-  'teams',
-  defineResource({ name: 'Team', area: 'Test', table: 'teams', required: [], create: true, fields: { name: text() } }),
-  [],
-)
+export const team = resourceIn('teams', { name: text() })
 
 export const memberIn = ({ fields, required = [], table = 'members', ...rest }: Version): Resource =>
   resourceFrom('members', { name: 'Member', area: 'Test', table, required, create: true, fields, ...rest }, [])
@@ -41,10 +38,14 @@ export const servedRows = async (storage: Storage, resource: Resource): Promise<
 
 export const open = (registry: Registry, url: string) => openStorage(registry, url, { ...storageOptions, demo: false })
 
+/** Migrates, with approvals. */
+export const apply = (registry: Registry, url: string, ...approvals: string[]) =>
+  migrateStorage(registry, url, { ...storageOptions, waitMs: 5_000, approvals })
+
 /** What a start is refused with, or a migration that is given approvals. */
 export const refusal = async (registry: Registry, url: string, approvals?: readonly string[]): Promise<string> => {
   try {
-    if (approvals) await migrateStorage(registry, url, { ...storageOptions, waitMs: 5_000, approvals })
+    if (approvals) await apply(registry, url, ...approvals)
     else await (await open(registry, url)).close()
   } catch (error) {
     return (error as Error).message

@@ -1,12 +1,12 @@
 /** A registry from descriptors that a test declares. */
 import type { Descriptor } from '../../engine/descriptor/define.js'
-import { type Registry, resourceFrom } from '../../engine/descriptor/registry.js'
-import type { Problem } from '../../engine/descriptor/registryError.js'
+import { type Registry, type Resource, type RowValues, resourceFrom } from '../../engine/descriptor/registry.js'
+import type { FileError } from '../../engine/descriptor/registryError.js'
 import { verify } from '../../engine/descriptor/verify.js'
 
 /** Throws if the verification finds a mistake. */
 export const registryFrom = (descriptors: Readonly<Record<string, unknown>>): Registry => {
-  const problems: Problem[] = []
+  const problems: FileError[] = []
   const modules = Object.entries(descriptors).map(([path, descriptor]) => ({
     file: path,
     path,
@@ -16,3 +16,15 @@ export const registryFrom = (descriptors: Readonly<Record<string, unknown>>): Re
   if (problems.length > 0) throw new Error(problems.map(({ file, message }) => `${file}: ${message}`).join('\n'))
   return parsed.map(({ path, descriptor }) => resourceFrom(path, descriptor as Descriptor, []))
 }
+
+/** A resource of a test: all optional, and clients may create it, unless told otherwise. */
+export const resourceIn = (
+  table: string,
+  fields: Descriptor['fields'],
+  { demo = [], ...more }: Partial<Descriptor> & { readonly demo?: readonly RowValues[] } = {},
+): Resource =>
+  resourceFrom(
+    table.replaceAll('_', '-'),
+    { name: table, area: 'Test', table, required: [], create: true, fields, ...more },
+    demo,
+  )

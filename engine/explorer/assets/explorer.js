@@ -1,6 +1,6 @@
-/** The script of every page. Without it all pages but the form work. */
+/** The script of every page. Without it all pages but the forms work. */
 import { comboboxes } from './combobox.js'
-import { createForm } from './create.js'
+import { writeForm } from './form.js'
 import { onPage } from './navigate.js'
 
 /** Behind a proxy, only the browser knows the address that it used. */
@@ -35,4 +35,4 @@ onPage((root) => {
 })
 
 onPage(comboboxes)
-onPage(createForm)
+onPage(writeForm)

@@ -1,4 +1,5 @@
 /** A table as the database describes it, in a form that is the same for every database. */
+import type { OnDelete } from '../../descriptor/fields.js'
 import type { Kind } from '../../descriptor/kinds.js'
 import type { GivenValue } from '../../descriptor/registry.js'
 
@@ -22,7 +23,12 @@ interface ForeignKey {
   readonly name: string
   readonly column: string
   readonly target: string
+  readonly onDelete: OnDelete
 }
+
+/** What a foreign key does on a delete, from the words of the database. */
+export const onDeleteFrom = (action: string): OnDelete =>
+  action === 'NO ACTION' ? 'restrict' : (action.toLowerCase() as OnDelete)
 
 /** Without the columns that the engine has added. */
 export interface CatalogueTable {
@@ -49,8 +55,9 @@ export interface ColumnShape {
   readonly type: string
   readonly isNotNull: boolean
   readonly default: string | null
-  /** The table that it references by `id`. */
+  /** The table that it references by `id`, and what a delete there does. */
   readonly target?: string | undefined
+  readonly onDelete?: OnDelete | undefined
   /** The column that has its values now. */
   readonly from: string
   /** The kind to which its values are converted. */
@@ -65,24 +72,31 @@ export interface TableShape {
   readonly columns: readonly ColumnShape[]
 }
 
-export const columnOf = ({ columns }: CatalogueTable, name: string): CatalogueColumn | undefined =>
+export const findColumn = ({ columns }: CatalogueTable, name: string): CatalogueColumn | undefined =>
   columns.find((column) => column.name === name)
 
-export const foreignKeyOf = ({ foreignKeys }: CatalogueTable, name: string): ForeignKey | undefined =>
+export const findForeignKey = ({ foreignKeys }: CatalogueTable, name: string): ForeignKey | undefined =>
   foreignKeys.find(({ column }) => column === name)
 
 /** The shape that a table has now. */
-export const shapeOf = (table: CatalogueTable): TableShape => ({
+export const currentShape = (table: CatalogueTable): TableShape => ({
   name: table.name,
   columns: table.columns.map(({ name, type, isNotNull, default: value }) => ({
     name,
     type,
     isNotNull,
     default: value,
-    target: foreignKeyOf(table, name)?.target,
+    target: findForeignKey(table, name)?.target,
+    onDelete: findForeignKey(table, name)?.onDelete,
     from: name,
   })),
 })
+
+const describeDelete: Readonly<Record<OnDelete, (name: string) => string>> = {
+  restrict: (name) => `is refused while ${name} references the row`,
+  'set null': (name) => `sets ${name} to null`,
+  cascade: (name) => `deletes the rows whose ${name} references it`,
+}
 
 const describeKey = (name: string, before: string | undefined, after: string | undefined): string => {
   if (after === undefined) return `${name} no longer references ${before}`
@@ -91,8 +105,8 @@ const describeKey = (name: string, before: string | undefined, after: string | u
 
 /** Describes the changes that turn a table into a shape: `kind is renamed to type`. */
 export const describeChanges = (table: CatalogueTable, shape: TableShape): string[] => {
-  const before = new Map(shapeOf(table).columns.map((column) => [column.name, column]))
-  const changes = shape.columns.flatMap(({ name, from, isNotNull, target, convertTo, fill }) => {
+  const before = new Map(currentShape(table).columns.map((column) => [column.name, column]))
+  const changes = shape.columns.flatMap(({ name, from, isNotNull, target, onDelete, convertTo, fill }) => {
     const now = before.get(from)
     before.delete(from)
     return [
@@ -101,6 +115,9 @@ export const describeChanges = (table: CatalogueTable, shape: TableShape): strin
       ...(fill === undefined ? [] : [`${name} becomes ${JSON.stringify(fill)} where it is null`]),
       ...(now?.isNotNull === isNotNull ? [] : [isNotNull ? `${name} becomes required` : `${name} may be null`]),
       ...(now?.target === target ? [] : [describeKey(name, now?.target, target)]),
+      ...(target === undefined || now?.target !== target || now?.onDelete === onDelete
+        ? []
+        : [`a delete in ${target} ${describeDelete[onDelete ?? 'restrict'](name)}`]),
     ]
   })
   return [...changes, ...[...before.keys()].map((name) => `${name} is dropped`)]

@@ -2,9 +2,10 @@
 import type { Registry, Resource } from '../../descriptor/registry.js'
 import type { MigrateOptions } from '../options.js'
 import { quoted } from '../schema.js'
-import { recountSteps } from './derivedSteps.js'
+
 import { applySteps } from './migrate.js'
 import type { MigrationDialect } from './migrationDialect.js'
+import { recountSteps } from './migrationPlan.js'
 
 /** How much to compare: some blocks, which takes milliseconds at any size, or every row. */
 type Thoroughness = 'sample' | 'all'

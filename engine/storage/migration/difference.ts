@@ -2,12 +2,12 @@
 
 export interface Difference {
   readonly table: string
-  readonly column?: string
+  readonly column?: string | undefined
   readonly message: string
   /** What resolves it. */
   readonly advice: string
   /** What `npm run migrate -- --apply` is given to carry it out; undefined if rows or the descriptor must change first. */
-  readonly approval?: string
+  readonly approval?: string | undefined
   /** Whether a start is refused because of it. */
   readonly isBlocking: boolean
 }
@@ -41,7 +41,7 @@ const verbs = ['add', 'create', 'drop', 'fill', 'rename', 'retarget', 'retype']
 export const splitApprovals = (given: string): string[] =>
   given.split(new RegExp(`,(?=\\s*(?:,|$|(?:${verbs.join('|')}):))`)).map((approval) => approval.trim())
 
-/** What is wrong with the form of a approval; undefined if nothing is. */
+/** What is wrong with the form of an approval; undefined if nothing is. */
 export const approvalError = (approval: string): string | undefined => {
   const [, verb = '', table] = /^([^:]*)(?::(.*))?$/.exec(approval) ?? []
   if (!verbs.includes(verb)) return `"${approval}" must begin with one of ${verbs.map((one) => `${one}:`).join(', ')}`
@@ -58,9 +58,12 @@ export class Approvals {
     this.#unused = new Set(approvals)
   }
 
+  /** Whether a change was approved, or all of several that are joined by commas. */
   has(approval: string): boolean {
-    this.#unused.delete(approval)
-    return this.#given.has(approval)
+    return splitApprovals(approval).every((part) => {
+      this.#unused.delete(part)
+      return this.#given.has(part)
+    })
   }
 
   /** The value of `fill:TABLE.COLUMN=VALUE`, given what precedes it. */
@@ -77,5 +80,32 @@ export class Approvals {
   /** Those that approve no planned change. */
   get unused(): readonly string[] {
     return [...this.#unused]
+  }
+}
+
+/** Collects the differences of one table. */
+export class TableDifferences {
+  readonly all: Difference[] = []
+  readonly #table: string
+  readonly #approvals: Approvals
+
+  constructor(table: string, approvals: Approvals) {
+    this.#table = table
+    this.#approvals = approvals
+  }
+
+  get isBlocking(): boolean {
+    return this.all.some(({ isBlocking }) => isBlocking)
+  }
+
+  add(message: string, advice: string, column?: string, approval?: string, isBlocking = true): void {
+    this.all.push({ table: this.#table, column, message, advice, isBlocking, approval })
+  }
+
+  /** Whether a change was approved; adds it otherwise, with the command that approves it at the end of the advice. */
+  isApproved(approval: string, message: string, advice: string, column?: string, isBlocking?: boolean): boolean {
+    if (this.#approvals.has(approval)) return true
+    this.add(message, `${advice} ${applyCommand(approval)}`, column, approval, isBlocking)
+    return false
   }
 }

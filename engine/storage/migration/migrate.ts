@@ -18,11 +18,7 @@ const refuseBlocking = ({ differences }: MigrationPlan, approvals: Approvals): v
 }
 
 /** The error of a step that failed, with what it concerns and what to do. */
-const stepError = (database: MigrationDialect, { table, about, unique }: Step, error: unknown): unknown => {
-  if (unique && database.isUniqueViolation(error)) {
-    const fields = unique.join(', ')
-    return new StorageError(`rows of "${table}" share values of (${fields}), which its descriptor says are unique`)
-  }
+const stepError = (database: MigrationDialect, { table, about }: Step, error: unknown): unknown => {
   const advice = database.adviceFor(error)
   if (advice === undefined) return error
   return new StorageError(`cannot ${about} (table "${table}"): ${(error as Error).message}. ${advice}`.trim())

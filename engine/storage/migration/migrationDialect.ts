@@ -1,5 +1,5 @@
 /** What a database provides for migrations: reading its catalogue, and the SQL of each change. */
-import type { Resource, RowValues } from '../../descriptor/registry.js'
+import type { Registry, Resource, RowValues } from '../../descriptor/registry.js'
 import type { DerivedObject, ObjectName, SchemaDialect } from '../schema.js'
 import type { CatalogueTable, TableShape } from './catalogue.js'
 import type { Difference } from './difference.js'
@@ -20,8 +20,6 @@ export interface Step {
   readonly isOptional?: boolean
   /** How many rows it reads or changes, for reports of its progress. */
   readonly rows?: number
-  /** The fields whose values must be distinct. */
-  readonly unique?: readonly string[] | undefined
 }
 
 export type Execute = <T = unknown>(sql: string, values?: readonly unknown[]) => Promise<T[]>
@@ -87,7 +85,7 @@ export interface MigrationDialect extends SchemaDialect {
   readonly ownTables: Readonly<Record<string, OwnTable>>
   /** The steps for the engine's own functions, if the database has any. */
   functionSteps?(): Promise<Step[]>
-  derivedObjects(resource: Resource): DerivedObjects
+  derivedObjects(resource: Resource, registry: Registry): DerivedObjects
   /** Reads the catalogue of a table. */
   existingObjects(resource: Resource): Promise<ExistingObjects>
   drop(resource: Resource, object: ObjectName): string
@@ -98,7 +96,6 @@ export interface MigrationDialect extends SchemaDialect {
   /** Recreates the bookkeeping and computes it from the rows of the table. */
   bookkeepingSteps(resource: Resource, rows: number): Promise<Omit<Step, 'table' | 'rows'>[]>
   storedCounts(resource: Resource): StoredCounts
-  isUniqueViolation(error: unknown): boolean
   /** What an operator can do about an error, if that is known. */
   adviceFor(error: unknown): string | undefined
   /** Makes the transaction check foreign keys at its end. */

@@ -1,16 +1,13 @@
 /** Plans a migration: the steps that bring the database up to date, and the differences that need a maintainer. */
 import { nearest } from '../../descriptor/nearest.js'
-import type { Registry, Resource } from '../../descriptor/registry.js'
-import { addColumns, addForeignKeys, createTable } from '../schema.js'
+import { type Registry, type Resource, resourceFrom } from '../../descriptor/registry.js'
+import { addColumns, addForeignKeys, createTable, quoted } from '../schema.js'
 import { StorageError } from '../storage.js'
-import { type CatalogueTable, columnOf, describeChanges } from './catalogue.js'
-import { derivedSteps, dropDerived } from './derivedSteps.js'
-import { type Approvals, applyCommand, type Difference } from './difference.js'
+import { type CatalogueTable, describeChanges, findColumn } from './catalogue.js'
+import { compareTable } from './compareTable.js'
+import { type Approvals, type Difference, TableDifferences } from './difference.js'
 import type { MigrationDialect, Step } from './migrationDialect.js'
-import { rowCount } from './rowChecks.js'
-import { compareTable, unusedColumns } from './tableDifferences.js'
-import { compareUnique } from './uniqueDifferences.js'
-import { isSimilar, planUnused, unusedTables } from './unusedTables.js'
+import { rowQueries } from './rows.js'
 
 export interface MigrationPlan {
   readonly steps: readonly Step[]
@@ -21,158 +18,223 @@ export interface MigrationPlan {
 export const changesOf = ({ steps }: MigrationPlan): string[] =>
   steps.flatMap(({ table, changes = [] }) => changes.map((change) => `${table}: ${change}`))
 
-interface ResourcePlan extends MigrationPlan {
+/** A plan while it is made. */
+interface Planning {
+  readonly database: MigrationDialect
+  readonly registry: Registry
+  readonly approvals: Approvals
+  /** The tables that the engine counts and that no resource uses any more. */
+  readonly unused: readonly CatalogueTable[]
+  readonly steps: Step[]
   /** The steps that need all tables. */
-  readonly foreignKeys: readonly Step[]
+  readonly foreignKeys: Step[]
+  readonly differences: Difference[]
 }
 
-/** Throws if a table that the engine needs is another program's. */
-const refuseOther = (current: CatalogueTable, columns: readonly string[]): void => {
-  const missing = columns.filter((name) => !columnOf(current, name))
-  if (missing.length === 0) return
-  throw new StorageError(
-    `another program has created "${current.name}", which has no column "${missing.join('", "')}". The service needs a table of that name: rename the other one, or use another schema or database`,
-  )
-}
-
+/** Creates the engine's own tables; throws if one of them is another program's. */
 const ownTableSteps = async (database: MigrationDialect): Promise<Step[]> => {
   const steps: Step[] = []
   for (const [table, { create, columns = [] }] of Object.entries(database.ownTables)) {
     const current = await database.catalogue(table)
-    if (current) refuseOther(current, columns)
-    else steps.push({ table, about: `create the table ${table}`, sql: create })
+    const missing = current ? columns.filter((name) => !findColumn(current, name)) : []
+    if (missing.length > 0)
+      throw new StorageError(
+        `another program has created "${table}", which has no column "${missing.join('", "')}". The service needs a table of that name: rename the other one, or use another schema or database`,
+      )
+    if (!current) steps.push({ table, about: `create the table ${table}`, sql: create })
   }
   return steps
 }
 
-/** Adds the foreign keys of fields whose columns are new. */
-const foreignKeySteps = (
+/** Triggers use tables, so they are dropped before them. A column stays: it shows that the engine has created the table. */
+const dropOrder = ['trigger', 'index', 'table']
+
+/** Drops what is derived from a table, including objects of earlier descriptors. */
+const dropDerived = async (database: MigrationDialect, resource: Resource): Promise<string[]> => {
+  const { indexes, bookkeeping } = database.derivedObjects(resource, [])
+  const { names } = await database.existingObjects(resource)
+  const drops = dropOrder.flatMap((type) =>
+    [...names, ...indexes, ...bookkeeping]
+      .filter((object) => object.type === type)
+      .map((object) => database.drop(resource, object)),
+  )
+  return [...new Set(drops), ...database.forget(resource.table)]
+}
+
+/** The steps that create the bookkeeping of a table again and compute it from the rows. */
+export const recountSteps = async (database: MigrationDialect, resource: Resource, isNew = false): Promise<Step[]> => {
+  const { table } = resource
+  const rows = isNew ? 0 : await rowQueries(database, table).count()
+  return (await database.bookkeepingSteps(resource, rows)).map((step) => ({ table, rows, ...step }))
+}
+
+/** The steps for the derived objects of a resource whose table exists or, if `isNew`, is created first. */
+const derivedSteps = async (
   database: MigrationDialect,
   registry: Registry,
   resource: Resource,
+  isNew: boolean,
+): Promise<Step[]> => {
+  const { table } = resource
+  const { indexes, bookkeeping } = database.derivedObjects(resource, registry)
+  const wanted = [...indexes, ...bookkeeping]
+  const { names, isCurrent } = await database.existingObjects(resource)
+  const obsolete = names.filter(({ type, name }) => !wanted.some((one) => one.type === type && one.name === name))
+  const stale = indexes.filter((index) => !isCurrent(index))
+  const isCounted = bookkeeping.every(isCurrent) && (await database.isCounted(resource))
+  const steps: Step[] = obsolete.map((object) => {
+    const what = `the ${object.type} ${object.name}`
+    return { table, about: `drop ${what}`, changes: [`${what} is dropped`], sql: [database.drop(resource, object)] }
+  })
+  if (!isCounted) steps.push(...(await recountSteps(database, resource, isNew)))
+  const rows = isNew || stale.length === 0 ? 0 : await rowQueries(database, table).count()
+  for (const index of stale) {
+    const changes = index.unique ? [`${index.unique.join(', ')} must be unique`] : []
+    steps.push({ table, rows, changes, ...database.indexStep(resource, index, isNew) })
+  }
+  return steps
+}
+
+/** Plans the foreign keys of fields whose columns are new. */
+const planForeignKeys = (
+  { database, registry, foreignKeys }: Planning,
+  resource: Resource,
   added: Resource['fields'],
-): Step[] => {
+): void => {
   const { table } = resource
   const sql = addForeignKeys(database, registry, resource, added)
   const names = added.filter(({ references }) => references !== undefined).map(({ name }) => name)
-  return sql.length > 0
-    ? [{ table, about: `add foreign keys to ${table}: ${names.join(', ')}`, sql, isInParts: true }]
-    : []
+  const about = `add foreign keys to ${table}: ${names.join(', ')}`
+  if (sql.length > 0) foreignKeys.push({ table, about, sql, isInParts: true })
 }
 
 /** Plans a table that does not exist yet. */
-const planNew = async (database: MigrationDialect, registry: Registry, resource: Resource): Promise<ResourcePlan> => {
+const planNew = async (planning: Planning, resource: Resource): Promise<void> => {
+  const { database, registry, steps } = planning
   const { table, fields } = resource
-  const derived = await derivedSteps(database, resource, true)
+  const derived = await derivedSteps(database, registry, resource, true)
   // One transaction, because nobody else can use the table yet.
   const sql = [...createTable(database, registry, resource), ...derived.flatMap((step) => step.sql)]
-  const steps = [{ table, about: `create the table ${table}`, changes: ['the table is created'], sql }]
-  return { steps, foreignKeys: foreignKeySteps(database, registry, resource, fields), differences: [] }
+  steps.push({ table, about: `create the table ${table}`, changes: ['the table is created'], sql })
+  planForeignKeys(planning, resource, fields)
 }
 
 /** Plans a table that exists, perhaps under its former name. */
-const planExisting = async (
-  database: MigrationDialect,
-  registry: Registry,
-  resource: Resource,
-  current: CatalogueTable,
-  approvals: Approvals,
-): Promise<ResourcePlan> => {
+const planExisting = async (planning: Planning, resource: Resource, current: CatalogueTable): Promise<void> => {
+  const { database, registry, approvals, steps } = planning
   const { table } = resource
-  const comparison = { database, registry, resource, current, approvals }
-  const compared = await compareTable(comparison)
-  const { shape, added } = compared
+  const differences = new TableDifferences(table, approvals)
+  if (current.name !== table) {
+    const message = `the table was renamed from "${current.name}".`
+    differences.isApproved(`rename:${current.name}`, message, 'To rename it, run:')
+  }
+  const { shape, added, unused } = await compareTable({ database, registry, resource, current, approvals, differences })
   const changes = describeChanges(current, shape)
   const shapeDifferences = changes.length > 0 ? database.shapeDifferences(current, shape) : []
-  const differences = [
-    ...compared.differences,
-    ...shapeDifferences.map((difference) => ({ table, ...difference, isBlocking: true })),
-    ...(await compareUnique(database, resource, current, compared)),
-  ]
-  if (differences.some(({ isBlocking }) => isBlocking)) return { steps: [], foreignKeys: [], differences }
+  for (const { message, advice, column } of shapeDifferences) differences.add(message, advice, column)
+  planning.differences.push(...differences.all)
+  if (differences.isBlocking) return
 
   const derivedFrom = { ...resource, table: current.name }
   if (current.name !== table) {
-    const rename = `alter table "${current.name}" rename to "${table}"`
-    const sql = [...(await dropDerived(database, derivedFrom)), rename, ...database.claim(table)]
     const about = `rename the table ${current.name} to ${table}`
+    const alter = `alter table "${current.name}" rename to "${table}"`
+    const sql = [...(await dropDerived(database, derivedFrom)), alter, ...database.claim(table)]
     // The rest is planned afterwards.
-    return { steps: [{ table, about, sql, isRebuilding: true }], foreignKeys: [], differences }
+    steps.push({ table, about, sql, isRebuilding: true })
+    return
   }
-  const steps: Step[] = []
-  const isRebuilt = changes.length > 0 && database.rebuilds(current, shape)
+  const isRebuilding = changes.length > 0 && database.rebuilds(current, shape)
   if (changes.length > 0) {
-    const dropped = isRebuilt ? [...(await dropDerived(database, derivedFrom)), ...database.claim(table)] : []
+    const dropped = isRebuilding ? [...(await dropDerived(database, derivedFrom)), ...database.claim(table)] : []
     const sql = [...dropped, ...database.reshape(current, shape)]
     const about = `change ${table}: ${changes.join(', ')}`
-    const rows = await rowCount({ database, table })
-    steps.push({ table, about, changes, rows, sql, isRebuilding: isRebuilt, isInParts: !isRebuilt })
+    const rows = await rowQueries(database, table).count()
+    steps.push({ table, about, changes, rows, sql, isRebuilding, isInParts: !isRebuilding })
   }
   if (added.length > 0) {
-    const about = `add to ${table}: ${added.map(({ name }) => name).join(', ')}`
-    // SQLite adds a reference with a default only while it does not check foreign keys.
-    const isRebuilding = added.some((field) => field.references !== undefined && field.required)
-    const remembered = unusedColumns(comparison).flatMap(({ name }) => database.rememberUnused(table, name))
-    const sql = [...addColumns(database, registry, resource, added), ...remembered]
-    steps.push({ table, about, changes: added.map(({ name }) => `${name} is added`), sql, isRebuilding })
+    const names = added.map(({ name }) => name)
+    const remembered = unused.flatMap(({ name }) => database.rememberUnused(table, name))
+    steps.push({
+      table,
+      about: `add to ${table}: ${names.join(', ')}`,
+      changes: names.map((name) => `${name} is added`),
+      sql: [...addColumns(database, registry, resource, added), ...remembered],
+      // SQLite adds a reference with a default only while it does not check foreign keys.
+      isRebuilding: added.some(({ references, required }) => references !== undefined && required),
+    })
   }
   // The derived objects of a rebuilt table are planned afterwards.
-  if (!isRebuilt) steps.push(...(await derivedSteps(database, resource, false)))
-  return { steps, foreignKeys: foreignKeySteps(database, registry, resource, added), differences }
+  if (!isRebuilding) steps.push(...(await derivedSteps(database, registry, resource, false)))
+  planForeignKeys(planning, resource, added)
 }
 
 /** Plans the table of a resource. */
-const planResource = async (
-  database: MigrationDialect,
-  registry: Registry,
-  resource: Resource,
-  approvals: Approvals,
-  unused: readonly CatalogueTable[],
-): Promise<ResourcePlan> => {
-  const { table, renamedFromTable = '' } = resource
-  const refused = (message: string, advice: string, approval?: string): ResourcePlan => {
-    const difference = { table, message, advice, isBlocking: true, ...(approval !== undefined && { approval }) }
-    return { steps: [], foreignKeys: [], differences: [difference] }
-  }
+const planResource = async (planning: Planning, resource: Resource): Promise<void> => {
+  const { database, approvals, unused } = planning
+  const { table, fields, renamedFromTable = '' } = resource
+  const differences = new TableDifferences(table, approvals)
   const current = await database.catalogue(table)
   const found = await database.catalogue(renamedFromTable)
   const former = found?.isOwn ? found : undefined
-  if (current && (!current.isOwn || current.unservableAs !== undefined)) {
-    const what = current.unservableAs ?? 'a table of another program'
-    const advice = 'Set table to another name in the descriptor, or rename the other one.'
-    return refused(`"${table}" is ${what}, which cannot be served.`, advice)
-  }
-  if (current && former) {
-    const [rows, formerRows] = [await rowCount({ database, table }), await rowCount({ database, table: former.name })]
-    const message = `the table was renamed from "${former.name}", but both exist: "${former.name}" has ${formerRows} rows, and "${table}" has ${rows}.`
-    const advice = `If "${former.name}" has the right rows, drop the other: drop table "${table}". Otherwise remove renamedFromTable.`
-    return refused(message, advice)
-  }
-  if (current) return planExisting(database, registry, resource, current, approvals)
-  if (former) {
-    const plan = await planExisting(database, registry, resource, former, approvals)
-    const rename = `rename:${former.name}`
-    if (approvals.has(rename)) return plan
-    const message = `the table was renamed from "${former.name}".`
-    const asked = refused(message, `To rename it, run: ${applyCommand(rename)}`, rename)
-    return { ...asked, differences: [...asked.differences, ...plan.differences] }
-  }
-  const create = `create:${table}`
   const near = nearest(
     renamedFromTable,
     unused.map(({ name }) => name),
   )
-  if (near && !approvals.has(create)) {
+  const similar = unused.find((one) => fields.filter(({ name }) => findColumn(one, name)).length > fields.length / 2)
+  if (current && (!current.isOwn || current.unservableAs !== undefined)) {
+    const what = current.unservableAs ?? 'a table of another program'
+    const advice = 'Set table to another name in the descriptor, or rename the other one.'
+    differences.add(`"${table}" is ${what}, which cannot be served.`, advice)
+  } else if (current && former) {
+    const [rows, formerRows] = [
+      await rowQueries(database, table).count(),
+      await rowQueries(database, former.name).count(),
+    ]
+    const message = `the table was renamed from "${former.name}", but both exist: "${former.name}" has ${formerRows} rows, and "${table}" has ${rows}.`
+    const advice = `If "${former.name}" has the right rows, drop the other: drop table "${table}". Otherwise remove renamedFromTable.`
+    differences.add(message, advice)
+  } else if (current || former) {
+    return planExisting(planning, resource, (current ?? former) as CatalogueTable)
+  } else if (near) {
     const message = `the table was renamed from "${renamedFromTable}", but neither table exists. Did you mean "${near}"?`
-    return refused(message, `If the table is new, run: ${applyCommand(create)}`, create)
-  }
-  const similar = unused.find((one) => isSimilar(resource, one))
-  if (similar && !approvals.has(create)) {
+    differences.isApproved(`create:${table}`, message, 'If the table is new, run:')
+  } else if (similar) {
     const message = `the table does not exist, and no resource uses "${similar.name}", which has similar columns.`
-    const advice = `If it was renamed, give the descriptor renamedFromTable. If it is new, run: ${applyCommand(create)}`
-    return refused(message, advice, create)
+    const advice = 'If it was renamed, give the descriptor renamedFromTable. If it is new, run:'
+    differences.isApproved(`create:${table}`, message, advice)
   }
-  return planNew(database, registry, resource)
+  planning.differences.push(...differences.all)
+  return differences.isBlocking ? undefined : planNew(planning, resource)
+}
+
+/** The approvals that drop unused columns which reference a table: it can only be dropped after them. */
+const referencingApprovals = async ({ database, registry }: Planning, target: string): Promise<string[]> => {
+  const approvals: string[] = []
+  for (const { table, fields } of registry) {
+    const keys = (await database.catalogue(table))?.foreignKeys.filter((key) => key.target === target) ?? []
+    const unused = keys.filter(({ column }) => !fields.some(({ name }) => name === column))
+    approvals.push(...unused.map(({ column }) => `drop:${table}.${column}`))
+  }
+  return approvals
+}
+
+/** A table whose descriptor is gone: only the names of its objects count. */
+const withoutDescriptor = (table: string): Resource =>
+  resourceFrom(table, { name: table, area: '', table, fields: {}, required: [], create: false }, [])
+
+/** Plans a table that no resource uses: it stays as it is until a maintainer drops it. */
+const planUnused = async (planning: Planning, table: string): Promise<void> => {
+  const { database, approvals, steps } = planning
+  const differences = new TableDifferences(table, approvals)
+  const approval = [...(await referencingApprovals(planning, table)), `drop:${table}`].join(',')
+  const rows = await rowQueries(database, table).count()
+  const message = `no resource uses the table, so its ${rows} rows are not served.`
+  if (differences.isApproved(approval, message, `To drop it with its ${rows} rows:`, undefined, false)) {
+    const sql = [...(await dropDerived(database, withoutDescriptor(table))), `drop table ${quoted(table)}`]
+    steps.push({ table, about: `drop the table ${table}`, sql })
+  }
+  planning.differences.push(...differences.all)
 }
 
 /** Plans the migration of a database; one that is up to date has no steps and no blocking differences. */
@@ -181,17 +243,17 @@ export const planMigration = async (
   registry: Registry,
   approvals: Approvals,
 ): Promise<MigrationPlan> => {
-  const own = [...(await ownTableSteps(database)), ...((await database.functionSteps?.()) ?? [])]
-  const unused = await unusedTables(database, registry)
-  const plans: ResourcePlan[] = []
-  for (const resource of registry) plans.push(await planResource(database, registry, resource, approvals, unused))
-  const removed = await planUnused(database, registry, approvals, unused)
-  return {
-    steps: [
-      ...own,
-      ...[...plans, removed].flatMap(({ steps }) => steps),
-      ...plans.flatMap(({ foreignKeys }) => foreignKeys),
-    ],
-    differences: [...plans, removed].flatMap(({ differences }) => differences),
+  const steps = [...(await ownTableSteps(database)), ...((await database.functionSteps?.()) ?? [])]
+  const unused: CatalogueTable[] = []
+  for (const name of await database.countedTables()) {
+    const table = registry.some((resource) => resource.table === name) ? undefined : await database.catalogue(name)
+    if (table) unused.push(table)
   }
+  const planning: Planning = { database, registry, approvals, unused, steps, foreignKeys: [], differences: [] }
+  for (const resource of registry) await planResource(planning, resource)
+  for (const { name, isOwn } of unused) {
+    const isFormer = registry.some(({ renamedFromTable }) => renamedFromTable === name)
+    if (isOwn && !isFormer) await planUnused(planning, name)
+  }
+  return { steps: [...steps, ...planning.foreignKeys], differences: planning.differences }
 }

@@ -3,10 +3,10 @@ import { servedValue } from '../../descriptor/kinds.js'
 import type { Field, Registry } from '../../descriptor/registry.js'
 import { ruleNames, valueRuling } from '../../descriptor/valueRules.js'
 import { quoted } from '../schema.js'
-import { columnOf } from './catalogue.js'
+import { findColumn } from './catalogue.js'
 import type { Difference } from './difference.js'
 import type { MigrationDialect } from './migrationDialect.js'
-import { idsOf, maxExamples } from './rowChecks.js'
+import { describeRows, maxExamples } from './rows.js'
 
 /** How many values are read at once. */
 const batch = 10_000
@@ -41,12 +41,12 @@ export const compareRules = async (database: MigrationDialect, registry: Registr
   for (const { table, fields } of registry) {
     const current = await database.catalogue(table)
     const ruled = fields.filter(({ name, kind, ...rules }) => {
-      const isCompared = current?.isOwn && columnOf(current, name)?.kind === kind
+      const isCompared = current?.isOwn && findColumn(current, name)?.kind === kind
       return isCompared && ruleNames.some((rule) => rules[rule] !== undefined)
     })
     for (const field of ruled) {
       const { reason, ...rows } = await breaking(database, table, field)
-      const message = `${idsOf(rows)} a value that breaks a rule of the field: it ${reason}.`
+      const message = `${describeRows(rows)} a value that breaks a rule of the field: it ${reason}.`
       const advice = 'These rows are served as they are; correct them, or change the rule.'
       if (rows.count > 0) differences.push({ table, column: field.name, message, advice, isBlocking: false })
     }

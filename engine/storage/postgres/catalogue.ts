@@ -3,12 +3,12 @@ import { type Kind, kindNames } from '../../descriptor/kinds.js'
 import {
   type CatalogueTable,
   type ColumnShape,
-  columnOf,
-  foreignKeyOf,
+  findColumn,
+  findForeignKey,
   type TableShape,
 } from '../migration/catalogue.js'
 import type { Execute } from '../migration/migrationDialect.js'
-import { literal, objectName, quoted } from '../schema.js'
+import { literal, objectName, onDeleteSql, quoted } from '../schema.js'
 import { searchedColumn, columnOf as typeOf } from './schema.js'
 
 /** The type without its length or precision. */
@@ -37,7 +37,8 @@ const hasIdSql = `select 1 from pg_index join pg_attribute on attrelid = indreli
   where indrelid = to_regclass($1) and indisunique and indnkeyatts = 1 and indpred is null
     and attname = 'id' and attnotnull and atttypid in ('int2'::regtype, 'int4'::regtype, 'int8'::regtype)`
 
-const foreignKeysSql = `select conname as name, attname as column, relname as target
+const foreignKeysSql = `select conname as name, attname as column, relname as target,
+    case confdeltype when 'c' then 'cascade' when 'n' then 'set null' when 'd' then 'set default' else 'restrict' end as "onDelete"
   from pg_constraint join pg_attribute on attrelid = conrelid and attnum = conkey[1] join pg_class on pg_class.oid = confrelid
   where contype = 'f' and convalidated and conrelid = to_regclass($1) and cardinality(conkey) = 1`
 
@@ -78,7 +79,7 @@ const unservableSql = `select case
     and typnamespace = current_schema()::regnamespace and typname = trim($1, '"')`
 
 /** A table, or what has its name; undefined if neither exists. */
-export const catalogueOf = async (execute: Execute, table: string): Promise<CatalogueTable | undefined> => {
+export const readCatalogue = async (execute: Execute, table: string): Promise<CatalogueTable | undefined> => {
   const named = [quoted(table)]
   const [found] = await execute<{ words: string | null }>(unservableSql, named)
   if (!found) return undefined
@@ -98,13 +99,13 @@ export const catalogueOf = async (execute: Execute, table: string): Promise<Cata
 }
 
 /** A double as JavaScript prints it. PostgreSQL uses exponents earlier (1e+15), and writes those below ten with two digits (1e-07). */
-const spelling = (name: string): string =>
+const numberAsText = (name: string): string =>
   `case when abs(${name}) >= 1e21 or abs(${name}) < 1e-6 and ${name} <> 0
     then regexp_replace(${name}::text, 'e-0', 'e-') else ${name}::text::numeric::text end`
 
 /** The value of a column as one of another kind. */
 const converted = (name: string, from: Kind, to: Kind): string => {
-  if (to === 'text') return from === 'number' ? spelling(name) : (typeOf(from).json?.(name) ?? `${name}::text`)
+  if (to === 'text') return from === 'number' ? numberAsText(name) : (typeOf(from).json?.(name) ?? `${name}::text`)
   return to === 'boolean' && from === 'integer' ? `${name} = 1` : `${name}::${typeOf(to).type}`
 }
 
@@ -117,16 +118,17 @@ export const changesColumns = (current: CatalogueTable, shape: TableShape): bool
 export const alter = (current: CatalogueTable, shape: TableShape): string[] => {
   const table = `alter table ${quoted(current.name)}`
   const altered = (column: ColumnShape): string[] => {
-    const { name, type, isNotNull, target, from, convertTo, fill } = column
-    const before = columnOf(current, from)
-    const key = foreignKeyOf(current, from)
+    const { name, type, isNotNull, target, onDelete, from, convertTo, fill } = column
+    const before = findColumn(current, from)
+    const key = findForeignKey(current, from)
     const own = objectName({ table: current.name }, `references_${name}`)
+    const isKept = key?.target === target && key?.onDelete === onDelete
     return [
-      ...(key && key.target !== target ? [`${table} drop constraint ${quoted(key.name)}`] : []),
+      ...(key && !isKept && (target === undefined || key.name !== own)
+        ? [`${table} drop constraint ${quoted(key.name)}`]
+        : []),
       ...(from === name ? [] : [`${table} rename column ${quoted(from)} to ${quoted(name)}`]),
-      ...(from !== name &&
-      key?.target === target &&
-      key?.name === objectName({ table: current.name }, `references_${from}`)
+      ...(from !== name && isKept && key?.name === objectName({ table: current.name }, `references_${from}`)
         ? [`${table} rename constraint ${quoted(key.name)} to ${own}`]
         : []),
       ...(convertTo === undefined
@@ -141,12 +143,11 @@ export const alter = (current: CatalogueTable, shape: TableShape): string[] => {
       ...(before?.isNotNull === isNotNull
         ? []
         : [`${table} alter column ${quoted(name)} ${isNotNull ? 'set' : 'drop'} not null`]),
-      ...(target === undefined || key?.target === target
+      ...(target === undefined || isKept
         ? []
         : [
             // A constraint that is not validated is left from an interrupted migration.
-            `${table} drop constraint if exists ${own}`,
-            `${table} add constraint ${own} foreign key (${quoted(name)}) references ${quoted(target)} ("id") deferrable initially immediate not valid`,
+            `${table} drop constraint if exists ${own}, add constraint ${own} foreign key (${quoted(name)}) references ${quoted(target)} ("id")${onDeleteSql(onDelete)} deferrable initially immediate not valid`,
             `${table} validate constraint ${own}`,
           ]),
     ]

@@ -6,8 +6,7 @@
  * takes the newest state and adds the changes of the other transactions, by index. So it never steps over deleted rows, which
  * stay in the table and its index for as long as any session's snapshot is older.
  */
-import { reservedIds } from './sequence.js'
-import { mayInsert, pinned, type SqlFunction } from './sqlFunction.js'
+import { pinned, type SqlFunction, upkeepFunction } from './sqlFunction.js'
 
 /** A row for each change: its transaction, the first id of a block, and by how much the number of rows in the block has changed. */
 export const changesTable = 'registry_changes'
@@ -46,6 +45,23 @@ const maxXid = '18446744073709551615'
 const randomState = '(random() * 9223372036854775807)::bigint'
 
 /**
+ * Other programs' ids from here on do not move the sequence: the ids after 2^53 cannot be represented exactly as numbers in
+ * JavaScript, and the distance leaves room for as many creates as there will ever be.
+ */
+const reservedIds = 2 ** 52
+
+/** Moves the sequence past the last id, for rows that were inserted with explicit ids while triggers were disabled. */
+const advanceSql = `create or replace function registry_advance_sequence(regclass) returns void
+language plpgsql as $$
+declare
+  sequence regclass := pg_get_serial_sequence($1::text, 'id');
+  last bigint;
+begin
+  execute format('select max(id) from %s where id < ${reservedIds}', $1) into last;
+  if last > coalesce(pg_sequence_last_value(sequence), 0) then perform setval(sequence, last); end if;
+end $$`
+
+/**
  * Records a change to the table that fires the trigger. TRUNCATE removes even rows that its snapshot does not see, so it adds a
  * state that is not valid: the next compaction counts the rows. Runs with its owner's rights, so that other writers of the table
  * need none here, and never for a temporary table or one of another schema, which may have the name of ours.
@@ -55,6 +71,7 @@ language plpgsql security definer as $$
 declare
   last bigint;
   sequence text;
+  updated text := 'registry.updated_' || tg_relid;
 begin
   if tg_table_schema <> current_schema() then
     raise insufficient_privilege using message = format('%s is not a table of the schema %I', tg_relid::regclass, current_schema());
@@ -73,7 +90,11 @@ begin
     insert into ${changesTable} (name, block, rows, state)
       select tg_table_name, ${blockOf('id')}, -count(*), ${randomState} from removed group by 2;
   elsif tg_op = 'UPDATE' then
-    insert into ${changesTable} (name, rows, state) values (tg_table_name, 0, ${randomState});
+    -- Once in a transaction: a foreign key that sets null updates its table for each deleted row, also where it finds none.
+    if current_setting(updated, true) is distinct from pg_current_xact_id()::text then
+      insert into ${changesTable} (name, rows, state) values (tg_table_name, 0, ${randomState});
+      perform set_config(updated, pg_current_xact_id()::text, true);
+    end if;
   else
     insert into ${logStatesTable} values (tg_table_name, '0', '${maxXid}', '{}', 0, 0, ${logBits}, '{}', '{}');
   end if;
@@ -105,8 +126,9 @@ const since = (columns: string) => `(
 const maxChanges = 20_000
 
 /**
- * The version of a table, its row count, and whether its log has become long. Without a valid state, or with too long a log, the
- * version is random and the count is null. The state of a large table takes longer to write, so its log may become longer.
+ * The version of a table, its row count, and whether its log has become long and this role can have it compacted. Without a valid
+ * state, or with too long a log, the version is random and the count is null. The state of a large table takes longer to write, so
+ * its log may become longer.
  */
 const stateFunction = `create or replace function registry_state(of_table text,
   out state bigint, out total bigint, out is_long boolean)
@@ -126,6 +148,7 @@ begin
     registry_state.state := ${randomState};
     is_long := true;
   end if;
+  is_long := is_long and has_any_column_privilege('${logStatesTable}', 'insert') and not current_setting('transaction_read_only')::boolean;
 end $$`
 
 /** The first id of each block, and how many rows it has; without a valid state, or with too long a log, they are counted. */
@@ -151,23 +174,17 @@ const compactionLock = '723811691, hashtext(of_table)'
 
 /**
  * Replaces the newest state and the changes since by a new state; version and counts stay the same. The parts of the statement
- * have one snapshot, so the new state includes exactly what they see. Without a valid state, this counts the rows. Runs with its
- * owner's rights, so that a role that only reads and inserts rows can compact. It does nothing for a role that may not insert,
- * for a table without our trigger, and where nothing can be written.
+ * have one snapshot, so the new state includes exactly what they see. Without a valid state, this counts the rows.
  */
 const compactFunction = `create or replace function registry_compact(of_table text) returns void
-language plpgsql security definer ${byIndex} as $$
+language plpgsql ${byIndex} as $$
 #variable_conflict use_column
 declare
-  counted regclass := to_regclass(format('%I.%I', current_schema(), of_table));
   last record;
   made record;
   few integer := 63;
   half integer;
 begin
-  if current_setting('transaction_read_only')::boolean or not ${mayInsert('counted')} or not exists (
-    select 1 from pg_trigger where tgrelid = counted and tgfoid = 'registry_changed()'::regprocedure
-  ) then return; end if;
   if not pg_try_advisory_xact_lock(${compactionLock}) then return; end if;
   ${readLast('bits')};
   if last.is_valid is not true then
@@ -205,6 +222,28 @@ begin
   ) where ctid = made.ctid;
 end $$`
 
+/**
+ * Compacts the log of a table and moves its sequence past the last id, when the name of the table alone is inserted as a state. So
+ * a role that only reads and inserts can have it done. It does nothing for a table without our trigger.
+ */
+const upkeep = upkeepFunction(
+  'registry_upkeep',
+  logStatesTable,
+  'for each row when (new.bound is null)',
+  `declare
+  of_table regclass := to_regclass(format('%I.%I', current_schema(), new.name));
+begin
+  if exists (select 1 from pg_trigger where tgrelid = of_table and tgfoid = 'registry_changed()'::regprocedure) then
+    perform registry_advance_sequence(of_table);
+    perform registry_compact(new.name);
+  end if;
+  return null;
+end`,
+)
+
+/** Has the log of a table compacted, and its sequence moved past the last id. */
+export const askForUpkeep = (table: string): string => `insert into ${logStatesTable} (name) values ('${table}')`
+
 /** Counts the rows of a table again. */
 const recountFunction = `create or replace function registry_recount(of_table text) returns void language plpgsql as $$
 begin
@@ -217,8 +256,10 @@ export const changeLogFunctions: readonly SqlFunction[] = [
   pinned('registry_changed()', changedSql, 'owner'),
   pinned('registry_state(text)', stateFunction),
   pinned('registry_block_rows(text)', blocksFunction),
-  pinned('registry_compact(text)', compactFunction),
+  pinned('registry_compact(text)', compactFunction, 'owner'),
   pinned('registry_recount(text)', recountFunction, 'owner'),
+  upkeep,
+  pinned('registry_advance_sequence(regclass)', advanceSql, 'owner'),
 ]
 
 /** Finds a table's valid state, if it has one. */

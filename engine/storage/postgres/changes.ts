@@ -1,5 +1,6 @@
 /** Reads the change log of a table, for its version, its row count and the start of a page, and compacts it. */
 import type { Registry, Resource } from '../../descriptor/registry.js'
+import { askForUpkeep } from './changeLog.js'
 import type { Connections } from './connections.js'
 import { knex, named, type Prepared, prepared, type Query } from './prepared.js'
 
@@ -41,7 +42,6 @@ export const pageStart = ({ table }: Resource): Query => {
 
 /** Compacts the log of a table. */
 export const compactor = (connections: Connections, { table }: Resource) => {
-  const compaction = prepared(knex.raw(`select registry_compact('${table}')`))
   let written = 0
   let isCompacting = false
   const compact = (): void => {
@@ -51,7 +51,7 @@ export const compactor = (connections: Connections, { table }: Resource) => {
       isCompacting = false
     }
     // If it fails, the next read tries again.
-    connections.write(compaction).then(done, done)
+    connections.maintain(askForUpkeep(table)).then(done, done)
   }
   return {
     compact,

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Pool, type PoolClient, type PoolConfig } from 'pg'
 import type { PoolOptions } from '../options.js'
 import { type Caller, OutcomeUnknown, type PoolStats, TimedOut, Unavailable } from '../storage.js'
-import type { Trace } from '../trace.js'
+import { gone, retrying, withTimeout } from './attempts.js'
 import {
   committing,
   connectError,
@@ -14,11 +14,9 @@ import {
   nameTable,
 } from './errors.js'
 import { knex, named, type Prepared, prepared } from './prepared.js'
-import { retrying } from './retries.js'
 import { type Row, type Run, runnerFor } from './run.js'
 import { processOf, type Server } from './server.js'
 import { pacesOf, slotsOf, type Timed } from './slots.js'
-import { gone, withTimeout } from './withTimeout.js'
 
 type Values = Readonly<Record<string, unknown>>
 
@@ -31,19 +29,6 @@ interface Purpose {
   readonly limitMs?: number | undefined
   /** For a read that may be slow. */
   readonly timed?: Timed
-}
-
-export interface Connections {
-  /** Runs a short read that other requests wait for, on a connection that nothing else uses. */
-  readonly check: Run
-  /** Runs a read when a connection is free; it is retried on another one if its own breaks. */
-  read(statement: Prepared, values?: Values, purpose?: Purpose): Promise<Row[]>
-  /** Runs a write of one statement, which is its own transaction. Once sent, it is never cancelled. */
-  write(statement: Prepared, values?: Values, table?: string): Promise<Row[]>
-  /** Runs several statements in one transaction. */
-  transaction<T>(work: (run: Run) => Promise<T>, table?: string): Promise<T>
-  stats(): PoolStats[]
-  close(): Promise<void>
 }
 
 /** Added to the server's own statement timeout on this side, in milliseconds, in case the network fails silently. */
@@ -60,7 +45,7 @@ const isActive = prepared(
   knex.raw(`select pid from pg_stat_activity where state = 'active' and pid = ?`, [named('pid', 'integer')]),
 )
 
-const poolOf = (config: PoolConfig): Pool => {
+const createPool = (config: PoolConfig): Pool => {
   const pool = new Pool(config)
   // The pool drops a connection that breaks; a statement that runs on it fails by itself.
   pool.on('error', () => {})
@@ -68,17 +53,13 @@ const poolOf = (config: PoolConfig): Pool => {
   return pool
 }
 
-const statsOf = (part: string, pool: Pool, waiting: number): PoolStats => {
+const poolStats = (part: string, pool: Pool, waiting: number): PoolStats => {
   const { totalCount: open, idleCount: idle, options } = pool
   return { part, size: options.max, open, inUse: open - idle, waiting }
 }
 
 /** Creates the pools; connections are opened on demand. */
-export const connectionsTo = (
-  server: Server,
-  { size, waitMs, idleMs, statementMs }: PoolOptions,
-  trace?: Trace,
-): Connections => {
+export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementMs }: PoolOptions) => {
   const settings = {
     // The server applies both before a commit, not to the commit.
     statement_timeout: String(statementMs),
@@ -100,11 +81,11 @@ export const connectionsTo = (
     idleTimeoutMillis: idleMs,
     keepAliveInitialDelayMillis: 10_000,
   }
-  const checks = poolOf({ ...config, max: 1 })
-  const pool = poolOf({ ...config, max: size })
+  const checks = createPool({ ...config, max: 1 })
+  const pool = createPool({ ...config, max: size })
   const limit = statementMs + grace
   const lateCommit = () => new OutcomeUnknown(`the commit has not ended within ${limit} ms`)
-  const { single, begin, inTransaction } = runnerFor(server, settings, trace)
+  const { single, begin, inTransaction } = runnerFor(server, settings)
   const slots = slotsOf(size)
   const paces = pacesOf()
   const withRetries = retrying(waitMs, size)
@@ -172,7 +153,7 @@ export const connectionsTo = (
     )
 
   /** Resolves when a statement has ended, with whether its connection is usable. */
-  const endOf = (running: Promise<unknown>): Promise<boolean> =>
+  const untilEnded = (running: Promise<unknown>): Promise<boolean> =>
     running.then(
       () => true,
       (error) => !isBroken(error),
@@ -184,7 +165,7 @@ export const connectionsTo = (
    */
   const cancel = async (client: PoolClient, running: Promise<unknown>): Promise<boolean> => {
     const until = performance.now() + statementMs
-    const ended = endOf(running)
+    const ended = untilEnded(running)
     while (server.isDirect && performance.now() < until) {
       await check(cancelRead, { pid: processOf(client) })
       const isUsable = await Promise.race([ended, sleep(cancelPause)])
@@ -237,22 +218,17 @@ export const connectionsTo = (
     }
     const commit = <R>(send: () => Promise<R>): Promise<R> => {
       const running = committing(client, send)
-      ended = endOf(running)
+      ended = untilEnded(running)
       return withTimeout(limit, running, undefined, late)
     }
     const drop = () => free(false)
     const result = run(client, commit)
-    result
-      .then(
-        () => true,
-        (error) => !isBroken(error),
-      )
-      .then((isUsable) => {
-        if (!isLate || !ended) return free(isUsable)
-        lateWrites.add(drop)
-        ended.then((isFine) => free(isFine)).finally(() => lateWrites.delete(drop))
-        return watch(client, ended).then(drop, drop)
-      })
+    untilEnded(result).then((isUsable) => {
+      if (!isLate || !ended) return free(isUsable)
+      lateWrites.add(drop)
+      ended.then(free).finally(() => lateWrites.delete(drop))
+      return watch(client, ended).then(drop, drop)
+    })
     return result.catch((error) => {
       throw forbidden(nameTable(error, table))
     })
@@ -261,12 +237,12 @@ export const connectionsTo = (
   const write = (statement: Prepared, values: Values | undefined, table: string, until: number) =>
     inWriteSlot(statement.name, table, until, (client, commit) => commit(() => single(client)(statement, values)))
 
-  const transaction = <T>(work: (run: Run) => Promise<T>, table: string, until: number) =>
+  const transaction = <T>(work: (run: Run) => Promise<T>, table: string, limitMs: number, until: number) =>
     inWriteSlot('transaction', table, until, async (client, commit) => {
       await client.query(begin)
       try {
         const run = inTransaction(client)
-        const result = await work((statement, values) => withTimeout(limit, run(statement, values)))
+        const result = await work((statement, values) => withTimeout(limitMs + grace, run(statement, values)))
         await commit(() => client.query('commit'))
         return result
       } catch (error) {
@@ -276,19 +252,35 @@ export const connectionsTo = (
     })
 
   return {
+    /** Runs a short read that other requests wait for, on a connection that nothing else uses. */
     check,
-    read: (statement, values, purpose = {}) =>
+    /** Runs a read when a connection is free; it is retried on another one if its own breaks. */
+    read: (statement: Prepared, values?: Values, purpose: Purpose = {}): Promise<Row[]> =>
       withRetries((until) => read(statement, values, purpose, until), isRetryableRead),
-    write: (statement, values, table = '') =>
+    /** Runs a write of one statement, which is its own transaction. Once sent, it is never cancelled. */
+    write: (statement: Prepared, values?: Values, table = ''): Promise<Row[]> =>
       withRetries((until) => write(statement, values, table, until), isRetryableWrite),
-    transaction: (work, table = '') => withRetries((until) => transaction(work, table, until), isRetryableWrite),
-    stats: () => [
-      statsOf('requests', pool, slots.waiting() + pool.waitingCount),
-      statsOf('checks', checks, checks.waitingCount),
+    /** Runs a statement that maintains the database, however long it takes the server; with its setting, it is one transaction. */
+    maintain: (sql: string): Promise<unknown> =>
+      withRetries(
+        (until) =>
+          inWriteSlot('maintain', '', until, (client, commit) =>
+            commit(() => client.query(`set local statement_timeout = 0; ${sql}`)),
+          ),
+        isRetryableWrite,
+      ),
+    /** Runs several statements in one transaction; each may take `limitMs`, if it is more than that of others. */
+    transaction: <T>(work: (run: Run) => Promise<T>, table = '', limitMs = statementMs): Promise<T> =>
+      withRetries((until) => transaction(work, table, limitMs, until), isRetryableWrite),
+    stats: (): PoolStats[] => [
+      poolStats('requests', pool, slots.waiting() + pool.waitingCount),
+      poolStats('checks', checks, checks.waitingCount),
     ],
-    async close() {
+    async close(): Promise<void> {
       for (const drop of lateWrites) drop()
       await Promise.all([checks.end(), pool.end()])
     },
   }
 }
+
+export type Connections = ReturnType<typeof connectionsTo>

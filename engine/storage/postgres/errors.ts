@@ -29,9 +29,6 @@ export const connectError = (error: Error): Unavailable => {
   return new (isAccepted ? Dropped : NoConnection)(messageOf(error), { cause: error })
 }
 
-/** Whether the server has ended the statement because of its time limit or a cancel request. */
-export const wasCancelled = (error: unknown): boolean => codeOf(error) === '57014'
-
 /** Whether the connection is unusable: it was lost, or its server is stopping or read-only. */
 export const isBroken = (error: unknown): boolean =>
   error instanceof DatabaseError ? /^(?:08|57P|25006)/.test(codeOf(error)) : true
@@ -95,7 +92,8 @@ export const isMismatch = (error: unknown): boolean =>
 /** The corresponding error of the storage. */
 export const storageError = (error: unknown): unknown => {
   if (error instanceof OutcomeUnknown || error instanceof Unavailable || error instanceof WritesForbidden) return error
-  if (wasCancelled(error)) return new TimedOut((error as Error).message)
+  // Because of its time limit or a cancel request.
+  if (codeOf(error) === '57014') return new TimedOut((error as Error).message)
   if (hadNoEffect(error)) return new Dropped(messageOf(error as Error), { cause: error })
   const isTransient = error instanceof DatabaseError ? transient.test(codeOf(error)) : isLost(error)
   return isTransient ? new Unavailable(messageOf(error as Error), { cause: error }) : error

@@ -3,8 +3,7 @@ import { fold } from '../caseFold.js'
 import { keyQueries, keysTable } from '../keys.js'
 import { changeLogFunctions } from './changeLog.js'
 import { knex } from './prepared.js'
-import { advanceFunction } from './sequence.js'
-import { mayInsert, pinned, type SqlFunction } from './sqlFunction.js'
+import { type SqlFunction, upkeepFunction } from './sqlFunction.js'
 
 /** The longest text that an index stores in full, in bytes; an index entry holds some 2,700 for all columns. */
 export const maxKeyBytes = 600
@@ -46,17 +45,12 @@ begin
 end $$`
 }
 
-/** Deletes the idempotency keys that have expired, except those that another process deletes now; with its owner's rights. */
-const forgetFunction = (): SqlFunction => {
+/** Before a key is stored, deletes those that have expired, except those that another process deletes now: it may be among them. */
+const expireFunction = (): SqlFunction => {
   const { expired } = keyQueries(knex, clock)
   const keys = expired.clone().select('key').forUpdate().skipLocked()
-  const sql = `create or replace function registry_forget_keys() returns void
-language plpgsql security definer as $$
-begin
-  if not ${mayInsert(`'${keysTable}'`)} then return; end if;
-  ${expired.clone().whereRaw('key = any(array?)', [keys]).delete()};
-end $$`
-  return pinned('registry_forget_keys()', sql)
+  const body = `begin ${expired.clone().whereRaw('key = any(array?)', [keys]).delete()}; return null; end`
+  return upkeepFunction('registry_expire_keys', keysTable, 'for each statement', body)
 }
 
 /** Functions that compute columns and indexes: when one changes, these are rebuilt. */
@@ -66,9 +60,4 @@ export const valueFunctions = (): SqlFunction[] => [
 ]
 
 /** Every function. */
-export const sqlFunctions = (): SqlFunction[] => [
-  ...valueFunctions(),
-  ...changeLogFunctions,
-  advanceFunction,
-  forgetFunction(),
-]
+export const sqlFunctions = (): SqlFunction[] => [...valueFunctions(), ...changeLogFunctions, expireFunction()]

@@ -5,25 +5,34 @@ import { ResponseCache } from '../responseCache.js'
 import { quoted } from '../schema.js'
 import type { Storage } from '../storage.js'
 import { resourceTables } from '../table.js'
-import { withFitCheck } from '../tableFit.js'
+import { type FitDialect, withFitCheck } from '../tableFit.js'
+import { withTimeout } from './attempts.js'
+import { kindsByType } from './catalogue.js'
 import { countsOf } from './changes.js'
 import { connectionsTo } from './connections.js'
 import { isMismatch } from './errors.js'
-import { fitQuery } from './fit.js'
 import { knex, type Prepared, prepared } from './prepared.js'
 import { deferReferences, insertRows, readRows } from './rows.js'
+import { retryUntilReachable } from './server.js'
 import { setUp, withDatabaseInErrors } from './setUp.js'
 import { postgresTable } from './table.js'
-import { retryUntilReachable } from './waitForServer.js'
-import { withTimeout } from './withTimeout.js'
 
 /** Whether transactions are read-only, and whether this role may insert into any table whose rows can be created. */
-const pingOf = (registry: Registry): Prepared => {
+const pingStatement = (registry: Registry): Prepared => {
   const rights = registry
     .filter(({ create }) => create)
     .map(({ table }) => `has_any_column_privilege(to_regclass('${quoted(table)}'), 'insert')`)
   const mayInsert = rights.length === 0 ? 'true' : `coalesce(${rights.join(' or ')}, true)`
   return prepared(knex.raw(`select current_setting('transaction_read_only'), ${mayInsert}`))
+}
+
+/** The columns of the tables, with their types. */
+const columnsStatement = (registry: Registry): Prepared => {
+  const names = registry.map(({ table }) => `'${quoted(table)}'`).join()
+  return prepared(
+    knex.raw(`select trim(name, '"'), attname, format_type(atttypid, null) from unnest(array[${names}]::text[]) as name
+      join pg_attribute on attrelid = to_regclass(name) and attnum > 0 and not attisdropped`),
+  )
 }
 
 /** Opens the database, creates what is missing, and loads the demo data into an empty one if requested. */
@@ -34,8 +43,9 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
       searchIndex: await setUp(found, registry, options),
     })),
   )
-  const connections = connectionsTo(server, options.pool, options.trace)
-  const [counts, ping] = [countsOf(registry), pingOf(registry)]
+  const connections = connectionsTo(server, options.pool)
+  const [counts, columns, ping] = [countsOf(registry), columnsStatement(registry), pingStatement(registry)]
+  const ask = (query: Prepared) => withTimeout(options.pool.waitMs, connections.check(query))
   const cache = new ResponseCache(options.cacheBytes)
   const dialectOf = (resource: Resource) => postgresTable(registry, resource, connections, searchIndex, options.pool)
   const storage: Storage = {
@@ -52,11 +62,15 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
       }),
     stats: () => ({ cache: cache.stats(), pools: connections.stats(), threadRestarts: 0 }),
     async ping() {
-      const [row] = await withTimeout(options.pool.waitMs, connections.check(ping))
+      const [row] = await ask(ping)
       return { isReadOnly: row?.[0] === 'on', mayWrite: row?.[1] === 't', changedTables: [] }
     },
     close: connections.close,
   }
-  const differences = fitQuery(registry, (query) => withTimeout(options.pool.waitMs, connections.check(query)))
-  return withFitCheck(storage, registry, { isMismatch, differences }, options.warn)
+  const fit: FitDialect = {
+    isMismatch,
+    columns: async () => (await ask(columns)) as never,
+    stores: (type, kind) => kindsByType[type] === kind,
+  }
+  return withFitCheck(storage, registry, fit, options.warn)
 }

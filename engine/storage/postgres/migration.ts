@@ -1,15 +1,14 @@
-/** The migration dialect of PostgreSQL. */
+/** The migration dialect of PostgreSQL. Each derived object has the digest of its SQL as its comment. */
+import { createHash } from 'node:crypto'
 import { type Client, DatabaseError } from 'pg'
 import type { Resource } from '../../descriptor/registry.js'
-import { batchesOf } from '../migration/batches.js'
 import type { MigrationDialect } from '../migration/migrationDialect.js'
-import { type DerivedObject, quoted } from '../schema.js'
-import { alter, catalogueOf, changesColumns, tableNames, unusedComment } from './catalogue.js'
-import { changesTable, logStatesTable, validState } from './changeLog.js'
-import { codeOf } from './errors.js'
+import { splitIntoBatches } from '../migration/rows.js'
+import { type DerivedObject, type ObjectName, quoted } from '../schema.js'
+import { alter, changesColumns, readCatalogue, tableNames, unusedComment } from './catalogue.js'
+import { askForUpkeep, changesTable, logStatesTable, validState } from './changeLog.js'
 import { sqlFunctions, valueFunctions } from './functions.js'
 import { type Connect, concurrently, executeOn, stepRunner } from './migrationSteps.js'
-import { type Commented, comment, commented, digestIn, digestOf, drop, objectsSql } from './ownObjects.js'
 import { insertRows } from './rows.js'
 import { runUnprepared } from './run.js'
 import {
@@ -34,6 +33,27 @@ const advice: Readonly<Record<string, string>> = {
     'This role may not change the database: run npm run migrate as the owner of the tables first. If they are in another schema, name it in the search_path of this role.',
 }
 
+const digestOf = (...sql: readonly string[]): string => createHash('sha256').update(sql.join('\n')).digest('hex')
+
+const comment = (on: string, digest: string): string => `comment on ${on} is 'Made by the service: ${digest}'`
+const digestIn = (text: string | null | undefined): string =>
+  /^Made by the service: (\w{64})$/.exec(text ?? '')?.[1] ?? ''
+
+/**
+ * The columns, indexes and triggers of a table, with their comments, and whether they are in use. Triggers must fire whatever
+ * the session_replication_role; a restore that disables and enables them again leaves them otherwise.
+ */
+const objectsSql = `select 'column' as type, attname as name, col_description(attrelid, attnum) as comment, attgenerated = '' as "isUsed"
+    from pg_attribute where attrelid = to_regclass($1) and attnum > 0 and not attisdropped
+  union all select 'index', relname, obj_description(indexrelid, 'pg_class'), indisvalid
+    from pg_index join pg_class on pg_class.oid = indexrelid where indrelid = to_regclass($1)
+  union all select 'trigger', tgname, obj_description(oid, 'pg_trigger'), tgenabled = 'A'
+    from pg_trigger where tgrelid = to_regclass($1)`
+
+/** The name of an object in SQL that is not about its table. */
+const nameIn = (table: string, { type, name }: ObjectName): string =>
+  type === 'trigger' ? `${name} on ${quoted(table)}` : name
+
 /** A connection as the migration uses it; `trigrams` is the operator class for searches, if the extension is installed. */
 export const migrationDialect = (
   client: Client,
@@ -45,7 +65,10 @@ export const migrationDialect = (
   const { apply, exclusively, inTransaction, lock } = stepRunner(client, connect, warn)
   const functionsDigest = digestOf(...valueFunctions().map(({ sql }) => sql))
   const digest = ({ type, sql }: DerivedObject) => digestOf(sql, type === 'trigger' ? '' : functionsDigest)
-  const remember = (resource: Resource, object: DerivedObject) => comment(commented(resource, object), digest(object))
+  const remember = ({ table }: Resource, object: DerivedObject) => {
+    const name = object.type === 'column' ? `${quoted(table)}.${object.name}` : nameIn(table, object)
+    return comment(`${object.type} ${name}`, digest(object))
+  }
 
   return {
     ...schemaDialect,
@@ -56,13 +79,13 @@ export const migrationDialect = (
     deferForeignKeys: 'set constraints all deferred',
     ownTables,
     tableNames: () => tableNames(execute),
-    catalogue: (table) => catalogueOf(execute, table),
+    catalogue: (table) => readCatalogue(execute, table),
     rememberUnused: (table, column) => [`comment on column ${quoted(table)}.${quoted(column)} is '${unusedComment}'`],
     rebuilds: changesColumns,
     shapeDifferences: () => [],
     reshape: alter,
     async countedTables() {
-      if (!(await catalogueOf(execute, logStatesTable))) return []
+      if (!(await readCatalogue(execute, logStatesTable))) return []
       const rows = await execute<{ name: string }>(`select distinct name from ${logStatesTable}`)
       return rows.map(({ name }) => name)
     },
@@ -74,8 +97,10 @@ export const migrationDialect = (
     async functionSteps() {
       const wanted = sqlFunctions()
       const made = await execute<{ name: string; comment: string | null }>(
-        `select name, obj_description(to_regprocedure(name), 'pg_proc') as comment from unnest($1::text[]) as name`,
-        [wanted.map(({ name }) => name)],
+        `select name, obj_description(to_regprocedure(name), 'pg_proc') as comment from unnest($1::text[], $2::text[]) as one (name, fired_by)
+          where fired_by is null or exists (
+            select from pg_trigger where tgrelid = to_regclass(fired_by) and tgfoid = to_regprocedure(name))`,
+        [wanted.map(({ name }) => name), wanted.map(({ firedBy }) => firedBy ?? null)],
       )
       const digests = new Map(made.map((row) => [row.name, digestIn(row.comment)]))
       return wanted
@@ -85,9 +110,11 @@ export const migrationDialect = (
           return { table: name, about: `create the function ${name}`, sql: [sql, remembered] }
         })
     },
-    derivedObjects: (resource) => derivedObjects(resource, trigrams),
+    derivedObjects: (resource, registry) => derivedObjects(resource, registry, trigrams),
     async existingObjects({ table }) {
-      const objects = await execute<Commented>(objectsSql, [quoted(table)])
+      const objects = await execute<ObjectName & { comment: string | null; isUsed: boolean }>(objectsSql, [
+        quoted(table),
+      ])
       const own = objects.filter((object) => digestIn(object.comment) !== '')
       const used = own.filter(({ isUsed }) => isUsed)
       const digests = new Map(used.map((object) => [`${object.type} ${object.name}`, digestIn(object.comment)]))
@@ -96,34 +123,41 @@ export const migrationDialect = (
         isCurrent: (object) => digests.get(`${object.type} ${object.name}`) === digest(object),
       }
     },
-    drop,
+    drop: ({ table }, object) =>
+      object.type === 'column'
+        ? `alter table ${quoted(table)} drop column if exists ${object.name}`
+        : `drop ${object.type} if exists ${nameIn(table, object)}`,
     async isCounted({ table }) {
-      const [found] = await execute<{ states: string | null; compaction: string | null }>(
-        `select to_regclass($1) as states, to_regprocedure('registry_compact(text)') as compaction`,
+      const [found] = await execute<{ states: string | null; upkeep: string | null }>(
+        `select to_regclass($1) as states, to_regprocedure('registry_upkeep()') as upkeep`,
         [logStatesTable],
       )
       const isValid = async () => (await execute(validState, [table])).length > 0
       if (found?.states === null) return false
       if (await isValid()) return true
-      // After a TRUNCATE or a restore, compaction counts the rows; any role that may insert can call it.
-      if (found?.compaction !== null) await execute('select registry_compact($1)', [table])
+      // After a TRUNCATE or a restore, compaction counts the rows; any role that may insert can ask for it.
+      if (
+        found?.upkeep === null ||
+        (await execute('select from registry_state($1) where is_long', [table])).length === 0
+      )
+        return false
+      await execute(askForUpkeep(table))
       return isValid()
     },
     indexStep(resource, index, isNew) {
-      const { name, sql, unique } = index
+      const { name, sql } = index
       const remembered = remember(resource, index)
       return {
         about: `create the index ${name}`,
         sql: isNew ? [sql, remembered] : concurrently(name, sql, remembered),
         isInParts: !isNew,
         isOptional: sql.includes(searchedColumn),
-        unique,
       }
     },
     async bookkeepingSteps(resource, rows) {
-      const [table, { bookkeeping }] = [quoted(resource.table), derivedObjects(resource, trigrams)]
+      const [table, { bookkeeping }] = [quoted(resource.table), derivedObjects(resource, [], trigrams)]
       const triggers = bookkeeping.filter(({ type }) => type === 'trigger')
-      const batches = await batchesOf(execute, table, fillBatch, rows)
+      const batches = await splitIntoBatches(execute, table, fillBatch, rows)
       return [
         {
           about: `create the triggers of ${resource.table}`,
@@ -149,11 +183,10 @@ export const migrationDialect = (
       ]
     },
     storedCounts: (resource) => ({
-      total: `select total from registry_state('${resource.table}')`,
+      total: `select coalesce(total, (select count(*) from ${quoted(resource.table)})) from registry_state('${resource.table}')`,
       blocks: `select first, rows from registry_block_rows('${resource.table}')`,
       isTextWrong: `exists (select 1 from ${quoted(resource.table)} where ${isSearchedWrong(resource)})`,
     }),
-    isUniqueViolation: (error) => codeOf(error) === '23505',
     adviceFor(error) {
       // An ended session is not an error of the step.
       if (!(error instanceof DatabaseError) || /^(?:08|57P)/.test(error.code ?? '')) return undefined

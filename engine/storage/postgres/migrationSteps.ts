@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
 import type { Execute, Step } from '../migration/migrationDialect.js'
 import { StorageError, Unavailable } from '../storage.js'
+import { withTimeout } from './attempts.js'
 import { codeOf } from './errors.js'
-import { withTimeout } from './withTimeout.js'
 
 /** How long a step waits for a lock, in milliseconds: creates of other programs queue behind it. */
 const lockTimeoutMs = 200

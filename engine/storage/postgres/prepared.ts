@@ -22,10 +22,6 @@ export const prepared = (query: Query): Prepared => {
 /** A parameter, with its type where the server cannot infer it. */
 export const named = (name: string, type?: string): Knex.Raw => parameter(knex, name, type)
 
-/** The rows after `skipRows`, up to `limit`: knex's own limit() takes only numbers. */
-export const bounded = (query: Knex.QueryBuilder, skip = named('skipRows')): Knex.Raw =>
-  knex.raw('? order by id limit ? offset ?', [query, named('limit'), skip])
-
 /** An insert of the rows that a query selects. */
 export const insertFrom = (table: string, columns: readonly string[], rows: Query): Knex.QueryBuilder =>
   knex(knex.raw('?? (??)', [table, [...columns]] as never)).insert(rows)

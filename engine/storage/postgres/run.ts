@@ -1,10 +1,8 @@
 /** Runs statements on a connection: prepared if it supports that, and with settings if it does not keep them. */
 import { type ClientBase, escapeLiteral } from 'pg'
 import { bind } from '../bindings.js'
-import { elapsed, type Trace } from '../trace.js'
-import type { SessionSettings } from './address.js'
 import type { Prepared } from './prepared.js'
-import type { Server } from './server.js'
+import type { Server, SessionSettings } from './server.js'
 
 /** A row in text format. */
 export type Row = readonly (string | null)[]
@@ -33,31 +31,6 @@ const runOn =
 /** Runs statements without preparing them. */
 export const runUnprepared = (client: ClientBase): Run => runOn(client, false)
 
-/** The generic plan of a statement; PostgreSQL supports this from version 16 on. */
-const explainStatement = async (client: ClientBase, { sql }: Prepared): Promise<string[]> => {
-  const explained = await client.query({ text: `explain (generic_plan) ${sql}`, rowMode: 'array' })
-  return (explained.rows as string[][]).map(([line]) => String(line))
-}
-
-/** Reports the time of each statement, and its plan when it has run for the first time. */
-const tracing = (trace: Trace) => {
-  const explained = new Set<string>()
-  return (client: ClientBase, run: Run): Run =>
-    async (statement, values) => {
-      const { name, sql } = statement
-      const started = performance.now()
-      const rows = await run(statement, values).finally(() => {
-        trace('statement', { statement: name, sql_ms: elapsed(started) })
-      })
-      if (!explained.has(name)) {
-        explained.add(name)
-        const plan = await explainStatement(client, statement).catch(() => undefined)
-        if (plan) trace('query plan', { statement: name, sql, plan })
-      }
-      return rows
-    }
-}
-
 /** Begins a transaction that has its own settings. */
 const beginWith = (settings: SessionSettings): string => {
   const calls = Object.entries(settings).map((pair) => `set_config(${pair.map(escapeLiteral).join(', ')}, true)`)
@@ -76,7 +49,7 @@ interface Runner {
  * Runs statements with these settings on connections to a server that were configured with them. A connection through a pooler keeps
  * none, so there each statement is a transaction that begins with the settings.
  */
-export const runnerFor = ({ isDirect, keepsStatements }: Server, settings: SessionSettings, trace?: Trace): Runner => {
+export const runnerFor = ({ isDirect, keepsStatements }: Server, settings: SessionSettings): Runner => {
   const begin = isDirect ? 'begin' : beginWith(settings)
   const inTransaction = (client: ClientBase): Run => runOn(client, keepsStatements)
   const pooled =
@@ -92,7 +65,5 @@ export const runnerFor = ({ isDirect, keepsStatements }: Server, settings: Sessi
         throw error
       }
     }
-  const single = isDirect ? inTransaction : pooled
-  const traced = trace && tracing(trace)
-  return { single: traced ? (client) => traced(client, single(client)) : single, begin, inTransaction }
+  return { single: isDirect ? inTransaction : pooled, begin, inTransaction }
 }

@@ -3,10 +3,10 @@
  * with the searched text, the indexes, and the triggers that compute the text and record every change.
  */
 import { type Kind, kindOf, servedValue } from '../../descriptor/kinds.js'
-import { type Field, type Resource, searchedFields } from '../../descriptor/registry.js'
+import { type Field, type Registry, type Resource, searchedFields } from '../../descriptor/registry.js'
 import { keysTable, ownKeys } from '../keys.js'
 import type { DerivedObjects, OwnTable } from '../migration/migrationDialect.js'
-import { type DerivedObject, indexesOf, indexOf, objectName, quoted, type SchemaDialect } from '../schema.js'
+import { type DerivedObject, indexesOf, indexOf, objectName, orderKey, quoted, type SchemaDialect } from '../schema.js'
 import { changeLogTables } from './changeLog.js'
 import { maxKeyBytes } from './functions.js'
 import { knex } from './prepared.js'
@@ -25,6 +25,10 @@ export const parameterType = ({ kind }: Field): string | undefined =>
 export const keyOf = ({ kind, name }: Field, value = quoted(name)): string =>
   kindOf(kind).isText ? `registry_key(${value})` : value
 
+/** What a field is ordered and compared by. */
+export const sortKey = ({ kind, name }: Field): string =>
+  name === 'id' ? 'id' : orderKey(kind, columnOf(kind), quoted(name), 'left')
+
 /** The condition of a filter's partial index, which leaves out texts that are too long. */
 export const filterIndexCondition = ({ kind, name }: Field): string | undefined =>
   kindOf(kind).isText ? `octet_length(${quoted(name)}) <= ${maxKeyBytes}` : undefined
@@ -39,8 +43,10 @@ export const schemaDialect: SchemaDialect = {
   // Ordered by id within each value, so that a page is read in order and a count needs only the index.
   filterIndex(field) {
     const condition = filterIndexCondition(field)
-    return { columns: [field.name, 'id'], ...(condition && { predicate: knex.whereRaw(condition) }) }
+    const predicate = condition && `${condition} or ${quoted(field.name)} is null`
+    return { columns: [field.name, 'id'], ...(predicate && { predicate: knex.whereRaw(predicate) }) }
   },
+  orderIndex: (field) => [knex.raw(`(${sortKey(field)}) nulls first`), 'id'],
 }
 
 /** The tables that all resources share. */
@@ -101,8 +107,8 @@ const searchedObjects = (resource: Resource): DerivedObject[] => {
 const gin = { storageEngineIndexType: 'gin' as never }
 
 /** The indexes of a resource; `trigrams` is the operator class for searches, if the extension is installed. */
-const allIndexes = (resource: Resource, trigrams: string | undefined): DerivedObject[] => {
-  const own = indexesOf(schemaDialect, resource)
+const allIndexes = (resource: Resource, registry: Registry, trigrams: string | undefined): DerivedObject[] => {
+  const own = indexesOf(schemaDialect, resource, registry)
   if (trigrams === undefined) return own
   const name = objectName(resource, 'search')
   const column = knex.raw(`${searchedColumn} ${trigrams}`) as unknown as string
@@ -129,7 +135,11 @@ const triggersOf = (resource: Resource): DerivedObject[] => {
 }
 
 /** Every object derived from a table. */
-export const derivedObjects = (resource: Resource, trigrams: string | undefined): DerivedObjects => ({
-  indexes: allIndexes(resource, trigrams),
+export const derivedObjects = (
+  resource: Resource,
+  registry: Registry,
+  trigrams: string | undefined,
+): DerivedObjects => ({
+  indexes: allIndexes(resource, registry, trigrams),
   bookkeeping: [...searchedObjects(resource), ...triggersOf(resource)],
 })

@@ -1,8 +1,14 @@
-/** Finds out at start how to reach the server: with or without TLS, directly or through a pooler. */
-import { Client, type ClientBase, type ClientConfig } from 'pg'
+/** Finds out at start how to reach the server: with or without TLS, directly or through a pooler. Waits for one that is down. */
+import { readFileSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
+import type { ConnectionOptions } from 'node:tls'
+import { Client, type ClientBase, type ClientConfig, DatabaseError } from 'pg'
+import { type PostgresUrl, parsePostgresUrl, publicDatabaseUrl } from '../../process/databaseUrl.js'
 import type { PoolOptions, StorageOptions } from '../options.js'
-import { type Address, addressOf, type SessionSettings, type Tls } from './address.js'
-import { codeOf } from './errors.js'
+import { codeOf, messageOf } from './errors.js'
+
+/** Session settings, by name. */
+export type SessionSettings = Readonly<Record<string, string>>
 
 /** How to connect to a server and run statements on it. */
 export interface Server {
@@ -18,25 +24,88 @@ interface ServerOptions extends Pick<StorageOptions, 'warn'> {
   readonly pool: Pick<PoolOptions, 'waitMs' | 'preparedStatements'>
 }
 
-/** A pooler refuses session settings with a protocol violation. */
-const refusesSettings = (error: unknown): boolean =>
-  codeOf(error) === '08P01' && /startup parameter/.test((error as Error).message)
+type Tls = false | ConnectionOptions
 
-const noOptions = () => new Error('the pooler does not support "options" in the URL. Use ALTER ROLE … SET instead.')
+/** Encrypted, but not protected against someone who redirects the connection. */
+const unverified = { rejectUnauthorized: false }
+const withoutHostName = { checkServerIdentity: () => undefined }
 
-/** The server refused this connection because it was encrypted, or because it was not. */
-const refusesTls = (error: unknown): boolean =>
-  codeOf(error) === '28000' || /SSL connection/.test((error as Error).message)
+/** What each sslmode tries, in order, with the meaning that libpq gives it. */
+const modes: Readonly<Record<string, (ca: string | undefined) => readonly Tls[]>> = {
+  disable: () => [false],
+  allow: () => [false, unverified],
+  prefer: () => [unverified, false],
+  require: (ca) => [ca ? { ca, ...withoutHostName } : unverified],
+  'verify-ca'(ca) {
+    if (ca) return [{ ca, ...withoutHostName }]
+    throw new Error('sslmode=verify-ca needs sslrootcert, the path of the authority’s certificate. Or use verify-full.')
+  },
+  'verify-full': (ca) => [ca ? { ca } : {}],
+}
 
-/** Connects, works and disconnects. */
-const connected = async <T>(config: ClientConfig, work: (client: Client) => Promise<T>): Promise<T> => {
+const read = (path: string | undefined): string | undefined => (path ? readFileSync(path, 'utf8') : undefined)
+
+/** The TLS options to try, in order. */
+const tlsChoices = (host: string, { sslmode, sslrootcert, sslcert, sslkey, ssl }: PostgresUrl['parameters']): Tls[] => {
+  const preset = sslrootcert || sslcert || sslkey || ssl === 'true' || ssl === '1' ? 'verify-full' : 'disable'
+  const mode = sslmode ?? preset
+  const choices = Object.hasOwn(modes, mode) ? modes[mode] : undefined
+  if (!choices) throw new Error(`sslmode is "${mode}"; it must be one of ${Object.keys(modes).join(', ')}`)
+  // There is no TLS on a Unix socket.
+  if (host.startsWith('/')) return [false]
+  const [cert, key] = [read(sslcert), read(sslkey)]
+  return choices(read(sslrootcert)).map((tls) => tls && { ...tls, ...(cert && { cert }), ...(key && { key }) })
+}
+
+/** Session settings in the form of the server's command line. */
+const asOptions = (settings: SessionSettings): string =>
+  Object.entries(settings)
+    .map(([name, value]) => `-c ${name}=${value.replaceAll(/[\\ ]/g, String.raw`\$&`)}`)
+    .join(' ')
+
+/** Parameters of the URL that the driver knows by the same name. Others are libpq's or other programs'. */
+const passedOn = [
+  'application_name',
+  'fallback_application_name',
+  'client_encoding',
+  'sslnegotiation',
+  'statement_timeout',
+  'lock_timeout',
+  'idle_in_transaction_session_timeout',
+]
+
+/** Parses the URL; throws an error whose message completes the sentence "The database … cannot be used: …". */
+const parseAddress = (url: string) => {
+  const { parameters, port, ...target } = parsePostgresUrl(url)
+  const { options = '' } = parameters
+  const others = Object.fromEntries(Object.entries(parameters).filter(([name]) => passedOn.includes(name)))
+  return {
+    /** The session options in the URL. */
+    options,
+    tls: tlsChoices(target.host, parameters),
+    /** The driver's configuration; session options of the URL come last and so override ours. */
+    config: (tls: Tls, settings: SessionSettings): ClientConfig => ({
+      application_name: 'resource-registry-engine',
+      keepAlive: true,
+      ...others,
+      ...target,
+      ...(port && { port: Number(port) }),
+      ssl: tls,
+      options: [asOptions(settings), options].filter(Boolean).join(' '),
+    }),
+  }
+}
+
+/** Opens a connection that is not in a pool. */
+export const openClient = async (config: ClientConfig): Promise<Client> => {
   const client = new Client(config)
   client.on('error', () => {})
   try {
     await client.connect()
-    return await work(client)
-  } finally {
-    await client.end()
+    return client
+  } catch (error) {
+    client.end().catch(() => {})
+    throw error
   }
 }
 
@@ -54,20 +123,37 @@ const refuseOthers = (version: string): void => {
 }
 
 /** Tries a transaction; returns whether the connection is one session of the server. */
-const probe = (config: ClientConfig): Promise<boolean> =>
-  connected(config, async (client) => {
+const probe = async (config: ClientConfig): Promise<boolean> => {
+  const client = await openClient(config)
+  try {
     await client.query('begin')
     const { version, pid } = (await client.query('select version(), pg_backend_pid() as pid')).rows[0]
     await client.query('commit')
     refuseOthers(version)
     return pid === processOf(client)
-  }).catch((error: Error) => {
-    if (!/statement pooling/.test(error.message)) throw error
+  } catch (error) {
+    if (!/statement pooling/.test((error as Error).message)) throw error
     throw new Error('the pooler is in statement mode. Use pool_mode = transaction or session.')
-  })
+  } finally {
+    await client.end()
+  }
+}
+
+/** A pooler refuses session settings with a protocol violation. */
+const refusesSettings = (error: unknown): boolean =>
+  codeOf(error) === '08P01' && /startup parameter/.test((error as Error).message)
+
+const noOptions = () => new Error('the pooler does not support "options" in the URL. Use ALTER ROLE … SET instead.')
+
+/** The server refused this connection because it was encrypted, or because it was not. */
+const refusesTls = (error: unknown): boolean =>
+  codeOf(error) === '28000' || /SSL connection/.test((error as Error).message)
 
 /** The first of the TLS options that the server accepts, and whether it is reached directly. */
-const choose = async (address: Address, waitMs: number): Promise<{ tls: Tls; isDirect: boolean }> => {
+const choose = async (
+  address: ReturnType<typeof parseAddress>,
+  waitMs: number,
+): Promise<{ tls: Tls; isDirect: boolean }> => {
   const limits = { connectionTimeoutMillis: waitMs, query_timeout: waitMs }
   let refusal: unknown
   for (const tls of address.tls) {
@@ -93,7 +179,7 @@ export const reachServer = async (
   url: string,
   { pool: { waitMs, preparedStatements = 'auto' }, warn }: ServerOptions,
 ): Promise<Server> => {
-  const address = addressOf(url)
+  const address = parseAddress(url)
   const { tls, isDirect } = await choose(address, waitMs)
   if (isDirect) {
     const config = (settings: SessionSettings) => address.config(tls, settings)
@@ -106,4 +192,89 @@ export const reachServer = async (
     )
   }
   return { config: () => address.config(tls, {}), isDirect, keepsStatements: preparedStatements === 'on' }
+}
+
+/** The first pause between attempts, in milliseconds; each is twice as long as the previous one, up to the longest. */
+const [firstPause, maxPause] = [100, 2_000]
+
+/** A server may take this long to answer, in milliseconds, even if the start is to wait for less. */
+const minWaitMs = 2_000
+
+/** How long the server may be silent during a start that does not wait, in milliseconds. */
+const silenceMs = 30_000
+
+/** How often the wait is reported, in milliseconds. */
+const reportMs = 10_000
+
+/** Errors of a host that is down or starting, or whose name cannot be resolved yet. */
+const absent =
+  /^(?:ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ENOENT)$/
+
+/** Whether a later attempt may succeed. A wrong password or an unknown database is a configuration error. */
+const mayPass = (error: Error & { code?: string }): boolean => {
+  const { code = '', message } = error
+  // The server is starting or stopping, has ended the session, or has too many clients.
+  if (error instanceof DatabaseError) return /^(?:57P0[1-35]|53300)$/.test(code)
+  return absent.test(code) || /^(?:timeout expired|Query read timeout|Connection terminated)/.test(message)
+}
+
+/** Whether the server answers; an error of the server is an answer. */
+const answers = (server: Server, waitMs: number): Promise<boolean> =>
+  openClient({ ...server.config({}), connectionTimeoutMillis: waitMs }).then(
+    (client) => {
+      client.end().catch(() => {})
+      return true
+    },
+    (error) => error instanceof DatabaseError,
+  )
+
+/**
+ * Runs work that may take long, such as building an index; rejects once the server has not answered for `waitMs`, because a statement
+ * on a network that loses every packet never ends.
+ */
+const whileAnswering = async <T>(server: Server, waitMs: number, work: Promise<T>): Promise<T> => {
+  const ended = new AbortController()
+  const watch = async (): Promise<never> => {
+    for (let answered = performance.now(); ; ) {
+      await setTimeout(waitMs / 4, undefined, { signal: ended.signal })
+      const asked = performance.now()
+      if (await answers(server, waitMs / 4)) answered = asked
+      else if (performance.now() - answered > (waitMs * 3) / 4) {
+        throw new Error(`the server has stopped answering during the start; waited ${waitMs} ms (DATABASE_WAIT_MS)`)
+      }
+    }
+  }
+  return Promise.race([work, watch()]).finally(() => ended.abort())
+}
+
+/**
+ * Connects and sets up; repeats both while the server does not accept connections, or ends them. Rejects with the reason if that has
+ * not succeeded within `startWaitMs`.
+ */
+export const retryUntilReachable = async <T>(
+  url: string,
+  options: StorageOptions,
+  work: (server: Server) => Promise<T>,
+): Promise<T> => {
+  const { startWaitMs = 0, warn } = options
+  const until = performance.now() + startWaitMs
+  let reportAt = 0
+  for (let pause = firstPause; ; pause = Math.min(2 * pause, maxPause)) {
+    try {
+      const left = Math.max(minWaitMs, until - performance.now())
+      const waitMs = startWaitMs === 0 ? options.pool.waitMs : Math.min(left, options.pool.waitMs)
+      const server = await reachServer(url, { ...options, pool: { ...options.pool, waitMs } })
+      return await whileAnswering(server, Math.max(minWaitMs, startWaitMs || silenceMs), work(server))
+    } catch (error) {
+      const left = until - performance.now()
+      if (!mayPass(error as Error) || left <= 0) throw error
+      if (performance.now() >= reportAt) {
+        const seconds = Math.ceil(left / 1000)
+        const reason = messageOf(error as Error)
+        warn(`Waiting up to ${seconds} s (DATABASE_WAIT_MS) for the database ${publicDatabaseUrl(url)}: ${reason}`)
+        reportAt = performance.now() + reportMs
+      }
+      await setTimeout(Math.min(pause, left))
+    }
+  }
 }

@@ -1,5 +1,4 @@
 /** Prepares a PostgreSQL database at start: checks it, migrates it, and loads the demo data into an empty one. */
-import { Client } from 'pg'
 import type { Registry } from '../../descriptor/registry.js'
 import { publicDatabaseUrl } from '../../process/databaseUrl.js'
 import { keysTable } from '../keys.js'
@@ -11,11 +10,12 @@ import { changesOf, type MigrationPlan } from '../migration/migrationPlan.js'
 import type { Migrated, MigrateOptions, StorageOptions } from '../options.js'
 import { quoted } from '../schema.js'
 import { NothingToDo, StorageError } from '../storage.js'
+import { logStatesTable } from './changeLog.js'
 import { codeOf, messageOf } from './errors.js'
 import { migrationDialect } from './migration.js'
 import { executeOn } from './migrationSteps.js'
-import { reachServer, type Server } from './server.js'
-import { operatorClass, type SearchIndex, searchIndexOf, trigramsOf } from './trigrams.js'
+import { openClient, reachServer, type Server } from './server.js'
+import { findOrCreateTrigrams, operatorClass, probeSearchIndex, type SearchIndex } from './trigrams.js'
 
 type Warn = (message: string) => void
 
@@ -31,9 +31,9 @@ const isReadOnly = async (execute: Execute): Promise<boolean> => {
   return found?.is === true
 }
 
-/** Warns of tables that creates need and this role may not insert into. */
+/** Warns of tables that creates and the upkeep of totals need and this role may not insert into. */
 const reportMissingRights = async (execute: Execute, registry: Registry, warn: Warn): Promise<void> => {
-  const created = [...registry.filter(({ create }) => create).map(({ table }) => table), keysTable]
+  const created = [...registry.filter(({ create }) => create).map(({ table }) => table), keysTable, logStatesTable]
   const missing = await execute<{ name: string }>(
     `select name from unnest($1::text[]) as name
       where not has_any_column_privilege(to_regclass(quote_ident(name)), 'insert')`,
@@ -41,7 +41,9 @@ const reportMissingRights = async (execute: Execute, registry: Registry, warn: W
   )
   if (missing.length === 0) return
   const names = missing.map(({ name }) => `"${name}"`).join(', ')
-  warn(`This role may not insert into ${names}, so creates fail. Grant it INSERT; see "Roles" in docs/postgres.md.`)
+  warn(
+    `This role may not insert into ${names}, so creates or the upkeep of totals fail. Grant it INSERT; see "Roles" in docs/postgres.md.`,
+  )
 }
 
 /** Without a vacuum, changed rows are not in the visibility map, and index-only counts would read every row. */
@@ -59,13 +61,8 @@ interface MigratedDatabase {
   readonly plan: MigrationPlan
 }
 
-const connectorTo = (server: Server, waitMs: number) => async (): Promise<Client> => {
-  const config = server.config({ statement_timeout: '0', lock_timeout: '0' })
-  const client = new Client({ ...config, connectionTimeoutMillis: waitMs })
-  client.on('error', () => {})
-  await client.connect()
-  return client
-}
+const connectorTo = (server: Server, waitMs: number) => () =>
+  openClient({ ...server.config({ statement_timeout: '0', lock_timeout: '0' }), connectionTimeoutMillis: waitMs })
 
 /** Migrates on separate connections without timeouts, and runs `work` before they are closed. */
 const withMigrated = async <T>(
@@ -80,7 +77,7 @@ const withMigrated = async <T>(
   try {
     const execute = executeOn(client)
     await refuseEncoding(execute)
-    const trigrams = await trigramsOf(execute, warn)
+    const trigrams = await findOrCreateTrigrams(execute, warn)
     const dialect = migrationDialect(client, connect, trigrams, warn)
     const plan = await migrate(dialect, registry, options)
     const changed = plan.steps.filter(({ rows = 0 }) => rows > 0)
@@ -105,7 +102,7 @@ export const setUp = (server: Server, registry: Registry, options: StorageOption
       await reportCountDifferences(dialect, registry, options.warn)
       const created = plan.steps.some(({ table }) => table === keysTable)
       options.opened?.({ created, demo: isLoaded, changes: created ? [] : changesOf(plan) })
-      return searchIndexOf(execute, trigrams)
+      return probeSearchIndex(execute, trigrams)
     },
   )
 

@@ -1,6 +1,6 @@
 /** Decides which statement gets a connection, so that slow searches or a locked table leave room for the other requests. */
 import { LRUCache } from 'lru-cache'
-import { type FairQueue, fairQueue } from '../fairQueue.js'
+import { fairQueue } from '../fairQueue.js'
 
 /** A read that takes longer than this, in milliseconds, is slow. */
 const quickMs = 100
@@ -16,9 +16,9 @@ const oneFewer = (count: number): number => (count > 2 ? count - 1 : count)
  * Slow reads take half of the slots, so that writes and quick reads never wait for them alone. A locked table, or a standby that does
  * not confirm commits, stops any statement, so one table leaves a third of the slots to the others, and writes leave some to reads.
  */
-export const slotsOf = (size: number): FairQueue<Class> => {
+export const slotsOf = (size: number) => {
   const [half, most] = [Math.ceil(size / 2), Math.ceil((size * 2) / 3)]
-  return fairQueue(
+  return fairQueue<Class>(
     { all: size, ofGroup: most },
     {
       quick: { all: oneFewer(size), ofGroup: most },

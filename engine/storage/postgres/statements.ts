@@ -1,17 +1,18 @@
 /** The reads of a resource on PostgreSQL: each is one statement; those of pages and rows return the table's version too. */
 import type { Knex } from 'knex'
 import { kindOf, servedValue } from '../../descriptor/kinds.js'
-import type { Condition } from '../../descriptor/listQuery.js'
-import { operators } from '../../descriptor/operators.js'
-import type { Resource } from '../../descriptor/registry.js'
+import { type Condition, isById, type Order, orderName, type Position, wholeTable } from '../../descriptor/listQuery.js'
+import { operatorOf } from '../../descriptor/operators.js'
+import type { Field, Resource } from '../../descriptor/registry.js'
 import { excerptLength, maxValueBytes, maxValues } from '../dialect.js'
+import { partsAfter } from '../order.js'
 import { largePageBytes, pageHead, partBytes } from '../parts.js'
 import type { Plan } from '../plan.js'
 import { fieldOf, quoted } from '../schema.js'
 import { pageStart, stateOf, totalOf } from './changes.js'
 import { maxKeyBytes } from './functions.js'
-import { bounded, knex, named, type Prepared, prepared, type Query } from './prepared.js'
-import { columnOf, filterIndexCondition, parameterType, rowJson, searchedColumn } from './schema.js'
+import { knex, named, type Prepared, prepared, type Query } from './prepared.js'
+import { columnOf, filterIndexCondition, parameterType, rowJson, searchedColumn, sortKey } from './schema.js'
 import { contains, isExactSearch, isLongSearch } from './search.js'
 import type { Timed } from './slots.js'
 
@@ -19,17 +20,17 @@ type Parts = Readonly<Record<string, Query>>
 
 /** Whether a filter's value is left out of the filter's index. */
 const isLongText = ({ value }: Condition): boolean =>
-  typeof value === 'string' && Buffer.byteLength(value) > maxKeyBytes
+  [value].flat().some((text) => typeof text === 'string' && Buffer.byteLength(text) > maxKeyBytes)
 
 /** Whether the rows of a page are too large to be sent at once. */
 const isLarge = knex.raw(`coalesce(sum(size), 0) > ${largePageBytes} as is_large`)
 
-/** The body of a page; of a large one only the ids of its rows, and the JSON that follows them. */
-const pageColumns = (rows: Query) =>
+/** The body of a page; of a large one only the ids of its rows, and the JSON that follows them. Then where the next one begins. */
+const pageColumns = (rows: Query, found: OrderSql) =>
   knex.raw(
     `case when not is_large then concat('${pageHead}', ?, json) end,
-    case when is_large then (select string_agg(id::text, ',' order by id) from _sizes) end,
-    case when is_large then json end`,
+    case when is_large then (select string_agg(id::text, ',' order by ${found.by}) from _sizes) end,
+    case when is_large then json end, (select id from _last), (select value from _last)`,
     [rows],
   )
 
@@ -58,12 +59,68 @@ export const conditionValues = ({ where }: Plan) =>
 const addConditions = (query: Knex.QueryBuilder, resource: Resource, { where }: Plan): Knex.QueryBuilder => {
   for (const [n, condition] of where.entries()) {
     const field = fieldOf(resource, condition.field)
-    const value = named(conditionName(n), parameterType(field))
-    query.whereRaw(operators[condition.operator].sql, [field.name, value] as never)
+    const { sql, option, takes } = operatorOf(condition.operator)
+    const type = parameterType(field)
+    const column = option === 'range' ? sortKey(field) : quoted(field.name)
+    const text = sql(condition.value)
+      .replace('in (?)', '= any(?)')
+      .replace('??', () => column)
+    const value = named(conditionName(n), takes === 'list' ? `${type ?? 'text'}[]` : type)
+    query.whereRaw(text, (takes === 'boolean' ? [] : [value]) as never)
     const isInIndex = filterIndexCondition(field)
-    if (isInIndex && !isLongText(condition)) query.whereRaw(isInIndex)
+    if (isInIndex && option === 'filter' && takes !== 'boolean' && !isLongText(condition)) query.whereRaw(isInIndex)
   }
   return query
+}
+
+/** How rows are ordered: by their key in the table or, once they are found, by the columns `k` and `id`. */
+interface OrderSql {
+  readonly key: string
+  readonly by: string
+  /** The other way round. */
+  readonly reversed: string
+}
+
+const orderSql = ({ field, descending }: Order, key: string): OrderSql => {
+  const by = (isDescending: boolean) => {
+    const [direction, nulls] = isDescending ? ['desc', 'last'] : ['asc', 'first']
+    return field === 'id' ? `id ${direction}` : `${key} ${direction} nulls ${nulls}, id ${direction}`
+  }
+  return { key, by: by(descending), reversed: by(!descending) }
+}
+
+const tableOrder = (resource: Resource, order: Order): OrderSql =>
+  orderSql(order, sortKey(fieldOf(resource, order.field)))
+const foundOrder = (order: Order): OrderSql => orderSql(order, 'k')
+
+/** The key of a row in the form that its kind reads. */
+const keyText = ({ kind }: Field): Knex.Raw => {
+  const { read, json } = columnOf(kind)
+  return knex.raw(`${json && !read ? json('k') : 'k'} as value`)
+}
+
+/** The rows of a source after a position, or after `skip` rows; in order and with their keys, as many as `limit` and one more. */
+const inOrder = (
+  source: Knex.QueryBuilder,
+  { key, by }: OrderSql,
+  order: Order,
+  type: string | undefined,
+  after: Position | undefined,
+  skip: Query = named('skipRows'),
+): Query => {
+  const rows = source
+    .clone()
+    .clear('select')
+    .select('id', knex.raw(`${key} as k`))
+  const limit = named('limit', 'bigint')
+  if (!after) return knex.raw(`? order by ${by} limit ? + 1 offset ?`, [rows, limit, skip])
+  const parts = partsAfter(key, 'id', order, after).map((part) => {
+    const bindings = { '@value': named('afterValue', type ?? 'text'), '@id': named('afterId', 'bigint') }
+    const names = [...part.matchAll(/@(?:value|id)/g)].map(([name]) => bindings[name as keyof typeof bindings])
+    const condition = rows.clone().whereRaw(part.replaceAll(/@(?:value|id)/g, '?'), names as never)
+    return knex.raw(`(? order by ${by} limit ? + 1)`, [condition, limit])
+  })
+  return knex.raw(parts.map(() => '?').join(' union all '), parts as never)
 }
 
 /** Adds the conditions and the search of a plan. */
@@ -77,12 +134,18 @@ const addMatching = (query: Knex.QueryBuilder, resource: Resource, plan: Plan): 
 }
 
 /** What the SQL of a plan depends on: everything except the bound values. */
-const statementKey = ({ strategy, search, where }: Plan): string =>
+const statementKey = ({ strategy, search, where, order }: Plan, after?: Position): string =>
   JSON.stringify([
     strategy,
     isExactSearch(search),
     isLongSearch(search),
-    where.map((condition) => [condition.field, condition.operator, isLongText(condition)]),
+    where.map((condition) => [
+      condition.field,
+      operatorOf(condition.operator).sql(condition.value),
+      isLongText(condition),
+    ]),
+    orderName(order),
+    after && (after.value === null ? 'null' : 'value'),
   ])
 
 /** What the time of a plan's statement depends on. */
@@ -91,21 +154,24 @@ export const timedOf = ({ strategy, search, where }: Plan): Timed => ({
   isScan: strategy === 'scan',
 })
 
-/** The first of some rows, each with a line feed, and the id of the last; null if these are all. */
+/** The first of some rows, each with a line feed, and the id of the last; null if these are all. In the order of their ids. */
 const partStatement = (resource: Resource): Prepared => {
+  const given = `unnest(string_to_array(?, ',')::bigint[]) with ordinality as _given (id, registry_n)`
+  const row = `(select ${rowJson(resource)} from ${quoted(resource.table)} where id = _part.id)`
   const parts: Parts = {
-    _rows: givenRows(resource).select('id', size),
-    _sized: knex('_rows').select('id', knex.raw('sum(size) over (order by id) - size as before')),
-    _part: knex('_sized').select('id').whereRaw(`before < ${partBytes}`),
+    _rows: knex
+      .select('id', 'registry_n', size)
+      .from(knex.raw(`${given} join ?? using (id)`, [named('ids'), resource.table] as never)),
+    _sized: knex('_rows').select('id', 'registry_n', knex.raw('sum(size) over (order by registry_n) - size as before')),
+    _part: knex('_sized').select('id', 'registry_n').whereRaw(`before < ${partBytes}`),
   }
-  const query = knex.select(
-    knex(resource.table)
-      .whereRaw('id = any(array(select id from _part))')
-      .select(knex.raw(`string_agg(${rowJson(resource)} || chr(10), '' order by id)`))
-      .as('rows'),
-    knex.raw(`case when (select count(*) from _part) < (select count(*) from _rows)
-      then (select max(id) from _part) end`),
-  )
+  const query = knex
+    .select(
+      knex.raw(`string_agg(${row} || chr(10), '' order by registry_n)`),
+      knex.raw(`case when count(*) < (select count(*) from _rows)
+        then (select id from _part order by registry_n desc limit 1) end`),
+    )
+    .from('_part')
   for (const [name, part] of Object.entries(parts)) query.withMaterialized(name, part)
   return prepared(query)
 }
@@ -150,15 +216,18 @@ const excerptsStatement = (resource: Resource, fields: readonly string[]): Prepa
   return prepared(givenRows(resource).select('id', ...(columns as never[])))
 }
 
+/** More matches of a filter than this are not sorted: the server finds the page along the index of the order. */
+const maxSorted = 5_000
+
 /** The statements of one resource; those that depend on a request are built on first use. */
 export const statementsOf = (resource: Resource) => {
   const { table } = resource
-  const ids = knex(table).select('id')
+  const all = knex(table)
   /** An array, so that rows are looked up by id whatever the server estimates. */
-  const found = knex(table).whereRaw('id = any(array(select id from _found))').orderBy('id')
+  const found = knex(table).whereRaw('id = any(array(select id from _found))')
   /** The JSON of rows, joined by commas. */
-  const jsonOf = (rows: Knex.QueryBuilder) =>
-    knex.select(knex.raw(`string_agg(${rowJson(resource)}, ',' order by id)`)).from(rows.clone().as('_rows'))
+  const jsonOf = (rows: Knex.QueryBuilder, by: string) =>
+    knex.select(knex.raw(`string_agg(${rowJson(resource)}, ',' order by ${by})`)).from(rows.clone().as('_rows'))
 
   /** Selects the version of the table and whether its log has become long. Its parts are common table expressions; no table has such names. */
   const withParts = (parts: Parts = {}): Knex.QueryBuilder => {
@@ -167,17 +236,74 @@ export const statementsOf = (resource: Resource) => {
       query.withMaterialized(name, part)
     return query
   }
-  /** Adds the page of the rows whose ids are in the part `_found`. */
-  const pageOf = (parts: Parts, total: Query): Prepared => {
-    const sizes = found.clone().select('id', size)
-    const query = withParts({ ...parts, _sizes: sizes, _large: knex('_sizes').select(isLarge), _tail: tailOf(total) })
-    return prepared(query.select(pageColumns(jsonOf(found))).fromRaw('_state, _large, _tail'))
+  /** Adds the page of the first rows of the part `_next`, which has one more if there is another page. */
+  const pageOf = (order: Order, parts: Parts, total: Query): Prepared => {
+    const [inTable, inParts] = [tableOrder(resource, order), foundOrder(order)]
+    const limit = named('limit', 'bigint')
+    const last = knex('_found')
+      .select('id', keyText(fieldOf(resource, order.field)))
+      .whereRaw('(select count(*) from _next) > ?', [limit] as never)
+    const query = withParts({
+      ...parts,
+      _found: knex.raw(`select id, k from _next order by ${inParts.by} limit ?`, [limit]),
+      _last: knex.raw(`? order by ${inParts.reversed} limit 1`, [last]),
+      _sizes: found.clone().select('id', knex.raw(`${inTable.key} as k`), size),
+      _large: knex('_sizes').select(isLarge),
+      _tail: tailOf(total),
+    })
+    return prepared(query.select(pageColumns(jsonOf(found, inTable.by), inParts)).fromRaw('_state, _large, _tail'))
   }
-  const matchingPage = (plan: Plan): Prepared => {
-    const matches = addMatching(ids.clone(), resource, plan)
-    if (plan.strategy === 'filter') return pageOf({ _found: bounded(matches) }, matches.clone().clear('select').count())
+  /** Matches that may be few or many, whatever the server estimates: the few are sorted. */
+  const fewOrMany = (plan: Plan, matches: Knex.QueryBuilder, next: Next): Prepared => {
+    const { order } = plan
+    const isFew = `(select count(*) from _few) <= ${maxSorted}`
+    const few = next(knex('_few').whereRaw(isFew), foundOrder(order))
+    const many = next(matches.clone().whereRaw(`not (${isFew})`), tableOrder(resource, order))
+    const columns = ['id', knex.raw(`${tableOrder(resource, order).key} as k`)] as never[]
+    const total = knex.raw(`case when ${isFew} then (select count(*) from _few) else (?) end`, [
+      matches.clone().count(),
+    ])
+    return pageOf(
+      order,
+      {
+        _few: knex.raw(`? limit ${maxSorted + 1}`, [matches.clone().select(columns)]),
+        _next: knex.raw('(?) union all (?)', [few, many]),
+      },
+      total,
+    )
+  }
+  type Next = (source: Knex.QueryBuilder, order: OrderSql) => Query
+  const matchingPage = (plan: Plan, after: Position | undefined): Prepared => {
+    const { strategy, where, order } = plan
+    const type = parameterType(fieldOf(resource, order.field))
+    const next: Next = (source, by) => inOrder(source, by, order, type, after)
+    const inTable = tableOrder(resource, order)
+    if (strategy === 'all') return pageOf(order, { _next: next(all, inTable) }, totalOf(resource))
+    const matches = addMatching(all.clone(), resource, plan)
+    const isIndexed = isById(order) && where.every(({ operator }) => operatorOf(operator).isPoint)
+    if (strategy === 'filter' && !isIndexed) return fewOrMany(plan, matches, next)
+    if (strategy === 'filter') return pageOf(order, { _next: next(matches, inTable) }, matches.clone().count())
     // The count needs all matches, so the page is taken from them.
-    return pageOf({ _matches: matches, _found: bounded(knex('_matches').select('id')) }, knex('_matches').count())
+    const keyed = matches.clone().select('id', knex.raw(`${inTable.key} as k`))
+    return pageOf(
+      order,
+      { _matches: keyed, _next: next(knex('_matches'), foundOrder(order)) },
+      knex('_matches').count(),
+    )
+  }
+  const idsStatement = (plan: Plan, after: Position | undefined): Prepared => {
+    const { order } = plan
+    const field = fieldOf(resource, order.field)
+    const matches = addMatching(all.clone(), resource, plan)
+    const rows = inOrder(matches, tableOrder(resource, order), order, parameterType(field), after, knex.raw('0'))
+    const limit = named('limit', 'bigint')
+    return prepared(
+      knex.raw(`select id, ? from (?) as _rows order by ${foundOrder(order).by} limit ?`, [
+        keyText(field),
+        rows,
+        limit,
+      ]),
+    )
   }
 
   const built = new Map<string, Prepared>()
@@ -186,30 +312,31 @@ export const statementsOf = (resource: Resource) => {
     built.set(key, statement)
     return statement
   }
-  const total = totalOf(resource)
-  const fromStart = ids.clone().whereRaw('id >= (select first from _start)')
+  const byId: Order = wholeTable.order
+  const inTable = tableOrder(resource, byId)
+  const fromStart = knex(table).whereRaw('id >= (select first from _start)')
+  const skip = knex.raw('(select skip from _start)')
 
   return {
     version: prepared(withParts().from('_state')),
     get: prepared(
       withParts()
-        .select(jsonOf(knex(table).where('id', named('id', 'bigint'))).as('body'))
+        .select(jsonOf(knex(table).where('id', named('id', 'bigint')), 'id').as('body'))
         .from('_state'),
     ),
-    /** The first page of all rows, and any other. */
-    first: pageOf({ _found: bounded(ids) }, total),
-    further: pageOf(
-      { _start: pageStart(resource), _found: bounded(fromStart, knex.raw('(select skip from _start)')) },
-      total,
+    /** The page of all rows at an offset, in order of `id`. */
+    atOffset: pageOf(
+      byId,
+      { _start: pageStart(resource), _next: inOrder(fromStart, inTable, byId, undefined, undefined, skip) },
+      totalOf(resource),
     ),
     part: partStatement(resource),
-    /** The page of a plan that searches or filters. */
-    matching: (plan: Plan) => once(`page ${statementKey(plan)}`, () => matchingPage(plan)),
-    /** The next matching ids after an id. */
-    ids: (plan: Plan) =>
-      once(`ids ${statementKey(plan)}`, () =>
-        prepared(bounded(addMatching(ids.clone().where('id', '>', named('after', 'bigint')), resource, plan))),
-      ),
+    /** The page of any other plan, after a position or some rows. */
+    matching: (plan: Plan, after: Position | undefined) =>
+      once(`page ${statementKey(plan, after)}`, () => matchingPage(plan, after)),
+    /** The next matching ids after a position. */
+    ids: (plan: Plan, after: Position | undefined) =>
+      once(`ids ${statementKey(plan, after)}`, () => idsStatement(plan, after)),
     valueCounts: (plan: Plan, fields: readonly string[], isSample: boolean) =>
       once(`values ${statementKey(plan)} ${isSample} ${fields}`, () =>
         valueCountsStatement(resource, plan, fields, isSample),

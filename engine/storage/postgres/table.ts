@@ -1,10 +1,12 @@
 /** The rows of one resource on PostgreSQL: every query is one prepared statement and one round trip. */
+import { isById, type Position } from '../../descriptor/listQuery.js'
 import type { Registry, Resource, Value } from '../../descriptor/registry.js'
 import type { TableDialect } from '../dialect.js'
 import type { PoolOptions } from '../options.js'
 import { maxIds } from '../parts.js'
 import { maxInteger, type Plan } from '../plan.js'
 import { fieldOf, readValue } from '../schema.js'
+import { withTimeout } from './attempts.js'
 import { compactor } from './changes.js'
 import type { Connections } from './connections.js'
 import type { Prepared } from './prepared.js'
@@ -13,7 +15,6 @@ import { columnOf, rowJson } from './schema.js'
 import { indexedFrom, searchValues } from './search.js'
 import { conditionValues, statementsOf, timedOf } from './statements.js'
 import type { SearchIndex } from './trigrams.js'
-import { withTimeout } from './withTimeout.js'
 import { tableWriter } from './writes.js'
 
 /**
@@ -53,9 +54,9 @@ export const postgresTable = (
 
   /** The result of a statement that returns the version, whether the change log has become long, and more. */
   const parse = ([row]: readonly Row[]) => {
-    const [version, isLong, body = null, ids = null, tail = null] = row as Row
+    const [version, isLong, body = null, ids = null, tail = null, lastId = null, lastKey = null] = row as Row
     if (isLong === 't') log.compact()
-    return { version: String(version), body, ids, tail }
+    return { version: String(version), body, ids, tail, lastId, lastKey }
   }
   const read = async (
     statement: Prepared,
@@ -66,28 +67,37 @@ export const postgresTable = (
     ...conditionValues(plan),
     ...(plan.search && searchValues(searchIndex, plan.search)),
   })
-  const statementFor = (plan: Plan, skip: bigint): Prepared => {
-    if (plan.strategy !== 'all') return statements.matching(plan)
-    return skip === 0n ? statements.first : statements.further
+  const positionFrom = ({ order: { field } }: Plan, id: string | null | undefined, key: string | null | undefined) => {
+    if (id === null || id === undefined) return undefined
+    const value = field === 'id' ? null : readValue(columnOf(fieldOf(resource, field).kind), key ?? null)
+    return { id: BigInt(id), value }
   }
+  const afterValues = (after: Position | undefined) => after && { afterId: after.id, afterValue: after.value }
 
   return {
     shape: rowJson(resource),
     version: shared(waitMs, async () => parse(await connections.check(statements.version)).version),
     isIndexed: (text) => indexedFrom(searchIndex, text) !== -1,
-    async page(plan, { limit, offset }, caller) {
+    async page(plan, { limit, offset, after }, caller) {
       const skipRows = offset > maxInteger ? maxInteger : offset
-      const values = { ...valuesOf(plan), limit, offset, skipRows }
-      const bounds = plan.strategy === 'all' ? { limitMs: waitMs } : { timed: timedOf(plan) }
-      const { version, body, ids, tail } = await read(statementFor(plan, skipRows), values, { caller, ...bounds })
-      if (ids === null) return { version, body: Buffer.from(String(body)) }
-      return { ids: idsFrom(ids), tail: String(tail) }
+      const values = { ...valuesOf(plan), ...afterValues(after), limit, offset, skipRows }
+      const isAll = plan.strategy === 'all' && isById(plan.order)
+      const statement = isAll && !after && skipRows > 0n ? statements.atOffset : statements.matching(plan, after)
+      const bounds = isAll ? { limitMs: waitMs } : { timed: timedOf(plan) }
+      const { version, body, ids, tail, lastId, lastKey } = await read(statement, values, { caller, ...bounds })
+      const next = positionFrom(plan, lastId, lastKey)
+      if (ids === null) return { version, body: Buffer.from(String(body)), next }
+      return { ids: idsFrom(ids), tail: String(tail), next }
     },
     async ids(plan, after, caller) {
-      const values = { ...valuesOf(plan), after, limit: maxIds, skipRows: 0 }
-      const rows = await connections.read(statements.ids(plan), values, { table, caller, timed: timedOf(plan) })
+      const values = { ...valuesOf(plan), ...afterValues(after), limit: maxIds }
+      const purpose = { table, caller, timed: timedOf(plan) }
+      const rows = await connections.read(statements.ids(plan, after), values, purpose)
       const ids = BigInt64Array.from(rows, ([id]) => BigInt(String(id)))
-      return { ids, last: ids.length === maxIds ? ids.at(-1) : undefined }
+      return {
+        ids,
+        last: rows.length === maxIds ? positionFrom(plan, ...(rows.at(-1) as [string, string | null])) : undefined,
+      }
     },
     async part(ids, caller) {
       const [row] = await connections.read(statements.part, { ids: ids.join() }, { table, caller })

@@ -21,7 +21,10 @@ export const operatorClass = async (execute: Execute): Promise<string | undefine
 const scans = 'Searches scan whole tables because pg_trgm is not available'
 
 /** The operator class of the trigram index, if the extension is installed or can be. */
-export const trigramsOf = async (execute: Execute, warn: (message: string) => void): Promise<string | undefined> => {
+export const findOrCreateTrigrams = async (
+  execute: Execute,
+  warn: (message: string) => void,
+): Promise<string | undefined> => {
   const installed = await operatorClass(execute)
   if (installed) return installed
   const [extension] = await execute<{ schema: string }>(
@@ -41,7 +44,7 @@ export const trigramsOf = async (execute: Execute, warn: (message: string) => vo
   return operatorClass(execute)
 }
 
-export const searchIndexOf = async (execute: Execute, trigrams: string | undefined): Promise<SearchIndex> => {
+export const probeSearchIndex = async (execute: Execute, trigrams: string | undefined): Promise<SearchIndex> => {
   if (!trigrams) return { isThere: false, isAscii: true }
   const schema = trigrams.slice(0, trigrams.lastIndexOf('.'))
   // A role that may not use the schema searches only ASCII letters by the index.

@@ -4,14 +4,23 @@
  */
 import { setTimeout } from 'node:timers/promises'
 import type { Knex } from 'knex'
-import { LRUCache } from 'lru-cache'
 import { DatabaseError } from 'pg'
 import type { Registry, Resource } from '../../descriptor/registry.js'
-import { conflictsQuery, parseConflicts, parseReferencing, referencingQuery } from '../conflicts.js'
+import { conflictsQuery, parseConflicts, referencingQuery } from '../conflicts.js'
 import { keyQueries, keysTable } from '../keys.js'
-import { fieldOf, quoted } from '../schema.js'
+import { fieldOf } from '../schema.js'
 import { OutcomeUnknown, type Table, Unavailable } from '../storage.js'
-import { type IdempotencyKey, type Outcome, replayed, rowTag, type Write } from '../write.js'
+import {
+  type IdempotencyKey,
+  isPrevented,
+  type Outcome,
+  parseReferencing,
+  rememberUpdates,
+  replayed,
+  rowTag,
+  type Write,
+} from '../write.js'
+import { askForUpkeep } from './changeLog.js'
 import type { Connections } from './connections.js'
 import { Dropped } from './errors.js'
 import { clock } from './functions.js'
@@ -38,10 +47,7 @@ export const writeStatements = (registry: Registry, resource: Resource) => {
     .select('conflicts', '_made.id', '_made.body')
     .from('_found')
     .leftJoin('_made', knex.raw('true'))
-  const key = knex
-    .select(named('idempotencyKey', 'text'), named('digest', 'text'), 'id', 'body')
-    // Expired keys are deleted first; this one may be among them.
-    .fromRaw('_made, registry_forget_keys()')
+  const key = knex.select(named('idempotencyKey', 'text'), named('digest', 'text'), 'id', 'body').from('_made')
   return {
     conflicts: prepared(conflicts),
     /** Returns the conflicts, or the id and the JSON of the stored row. */
@@ -80,19 +86,22 @@ export const writeStatements = (registry: Registry, resource: Resource) => {
         change: prepared(row.update({ id: knex.ref('id'), ...values })),
       }
     },
+    allowCascades: prepared(knex.raw(`select set_config('statement_timeout', '${cascadeMs}', true)`)),
     delete: prepared(knex(table).where('id', rowId).delete()),
-    referencing: prepared(referencingQuery(knex, registry, resource)),
+    referencing: prepared(referencingQuery(knex, registry, resource, true)),
     findKey: prepared(keys.find),
     storeKey: prepared(
       keys.store(
         knex.select(...['idempotencyKey', 'digest'].map((name) => named(name, 'text')), rowId, named('body', 'text')),
       ),
     ),
-    forgetKeys: prepared(knex.raw('select registry_forget_keys()')),
     /** Moves the sequence past the last id, for rows that were inserted with explicit ids. */
-    advanceSequence: prepared(knex.raw(`select registry_advance_sequence('${quoted(table)}')`)),
+    advanceSequence: prepared(knex.raw(askForUpkeep(table))),
   }
 }
+
+/** How long a delete may take with its cascades, in milliseconds: 100,000 rows take seconds. */
+const cascadeMs = 600_000
 
 /** How often to retry a row that violates a constraint although it has no conflict. */
 const maxRetries = 2
@@ -102,7 +111,7 @@ const isViolation = (error: unknown): error is DatabaseError =>
   error instanceof DatabaseError && (error.code === '23503' || error.code === '23505')
 
 /** The first pause before a create is repeated, in milliseconds; each pause is twice as long, up to the longest. */
-const [firstPause, longestPause] = [20, 1_000]
+const [firstPause, maxPause] = [20, 1_000]
 
 /** The outcome of a create, from what its statement returned. */
 const creationFrom = ([row]: readonly Row[], key: IdempotencyKey | undefined): Outcome => {
@@ -112,6 +121,8 @@ const creationFrom = ([row]: readonly Row[], key: IdempotencyKey | undefined): O
   return { id: Number(id), body: Buffer.from(String(body)), replayed: false }
 }
 
+const referencingFrom = ([found]: readonly Row[]) => parseReferencing(found?.[0] ?? '')
+
 const keyValues = (key: IdempotencyKey | undefined) => ({ idempotencyKey: key?.key, digest: key?.digest })
 
 /** Makes the part of a table that writes rows; a write with a key is repeated for up to `limitMs` if its outcome is unknown. */
@@ -120,31 +131,29 @@ export const tableWriter = (
   registry: Registry,
   resource: Resource,
   limitMs: number,
-): Pick<Table, 'hasKey' | 'conflicts' | 'write'> => {
+): Pick<Table, 'hasKey' | 'conflicts' | 'referencing' | 'write'> => {
   const statements = writeStatements(registry, resource)
   const { table } = resource
-  /** The statements of an update, by the fields that it changes. */
-  const updates = new LRUCache<string, ReturnType<typeof statements.update>>({ max: 100 })
-  const update = (names: readonly string[], stamps: readonly string[]) => {
-    const key = `${names} ${stamps}`
-    const known = updates.get(key) ?? statements.update(names, stamps)
-    updates.set(key, known)
-    return known
-  }
+  const update = rememberUpdates(statements.update)
 
   /** Makes a change in its transaction. */
   const change = async (run: Run, write: Exclude<Write, { kind: 'insert' }>): Promise<Outcome> => {
     const { id, ifMatch, idempotencyKey: key } = write
+    const [locked] = await run(statements.lock, { id })
+    // After the lock, which waits for another request with the same key.
     const [stored] = key ? await run(statements.findKey, keyValues(key)) : []
     if (key && stored) {
       const [digest, storedId, body] = stored
       return replayed({ digest: String(digest), id: Number(storedId), body: Buffer.from(String(body)) }, key)
     }
-    const [locked] = await run(statements.lock, { id })
     if (!locked) return { isMissing: true }
     let body = Buffer.from(String(locked[0]))
     if (ifMatch && !ifMatch.includes(rowTag(body))) return { current: body }
     if (write.kind === 'delete') {
+      // Before the cascades, which would be made and undone.
+      const found = referencingFrom(await run(statements.referencing, { id }))
+      if (isPrevented(found)) return { referencing: found }
+      await run(statements.allowCascades)
       await run(statements.delete, { id })
       body = Buffer.alloc(0)
     } else {
@@ -158,10 +167,7 @@ export const tableWriter = (
         body = Buffer.from(String(now?.[0]))
       }
     }
-    if (key) {
-      await run(statements.forgetKeys)
-      await run(statements.storeKey, { ...keyValues(key), id, body: body.toString() })
-    }
+    if (key) await run(statements.storeKey, { ...keyValues(key), id, body: body.toString() })
     return { id, body, replayed: false }
   }
 
@@ -170,14 +176,15 @@ export const tableWriter = (
     const statement: Prepared = key ? statements.createWithKey : statements.create
     for (let left = maxRetries; ; left--) {
       try {
-        if (write.kind !== 'insert') return await connections.transaction((run) => change(run, write), table)
+        if (write.kind !== 'insert') {
+          const timeLimit = write.kind === 'delete' ? cascadeMs : undefined
+          return await connections.transaction((run) => change(run, write), table, timeLimit)
+        }
         return creationFrom(await connections.write(statement, { ...write.values, ...keyValues(key) }, table), key)
       } catch (error) {
         if (!isViolation(error)) throw error
-        if (write.kind === 'delete' && error.table !== keysTable) {
-          const [found] = await connections.read(statements.referencing, { id: write.id }, { table })
-          return { referencing: parseReferencing(found?.[0] ?? '') }
-        }
+        // Tables of other programs may reference the row too.
+        if (left === 0 && write.kind === 'delete' && error.table !== keysTable) return { referencing: [] }
         if (left === 0) throw error
         // Another client has just stored the key, or has stored or deleted what the row conflicts with: the next attempt finds it.
         if (error.table === keysTable || write.kind !== 'insert') continue
@@ -191,7 +198,7 @@ export const tableWriter = (
   const makeOnce = async (write: Write): Promise<Outcome> => {
     const until = performance.now() + limitMs
     let unknown: unknown
-    for (let pause = firstPause; ; pause = Math.min(2 * pause, longestPause)) {
+    for (let pause = firstPause; ; pause = Math.min(2 * pause, maxPause)) {
       try {
         const outcome = await make(write)
         return unknown && 'replayed' in outcome ? { ...outcome, replayed: false } : outcome
@@ -212,6 +219,9 @@ export const tableWriter = (
       const { conflicts } = id === undefined ? statements : update(Object.keys(values), [])
       const [found] = await connections.read(conflicts, { ...values, id }, { table })
       return parseConflicts(found?.[0] ?? '')
+    },
+    async referencing(id) {
+      return referencingFrom(await connections.read(statements.referencing, { id }, { table }))
     },
     write: (write) => (write.idempotencyKey ? makeOnce(write) : make(write)),
   }

@@ -1,7 +1,7 @@
 /** Reads the catalogue of SQLite. */
 import type { Database } from 'better-sqlite3'
 import { type Kind, kindNames } from '../../descriptor/kinds.js'
-import type { CatalogueTable } from '../migration/catalogue.js'
+import { type CatalogueTable, onDeleteFrom } from '../migration/catalogue.js'
 import { countsTable, quoted } from '../schema.js'
 import { columnOf, jsonIndex, jsonValue } from './schema.js'
 
@@ -38,7 +38,7 @@ const ownObjectsSql =
 /** A table that is being rebuilt has no derived objects, but a row without a version. */
 const isOwn = (database: Database, name: string): boolean =>
   database.prepare(ownObjectsSql).get(name) !== undefined ||
-  (sqlOf(database, countsTable) !== undefined &&
+  (storedSql(database, countsTable) !== undefined &&
     database.prepare(`select 1 from ${countsTable} where name = ? and state = ''`).get(name) !== undefined)
 
 /** The tables and views of the file, without those of SQLite and of the engine. */
@@ -50,7 +50,7 @@ export const tableNames = (database: Database): string[] =>
     .pluck()
     .all() as string[]
 
-const uniqueOf = (database: Database, table: string): string[][] => {
+const uniqueIndexes = (database: Database, table: string): string[][] => {
   const indexes = `select name from pragma_index_list(?) where "unique" and not partial and origin <> 'pk'`
   const columns = database.prepare('select name from pragma_index_info(?) order by seqno').pluck()
   const found = (database.prepare(indexes).pluck().all(table) as string[]).map(
@@ -60,23 +60,23 @@ const uniqueOf = (database: Database, table: string): string[][] => {
   return found.filter((names) => names.every((name) => name !== null))
 }
 
-const sqlOf = (database: Database, name: string): string | undefined =>
+const storedSql = (database: Database, name: string): string | undefined =>
   database.prepare('select sql from sqlite_schema where name = ?').pluck().get(name) as string | undefined
 
 /** The SQL that created a table, without names and texts in quotes. */
-export const definitionOf = (database: Database, table: string): string =>
-  String(sqlOf(database, table)).replaceAll(/"[^"]*"|'[^']*'|`[^`]*`|\[[^\]]*\]/g, '')
+export const readDefinition = (database: Database, table: string): string =>
+  String(storedSql(database, table)).replaceAll(/"[^"]*"|'[^']*'|`[^`]*`|\[[^\]]*\]/g, '')
 
 /** A check of the values of one column, in the text of its table. */
 const inCheck = /\bcheck\s*\(\s*"?(\w+)"?\s+in\s*\(([^()]*)\)\s*\)/gi
 
 /** Checks, and unique indexes of some rows or of expressions. SQLite has the text of a check only in that of its table. */
-const otherConstraintsOf = (database: Database, table: string): string[] => {
+const otherConstraints = (database: Database, table: string): string[] => {
   const indexes = `select coalesce(sql, name) from pragma_index_list(?) as list join sqlite_schema using (name)
     where "unique" and list.origin = 'c' and (partial or exists (select 1 from pragma_index_info(list.name) as info where info.name is null))`
   const sql = String(database.prepare('select sql from sqlite_schema where name = ?').pluck().get(table))
   const known = [...sql.matchAll(inCheck)].map(([, column, values]) => `check (${column} in (${values}))`)
-  const count = definitionOf(database, table).match(/\bcheck\s*\(/gi)?.length ?? 0
+  const count = readDefinition(database, table).match(/\bcheck\s*\(/gi)?.length ?? 0
   const checks = [...known, ...(count > known.length ? ['check (…)'] : [])]
   return [...checks, ...(database.prepare(indexes).pluck().all(table) as string[])]
 }
@@ -98,12 +98,16 @@ const unservable = (database: Database, name: string): string | undefined => {
 }
 
 /** A table, or what has its name; undefined if neither exists. */
-export const catalogueOf = (database: Database, name: string): CatalogueTable | undefined => {
+export const readCatalogue = (database: Database, name: string): CatalogueTable | undefined => {
   const columns = database.pragma(`table_xinfo(${quoted(name)})`) as TableInfo[]
   const unservableAs = unservable(database, name)
   if (columns.length === 0 && unservableAs === undefined) return undefined
-  const keys = database.pragma(`foreign_key_list(${quoted(name)})`) as { from: string; table: string }[]
-  const json = sqlOf(database, jsonIndex({ table: name }))
+  const keys = database.pragma(`foreign_key_list(${quoted(name)})`) as {
+    from: string
+    table: string
+    on_delete: string
+  }[]
+  const json = storedSql(database, jsonIndex({ table: name }))
   /** The kind as which the index has the values of the column; that of its type if it has not. */
   const lastKind = (column: string, type: string): Kind | undefined =>
     kindNames.find((kind) => stores(type, kind) && json?.includes(jsonValue({ name: column, kind }))) ?? kindOf(type)
@@ -124,13 +128,18 @@ export const catalogueOf = (database: Database, name: string): CatalogueTable | 
     // Only a column of exactly this type is assigned ids.
     hasId:
       unservableAs === undefined &&
-      !/\bprimary\s+key\s+desc\b/i.test(definitionOf(database, name)) &&
+      !/\bprimary\s+key\s+desc\b/i.test(readDefinition(database, name)) &&
       primaryKey.length === 1 &&
       primaryKey[0]?.name === 'id' &&
       /^integer$/i.test(primaryKey[0].type),
-    unique: uniqueOf(database, name),
+    unique: uniqueIndexes(database, name),
     assignsIds: true,
-    foreignKeys: keys.map(({ from, table }) => ({ name: '', column: from, target: table })),
-    otherConstraints: otherConstraintsOf(database, name),
+    foreignKeys: keys.map(({ from, table, on_delete: action }) => ({
+      name: '',
+      column: from,
+      target: table,
+      onDelete: onDeleteFrom(action),
+    })),
+    otherConstraints: otherConstraints(database, name),
   }
 }

@@ -10,18 +10,22 @@ import { Database } from './driver.js'
 export const inMemory = ':memory:'
 
 /** Identifies the file at a path; undefined if there is none. */
-export const identityOf = (path: string): string | undefined => {
+export const fileIdentity = (path: string): string | undefined => {
   if (path === inMemory) return undefined
   const found = statSync(path, { throwIfNoEntry: false, bigint: true })
   return found && `${found.dev}:${found.ino}`
 }
 
-/** Makes a function that throws if the file at a path has been moved or replaced since. */
-export const fileGuard = (path: string): (() => void) => {
-  const opened = identityOf(path)
-  return () => {
-    if (identityOf(path) !== opened) throw new Error('the database file is no longer at its path')
-  }
+/** The file that the service has opened. */
+export interface OpenedFile {
+  readonly path: string
+  readonly identity: string | undefined
+}
+
+/** Throws if the file has been moved or replaced since it was opened. */
+export const refuseMoved = ({ path, identity }: OpenedFile): void => {
+  if (fileIdentity(path) !== identity)
+    throw new Error('the database file was moved or replaced; put it back, or restart the service')
 }
 
 /** Larger files are not checked at each start: that would take longer than the start itself. */

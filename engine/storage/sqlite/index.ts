@@ -8,43 +8,40 @@ import { countsTable } from '../schema.js'
 import type { Storage } from '../storage.js'
 import { resourceTables } from '../table.js'
 import { withFitCheck } from '../tableFit.js'
-import type { Trace } from '../trace.js'
-import { commitCounter } from './commitCounter.js'
-import { fileGuard, inMemory } from './file.js'
-import { fitOf } from './fit.js'
+import { fileIdentity, inMemory, type OpenedFile, refuseMoved } from './file.js'
+import { sqliteFit } from './fit.js'
 import { type ListSql, listReader } from './lists.js'
 import { readersOf } from './readers.js'
 import type { ReadWorkerData } from './readWorker.js'
-import { reopenOnReplace } from './reopenOnReplace.js'
 import { insertRows, readRows } from './rows.js'
 import { readLockTimeout, setUp, startTimeout } from './setUp.js'
 import { type Statements, statementsOf } from './statements.js'
-import { type DatabaseContext, sqliteTable } from './table.js'
+import { commitCounter, type DatabaseContext, sqliteTable } from './table.js'
 import { type Executor, inPlace, workerThread } from './worker.js'
 import { writeQueue } from './writeQueue.js'
 import { writer } from './writes.js'
 
 /** What runs quick reads, slow reads and writes: worker threads, or this thread where no other can see the database. */
-const executorsOf = (
-  path: string,
+const createExecutors = (
+  file: OpenedFile,
   database: Database,
   sql: ReadonlyMap<string, ListSql>,
   onRestart: (cause: string) => void,
-  trace: Trace | undefined,
 ): [Executor, Executor, Executor] => {
-  if (path === inMemory) {
+  if (file.path === inMemory) {
     const reader = inPlace(listReader(database, sql))
     return [reader, reader, inPlace(writer(database, () => {}))]
   }
-  const thread = (module: string, data: unknown) =>
-    workerThread(new URL(module, import.meta.url), data, onRestart, trace)
-  const reader = () => thread('./readWorker.js', { path, sql, isTraced: trace !== undefined } satisfies ReadWorkerData)
-  return [reader(), reader(), thread('./writeWorker.js', path)]
+  const thread = (module: string, data: unknown) => workerThread(new URL(module, import.meta.url), data, onRestart)
+  const reader = () => thread('./readWorker.js', { file, sql } satisfies ReadWorkerData)
+  return [reader(), reader(), thread('./writeWorker.js', file)]
 }
 
-/** The storage in one file. */
-const openFile = async (registry: Registry, path: string, options: StorageOptions): Promise<Storage> => {
+/** Opens the database, creates what is missing, and loads the demo data into an empty one if requested. */
+export const openSqlite = async (registry: Registry, url: string, options: StorageOptions): Promise<Storage> => {
+  const path = sqlitePath(url) as string
   const database = await setUp(registry, path, options)
+  const file = { path, identity: fileIdentity(path) }
   const commits = commitCounter(database)
   const statements = new Map(registry.map((resource) => [resource.path, statementsOf(registry, resource)]))
   const lists = new Map([...statements].map(([resource, sql]) => [resource, sql.lists]))
@@ -53,18 +50,16 @@ const openFile = async (registry: Registry, path: string, options: StorageOption
     threadRestarts++
     options.warn(`A worker thread died and was replaced: ${cause}.`)
   }
-  const { trace } = options
-  const [quick, slow, writing] = executorsOf(path, database, lists, onRestart, trace)
+  const [quick, slow, writing] = createExecutors(file, database, lists, onRestart)
   const readerOf = readersOf(quick, slow, options.readTimeoutMs)
   const writes = writeQueue(writing, commits.committed)
-  const context: DatabaseContext = { database, readerOf, writes, commits, trace }
+  const context: DatabaseContext = { database, readerOf, writes, commits }
   const cache = new ResponseCache(options.cacheBytes)
   const counted = database.prepare(`select name, rows from ${countsTable}`).raw()
-  const checkFile = fileGuard(path)
   const anyQuery = database.prepare('select count(*) from sqlite_schema')
   const dialectOf = (resource: Resource) => sqliteTable(resource, statements.get(resource.path) as Statements, context)
   const storage: Storage = {
-    table: resourceTables(registry, dialectOf, cache, trace),
+    table: resourceTables(registry, dialectOf, cache, options.trace),
     async counts() {
       const rows = new Map(counted.all() as [string, number][])
       return new Map(registry.map((resource) => [resource, rows.get(resource.table) ?? 0]))
@@ -85,7 +80,7 @@ const openFile = async (registry: Registry, path: string, options: StorageOption
     },
     stats: () => ({ cache: cache.stats(), pools: [], threadRestarts }),
     async ping() {
-      checkFile()
+      refuseMoved(file)
       anyQuery.get()
       return { isReadOnly: database.readonly, changedTables: [] }
     },
@@ -94,14 +89,5 @@ const openFile = async (registry: Registry, path: string, options: StorageOption
       database.close()
     },
   }
-  return withFitCheck(storage, registry, fitOf(database, registry, statements, commits), options.warn)
-}
-
-/** Opens the database, creates what is missing, and loads the demo data into an empty one if requested. */
-export const openSqlite = async (registry: Registry, url: string, options: StorageOptions): Promise<Storage> => {
-  const path = sqlitePath(url) as string
-  // A file that replaces another is served as it is, even if it is empty.
-  return reopenOnReplace(path, (isReopened) =>
-    openFile(registry, path, { ...options, demo: options.demo && !isReopened }),
-  )
+  return withFitCheck(storage, registry, sqliteFit(database, statements, commits), options.warn)
 }

@@ -2,12 +2,12 @@
 import type { Database } from 'better-sqlite3'
 import type { Kind } from '../../descriptor/kinds.js'
 import type { Resource } from '../../descriptor/registry.js'
-import { batchesOf } from '../migration/batches.js'
 import { convert } from '../migration/conversions.js'
 import type { Execute, MigrationDialect } from '../migration/migrationDialect.js'
+import { splitIntoBatches } from '../migration/rows.js'
 import { countsTable, type ObjectName, quoted } from '../schema.js'
 import { StorageError } from '../storage.js'
-import { catalogueOf, tableNames } from './catalogue.js'
+import { readCatalogue, tableNames } from './catalogue.js'
 import { rebuild, rebuildDifferences } from './rebuild.js'
 import { insertRows } from './rows.js'
 import {
@@ -33,9 +33,7 @@ const fill = async (execute: Execute, resource: Resource, rows: number): Promise
   const [table, search] = [quoted(resource.table), searchTable(resource)]
   const add = `insert into ${search} (rowid, text) select id, ${searchedText(resource)} from ${table}`
   return [
-    ...(await batchesOf(execute, table, batch, rows)).map((range) => `${add} where ${range}`),
-    // Two segments of the same size are merged when the writer is idle: see mergeSegments.ts.
-    `insert into ${search} (${search}, rank) values ('usermerge', 2)`,
+    ...(await splitIntoBatches(execute, table, batch, rows)).map((range) => `${add} where ${range}`),
     // One segment is searched several times as fast as the many that a long fill leaves.
     ...(rows > batch ? [`insert into ${search} (${search}) values ('optimize')`] : []),
     ...blocksOf(resource).fill,
@@ -63,6 +61,10 @@ export const migrationDialect = (database: Database): MigrationDialect => {
     if (statement.reader) return statement.all(values) as never
     statement.run(values)
     return []
+  }
+  const countedTables = (): string[] => {
+    if (!readCatalogue(database, countsTable)) return []
+    return database.prepare(`select name from ${countsTable}`).pluck().all() as string[]
   }
   const drop = ({ type, name }: ObjectName): string => `drop ${type} if exists ${name}`
   const transaction = async (work: () => Promise<void>, isRebuilding = false): Promise<void> => {
@@ -96,19 +98,16 @@ export const migrationDialect = (database: Database): MigrationDialect => {
     deferForeignKeys: 'pragma defer_foreign_keys = ON',
     ownTables,
     tableNames: async () => tableNames(database),
-    catalogue: async (table) => catalogueOf(database, table),
+    catalogue: async (table) => readCatalogue(database, table),
     rememberUnused: () => [],
     rebuilds: () => true,
     shapeDifferences: (current, shape) => rebuildDifferences(database, current, shape),
     reshape: (current, shape) => rebuild(database, current, shape),
-    async countedTables() {
-      if (!catalogueOf(database, countsTable)) return []
-      return database.prepare(`select name from ${countsTable}`).pluck().all() as string[]
-    },
+    countedTables: async () => countedTables(),
     claim: (table) => [`insert or replace into ${countsTable} values ('${table}', 0, '')`],
     forget: (table) => [`delete from ${countsTable} where name = '${table}'`],
-    derivedObjects: (resource) => ({
-      indexes: allIndexes(resource),
+    derivedObjects: (resource, registry) => ({
+      indexes: allIndexes(resource, registry),
       bookkeeping: bookkeepingOf(resource),
     }),
     async existingObjects({ table }) {
@@ -119,16 +118,9 @@ export const migrationDialect = (database: Database): MigrationDialect => {
         isCurrent: ({ name, sql }) => normalised(stored.get(name) ?? '') === normalised(sql),
       }
     },
-    async isCounted({ table }) {
-      const isThere = database.prepare('select 1 from sqlite_schema where name = ?').get(countsTable) !== undefined
-      return isThere && database.prepare(`select 1 from ${countsTable} where name = ?`).get(table) !== undefined
-    },
+    isCounted: async ({ table }) => countedTables().includes(table),
     drop: (_, object) => drop(object),
-    indexStep: (_, index) => ({
-      about: `create the index ${index.name}`,
-      sql: [drop(index), index.sql],
-      unique: index.unique,
-    }),
+    indexStep: (_, index) => ({ about: `create the index ${index.name}`, sql: [drop(index), index.sql] }),
     async bookkeepingSteps(resource, rows) {
       const objects = bookkeepingOf(resource)
       const filled = await fill(execute, resource, rows)
@@ -140,7 +132,6 @@ export const migrationDialect = (database: Database): MigrationDialect => {
       blocks: `select first, rows from ${blocksTable(resource)}`,
       isTextWrong: `(select count(*) from ${quoted(resource.table)}) <> (select count(*) from ${searchTable(resource)}_docsize)`,
     }),
-    isUniqueViolation: (error) => codeOf(error) === 'SQLITE_CONSTRAINT_UNIQUE',
     adviceFor: (error) => (/^SQLITE_(?:ERROR|CONSTRAINT)/.test(String(codeOf(error))) ? '' : undefined),
     async insertRows(resource, rows) {
       insertRows(database, resource, rows)

@@ -1,15 +1,15 @@
 /** Reads lists in two executors, one for quick reads and one for slow ones. */
 import { LRUCache } from 'lru-cache'
-import type { ListQuery } from '../../descriptor/listQuery.js'
+import { type ListQuery, selectionKey } from '../../descriptor/listQuery.js'
 import type { TableDialect } from '../dialect.js'
-import { type Plan, selectionKey } from '../plan.js'
+import type { Plan } from '../plan.js'
 import type { Caller } from '../storage.js'
 import type { ListPage, ListTask } from './lists.js'
 import { DeadlineExceeded } from './search.js'
 import type { Executor } from './worker.js'
 
 /** The reads of one resource. */
-export interface Reader extends Pick<TableDialect, 'ids' | 'part' | 'valueCounts'> {
+export interface Reader extends Pick<TableDialect, 'ids' | 'part' | 'referencing' | 'valueCounts'> {
   /** A page of a plan; `tableRows` says how many rows a scan reads. */
   page(plan: Plan, page: ListQuery['page'], tableRows: number, caller?: Caller): Promise<ListPage>
 }
@@ -44,6 +44,8 @@ export const readersOf = (quick: Executor, slow: Executor, timeoutMs: number): (
         group: `${resource} ${group}`,
         isAbandoned: () => caller?.closed === true,
         timeoutMs: limitMs,
+        // A response that has begun is not cut because others are read.
+        isPatient: group === 'download',
       })
     return {
       async page(plan, page, tableRows, caller) {
@@ -65,6 +67,7 @@ export const readersOf = (quick: Executor, slow: Executor, timeoutMs: number): (
       },
       ids: (plan, after, caller) => run(slow, 'download', { read: 'ids', plan, after }, caller),
       part: (ids, caller) => run(quick, 'download', { read: 'part', ids }, caller),
+      referencing: (id) => run(slow, 'referencing', { read: 'referencing', id }),
       valueCounts: (plan, fields, share, caller) =>
         run(slow, 'counts', { read: 'valueCounts', plan, fields, share }, caller, Math.min(timeoutMs, countsMs)),
     }

@@ -1,27 +1,27 @@
 /** Rebuilds a table of SQLite whose shape changes, unless that would lose something that another program has added. */
 import type { Database } from 'better-sqlite3'
-import { type CatalogueTable, type ColumnShape, columnOf, type TableShape } from '../migration/catalogue.js'
+import { type CatalogueTable, type ColumnShape, findColumn, type TableShape } from '../migration/catalogue.js'
 import type { ShapeDifference } from '../migration/migrationDialect.js'
-import { literal, quoted } from '../schema.js'
-import { definitionOf } from './catalogue.js'
+import { literal, onDeleteSql, quoted } from '../schema.js'
+import { readDefinition } from './catalogue.js'
 
 /** No descriptor's table may begin with registry_. */
 const rebuilt = 'registry_rebuilt'
 
-const definition = ({ name, type, isNotNull, target, default: value, convertTo }: ColumnShape): string => {
+const definition = ({ name, type, isNotNull, target, onDelete, default: value, convertTo }: ColumnShape): string => {
   if (name === 'id') return `${quoted(name)} integer not null primary key autoincrement`
   const parts = [
     quoted(name),
     type,
     ...(isNotNull ? ['not null'] : []),
     ...(value === null || convertTo !== undefined ? [] : [`default (${value})`]),
-    ...(target === undefined ? [] : [`references ${quoted(target)} ("id")`]),
+    ...(target === undefined ? [] : [`references ${quoted(target)} ("id")${onDeleteSql(onDelete)}`]),
   ]
   return parts.join(' ')
 }
 
 /** Parts of a definition that the new table would not have. */
-const unusual = /\b(?:check|generated|as|collate|strict|without|deferrable|conflict|on\s+(?:delete|update)|desc)\b/i
+const unusual = /\b(?:check|generated|as|collate|strict|without|deferrable|conflict|on\s+update|set\s+default|desc)\b/i
 
 /** What another program has added to a table and the new one would lack. */
 const unusualParts = (database: Database, table: string): ShapeDifference[] => {
@@ -29,7 +29,7 @@ const unusualParts = (database: Database, table: string): ShapeDifference[] => {
   const hasOtherKey = keys.some(({ to }) => to !== null && to !== 'id')
   const found = hasOtherKey
     ? 'a foreign key to another column than id'
-    : unusual.exec(definitionOf(database, table))?.[0]
+    : unusual.exec(readDefinition(database, table))?.[0]
   if (found === undefined) return []
   const message = `its definition has ${found}, which would be lost when the rows are copied into a new table.`
   return [{ message, advice: 'Alter the table by hand.' }]
@@ -72,7 +72,7 @@ export const rebuild = (database: Database, current: CatalogueTable, shape: Tabl
   const converted = ({ from, convertTo }: ColumnShape): string =>
     convertTo === undefined
       ? quoted(from)
-      : `registry_converted(${quoted(from)}, '${columnOf(current, from)?.kind}', '${convertTo}')`
+      : `registry_converted(${quoted(from)}, '${findColumn(current, from)?.kind}', '${convertTo}')`
   const values = shape.columns.map((column) =>
     column.fill === undefined ? converted(column) : `coalesce(${converted(column)}, ${literal(column.fill)})`,
   )

@@ -3,7 +3,7 @@
  * filters and uniqueness, the search index, and the table's row count and version.
  */
 import { type Kind, kindOf, servedValue } from '../../descriptor/kinds.js'
-import { type Field, type Resource, searchedFields } from '../../descriptor/registry.js'
+import { type Field, type Registry, type Resource, searchedFields } from '../../descriptor/registry.js'
 import { keysTable, ownKeys } from '../keys.js'
 import type { OwnTable } from '../migration/migrationDialect.js'
 import {
@@ -12,6 +12,7 @@ import {
   indexesOf,
   indexOf,
   objectName,
+  orderKey,
   quoted,
   type SchemaDialect,
   sqlOf,
@@ -32,6 +33,10 @@ export const blocksOf = (resource: Resource) =>
 
 export const columnOf = (kind: Kind) => kindOf(kind).sqlite
 
+/** What a field is ordered and compared by. */
+export const keyOf = ({ kind, name }: Field, column = quoted(name)): string =>
+  name === 'id' ? column : orderKey(kind, columnOf(kind), column, 'substr')
+
 export const schemaDialect: SchemaDialect = {
   knex,
   columnOf,
@@ -41,6 +46,7 @@ export const schemaDialect: SchemaDialect = {
   uniqueKey: ({ name }) => name,
   // Every index of SQLite ends with the id.
   filterIndex: ({ name }) => ({ columns: [name] }),
+  orderIndex: (field) => [knex.raw(keyOf(field))],
 }
 
 /** The tables that all resources share. */
@@ -86,7 +92,7 @@ export const searchedText = (resource: Resource, of?: string): string => {
 export const isLong = (resource: Resource): string => `octet_length(${searchedText(resource)}) > ${longText}`
 
 /** The indexes of a resource. */
-export const allIndexes = (resource: Resource): DerivedObject[] => [
+export const allIndexes = (resource: Resource, registry: Registry): DerivedObject[] => [
   // A row is serialised once, when it is written; pages are read from this index alone.
   indexOf(schemaDialect, resource, jsonIndex(resource), (table) =>
     table.index(['id', knex.raw(rowJson(resource)) as unknown as string], jsonIndex(resource)),
@@ -95,7 +101,7 @@ export const allIndexes = (resource: Resource): DerivedObject[] => [
   indexOf(schemaDialect, resource, longRowsIndex(resource), (table) =>
     table.index(['id'], longRowsIndex(resource), { predicate: knex.whereRaw(isLong(resource)) }),
   ),
-  ...indexesOf(schemaDialect, resource),
+  ...indexesOf(schemaDialect, resource, registry),
 ]
 
 /** The search index and the blocks of a resource, and the triggers that maintain them, the row count and the version. */

@@ -1,7 +1,5 @@
 /** The SQL of a resource on SQLite, compiled when the registry is loaded. */
 import { servedValue } from '../../descriptor/kinds.js'
-import { possibleConditions } from '../../descriptor/listQuery.js'
-import { operators } from '../../descriptor/operators.js'
 import { type Registry, type Resource, searchedFields } from '../../descriptor/registry.js'
 import { compile, parameter } from '../bindings.js'
 import { conflictsQuery, referencingQuery } from '../conflicts.js'
@@ -9,7 +7,17 @@ import { countsTable, quoted } from '../schema.js'
 import { keySql } from './keys.js'
 import { knex } from './knex.js'
 import type { ListSql } from './lists.js'
-import { blocksOf, columnOf, isLong, jsonIndex, longRowsIndex, rowJson, searchedText, searchTable } from './schema.js'
+import {
+  blocksOf,
+  columnOf,
+  isLong,
+  jsonIndex,
+  keyOf,
+  longRowsIndex,
+  rowJson,
+  searchedText,
+  searchTable,
+} from './schema.js'
 
 /** SQLite plans a statement again for each new value of a bare limit; a cast prevents it (84 µs become 31). */
 const bounded = 'limit cast(? as integer) offset cast(? as integer)'
@@ -21,10 +29,12 @@ export const statementsOf = (registry: Registry, resource: Resource) => {
   const version = `(select state from ${countsTable} where name = '${resource.table}')`
   const rowCount = `(select rows from ${countsTable} where name = '${resource.table}')`
   // Without INDEXED BY, SQLite computes the JSON again for a handful of rows.
-  const rows = `select id, ${rowJson(resource)} as row from ${table} indexed by ${jsonIndex(resource)}`
+  const fromIndex = `from ${table} indexed by ${jsonIndex(resource)}`
+  const rows = `select id, ${rowJson(resource)} as row ${fromIndex}`
   const columns = resource.fields.map((field) => field.name).filter((name) => name !== 'id')
   const longRows = `select 1 from ${table} indexed by ${longRowsIndex(resource)} where ${isLong(resource)}`
   // Without text the condition is constant, and SQLite cannot use the index.
+  const referencing = compile(referencingQuery(knex, registry, resource))
   const hasLongRows = searchedFields(resource).length > 0 ? `exists (${longRows})` : '0'
   return {
     get: compile(
@@ -46,14 +56,14 @@ export const statementsOf = (registry: Registry, resource: Resource) => {
       }
     },
     delete: compile(knex(resource.table).where('id', parameter(knex, 'id')).delete()),
-    referencing: compile(referencingQuery(knex, registry, resource)),
+    referencing,
     keys: keySql(),
     /** The page of all rows from an id on. */
     all: compile(
       knex.raw(
-        `select ${version}, cast(concat('{"data":[', (select group_concat(row, ',') from (${rows} where id >= ? order by id ${bounded})),
-          '],"meta":{"total":', ${rowCount}, ',"limit":', ?, ',"offset":', ?, '}}') as blob)`,
-        parameters('first', 'limit', 'skip', 'limit', 'shownOffset'),
+        `select ${version}, cast(concat('{"data":[', group_concat(row, ','), '],"meta":{"total":', ${rowCount}, ',"limit":', ?, ',"offset":', ?, '}}')
+          as blob), max(id) from (${rows} where id >= ? order by id ${bounded})`,
+        parameters('limit', 'shownOffset', 'first', 'limit', 'skip'),
       ),
     ),
     /** What the other lists are made of. */
@@ -64,17 +74,18 @@ export const statementsOf = (registry: Registry, resource: Resource) => {
         (select max(id) from ${table}) as last, ${hasLongRows} as hasLongRows`,
       blocks: blocksOf(resource).read,
       text: searchedText(resource, resource.table),
-      conditions: Object.fromEntries(
-        possibleConditions(resource).map(({ field: { name }, operator }) => {
-          const condition = knex.raw(operators[operator].sql, [`${resource.table}.${name}`, ...parameters('value')])
-          return [`${name} ${operator}`, compile(condition).sql]
+      columns: Object.fromEntries(
+        resource.fields.map((field) => {
+          const column = `${table}.${quoted(field.name)}`
+          return [
+            field.name,
+            { column, key: keyOf(field, column), served: servedValue(columnOf(field.kind), quoted(field.name)) },
+          ]
         }),
       ),
-      values: Object.fromEntries(
-        resource.fields.map(({ name, kind }) => [name, servedValue(columnOf(kind), quoted(name))]),
-      ),
-      rows: `${rows} where id in (select value from json_each(?)) order by id`,
+      rows: `select value as id, (select ${rowJson(resource)} ${fromIndex} where id = registry_given.value) as row from json_each(?) as registry_given`,
       rowsBetween: `${rows} where id between ? and ? order by id`,
+      referencing: referencing.sql,
     } satisfies ListSql,
   }
 }

@@ -1,19 +1,17 @@
 /** The table of one resource on SQLite. */
 import type { Database } from 'better-sqlite3'
-import { LRUCache } from 'lru-cache'
 import { kindOf, type ParameterValue } from '../../descriptor/kinds.js'
-import type { ListQuery } from '../../descriptor/listQuery.js'
+import { isById, type ListQuery, type Position } from '../../descriptor/listQuery.js'
 import type { Resource, RowValues, Value } from '../../descriptor/registry.js'
+import { oncePerTick } from '../../process/batchPerTick.js'
 import { bind, type Statement } from '../bindings.js'
 import { parseConflicts } from '../conflicts.js'
 import { excerptLength, type TableDialect, type VersionedBody } from '../dialect.js'
 import type { Plan } from '../plan.js'
 import { boundValue, fieldOf, quoted, readValue } from '../schema.js'
-import { elapsed, type Trace } from '../trace.js'
-import type { Write } from '../write.js'
+import { rememberUpdates, type Write } from '../write.js'
 import { type Block, pageStart, type TableState } from './blocks.js'
-import type { CommitCounter } from './commitCounter.js'
-import { type Prepare, preparer, queryPlans } from './prepared.js'
+import { type Prepare, preparer } from './prepared.js'
 import type { Reader } from './readers.js'
 import { columnOf } from './schema.js'
 import { isIndexed } from './search.js'
@@ -21,13 +19,38 @@ import type { Statements } from './statements.js'
 import type { WriteQueue } from './writeQueue.js'
 import type { BoundWrite } from './writes.js'
 
+/** Counts commits to the database, by this process or another. */
+export const commitCounter = (database: Database) => {
+  // SQLite changes this number when another connection has committed.
+  const dataVersion = database.prepare('pragma data_version').pluck()
+  // One check serves all requests of a tick: each of them arrived before it.
+  const isFirstLook = oncePerTick()
+  let last: unknown
+  let count = 0
+  return {
+    /** Stays the same until something is committed: what was read before then still holds. */
+    count(): number {
+      if (!isFirstLook()) return count
+      const now = dataVersion.get()
+      if (now !== last) count++
+      last = now
+      return count
+    },
+    /** To be called after a commit of this process. */
+    committed(): void {
+      count++
+    },
+  }
+}
+
+export type CommitCounter = ReturnType<typeof commitCounter>
+
 /** What the tables of one database share. */
 export interface DatabaseContext {
   readonly database: Database
   readonly readerOf: (resource: string) => Reader
   readonly writes: WriteQueue
   readonly commits: CommitCounter
-  readonly trace?: Trace | undefined
 }
 
 /** Bytes from a worker arrive as a plain Uint8Array. */
@@ -63,13 +86,8 @@ const excerptSql = (resource: Resource, fields: readonly string[]): string => {
 
 /** The rows of one resource. */
 export const sqliteTable = (resource: Resource, statements: Statements, context: DatabaseContext): TableDialect => {
-  const { database, writes, commits, trace } = context
+  const { database, writes, commits } = context
   const reader = context.readerOf(resource.path)
-  const explainStatement = queryPlans(database)
-  const traceStatement = (report: Trace, { sql }: Statement, started: number) => {
-    report('statement', { resource: resource.path, sql_ms: elapsed(started) })
-    for (const plan of explainStatement(sql)) report('query plan', { ...plan })
-  }
   const prepare = preparer(database)
   const state = stateReader(prepare, statements, commits)
   /** Makes the function that reads the only row of a statement. The statement is prepared on first use, to keep starts short. */
@@ -77,10 +95,7 @@ export const sqliteTable = (resource: Resource, statements: Statements, context:
     let prepared: ReturnType<Prepare> | undefined
     return (values: Readonly<Record<string, unknown>>) => {
       prepared ??= database.prepare(statement.sql).raw()
-      const started = trace ? performance.now() : 0
-      const row = prepared.get(bind(statement, values)) as [string, Buffer | null]
-      if (trace) traceStatement(trace, statement, started)
-      return row
+      return prepared.get(bind(statement, values)) as [string, Buffer | null, (number | null)?]
     }
   }
   const readPage = rowReader(statements.all)
@@ -89,28 +104,36 @@ export const sqliteTable = (resource: Resource, statements: Statements, context:
 
   /** The page of all rows, which takes some 40 µs at any offset. */
   const pageOfAll = (page: ListQuery['page'], now: TableState): VersionedBody => {
-    const { first, skip } = pageStart(now, page.offset, readBlocks)
-    const values = { first, skip, limit: BigInt(page.limit), shownOffset: String(page.offset) }
-    const [version, body] = readPage(values) as [string, Buffer]
+    const { after, limit, offset } = page
+    const { first, skip } = after ? { first: after.id + 1n, skip: 0n } : pageStart(now, offset, readBlocks)
+    const values = { first, skip, limit: BigInt(limit), shownOffset: String(offset) }
+    const [version, body, last = null] = readPage(values)
     // Where another process has written in between, the page may begin elsewhere.
-    return version === now.version ? { version, body } : pageOfAll(page, state.read())
+    if (version !== now.version) return pageOfAll(page, state.read())
+    const isMore = last !== null && now.last !== null && last < now.last
+    return { version, body: body as Buffer, next: isMore ? { id: BigInt(last), value: null } : undefined }
+  }
+  const bindValue = (name: string, value: ParameterValue): ParameterValue =>
+    boundValue(columnOf(fieldOf(resource, name).kind), value) as ParameterValue
+  /** A list is bound as JSON; integers may exceed 2^53. */
+  const bindList = (name: string, values: readonly ParameterValue[]): string => {
+    const items = values.map((value) => bindValue(name, value))
+    return `[${items.map((item) => (typeof item === 'bigint' ? String(item) : JSON.stringify(item))).join()}]`
   }
   const withBoundValues = ({ where, ...plan }: Plan): Plan => ({
     ...plan,
-    where: where.map((condition) => ({
-      ...condition,
-      value: boundValue(columnOf(fieldOf(resource, condition.field).kind), condition.value) as ParameterValue,
+    where: where.map(({ field, operator, value }) => ({
+      field,
+      operator,
+      value: typeof value === 'object' ? bindList(field, value) : bindValue(field, value),
     })),
   })
+  const boundPosition = ({ order: { field } }: Plan, after: Position | undefined): Position | undefined =>
+    after && { id: after.id, value: after.value === null ? null : bindValue(field, after.value) }
+  const readPosition = ({ order: { field } }: Plan, next: Position | undefined): Position | undefined =>
+    next && { id: next.id, value: readValue(columnOf(fieldOf(resource, field).kind), next.value) }
 
-  /** The statements of an update, by the fields that it changes. */
-  const updates = new LRUCache<string, ReturnType<Statements['update']>>({ max: 100 })
-  const update = (names: readonly string[], stamps: readonly string[]) => {
-    const key = `${names} ${stamps}`
-    const known = updates.get(key) ?? statements.update(names, stamps)
-    updates.set(key, known)
-    return known
-  }
+  const update = rememberUpdates(statements.update)
   const columns = new Map(resource.fields.map(({ name, kind }) => [name, columnOf(kind)]))
   const bound = ({ sql, parameters }: Statement, given: RowValues) => ({
     sql,
@@ -142,12 +165,15 @@ export const sqliteTable = (resource: Resource, statements: Statements, context:
     isIndexed,
     async page(plan, page, caller) {
       const now = state.current()
-      if (plan.strategy === 'all' && !now.hasLongRows) return pageOfAll(page, now)
-      const found = await reader.page(withBoundValues(plan), page, now.rows, caller)
-      return 'bytes' in found ? { version: found.version, body: asBuffer(found.bytes) } : found
+      if (plan.strategy === 'all' && isById(plan.order) && !now.hasLongRows) return pageOfAll(page, now)
+      const bound = { ...page, after: boundPosition(plan, page.after) }
+      const found = await reader.page(withBoundValues(plan), bound, now.rows, caller)
+      const next = readPosition(plan, found.next)
+      return 'bytes' in found ? { version: found.version, body: asBuffer(found.bytes), next } : { ...found, next }
     },
-    ids: (plan, ...rest) => reader.ids(withBoundValues(plan), ...rest),
+    ids: (plan, after, caller) => reader.ids(withBoundValues(plan), after, caller),
     part: reader.part,
+    referencing: reader.referencing,
     valueCounts: (plan, ...rest) => reader.valueCounts(withBoundValues(plan), ...rest),
     async excerpts(ids, fields) {
       const rows = prepare(excerptSql(resource, fields)).all(`[${ids.join()}]`) as RowValues[]

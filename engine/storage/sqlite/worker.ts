@@ -1,13 +1,13 @@
 /** A worker thread that runs one task at a time. A worker that dies, or does not meet a task's deadline, is replaced. */
-import { AsyncResource } from 'node:async_hooks'
 import { parentPort, Worker } from 'node:worker_threads'
 import { fairQueue } from '../fairQueue.js'
 import { TimedOut, Unavailable } from '../storage.js'
-import { elapsed, type QueryPlan, type Trace } from '../trace.js'
 
 interface TaskOptions {
   /** How long the task may take, waiting included, in milliseconds. */
   readonly timeoutMs?: number
+  /** Whether waiting is not included. */
+  readonly isPatient?: boolean
   /** Tasks of different groups take turns, so that many of one group do not hold up another. */
   readonly group?: string
   /** Whether the client has left. */
@@ -41,22 +41,17 @@ interface TaskReply {
   readonly result?: unknown
   /** An error loses its class and its code on the way between threads. */
   readonly error?: { readonly name: string; readonly message: string; readonly code: string | undefined }
-  /** How long the task took in the worker, in milliseconds, and the plans of statements that it used first. */
-  readonly ms: number
-  readonly plans: readonly QueryPlan[]
 }
 
 /** The worker's side of a worker thread. */
-export const serveTasks = (run: RunTask, takePlans: () => QueryPlan[] = () => []): void => {
+export const serveTasks = (run: RunTask): void => {
   const reply = (message: TaskReply): void => parentPort?.postMessage(message)
   parentPort?.on('message', async ({ id, message: task, timeLeftMs }: TaskMessage) => {
-    const started = performance.now()
     try {
-      const result = await run(task as never, timeLeftMs)
-      reply({ id, result, ms: elapsed(started), plans: takePlans() })
+      reply({ id, result: await run(task as never, timeLeftMs) })
     } catch (error) {
       const { name, message, code } = error as Error & { code?: string }
-      reply({ id, error: { name, message, code }, ms: elapsed(started), plans: takePlans() })
+      reply({ id, error: { name, message, code } })
     }
   })
 }
@@ -66,12 +61,8 @@ export class WorkerDied extends Unavailable {}
 
 interface Task {
   readonly id: number
-  readonly since: number
-  readonly group: string
   readonly resolve: (result: never) => void
   readonly reject: (error: Error) => void
-  /** Reports to the debug log of the request. */
-  readonly trace: Trace | undefined
 }
 
 /** How long after its deadline a task may still end by itself, in milliseconds. */
@@ -80,22 +71,11 @@ const grace = 1_000
 /** A worker passes bytes on and keeps nothing, so it needs little memory; by default V8 takes far more. */
 const resourceLimits = { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 64 }
 
-/** Reports a task that has ended. */
-const traceTask = ({ trace, since, group }: Task, { ms, plans }: TaskReply): void => {
-  for (const plan of plans) trace?.('query plan', { ...plan })
-  trace?.('statements of a thread', { group, sql_ms: ms, total_ms: elapsed(since) })
-}
-
 /** One task at a time. */
 const alone = { all: 1, ofGroup: 1 }
 
 /** Runs a module with its workerData; `onRestart` is called with the cause when a worker has died. */
-export const workerThread = (
-  module: URL,
-  data: unknown,
-  onRestart: (cause: string) => void,
-  trace?: Trace,
-): Executor => {
+export const workerThread = (module: URL, data: unknown, onRestart: (cause: string) => void): Executor => {
   const queue = fairQueue(alone, { task: alone })
   let running: Task | undefined
   let worker: Worker | undefined
@@ -105,11 +85,9 @@ export const workerThread = (
   const start = (): Worker => {
     const started = new Worker(module, { workerData: data, resourceLimits })
     started.unref()
-    started.on('message', (reply: TaskReply) => {
-      const { id, result, error } = reply
+    started.on('message', ({ id, result, error }: TaskReply) => {
       // The reply of a worker that has been replaced belongs to a task that has already failed.
       if (id !== running?.id) return
-      if (trace) traceTask(running, reply)
       if (error) running.reject(Object.assign(new Error(error.message), error))
       else running.resolve(result as never)
     })
@@ -127,7 +105,7 @@ export const workerThread = (
     running?.reject(new WorkerDied(`a worker thread was replaced: ${cause}`))
   }
   /** Sends a task to the worker. */
-  const send = async (task: Omit<Task, 'resolve' | 'reject'>, message: unknown, deadline: number): Promise<never> => {
+  const send = async (message: unknown, deadline: number): Promise<never> => {
     worker ??= start()
     const current = worker
     const timeLeftMs = deadline - performance.now()
@@ -136,8 +114,8 @@ export const workerThread = (
     const hangTimer = Number.isFinite(timeLeftMs) ? setTimeout(hang, timeLeftMs + grace) : undefined
     try {
       return await new Promise<never>((resolve, reject) => {
-        running = { ...task, resolve, reject }
-        current.postMessage({ id: task.id, message, timeLeftMs } satisfies TaskMessage)
+        running = { id: ++lastId, resolve, reject }
+        current.postMessage({ id: lastId, message, timeLeftMs } satisfies TaskMessage)
       })
     } finally {
       clearTimeout(hangTimer)
@@ -146,16 +124,16 @@ export const workerThread = (
   }
 
   return {
-    async run(message, { timeoutMs = Number.POSITIVE_INFINITY, group = '', isAbandoned } = {}) {
+    async run(message, { timeoutMs = Number.POSITIVE_INFINITY, isPatient = false, group = '', isAbandoned } = {}) {
       const since = performance.now()
-      const task = { id: ++lastId, since, group, trace: trace && AsyncResource.bind(trace) }
       const place = queue.enter({ class: 'task', group, name: '' })
       await place.entered
       try {
         if (isClosed) throw new Unavailable('the worker thread is closed')
-        if (since + timeoutMs < performance.now() || isAbandoned?.())
+        const deadline = (isPatient ? performance.now() : since) + timeoutMs
+        if (deadline < performance.now() || isAbandoned?.())
           throw new TimedOut('the client left, or the time limit passed')
-        return await send(task, message, since + timeoutMs)
+        return await send(message, deadline)
       } finally {
         place.leave()
       }

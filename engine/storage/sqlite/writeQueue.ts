@@ -4,11 +4,6 @@ import { OutcomeUnknown } from '../storage.js'
 import { type Executor, WorkerDied } from './worker.js'
 import type { BoundWrite, Written } from './writes.js'
 
-export interface WriteQueue {
-  write(write: BoundWrite): Promise<Written>
-  close(): Promise<unknown>
-}
-
 interface Pending {
   readonly write: BoundWrite
   readonly since: number
@@ -21,14 +16,14 @@ const maxCommitLength = 4 * 1024 * 1024
 /** A write with more text than this is long: the search index of a megabyte takes 0.2 to 1 s. */
 const longWrite = 64 * 1024
 
-const lengthOf = ({ change }: BoundWrite): number =>
+const textLength = ({ change }: BoundWrite): number =>
   change.values.reduce((sum: number, value) => sum + (typeof value === 'string' ? value.length : 8), 0)
 
-/** The writer starts after this many milliseconds even without a create, because it also merges the search indexes. */
+/** The writer starts after this many milliseconds even without a write: a thread that starts later may find its file moved. */
 const startDelay = 1_000
 
 /** Queues writes for an executor; `onCommit` is called after each commit. */
-export const writeQueue = (writer: Executor, onCommit: () => void): WriteQueue => {
+export const writeQueue = (writer: Executor, onCommit: () => void) => {
   let pending: Pending[] = []
   let committing: Promise<void> | undefined
 
@@ -39,7 +34,7 @@ export const writeQueue = (writer: Executor, onCommit: () => void): WriteQueue =
     const batch: Pending[] = []
     const later: Pending[] = []
     for (const item of pending) {
-      const added = lengthOf(item.write)
+      const added = textLength(item.write)
       const isLong = added > longWrite
       if (batch.length > 0 && (length + added > maxCommitLength || (isLong && hasLong))) later.push(item)
       else {
@@ -73,11 +68,13 @@ export const writeQueue = (writer: Executor, onCommit: () => void): WriteQueue =
   const starting = setTimeout(() => void run([]).catch(() => {}), startDelay)
   starting.unref()
   return {
-    write: (write) => new Promise((resolve) => add({ write, since: performance.now(), resolve })),
-    async close() {
+    write: (write: BoundWrite) => new Promise<Written>((resolve) => add({ write, since: performance.now(), resolve })),
+    async close(): Promise<void> {
       clearTimeout(starting)
       await committing
       await writer.close()
     },
   }
 }
+
+export type WriteQueue = ReturnType<typeof writeQueue>

@@ -2,8 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { workerData } from 'node:worker_threads'
 import { connect } from './connection.js'
-import { fileGuard } from './file.js'
-import { segmentMerger } from './mergeSegments.js'
+import { type OpenedFile, refuseMoved } from './file.js'
 import { serveTasks } from './worker.js'
 import { type BoundWrite, type Written, writer } from './writes.js'
 
@@ -14,33 +13,14 @@ import { type BoundWrite, type Written, writer } from './writes.js'
 const lockTimeout = 5_000
 const lockRetry = 3
 
-/** After this long without a write, in milliseconds, the search indexes are merged. */
-const idle = 1_000
-
-const path = workerData as string
+const file = workerData as OpenedFile
 // Otherwise SQLite would create an empty file where one was moved away.
-const database = connect(path, { timeout: 0, fileMustExist: true })
+const database = connect(file.path, { timeout: 0, fileMustExist: true })
 // Savepoints would otherwise write to a temporary file for every create of a commit.
 database.pragma('temp_store = MEMORY')
-const write = writer(database, fileGuard(path))
-const mergeStep = segmentMerger(database)
-let merging: NodeJS.Timeout | undefined
+const write = writer(database, () => refuseMoved(file))
 
 const isBusy = (error: unknown): boolean => String((error as { code?: string }).code).startsWith('SQLITE_BUSY')
-
-const mergeAfter = (milliseconds: number): void => {
-  clearTimeout(merging)
-  merging = setTimeout(merge, milliseconds)
-}
-
-const merge = (): void => {
-  try {
-    mergeAfter(mergeStep() ? 0 : idle)
-  } catch {
-    // Another process is writing, or the disk fails; the next create reports it.
-    mergeAfter(idle)
-  }
-}
 
 const commit = async (writes: readonly BoundWrite[]): Promise<Written[]> => {
   const since = performance.now() - Math.max(0, ...writes.map(({ waitedMs = 0 }) => waitedMs))
@@ -50,8 +30,6 @@ const commit = async (writes: readonly BoundWrite[]): Promise<Written[]> => {
     } catch (error) {
       if (!isBusy(error) || performance.now() - since > lockTimeout) throw error
       await sleep(lockRetry)
-    } finally {
-      mergeAfter(idle)
     }
   }
 }

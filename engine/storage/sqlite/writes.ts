@@ -1,7 +1,15 @@
 /** Writes that share a commit: each is checked and made by itself, and all become durable with one sync. */
 import type { Database } from 'better-sqlite3'
-import { parseConflicts, parseReferencing } from '../conflicts.js'
-import { type IdempotencyKey, type Outcome, replayed, rowTag, type StoredKey } from '../write.js'
+import { parseConflicts } from '../conflicts.js'
+import {
+  type IdempotencyKey,
+  isPrevented,
+  type Outcome,
+  parseReferencing,
+  replayed,
+  rowTag,
+  type StoredKey,
+} from '../write.js'
 import type { KeySql } from './keys.js'
 import { preparer } from './prepared.js'
 
@@ -20,7 +28,7 @@ export interface BoundWrite {
   readonly conflicts?: Bound
   /** Inserts, updates or deletes the row. */
   readonly change: Bound
-  /** Finds what prevents a delete. */
+  /** Finds what a delete concerns. */
   readonly referencing?: Bound
   /** Reads a row by its id, as a version and a body. */
   readonly read: string
@@ -52,7 +60,7 @@ const isReferenced = (error: unknown): boolean => (error as { code?: string }).c
 export const writer = (database: Database, checkFile: () => void): ((writes: readonly BoundWrite[]) => Written[]) => {
   const prepare = preparer(database)
   const found = ({ sql, values }: Bound): string => (prepare(sql).raw().get(values) as [string])[0]
-  const bodyOf = (read: string, id: number): Uint8Array | null =>
+  const readBody = (read: string, id: number): Uint8Array | null =>
     (prepare(read).raw().get(id) as [string, Buffer | null])[1]
 
   // Within a transaction this is a savepoint, so a failed write undoes only itself.
@@ -61,15 +69,18 @@ export const writer = (database: Database, checkFile: () => void): ((writes: rea
     const stored = key && (prepare(key.sql.find).get(key.key) as StoredKey<Uint8Array> | undefined)
     if (stored) return replayed(stored, key)
     if (given !== undefined) {
-      const current = bodyOf(read, given)
+      const current = readBody(read, given)
       if (current === null) return { isMissing: true }
       if (ifMatch && !ifMatch.includes(rowTag(current))) return { current }
     }
+    // Before the cascades of a delete, which would be made and undone.
+    const referenced = referencing ? parseReferencing(found(referencing)) : []
+    if (isPrevented(referenced)) return { referencing: referenced }
     const conflicting = conflicts ? found(conflicts) : ''
     if (conflicting !== '') return { conflicts: parseConflicts(conflicting) }
     const { lastInsertRowid } = prepare(change.sql).run(change.values)
     const id = given ?? Number(lastInsertRowid)
-    const body = referencing ? noBody : (bodyOf(read, id) as Uint8Array)
+    const body = referencing ? noBody : (readBody(read, id) as Uint8Array)
     if (key) {
       prepare(key.sql.prune).run()
       prepare(key.sql.store).run(key.key, key.digest, id, body)
@@ -82,7 +93,8 @@ export const writer = (database: Database, checkFile: () => void): ((writes: rea
     } catch (error) {
       // An error such as a full disk ends the whole transaction.
       if (!database.inTransaction) throw error
-      if (write.referencing && isReferenced(error)) return { referencing: parseReferencing(found(write.referencing)) }
+      // Tables of other programs may reference the row too.
+      if (write.referencing && isReferenced(error)) return { referencing: [] }
       const { message, code } = error as Error & { code?: string }
       return { error: { message, code } }
     }

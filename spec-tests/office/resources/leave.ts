@@ -17,4 +17,6 @@ export default defineResource({
   },
   required: ['leave_type', 'status'],
   create: true,
+  update: ['from_date', 'to_date', 'days', 'status', 'reason'],
+  delete: true,
 })

@@ -1,0 +1,52 @@
+/** The value of `after`: where a page begins, how many rows are before it, and which list it continues. */
+import { createHash } from 'node:crypto'
+import { kindOf, Refusal } from '../descriptor/kinds.js'
+import { type ListQuery, type Position, type Selection, selectionKey } from '../descriptor/listQuery.js'
+import type { Resource } from '../descriptor/registry.js'
+
+const digest = ({ path }: Resource, selection: Selection): string =>
+  createHash('sha256')
+    .update(`${path}?${selectionKey(selection)}`)
+    .digest('base64url')
+    .slice(0, 10)
+
+/** Clients must not rely on what is in it. */
+export const encodeCursor = (resource: Resource, query: ListQuery, { id, value }: Position): string => {
+  const offset = query.page.offset + BigInt(query.page.limit)
+  const parts = [digest(resource, query), String(offset), String(id), value === null ? null : String(value)]
+  return Buffer.from(JSON.stringify(parts)).toString('base64url')
+}
+
+const isDigits = (text: unknown): text is string => typeof text === 'string' && /^-?\d{1,40}$/.test(text)
+
+/** A page begins at the next id, which must be an integer of the database too. */
+const maxId = 2n ** 63n - 2n
+
+const parse = (cursor: string): unknown => {
+  try {
+    const bytes = Buffer.from(cursor, 'base64url')
+    // Buffer.from() ignores what is not base64.
+    return bytes.toString('base64url') === cursor ? JSON.parse(bytes.toString()) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The page that a cursor leads to; a refusal if it is not one, or is of another list. */
+export const decodeCursor = (
+  resource: Resource,
+  selection: Selection,
+  cursor: string,
+): { readonly offset: bigint; readonly after: Position } | Refusal => {
+  const invalid = new Refusal('value_error', 'Input should be a cursor from the Link header of this list')
+  const parts = parse(cursor)
+  if (!Array.isArray(parts) || parts.length !== 4) return invalid
+  const [of, offset, id, text] = parts as unknown[]
+  if (!isDigits(offset) || !isDigits(id) || BigInt(id) > maxId || BigInt(id) < -maxId) return invalid
+  if (of !== digest(resource, selection)) {
+    return new Refusal('value_error', 'The cursor belongs to another list; keep the other parameters as they were')
+  }
+  const { kind } = resource.fields.find(({ name }) => name === selection.order.field) ?? { kind: 'text' as const }
+  const value = text === null ? null : typeof text === 'string' ? kindOf(kind).parse(text) : invalid
+  return value instanceof Refusal ? invalid : { offset: BigInt(offset), after: { id: BigInt(id), value } }
+}

@@ -1,0 +1,211 @@
+/** Sends the form of a row to the API, and shows each issue at its field and what somebody else has changed meanwhile. */
+import { load } from './navigate.js'
+
+/** The write token: in this variable and nowhere else. */
+let token = ''
+
+const done = { POST: 'created', PATCH: 'saved', DELETE: 'deleted' }
+
+const literal = /^(true|false|-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?)$/
+
+/** Numbers are sent as typed, so that no digit is lost, and times in UTC; the API refuses what is neither. */
+const jsonOf = ({ type, checked, value, validity, dataset: { json } }) => {
+  const text = value.trim()
+  if (type === 'checkbox') return String(checked)
+  if (value === '' && !validity.badInput) return 'null'
+  if (json === 'time' && text) return JSON.stringify(`${text.padEnd(19, ':00')}Z`)
+  return json === 'literal' && literal.test(text) ? text : JSON.stringify(value)
+}
+
+const placeOf = (input) => input.parentElement.querySelector('.picked')
+
+/** What a control has: its value, and the label of a reference. What a browser cannot read is not empty. */
+const contentOf = (input) => {
+  const { type, checked, value, validity } = input
+  const text = type === 'checkbox' ? String(checked) : validity.badInput ? 'unreadable' : value
+  return { text, label: placeOf(input)?.textContent ?? '' }
+}
+
+const setContent = (input, { text, label }) => {
+  if (input.type === 'checkbox') input.checked = text === 'true'
+  else input.value = text
+  if (placeOf(input)) placeOf(input).textContent = label
+  input.dispatchEvent(new Event('change', { bubbles: true }))
+}
+
+/** Not crypto.randomUUID(), which pages without HTTPS do not have. */
+const newKey = () =>
+  [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+
+const element = (name, properties, ...children) => {
+  const made = Object.assign(document.createElement(name), properties)
+  made.append(...children)
+  return made
+}
+
+const show = (input, message) => {
+  const place = input.closest('.control').querySelector('.issue')
+  place.textContent = place.textContent === '' ? message : `${place.textContent} ${message}`
+  input.setAttribute('aria-invalid', 'true')
+  return input
+}
+
+const clear = (form) => {
+  for (const place of form.querySelectorAll('.issue')) place.textContent = ''
+  for (const input of form.querySelectorAll('[aria-invalid]')) input.removeAttribute('aria-invalid')
+  for (const note of form.querySelectorAll('.other')) note.remove()
+  form.querySelector('#problem').hidden = true
+}
+
+const showProblem = (form, message) => {
+  const problem = form.querySelector('#problem')
+  problem.textContent = message
+  problem.hidden = false
+  return problem
+}
+
+/** Shows an error response; the first field with an issue gets the focus. */
+const showError = (form, method, status, error) => {
+  if (status === 401) {
+    token = ''
+    form.querySelector('.token').hidden = false
+    show(form.querySelector('#token'), error.message).focus()
+    return
+  }
+  const issues = error?.details?.issues ?? []
+  const inputOf = ({ loc }) => form.querySelector(`#field-${CSS.escape(loc.at(-1))}`)
+  const unplaced = issues.filter((issue) => !inputOf(issue))
+  const shown = issues.filter(inputOf).map((issue) => show(inputOf(issue), issue.msg))
+  const message =
+    issues.length === 0
+      ? (error?.message ?? `The service answered with status ${status}.`)
+      : [
+          `Not ${done[method]}: ${issues.length === 1 ? '1 error' : `${issues.length} errors`}.`,
+          ...unplaced.map(({ msg }) => msg),
+        ].join(' ')
+  const problem = showProblem(form, message)
+  const target = shown[0] ?? problem
+  target.focus()
+}
+
+/** Shows the other value of a field, with a button that takes it. */
+const showOther = (input, words, other) => {
+  const text = other.label ? `${other.label} (#${other.text})` : other.text || 'nothing'
+  const button = element('button', { type: 'button', textContent: 'Use that' })
+  button.addEventListener('click', () => {
+    setContent(input, other)
+    button.parentElement.remove()
+    input.focus()
+  })
+  const value = element('bdi', { textContent: text.length > 200 ? `${text.slice(0, 200)}…` : text })
+  input.closest('.control').append(element('p', { className: 'other' }, `${words} `, value, ' ', button))
+}
+
+const changedMeanwhile = 'Somebody else has changed this row since you opened it.'
+
+/** Reads the row again. Fields that were not touched follow it; where both sides have changed one, both values are shown. */
+const merge = async (form, read) => {
+  const response = await fetch(location.href, { headers: { Accept: 'text/html' } })
+  const page = new DOMParser().parseFromString(await response.text(), 'text/html')
+  const fresh = page.querySelector('form[data-path]')
+  if (!fresh) return showProblem(form, page.querySelector('.lead')?.textContent ?? page.title).focus()
+  for (const name of ['data-tag', 'data-curl']) form.setAttribute(name, fresh.getAttribute(name))
+  for (const [input, before] of read) {
+    const [mine, theirs] = [contentOf(input), contentOf(fresh.querySelector(`#${CSS.escape(input.id)}`))]
+    read.set(input, theirs)
+    if (theirs.text === before.text || theirs.text === mine.text) continue
+    const isTouched = mine.text !== before.text
+    if (!isTouched) setContent(input, theirs)
+    if (isTouched) showOther(input, 'Somebody else has set this to', theirs)
+    else showOther(input, 'Somebody else has changed this; it was', before)
+  }
+  const message = `${changedMeanwhile} Both values are shown where they differ. Save again to store what the form has now.`
+  return showProblem(form, message).focus()
+}
+
+/** Shows the page that follows, with what was done. */
+const finish = async (url, message) => {
+  if (!(await load(url, { history: 'replace' }))) return
+  const notice = element('p', { className: 'notice', textContent: message })
+  notice.setAttribute('role', 'status')
+  document.getElementById('main').prepend(notice)
+}
+
+const send = (form, body, key) => {
+  const [path, method, type, tag] = ['path', 'method', 'type', 'tag'].map((name) => form.getAttribute(`data-${name}`))
+  // Headers take Latin-1; the service reads the bytes of a token as UTF-8.
+  const bytes = String.fromCharCode(...new TextEncoder().encode(token))
+  const headers = {
+    'Idempotency-Key': key,
+    ...(type && { 'Content-Type': type }),
+    ...(tag && { 'If-Match': `"${tag}"` }),
+    ...(token && { Authorization: `Bearer ${bytes}` }),
+  }
+  return fetch(path, { method, headers, ...(type && { body }) })
+}
+
+export const writeForm = (root) => {
+  const form = root.querySelector('form[data-path]')
+  if (!form) return
+  const inputs = [...form.querySelectorAll('[name]')]
+  const method = form.getAttribute('data-method')
+  const button = form.querySelector('.primary')
+  const tokenBox = form.querySelector('.token')
+  const code = document.querySelector('.request code')
+  /** What the row has, of a new one nothing: a new row gets a box that is not checked too. */
+  const contentRead = (input) =>
+    method === 'PATCH' ? contentOf(input) : { text: input.type === 'checkbox' ? null : '' }
+  const read = new Map(inputs.map((input) => [input, contentRead(input)]))
+  /** The fields that were changed; those of a new row that are left empty get their defaults. */
+  const bodyOf = () => {
+    const changed = inputs.filter((input) => contentOf(input).text !== read.get(input).text)
+    return `{${changed.map((input) => `${JSON.stringify(input.name)}:${jsonOf(input)}`).join(',')}}`
+  }
+  // The key of a write whose outcome is unknown: sent again with the same body, it cannot be made twice.
+  let unsettled
+  button.disabled = false
+  tokenBox.hidden = token !== ''
+
+  const showRequest = () => {
+    const head = form.getAttribute('data-curl').replace(/'https?:\/\/[^/']+/, `'${location.origin}`)
+    if (head) code.textContent = `${head}'${bodyOf().replaceAll("'", String.raw`'\''`)}'`
+  }
+  form.addEventListener('input', showRequest)
+  form.addEventListener('change', showRequest)
+
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault()
+    clear(form)
+    const typed = form.querySelector('#token').value.trim()
+    token = typed || token
+    const body = bodyOf()
+    const key = unsettled?.body === body ? unsettled.key : newKey()
+    button.disabled = true
+    try {
+      const response = await send(form, body, key)
+      const { status } = response
+      const result = status === 204 ? {} : await response.json()
+      // A token that is refused tells nothing about an earlier attempt with the same key.
+      if (status !== 401) unsettled = status >= 500 ? { key, body } : undefined
+      if (response.ok) {
+        const page = `${form.getAttribute('data-done')}${method === 'POST' ? result.id : ''}`
+        await finish(page, form.getAttribute('data-message'))
+      } else if (status !== 412) showError(form, method, status, result.error)
+      else if (method === 'PATCH') await merge(form, read)
+      else if (await load(location.href, { history: 'none' })) {
+        const now = document.querySelector('form[data-path]')
+        if (now) showProblem(now, `${changedMeanwhile} Delete it again if you still want to.`).focus()
+      }
+    } catch {
+      unsettled = { key, body }
+      const words = done[method]
+      showProblem(
+        form,
+        `The service did not answer; the row may or may not have been ${words}. Try again: it is never ${words} twice.`,
+      ).focus()
+    } finally {
+      button.disabled = false
+      showRequest()
+    }
+  })
+}

@@ -1,0 +1,130 @@
+/** The control of a field in the form of a new row, or of one that exists. */
+import { type Kind, kindOf } from '../descriptor/kinds.js'
+import {
+  type Field,
+  isMandatory,
+  type Registry,
+  type Resource,
+  type RowValues,
+  type Value,
+} from '../descriptor/registry.js'
+import { type Html, html } from './html.js'
+import { type Labels, targetOf } from './labels.js'
+import { choicesUrl } from './links.js'
+
+const formats = { date: 'YYYY-MM-DD', timestamp: 'YYYY-MM-DDTHH:MM:SSZ' }
+
+/** A row that exists, and the labels of what it references. */
+export interface Edited {
+  readonly row: RowValues
+  readonly labels: Labels
+}
+
+/** The default as it would be stored now; an update has none. */
+const defaultOf = ({ default: source }: Field, edited: Edited | undefined): string | undefined =>
+  source === undefined || edited ? undefined : String(typeof source === 'function' ? source() : source)
+
+/** Whether the form must have a value. */
+const isNeeded = (field: Field, edited: Edited | undefined): boolean => (edited ? field.required : isMandatory(field))
+
+const isLong = (value: Value | undefined): boolean =>
+  typeof value === 'string' && (value.length > 80 || /[\n\r]/.test(value))
+
+/** Texts that are likely to have several lines: their rule or a demo row says so. */
+const isMultiline = ({ demo }: Resource, { name, kind, maxLength = 0, pattern }: Field): boolean =>
+  kindOf(kind).isText === true && !pattern && (maxLength > 200 || demo.some((row) => isLong(row[name])))
+
+/** Browsers compile a pattern with the flag `v`, which refuses some that the service accepts. */
+const browserPattern = (pattern: string | undefined): string | undefined => {
+  try {
+    return pattern && new RegExp(pattern, 'v') && pattern
+  } catch {
+    return undefined
+  }
+}
+
+/** The rules of a field as attributes of its input, none of which refuses what the service accepts. */
+const ruleAttributes = (field: Field): Html[] => {
+  const { kind, min, max, minLength, maxLength, pattern } = field
+  const { input, canonical } = kindOf(kind)
+  // The control has times without a zone; the service has them in UTC.
+  const bound = (value: typeof min) => (canonical ? canonical(value as never).slice(0, -1) : value)
+  const attributes = {
+    min: min === undefined ? undefined : bound(min),
+    max: max === undefined ? latest[input] : bound(max),
+    step: steps[kind],
+    minlength: minLength,
+    // In UTF-16 units, of which a character has up to two.
+    maxlength: maxLength && 2 * maxLength,
+    pattern: browserPattern(pattern),
+  }
+  return Object.entries(attributes).flatMap(([name, value]) =>
+    value === undefined ? [] : [html` ${name}="${String(value)}"`],
+  )
+}
+
+/** Without a greatest value, browsers take years of six digits. */
+const latest: Readonly<Record<string, string>> = { date: '9999-12-31', 'datetime-local': '9999-12-31T23:59:59.999' }
+const steps: Partial<Record<Kind, string>> = { number: 'any', timestamp: '0.001' }
+
+/** The value of a control; times have no zone there. */
+const controlValue = ({ kind, redacted }: Field, value: Value): string => {
+  if (value === null || redacted) return ''
+  return kindOf(kind).input === 'datetime-local' ? String(value).replace('Z', '') : String(value)
+}
+
+const selectOf = (field: Field, edited: Edited | undefined, common: Html, values: readonly unknown[]): Html => {
+  const preset = defaultOf(field, edited)
+  const chosen = edited && controlValue(field, edited.row[field.name] ?? null)
+  const none = preset === undefined ? (isMandatory(field) ? 'Choose' : '–') : `Default: ${preset}`
+  const isOptional = !edited || !field.required || chosen === ''
+  // A row that is older than the rule may have another value.
+  const all = [...new Set([...values.map(String), ...(chosen ? [chosen] : [])])]
+  const options = all.map((value) => html`<option${value === chosen && html` selected`}>${value}</option>`)
+  return html`<select ${common}>${isOptional && html`<option value="">${none}</option>`}${options}</select>`
+}
+
+const inputOf = (resource: Resource, field: Field, target: Resource | undefined, edited: Edited | undefined): Html => {
+  const { name, kind, oneOf, format, redacted } = field
+  const { input } = kindOf(kind)
+  const stored = edited?.row[name] ?? null
+  const text = controlValue(field, stored)
+  const value = text !== '' && html` value="${text}"`
+  const json = input === 'datetime-local' ? 'time' : ['number', 'checkbox'].includes(input) ? 'literal' : 'string'
+  const common = html`id="field-${name}" name="${name}" data-json="${json}" autocomplete="off" aria-describedby="help-${name} issue-${name}"${isNeeded(field, edited) && html` aria-required="true"`}`
+  if (target) {
+    const label = text !== '' && edited?.labels(target, stored)
+    return html`<div class="combobox"><input ${common}${value} data-choices="${choicesUrl(target.path)}" placeholder="Type a name or an id"><span class="picked note">${label}</span></div>`
+  }
+  const values = oneOf ?? (input === 'checkbox' ? [true, false] : undefined)
+  if (values && (oneOf || !isMandatory(field))) return selectOf(field, edited, common, values)
+  const hint = defaultOf(field, edited) ?? (edited && redacted ? 'Redacted' : format ? formats[format] : '')
+  const placeholder = html` placeholder="${hint}"`
+  // A parser drops the first line feed of a textarea.
+  if (isMultiline(resource, field) || isLong(stored))
+    return html`<textarea rows="1" ${common}${placeholder}${ruleAttributes(field)}>
+${text}</textarea>`
+  // Without bounds a number is typed as a text: the wheel of a mouse changes the other kind of input.
+  const isPlainNumber = input === 'number' && field.min === undefined && field.max === undefined
+  if (isPlainNumber) return html`<input inputmode="decimal" ${common}${value}${placeholder}>`
+  const state = input === 'checkbox' ? stored === true && html` checked` : value
+  return html`<input type="${input}" ${common}${state}${placeholder}${ruleAttributes(field)}>`
+}
+
+/** The control of a field, with its label, its help and a place for what is wrong with it. */
+export const control = (registry: Registry, resource: Resource, field: Field, edited?: Edited): Html => {
+  const { name, about, unique, kind } = field
+  const target = targetOf(registry, field)
+  const { input } = kindOf(kind)
+  const preset = input.startsWith('date') && defaultOf(field, edited)
+  const help = [
+    about,
+    target && `${target.name}: type its name, and choose.`,
+    unique && 'Must be unique.',
+    input === 'datetime-local' && 'In UTC, not in your time zone.',
+    preset && `Default: ${preset}.`,
+    edited && field.redacted && 'Never shown: leave it empty to keep it.',
+  ].filter(Boolean)
+  return html`<div class="control"><label for="field-${name}">${name}${isNeeded(field, edited) && html` <span class="required">required</span>`}</label>
+    ${inputOf(resource, field, target, edited)}<p class="help" id="help-${name}">${help.join(' ')}</p><p class="issue" id="issue-${name}"></p></div>`
+}

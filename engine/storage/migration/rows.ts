@@ -1,0 +1,70 @@
+/** Queries about the rows of a table: how many there are, which ones contradict a descriptor, and what values they have. */
+import type { Knex } from 'knex'
+import type { Execute, MigrationDialect } from './migrationDialect.js'
+
+/** How many rows match, and the first few of their ids. */
+interface ExampleRows {
+  readonly count: number
+  readonly ids: readonly string[]
+}
+
+type Condition = (query: Knex.QueryBuilder) => Knex.QueryBuilder
+
+export const maxExamples = 3
+
+/** For a sentence: `1 row (id 4) has`, `3 rows (id 4, 9, 12) have`. */
+export const describeRows = ({ count, ids }: ExampleRows): string => {
+  const more = count > ids.length ? ', …' : ''
+  return count === 1 ? `1 row (id ${ids[0]}) has` : `${count} rows (id ${ids.join(', ')}${more}) have`
+}
+
+export const rowQueries = ({ execute, knex }: MigrationDialect, table: string) => {
+  const ask = <T>(query: Knex.QueryBuilder): Promise<T[]> => execute<T>(query.toString())
+  const count = async (where: Condition = (query) => query): Promise<number> => {
+    const [counted] = await ask<{ rows: string | number }>(where(knex(table)).count({ rows: '*' }))
+    return Number(counted?.rows)
+  }
+  return {
+    count,
+    async examples(where: Condition): Promise<ExampleRows> {
+      const found = await ask<{ id: number | string }>(where(knex(table)).select('id').orderBy('id').limit(maxExamples))
+      return {
+        count: found.length < maxExamples ? found.length : await count(where),
+        ids: found.map(({ id }) => String(id)),
+      }
+    },
+    /** The values of a column that are not null, as text. */
+    values(column: string): Promise<{ id: string; value: string }[]> {
+      const text = (name: string, alias: string) => knex.raw('cast(?? as text) as ??', [name, alias])
+      const values = knex(table).select(text('id', 'id'), text(column, 'value')).whereNotNull(column)
+      // Qualified, because the alias `id` is text.
+      return ask(values.orderBy(`${table}.id`))
+    },
+    /** A sentence about rows that share values which should be unique; undefined if none do. */
+    async duplicates(columns: readonly string[]): Promise<string | undefined> {
+      const shared = knex(table).groupBy(columns).havingRaw('count(*) > 1').min({ id: 'id' }).count({ rows: '*' })
+      for (const column of columns) shared.whereNotNull(column)
+      const groups = await ask<{ id: number | string; rows: number | string }>(shared.orderBy('id'))
+      if (!groups[0]) return undefined
+      const value = groups.length === 1 ? 'one value occurs' : `${groups.length} values occur`
+      return `${value} more than once: ${groups[0].rows} rows share that of id ${groups[0].id}`
+    },
+  }
+}
+
+/** Conditions for ranges of `size` rows each, which together cover a table of about so many rows. */
+export const splitIntoBatches = async (
+  execute: Execute,
+  table: string,
+  size: number,
+  rows: number,
+): Promise<string[]> => {
+  if (rows <= size) return ['true']
+  const numbered = `select id, row_number() over (order by id) as n from ${table}`
+  const last = await execute<{ id: string }>(
+    `select cast(id as text) as id from (${numbered}) as numbered where n % ${size} = 0 order by n`,
+  )
+  const ends = last.map(({ id }) => id)
+  const ranges = ends.map((end, n) => (n === 0 ? `id <= ${end}` : `id > ${ends[n - 1]} and id <= ${end}`))
+  return [...ranges, `id > ${ends.at(-1)}`]
+}

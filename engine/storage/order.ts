@@ -1,0 +1,14 @@
+/** The conditions with which a page continues after a position. */
+import type { Order, Position } from '../descriptor/listQuery.js'
+
+/**
+ * The conditions of the rows after a position, one after the other. Each is a range of an index on `(key, id)`, which a single
+ * condition would not be. `@value` and `@id` are those of the position.
+ */
+export const partsAfter = (key: string, id: string, order: Order, { value }: Position): string[] => {
+  const { field, descending } = order
+  const sign = descending ? '<' : '>'
+  if (field === 'id') return [`${id} ${sign} @id`]
+  if (value === null) return [`${key} is null and ${id} ${sign} @id`, ...(descending ? [] : [`${key} is not null`])]
+  return [`${key} = @value and ${id} ${sign} @id`, `${key} ${sign} @value`, ...(descending ? [`${key} is null`] : [])]
+}

@@ -1,0 +1,49 @@
+/** Bounds the time of an attempt, and repeats those that had no effect because their connection broke. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Caller, TimedOut, Unavailable } from '../storage.js'
+import { Dropped, messageOf, NoConnection, storageError } from './errors.js'
+
+/** The client of a read has left. */
+export const gone = (): TimedOut => new TimedOut('the client has gone')
+
+/** The result of the work, or Unavailable if it takes longer than this many milliseconds or the caller leaves; the work continues. */
+export const withTimeout = <T>(
+  ms: number,
+  work: Promise<T>,
+  caller?: Caller,
+  late = (): Error => new Unavailable(`the database did not respond within ${Math.round(ms)} ms`),
+): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const onClose = () => reject(gone())
+    const timer = setTimeout(() => reject(late()), ms)
+    if (caller?.closed) onClose()
+    caller?.once('close', onClose)
+    work.then(resolve, reject).finally(() => {
+      clearTimeout(timer)
+      caller?.off('close', onClose)
+    })
+  })
+
+/** The pause before another attempt once every connection may have been tried, in milliseconds. */
+const pause = 50
+
+/**
+ * Makes the function that repeats an attempt for up to `waitMs`: all connections may have broken unnoticed, and the server may be
+ * restarting. The attempt may wait for a connection until the time it is given.
+ */
+export const retrying =
+  (waitMs: number, connections: number) =>
+  async <T>(attempt: (until: number) => Promise<T>, isRetryable: (error: unknown) => boolean): Promise<T> => {
+    const until = performance.now() + waitMs
+    let wasBroken = false
+    for (let attempts = 1; ; attempts++) {
+      try {
+        return await attempt(until)
+      } catch (error) {
+        wasBroken ||= isRetryable(error)
+        if (!wasBroken || !(isRetryable(error) || error instanceof NoConnection)) throw storageError(error)
+        if (performance.now() > until) throw new Dropped(messageOf(error as Error), { cause: error })
+      }
+      if (attempts > connections) await sleep(pause)
+    }
+  }
