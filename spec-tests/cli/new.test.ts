@@ -73,7 +73,6 @@ const refusedFields: [argument: string, message: string][] = [
   ['job_id:job_openings', '"job_openings" is a table; to reference its rows, write jobs.'],
   ['job_id:jobs=9999', 'the default is 9999, but there is no demo row of jobs with this id.'],
   ['code:text,uniqe', 'unknown option "uniqe". Did you mean "unique"?'],
-  ['hours:number,filter', 'a number cannot have the option filter.'],
   ['hours:number=many', 'the default is "many", but it must be a finite number.'],
   ['hours:number=1e999', 'the default is "1e999", but it must be a finite number.'],
   [

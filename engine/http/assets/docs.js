@@ -29,13 +29,14 @@ const accessibility = ({ React: { createElement } }) => {
   }
 }
 
-/** Shows the default of a parameter with its bounds, also when the field has another value. */
-const defaults = ({ React: { createElement, Fragment } }) => ({
+/** Shows the default of a parameter with its bounds, also when the field has another value, and names its list of values. */
+const parameters = ({ React: { createElement } }) => ({
   wrapComponents: {
     JsonSchemaForm: (Form) => (props) => {
+      const ref = (node) => node?.querySelector('select')?.setAttribute('aria-label', props.description)
       const value = props.schema?.get('default')
       const shown = createElement('div', { className: 'parameter__extension' }, `default: ${value}`)
-      return createElement(Fragment, null, createElement(Form, props), value !== undefined && shown)
+      return createElement('div', { ref }, createElement(Form, props), value !== undefined && shown)
     },
   },
 })
@@ -53,7 +54,7 @@ window.SwaggerUIBundle({
   url: docs.dataset.url,
   domNode: docs,
   responseInterceptor: withBasePath,
-  plugins: [accessibility, defaults],
+  plugins: [accessibility, parameters],
   deepLinking: true,
   displayRequestDuration: true,
   docExpansion: 'list',
