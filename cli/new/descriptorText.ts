@@ -42,6 +42,8 @@ const optionsOf = ({
     oneOf: oneOf && `[${oneOf.map(literal).join(', ')}]`,
     maxLength: maxLength !== undefined && String(maxLength),
     filter: field.isFilter && 'true',
+    sort: field.isSorted && 'true',
+    range: field.isRange && 'true',
     unique: field.isUnique && 'true',
     redacted: field.isRedacted && 'true',
   }

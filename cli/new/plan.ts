@@ -15,6 +15,8 @@ export interface NewField {
   readonly oneOf?: readonly (string | number)[]
   readonly maxLength?: number
   readonly isFilter: boolean
+  readonly isSorted?: boolean
+  readonly isRange?: boolean
   readonly isUnique: boolean
   readonly isRedacted: boolean
 }
