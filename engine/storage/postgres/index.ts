@@ -12,6 +12,7 @@ import { countsOf } from './changes.js'
 import { connectionsTo } from './connections.js'
 import { isMismatch } from './errors.js'
 import { knex, type Prepared, prepared } from './prepared.js'
+import { openReplicas } from './replicas.js'
 import { deferReferences, insertRows, readRows } from './rows.js'
 import { retryUntilReachable } from './server.js'
 import { setUp, withDatabaseInErrors } from './setUp.js'
@@ -47,7 +48,9 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
   const [counts, columns, ping] = [countsOf(registry), columnsStatement(registry), pingStatement(registry)]
   const ask = (query: Prepared) => withTimeout(options.pool.waitMs, connections.check(query))
   const cache = new ResponseCache(options.cacheBytes)
-  const dialectOf = (resource: Resource) => postgresTable(registry, resource, connections, searchIndex, options.pool)
+  const reads = await openReplicas(connections, options)
+  const dialectOf = (resource: Resource) =>
+    postgresTable(registry, resource, connections, reads, searchIndex, options.pool)
   const storage: Storage = {
     table: resourceTables(registry, dialectOf, cache, options.trace),
     async counts() {
@@ -60,12 +63,19 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
         await ask(deferReferences)
         for await (const { resource, rows } of batches) await insertRows(ask, resource, rows)
       }),
-    stats: () => ({ cache: cache.stats(), pools: connections.stats(), threadRestarts: 0 }),
+    stats: () => ({
+      cache: cache.stats(),
+      pools: [...connections.stats(), ...reads.stats()],
+      reads: reads.reads(),
+      threadRestarts: 0,
+    }),
     async ping() {
       const [row] = await ask(ping)
       return { isReadOnly: row?.[0] === 'on', mayWrite: row?.[1] === 't', changedTables: [] }
     },
-    close: connections.close,
+    async close() {
+      await Promise.all([connections.close(), reads.close()])
+    },
   }
   const fit: FitDialect = {
     isMismatch,
