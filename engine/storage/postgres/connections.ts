@@ -70,6 +70,8 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
     // One plan serves all values of a statement; planning again would cost more than most of them take.
     plan_cache_mode: 'force_generic_plan',
     jit: 'off',
+    // Slow searches would take several cores each, from the other requests.
+    max_parallel_workers_per_gather: '0',
     // Numbers are printed so that they read back as the same number.
     extra_float_digits: '1',
     // A commit that was not confirmed by its standby succeeds with a warning.
