@@ -15,10 +15,10 @@ interface Description {
 }
 
 /** Why a table cannot be served; undefined if it can. */
-const whyNoTable = ({ name, unservableAs, hasId }: CatalogueTable): string | undefined => {
+const whyNoTable = ({ name, otherwise, rowId }: CatalogueTable): string | undefined => {
   if (!isTableName(name)) return 'its name is not lower-case letters, digits and underscores'
-  if (unservableAs !== undefined) return `it is ${unservableAs}`
-  return hasId ? undefined : 'it has no integer primary key "id"'
+  if (otherwise !== undefined) return `it is ${otherwise}`
+  return rowId === 'id' ? undefined : 'it has no integer primary key "id"'
 }
 
 /** Why a column cannot be a field; undefined if it can. */
@@ -107,8 +107,7 @@ const describeTable = (table: CatalogueTable, paths: ReadonlyMap<string, string>
       isNotNull && value === null && !fields.some((field) => field.name === name),
   )
   if (left.length > 0) note('create is false, because a column that is left out needs a value')
-  if (!table.assignsIds) note('create is false, because the database assigns no ids')
-  return { fields, create: left.length === 0 && table.assignsIds, notes }
+  return { fields, create: left.length === 0, notes }
 }
 
 /** The resources of tables; those in the registry have one already. */
