@@ -12,6 +12,8 @@ export interface CatalogueColumn {
   readonly isNotNull: boolean
   /** Why a create cannot set it: `the database computes its values`. */
   readonly whyReadOnly?: string | undefined
+  /** The values of its enumeration, if it has one. */
+  readonly values?: readonly string[] | undefined
   /** The SQL of the value if an insert omits it. */
   readonly default: string | null
   /** Whether no field used it when the table was last changed: it is not the former name of a later field. */

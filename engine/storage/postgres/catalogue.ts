@@ -42,6 +42,7 @@ export const unusedComment = 'No field of the service uses this column.'
 
 const columnsSql = `select attname as name, ${columnType('atttypmod')} as type, attnotnull as "isNotNull",
     case when attgenerated <> '' or attidentity = 'a' then 'the database computes its values' end as "whyReadOnly",
+    (select array_agg(enumlabel::text order by enumsortorder) from pg_enum where enumtypid = atttypid) as values,
     case when attidentity <> '' then 'identity' else pg_get_expr(adbin, adrelid) end as default,
     coalesce(col_description(attrelid, attnum) = '${unusedComment}', false) as "isKnownUnused"
   from pg_attribute left join pg_attrdef on adrelid = attrelid and adnum = attnum where attrelid = to_regclass($1) and attnum > 0 and not attisdropped and attname not like 'registry\\_%'

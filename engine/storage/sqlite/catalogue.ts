@@ -75,7 +75,7 @@ export const readDefinition = (database: Database, table: string): string =>
   String(storedSql(database, table)).replaceAll(/"[^"]*"|'[^']*'|`[^`]*`|\[[^\]]*\]/g, '')
 
 /** A check of the values of one column, in the text of its table. */
-const inCheck = /\bcheck\s*\(\s*"?(\w+)"?\s+in\s*\(([^()]*)\)\s*\)/gi
+const inCheck = /\bcheck\s*\(\s*["[`]?(\w+)["\]`]?\s+in\s*\(([^()]*)\)\s*\)/gi
 
 /** Checks, and unique indexes of some rows or of expressions. SQLite has the text of a check only in that of its table. */
 const otherConstraints = (database: Database, table: string): string[] => {
