@@ -58,8 +58,10 @@ export const pathsOf = (tables: readonly string[], registry: Registry): Readonly
 export const distinctNames = (registry: Registry) => {
   const others = registry.map(({ name, plural }) => ({ name, plural }) as { name: string; plural: string | undefined })
   return (path: string): { name: string; plural: string | undefined } => {
-    const derived = namesOf(path)
-    const words = derived.plural ?? derived.name
+    const { name: singular, plural } = namesOf(path)
+    // A table may be named in the singular.
+    const derived = { name: singular, plural: plural === singular ? undefined : plural }
+    const words = plural ?? singular
     const rows = Array.from({ length: others.length + 1 }, (_, n) => `${words} row${n === 0 ? '' : ` ${n + 1}`}`)
     const candidates = [derived, ...rows.map((name) => ({ name, plural: `${name}s` }))]
     const isFree = (named: (typeof candidates)[number]): boolean => {
