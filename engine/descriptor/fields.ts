@@ -27,6 +27,8 @@ export interface Options<V> extends RuleOptions<V> {
   unique?: true | readonly string[]
   /** The documented format; any string is accepted. Implied if the default or the managed value is `today` or `now`. */
   format?: TextFormat
+  /** The column of an existing table, if it has another name than the field. */
+  column?: string
   /** The former name of the field, whose column `npm run migrate` renames. */
   renamedFrom?: string
   /** The path of the resource that the value references by `id`. */
@@ -41,7 +43,17 @@ export type OnDelete = 'restrict' | 'set null' | 'cascade'
 
 export type TextFormat = 'date' | 'timestamp'
 
-const commonOptions = ['about', 'example', 'default', 'managed', 'onUpdate', 'redacted', 'sort', 'renamedFrom'] as const
+const commonOptions = [
+  'about',
+  'example',
+  'default',
+  'managed',
+  'onUpdate',
+  'redacted',
+  'sort',
+  'column',
+  'renamedFrom',
+] as const
 
 /** The options that a field of a kind may have. */
 export const optionNames = (kind: Kind): readonly OptionName[] => [...commonOptions, ...kinds[kind].options]

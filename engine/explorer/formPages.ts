@@ -54,7 +54,7 @@ const formMain =
     const head = `curl${form.kind === 'create' ? '' : ` -X ${method}`} ${shellWord(`${origin}${form.url}`)}${header('Authorization: Bearer TOKEN')}${type ? header(`Content-Type: ${type}`) : ''}${form.tag ? header(`If-Match: "${form.tag}"`) : ''}`
     const curl = form.body === undefined ? head : `${head} -d ${shellWord(form.body)}`
     const source = html`<noscript><p class="notice">The form needs JavaScript; the request below does the same.</p></noscript>
-    <form id="${form.kind}" data-method="${method}" data-path="${form.url}" data-type="${type}" data-tag="${form.tag}" data-done="${form.done}" data-message="${form.message}" data-curl="${form.body === undefined ? '' : `${head} -d `}" novalidate>
+    <form id="${form.kind}" data-method="${method}" data-path="${form.url}" data-type="${type}" data-tag="${form.tag}" data-keyless="${resource.existing && 'true'}" data-done="${form.done}" data-message="${form.message}" data-curl="${form.body === undefined ? '' : `${head} -d `}" novalidate>
     <div id="problem" class="notice problem" role="alert" tabindex="-1" hidden></div>
     ${form.controls}${tokenControl}
     <p class="actions"><button class="primary ${form.kind === 'delete' && 'danger'}" disabled>${form.button}</button> <a class="button" href="${form.cancel}">Cancel</a></p></form>`

@@ -5,7 +5,7 @@ import type { TableDialect } from '../dialect.js'
 import type { PoolOptions } from '../options.js'
 import { maxIds } from '../parts.js'
 import { maxInteger, type Plan } from '../plan.js'
-import { fieldOf, readValue } from '../schema.js'
+import { fieldOf, readValue, type Sources } from '../schema.js'
 import { withTimeout } from './attempts.js'
 import { compactor } from './changes.js'
 import type { Connections } from './connections.js'
@@ -16,7 +16,7 @@ import { columnOf, rowJson } from './schema.js'
 import { indexedFrom, searchValues } from './search.js'
 import { conditionValues, statementsOf, timedOf } from './statements.js'
 import type { SearchIndex } from './trigrams.js'
-import { tableWriter } from './writes.js'
+import { tableWriter, writeStatements } from './writes.js'
 
 /**
  * Runs a query once at a time: all callers that arrive during a run share the next one. They wait for both runs together no longer
@@ -48,10 +48,12 @@ export const postgresTable = (
   reads: Reads,
   searchIndex: SearchIndex,
   { waitMs, statementMs }: PoolOptions,
+  sources: Sources,
 ): TableDialect => {
   const { table } = resource
   const statements = statementsOf(resource)
-  const { write, ...checks } = tableWriter(connections, registry, resource, statementMs)
+  const own = writeStatements(registry, resource, sources)
+  const { write, ...checks } = tableWriter(connections, resource, statementMs, own)
   const log = compactor(connections, resource)
 
   /** The result of a statement that returns the version, whether the change log has become long, and more. */
