@@ -7,6 +7,10 @@ import type { RuleOptions } from './valueRules.js'
 export interface Options<V> extends RuleOptions<V> {
   /** A one-sentence description for the API documents. */
   about?: string
+  /** The name for people, in the explorer; by default derived from the name of the field. */
+  label?: string
+  /** The colours of values in the explorer: `{ Approved: 'good' }`. */
+  tones?: Readonly<Record<string, Tone>>
   /** An example value for the API documents; by default the value in the first demo row. */
   example?: V
   /** The value if the body omits the field, or sends null for a required one. */
@@ -41,7 +45,20 @@ export type OnDelete = 'restrict' | 'set null' | 'cascade'
 
 export type TextFormat = 'date' | 'timestamp'
 
-const commonOptions = ['about', 'example', 'default', 'managed', 'onUpdate', 'redacted', 'sort', 'renamedFrom'] as const
+export const tones = ['good', 'bad', 'warning', 'info', 'muted'] as const
+export type Tone = (typeof tones)[number]
+
+const commonOptions = [
+  'about',
+  'label',
+  'example',
+  'default',
+  'managed',
+  'onUpdate',
+  'redacted',
+  'sort',
+  'renamedFrom',
+] as const
 
 /** The options that a field of a kind may have. */
 export const optionNames = (kind: Kind): readonly OptionName[] => [...commonOptions, ...kinds[kind].options]
