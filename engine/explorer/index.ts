@@ -5,7 +5,7 @@ import { listQueryParser, listQuerySchema } from '../contract/parameters.js'
 import type { Selection } from '../descriptor/listQuery.js'
 import { type Resource, updatableFields } from '../descriptor/registry.js'
 import { type Asset, assets, favicon } from './assets.js'
-import { choiceOptions } from './choices.js'
+import { choiceOptions, valueOptions } from './choices.js'
 import { createPage, deletePage, editPage } from './formPages.js'
 import { homePage } from './home.js'
 import { documentOf, type ExplorerService, errorPage, type Page, type PageRequest } from './layout.js'
@@ -36,7 +36,8 @@ interface Explorer {
   /** Files that never change. */
   readonly assets: readonly Asset[]
   readonly favicon: Asset
-  errorHtml(error: HttpError): string
+  /** The page of an error at a path. */
+  errorHtml(error: HttpError, path: string): string
 }
 
 /** Makes the explorer of a service. */
@@ -48,7 +49,8 @@ export const explorerOf = (service: ExplorerService): Explorer => {
 
   const routesOf = (resource: Resource): Route[] => {
     const base = `${explorePath}/${resource.path}`
-    const table = tablePage(service, resource, find)
+    const { table, filters } = tablePage(service, resource, find)
+    const values = valueOptions(storage, resource)
     const findRow = rowFinder(storage, resource)
     const row = rowPage(service, resource, find, findRow)
     const edit = editPage(service, resource, find, findRow)
@@ -64,12 +66,17 @@ export const explorerOf = (service: ExplorerService): Explorer => {
     )
     return [
       route('exploreTable', base, async (request) => sent(await table(request))),
+      route('exploreFilters', `${base}/filters`, async (request) => sent(await filters(request))),
       route('exploreCreate', `${base}/new`, async ({ origin }) => {
         if (!resource.create) throw pathNotFound()
         return sent(create(origin))
       }),
       route('exploreChoices', `${base}/choices`, async ({ querystring, caller }) => {
         const { source } = await choiceOptions(storage, resource, querystring, caller)
+        return { html: source, status: 200 }
+      }),
+      route('exploreValues', `${base}/values`, async ({ querystring, caller }) => {
+        const { source } = await values(querystring, caller)
         return { html: source, status: 200 }
       }),
       ...downloads,
@@ -95,6 +102,9 @@ export const explorerOf = (service: ExplorerService): Explorer => {
     ],
     assets: assets(),
     favicon: favicon(),
-    errorHtml: (error) => documentOf(product, errorPage(error)),
+    errorHtml: (error, path) => {
+      const resource = registry.find((one) => path.startsWith(`${explorePath}/${one.path}/`))
+      return documentOf(product, errorPage(error, resource))
+    },
   }
 }

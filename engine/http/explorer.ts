@@ -27,7 +27,7 @@ export const explorerRoutes = (service: Service, operations: readonly Operation[
   const explorer = explorerOf({ product, registry, storage, operations, writes: token !== undefined })
   const prepare = (ctx: AppContext): void => {
     ctx.set(explorerHeaders)
-    ctx.state.errorHtml = explorer.errorHtml
+    ctx.state.errorHtml = (error) => explorer.errorHtml(error, `${ctx.path}/`)
   }
   const send = async (ctx: AppContext, response: PageResponse): Promise<void> => {
     if ('redirect' in response) {
