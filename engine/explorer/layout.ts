@@ -72,6 +72,12 @@ const crumbOf = ({ title, url }: Crumb): Html =>
 
 const home: Crumb = { title: 'Home', url: homePath }
 
+/** The bar above every page, with the name of the service and some links. */
+export const barOf = (name: string, links: Html): Html => html`<header class="bar">
+  <a class="brand" href="${homePath}"><svg viewBox="0 0 16 16" aria-hidden="true"><rect x="1" y="1" width="6" height="6" rx="1.5"/><rect x="9" y="1" width="6" height="6" rx="1.5"/><rect x="1" y="9" width="6" height="6" rx="1.5"/><path d="M12 9v6M9 12h6"/></svg><span>${name}</span></a>
+  <nav class="links" aria-label="Service">${links}</nav>
+  </header>`
+
 /** The whole document of a page. */
 export const documentOf = (product: Product, { title, crumbs, main, skip }: Page): string => {
   const { source } = html`<!doctype html>
@@ -82,15 +88,13 @@ export const documentOf = (product: Product, { title, crumbs, main, skip }: Page
     <meta name="color-scheme" content="light dark">
     <title>${joined([...new Set([title, product.name])], ' · ')}</title>
     <link rel="icon" type="image/svg+xml" href="${assetsPath}/icon.svg">
+    <link rel="stylesheet" href="${assetsPath}/theme.css">
     <link rel="stylesheet" href="${assetsPath}/explorer.css">
     <script type="module" src="${assetsPath}/explorer.js"></script>
     </head>
     <body>
     <a class="skip" href="#${skip ?? 'main'}">Skip to ${skip ?? 'content'}</a>
-    <header class="bar">
-    <a class="brand" href="${homePath}"><svg viewBox="0 0 16 16" aria-hidden="true"><rect x="1" y="1" width="6" height="6" rx="1.5"/><rect x="9" y="1" width="6" height="6" rx="1.5"/><rect x="1" y="9" width="6" height="6" rx="1.5"/><path d="M12 9v6M9 12h6"/></svg><span>${product.name}</span></a>
-    <nav class="links" aria-label="Service"><a href="${docsPath}">API docs</a><a href="${basePath}/openapi.json">OpenAPI</a></nav>
-    </header>
+    ${barOf(product.name, html`<a href="${docsPath}">API docs</a><a href="${basePath}/openapi.json">OpenAPI</a>`)}
     <div id="page">
     ${crumbs.length > 0 && html`<nav class="crumbs" aria-label="Breadcrumbs"><ol>${[home, ...crumbs].map(crumbOf)}</ol></nav>`}
     <main id="main" tabindex="-1">${main}</main>

@@ -81,7 +81,15 @@ test('pages load files of this host only, and no inline script or style', async 
 test('the files of the pages are small, immutable, and the only ones', async () => {
   let bytes = 0
   const [, folder = ''] = /href="(\/explore\/assets\/[0-9a-f]{12})\/explorer\.css"/.exec(await page('/')) ?? []
-  for (const name of ['explorer.css', 'explorer.js', 'navigate.js', 'combobox.js', 'form.js', 'icon.svg']) {
+  for (const name of [
+    'theme.css',
+    'explorer.css',
+    'explorer.js',
+    'navigate.js',
+    'combobox.js',
+    'form.js',
+    'icon.svg',
+  ]) {
     const { status, headers } = await send(`${folder}/${name}`, { headers: { 'accept-encoding': 'br' } })
     assert.is(status, 200, name)
     assert.is(headers['cache-control'], 'public, max-age=31536000, immutable')
