@@ -8,7 +8,7 @@ import { type Asset, assets, favicon } from './assets.js'
 import { choiceOptions, valueOptions } from './choices.js'
 import { createPage, deletePage, editPage } from './formPages.js'
 import { homePage } from './home.js'
-import { documentOf, type ExplorerService, errorPage, type Page, type PageRequest } from './layout.js'
+import { documentOf, documentStart, type ExplorerService, errorPage, type Page, type PageRequest } from './layout.js'
 import { explorePath, homePath } from './links.js'
 import { operationFinder } from './requests.js'
 import { rowPage } from './rowPage.js'
@@ -21,12 +21,18 @@ export type PageResponse =
   | { readonly redirect: string }
   | { readonly resource: Resource; readonly query: Selection; readonly format: FormatName }
 
+/** A page that may have to wait for its rows, and what it begins with. */
+export interface LaterResponse {
+  readonly start: string
+  readonly later: Promise<{ readonly html: string; readonly status: number }>
+}
+
 export interface Route {
   /** For logs and metrics. */
   readonly name: string
   /** A path; the segment after that of the resource may be `:item`. */
   readonly path: string
-  respond(request: PageRequest): Promise<PageResponse>
+  respond(request: PageRequest): Promise<PageResponse | LaterResponse>
 }
 
 const route = (name: string, path: string, respond: Route['respond']): Route => ({ name, path, respond })
@@ -44,8 +50,8 @@ interface Explorer {
 export const explorerOf = (service: ExplorerService): Explorer => {
   const { product, registry, storage } = service
   const find = operationFinder(service.operations)
-  const sent = (page: Page | { readonly redirect: string }): PageResponse =>
-    'redirect' in page ? page : { html: documentOf(product, page), status: page.status ?? 200 }
+  const shown = (page: Page) => ({ html: documentOf(product, page), status: page.status ?? 200 })
+  const sent = (page: Page | { readonly redirect: string }): PageResponse => ('redirect' in page ? page : shown(page))
 
   const routesOf = (resource: Resource): Route[] => {
     const base = `${explorePath}/${resource.path}`
@@ -65,7 +71,11 @@ export const explorerOf = (service: ExplorerService): Explorer => {
       })),
     )
     return [
-      route('exploreTable', base, async (request) => sent(await table(request))),
+      route('exploreTable', base, async (request) => {
+        const page = await table(request)
+        if (!('later' in page)) return sent(page)
+        return { start: documentStart(product, page.title), later: page.later.then(shown) }
+      }),
       route('exploreFilters', `${base}/filters`, async (request) => sent(await filters(request))),
       route('exploreCreate', `${base}/new`, async ({ origin }) => {
         if (!resource.create) throw pathNotFound()

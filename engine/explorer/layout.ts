@@ -65,6 +65,12 @@ export interface Page {
   readonly skip?: 'results'
 }
 
+/** A page whose rows may take a while. */
+export interface LaterPage {
+  readonly title: string
+  readonly later: Promise<Page>
+}
+
 const crumbOf = ({ title, url }: Crumb): Html =>
   url === undefined
     ? html`<li aria-current="page"><bdi>${title}</bdi></li>`
@@ -78,9 +84,9 @@ export const barOf = (name: string, links: Html): Html => html`<header class="ba
   <nav class="links" aria-label="Service">${links}</nav>
   </header>`
 
-/** The whole document of a page. */
-export const documentOf = (product: Product, { title, crumbs, main, skip }: Page): string => {
-  const { source } = html`<!doctype html>
+/** The start of a document, which needs no row. */
+export const documentStart = (product: Product, title: string): string =>
+  html`<!doctype html>
     <html lang="en">
     <head>
     <meta charset="utf-8">
@@ -92,7 +98,11 @@ export const documentOf = (product: Product, { title, crumbs, main, skip }: Page
     <link rel="stylesheet" href="${assetsPath}/explorer.css">
     <script type="module" src="${assetsPath}/explorer.js"></script>
     </head>
-    <body>
+    <body>`.source
+
+/** The whole document of a page. */
+export const documentOf = (product: Product, { title, crumbs, main, skip }: Page): string => {
+  const { source } = html`
     <a class="skip" href="#${skip ?? 'main'}">Skip to ${skip ?? 'content'}</a>
     ${barOf(product.name, html`<a href="${docsPath}">API docs</a><a href="${basePath}/openapi.json">OpenAPI</a>`)}
     <div id="page">
@@ -102,5 +112,5 @@ export const documentOf = (product: Product, { title, crumbs, main, skip }: Page
     <footer class="foot">${product.name} ${product.version}</footer>
     </body>
     </html>`
-  return source
+  return documentStart(product, title) + source
 }

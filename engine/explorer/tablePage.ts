@@ -13,7 +13,7 @@ import { filterPanel, isBound, withoutCondition } from './filters.js'
 import { grouped, readable } from './format.js'
 import { type Html, html } from './html.js'
 import { type Labels, readLabels, targetOf } from './labels.js'
-import type { ExplorerService, Page, PageRequest } from './layout.js'
+import type { ExplorerService, LaterPage, Page, PageRequest } from './layout.js'
 import {
   apiListUrl,
   createUrl,
@@ -167,12 +167,21 @@ export const tablePage = (service: ExplorerService, resource: Resource, find: Fi
     }
   }
 
-  const table = async ({ querystring, origin, caller }: PageRequest): Promise<Page | { readonly redirect: string }> => {
+  /** The page of a query; what the address means is known before its rows are read. */
+  const table = async (request: PageRequest): Promise<Page | { readonly redirect: string } | LaterPage> => {
     const started = performance.now()
-    const parsed = await parseQuery(storage, registry, resource, parse, querystring)
+    const parsed = await parseQuery(storage, registry, resource, parse, request.querystring)
     if ('redirect' in parsed) return parsed
-    const { query } = parsed
-    if ('ambiguous' in parsed) return choicesPage(service, resource, query, parsed.ambiguous)
+    if ('ambiguous' in parsed) return choicesPage(service, resource, parsed.query, parsed.ambiguous)
+    return { title: resource.plural, later: rendered(parsed.query, parsed.ignored, request, started) }
+  }
+
+  const rendered = async (
+    query: TableQuery,
+    ignored: readonly string[],
+    { origin, caller }: PageRequest,
+    started: number,
+  ): Promise<Page> => {
     const page = await storage.table(resource).list(query, caller)
     await turn()
     const rows: ShownRow[] = []
@@ -185,7 +194,7 @@ export const tablePage = (service: ExplorerService, resource: Resource, find: Fi
     const { labels: valueLabels, filters, charts } = await panel(query, isCounted ? counted : undefined)
     const curl = `curl ${shellWord(`${origin}${apiListUrl(resource, query)}`)}`
     const head = html`${summary(resource, query, total)}${columnChooser(registry, resource, query, hiddenInputs(resource, { ...query, columns: undefined }))}`
-    const body = html`${parsed.ignored.map((words) => html`<p class="notice">${words}</p>`)}
+    const body = html`${ignored.map((words) => html`<p class="notice">${words}</p>`)}
       ${chosenFilters(registry, resource, query, valueLabels)}
       ${rows.length > 0 ? rowsTable(registry, resource, query, rows, labels) : empty(resource, query, total)}
       ${pager(resource, query, total, page.next)}

@@ -1,9 +1,12 @@
+import { EventEmitter } from 'node:events'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { boolean, date, integer, number, text, timestamp } from '../../engine/descriptor/index.js'
 import { filterFields, type Registry, type Resource, type RowValues } from '../../engine/descriptor/registry.js'
+import { explorerOf } from '../../engine/explorer/index.js'
 import { fullValue } from '../../engine/explorer/values.js'
 import { openStorage } from '../../engine/storage/open.js'
+import { product } from '../../product.js'
 import { withSampleRows } from '../../support/samples.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl } from '../support/database.js'
@@ -356,6 +359,19 @@ test('references: the id once, targets that are gone, and referrers that are not
   assert.is(shown(2), '#2')
   assert.is(shown(3), '#3 There is no such row.')
   assert.match(plain(await page('/explore/sink-pipes/1')), /Sink pipes by twin not counted/)
+})
+
+test('the start of a table page needs no row, so that a slow query does not delay it', async () => {
+  const storage = await openStorage(documents, await freshUrl(), storageOptions)
+  const { routes } = explorerOf({ product, registry: documents, storage, operations: [], writes: false })
+  const table = routes.find(({ name }) => name === 'exploreTable')
+  const caller = Object.assign(new EventEmitter(), { closed: false })
+  const response = await table?.respond({ segment: '', querystring: '', origin: '', caller })
+  if (!response || !('later' in response)) throw new Error('the page does not come in parts')
+  const { html } = await response.later
+  assert.ok(html.startsWith(response.start))
+  assert.match(response.start, /<body>$/)
+  await storage.close()
 })
 
 test('a slash at the end of an address redirects to the page without it', async () => {
