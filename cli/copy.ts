@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { loadRegistry } from '../engine/descriptor/load.js'
-import type { Registry } from '../engine/descriptor/registry.js'
+import { managedResources, type Registry } from '../engine/descriptor/registry.js'
 import { publicDatabaseUrl, sqlitePath } from '../engine/process/databaseUrl.js'
 import { endProgressLine, progressBar, stepProgress } from '../engine/process/progress.js'
 import { readSettings, type Settings, SettingsError } from '../engine/process/settings.js'
@@ -150,6 +150,18 @@ const copy = async (registry: Registry, from: Storage, to: Storage): Promise<voi
   for (const line of equal) console.log(line)
 }
 
+/** The resources whose rows are copied; those of other programs stay where they are, and references to them are not checked. */
+const withoutExisting = (all: Registry): Registry => {
+  const registry = managedResources(all)
+  const isCopied = (path: string | undefined) => registry.some((resource) => resource.path === path)
+  return registry.map((resource) => ({
+    ...resource,
+    fields: resource.fields.map(({ references, ...field }) =>
+      references !== undefined && isCopied(references) ? { ...field, references } : field,
+    ),
+  }))
+}
+
 await runCommand(command, async ({ from: source, to: target }) => {
   const options = optionsFrom(settingsFor('from', source))
   settingsFor('to', target)
@@ -158,7 +170,7 @@ await runCommand(command, async ({ from: source, to: target }) => {
     return path === undefined ? url : resolve(path)
   }
   if (identity(source) === identity(target)) throw new UsageError('--from and --to are the same database.')
-  const registry = await loadRegistry(folders)
+  const registry = withoutExisting(await loadRegistry(folders))
   // Before anything is opened, which would create tables in both databases.
   await checkSource(registry, source, options.pool.waitMs)
   const from = await openStorage(registry, source, options)

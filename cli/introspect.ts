@@ -1,20 +1,22 @@
 /** Writes descriptors for the tables of a database that another program created: `npm run introspect -- DATABASE_URL`. */
-import { existsSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { inspectFolders } from '../engine/descriptor/load.js'
 import { nearest } from '../engine/descriptor/nearest.js'
+import type { Registry } from '../engine/descriptor/registry.js'
 import { sqlitePath } from '../engine/process/databaseUrl.js'
 import { readSettings } from '../engine/process/settings.js'
 import { storageTables } from '../engine/storage/open.js'
 import { folders } from '../product.js'
-import { CommandError, optionalText, runCommand, text } from '../support/options.js'
+import { CommandError, flag, optionalText, runCommand, text } from '../support/options.js'
 import { describeTables } from './introspect/describe.js'
 import { descriptorText } from './new/descriptorText.js'
 import { root, writeNew } from './new/writeNew.js'
 
 const command = {
   name: 'npm run introspect',
-  about: 'Writes a descriptor for each table of an existing database. Does not change the database.',
+  about:
+    'Writes a descriptor for each table of an existing database, to serve it as it is. Does not change the database.',
   argument: {
     name: 'DATABASE_URL',
     about: 'the database, such as postgres://USER@HOST/NAME or sqlite:PATH',
@@ -22,6 +24,7 @@ const command = {
   },
   options: {
     table: optionalText('only this table', 'NAME', 'every table without a descriptor'),
+    replace: flag('delete the descriptors and demo rows of other tables'),
     area: text('group in the documents', 'TEXT', 'General'),
   },
   example: 'npm run introspect -- sqlite:data/inventory.sqlite --table warehouses',
@@ -30,9 +33,15 @@ const command = {
 const nextSteps = `
 Next: review the files and remove what clients should not see. Then:
   npm run check  finds errors in them
-  npm start      creates the tables in the database of DATABASE_URL, which must be another one`
+  npm start      serves the tables, with this database as DATABASE_URL`
 
-await runCommand(command, async ({ table: only, area }, argument) => {
+/** The files of resources that are not of the database, and of their demo rows. */
+const filesOf = (resources: Registry): string[] =>
+  resources
+    .flatMap(({ path }) => [`resources/${path}.ts`, `seeds/${path}.json`])
+    .filter((name) => existsSync(join(root, name)))
+
+await runCommand(command, async ({ table: only, area, replace }, argument) => {
   const url = argument as string
   const path = sqlitePath(url)
   if (path !== undefined && !existsSync(path)) throw new CommandError(`There is no file ${path}.`)
@@ -49,20 +58,30 @@ await runCommand(command, async ({ table: only, area }, argument) => {
   }
   const wanted = tables.filter(({ name }) => only === undefined || name === only)
   // Works even if other descriptors have errors, or there are none yet.
-  const { registry } = await inspectFolders(folders)
+  const { registry: all } = await inspectFolders(folders)
+  const others = all.filter(({ existing, table }) => !existing || !names.includes(table))
+  const obsolete = filesOf(others)
+  const registry = replace ? all.filter((resource) => !others.includes(resource)) : all
   const described = describeTables(wanted, registry, area)
   const files = described.flatMap(({ resource }) =>
     resource ? [[`resources/${resource.path}.ts`, descriptorText(resource)] as const] : [],
   )
+  const known = registry.filter(({ table }) => wanted.some(({ name }) => name === table))
+  const deleted = replace && files.length + known.length > 0 ? obsolete : []
+  for (const name of deleted) rmSync(join(root, name))
   const [old, fresh] = [true, false].map((isThere) =>
     files.filter(([name]) => existsSync(join(root, name)) === isThere),
   ) as [typeof files, typeof files]
-  const known = registry.filter(({ table }) => wanted.some(({ name }) => name === table))
   writeNew(fresh)
   for (const [name] of fresh) console.log(`Wrote ${name}.`)
   for (const name of [...known.map(({ path }) => `resources/${path}.ts`), ...old.map(([file]) => file)])
     console.log(`${name} already exists and was not changed.`)
+  for (const name of deleted) console.log(`Deleted ${name}.`)
   for (const note of described.flatMap(({ notes }) => notes)) console.log(note)
+  if (!replace && fresh.length > 0 && obsolete.length > 0) {
+    console.log('\nThese files are not of this database. Delete them, or run the command again with --replace:')
+    for (const name of obsolete) console.log(`  ${name}`)
+  }
   if (fresh.length > 0) console.log(nextSteps)
   else if (known.length + old.length === 0) throw new CommandError('No table can be served.')
 })

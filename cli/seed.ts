@@ -30,6 +30,8 @@ const command = {
 
 const findResource = (registry: Registry, option: string, path: string): Resource => {
   const resource = registry.find((one) => one.path === path)
+  if (resource?.existing)
+    throw new UsageError(`--${option} is "${path}", whose table belongs to another program; nothing is loaded into it.`)
   if (resource) return resource
   const paths = registry.map((one) => one.path)
   const near = nearest(path, paths)

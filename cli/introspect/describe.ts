@@ -1,12 +1,11 @@
 /** Describes tables of another program as resources, and reports what a descriptor cannot express. */
 
-import { checkFieldName } from '../../engine/descriptor/checks.js'
-import { isTableName } from '../../engine/descriptor/identifiers.js'
-import { kindOf } from '../../engine/descriptor/kinds.js'
+import { isDate, parseTimestamp } from '../../engine/descriptor/clock.js'
+import { isValueOf, type Kind, kindOf } from '../../engine/descriptor/kinds.js'
 import type { Registry } from '../../engine/descriptor/registry.js'
 import type { CatalogueColumn, CatalogueTable } from '../../engine/storage/migration/catalogue.js'
 import type { NewField, NewResource } from '../new/plan.js'
-import { distinctNames, pathsOf } from './distinct.js'
+import { distinctNames, fieldNamesOf, pathsOf } from './distinct.js'
 
 interface Description {
   /** Undefined if the table cannot be served. */
@@ -14,20 +13,28 @@ interface Description {
   readonly notes: readonly string[]
 }
 
-/** Why a table cannot be served; undefined if it can. */
-const whyNoTable = ({ name, unservableAs, hasId }: CatalogueTable): string | undefined => {
-  if (!isTableName(name)) return 'its name is not lower-case letters, digits and underscores'
-  if (unservableAs !== undefined) return `it is ${unservableAs}`
-  return hasId ? undefined : 'it has no integer primary key "id"'
+/** The kind of a column without one of its own: a time without a zone, or what the database prints. */
+const kindFor = ({ type, kind }: CatalogueColumn): Kind | undefined => {
+  if (kind !== undefined) return kind
+  if (/^(?:datetime|timestamp)/i.test(type)) return 'timestamp'
+  if (/money|currency/i.test(type) && !/^money$/.test(type)) return 'number'
+  return /blob|bytea|binary/i.test(type) ? undefined : 'text'
 }
 
-/** Why a column cannot be a field; undefined if it can. */
-const whyNoField = ({ name, type, kind, whyReadOnly }: CatalogueColumn): string | undefined => {
-  const faults: string[] = []
-  checkFieldName(name, (fault) => void faults.push(fault.replace(/; .*/, '')))
-  if (faults.length > 0) return `no field can have the name "${name}": ${faults.join(', and ')}`
-  if (whyReadOnly != null) return `a create cannot set "${name}", because ${whyReadOnly}`
-  return kind === undefined ? `"${name}" is of type ${type || 'none'}, which no field can store` : undefined
+/** Why a table cannot be served; undefined if it can. */
+const whyNoTable = (table: CatalogueTable): string | undefined => {
+  const { otherwise, primaryKey, columns } = table
+  const [key, ...others] = primaryKey
+  const byHand = 'describe it by hand, and name the column that identifies a row as idColumn'
+  if (/partition of|part of|virtual/.test(otherwise ?? '')) return `it is ${otherwise}`
+  if (key === undefined)
+    return `${otherwise ? `it is ${otherwise}` : 'it'} has no primary key; ${byHand}`.replace(
+      /^(it is .*) has/,
+      '$1, which has',
+    )
+  if (others.length > 0) return `its primary key has several columns (${primaryKey.join(', ')})`
+  const { kind, type } = columns.find(({ name }) => name === key) as CatalogueColumn
+  return kind === 'integer' ? undefined : `its primary key "${key}" is of type ${type || 'none'}, not an integer`
 }
 
 /** The checks of the values of one column, as SQLite and as PostgreSQL write them. */
@@ -53,8 +60,8 @@ const maxLengthOf = (type: string): number | undefined => {
 }
 
 /** The rules that a column's type and checks have for its values. */
-const rulesOf = ({ name, type, kind }: CatalogueColumn, constraints: readonly string[]) => {
-  const allowed = constraints.map(allowedValues).find((check) => check?.column === name)?.oneOf
+const rulesOf = ({ name, type, values }: CatalogueColumn, kind: Kind, constraints: readonly string[]) => {
+  const allowed = values ?? constraints.map(allowedValues).find((check) => check?.column === name)?.oneOf
   const fits = allowed?.every((value) => typeof value === (kind === 'text' ? 'string' : 'number'))
   const maxLength = kind === 'text' ? maxLengthOf(type) : undefined
   return {
@@ -63,52 +70,115 @@ const rulesOf = ({ name, type, kind }: CatalogueColumn, constraints: readonly st
   }
 }
 
+/** What the default of a column is in a descriptor; undefined if only the database can compute it. */
+const defaultOf = (sql: string, kind: Kind): Pick<NewField, 'default'> | undefined => {
+  const plain = sql.replace(/::[\w\s"().]+$/, '').replace(/^\((.*)\)$/, '$1')
+  if (/^(?:now\(\)|current_timestamp(?:\(\d\))?)$/i.test(plain) && kind === 'timestamp')
+    return { default: { clock: 'now' } }
+  if (/^(?:now\(\)|current_date)$/i.test(plain) && kind === 'date') return { default: { clock: 'today' } }
+  const [, text] = /^'((?:[^']|'')*)'$/.exec(plain) ?? []
+  const given = text?.replaceAll("''", "'")
+  if (kind === 'boolean' && /^(?:true|false|[01])$/i.test(given ?? plain))
+    return { default: /^(?:true|1)$/i.test(given ?? plain) }
+  const value = kindOf(kind).input === 'number' ? Number(given ?? (plain || Number.NaN)) : given
+  const isDated =
+    kind === 'date' ? isDate(given ?? '') : kind !== 'timestamp' || parseTimestamp(given ?? '') !== undefined
+  return value !== undefined && isValueOf(kind, value) && isDated ? { default: value } : undefined
+}
+
+/** Names of columns that clients should not see. */
+const secret = /(?:^|_)(?:password|passwd|pwd|token|secret|credential|api_?key|private_?key)s?(?:_|$)/
+
+/** How a value that the client does not send is set. */
+const presetOf = (column: CatalogueColumn, kind: Kind, isUnique: boolean): Pick<NewField, 'default' | 'managed'> => {
+  const { default: sql, whyReadOnly } = column
+  if (whyReadOnly != null) return { managed: true }
+  if (sql === null || /^null\b/i.test(sql)) return {}
+  const known = defaultOf(sql, kind)
+  if (known) return isUnique ? {} : known
+  return { managed: true }
+}
+
 /** The resource of a table without its names; `paths` has the path of each table that is or gets a resource. */
 const describeTable = (table: CatalogueTable, paths: ReadonlyMap<string, string>) => {
   const notes: string[] = []
   const note = (what: string) => void notes.push(`${table.name}: ${what}.`)
-  const columns = table.columns.filter(({ name }) => name !== 'id')
+  const [idColumn = 'id'] = table.primaryKey
+  const columns = table.columns.filter(({ name }) => name !== idColumn)
+  const names = fieldNamesOf(columns.map(({ name }) => name))
   const fields = columns.flatMap((column): NewField[] => {
-    const { name, kind, isNotNull, default: value } = column
-    const why = whyNoField(column)
-    if (why !== undefined || kind === undefined) {
-      note(`${why}; it is left out`)
+    const { name: own, isNotNull } = column
+    const name = names.get(own) as string
+    const kind = kindFor(column)
+    if (kind === undefined) {
+      note(`"${own}" is of type ${column.type}, which no field can store; it is left out`)
       return []
     }
-    if (isNotNull && value !== null)
-      note(`"${name}" has a default in the database that creates do not use; add a default to the field`)
-    const target = table.foreignKeys.find((key) => key.column === name)?.target
+    const target = table.foreignKeys.find((key) => key.column === own)?.target
     const references = kind === 'integer' ? paths.get(target ?? '') : undefined
     if (target !== undefined && references === undefined)
-      note(`the reference of "${name}" to "${target}" is left out, because that table has no descriptor`)
+      note(`the reference of "${own}" to "${target}" is left out, because that table has no descriptor`)
+    const isRedacted = secret.test(name)
+    const isUnique =
+      !isRedacted &&
+      kindOf(kind).options.some((option) => option === 'unique') &&
+      table.unique.some((key) => key.length === 1 && key[0] === own)
+    const preset = presetOf(column, kind, isUnique)
+    if (preset.managed) note(`only the database sets "${own}", so clients cannot`)
+    const rules = references === undefined ? rulesOf(column, kind, table.otherConstraints) : { references }
     return [
       {
         name,
+        ...(own !== name && { column: own }),
         kind,
-        isRequired: isNotNull,
-        ...(references !== undefined && { references }),
-        ...(references === undefined && rulesOf(column, table.otherConstraints)),
-        isFilter: references !== undefined,
-        isUnique:
-          kindOf(kind).options.some((option) => option === 'unique') &&
-          table.unique.some((names) => names.length === 1 && names[0] === name),
-        isRedacted: false,
+        isRequired: isNotNull && !isRedacted,
+        ...rules,
+        ...preset,
+        isFilter: !isRedacted && ('references' in rules || 'oneOf' in rules),
+        isUnique,
+        isRedacted,
       },
     ]
   })
-  for (const names of table.unique) {
-    if (names.length > 1) note(`(${names.join(', ')}) is unique; add unique: ['…'] to one of these fields`)
+  const keys = new Map<string, readonly string[]>()
+  for (const key of table.unique.filter(({ length }) => length > 1)) {
+    const members = key.map((own) => fields.find(({ name }) => name === names.get(own)))
+    const last = members.findLast(
+      (field) =>
+        field &&
+        !field.isUnique &&
+        !keys.has(field.name) &&
+        kindOf(field.kind).options.some((option) => option === 'unique'),
+    )
+    if (!last || members.some((field) => !field || field.isRedacted))
+      note(`no descriptor can express that (${key.join(', ')}) is unique; a write that violates it gets 422`)
+    else
+      keys.set(
+        last.name,
+        members.flatMap((field) => (field && field !== last ? [field.name] : [])),
+      )
   }
-  const stated = new Set(fields.flatMap(({ name, oneOf }) => (oneOf ? [name] : [])))
+  const stated = new Set(fields.flatMap(({ name, column = name, oneOf }) => (oneOf ? [column] : [])))
   const others = table.otherConstraints.filter((sql) => !stated.has(allowedValues(sql)?.column ?? ''))
-  for (const sql of others) note(`no descriptor can express ${sql}; a create that violates it gets 500`)
+  for (const sql of others) note(`no descriptor can express ${sql}; a write that violates it gets 422`)
   const left = columns.filter(
     ({ isNotNull, default: value, name }) =>
-      isNotNull && value === null && !fields.some((field) => field.name === name),
+      isNotNull && value === null && !fields.some((field) => (field.column ?? field.name) === name),
   )
+  const assignsIds =
+    table.rowId === idColumn || table.columns.some(({ name, default: value }) => name === idColumn && value !== null)
   if (left.length > 0) note('create is false, because a column that is left out needs a value')
-  if (!table.assignsIds) note('create is false, because the database assigns no ids')
-  return { fields, create: left.length === 0 && table.assignsIds, notes }
+  if (!assignsIds) note('create is false, because the database assigns no ids')
+  return {
+    idColumn,
+    fields: fields.map((field) => {
+      const uniqueWith = keys.get(field.name)
+      const { default: _, ...withoutDefault } = field
+      return uniqueWith ? { ...(uniqueWith.length === 0 ? withoutDefault : field), uniqueWith } : field
+    }),
+    create: left.length === 0 && assignsIds && !table.isReadOnly && table.otherwise === undefined,
+    notes,
+  }
 }
 
 /** The resources of tables; those in the registry have one already. */
@@ -125,10 +195,12 @@ export const describeTables = (tables: readonly CatalogueTable[], registry: Regi
     .filter(({ name }) => !registry.some((one) => one.table === name))
     .map((table): Description => {
       const path = paths.get(table.name)
-      const { fields, create, notes } = describeTable(table, paths)
-      const refused = whyNoTable(table) ?? (fields.length === 0 ? 'no column can be a field' : undefined)
-      if (path === undefined || refused !== undefined)
-        return { notes: [`${table.name}: left out, because ${refused}.`] }
-      return { resource: { path, ...nameOf(path), area, about: undefined, table: table.name, fields, create }, notes }
+      const why = whyNoTable(table)
+      if (path === undefined || why !== undefined) return { notes: [`${table.name}: left out, because ${why}.`] }
+      const { idColumn, fields, create, notes } = describeTable(table, paths)
+      if (fields.length === 0)
+        return { notes: [...notes, `${table.name}: left out, because no column can be a field.`] }
+      const resource = { path, ...nameOf(path), area, about: undefined, table: table.name, existing: { idColumn } }
+      return { resource: { ...resource, fields, create }, notes }
     })
 }

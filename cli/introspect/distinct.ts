@@ -1,12 +1,45 @@
-/** Unique paths and names for the resources of tables. */
+/** Unique paths and names for the resources of tables, and for their fields. */
 
+import { checkFieldName } from '../../engine/descriptor/checks.js'
 import type { Descriptor } from '../../engine/descriptor/define.js'
 import { isReservedPath } from '../../engine/descriptor/identifiers.js'
 import { checkNames } from '../../engine/descriptor/names.js'
 import type { Registry } from '../../engine/descriptor/registry.js'
 import { namesOf } from '../new/names.js'
 
-const pathOf = (table: string): string => table.replaceAll('_', '-').replaceAll(/-+/g, '-').replace(/-$/, '')
+/** A name in snake case: `EmployeeId` is `employee_id`. It begins with a letter. */
+const snake = (name: string, prefix: string): string => {
+  const words = name
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .replaceAll(/([a-z0-9])([A-Z])|([A-Z]+)(?=[A-Z][a-z])/g, '$1$3_$2')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9_]+/g, '_')
+    .replace(/^_+|_+$/g, '')
+  return /^[a-z]/.test(words) ? words : [prefix, words].filter(Boolean).join('_')
+}
+
+const pathOf = (table: string): string => snake(table, 'table').replaceAll(/_+/g, '-')
+
+/** The longest name of a field. */
+const maxLength = 60
+
+/** The name of the field of each column: `Limit` is `limit_column`, because every list has a parameter limit. */
+export const fieldNamesOf = (columns: readonly string[]): ReadonlyMap<string, string> => {
+  const names = new Map<string, string>()
+  for (const column of columns) {
+    const plain = snake(column, 'column').slice(0, maxLength - 10)
+    const errors: string[] = []
+    checkFieldName(plain, (error) => void errors.push(error))
+    const name = errors.length === 0 ? plain : `${plain.replace(/^registry_/, 'own_registry_')}_column`
+    const taken = new Set(names.values())
+    let n = 1
+    const numbered = () => (n === 1 ? name : `${name}_${n}`)
+    while (taken.has(numbered())) n++
+    names.set(column, numbered())
+  }
+  return names
+}
 
 /** The path of each table: `a_1` and `a__1` become `a-1` and `a-1-2`. */
 export const pathsOf = (tables: readonly string[], registry: Registry): ReadonlyMap<string, string> => {
@@ -25,8 +58,10 @@ export const pathsOf = (tables: readonly string[], registry: Registry): Readonly
 export const distinctNames = (registry: Registry) => {
   const others = registry.map(({ name, plural }) => ({ name, plural }) as { name: string; plural: string | undefined })
   return (path: string): { name: string; plural: string | undefined } => {
-    const derived = namesOf(path)
-    const words = derived.plural ?? derived.name
+    const { name: singular, plural } = namesOf(path)
+    // A table may be named in the singular.
+    const derived = { name: singular, plural: plural === singular ? undefined : plural }
+    const words = plural ?? singular
     const rows = Array.from({ length: others.length + 1 }, (_, n) => `${words} row${n === 0 ? '' : ` ${n + 1}`}`)
     const candidates = [derived, ...rows.map((name) => ({ name, plural: `${name}s` }))]
     const isFree = (named: (typeof candidates)[number]): boolean => {

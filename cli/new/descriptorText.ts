@@ -27,6 +27,8 @@ const property = (indent: string, key: string, value: string): string => {
 }
 
 const optionsOf = ({
+  column,
+  uniqueWith,
   references,
   default: preset,
   managed,
@@ -36,13 +38,16 @@ const optionsOf = ({
 }: NewField): [string, string][] => {
   const isClock = typeof preset === 'object' && preset !== null
   const options = {
+    column: column !== undefined && quoted(column),
     references: references && quoted(references),
     default: isClock ? preset.clock : preset !== undefined && literal(preset),
-    managed,
+    managed: managed && String(managed),
     oneOf: oneOf && `[${oneOf.map(literal).join(', ')}]`,
     maxLength: maxLength !== undefined && String(maxLength),
     filter: field.isFilter && 'true',
-    unique: field.isUnique && 'true',
+    sort: field.isSorted && 'true',
+    range: field.isRange && 'true',
+    unique: uniqueWith ? `[${uniqueWith.map(quoted).join(', ')}]` : field.isUnique && 'true',
     redacted: field.isRedacted && 'true',
   }
   return Object.entries(options).filter((option): option is [string, string] => Boolean(option[1]))
@@ -66,7 +71,7 @@ const requiredText = (fields: readonly NewField[]): string => {
 
 const importsOf = (fields: readonly NewField[]): string => {
   const clocks = fields.flatMap(({ default: preset, managed }) => [
-    ...(managed ? [managed] : []),
+    ...(typeof managed === 'string' ? [managed] : []),
     ...(typeof preset === 'object' && preset !== null ? [preset.clock] : []),
   ])
   const names = [...new Set(['defineResource', ...fields.map(({ kind }) => kind), ...clocks])].sort()
@@ -75,7 +80,7 @@ const importsOf = (fields: readonly NewField[]): string => {
   return fits(line) ? line : ['import {', ...names.map((name) => `  ${name},`), `} ${from}`].join('\n')
 }
 
-export const descriptorText = ({ name, plural, area, about, table, fields, ...verbs }: NewResource): string =>
+export const descriptorText = ({ name, plural, area, about, table, existing, fields, ...verbs }: NewResource): string =>
   [
     importsOf(fields),
     '',
@@ -85,6 +90,8 @@ export const descriptorText = ({ name, plural, area, about, table, fields, ...ve
     property('  ', 'area', quoted(area)),
     ...(about === undefined ? [] : [property('  ', 'about', quoted(about))]),
     property('  ', 'table', quoted(table)),
+    ...(existing ? ['  existing: true,'] : []),
+    ...(existing && existing.idColumn !== 'id' ? [property('  ', 'idColumn', quoted(existing.idColumn))] : []),
     '  fields: {',
     ...fields.map(fieldText),
     '  },',

@@ -7,15 +7,21 @@ export type Clock = 'today' | 'now'
 
 export interface NewField {
   readonly name: string
+  /** The column of an existing table, if it has another name. */
+  readonly column?: string
   readonly kind: Kind
   readonly isRequired: boolean
   readonly references?: string
   readonly default?: Value | { readonly clock: Clock }
-  readonly managed?: Clock
+  readonly managed?: Clock | true
   readonly oneOf?: readonly (string | number)[]
   readonly maxLength?: number
   readonly isFilter: boolean
+  readonly isSorted?: boolean
+  readonly isRange?: boolean
   readonly isUnique: boolean
+  /** The fields within whose values it is unique. */
+  readonly uniqueWith?: readonly string[]
   readonly isRedacted: boolean
 }
 
@@ -27,6 +33,8 @@ export interface NewResource {
   readonly area: string
   readonly about: string | undefined
   readonly table: string
+  /** Whether it is a table of another program, and the column of its id. */
+  readonly existing?: { readonly idColumn: string }
   readonly fields: readonly NewField[]
   readonly create: boolean
   readonly update?: boolean

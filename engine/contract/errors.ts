@@ -13,6 +13,7 @@ export const errorCodes = {
   payload_too_large: 'the body is too large (413)',
   validation_error: 'the write is invalid; see `error.details.issues` (422)',
   internal_error: 'unexpected error; report it with the `X-Request-Id` of the response (500)',
+  not_supported: 'the service cannot do this for the resource (501)',
   writes_disabled: 'no write token is configured, or the database does not let this deployment write (503)',
   unavailable: 'the database is not available; nothing was stored, try again (503)',
   outcome_unknown: 'the commit was cut off; the row may or may not have been stored, so do not just try again (503)',
@@ -142,6 +143,14 @@ export const referenced = (
 
 export const payloadTooLarge = (limit: number): HttpError =>
   httpError(413, 'payload_too_large', `The body exceeds the limit of ${limit} bytes.`)
+
+/** Where no keys can be stored, a retry would not be recognised. */
+export const keysNotSupported = (): HttpError =>
+  httpError(
+    501,
+    'not_supported',
+    'This resource takes no Idempotency-Key, because the service may store none beside its table. Send the request without it.',
+  )
 
 export const internalError = (): HttpError =>
   httpError(500, 'internal_error', 'Unexpected error. Report it with the X-Request-Id of this response.')

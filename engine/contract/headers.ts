@@ -57,6 +57,8 @@ export const systemHeaders = z.object({ 'X-Request-Id': requestId })
 export const readHeaders = z.object({ 'If-None-Match': ifNoneMatch, 'X-Request-Id': requestId })
 export const createHeaders = z.object({ [keyHeader]: idempotencyKey.optional(), 'X-Request-Id': requestId })
 export const changeHeaders = z.object({ ...createHeaders.shape, 'If-Match': ifMatch })
+/** Those of changes to a table of another program, beside which no key can be stored. */
+export const existingHeaders = z.object({ ...systemHeaders.shape, 'If-Match': ifMatch })
 
 const header = (description: string, { required = false, type = 'string' as 'string' | 'integer' } = {}) => ({
   description,

@@ -9,6 +9,7 @@ import {
   type HttpError,
   hostUnclear,
   internalError,
+  keysNotSupported,
   parametersInvalid,
   payloadTooLarge,
   preconditionFailed,
@@ -23,6 +24,7 @@ import { formats } from './formats.js'
 import {
   changeHeaders,
   createHeaders,
+  existingHeaders,
   keyReused,
   type ResponseHeader,
   readHeaders,
@@ -242,6 +244,14 @@ const writeResponses = {
   },
 }
 
+/** An existing table takes no Idempotency-Key. */
+const writesOf = ({ existing }: Resource) => ({
+  ...writeResponses,
+  ...(existing && {
+    501: errorResponse('An `Idempotency-Key` was sent, which this resource does not take.', keysNotSupported()),
+  }),
+})
+
 const tooLarge = errorResponse('The body is too large.', payloadTooLarge(bodyLimit))
 
 const create = (registry: Registry, resource: Resource, row: z.ZodType): Operation => {
@@ -261,9 +271,12 @@ const create = (registry: Registry, resource: Resource, row: z.ZodType): Operati
         `Create ${withArticle(singular)}`,
         `Creates ${withArticle(singular)} and returns it. Requires the write token.`,
       ),
-      request: { headers: createHeaders, body: { required: true, content: json(schema, example) } },
+      request: {
+        headers: resource.existing ? systemHeaders : createHeaders,
+        body: { required: true, content: json(schema, example) },
+      },
       responses: {
-        ...writeResponses,
+        ...writesOf(resource),
         201: success(`The new ${singular}.`, row, created, 'Location', 'Idempotency-Replayed'),
         413: tooLarge,
         422: errorResponse('The create is invalid. Nothing was stored.', bodyInvalid(issues)),
@@ -274,7 +287,7 @@ const create = (registry: Registry, resource: Resource, row: z.ZodType): Operati
 
 /** The responses of an update or a delete that was not made. */
 const changeResponses = (resource: Resource) => ({
-  ...writeResponses,
+  ...writesOf(resource),
   404: rowMissing(resource),
   412: errorResponse('`If-Match` was sent and does not match the current ETag.', preconditionFailed('"…"')),
 })
@@ -300,7 +313,7 @@ const update = (registry: Registry, resource: Resource, row: z.ZodType): Operati
       ),
       request: {
         params: itemIdSchema(singular, String(example['id'])),
-        headers: changeHeaders,
+        headers: resource.existing ? existingHeaders : changeHeaders,
         body: { required: true, content },
       },
       responses: {
@@ -328,7 +341,10 @@ const remove = (resource: Resource): Operation => {
         `Delete ${withArticle(singular)}`,
         `Deletes the ${singular}. Requires the write token.`,
       ),
-      request: { params: itemIdSchema(singular, String(rowExample(resource)['id'])), headers: changeHeaders },
+      request: {
+        params: itemIdSchema(singular, String(rowExample(resource)['id'])),
+        headers: resource.existing ? existingHeaders : changeHeaders,
+      },
       responses: {
         ...changeResponses(resource),
         204: { description: `The ${singular} is deleted.`, headers: headers('Idempotency-Replayed') },

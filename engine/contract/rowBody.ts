@@ -137,6 +137,21 @@ export const updateBodyReader = (resource: Resource, schema: z.ZodObject) => {
   }
 }
 
+/** The issue for a value that the database refuses although the descriptor allows it. */
+export const refusedIssue = (
+  { fields }: Resource,
+  { constraint, column, reason }: { constraint?: string | undefined; column?: string | undefined; reason: string },
+): Issue => {
+  const name = fields.find((field) => field.column === column)?.name ?? column
+  const msg = `The database refuses the row: ${reason}.`
+  return {
+    type: 'constraint',
+    loc: name === undefined ? ['body'] : ['body', name],
+    msg,
+    ...(constraint !== undefined && { ctx: { constraint } }),
+  }
+}
+
 /** The issue for a conflict that the database found. */
 export const conflictIssue = (
   registry: Registry,

@@ -15,6 +15,8 @@ export interface Target {
   readonly path: string
   /** Undefined if its file has no valid table. */
   readonly table: string | undefined
+  /** Whether it is a table of another program. */
+  readonly existing?: boolean | undefined
 }
 
 /** What to write instead of a path that no resource has: the path of the table with this name, or a similar path. */
@@ -155,6 +157,25 @@ const checkTones = (kind: Kind, { tones: given = {}, oneOf }: Options<GivenValue
   }
 }
 
+/** The columns of an existing table by their fields. */
+const columnsOf = ({ idColumn = 'id', fields }: Descriptor): [field: string, column: string][] => [
+  ['id', idColumn],
+  ...Object.entries(fields).map(([name, { options }]): [string, string] => [name, options.column ?? name]),
+]
+
+const checkColumn = (name: string, options: Options<GivenValue>, descriptor: Descriptor, report: Report): void => {
+  const { column, renamedFrom } = options
+  if (!descriptor.existing) {
+    if (column !== undefined)
+      report('column needs existing: true; otherwise the column has the name of the field', 'column')
+    return
+  }
+  if (renamedFrom !== undefined)
+    report('renamedFrom changes the table, and an existing one is never changed', 'renamedFrom')
+  const [other] = columnsOf(descriptor).find(([field, used]) => field !== name && used === (column ?? name)) ?? []
+  if (other !== undefined) report(`the column "${column ?? name}" is also that of "${other}"`, 'column')
+}
+
 const checkField = (
   name: string,
   { kind, options: given }: FieldSpec,
@@ -176,6 +197,7 @@ const checkField = (
       return others.redacted && `names the redacted field "${other}", and would reveal its values`
     })
   }
+  checkColumn(name, options, descriptor, report)
   const isNamedTwice = ([other, spec]: [string, FieldSpec]) =>
     other !== name && (spec.options as Options<never>).renamedFrom === renamedFrom
   if (renamedFrom !== undefined) {
@@ -187,7 +209,8 @@ const checkField = (
       say('like that of another field; only one can have its values')
   }
   if (managed && preset !== undefined) report('a managed field cannot have a default; remove one of the two', 'default')
-  if (managed === true && isRequired && descriptor.create) {
+  // The database sets a managed field of an existing table.
+  if (managed === true && isRequired && descriptor.create && !descriptor.existing) {
     report('a required managed field needs a function that returns its value, such as managed: now', 'managed')
   }
   if (redacted && isRequired)
@@ -204,6 +227,12 @@ const checkField = (
   checkRules(kind, options, report)
   checkTones(kind, options, report)
   if (onUpdate && !managed) report('onUpdate needs managed, because clients must not set the field too', 'onUpdate')
+  const target = targets.find(({ path }) => path === references)
+  if (target?.existing && !descriptor.existing && onDelete && onDelete !== 'restrict')
+    report(
+      `"${references}" is an existing table, for which no foreign key is created; onDelete must be restrict`,
+      'onDelete',
+    )
   if (onDelete && references === undefined) report('onDelete needs references', 'onDelete')
   if (onDelete === 'set null' && isRequired) {
     report('the field is required, so a delete cannot set it to null; use restrict or cascade', 'onDelete')
@@ -214,7 +243,11 @@ const checkField = (
 
 /** Reports every rule that a descriptor breaks; `targets` are all resources. */
 export const checkDescriptor = (descriptor: Descriptor, targets: readonly Target[], report: Report): void => {
-  const { required, label = [], update } = descriptor
+  const { required, label = [], update, existing, idColumn, renamedFromTable } = descriptor
+  if (!existing && idColumn !== undefined)
+    report('idColumn needs existing: true; otherwise the column is "id"', 'idColumn')
+  if (existing && renamedFromTable !== undefined)
+    report('renamedFromTable changes the table, and an existing one is never changed', 'renamedFromTable')
   checkList(
     'required',
     required,

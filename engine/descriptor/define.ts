@@ -18,6 +18,10 @@ export interface Descriptor<F extends Fields = Fields, R extends string = string
   readonly label?: readonly string[]
   /** The database table. */
   readonly table: string
+  /** The table, or view, belongs to another program: it is served as it is, and nothing is created or changed in it. */
+  readonly existing?: boolean
+  /** The column of an existing table that has the `id`, if it has another name. */
+  readonly idColumn?: string
   /** The former name of the table, which `npm run migrate` renames. */
   readonly renamedFromTable?: string
   /** Every field except `id`, in the order clients see them. */

@@ -31,6 +31,8 @@ export interface Options<V> extends RuleOptions<V> {
   unique?: true | readonly string[]
   /** The documented format; any string is accepted. Implied if the default or the managed value is `today` or `now`. */
   format?: TextFormat
+  /** The column of an existing table, if it has another name than the field. */
+  column?: string
   /** The former name of the field, whose column `npm run migrate` renames. */
   renamedFrom?: string
   /** The path of the resource that the value references by `id`. */
@@ -57,6 +59,7 @@ const commonOptions = [
   'onUpdate',
   'redacted',
   'sort',
+  'column',
   'renamedFrom',
 ] as const
 

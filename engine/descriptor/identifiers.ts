@@ -7,6 +7,10 @@ export const isName = (value: unknown): value is string =>
 /** Whether a table may have a name; the databases and the service use names that begin otherwise. */
 export const isTableName = (value: unknown): boolean => isName(value) && !/^(?:sqlite|pg|registry)_/.test(value)
 
+/** Whether a table or column of another program may have a name: any text, except that the service has tables of its own. */
+export const isForeignName = (value: unknown): value is string =>
+  typeof value === 'string' && value !== '' && !value.includes('\0') && !value.startsWith('registry_')
+
 /** Whether the path of a resource is lower-case words joined by "-". */
 export const isPath = (path: string): boolean => /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(path)
 

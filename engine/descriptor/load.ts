@@ -42,7 +42,9 @@ export const inspectFolders = async ({ resources, sources, seeds }: Folders): Pr
     // A mistake in a descriptor would be reported again for its rows.
     if (errors.every(({ file: where }) => where !== file)) {
       const found: FileError[] = []
-      if (seedFile) verifyRows(resource, ids, reportIn(found, seedFile.file, seedFile.source), seedFile.source)
+      const advice = 'is for a table of another program, into which no demo rows are loaded; delete it'
+      if (seedFile && resource.existing) reportIn(found, seedFile.file)(advice)
+      else if (seedFile) verifyRows(resource, ids, reportIn(found, seedFile.file, seedFile.source), seedFile.source)
       verifyConstants(resource, ids, reportIn(found, file, source))
       seedErrors.push(...found)
       own.push(...found)

@@ -1,7 +1,7 @@
 /** Parses the default export of a resource file into a descriptor and reports every syntax error. */
 import type { Descriptor, Fields } from './define.js'
 import { type FieldSpec, type OnDelete, type OptionName, optionNames } from './fields.js'
-import { isName, isTableName } from './identifiers.js'
+import { isForeignName, isName, isTableName } from './identifiers.js'
 import { isValueOf, type Kind, kindNames, kindOf } from './kinds.js'
 import { didYouMean, nearest } from './nearest.js'
 import { formatValue, type Report, reportAt } from './registryError.js'
@@ -40,8 +40,12 @@ const mandatory: Shapes = {
   create: shape('true or false', (value) => typeof value === 'boolean'),
 }
 
+const foreignName = shape('a name such as "EmployeeId"', isForeignName)
+
 const properties: Shapes = {
   ...mandatory,
+  existing: shape('true or omitted', isTrue),
+  idColumn: foreignName,
   plural: shape('a string such as "Leave requests"', isText),
   about: shape('a sentence', isText),
   update: shape(
@@ -74,6 +78,7 @@ const optionShapes = (kind: Kind): Shapes => {
     sort: shape('true or omitted', isTrue),
     unique: shape('true or a list of field names', (value) => isTrue(value) || isNames(value)),
     format: shape('"date" or "timestamp"', (value) => value === 'date' || value === 'timestamp'),
+    column: foreignName,
     renamedFrom: shape('the former name of the field, such as "kind"', isName),
     references: shape('the path of a resource, such as "employees"', isText),
     onDelete: shape("'restrict', 'set null' or 'cascade'", (value) => onDeletes.includes(value as OnDelete)),
@@ -147,7 +152,8 @@ export const parseDescriptor = (exported: unknown, report: Report): Descriptor |
   for (const [name, { expected }] of Object.entries(mandatory)) {
     if (exported[name] === undefined && !misspelt.includes(name)) report(`${name} is missing; it must be ${expected}`)
   }
-  const valid = parseValues(exported, properties, report, (name) => [`property "${name}"`])
+  const shapes = exported['existing'] === true ? { ...properties, table: foreignName } : properties
+  const valid = parseValues(exported, shapes, report, (name) => [`property "${name}"`])
   const parsed: Descriptor = { ...placeholder, ...valid }
   const names = Object.keys(parsed.fields)
   const fields: Fields = Object.fromEntries(

@@ -14,6 +14,8 @@ export type RowValues = Record<string, Value>
 /** A field: its options in the descriptor, with `unique` and `format` in one form. */
 export interface Field extends Readonly<Omit<Options<GivenValue>, 'unique' | 'format'>> {
   readonly name: string
+  /** The name of its column. */
+  readonly column: string
   readonly kind: Kind
   readonly required: boolean
   /** The fields within whose values it is unique; empty if it is unique in the whole table, undefined if it is not unique. */
@@ -36,7 +38,10 @@ export interface Resource extends Omit<Descriptor, 'fields' | 'required'> {
 export type Registry = readonly Resource[]
 
 /** Every resource has the same `id`, so no descriptor declares it. */
-const idSpec: FieldSpec = { kind: 'integer', options: { managed: true, about: 'Assigned by the service.' } }
+const idSpec = ({ existing, idColumn: column = 'id' }: Pick<Descriptor, 'existing' | 'idColumn'>): FieldSpec => ({
+  kind: 'integer',
+  options: { managed: true, about: `Assigned by the ${existing ? 'database' : 'service'}.`, column },
+})
 
 /** A timestamp has milliseconds, those of the clock too. */
 const precise = (kind: Kind, options: Options<GivenValue>): Options<GivenValue> => {
@@ -46,10 +51,11 @@ const precise = (kind: Kind, options: Options<GivenValue>): Options<GivenValue> 
 }
 
 const fieldOf = (name: string, { kind, options }: FieldSpec, required: boolean): Field => {
-  const { unique, format, ...rest } = precise(kind, options as Options<GivenValue>)
+  const { unique, format, column = name, ...rest } = precise(kind, options as Options<GivenValue>)
   return {
     ...rest,
     name,
+    column,
     kind,
     required,
     unique: unique === true ? [] : unique,
@@ -76,11 +82,14 @@ export const resourceFrom = (
   path,
   plural: pluralOf(rest),
   fields: [
-    fieldOf('id', idSpec, false),
+    fieldOf('id', idSpec(rest), false),
     ...Object.entries(fields).map(([name, spec]) => fieldOf(name, spec, required.includes(name))),
   ],
   demo: demo.map((row) => withDefaults(required, fields, row)),
 })
+
+/** The resources whose tables the engine creates and maintains. */
+export const managedResources = (registry: Registry): Registry => registry.filter(({ existing }) => !existing)
 
 /** The fields that a client may send in a create. */
 export const writableFields = (resource: Resource): Field[] => resource.fields.filter((field) => !field.managed)

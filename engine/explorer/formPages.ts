@@ -55,7 +55,7 @@ const formMain =
     const head = `curl${form.kind === 'create' ? '' : ` -X ${method}`} ${shellWord(`${origin}${form.url}`)}${header('Authorization: Bearer TOKEN')}${type ? header(`Content-Type: ${type}`) : ''}${form.tag ? header(`If-Match: "${form.tag}"`) : ''}`
     const curl = form.body === undefined ? head : `${head} -d ${shellWord(form.body)}`
     const source = html`<noscript><p class="notice">This form needs JavaScript. Without it, send the request on this page, with the write token in place of TOKEN.</p></noscript>
-    <form id="${form.kind}" data-method="${method}" data-path="${form.url}" data-type="${type}" data-tag="${form.tag}" data-done="${form.done}" data-message="${form.message}" data-curl="${form.body === undefined ? '' : `${head} -d `}" novalidate hidden>
+    <form id="${form.kind}" data-method="${method}" data-path="${form.url}" data-type="${type}" data-tag="${form.tag}" data-keyless="${resource.existing && 'true'}" data-done="${form.done}" data-message="${form.message}" data-curl="${form.body === undefined ? '' : `${head} -d `}" novalidate hidden>
     <div id="problem" class="notice problem" role="alert" tabindex="-1" hidden></div>
     ${form.controls}${tokenControl}
     <p class="actions"><button class="primary ${form.kind === 'delete' && 'danger'}">${form.button}</button> <a class="button" href="${form.cancel}">Cancel</a></p></form>`

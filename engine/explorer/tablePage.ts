@@ -145,6 +145,12 @@ export const tablePage = (service: ExplorerService, resource: Resource, find: Fi
   const isSearchable = searchedFields(resource).length > 0
   const crumb = { title: resource.plural }
 
+  /** Whether the table has few rows. The rows of an existing table would have to be counted for it. */
+  const isSmall = async ({ search, where }: TableQuery, total: number): Promise<boolean> => {
+    if (total > smallTable || (search === '' && where.length === 0)) return total <= smallTable
+    return !resource.existing && ((await storage.counts()).get(resource) ?? 0) <= smallTable
+  }
+
   /** What is counted of a result; undefined if one of both took too long. */
   const count = async (query: TableQuery, total: number, caller: Caller, timeoutMs: number) => {
     const [filters, charts] = await Promise.all([
@@ -187,8 +193,7 @@ export const tablePage = (service: ExplorerService, resource: Resource, find: Fi
     const rows: ShownRow[] = []
     const total = await eachRow(page, (row) => rows.push(shownRow(resource, row, query.search)))
     const labels = await readLabels(storage, registry, resource.fields, ({ name }) => rows.map((row) => row[name]))
-    const isSmall = ((await storage.counts()).get(resource) ?? 0) <= smallTable
-    const counted = isSmall ? await count(query, total, caller, inlineMs) : undefined
+    const counted = (await isSmall(query, total)) ? await count(query, total, caller, inlineMs) : undefined
     await turn()
     const isCounted = counted?.filters.counts && counted.charts.counts
     const { labels: valueLabels, filters, charts } = await panel(query, isCounted ? counted : undefined)

@@ -3,6 +3,7 @@ import type { Middleware } from 'koa'
 import {
   bodyInvalid,
   type Issue,
+  keysNotSupported,
   preconditionFailed,
   referenced,
   rowNotFound,
@@ -12,7 +13,7 @@ import {
 import { keyReused, replayedHeader } from '../contract/headers.js'
 import type { Operation, OperationOf } from '../contract/operations.js'
 import { type ItemIdSchema, itemIdParser, listQueryParser } from '../contract/parameters.js'
-import { conflictIssue, createBodyReader, updateBodyReader } from '../contract/rowBody.js'
+import { conflictIssue, createBodyReader, refusedIssue, updateBodyReader } from '../contract/rowBody.js'
 import { basePath, docsPath, type Product } from '../contract/service.js'
 import { type Registry, type Resource, type RowValues, stampsOf } from '../descriptor/registry.js'
 import { type Storage, Unavailable } from '../storage/storage.js'
@@ -146,6 +147,7 @@ const storedRow = (
   { id = 0, values = {}, issues = [] }: { id?: number; values?: RowValues; issues?: readonly Issue[] },
 ) => {
   if ('id' in outcome) return outcome
+  if ('refused' in outcome) throw bodyInvalid([refusedIssue(resource, outcome.refused)])
   if ('mismatch' in outcome) throw bodyInvalid([keyReused()])
   if ('isMissing' in outcome) throw rowNotFound(resource.name, String(id))
   if ('current' in outcome) throw preconditionFailed(`"${rowTag(outcome.current)}"`)
@@ -165,12 +167,18 @@ const sendStored = (ctx: AppContext, status: number, { body, replayed }: { body:
   ctx.body = body
 }
 
+/** Nothing is stored beside a table of another program. */
+const refuseKey = ({ req }: AppContext, { existing }: Resource): void => {
+  if (existing && req.headers['idempotency-key'] !== undefined) throw keysNotSupported()
+}
+
 const create = (service: Service, { resource, route }: OperationOf<'create'>): Handler => {
   const table = service.storage.table(resource)
   const checkToken = writeGuard(service.token)
   const parseBody = createBodyReader(resource, route.request.body.content['application/json'].schema)
   return async (ctx) => {
     checkToken(ctx.get('Authorization'))
+    refuseKey(ctx, resource)
     const { value, source } = await readJson(ctx)
     const { values, issues } = parseBody(value, source)
     const idempotencyKey = readIdempotencyKey(ctx, source, issues)
@@ -192,6 +200,7 @@ const existingRow = ({ storage, token }: Service, resource: Resource, params: It
   const parseItemId = itemIdParser(params, bodyInvalid)
   return async (ctx: AppContext): Promise<{ id: number; ifMatch: readonly string[] | undefined }> => {
     checkToken(ctx.get('Authorization'))
+    refuseKey(ctx, resource)
     const { id, text } = parseItemId(ctx.path.slice(ctx.path.lastIndexOf('/') + 1))
     const ifMatch = allowedTags(ctx)
     const key = ctx.req.headers['idempotency-key'] as string | undefined

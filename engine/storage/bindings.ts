@@ -27,7 +27,8 @@ export const compile = (query: Knex.QueryBuilder | Knex.Raw): Statement => {
     if (binding instanceof Binding) return binding.name
     throw new TypeError(`the statement binds the value ${String(binding)}; use a named parameter`)
   })
-  return { sql, parameters }
+  // SQLite's client leaves the backslash with which knex escapes a question mark in a name.
+  return { sql: sql.replaceAll('\\?', '?'), parameters }
 }
 
 /** The values of a statement's parameters; a missing one is null. Both databases take 1 and 0 for a boolean. */

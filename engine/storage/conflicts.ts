@@ -2,7 +2,7 @@
 import type { Knex } from 'knex'
 import { type Field, type Reference, type Registry, type Resource, referencesTo } from '../descriptor/registry.js'
 import { parameter } from './bindings.js'
-import { quoted, tableNameOf } from './schema.js'
+import { ownSources, quoted, resourceAt, type Sources } from './schema.js'
 import type { Conflict } from './write.js'
 
 /** How a dialect compares values. */
@@ -25,8 +25,10 @@ export const conflictsQuery = (
   resource: Resource,
   changed: Changed = 'all',
   { keyOf, typeOf } = plain,
+  sources: Sources = ownSources,
 ): Knex.QueryBuilder => {
-  const { table, fields } = resource
+  const { fields } = resource
+  const from = (source: Resource) => knex.fromRaw(`${sources(source)} as _source`)
   const constant = knex.raw('1')
   const isChanged = (name: string) => changed === 'all' || changed.includes(name)
   const conflict = (type: Conflict['type'], field: string, isMet: Knex.Raw) =>
@@ -36,7 +38,7 @@ export const conflictsQuery = (
     isChanged(field.name)
       ? parameter(knex, field.name, typeOf(field))
       : knex.raw('(?)', [
-          knex(table)
+          from(resource)
             .select(field.name)
             .where('id', parameter(knex, 'id', 'bigint')),
         ])
@@ -44,11 +46,11 @@ export const conflictsQuery = (
     const found: Knex.Raw[] = []
     if (references && isChanged(name)) {
       const id = parameter(knex, name, 'bigint')
-      const target = knex(tableNameOf(registry, references)).select(constant).where('id', id)
+      const target = from(resourceAt(registry, references)).select(constant).where('id', id)
       found.push(conflict('reference', name, knex.raw('? is not null and not exists ?', [id, target])))
     }
     if (unique && [name, ...unique].some(isChanged)) {
-      const same = knex(table).select(constant)
+      const same = from(resource).select(constant)
       for (const field of fields.filter((other) => other.name === name || unique.includes(other.name)))
         same.whereRaw(`${keyOf(field, '??')} = ${keyOf(field, '?')}`, [field.name, storedValue(field)])
       if (changed !== 'all') same.whereNot('id', parameter(knex, 'id', 'bigint'))
@@ -71,6 +73,7 @@ export const referencingQuery = (
   registry: Registry,
   { path }: Resource,
   isLateral = false,
+  sources: Sources = ownSources,
 ): Knex.QueryBuilder => {
   const deleted = new Set([path])
   const references: Reference[] = []
@@ -82,7 +85,7 @@ export const referencingQuery = (
   }
   const cascades = references.filter(({ field }) => field.onDelete === 'cascade')
   const cascaded = ({ resource, field }: Reference) =>
-    `select cast('${resource.path}' as text) as resource, _row.id from ${isLateral ? '' : '_deleted join '}${quoted(resource.table)} as _row
+    `select cast('${resource.path}' as text) as resource, _row.id from ${isLateral ? '' : '_deleted join '}${sources(resource)} as _row
       ${isLateral ? 'where' : 'on'} _row.${quoted(field.name)} = _deleted.id and _deleted.resource = '${field.references}'`
   const further = isLateral
     ? [`select _next.* from _deleted cross join lateral (${cascades.map(cascaded).join(' union all ')}) as _next`]
@@ -92,7 +95,7 @@ export const referencingQuery = (
   const counts = references.map(({ resource, field: { name, references: target, onDelete = 'restrict' } }) => {
     const head = JSON.stringify({ resource: resource.path, field: name, onDelete }).slice(0, -1)
     const others = onDelete === 'cascade' ? '' : ` and id not in ${deletedIds(resource.path)}`
-    const count = `select count(*) from ${quoted(resource.table)} where ${quoted(name)} in ${deletedIds(target)}${others}`
+    const count = `select count(*) from ${sources(resource)} as _source where ${quoted(name)} in ${deletedIds(target)}${others}`
     return `nullif(concat('${head},"count":', (${count}), '}'), '${head},"count":0}')`
   })
   return knex

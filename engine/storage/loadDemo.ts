@@ -1,5 +1,5 @@
 /** Loads the demo rows into a database without rows. */
-import type { Registry } from '../descriptor/registry.js'
+import { managedResources, type Registry } from '../descriptor/registry.js'
 import { errorLine } from '../descriptor/registryError.js'
 import type { MigrationDialect } from './migration/migrationDialect.js'
 import { StorageError } from './storage.js'
@@ -14,9 +14,10 @@ const isEmpty = async ({ execute, knex }: MigrationDialect, registry: Registry):
 }
 
 /** Loads the demo rows, if there are any, unless any table has a row; returns whether it did. */
-export const loadDemo = async (database: MigrationDialect, registry: Registry): Promise<boolean> => {
+export const loadDemo = async (database: MigrationDialect, all: Registry): Promise<boolean> => {
+  const registry = managedResources(all)
   let isLoaded = false
-  if (!(await isEmpty(database, registry))) return isLoaded
+  if (registry.length === 0 || !(await isEmpty(database, registry))) return isLoaded
   const errors = registry.flatMap(({ demoErrors = [] }) => demoErrors)
   if (errors.length > 0) {
     const reason = 'it is empty, and the demo rows for it have errors; correct them, or set DEMO_DATA=false'

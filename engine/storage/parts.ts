@@ -37,7 +37,7 @@ export interface LargePage {
 export const pageHead = '{"data":['
 
 /** All clients share it: the parts of hundreds of them would otherwise arrive in one tick. */
-const turn = spreadOverTicks()
+export const turn = spreadOverTicks()
 
 /** The rows; each part is read when the client has received the previous one. Rows that were deleted since are left out. */
 export async function* rowsInParts(

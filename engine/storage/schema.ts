@@ -39,8 +39,8 @@ export interface DerivedObject extends ObjectName {
   readonly unique?: readonly string[]
 }
 
-/** A quoted name, which may also be a keyword; names consist of letters, digits and underscores. */
-export const quoted = (name: string): string => `"${name}"`
+/** A quoted name, which may also be a keyword; those of other programs may have any letters. */
+export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
 /** A value as SQL. */
 export const literal = (value: GivenValue): string =>
@@ -75,12 +75,24 @@ export const objectName = ({ table }: Pick<Resource, 'table'>, what: string, pre
   return `${name.slice(0, maxNameLength - hash.length - 1)}_${hash}`
 }
 
-/** The table of the resource at a path. */
-export const tableNameOf = (registry: Registry, path: string): string => {
+/** The resource at a path. */
+export const resourceAt = (registry: Registry, path: string): Resource => {
   const target = registry.find((resource) => resource.path === path)
   if (!target) throw new TypeError(`no resource at ${path}`)
-  return target.table
+  return target
 }
+
+/** The table that a foreign key of a field names; undefined if it has none: nothing is created for a table of another program. */
+export const targetTable = (registry: Registry, { references }: Pick<Field, 'references'>): string | undefined => {
+  const target = references === undefined ? undefined : resourceAt(registry, references)
+  return target?.existing ? undefined : target?.table
+}
+
+/** The SQL after FROM whose columns are the fields of a resource. */
+export type Sources = (resource: Resource) => string
+
+/** Where every table is the engine's own. */
+export const ownSources: Sources = ({ table }) => quoted(table)
 
 export const fieldOf = ({ fields }: Resource, name: string): Field =>
   fields.find((field) => field.name === name) as Field
@@ -109,8 +121,8 @@ const addFields =
   ) =>
   (table: Knex.TableBuilder): void => {
     for (const field of fields) {
-      const { name, kind, required, references, onDelete = 'restrict' } = field
-      const target = hasInlineForeignKeys && references ? tableNameOf(registry, references) : undefined
+      const { name, kind, required, onDelete = 'restrict' } = field
+      const target = hasInlineForeignKeys ? targetTable(registry, field) : undefined
       // knex cannot add a column with its foreign key to an existing table of SQLite.
       const foreignKey = target ? ` references ${quoted(target)} (${quoted('id')})${onDeleteSql(onDelete)}` : ''
       const sqlColumn = columnOf(kind)
@@ -154,14 +166,15 @@ export const addForeignKeys = (
   fields: readonly Field[],
 ): string[] =>
   fields.flatMap(({ name, references, onDelete = 'restrict' }) => {
-    if (hasInlineForeignKeys || references === undefined) return []
+    const target = references === undefined ? undefined : targetTable(registry, { references })
+    if (hasInlineForeignKeys || target === undefined) return []
     const constraint = objectName(resource, `references_${name}`)
     const added = sqlOf(
       knex.schema.alterTable(resource.table, (table) => {
         table
           .foreign(name, constraint)
           .references('id')
-          .inTable(tableNameOf(registry, references))
+          .inTable(target)
           .onDelete(onDelete === 'restrict' ? 'no action' : onDelete)
           .deferrable('immediate')
       }),

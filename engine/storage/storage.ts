@@ -1,7 +1,7 @@
 /** The storage interface that the rest of the engine uses, the same for every database. */
 import type { Kind } from '../descriptor/kinds.js'
 import type { ListQuery, Position, Selection } from '../descriptor/listQuery.js'
-import type { Registry, Resource, RowValues } from '../descriptor/registry.js'
+import { managedResources, type Registry, type Resource, type RowValues } from '../descriptor/registry.js'
 import type { Conflict, Outcome, Referencing, Write } from './write.js'
 
 /** How often values occur among matching rows, or a sample of them. */
@@ -107,6 +107,8 @@ export interface StorageStats {
   }
   /** Empty for a database without a server. */
   readonly pools: readonly PoolStats[]
+  /** How many reads each database server has answered; only of a database that may have replicas. */
+  readonly reads?: ReadonlyMap<string, number>
   /** How many worker threads have died and were replaced. */
   readonly threadRestarts: number
 }
@@ -140,10 +142,10 @@ export interface Storage {
 export const hasRows = async (storage: Storage, table: CopiedTable): Promise<boolean> =>
   (await storage.rows(table, undefined, 1)).length > 0
 
-/** The resources whose table has no row. */
+/** The resources whose table has no row, except those of other programs. */
 export const emptyResources = async (storage: Storage, registry: Registry): Promise<Resource[]> => {
   const empty: Resource[] = []
-  for (const resource of registry) if (!(await hasRows(storage, resource))) empty.push(resource)
+  for (const resource of managedResources(registry)) if (!(await hasRows(storage, resource))) empty.push(resource)
   return empty
 }
 

@@ -102,11 +102,15 @@ const resourceTable = (resource: Resource, dialect: TableDialect, cache: Respons
 export const resourceTables = (
   registry: Registry,
   dialectOf: (resource: Resource) => TableDialect,
+  existingOf: (resource: Resource) => Table,
   cache: ResponseCache,
   trace?: Trace,
 ): ((resource: Resource) => Table) => {
   const tables = new Map(
-    registry.map((resource) => [resource, resourceTable(resource, dialectOf(resource), cache, trace)]),
+    registry.map((resource) => [
+      resource,
+      resource.existing ? existingOf(resource) : resourceTable(resource, dialectOf(resource), cache, trace),
+    ]),
   )
   return (resource) => {
     const table = tables.get(resource)

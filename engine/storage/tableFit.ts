@@ -15,6 +15,8 @@ export interface FitDialect {
   columns(): Promise<readonly (readonly [table: string, column: string, type: string])[]>
   /** Whether a column of a type stores the values of a kind. */
   stores(type: string, kind: Kind): boolean
+  /** The same for a column of another program. */
+  serves(type: string, kind: Kind): boolean
   /** The error of a statement that reads or stores a row, for what the columns do not show. */
   statementError?(resource: Resource): string | undefined
 }
@@ -55,12 +57,16 @@ export const withFitCheck = (
   /** Why tables do not fit. */
   const reasons = new Map<Resource, string>()
   const compare = async (): Promise<void> => {
-    const types = new Map((await dialect.columns()).map(([table, column, type]) => [`${table} ${column}`, type]))
+    // SQLite does not tell capitals in the names of tables apart.
+    const key = (table: string, column: string) => `${table.toLowerCase()} ${column}`
+    const types = new Map((await dialect.columns()).map(([table, column, type]) => [key(table, column), type]))
     for (const resource of registry) {
-      const { table, fields } = resource
-      const typeOf = (name: string) => types.get(`${table} ${name}`)
-      const field = fields.find(({ name, kind }) => !dialect.stores(typeOf(name) ?? '', kind))
-      const reason = field ? describeColumn(field.name, typeOf(field.name)) : dialect.statementError?.(resource)
+      const { table, fields, existing } = resource
+      const typeOf = (column: string) => types.get(key(table, column))
+      const fits = (type: string | undefined, kind: Kind) =>
+        type !== undefined && (existing ? dialect.serves(type, kind) : dialect.stores(type, kind))
+      const field = fields.find(({ column, kind }) => !fits(typeOf(column), kind))
+      const reason = field ? describeColumn(field.column, typeOf(field.column)) : dialect.statementError?.(resource)
       if (reason !== undefined && !reasons.has(resource))
         warn(`The table "${table}" no longer fits its descriptor (${reason}). ${advice}`)
       if (reason !== undefined) reasons.set(resource, reason)

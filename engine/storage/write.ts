@@ -45,11 +45,22 @@ export interface Referencing {
 export const isPrevented = (found: readonly Referencing[]): boolean =>
   found.some(({ onDelete }) => onDelete === 'restrict')
 
+/** Why the database refuses a value, although the descriptor allows it. */
+export interface Refused {
+  /** The constraint as the database names it, if it does. */
+  readonly constraint?: string | undefined
+  /** The column, if the database names it. */
+  readonly column?: string | undefined
+  /** Completes the sentence "The database refuses the row: …". */
+  readonly reason: string
+}
+
 /** The outcome of a write, with its body as bytes of type B. */
 export type Outcome<B = Buffer> =
   /** The row as it is now; empty after a delete. `replayed` if an earlier write with the same key has made the change. */
   | { readonly id: number; readonly body: B; readonly replayed: boolean }
   | { readonly conflicts: readonly Conflict[] }
+  | { readonly refused: Refused }
   /** The key belongs to another request. */
   | { readonly mismatch: true }
   | { readonly isMissing: true }

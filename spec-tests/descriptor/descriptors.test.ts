@@ -42,7 +42,8 @@ const tableNames =
   'at most 60 lower-case letters, digits and underscores, such as "leave_requests", and must not begin with sqlite_, pg_ or registry_'
 
 const kinds = 'text(), integer(), number(), boolean(), date(), timestamp()'
-const optionsOf = 'about, label, example, default, managed, onUpdate, redacted, sort, renamedFrom, filter, range'
+const optionsOf =
+  'about, label, example, default, managed, onUpdate, redacted, sort, column, renamedFrom, filter, range'
 const throwing = (thrown: unknown) => () => {
   throw thrown
 }
@@ -271,6 +272,34 @@ const cases: [about: string, exported: unknown, ...messages: string[]][] = [
     'a table named like the key of another one',
     { ...valid, table: 'owner_rows_pkey' },
     'table "owner_rows_pkey" has the name of an object that resources/owners.ts makes; choose another name',
+  ],
+  [
+    'columns without an existing table',
+    withFields({ a: text({ column: 'A' }) }, { idColumn: 'Id' }),
+    'field "a": column needs existing: true; otherwise the column has the name of the field',
+    'idColumn needs existing: true; otherwise the column is "id"',
+  ],
+  [
+    'an existing table',
+    withFields(
+      {
+        a: text({ column: 'A b' }),
+        b: text({ column: 'A b' }),
+        c: text({ column: untyped('') }),
+        d: text({ renamedFrom: 'e' }),
+        f: text({ column: 'title' }),
+        owner_id: integer({ column: 'Owner Id' }),
+      },
+      { existing: true, idColumn: 'Owner Id', table: 'Things & more', renamedFromTable: 'others' },
+    ),
+    'field "a": the column "A b" is also that of "b"',
+    'field "b": the column "A b" is also that of "a"',
+    'field "c": column is "", but it must be a name such as "EmployeeId"',
+    'field "d": renamedFrom changes the table, and an existing one is never changed',
+    'field "f": the column "title" is also that of "title"',
+    'field "title": the column "title" is also that of "f"',
+    'field "owner_id": the column "Owner Id" is also that of "id"',
+    'renamedFromTable changes the table, and an existing one is never changed',
   ],
   [
     'no default export',

@@ -38,6 +38,7 @@ test('indexes, triggers and tables that are derived from two resources have diff
 
 /** What may have the name of a descriptor's table, as another program creates it. */
 const others: readonly [what: RegExp, sql: readonly string[]][] = [
+  [/a table/, ['create table people (id integer primary key, name text)']],
   [/a view/, ['create view people as select * from teams']],
   [/an index/, ['create index people on teams (name)']],
   ...((server
@@ -67,8 +68,9 @@ for (const [what, sql] of others) {
     await (await open([team], url)).close()
     for (const statement of sql) await database.run(statement)
     const people = [team, resourceIn('people', { name: text() })]
+    const advice = /index|sequence|type/.test(what.source) ? 'Set table' : 'To serve it as it is, write existing: true'
     const message = new RegExp(
-      `table "people": "people" is ${what.source}, which cannot be served\\. Set table to another`,
+      `table "people": "people" is ${what.source} that this service did not create\\. ${advice}`,
     )
     for (const approvals of [undefined, []]) assert.match(await refusal(people, url, approvals), message)
     const { differences } = await planStorage(people, url, 5_000)

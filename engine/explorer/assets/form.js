@@ -149,11 +149,12 @@ const finish = async (url, message, again) => {
 }
 
 const send = (form, body, key) => {
-  const [path, method, type, tag] = ['path', 'method', 'type', 'tag'].map((name) => form.getAttribute(`data-${name}`))
+  const attributes = ['path', 'method', 'type', 'tag', 'keyless'].map((name) => form.getAttribute(`data-${name}`))
+  const [path, method, type, tag, isKeyless] = attributes
   // Headers take Latin-1; the service reads the bytes of a token as UTF-8.
   const bytes = String.fromCharCode(...new TextEncoder().encode(token))
   const headers = {
-    'Idempotency-Key': key,
+    ...(!isKeyless && { 'Idempotency-Key': key }),
     ...(type && { 'Content-Type': type }),
     ...(tag && { 'If-Match': `"${tag}"` }),
     ...(token && { Authorization: `Bearer ${bytes}` }),

@@ -12,6 +12,8 @@ export interface CatalogueColumn {
   readonly isNotNull: boolean
   /** Why a create cannot set it: `the database computes its values`. */
   readonly whyReadOnly?: string | undefined
+  /** The values of its enumeration, if it has one. */
+  readonly values?: readonly string[] | undefined
   /** The SQL of the value if an insert omits it. */
   readonly default: string | null
   /** Whether no field used it when the table was last changed: it is not the former name of a later field. */
@@ -33,17 +35,21 @@ export const onDeleteFrom = (action: string): OnDelete =>
 /** Without the columns that the engine has added. */
 export interface CatalogueTable {
   readonly name: string
-  /** What it is, if it cannot be served: `a view`, `a partitioned table`. */
-  readonly unservableAs?: string | undefined
+  /** What it is, if it is no ordinary table: `a view`, `a partitioned table`. */
+  readonly otherwise?: string | undefined
+  /** Whether it has rows: an index and a type have none. */
+  readonly hasRows: boolean
+  /** Whether its rows cannot be changed. */
+  readonly isReadOnly: boolean
   /** Whether the engine has created it: it has objects that the engine derives. */
   readonly isOwn: boolean
   readonly columns: readonly CatalogueColumn[]
-  /** Whether `id` is an integer that identifies a row. */
-  readonly hasId: boolean
-  /** Whether the database gives an id to a row that is inserted without one. */
-  readonly assignsIds: boolean
+  /** The columns of its primary key. */
+  readonly primaryKey: readonly string[]
+  /** The column to which SQLite gives the number of the row. */
+  readonly rowId?: string | undefined
   readonly foreignKeys: readonly ForeignKey[]
-  /** The columns of each unique index, without that of `id`. */
+  /** The columns of each unique index, without the primary key. */
   readonly unique: readonly (readonly string[])[]
   /** Constraints that no descriptor can express: `check (hours > 0)`. */
   readonly otherConstraints: readonly string[]

@@ -3,7 +3,7 @@ import { type Kind, kindOf } from '../../descriptor/kinds.js'
 import { didYouMean } from '../../descriptor/nearest.js'
 import type { Field, GivenValue, Registry, Resource } from '../../descriptor/registry.js'
 import { refusalOf } from '../../descriptor/valueRules.js'
-import { constantDefault, fieldOf, indexesOf, tableNameOf } from '../schema.js'
+import { constantDefault, fieldOf, indexesOf, resourceAt, targetTable } from '../schema.js'
 import {
   type CatalogueColumn,
   type CatalogueTable,
@@ -90,7 +90,8 @@ const canReference = async (
 ): Promise<boolean> => {
   if (references === undefined) return true
   const { database, registry, differences } = comparison
-  const target = tableNameOf(registry, references)
+  const { table: target, existing } = resourceAt(registry, references)
+  if (existing) return true
   const present = await presentTable(comparison, target)
   // A table of another program is refused itself.
   if (present?.isOwn === false) return true
@@ -163,7 +164,7 @@ const compareColumn = async (
   shape: ColumnShape,
 ): Promise<ColumnShape> => {
   const { database, registry, rows, differences } = comparison
-  const { name, kind, required, references, redacted, onDelete = 'restrict' } = field
+  const { name, kind, required, redacted, onDelete = 'restrict' } = field
   if (column.kind === undefined) {
     const message = `the column is of type ${column.type || 'none'}, which no field can store.`
     differences.add(message, 'Change the type of the column, or remove the field.', name)
@@ -178,7 +179,7 @@ const compareColumn = async (
     const message = `the descriptor requires a value, but ${describeRows(empty)} none.`
     if (empty.count > 0) fill = await approvedFill(comparison, field, message)
   }
-  const wanted = references === undefined ? undefined : tableNameOf(registry, references)
+  const wanted = targetTable(registry, field)
   // A key to a table that is renamed follows it.
   const present = wanted === undefined ? undefined : await presentTable(comparison, wanted)
   const target = present && present.name === shape.target ? shape.target : wanted

@@ -1,5 +1,5 @@
 /** Compares the stored counts with the rows. They differ after changes that did not fire the triggers. */
-import type { Registry, Resource } from '../../descriptor/registry.js'
+import { managedResources, type Registry, type Resource } from '../../descriptor/registry.js'
 import type { MigrateOptions } from '../options.js'
 import { quoted } from '../schema.js'
 
@@ -40,7 +40,7 @@ const miscountedResources = async (
   thoroughness: Thoroughness,
 ): Promise<Resource[]> => {
   const miscounted: Resource[] = []
-  for (const resource of registry) {
+  for (const resource of managedResources(registry)) {
     if ((await database.execute(differenceQuery(database, resource, thoroughness))).length > 0)
       miscounted.push(resource)
   }

@@ -1,4 +1,5 @@
 /** What a database provides for migrations: reading its catalogue, and the SQL of each change. */
+import type { Kind } from '../../descriptor/kinds.js'
 import type { Registry, Resource, RowValues } from '../../descriptor/registry.js'
 import type { DerivedObject, ObjectName, SchemaDialect } from '../schema.js'
 import type { CatalogueTable, TableShape } from './catalogue.js'
@@ -67,6 +68,8 @@ export interface MigrationDialect extends SchemaDialect {
   tableNames(): Promise<string[]>
   /** A table; undefined if it does not exist. */
   catalogue(table: string): Promise<CatalogueTable | undefined>
+  /** Whether a column of another program's table has values of a kind. */
+  serves(type: string, kind: Kind): boolean
   /** Makes `isKnownUnused` true for a column, if the catalogue does not show it anyway. */
   rememberUnused(table: string, column: string): string[]
   /** Whether a new shape means that everything derived from the table must be created again. */

@@ -1,6 +1,7 @@
 /** Plans a migration: the steps that bring the database up to date, and the differences that need a maintainer. */
 import { nearest } from '../../descriptor/nearest.js'
-import { type Registry, type Resource, resourceFrom } from '../../descriptor/registry.js'
+import { managedResources, type Registry, type Resource, resourceFrom } from '../../descriptor/registry.js'
+import { compareExisting } from '../existing/compare.js'
 import { addColumns, addForeignKeys, createTable, quoted } from '../schema.js'
 import { StorageError } from '../storage.js'
 import { type CatalogueTable, describeChanges, findColumn } from './catalogue.js'
@@ -182,10 +183,15 @@ const planResource = async (planning: Planning, resource: Resource): Promise<voi
     unused.map(({ name }) => name),
   )
   const similar = unused.find((one) => fields.filter(({ name }) => findColumn(one, name)).length > fields.length / 2)
-  if (current && (!current.isOwn || current.unservableAs !== undefined)) {
-    const what = current.unservableAs ?? 'a table of another program'
-    const advice = 'Set table to another name in the descriptor, or rename the other one.'
-    differences.add(`"${table}" is ${what}, which cannot be served.`, advice)
+  if (current && (!current.isOwn || current.otherwise !== undefined)) {
+    const what = current.otherwise ?? 'a table'
+    const serve = current.hasRows
+      ? 'To serve it as it is, write existing: true in the descriptor. Otherwise set'
+      : 'Set'
+    differences.add(
+      `"${table}" is ${what} that this service did not create.`,
+      `${serve} table to another name, or rename the other one.`,
+    )
   } else if (current && former) {
     const [rows, formerRows] = [
       await rowQueries(database, table).count(),
@@ -243,14 +249,20 @@ export const planMigration = async (
   registry: Registry,
   approvals: Approvals,
 ): Promise<MigrationPlan> => {
+  const managed = managedResources(registry)
+  const differences: Difference[] = []
+  for (const resource of registry.filter(({ existing }) => existing))
+    differences.push(...(await compareExisting(database, resource)))
+  // Nothing is created beside the tables of other programs.
+  if (managed.length === 0) return { steps: [], differences }
   const steps = [...(await ownTableSteps(database)), ...((await database.functionSteps?.()) ?? [])]
   const unused: CatalogueTable[] = []
   for (const name of await database.countedTables()) {
     const table = registry.some((resource) => resource.table === name) ? undefined : await database.catalogue(name)
     if (table) unused.push(table)
   }
-  const planning: Planning = { database, registry, approvals, unused, steps, foreignKeys: [], differences: [] }
-  for (const resource of registry) await planResource(planning, resource)
+  const planning: Planning = { database, registry, approvals, unused, steps, foreignKeys: [], differences }
+  for (const resource of managed) await planResource(planning, resource)
   for (const { name, isOwn } of unused) {
     const isFormer = registry.some(({ renamedFromTable }) => renamedFromTable === name)
     if (isOwn && !isFormer) await planUnused(planning, name)

@@ -12,7 +12,7 @@ import { literal, objectName, onDeleteSql, quoted } from '../schema.js'
 import { searchedColumn, columnOf as typeOf } from './schema.js'
 
 /** The type without its length or precision. */
-const plainType = (type: string): string => type.replace(/\(.*\)/, '')
+export const plainType = (type: string): string => type.replace(/\(.*\)/, '')
 
 /** Columns of these types are served. */
 export const kindsByType: Readonly<Record<string, Kind>> = Object.fromEntries(
@@ -22,20 +22,37 @@ export const kindsByType: Readonly<Record<string, Kind>> = Object.fromEntries(
   }),
 )
 
+/** A time without a zone is one of UTC, where another program's table has it. */
+export const withoutZone = 'timestamp without time zone'
+
+/** Whether a column of another program is served as a kind: a text is what the server prints, whatever the type. */
+export const serves = (type: string, kind: Kind): boolean => {
+  const own = kindsByType[plainType(type)]
+  if (own === kind || kind === 'text') return true
+  return (kind === 'number' && own === 'integer') || (kind === 'timestamp' && plainType(type) === withoutZone)
+}
+
+/** The type of a column, of a domain that which it restricts. */
+export const columnType = (modifier: string): string =>
+  `(select case when typtype = 'd' then format_type(typbasetype, typtypmod) else format_type(atttypid, ${modifier}) end
+    from pg_type where pg_type.oid = atttypid)`
+
 /** The comment on a column that no field used when another was added. */
 export const unusedComment = 'No field of the service uses this column.'
 
-const columnsSql = `select attname as name, format_type(atttypid, atttypmod) as type, attnotnull as "isNotNull",
-    case when attgenerated <> '' or attidentity = 'a' and attname <> 'id' then 'the database computes its values'
-      when atttypid in ('uuid'::regtype, 'json'::regtype, 'jsonb'::regtype) then 'the server accepts no text for its type' end as "whyReadOnly",
+const columnsSql = `select attname as name, ${columnType('atttypmod')} as type, attnotnull as "isNotNull",
+    case when attgenerated <> '' or attidentity = 'a' then 'the database computes its values' end as "whyReadOnly",
+    (select array_agg(enumlabel::text order by enumsortorder) from pg_enum where enumtypid = atttypid) as values,
     case when attidentity <> '' then 'identity' else pg_get_expr(adbin, adrelid) end as default,
     coalesce(col_description(attrelid, attnum) = '${unusedComment}', false) as "isKnownUnused"
   from pg_attribute left join pg_attrdef on adrelid = attrelid and adnum = attnum where attrelid = to_regclass($1) and attnum > 0 and not attisdropped and attname not like 'registry\\_%'
   order by attnum`
 
-const hasIdSql = `select 1 from pg_index join pg_attribute on attrelid = indrelid and attnum = indkey[0]
-  where indrelid = to_regclass($1) and indisunique and indnkeyatts = 1 and indpred is null
-    and attname = 'id' and attnotnull and atttypid in ('int2'::regtype, 'int4'::regtype, 'int8'::regtype)`
+const primaryKeySql = `select attname as name from pg_index join pg_attribute on attrelid = indrelid and attnum = any(indkey)
+  where indrelid = to_regclass($1) and indisprimary order by array_position(indkey::int2[], attnum)`
+
+/** Whether rows of a table, view or foreign table can be updated, inserted or deleted. */
+const isReadOnlySql = 'select pg_relation_is_updatable(to_regclass($1), true) & 28 = 0 as is'
 
 const foreignKeysSql = `select conname as name, attname as column, relname as target,
     case confdeltype when 'c' then 'cascade' when 'n' then 'set null' when 'd' then 'set default' else 'restrict' end as "onDelete"
@@ -69,30 +86,30 @@ export const tableNames = async (execute: Execute): Promise<string[]> => {
  * What has a name that a table cannot have too, or cannot be served; null for an ordinary table. Rows that reach a partition or
  * a child of a table through its parent fire no trigger for each statement.
  */
-const unservableSql = `select case
+const otherThanTableSql = `select case
     when relkind = 'p' then 'a partitioned table' when relispartition then 'a partition of another table'
     when relkind = 'v' then 'a view' when relkind = 'm' then 'a materialized view' when relkind = 'f' then 'a foreign table'
     when relkind = 'S' then 'a sequence' when relkind in ('i', 'I') then 'an index' when relkind <> 'r' then 'a type'
     when exists (select 1 from pg_inherits where oid in (inhrelid, inhparent)) then 'a table that takes part in inheritance'
-  end as words from pg_class where oid = to_regclass($1)
-  union all select 'a type' from pg_type where to_regclass($1) is null and typrelid = 0
+  end as words, relkind in ('r', 'p', 'v', 'm', 'f') as "hasRows" from pg_class where oid = to_regclass($1)
+  union all select 'a type', false from pg_type where to_regclass($1) is null and typrelid = 0
     and typnamespace = current_schema()::regnamespace and typname = trim($1, '"')`
 
 /** A table, or what has its name; undefined if neither exists. */
 export const readCatalogue = async (execute: Execute, table: string): Promise<CatalogueTable | undefined> => {
   const named = [quoted(table)]
-  const [found] = await execute<{ words: string | null }>(unservableSql, named)
+  const [found] = await execute<{ words: string | null; hasRows: boolean }>(otherThanTableSql, named)
   if (!found) return undefined
-  const unservableAs = found.words ?? undefined
   const columns = await execute<Omit<CatalogueTable['columns'][number], 'kind'>>(columnsSql, named)
   return {
     name: table,
-    unservableAs,
+    otherwise: found.words ?? undefined,
+    hasRows: found.hasRows,
+    isReadOnly: (await execute<{ is: boolean }>(isReadOnlySql, named))[0]?.is === true,
     isOwn: (await execute(ownObjectsSql, named)).length > 0,
     columns: columns.map((column) => ({ ...column, kind: kindsByType[plainType(column.type)] })),
     unique: (await execute<{ columns: string[] }>(uniqueSql, named)).map((index) => index.columns),
-    assignsIds: columns.some(({ name, default: value }) => name === 'id' && value !== null),
-    hasId: unservableAs === undefined && (await execute(hasIdSql, named)).length > 0,
+    primaryKey: (await execute<{ name: string }>(primaryKeySql, named)).map(({ name }) => name),
     foreignKeys: await execute<CatalogueTable['foreignKeys'][number]>(foreignKeysSql, named),
     otherConstraints: (await execute<{ sql: string }>(otherConstraintsSql, named)).map(({ sql }) => sql),
   }

@@ -17,10 +17,24 @@ language sql immutable parallel safe as $$
   select case when octet_length($1) <= ${maxKeyBytes} then $1 else left($1, 100) || md5($1) end
 $$`
 
+const memoised = <T>(compute: () => T): (() => T) => {
+  let result: T | undefined
+  return () => {
+    result ??= compute()
+    return result
+  }
+}
+
 /** Every non-ASCII letter that the engine folds; the server's own folding depends on its locale. */
-const foldedLetters = (): string[] => {
+const foldedLetters = memoised((): string[] => {
   const all = Array.from({ length: 0x1_ff80 }, (_, n) => String.fromCodePoint(0x80 + n)).join('')
   return [...all.matchAll(/\p{Changes_When_Casemapped}/gu)].map(([letter]) => letter).filter((one) => fold(one) !== one)
+})
+
+/** The letters beyond ASCII that fold to a letter of a folded text, and what they fold to, for translate(). */
+export const lettersFoldedTo = (text: string): { foldedFrom: string; foldedTo: string } => {
+  const foldedFrom = foldedLetters().filter((letter) => text.includes(fold(letter)))
+  return { foldedFrom: foldedFrom.join(''), foldedTo: foldedFrom.map(fold).join('') }
 }
 
 /**

@@ -1,17 +1,19 @@
 /** PostgreSQL: a server that several processes share, reached through a connection pool. */
-import type { Registry, Resource } from '../../descriptor/registry.js'
+import { managedResources, type Registry, type Resource } from '../../descriptor/registry.js'
+import { existingOnPostgres } from '../existing/postgres.js'
 import type { StorageOptions } from '../options.js'
 import { ResponseCache } from '../responseCache.js'
-import { quoted } from '../schema.js'
+import { literal, quoted } from '../schema.js'
 import type { Storage } from '../storage.js'
 import { resourceTables } from '../table.js'
 import { type FitDialect, withFitCheck } from '../tableFit.js'
 import { withTimeout } from './attempts.js'
-import { kindsByType } from './catalogue.js'
+import { columnType, kindsByType, serves } from './catalogue.js'
 import { countsOf } from './changes.js'
 import { connectionsTo } from './connections.js'
 import { isMismatch } from './errors.js'
 import { knex, type Prepared, prepared } from './prepared.js'
+import { openReplicas } from './replicas.js'
 import { deferReferences, insertRows, readRows } from './rows.js'
 import { retryUntilReachable } from './server.js'
 import { setUp, withDatabaseInErrors } from './setUp.js'
@@ -21,38 +23,56 @@ import { postgresTable } from './table.js'
 const pingStatement = (registry: Registry): Prepared => {
   const rights = registry
     .filter(({ create }) => create)
-    .map(({ table }) => `has_any_column_privilege(to_regclass('${quoted(table)}'), 'insert')`)
+    .map(({ table }) => `has_any_column_privilege(to_regclass(${literal(quoted(table))}), 'insert')`)
   const mayInsert = rights.length === 0 ? 'true' : `coalesce(${rights.join(' or ')}, true)`
   return prepared(knex.raw(`select current_setting('transaction_read_only'), ${mayInsert}`))
 }
 
 /** The columns of the tables, with their types. */
 const columnsStatement = (registry: Registry): Prepared => {
-  const names = registry.map(({ table }) => `'${quoted(table)}'`).join()
+  const names = registry
+    .map(({ table }) => literal(table))
+    .join()
+    .replaceAll('?', '\\?')
   return prepared(
-    knex.raw(`select trim(name, '"'), attname, format_type(atttypid, null) from unnest(array[${names}]::text[]) as name
-      join pg_attribute on attrelid = to_regclass(name) and attnum > 0 and not attisdropped`),
+    knex.raw(`select name, attname, ${columnType('null')} from unnest(array[${names}]::text[]) as name
+      join pg_attribute on attrelid = to_regclass(quote_ident(name)) and attnum > 0 and not attisdropped`),
   )
 }
 
 /** Opens the database, creates what is missing, and loads the demo data into an empty one if requested. */
 export const openPostgres = async (registry: Registry, url: string, options: StorageOptions): Promise<Storage> => {
-  const { server, searchIndex } = await withDatabaseInErrors(url, () =>
+  const { server, searchIndex, types } = await withDatabaseInErrors(url, () =>
     retryUntilReachable(url, options, async (found) => ({
       server: found,
-      searchIndex: await setUp(found, registry, options),
+      ...(await setUp(found, registry, options)),
     })),
   )
   const connections = connectionsTo(server, options.pool)
-  const [counts, columns, ping] = [countsOf(registry), columnsStatement(registry), pingStatement(registry)]
+  const managed = managedResources(registry)
+  const existing = existingOnPostgres(registry, types)
+  const [counts, columns, ping] = [countsOf(managed), columnsStatement(registry), pingStatement(registry)]
   const ask = (query: Prepared) => withTimeout(options.pool.waitMs, connections.check(query))
   const cache = new ResponseCache(options.cacheBytes)
-  const dialectOf = (resource: Resource) => postgresTable(registry, resource, connections, searchIndex, options.pool)
+  const reads = await openReplicas(connections, options)
+  const dialectOf = (resource: Resource) =>
+    postgresTable(registry, resource, connections, reads, searchIndex, options.pool, existing.sources)
   const storage: Storage = {
-    table: resourceTables(registry, dialectOf, cache, options.trace),
+    table: resourceTables(
+      registry,
+      dialectOf,
+      (resource) => existing.table(resource, connections, options.pool, options.trace),
+      cache,
+      options.trace,
+    ),
     async counts() {
-      const rows = new Map((await connections.check(counts)).map(([name, count]) => [name, Number(count)]))
-      return new Map(registry.map((resource): [Resource, number] => [resource, rows.get(resource.table) ?? 0]))
+      const counted = managed.length > 0 ? await connections.check(counts) : []
+      const rows = new Map(counted.map(([name, count]) => [name, Number(count)]))
+      const countOf = async (resource: Resource): Promise<[Resource, number]> => [
+        resource,
+        resource.existing ? await existing.count(resource, connections) : (rows.get(resource.table) ?? 0),
+      ]
+      return new Map(await Promise.all(registry.map(countOf)))
     },
     rows: (table, after, count) => readRows(connections.read, table, after, count),
     fill: (batches) =>
@@ -60,17 +80,25 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
         await ask(deferReferences)
         for await (const { resource, rows } of batches) await insertRows(ask, resource, rows)
       }),
-    stats: () => ({ cache: cache.stats(), pools: connections.stats(), threadRestarts: 0 }),
+    stats: () => ({
+      cache: cache.stats(),
+      pools: [...connections.stats(), ...reads.stats()],
+      reads: reads.reads(),
+      threadRestarts: 0,
+    }),
     async ping() {
       const [row] = await ask(ping)
       return { isReadOnly: row?.[0] === 'on', mayWrite: row?.[1] === 't', changedTables: [] }
     },
-    close: connections.close,
+    async close() {
+      await Promise.all([connections.close(), reads.close()])
+    },
   }
   const fit: FitDialect = {
     isMismatch,
     columns: async () => (await ask(columns)) as never,
     stores: (type, kind) => kindsByType[type] === kind,
+    serves,
   }
   return withFitCheck(storage, registry, fit, options.warn)
 }

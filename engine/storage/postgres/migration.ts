@@ -5,7 +5,7 @@ import type { Resource } from '../../descriptor/registry.js'
 import type { MigrationDialect } from '../migration/migrationDialect.js'
 import { splitIntoBatches } from '../migration/rows.js'
 import { type DerivedObject, type ObjectName, quoted } from '../schema.js'
-import { alter, changesColumns, readCatalogue, tableNames, unusedComment } from './catalogue.js'
+import { alter, changesColumns, readCatalogue, serves, tableNames, unusedComment } from './catalogue.js'
 import { askForUpkeep, changesTable, logStatesTable, validState } from './changeLog.js'
 import { sqlFunctions, valueFunctions } from './functions.js'
 import { type Connect, concurrently, executeOn, stepRunner } from './migrationSteps.js'
@@ -80,6 +80,7 @@ export const migrationDialect = (
     ownTables,
     tableNames: () => tableNames(execute),
     catalogue: (table) => readCatalogue(execute, table),
+    serves,
     rememberUnused: (table, column) => [`comment on column ${quoted(table)}.${quoted(column)} is '${unusedComment}'`],
     rebuilds: changesColumns,
     shapeDifferences: () => [],

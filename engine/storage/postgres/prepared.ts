@@ -13,11 +13,12 @@ export interface Prepared extends Statement {
   readonly name: string
 }
 
-export const prepared = (query: Query): Prepared => {
-  const statement = compile(query)
+export const withName = (statement: Statement): Prepared => {
   const name = createHash('sha256').update(statement.sql).digest('base64url').slice(0, 20)
   return { ...statement, name }
 }
+
+export const prepared = (query: Query): Prepared => withName(compile(query))
 
 /** A parameter, with its type where the server cannot infer it. */
 export const named = (name: string, type?: string): Knex.Raw => parameter(knex, name, type)

@@ -1,6 +1,7 @@
 /** Prepares a PostgreSQL database at start: checks it, migrates it, and loads the demo data into an empty one. */
-import type { Registry } from '../../descriptor/registry.js'
+import { managedResources, type Registry, type Resource } from '../../descriptor/registry.js'
 import { publicDatabaseUrl } from '../../process/databaseUrl.js'
+import type { ColumnTypes } from '../existing/source.js'
 import { keysTable } from '../keys.js'
 import { loadDemo } from '../loadDemo.js'
 import { checkCounts, reportCountDifferences } from '../migration/countDifferences.js'
@@ -77,7 +78,8 @@ const withMigrated = async <T>(
   try {
     const execute = executeOn(client)
     await refuseEncoding(execute)
-    const trigrams = await findOrCreateTrigrams(execute, warn)
+    const isManaged = managedResources(registry).length > 0
+    const trigrams = isManaged ? await findOrCreateTrigrams(execute, warn) : undefined
     const dialect = migrationDialect(client, connect, trigrams, warn)
     const plan = await migrate(dialect, registry, options)
     const changed = plan.steps.filter(({ rows = 0 }) => rows > 0)
@@ -88,8 +90,24 @@ const withMigrated = async <T>(
   }
 }
 
+/** The types of the columns of existing tables. */
+const readTypes = async ({ catalogue }: MigrationDialect, registry: Registry): Promise<Map<Resource, ColumnTypes>> => {
+  const types = new Map<Resource, ColumnTypes>()
+  for (const resource of registry.filter(({ existing }) => existing)) {
+    const columns = (await catalogue(resource.table))?.columns ?? []
+    types.set(resource, new Map(columns.map(({ name, type }) => [name, type])))
+  }
+  return types
+}
+
+/** What was found while the database was prepared. */
+interface Prepared {
+  readonly searchIndex: SearchIndex
+  readonly types: ReadonlyMap<Resource, ColumnTypes>
+}
+
 /** Prepares the database to be served. */
-export const setUp = (server: Server, registry: Registry, options: StorageOptions): Promise<SearchIndex> =>
+export const setUp = (server: Server, registry: Registry, options: StorageOptions): Promise<Prepared> =>
   withMigrated(
     server,
     registry,
@@ -102,7 +120,7 @@ export const setUp = (server: Server, registry: Registry, options: StorageOption
       await reportCountDifferences(dialect, registry, options.warn)
       const created = plan.steps.some(({ table }) => table === keysTable)
       options.opened?.({ created, demo: isLoaded, changes: created ? [] : changesOf(plan) })
-      return probeSearchIndex(execute, trigrams)
+      return { searchIndex: await probeSearchIndex(execute, trigrams), types: await readTypes(dialect, registry) }
     },
   )
 

@@ -94,9 +94,9 @@ const tableOrder = (resource: Resource, order: Order): OrderSql =>
 const foundOrder = (order: Order): OrderSql => orderSql(order, 'k')
 
 /** The key of a row in the form that its kind reads. */
-const keyText = ({ kind }: Field): Knex.Raw => {
+export const keyText = ({ kind }: Field, key = 'k'): string => {
   const { read, json } = columnOf(kind)
-  return knex.raw(`${json && !read ? json('k') : 'k'} as value`)
+  return json && !read ? json(key) : key
 }
 
 /** The rows of a source after a position, or after `skip` rows; in order and with their keys, as many as `limit` and one more. */
@@ -242,7 +242,7 @@ export const statementsOf = (resource: Resource) => {
     const [inTable, inParts] = [tableOrder(resource, order), foundOrder(order)]
     const limit = named('limit', 'bigint')
     const last = knex('_found')
-      .select('id', keyText(fieldOf(resource, order.field)))
+      .select('id', knex.raw(`${keyText(fieldOf(resource, order.field))} as value`))
       .whereRaw('(select count(*) from _next) > ?', [limit] as never)
     const query = withParts({
       ...parts,
@@ -299,8 +299,7 @@ export const statementsOf = (resource: Resource) => {
     const rows = inOrder(matches, tableOrder(resource, order), order, parameterType(field), after, knex.raw('0'))
     const limit = named('limit', 'bigint')
     return prepared(
-      knex.raw(`select id, ? from (?) as _rows order by ${foundOrder(order).by} limit ?`, [
-        keyText(field),
+      knex.raw(`select id, ${keyText(field)} from (?) as _rows order by ${foundOrder(order).by} limit ?`, [
         rows,
         limit,
       ]),

@@ -8,13 +8,14 @@ import { DatabaseError } from 'pg'
 import type { Registry, Resource } from '../../descriptor/registry.js'
 import { conflictsQuery, parseConflicts, referencingQuery } from '../conflicts.js'
 import { keyQueries, keysTable } from '../keys.js'
-import { fieldOf } from '../schema.js'
+import { fieldOf, ownSources, type Sources } from '../schema.js'
 import { OutcomeUnknown, type Table, Unavailable } from '../storage.js'
 import {
   type IdempotencyKey,
   isPrevented,
   type Outcome,
   parseReferencing,
+  type Refused,
   rememberUpdates,
   replayed,
   rowTag,
@@ -30,15 +31,35 @@ import { columnOf, keyOf, parameterType, rowJson } from './schema.js'
 
 const keys = keyQueries(knex, clock)
 
+/** The statements of writes; a create is one statement, or an insert and a read in a transaction. */
+interface WriteStatements {
+  readonly conflicts: Prepared
+  readonly create?: Prepared
+  readonly createWithKey?: Prepared
+  readonly insert?: Prepared
+  readonly read?: Prepared
+  readonly lock: Prepared
+  update(
+    names: readonly string[],
+    stamps: readonly string[],
+  ): { readonly conflicts: Prepared; readonly isChanged?: Prepared; readonly change: Prepared }
+  readonly allowCascades: Prepared
+  readonly delete: Prepared
+  readonly referencing: Prepared
+  readonly findKey?: Prepared
+  readonly storeKey?: Prepared
+  readonly advanceSequence?: Prepared
+}
+
 /** The statements that write rows of a resource. */
-export const writeStatements = (registry: Registry, resource: Resource) => {
+export const writeStatements = (registry: Registry, resource: Resource, sources: Sources = ownSources) => {
   const { table } = resource
   const rowId = named('id', 'bigint')
   const fields = resource.fields.filter(({ name }) => name !== 'id')
   const columns = fields.map(({ name }) => name)
   const values = fields.map(({ name, kind }) => named(name, columnOf(kind).type))
   const comparison = { keyOf, typeOf: parameterType }
-  const conflicts = conflictsQuery(knex, registry, resource, 'all', comparison)
+  const conflicts = conflictsQuery(knex, registry, resource, 'all', comparison, sources)
   const row = knex.select(values).from('_found').whereRaw(`conflicts = ''`)
   const insert = (source: Knex.QueryBuilder) =>
     insertFrom(table, columns, source).returning(['id', knex.raw(`${rowJson(resource)} as body`)])
@@ -80,15 +101,15 @@ export const writeStatements = (registry: Registry, resource: Resource) => {
       const row = knex(table).where('id', rowId)
       const values = Object.fromEntries([...names, ...stamps].map((name) => [name, value(name)]))
       return {
-        conflicts: prepared(conflictsQuery(knex, registry, resource, names, comparison)),
+        conflicts: prepared(conflictsQuery(knex, registry, resource, names, comparison, sources)),
         // An update of no row would still fire the trigger that changes the version of the table.
         isChanged: prepared(row.clone().select('id').whereRaw(isChanged, changed)),
         change: prepared(row.update({ id: knex.ref('id'), ...values })),
       }
     },
-    allowCascades: prepared(knex.raw(`select set_config('statement_timeout', '${cascadeMs}', true)`)),
+    allowCascades,
     delete: prepared(knex(table).where('id', rowId).delete()),
-    referencing: prepared(referencingQuery(knex, registry, resource, true)),
+    referencing: prepared(referencingQuery(knex, registry, resource, true, sources)),
     findKey: prepared(keys.find),
     storeKey: prepared(
       keys.store(
@@ -103,12 +124,28 @@ export const writeStatements = (registry: Registry, resource: Resource) => {
 /** How long a delete may take with its cascades, in milliseconds: 100,000 rows take seconds. */
 const cascadeMs = 600_000
 
+export const allowCascades = prepared(knex.raw(`select set_config('statement_timeout', '${cascadeMs}', true)`))
+
 /** How often to retry a row that violates a constraint although it has no conflict. */
 const maxRetries = 2
 
 /** A foreign key or unique violation. */
 const isViolation = (error: unknown): error is DatabaseError =>
   error instanceof DatabaseError && (error.code === '23503' || error.code === '23505')
+
+/** SQLSTATEs of values that a table does not take: constraints, lengths, numbers, dates, enumerations, keys of an index, and views. */
+const refusing = /^(?:23\w{3}|22001|22003|22007|22008|22P02|44000|54000)$/
+
+/** Why the server refuses a value; undefined for any other error. */
+const refusedBy = (error: unknown, named: string): Refused | undefined => {
+  if (!(error instanceof DatabaseError) || !refusing.test(error.code ?? '')) return undefined
+  const { constraint, column } = error
+  if (constraint) return { constraint, column, reason: `it violates the constraint "${constraint}"` }
+  return {
+    column,
+    reason: error.code === '23502' ? 'the column is NOT NULL' : error.message.replace(`${named}: `, ''),
+  }
+}
 
 /** The first pause before a create is repeated, in milliseconds; each pause is twice as long, up to the longest. */
 const [firstPause, maxPause] = [20, 1_000]
@@ -128,26 +165,47 @@ const keyValues = (key: IdempotencyKey | undefined) => ({ idempotencyKey: key?.k
 /** Makes the part of a table that writes rows; a write with a key is repeated for up to `limitMs` if its outcome is unknown. */
 export const tableWriter = (
   connections: Connections,
-  registry: Registry,
-  resource: Resource,
+  { table }: Resource,
   limitMs: number,
+  statements: WriteStatements,
 ): Pick<Table, 'hasKey' | 'conflicts' | 'referencing' | 'write'> => {
-  const statements = writeStatements(registry, resource)
-  const { table } = resource
+  const { findKey, storeKey, advanceSequence } = statements
   const update = rememberUpdates(statements.update)
+
+  /** Reads a row that was written; it may not be one of the view that is written to. */
+  const readBack = async (run: Run, id: number): Promise<Buffer> => {
+    const [row] = await run(statements.read ?? statements.lock, { id })
+    if (row) return Buffer.from(String(row[0]))
+    throw Object.assign(new DatabaseError('the row would not be one of the view', 0, 'error'), { code: '44000' })
+  }
+
+  /** Creates a row in its transaction. */
+  const insert = async (
+    run: Run,
+    insertion: Prepared,
+    { values }: Extract<Write, { kind: 'insert' }>,
+  ): Promise<Outcome> => {
+    const [found] = await run(statements.conflicts, values)
+    if (found?.[0]) return { conflicts: parseConflicts(found[0]) }
+    const [made] = await run(insertion, values)
+    const id = Number(made?.[0])
+    return { id, body: await readBack(run, id), replayed: false }
+  }
 
   /** Makes a change in its transaction. */
   const change = async (run: Run, write: Exclude<Write, { kind: 'insert' }>): Promise<Outcome> => {
     const { id, ifMatch, idempotencyKey: key } = write
-    const [locked] = await run(statements.lock, { id })
+    // A delete that compares nothing does not need the right to update.
+    const isLocked = write.kind === 'update' || ifMatch !== undefined || !statements.read
+    const [locked] = await run(isLocked ? statements.lock : (statements.read as Prepared), { id })
     // After the lock, which waits for another request with the same key.
-    const [stored] = key ? await run(statements.findKey, keyValues(key)) : []
+    const [stored] = key && findKey ? await run(findKey, keyValues(key)) : []
     if (key && stored) {
       const [digest, storedId, body] = stored
       return replayed({ digest: String(digest), id: Number(storedId), body: Buffer.from(String(body)) }, key)
     }
     if (!locked) return { isMissing: true }
-    let body = Buffer.from(String(locked[0]))
+    let body: Buffer = Buffer.from(String(locked[0]))
     if (ifMatch && !ifMatch.includes(rowTag(body))) return { current: body }
     if (write.kind === 'delete') {
       // Before the cascades, which would be made and undone.
@@ -161,35 +219,41 @@ export const tableWriter = (
       const values = { ...write.values, ...write.stamps, id }
       const [found] = await run(conflicts, values)
       if (found?.[0]) return { conflicts: parseConflicts(found[0]) }
-      if ((await run(isChanged, values)).length > 0) {
+      if (!isChanged || (await run(isChanged, values)).length > 0) {
         await run(make, values)
-        const [now] = await run(statements.lock, { id })
-        body = Buffer.from(String(now?.[0]))
+        body = await readBack(run, id)
       }
     }
-    if (key) await run(statements.storeKey, { ...keyValues(key), id, body: body.toString() })
+    if (key && storeKey) await run(storeKey, { ...keyValues(key), id, body: body.toString() })
     return { id, body, replayed: false }
   }
 
   const make = async (write: Write): Promise<Outcome> => {
     const key = write.idempotencyKey
-    const statement: Prepared = key ? statements.createWithKey : statements.create
+    const statement = key ? statements.createWithKey : statements.create
     for (let left = maxRetries; ; left--) {
       try {
         if (write.kind !== 'insert') {
           const timeLimit = write.kind === 'delete' ? cascadeMs : undefined
           return await connections.transaction((run) => change(run, write), table, timeLimit)
         }
-        return creationFrom(await connections.write(statement, { ...write.values, ...keyValues(key) }, table), key)
+        const { insert: insertion } = statements
+        if (insertion) return await connections.transaction((run) => insert(run, insertion, write), table)
+        const values = { ...write.values, ...keyValues(key) }
+        return creationFrom(await connections.write(statement as Prepared, values, table), key)
       } catch (error) {
-        if (!isViolation(error)) throw error
+        const isKey = isViolation(error) && error.table === keysTable
         // Tables of other programs may reference the row too.
-        if (left === 0 && write.kind === 'delete' && error.table !== keysTable) return { referencing: [] }
-        if (left === 0) throw error
+        if (isViolation(error) && left === 0 && write.kind === 'delete' && !isKey) return { referencing: [] }
+        if (!isViolation(error) || left === 0) {
+          const refused = isKey ? undefined : refusedBy(error, table)
+          if (refused) return { refused }
+          throw error
+        }
         // Another client has just stored the key, or has stored or deleted what the row conflicts with: the next attempt finds it.
-        if (error.table === keysTable || write.kind !== 'insert') continue
+        if (isKey || write.kind !== 'insert' || !advanceSequence) continue
         // Or the id is taken.
-        await connections.write(statements.advanceSequence, {}, table)
+        await connections.write(advanceSequence, {}, table)
       }
     }
   }
@@ -213,7 +277,7 @@ export const tableWriter = (
 
   return {
     async hasKey(key) {
-      return (await connections.read(statements.findKey, { idempotencyKey: key }, { table })).length > 0
+      return findKey !== undefined && (await connections.read(findKey, { idempotencyKey: key }, { table })).length > 0
     },
     async conflicts(values, id) {
       const { conflicts } = id === undefined ? statements : update(Object.keys(values), [])

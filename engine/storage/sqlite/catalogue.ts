@@ -22,6 +22,13 @@ const kindOf = (type: string): Kind | undefined => kindsByType.find(([pattern]) 
 /** Whether a column of a type stores the values of a kind; some kinds share a type. */
 export const stores = (type: string, kind: Kind): boolean => kindOf(type) === kindOf(columnOf(kind).type)
 
+/** Whether a column that another program has declared may have values of a kind; any column of SQLite may have any value. */
+export const serves = (type: string, kind: Kind): boolean => {
+  const contrary =
+    columnOf(kind).type === 'text' ? /int|real|floa|doub|numeric|decimal|bool|blob/i : /char|clob|text|blob/i
+  return !contrary.test(type)
+}
+
 interface TableInfo {
   readonly name: string
   readonly type: string
@@ -68,7 +75,7 @@ export const readDefinition = (database: Database, table: string): string =>
   String(storedSql(database, table)).replaceAll(/"[^"]*"|'[^']*'|`[^`]*`|\[[^\]]*\]/g, '')
 
 /** A check of the values of one column, in the text of its table. */
-const inCheck = /\bcheck\s*\(\s*"?(\w+)"?\s+in\s*\(([^()]*)\)\s*\)/gi
+const inCheck = /\bcheck\s*\(\s*["[`]?(\w+)["\]`]?\s+in\s*\(([^()]*)\)\s*\)/gi
 
 /** Checks, and unique indexes of some rows or of expressions. SQLite has the text of a check only in that of its table. */
 const otherConstraints = (database: Database, table: string): string[] => {
@@ -81,8 +88,8 @@ const otherConstraints = (database: Database, table: string): string[] => {
   return [...checks, ...(database.prepare(indexes).pluck().all(table) as string[])]
 }
 
-/** What has a name that a table cannot have too, or cannot be served; undefined if it is free or that of an ordinary table. */
-const unservable = (database: Database, name: string): string | undefined => {
+/** What has a name, if it is no ordinary table; undefined if the name is free too. */
+const otherThanTable = (database: Database, name: string): string | undefined => {
   const indexes = "select 'index' from sqlite_schema where type = 'index' and name = ? collate nocase"
   const listed =
     "select iif(wr and type = 'table', 'wr', type) from pragma_table_list where schema = 'main' and name = ? collate nocase"
@@ -97,12 +104,15 @@ const unservable = (database: Database, name: string): string | undefined => {
   return words[String(type)]
 }
 
+const insteadSql = `select 1 from sqlite_schema where type = 'trigger' and tbl_name = ? collate nocase and sql like '%instead of%'`
+
 /** A table, or what has its name; undefined if neither exists. */
 export const readCatalogue = (database: Database, name: string): CatalogueTable | undefined => {
   const columns = database.pragma(`table_xinfo(${quoted(name)})`) as TableInfo[]
-  const unservableAs = unservable(database, name)
-  if (columns.length === 0 && unservableAs === undefined) return undefined
+  const otherwise = otherThanTable(database, name)
+  if (columns.length === 0 && otherwise === undefined) return undefined
   const keys = database.pragma(`foreign_key_list(${quoted(name)})`) as {
+    id: number
     from: string
     table: string
     on_delete: string
@@ -114,7 +124,9 @@ export const readCatalogue = (database: Database, name: string): CatalogueTable 
   const primaryKey = columns.filter(({ pk }) => pk > 0)
   return {
     name,
-    unservableAs,
+    otherwise,
+    hasRows: columns.length > 0,
+    isReadOnly: otherwise === 'a view' && database.prepare(insteadSql).get(name) === undefined,
     isOwn: isOwn(database, name),
     columns: columns.map(({ name: column, type, notnull, dflt_value, hidden }) => ({
       name: column,
@@ -125,21 +137,25 @@ export const readCatalogue = (database: Database, name: string): CatalogueTable 
       default: hidden > 1 ? 'generated' : dflt_value,
       isKnownUnused: json !== undefined && !json.includes(`'${column}', `),
     })),
+    primaryKey: primaryKey.map((column) => column.name),
     // Only a column of exactly this type is assigned ids.
-    hasId:
-      unservableAs === undefined &&
+    rowId:
+      otherwise === undefined &&
       !/\bprimary\s+key\s+desc\b/i.test(readDefinition(database, name)) &&
       primaryKey.length === 1 &&
-      primaryKey[0]?.name === 'id' &&
-      /^integer$/i.test(primaryKey[0].type),
+      /^integer$/i.test(String(primaryKey[0]?.type))
+        ? primaryKey[0]?.name
+        : undefined,
     unique: uniqueIndexes(database, name),
-    assignsIds: true,
-    foreignKeys: keys.map(({ from, table, on_delete: action }) => ({
-      name: '',
-      column: from,
-      target: table,
-      onDelete: onDeleteFrom(action),
-    })),
+    // Those of several columns have several rows.
+    foreignKeys: keys
+      .filter(({ id }) => keys.filter((key) => key.id === id).length === 1)
+      .map(({ from, table, on_delete: action }) => ({
+        name: '',
+        column: from,
+        target: table,
+        onDelete: onDeleteFrom(action),
+      })),
     otherConstraints: otherConstraints(database, name),
   }
 }

@@ -5,10 +5,17 @@ import { Database } from './driver.js'
 /** The page cache of each connection, in kilobytes; the operating system caches the rest of the file once for all. */
 const cacheKilobytes = 4_000
 
-/** The timeout is how long SQLite waits for another connection's lock, in milliseconds. */
-export const connect = (path: string, options: BetterSqlite3.Options & { timeout: number }): BetterSqlite3.Database => {
-  const database = new Database(path, options)
-  database.pragma('journal_mode = WAL')
+/**
+ * The timeout is how long SQLite waits for another connection's lock, in milliseconds. The journal of a file that belongs to other programs
+ * stays as it is.
+ */
+export const connect = (
+  path: string,
+  options: BetterSqlite3.Options & { timeout: number },
+  isForeign = false,
+): BetterSqlite3.Database => {
+  const database = new Database(path, { fileMustExist: isForeign, ...options })
+  if (!isForeign) database.pragma('journal_mode = WAL')
   // After the journal mode, and on every connection: better-sqlite3's build defaults to NORMAL in WAL mode.
   database.pragma('synchronous = FULL')
   database.pragma('foreign_keys = ON')

@@ -1,7 +1,7 @@
 /** Checks the database file before anything is written to it, and later whether it is still at its path. */
 import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import type { Registry } from '../../descriptor/registry.js'
+import { managedResources, type Registry } from '../../descriptor/registry.js'
 import { defaultDatabaseUrl } from '../../process/databaseUrl.js'
 import { countsTable } from '../schema.js'
 import { Database } from './driver.js'
@@ -20,6 +20,8 @@ export const fileIdentity = (path: string): string | undefined => {
 export interface OpenedFile {
   readonly path: string
   readonly identity: string | undefined
+  /** Whether the whole file belongs to other programs, so that even its journal stays as it is. */
+  readonly isForeign: boolean
 }
 
 /** Throws if the file has been moved or replaced since it was opened. */
@@ -61,10 +63,11 @@ const unwritableFolder = (folder: string): string =>
   `this user may not write to the folder ${folder}, where SQLite also creates files; change its permissions`
 
 /** Refuses a path that this user cannot use, with advice; warns of a read-only file. */
-export const refuseUnusable = (path: string, warn: (message: string) => void): void => {
+export const refuseUnusable = (path: string, warn: (message: string) => void, isForeign: boolean): void => {
   refuseUnreadable(path)
+  if (isForeign && isNew(path)) throw new Error('there is no database; correct DATABASE_URL')
   const folder = folderOf(path)
-  if (!may(folder, constants.W_OK)) throw new Error(unwritableFolder(folder))
+  if (!isForeign && !may(folder, constants.W_OK)) throw new Error(unwritableFolder(folder))
   const found = statSync(path, { throwIfNoEntry: false })
   if (!found || may(path, constants.W_OK)) return
   if (found.size === 0) throw new Error('the file is empty and read-only; change its permissions')
@@ -98,11 +101,13 @@ export const refuseUnsound = (path: string, registry: Registry): void => {
   const database = new Database(path, { readonly: true, timeout: 5_000 })
   try {
     const tables = database
-      .prepare(`select name from sqlite_schema where type = 'table' and name not like 'sqlite\\_%' escape '\\'`)
+      .prepare(
+        `select name from sqlite_schema where type in ('table', 'view') and name not like 'sqlite\\_%' escape '\\'`,
+      )
       .pluck()
       .all() as string[]
     const ours = new Set([countsTable, ...registry.map(({ table }) => table)])
-    if (tables.length > 0 && !tables.some((table) => ours.has(table))) {
+    if (managedResources(registry).length > 0 && tables.length > 0 && !tables.some((table) => ours.has(table))) {
       throw new Error(
         `it belongs to another program, with the tables ${tables.slice(0, 5).join(', ')}; use another file`,
       )

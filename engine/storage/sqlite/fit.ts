@@ -4,7 +4,7 @@ import type { Resource } from '../../descriptor/registry.js'
 import { bind } from '../bindings.js'
 import { OutcomeUnknown, TimedOut, Unavailable } from '../storage.js'
 import type { FitDialect } from '../tableFit.js'
-import { stores } from './catalogue.js'
+import { serves, stores } from './catalogue.js'
 import { DeadlineExceeded } from './search.js'
 import type { Statements } from './statements.js'
 import type { CommitCounter } from './table.js'
@@ -39,7 +39,7 @@ export const sqliteFit = (
   const columns = database
     .prepare(
       `select tables.name, columns.name, lower(columns.type) from sqlite_schema as tables
-        join pragma_table_xinfo(tables.name) as columns where tables.type = 'table'`,
+        join pragma_table_xinfo(tables.name) as columns where tables.type in ('table', 'view')`,
     )
     .raw()
   let [seenCommits, seenSchema] = [commits.count(), schemaVersion.get()]
@@ -56,8 +56,10 @@ export const sqliteFit = (
     },
     columns: async () => columns.all() as [string, string, string][],
     stores,
+    serves,
     statementError({ path }: Resource) {
-      const { get, insert } = statements.get(path) as Statements
+      const { get, insert } = statements.get(path) ?? {}
+      if (!get || !insert) return undefined
       try {
         // Runs, because only then SQLite reads a schema that another connection has changed.
         database.prepare(get.sql).get(bind(get, { id: 0 }))

@@ -1,7 +1,8 @@
 /** SQLite: one file, a connection of the main thread for short reads, and worker threads for writes and long reads. */
 import type { Database } from 'better-sqlite3'
-import type { Registry, Resource } from '../../descriptor/registry.js'
+import { managedResources, type Registry, type Resource } from '../../descriptor/registry.js'
 import { sqlitePath } from '../../process/databaseUrl.js'
+import { existingOnSqlite } from '../existing/sqlite.js'
 import type { StorageOptions } from '../options.js'
 import { ResponseCache } from '../responseCache.js'
 import { countsTable } from '../schema.js'
@@ -41,9 +42,13 @@ const createExecutors = (
 export const openSqlite = async (registry: Registry, url: string, options: StorageOptions): Promise<Storage> => {
   const path = sqlitePath(url) as string
   const database = await setUp(registry, path, options)
-  const file = { path, identity: fileIdentity(path) }
+  const managed = managedResources(registry)
+  const file = { path, identity: fileIdentity(path), isForeign: managed.length === 0 }
   const commits = commitCounter(database)
-  const statements = new Map(registry.map((resource) => [resource.path, statementsOf(registry, resource)]))
+  const existing = existingOnSqlite(registry, database)
+  const statements = new Map(
+    managed.map((resource) => [resource.path, statementsOf(registry, resource, existing.sources)]),
+  )
   const lists = new Map([...statements].map(([resource, sql]) => [resource, sql.lists]))
   let threadRestarts = 0
   const onRestart = (cause: string) => {
@@ -55,14 +60,24 @@ export const openSqlite = async (registry: Registry, url: string, options: Stora
   const writes = writeQueue(writing, commits.committed)
   const context: DatabaseContext = { database, readerOf, writes, commits }
   const cache = new ResponseCache(options.cacheBytes)
-  const counted = database.prepare(`select name, rows from ${countsTable}`).raw()
   const anyQuery = database.prepare('select count(*) from sqlite_schema')
   const dialectOf = (resource: Resource) => sqliteTable(resource, statements.get(resource.path) as Statements, context)
   const storage: Storage = {
-    table: resourceTables(registry, dialectOf, cache, options.trace),
+    table: resourceTables(
+      registry,
+      dialectOf,
+      (resource) => existing.table(resource, context, options.trace),
+      cache,
+      options.trace,
+    ),
     async counts() {
-      const rows = new Map(counted.all() as [string, number][])
-      return new Map(registry.map((resource) => [resource, rows.get(resource.table) ?? 0]))
+      const counted = managed.length > 0 ? database.prepare(`select name, rows from ${countsTable}`).raw().all() : []
+      const rows = new Map(counted as [string, number][])
+      const countOf = async (resource: Resource): Promise<[Resource, number]> => [
+        resource,
+        resource.existing ? await existing.count(resource, context) : (rows.get(resource.table) ?? 0),
+      ]
+      return new Map(await Promise.all(registry.map(countOf)))
     },
     rows: async (table, after, count) => readRows(database, table, after, count),
     async fill(batches) {

@@ -132,7 +132,7 @@ const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof ad
         `select ${columns} from ${from} where ${[...first, ...conditions].join(' and ')}`
       return search === ''
         ? `(${candidates('id')})`
-        : `(${candidates(`id, ${sql.text} as text`)} order by ${rowId} limit -1) where ${containsSql}`
+        : `(${candidates(`id, ${sql.text} as text`)} order by ${rowId} limit -1) where ${containsSql()}`
     }
     const ids = (text: string) =>
       prepare(`select id from ${text} ${search === '' ? 'order by id' : ''}`)
@@ -344,12 +344,20 @@ const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof ad
   }
 }
 
+/** A statement about a table of another program, and what it searches for. */
+export interface PlainTask {
+  readonly sql: string
+  readonly values: readonly unknown[]
+  readonly search: string
+}
+
 /** A task of a read worker. */
 export type ListTask = { readonly resource: string } & (
   | { readonly read: 'page'; readonly plan: Plan; readonly page: ListQuery['page']; readonly maxMs?: number }
   | { readonly read: 'ids'; readonly plan: Plan; readonly after: Position | undefined }
   | { readonly read: 'part'; readonly ids: BigInt64Array }
   | { readonly read: 'referencing'; readonly id: number }
+  | (PlainTask & { readonly read: 'plain'; readonly maxMs?: number })
   | { readonly read: 'valueCounts'; readonly plan: Plan; readonly fields: readonly string[]; readonly size: CountSize }
 )
 
@@ -357,9 +365,14 @@ export type ListTask = { readonly resource: string } & (
 export const listReader = (database: Database, sql: ReadonlyMap<string, ListSql>) => {
   const lookFor = addContains(database)
   const lists = new Map([...sql].map(([resource, one]) => [resource, listsOf(database, one, lookFor)]))
-  return (task: ListTask, timeLeftMs: number): ListPage | FoundIds | Part | Referencing[] | ValueCounts => {
-    const list = lists.get(task.resource) as ReturnType<typeof listsOf>
+  const prepare = preparer(database)
+  return (task: ListTask, timeLeftMs: number): ListPage | FoundIds | Part | Referencing[] | ValueCounts | unknown[] => {
     const deadline = performance.now() + timeLeftMs
+    if (task.read === 'plain') {
+      lookFor(task.search, Math.min(deadline, performance.now() + (task.maxMs ?? timeLeftMs)))
+      return prepare(task.sql).raw().safeIntegers().all(task.values)
+    }
+    const list = lists.get(task.resource) as ReturnType<typeof listsOf>
     switch (task.read) {
       case 'page':
         return list.page(task.plan, task.page, Math.min(deadline, performance.now() + (task.maxMs ?? timeLeftMs)))

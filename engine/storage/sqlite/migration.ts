@@ -7,7 +7,7 @@ import type { Execute, MigrationDialect } from '../migration/migrationDialect.js
 import { splitIntoBatches } from '../migration/rows.js'
 import { countsTable, type ObjectName, quoted } from '../schema.js'
 import { StorageError } from '../storage.js'
-import { readCatalogue, tableNames } from './catalogue.js'
+import { readCatalogue, serves, tableNames } from './catalogue.js'
 import { rebuild, rebuildDifferences } from './rebuild.js'
 import { insertRows } from './rows.js'
 import {
@@ -99,6 +99,7 @@ export const migrationDialect = (database: Database): MigrationDialect => {
     ownTables,
     tableNames: async () => tableNames(database),
     catalogue: async (table) => readCatalogue(database, table),
+    serves,
     rememberUnused: () => [],
     rebuilds: () => true,
     shapeDifferences: (current, shape) => rebuildDifferences(database, current, shape),

@@ -12,7 +12,7 @@ export interface ReadWorkerData {
 }
 
 const { file, sql } = workerData as ReadWorkerData
-const database = connect(file.path, { timeout: 500, readonly: true })
+const database = connect(file.path, { timeout: 500, readonly: true }, file.isForeign)
 refuseMoved(file)
 
 serveTasks(listReader(database, sql))

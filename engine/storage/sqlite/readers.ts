@@ -4,7 +4,7 @@ import { type ListQuery, selectionKey } from '../../descriptor/listQuery.js'
 import type { TableDialect } from '../dialect.js'
 import type { Plan } from '../plan.js'
 import type { Caller } from '../storage.js'
-import type { ListPage, ListTask } from './lists.js'
+import type { ListPage, ListTask, PlainTask } from './lists.js'
 import { DeadlineExceeded } from './search.js'
 import type { Executor } from './worker.js'
 
@@ -12,6 +12,8 @@ import type { Executor } from './worker.js'
 export interface Reader extends Pick<TableDialect, 'ids' | 'part' | 'referencing' | 'valueCounts'> {
   /** A page of a plan; `tableRows` says how many rows a scan reads. */
   page(plan: Plan, page: ListQuery['page'], tableRows: number, caller?: Caller): Promise<ListPage>
+  /** The rows of a statement about a table of another program. */
+  plain(task: PlainTask, caller?: Caller): Promise<unknown[]>
 }
 
 /** A read that takes longer than this, in milliseconds, moves to the executor for slow ones, so that it holds up no quick one. */
@@ -47,24 +49,29 @@ export const readersOf = (quick: Executor, slow: Executor, timeoutMs: number): (
         // A response that has begun is not cut because others are read.
         isPatient: group === 'download',
       })
+    /** Runs a task in the quick executor or, if that takes or took too long, in the other. */
+    const paced = async <T>(key: string, group: string, task: object, isLong: boolean, caller?: Caller): Promise<T> => {
+      const started = performance.now()
+      if (!isLong && !slowQueries.get(key)) {
+        try {
+          return await run<T>(quick, group, { ...task, maxMs: quickMs }, caller)
+        } catch (error) {
+          if ((error as Error).name !== DeadlineExceeded.name) throw error
+          slowQueries.set(key, true)
+        }
+      }
+      return run<T>(slow, group, task, caller, timeoutMs - (performance.now() - started))
+    }
     return {
       async page(plan, page, tableRows, caller) {
-        const started = performance.now()
-        const task = { read: 'page', plan, page }
         const key = `${resource}?${selectionKey(plan)}`
-        if (!isLongScan(plan, tableRows) && !slowQueries.get(key)) {
-          try {
-            return await run<ListPage>(quick, plan.strategy, { ...task, maxMs: quickMs }, caller)
-          } catch (error) {
-            if ((error as Error).name !== DeadlineExceeded.name) throw error
-            slowQueries.set(key, true)
-          }
-        }
-        const left = timeoutMs - (performance.now() - started)
-        const found = await run<ListPage>(slow, plan.strategy, task, caller, left)
+        const task = { read: 'page', plan, page }
+        const found = await paced<ListPage>(key, plan.strategy, task, isLongScan(plan, tableRows), caller)
         if (found.ms < quickMs) slowQueries.delete(key)
         return found
       },
+      plain: (task, caller) =>
+        paced(`${resource} ${task.sql} ${task.search}`, 'plain', { read: 'plain', ...task }, false, caller),
       ids: (plan, after, caller) => run(slow, 'download', { read: 'ids', plan, after }, caller),
       part: (ids, caller) => run(quick, 'download', { read: 'part', ids }, caller),
       referencing: (id) => run(slow, 'referencing', { read: 'referencing', id }),

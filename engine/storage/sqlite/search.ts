@@ -59,17 +59,25 @@ export const longText = 16_384
 const nativeTestLength = 1_024
 
 /**
- * The SQL that tests whether `text` contains the searched text. SQLite's own functions decide for most rows; the others take
+ * The SQL that tests whether a column contains the searched text. SQLite's own functions decide for most rows; the others take
  * four times as long. Parameters: whether the pattern is long, the folded pattern, and whether lower() folds all of its letters.
  */
-export const containsSql = `case
-  when ? or octet_length(text) > ${nativeTestLength} then registry_contains(text)
-  when instr(lower(text), ?) then 1
-  when ? or octet_length(text) = length(text) then 0
-  else registry_contains(text) end`
+export const containsSql = (text = 'text'): string => `case
+  when ? or octet_length(${text}) > ${nativeTestLength} then registry_contains(${text})
+  when instr(lower(${text}), ?) then 1
+  when ? or octet_length(${text}) = length(${text}) then 0
+  else registry_contains(${text}) end`
 
 /** ASCII letters except k and s, which are also the lower case of K (Kelvin) and ſ, and letters without case. */
 const asciiCase = /^[\0-jl-rt-\x7f\P{Changes_When_Casemapped}]*$/u
+
+/** The folded pattern, and what `containsSql` takes for it. */
+export const searchParameters = (q: string) => {
+  const folded = fold(q)
+  // instr() compares the whole pattern at each position, so a long one is left to the linear test.
+  const isLong = folded.length > shortPattern
+  return { folded, parameters: [Number(isLong), folded, Number(asciiCase.test(folded))] }
+}
 
 /** Ends a read that has passed its deadline. */
 export class DeadlineExceeded extends Error {
@@ -77,8 +85,7 @@ export class DeadlineExceeded extends Error {
 }
 
 /**
- * Adds `registry_contains(text)` to a connection. The returned function sets what it looks for, and until when; it returns the
- * folded pattern and what `containsSql` takes for it.
+ * Adds `registry_contains(text)` to a connection, and `registry_in_time()`, which ends a read at its deadline. The returned function sets what it looks for, and until when.
  */
 export const addContains = (database: Database) => {
   let contains: (folded: string) => boolean = () => false
@@ -87,12 +94,14 @@ export const addContains = (database: Database) => {
     if (performance.now() > deadline) throw new DeadlineExceeded()
     return contains(fold(String(text))) ? 1 : 0
   })
+  database.function('registry_in_time', { directOnly: true }, () => {
+    if (performance.now() > deadline) throw new DeadlineExceeded()
+    return 1
+  })
   return (q: string, until: number) => {
-    const folded = fold(q)
-    contains = containment(folded)
+    const found = searchParameters(q)
+    contains = containment(found.folded)
     deadline = until
-    // instr() compares the whole pattern at each position, so a long one is left to the linear test.
-    const isLong = folded.length > shortPattern
-    return { folded, parameters: [Number(isLong), folded, Number(asciiCase.test(folded))] }
+    return found
   }
 }

@@ -1,6 +1,6 @@
 /** Prepares an SQLite file at start: checks it, migrates it, and loads the demo data into an empty one. */
 import type BetterSqlite3 from 'better-sqlite3'
-import type { Registry } from '../../descriptor/registry.js'
+import { managedResources, type Registry } from '../../descriptor/registry.js'
 import { sqlitePath } from '../../process/databaseUrl.js'
 import { loadDemo } from '../loadDemo.js'
 import { checkCounts, reportCountDifferences } from '../migration/countDifferences.js'
@@ -33,14 +33,15 @@ const withMigrated = async <T>(
   work: (migrated: MigratedFile) => Promise<T>,
 ): Promise<T> => {
   let database: BetterSqlite3.Database | undefined
+  const isForeign = managedResources(registry).length === 0
   try {
     if (path !== inMemory) {
-      refuseUnusable(path, options.warn)
+      refuseUnusable(path, options.warn, isForeign)
       makeFolder(path)
     }
     const isCreated = path === inMemory || isNew(path)
     if (!isCreated) refuseUnsound(path, registry)
-    database = connect(path, { timeout: startTimeout })
+    database = connect(path, { timeout: startTimeout }, isForeign)
     const dialect = migrationDialect(database)
     const plan = await migrate(dialect, registry, options)
     return await work({ database, dialect, plan, isCreated })

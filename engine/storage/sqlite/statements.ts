@@ -3,7 +3,7 @@ import { servedValue } from '../../descriptor/kinds.js'
 import { type Registry, type Resource, searchedFields } from '../../descriptor/registry.js'
 import { compile, parameter } from '../bindings.js'
 import { conflictsQuery, referencingQuery } from '../conflicts.js'
-import { countsTable, quoted } from '../schema.js'
+import { countsTable, ownSources, quoted, type Sources } from '../schema.js'
 import { keySql } from './keys.js'
 import { knex } from './knex.js'
 import type { ListSql } from './lists.js'
@@ -23,7 +23,7 @@ import {
 const bounded = 'limit cast(? as integer) offset cast(? as integer)'
 
 /** The statements of one resource. */
-export const statementsOf = (registry: Registry, resource: Resource) => {
+export const statementsOf = (registry: Registry, resource: Resource, sources: Sources = ownSources) => {
   const table = quoted(resource.table)
   const parameters = (...names: string[]) => names.map((name) => parameter(knex, name)) as never[]
   const version = `(select state from ${countsTable} where name = '${resource.table}')`
@@ -34,7 +34,7 @@ export const statementsOf = (registry: Registry, resource: Resource) => {
   const columns = resource.fields.map((field) => field.name).filter((name) => name !== 'id')
   const longRows = `select 1 from ${table} indexed by ${longRowsIndex(resource)} where ${isLong(resource)}`
   // Without text the condition is constant, and SQLite cannot use the index.
-  const referencing = compile(referencingQuery(knex, registry, resource))
+  const referencing = compile(referencingQuery(knex, registry, resource, false, sources))
   const hasLongRows = searchedFields(resource).length > 0 ? `exists (${longRows})` : '0'
   return {
     get: compile(
@@ -43,7 +43,7 @@ export const statementsOf = (registry: Registry, resource: Resource) => {
     insert: compile(
       knex(resource.table).insert(Object.fromEntries(columns.map((name) => [name, parameter(knex, name)]))),
     ),
-    conflicts: compile(conflictsQuery(knex, registry, resource)),
+    conflicts: compile(conflictsQuery(knex, registry, resource, 'all', undefined, sources)),
     /** The statements that change some fields of a row: `stamps` only if one of the others changes. */
     update(names: readonly string[], stamps: readonly string[]) {
       const values = Object.fromEntries([...names, ...stamps].map((name) => [name, parameter(knex, name)]))
@@ -51,7 +51,7 @@ export const statementsOf = (registry: Registry, resource: Resource) => {
       const isChanged = names.map(() => '?? is not ?').join(' or ') || '0'
       change.whereRaw(`(${isChanged})`, names.flatMap((name) => [name, parameter(knex, name)]) as never)
       return {
-        conflicts: compile(conflictsQuery(knex, registry, resource, names)),
+        conflicts: compile(conflictsQuery(knex, registry, resource, names, undefined, sources)),
         change: compile(change.update(names.length > 0 ? values : { id: knex.ref('id') })),
       }
     },

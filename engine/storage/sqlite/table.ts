@@ -9,7 +9,7 @@ import { parseConflicts } from '../conflicts.js'
 import { excerptLength, type TableDialect, type VersionedBody } from '../dialect.js'
 import type { Plan } from '../plan.js'
 import { boundValue, fieldOf, quoted, readValue } from '../schema.js'
-import { rememberUpdates, type Write } from '../write.js'
+import { type Outcome, rememberUpdates, type Write } from '../write.js'
 import { type Block, pageStart, type TableState } from './blocks.js'
 import { type Prepare, preparer } from './prepared.js'
 import type { Reader } from './readers.js'
@@ -17,7 +17,7 @@ import { columnOf } from './schema.js'
 import { isIndexed } from './search.js'
 import type { Statements } from './statements.js'
 import type { WriteQueue } from './writeQueue.js'
-import type { BoundWrite } from './writes.js'
+import { type BoundWrite, refusedBy } from './writes.js'
 
 /** Counts commits to the database, by this process or another. */
 export const commitCounter = (database: Database) => {
@@ -54,7 +54,7 @@ export interface DatabaseContext {
 }
 
 /** Bytes from a worker arrive as a plain Uint8Array. */
-const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+export const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
 
 /** Reads the state of a table, again only when something was committed. */
 const stateReader = (prepare: Prepare, { lists }: Statements, commits: CommitCounter) => {
@@ -82,6 +82,52 @@ const excerptSql = (resource: Resource, fields: readonly string[]): string => {
     return kindOf(kind).isText ? `substr(${quoted(name)}, 1, ${excerptLength}) as ${quoted(name)}` : quoted(name)
   })
   return `select ${['id', ...columns].join()} from ${quoted(resource.table)} where id in (select value from json_each(?))`
+}
+
+/** What the writer needs of a resource's statements. */
+type WriteSql = Pick<Statements, 'get' | 'insert' | 'conflicts' | 'update' | 'delete' | 'referencing'> & {
+  readonly keys?: Statements['keys']
+}
+
+/** Makes the function that makes a write: it turns it into the statements and values that the writer runs. */
+export const tableWriter = (resource: Resource, statements: WriteSql, writes: WriteQueue) => {
+  const update = rememberUpdates(statements.update)
+  const columns = new Map(resource.fields.map(({ name, kind }) => [name, columnOf(kind)]))
+  const bound = ({ sql, parameters }: Statement, given: RowValues) => ({
+    sql,
+    values: parameters.map((name) => boundValue(columns.get(name) ?? {}, given[name]) ?? null),
+  })
+  const boundWrite = (write: Write): BoundWrite => {
+    const { idempotencyKey: given } = write
+    const idempotencyKey = given && statements.keys && { ...given, sql: statements.keys }
+    const common = { read: statements.get.sql, idempotencyKey }
+    if (write.kind === 'insert') {
+      const { conflicts, insert } = statements
+      return { ...common, conflicts: bound(conflicts, write.values), change: bound(insert, write.values) }
+    }
+    const { id, ifMatch } = write
+    if (write.kind === 'delete') {
+      const { delete: change, referencing } = statements
+      return { ...common, id, ifMatch, change: bound(change, { id }), referencing: bound(referencing, { id }) }
+    }
+    const { conflicts, change } = update(Object.keys(write.values), Object.keys(write.stamps))
+    const values = { ...write.values, ...write.stamps, id }
+    return { ...common, id, ifMatch, conflicts: bound(conflicts, values), change: bound(change, values) }
+  }
+  return {
+    update,
+    bound,
+    async write(write: Write): Promise<Outcome> {
+      const written = await writes.write(boundWrite(write))
+      if ('error' in written) {
+        const refused = refusedBy(written.error)
+        if (refused) return { refused }
+        throw Object.assign(new Error(written.error.message), written.error)
+      }
+      if ('body' in written) return { ...written, body: asBuffer(written.body) }
+      return 'current' in written ? { current: asBuffer(written.current) } : written
+    },
+  }
 }
 
 /** The rows of one resource. */
@@ -133,29 +179,7 @@ export const sqliteTable = (resource: Resource, statements: Statements, context:
   const readPosition = ({ order: { field } }: Plan, next: Position | undefined): Position | undefined =>
     next && { id: next.id, value: readValue(columnOf(fieldOf(resource, field).kind), next.value) }
 
-  const update = rememberUpdates(statements.update)
-  const columns = new Map(resource.fields.map(({ name, kind }) => [name, columnOf(kind)]))
-  const bound = ({ sql, parameters }: Statement, given: RowValues) => ({
-    sql,
-    values: parameters.map((name) => boundValue(columns.get(name) ?? {}, given[name]) ?? null),
-  })
-  /** A write as the statements and values that the writer runs. */
-  const boundWrite = (write: Write): BoundWrite => {
-    const { idempotencyKey: given } = write
-    const common = { read: statements.get.sql, idempotencyKey: given && { ...given, sql: statements.keys } }
-    if (write.kind === 'insert') {
-      const { conflicts, insert } = statements
-      return { ...common, conflicts: bound(conflicts, write.values), change: bound(insert, write.values) }
-    }
-    const { id, ifMatch } = write
-    if (write.kind === 'delete') {
-      const { delete: change, referencing } = statements
-      return { ...common, id, ifMatch, change: bound(change, { id }), referencing: bound(referencing, { id }) }
-    }
-    const { conflicts, change } = update(Object.keys(write.values), Object.keys(write.stamps))
-    const values = { ...write.values, ...write.stamps, id }
-    return { ...common, id, ifMatch, conflicts: bound(conflicts, values), change: bound(change, values) }
-  }
+  const { update, bound, write } = tableWriter(resource, statements, writes)
 
   return {
     shape: statements.all.sql,
@@ -196,11 +220,6 @@ export const sqliteTable = (resource: Resource, statements: Statements, context:
       const { sql, values: given } = bound(conflicts, { ...values, id: id ?? null })
       return parseConflicts((prepare(sql).raw().get(given) as [string])[0])
     },
-    async write(write) {
-      const written = await writes.write(boundWrite(write))
-      if ('error' in written) throw Object.assign(new Error(written.error.message), written.error)
-      if ('body' in written) return { ...written, body: asBuffer(written.body) }
-      return 'current' in written ? { current: asBuffer(written.current) } : written
-    },
+    write,
   }
 }

@@ -6,6 +6,7 @@ import {
   isPrevented,
   type Outcome,
   parseReferencing,
+  type Refused,
   replayed,
   rowTag,
   type StoredKey,
@@ -51,7 +52,23 @@ const uncertain = (error: unknown): CommitUncertain => new CommitUncertain((erro
 
 const noBody = new Uint8Array()
 
-const isReferenced = (error: unknown): boolean => (error as { code?: string }).code === 'SQLITE_CONSTRAINT_FOREIGNKEY'
+const foreignKey = 'SQLITE_CONSTRAINT_FOREIGNKEY'
+
+/** What SQLite's message says about a value that a table does not take; undefined for any other error. */
+export const refusedBy = ({
+  message,
+  code = '',
+}: {
+  message: string
+  code: string | undefined
+}): Refused | undefined => {
+  const [, rule, what = ''] = /^(CHECK|UNIQUE|NOT NULL|FOREIGN KEY) constraint failed(?:: (.*))?$/s.exec(message) ?? []
+  if (code === 'SQLITE_CONSTRAINT_NOTNULL') return { column: what.slice(what.indexOf('.') + 1), reason: message }
+  if (rule && code !== 'SQLITE_CONSTRAINT_TRIGGER') return { constraint: what || rule, reason: message }
+  return /^SQLITE_(?:CONSTRAINT_DATATYPE|MISMATCH|TOOBIG)$/.test(code) ? { reason: message } : undefined
+}
+
+const isReferenced = (error: unknown): boolean => (error as { code?: string }).code === foreignKey
 
 /**
  * Makes the function that makes some writes in one transaction. It throws CommitUncertain where the outcome is unknown, and
@@ -80,7 +97,9 @@ export const writer = (database: Database, checkFile: () => void): ((writes: rea
     if (conflicting !== '') return { conflicts: parseConflicts(conflicting) }
     const { lastInsertRowid } = prepare(change.sql).run(change.values)
     const id = given ?? Number(lastInsertRowid)
-    const body = referencing ? noBody : (readBody(read, id) as Uint8Array)
+    const body = referencing ? noBody : readBody(read, id)
+    if (body === null)
+      throw Object.assign(new Error('the row would not be one of the view'), { code: 'SQLITE_MISMATCH' })
     if (key) {
       prepare(key.sql.prune).run()
       prepare(key.sql.store).run(key.key, key.digest, id, body)
@@ -113,15 +132,25 @@ export const writer = (database: Database, checkFile: () => void): ((writes: rea
       throw uncertain(error)
     }
   }
-  return (writes) => {
+  const makeAll = (writes: readonly BoundWrite[]): Written[] => {
     database.exec('begin immediate')
     try {
       const written = writes.map(tryToMake)
       checkFile()
       commit()
       return written
+    } catch (error) {
+      // A deferred foreign key of another program, which the commit checks: of several writes, each is made alone.
+      if (!isReferenced(error)) throw error
+      database.exec('rollback')
+      const [write, ...others] = writes as [BoundWrite, ...BoundWrite[]]
+      if (others.length > 0) return writes.flatMap((one) => makeAll([one]))
+      return [
+        write.referencing ? { referencing: [] } : { error: { message: (error as Error).message, code: foreignKey } },
+      ]
     } finally {
       if (database.inTransaction) database.exec('rollback')
     }
   }
+  return makeAll
 }

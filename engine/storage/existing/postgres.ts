@@ -1,0 +1,100 @@
+/** Tables of other programs on PostgreSQL: reads and writes go through the same connections as those of other tables. */
+import type { Field, Registry, Resource } from '../../descriptor/registry.js'
+import type { PoolOptions } from '../options.js'
+import { plainType, withoutZone } from '../postgres/catalogue.js'
+import type { Connections } from '../postgres/connections.js'
+import { lettersFoldedTo } from '../postgres/functions.js'
+import { knex, named, withName } from '../postgres/prepared.js'
+import { columnOf, parameterType, rowJson, sortKey } from '../postgres/schema.js'
+import { contains, isLongSearch, searchValues } from '../postgres/search.js'
+import { keyText } from '../postgres/statements.js'
+import { allowCascades, tableWriter } from '../postgres/writes.js'
+import type { Table } from '../storage.js'
+import type { Trace } from '../trace.js'
+import type { Cell, ColumnSql, PlainRunner, PlainSql } from './dialect.js'
+import { type ColumnTypes, columnsFrom, type ExistingColumns, escapedName, joinedText, sourcesOf } from './source.js'
+import { type PlainStatements, plainStatements } from './statements.js'
+import { plainTable } from './table.js'
+
+/** A time without a zone is one of UTC. A value is written in the type of its column, which the server knows. */
+const columnSql = ({ kind, column }: Field, type: string): ColumnSql => {
+  const name = escapedName(column)
+  if (kind === 'timestamp' && plainType(type) === withoutZone)
+    return { read: `(${name} at time zone 'UTC')`, write: `cast(? as timestamptz) at time zone 'UTC'` }
+  return { read: kind === 'text' ? `${name}::text` : name, write: '?' }
+}
+
+/** Without an index. */
+const noIndex = { isThere: false, isAscii: true }
+
+export const plainPostgres: PlainSql = {
+  knex,
+  columnOf,
+  columnSql,
+  hasId: (column) => `${column} is not null`,
+  rowJson,
+  sortKey,
+  keyText: (field, key) => keyText(field, key),
+  typeOf: parameterType,
+  isIn: '= any(?)',
+  // The server folds ASCII letters; of the others, those that occur in the searched text are enough.
+  withText: (source, resource) =>
+    knex.raw(
+      `(select _s.*, translate(lower(${joinedText(resource)} collate "C"), ?, ?) as _text from ${source} as _s)`,
+      [named('foldedFrom', 'text'), named('foldedTo', 'text')],
+    ),
+  contains: (search) => contains('_text', isLongSearch(search)),
+  isLateral: true,
+  returnsIds: true,
+  searchValues(search) {
+    const values = searchValues(noIndex, search)
+    return { ...values, ...lettersFoldedTo(values.searchText) }
+  },
+  bindList: (values) => values,
+}
+
+/** Makes the tables of the existing resources, whose columns have these types, and the sources of all. */
+export const existingOnPostgres = (registry: Registry, types: ReadonlyMap<Resource, ColumnTypes>) => {
+  const columns = new Map(
+    [...types].map(([resource, own]) => [resource, columnsFrom(plainPostgres, resource, own)] as const),
+  )
+  const sources = sourcesOf(plainPostgres, registry, columns)
+  const statementsOf = (resource: Resource): PlainStatements =>
+    plainStatements(plainPostgres, registry, resource, columns.get(resource) as ExistingColumns, sources)
+  return {
+    sources,
+    table(resource: Resource, connections: Connections, { statementMs }: PoolOptions, trace?: Trace): Table {
+      const statements = statementsOf(resource)
+      const { insert, get, lock, conflicts, referencing } = statements
+      const { write } = tableWriter(connections, resource, statementMs, {
+        conflicts: withName(conflicts),
+        insert: withName(insert),
+        read: withName(get),
+        lock: withName(lock),
+        update(names, stamps) {
+          const { conflicts: found, change } = statements.update(names, stamps)
+          return { conflicts: withName(found), change: withName(change) }
+        },
+        allowCascades,
+        delete: withName(statements.delete),
+        referencing: withName(referencing),
+      })
+      const { table } = resource
+      const read: PlainRunner['read'] = (statement, values, { caller, plan } = {}) => {
+        const timed = plan && {
+          values: JSON.stringify([plan.search, plan.where.map(({ value }) => String(value))]),
+          isScan: plan.search !== '',
+        }
+        return connections.read(withName(statement), values, { table, caller, ...(timed && { timed }) }) as Promise<
+          Cell[][]
+        >
+      }
+      return plainTable(resource, plainPostgres, statements, { read, write }, trace)
+    },
+    /** How many rows a table has. */
+    async count(resource: Resource, { read }: Connections): Promise<number> {
+      const [row] = await read(withName(statementsOf(resource).count), {}, { table: resource.table })
+      return Number(row?.[0])
+    },
+  }
+}

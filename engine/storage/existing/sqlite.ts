@@ -1,0 +1,102 @@
+/** Tables of other programs on SQLite: reads run in the reader threads, writes in the writer's. */
+import type { Database } from 'better-sqlite3'
+import type { Field, Registry, Resource } from '../../descriptor/registry.js'
+import { bind, parameter, type Statement } from '../bindings.js'
+import { readCatalogue } from '../sqlite/catalogue.js'
+import { knex } from '../sqlite/knex.js'
+import { columnOf, keyOf, rowJson } from '../sqlite/schema.js'
+import { containsSql, searchParameters } from '../sqlite/search.js'
+import { type DatabaseContext, tableWriter } from '../sqlite/table.js'
+import type { Table } from '../storage.js'
+import type { Trace } from '../trace.js'
+import type { Cell, ColumnSql, PlainRunner, PlainSql } from './dialect.js'
+import { columnsFrom, type ExistingColumns, escapedName, joinedText, sourcesOf } from './source.js'
+import { type PlainStatements, plainStatements } from './statements.js'
+import { plainTable } from './table.js'
+
+/** Other programs write times as SQLite prints them, unless the column is declared as text. */
+const timestampSql = (column: string, type: string): ColumnSql => ({
+  read: `case when ${column} glob '[0-9][0-9][0-9][0-9]-*' then strftime('%Y-%m-%dT%H:%M:%fZ', ${column}) end`,
+  write: /text|char|clob/i.test(type) ? '?' : `replace(replace(?, 'T', ' '), 'Z', '')`,
+})
+
+/** Looks at the time once in so many rows: SQLite itself cannot end a read. */
+const checkedRows = 1_024
+
+const jsonItem = (item: unknown): string => (typeof item === 'bigint' ? String(item) : JSON.stringify(item))
+
+export const plainSqlite: PlainSql = {
+  knex,
+  columnOf,
+  columnSql({ kind, column }: Field, type) {
+    const name = escapedName(column)
+    if (kind === 'timestamp') return timestampSql(name, type)
+    // SQLite prints a real 3 as 3.0.
+    const whole = `typeof(${name}) = 'real' and ${name} = cast(${name} as integer)`
+    const read = kind === 'number' ? `case when ${whole} then cast(${name} as integer) else ${name} end` : name
+    return { read, write: '?' }
+  },
+  hasId: (column) => `typeof(${column}) = 'integer'`,
+  rowJson,
+  sortKey: keyOf,
+  keyText: (_, key) => key,
+  typeOf: () => undefined,
+  isIn: 'in (select value from json_each(?))',
+  // The limit keeps SQLite from computing the text again for each part of the test.
+  withText: (source, resource) =>
+    knex.raw(`(select _s.*, ${joinedText(resource)} as _text from ${source} as _s limit -1)`),
+  contains: () =>
+    knex.raw(
+      containsSql('_text'),
+      ['isLong', 'folded', 'isAscii'].map((name) => parameter(knex, name)),
+    ),
+  inTime: `(id % ${checkedRows} <> 0 or registry_in_time())`,
+  isLateral: false,
+  returnsIds: false,
+  searchValues(search) {
+    const [isLong, folded, isAscii] = searchParameters(search).parameters
+    return { isLong, folded, isAscii }
+  },
+  bindList: (values) => `[${values.map(jsonItem).join()}]`,
+}
+
+/** The statement that the writer reads a row with: always one row, whose second column is the JSON. */
+const readForWriter = ({ sql, parameters }: Statement): Statement => ({
+  sql: `select '', (select cast(_row as blob) from (${sql}))`,
+  parameters,
+})
+
+/** Makes the tables of the existing resources, and the sources of all. */
+export const existingOnSqlite = (registry: Registry, database: Database) => {
+  const columns = new Map(
+    registry
+      .filter(({ existing }) => existing)
+      .map((resource) => {
+        const types = readCatalogue(database, resource.table)?.columns.map(({ name, type }) => [name, type] as const)
+        return [resource, columnsFrom(plainSqlite, resource, new Map(types))] as const
+      }),
+  )
+  const sources = sourcesOf(plainSqlite, registry, columns)
+  const statementsOf = (resource: Resource): PlainStatements =>
+    plainStatements(plainSqlite, registry, resource, columns.get(resource) as ExistingColumns, sources)
+  return {
+    sources,
+    table(resource: Resource, { readerOf, writes }: DatabaseContext, trace?: Trace): Table {
+      const statements = statementsOf(resource)
+      const reader = readerOf(resource.path)
+      const { write } = tableWriter(resource, { ...statements, get: readForWriter(statements.get) }, writes)
+      const read: PlainRunner['read'] = (statement, values, { caller, plan } = {}) =>
+        reader.plain(
+          { sql: statement.sql, values: bind(statement, values), search: plan?.search ?? '' },
+          caller,
+        ) as Promise<Cell[][]>
+      return plainTable(resource, plainSqlite, statements, { read, write }, trace)
+    },
+    /** How many rows a table has. */
+    async count(resource: Resource, { readerOf }: Pick<DatabaseContext, 'readerOf'>): Promise<number> {
+      const { sql } = statementsOf(resource).count
+      const [row] = (await readerOf(resource.path).plain({ sql, values: [], search: '' })) as Cell[][]
+      return Number(row?.[0])
+    },
+  }
+}

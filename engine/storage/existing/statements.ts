@@ -1,0 +1,212 @@
+/** The statements of a table that has nothing but its columns, for any database: every one counts, sorts or scans by itself. */
+import type { Knex } from 'knex'
+import { kindOf, servedValue } from '../../descriptor/kinds.js'
+import { isById, type Order, orderName, type Position } from '../../descriptor/listQuery.js'
+import { operatorOf } from '../../descriptor/operators.js'
+import { type Field, type Registry, type Resource, searchedFields } from '../../descriptor/registry.js'
+import { compile, parameter, type Statement } from '../bindings.js'
+import { conflictsQuery, referencingQuery } from '../conflicts.js'
+import { excerptLength, maxValueBytes } from '../dialect.js'
+import { partsAfter } from '../order.js'
+import type { Plan } from '../plan.js'
+import { fieldOf, quoted, type Sources } from '../schema.js'
+import type { CountSize } from '../storage.js'
+import type { PlainSql } from './dialect.js'
+import { type ExistingColumns, escapedName } from './source.js'
+
+/** The most rows that one statement returns for a download. */
+export const maxRows = 500
+
+/** How many rows are counted where a sample is enough. */
+const sampleRows = 50_000
+
+/** How rows are ordered by a key. Null comes first ascending. */
+const orderBy = ({ field, descending }: Order, key: string, id: string): string => {
+  const [direction, nulls] = descending ? ['desc', 'last'] : ['asc', 'first']
+  return field === 'id' ? `${id} ${direction}` : `${key} ${direction} nulls ${nulls}, ${id} ${direction}`
+}
+
+/** The statements of one resource; those of lists are built on first use. */
+export const plainStatements = (
+  sql: PlainSql,
+  registry: Registry,
+  resource: Resource,
+  columns: ExistingColumns,
+  sources: Sources,
+) => {
+  const { knex } = sql
+  const source = sources(resource)
+  const raw = (text: string, ...bindings: unknown[]): Knex.Raw => knex.raw(text, bindings as never)
+  const named = (name: string, type?: string): Knex.Raw => parameter(knex, name, type)
+  /** knex puts a query in parentheses, which SQLite does not take everywhere. */
+  const unwrapped = (query: Knex.QueryBuilder): Knex.Raw => {
+    const { sql: text, bindings } = query.toSQL()
+    return raw(text, ...bindings)
+  }
+  const rowId = named('id', 'bigint')
+  const json = sql.rowJson(resource)
+  const comparison = { keyOf: (_: Field, value: string) => value, typeOf: sql.typeOf }
+  const texts = searchedFields(resource).map(({ name }) => `coalesce(octet_length(${quoted(name)}), 0)`)
+  const size = ['0', ...texts].join(' + ')
+
+  /** The rows that match a plan. */
+  const matching = ({ where, search }: Pick<Plan, 'where' | 'search'>): Knex.QueryBuilder => {
+    const from = search === '' ? raw(source) : sql.withText(source, resource)
+    const query: Knex.QueryBuilder = knex.fromRaw(raw('? as _t', from) as never)
+    for (const [n, { field: name, operator, value }] of where.entries()) {
+      const field = fieldOf(resource, name)
+      const { sql: template, option, takes } = operatorOf(operator)
+      const type = sql.typeOf(field)
+      const text = template(value)
+        .replace('in (?)', () => sql.isIn)
+        .replace('??', () => (option === 'range' ? sql.sortKey(field) : quoted(name)))
+      const bound = takes === 'list' ? named(`condition${n}`) : named(`condition${n}`, type)
+      query.whereRaw(text, (takes === 'boolean' ? [] : [bound]) as never)
+    }
+    if (search !== '') query.where(sql.contains(search))
+    if (sql.inTime) query.whereRaw(sql.inTime)
+    return query
+  }
+  /** The next rows: their ids, keys and JSON, which is null once those before have `bytes`. */
+  const rows = (plan: Plan, after: Position | undefined): Knex.Raw => {
+    const { order } = plan
+    const field = fieldOf(resource, order.field)
+    const key = sql.sortKey(field)
+    const found = matching(plan).select('_t.*', raw(`${key} as _k`))
+    if (after) {
+      const bindings = { '@value': named('afterValue', sql.typeOf(field)), '@id': named('afterId', 'bigint') }
+      const condition = partsAfter(key, 'id', order, after)
+        .map((part) => `(${part})`)
+        .join(' or ')
+      const names = [...condition.matchAll(/@(?:value|id)/g)].map(([name]) => bindings[name as keyof typeof bindings])
+      found.whereRaw(`(${condition.replaceAll(/@(?:value|id)/g, '?')})`, names as never)
+    }
+    const by = orderBy(order, '_k', 'id')
+    const limited = raw(
+      `? order by ${orderBy(order, key, 'id')} limit ? offset ?`,
+      unwrapped(found),
+      named('limit', 'bigint'),
+      named('skip', 'bigint'),
+    )
+    const sized = raw(
+      `select *, sum(${size}) over (order by ${by} rows unbounded preceding) - (${size}) as _before from (?) as _t`,
+      limited,
+    )
+    return raw(
+      `select id, _k, case when _before < ? then ${json} end as _json from (?) as _t order by ${by}`,
+      named('bytes', 'bigint'),
+      sized,
+    )
+  }
+  const keyed = ({ order }: Plan) => sql.keyText(fieldOf(resource, order.field), '_k')
+  const page = (plan: Plan, after: Position | undefined): Knex.Raw =>
+    raw(
+      `select (?), id, ${keyed(plan)}, _json from (select 1) as _one left join (?) as _page on true order by ${orderBy(plan.order, '_k', 'id')}`,
+      unwrapped(matching(plan).count()),
+      rows(plan, after),
+    )
+  const next = (plan: Plan, after: Position | undefined): Knex.Raw =>
+    raw(
+      `select id, ${keyed(plan)}, _json from (?) as _page order by ${orderBy(plan.order, '_k', 'id')}`,
+      rows(plan, after),
+    )
+
+  const served = (name: string): string => servedValue(sql.columnOf(fieldOf(resource, name).kind), quoted(name))
+  /** The number of rows, and the most frequent values of each field: rows of field, value and count. */
+  const valueCounts = (plan: Plan, fields: readonly string[], { share, maxValues }: CountSize): Knex.Raw => {
+    const short = (name: string) =>
+      kindOf(fieldOf(resource, name).kind).isText
+        ? `case when octet_length(${quoted(name)}) <= ${maxValueBytes} then ${served(name)} end`
+        : served(name)
+    const found = matching(plan).select(fields.map((name) => raw(`${short(name)} as ${quoted(name)}`)) as never[])
+    const counts = fields.map(
+      (name) => `select * from (select '${name}', cast(${quoted(name)} as text), count(*) from _rows
+        where ${quoted(name)} is not null group by ${quoted(name)} order by 3 desc, 2 limit ${maxValues}) as _values`,
+    )
+    const all = ['select cast(null as text), cast(null as text), count(*) from _rows', ...counts].join(' union all ')
+    return raw(`with _rows as (?${share < 1 ? ` limit ${sampleRows}` : ''}) ${all}`, unwrapped(found))
+  }
+  const excerpts = (fields: readonly string[]): Knex.Raw => {
+    const values = fields.map((name) => {
+      const field = fieldOf(resource, name)
+      const value = servedValue(
+        { ...sql.columnOf(field.kind), json: (column) => sql.keyText(field, column) },
+        quoted(name),
+      )
+      return kindOf(field.kind).isText ? `substr(${value}, 1, ${excerptLength})` : value
+    })
+    return raw(`select ${['id', ...values].join(', ')} from ${source} as _t where id ${sql.isIn}`, named('ids'))
+  }
+
+  const table = escapedName(resource.table)
+  const column = (name: string) => escapedName(fieldOf(resource, name).column)
+  const idColumn = column('id')
+  const typed = (name: string) => named(name, sql.typeOf(fieldOf(resource, name)))
+  const written = (name: string) => columns.get(name)?.write
+  // The database sets a managed field without a value.
+  const inserted = resource.fields.filter(({ managed }) => managed !== true).map(({ name }) => name)
+  const values = inserted.length > 0 ? `(${inserted.map(column)}) values (${inserted.map(written)})` : 'default values'
+
+  const built = new Map<string, Statement>()
+  const once = (key: string, build: () => Knex.Raw): Statement => {
+    const statement = built.get(key) ?? compile(build())
+    if (built.size > 1_000) built.clear()
+    built.set(key, statement)
+    return statement
+  }
+  /** What the SQL of a plan depends on. */
+  const keyOf = ({ where, search, order }: Plan, after?: Position): string =>
+    JSON.stringify([
+      where.map(({ field, operator, value }) => [field, operatorOf(operator).sql(value)]),
+      search === '' ? '' : sql.contains(search).toSQL().sql,
+      orderName(order),
+      after && (after.value === null ? 'null' : 'value'),
+    ])
+
+  return {
+    count: compile(matching({ where: [], search: '' }).count()),
+    page: (plan: Plan, after?: Position) => once(`page ${keyOf(plan, after)}`, () => page(plan, after)),
+    next: (plan: Plan, after?: Position) => once(`next ${keyOf(plan, after)}`, () => next(plan, after)),
+    valueCounts: (plan: Plan, fields: readonly string[], isSample: boolean) =>
+      once(`values ${keyOf(plan)} ${isSample} ${fields}`, () => valueCounts(plan, fields, isSample)),
+    excerpts: (fields: readonly string[]) => once(`excerpts ${fields}`, () => excerpts(fields)),
+    get: compile(raw(`select ${json} as _row from ${source} as _t where id = ?`, rowId)),
+    lock: compile(raw(`select ${json} from ${source} as _t where id = ? for update`, rowId)),
+    conflicts: compile(conflictsQuery(knex, registry, resource, 'all', comparison, sources)),
+    referencing: compile(referencingQuery(knex, registry, resource, sql.isLateral, sources)),
+    insert: compile(
+      raw(
+        `insert into ${table} ${values}${sql.returnsIds ? ` returning ${idColumn}` : ''}`,
+        ...inserted.map((name) => named(name)),
+      ),
+    ),
+    /** Finds the conflicts of an update, and makes it if it changes a value: `stamps` only then. */
+    update(names: readonly string[], stamps: readonly string[]) {
+      const set = [...names, ...stamps].map((name) => `${column(name)} = ${written(name)}`).join(', ')
+      const isChanged = names.map((name) => `${quoted(name)} is distinct from ?`).join(' or ') || '1 = 0'
+      const changed = raw(
+        `exists (select 1 from ${source} as _t where id = ? and (${isChanged}))`,
+        rowId,
+        ...names.map(typed),
+      )
+      return {
+        conflicts: compile(conflictsQuery(knex, registry, resource, names, comparison, sources)),
+        change: compile(
+          raw(
+            `update ${table} set ${set || `${idColumn} = ${idColumn}`} where ${idColumn} = ? and ?`,
+            ...[...names, ...stamps].map((name) => named(name)),
+            rowId,
+            changed,
+          ),
+        ),
+      }
+    },
+    delete: compile(raw(`delete from ${table} where ${idColumn} = ?`, rowId)),
+  }
+}
+
+export type PlainStatements = ReturnType<typeof plainStatements>
+
+/** Whether a page is read without looking at other rows than its own. */
+export const isWholeTable = ({ where, search, order }: Plan): boolean =>
+  where.length === 0 && search === '' && isById(order)
