@@ -9,7 +9,12 @@ export default defineResource({
     candidate_id: integer({ references: 'candidates', filter: true }),
     job_id: integer({ references: 'jobs', filter: true }),
     stage: text({ default: 'Applied', filter: true, about: 'Applied, Screening, Interview, Offer, Hired, …' }),
-    status: text({ default: 'Active', filter: true, about: 'Active, Hired, Rejected, Withdrawn, …' }),
+    status: text({
+      default: 'Active',
+      filter: true,
+      tones: { Active: 'info', Hired: 'good', Rejected: 'bad', Withdrawn: 'muted' },
+      about: 'Active, Hired, Rejected, Withdrawn, …',
+    }),
     applied_on: text({ default: today, sort: true, range: true }),
     stage_entered_on: text({
       default: today,

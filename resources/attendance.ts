@@ -9,7 +9,11 @@ export default defineResource({
   fields: {
     employee_id: integer({ references: 'employees', filter: true }),
     att_date: text({ format: 'date', sort: true, range: true }),
-    status: text({ filter: true, about: 'Present, Remote, Half day, Absent, On leave, …' }),
+    status: text({
+      filter: true,
+      tones: { Present: 'good', Remote: 'info', 'Half day': 'warning', Absent: 'bad', 'On leave': 'muted' },
+      about: 'Present, Remote, Half day, Absent, On leave, …',
+    }),
     hours: number({ sort: true, range: true, about: 'Hours worked.' }),
   },
   required: ['att_date', 'status'],

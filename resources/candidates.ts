@@ -19,7 +19,11 @@ export default defineResource({
     source: text({ about: 'Referral, Careers page, Job board, …' }),
     referred_by: integer({ references: 'employees', filter: true, about: 'The employee who referred the candidate.' }),
     consent_at: text({ format: 'timestamp', range: true, about: 'When the candidate agreed to be kept on file.' }),
-    status: text({ filter: true, about: 'Active, Hired, Rejected, Withdrawn, …' }),
+    status: text({
+      filter: true,
+      tones: { Active: 'info', Hired: 'good', Rejected: 'bad', Withdrawn: 'muted' },
+      about: 'Active, Hired, Rejected, Withdrawn, …',
+    }),
     notes: text(),
     created: text({ managed: now, sort: true, range: true }),
   },

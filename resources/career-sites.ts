@@ -15,7 +15,12 @@ export default defineResource({
     logo_url: text(),
     privacy_policy_url: text(),
     custom_domain: text({ managed: true, about: 'Configured by the operators.' }),
-    is_active: integer({ default: 1, filter: true, about: '1 if the site is live, otherwise 0.' }),
+    is_active: integer({
+      default: 1,
+      filter: true,
+      tones: { 1: 'good', 0: 'muted' },
+      about: '1 if the site is live, otherwise 0.',
+    }),
     created: text({ managed: now, sort: true, range: true }),
     updated: text({ managed: now }),
   },

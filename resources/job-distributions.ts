@@ -11,7 +11,12 @@ export default defineResource({
     brand_id: integer({ references: 'brands', filter: true }),
     locale: text({ default: 'en', filter: true }),
     slug: text({ unique: ['career_site_id', 'locale'], example: 'lead-data-engineer' }),
-    status: text({ default: 'draft', filter: true, about: 'draft, published, paused, expired, …' }),
+    status: text({
+      default: 'draft',
+      filter: true,
+      tones: { draft: 'info', published: 'good', paused: 'warning', expired: 'muted' },
+      about: 'draft, published, paused, expired, …',
+    }),
     published_at: text({ format: 'timestamp', sort: true, range: true }),
   },
   required: ['job_posting_id', 'career_site_id', 'locale', 'slug', 'status'],

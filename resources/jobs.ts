@@ -18,7 +18,11 @@ export default defineResource({
     location: text(),
     remote_policy: text({ about: 'On-site, Hybrid, Remote, …' }),
     employment_type: text({ about: 'Full-time, Part-time, Contract, Intern, …' }),
-    status: text({ filter: true, about: 'Draft, Open, On hold, Filled, Closed, …' }),
+    status: text({
+      filter: true,
+      tones: { Draft: 'info', Open: 'good', 'On hold': 'warning', Filled: 'muted', Closed: 'muted' },
+      about: 'Draft, Open, On hold, Filled, Closed, …',
+    }),
     description: text(),
     requirements: text(),
     stages_json: text({ about: 'Pipeline stages: a JSON document in a string.' }),

@@ -1,7 +1,7 @@
 /** The rules for the fields of a descriptor beyond their syntax: names, references, and options that contradict each other. */
 import { now, today } from './clock.js'
 import type { Descriptor } from './define.js'
-import type { FieldSpec, Options } from './fields.js'
+import { type FieldSpec, type Options, tones } from './fields.js'
 import { isName } from './identifiers.js'
 import { isValueOf, type Kind, kindOf } from './kinds.js'
 import { didYouMean } from './nearest.js'
@@ -136,6 +136,27 @@ const checkRules = (kind: Kind, options: Options<GivenValue>, report: Report): v
   }
 }
 
+/** Names of properties are texts: those of numbers and booleans are their JSON. */
+const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+/** Reports tones that do not exist, and those of values that the field cannot have. */
+const checkTones = (kind: Kind, { tones: given = {}, oneOf }: Options<GivenValue>, report: Report): void => {
+  for (const [value, tone] of Object.entries(given)) {
+    if (!tones.includes(tone)) {
+      const hint = didYouMean(String(tone), tones) || `; it must be one of ${tones.join(', ')}`
+      report(`tones: "${value}" has the unknown tone ${formatValue(tone)}${hint}`, 'tones', value)
+    }
+    const refusal = refusalOf({ kind, oneOf }, kindOf(kind).isText ? value : parseJson(value))
+    if (refusal) report(`tones: ${formatValue(value)} ${refusal.message}`, 'tones', value)
+  }
+}
+
 /** The columns of an existing table by their fields. */
 const columnsOf = ({ idColumn = 'id', fields }: Descriptor): [field: string, column: string][] => [
   ['id', idColumn],
@@ -204,6 +225,7 @@ const checkField = (
     report("range of a text needs a format, such as format: 'date'", 'range')
   }
   checkRules(kind, options, report)
+  checkTones(kind, options, report)
   if (onUpdate && !managed) report('onUpdate needs managed, because clients must not set the field too', 'onUpdate')
   const target = targets.find(({ path }) => path === references)
   if (target?.existing && !descriptor.existing && onDelete && onDelete !== 'restrict')

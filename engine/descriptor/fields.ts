@@ -7,6 +7,10 @@ import type { RuleOptions } from './valueRules.js'
 export interface Options<V> extends RuleOptions<V> {
   /** A one-sentence description for the API documents. */
   about?: string
+  /** The name for people, in the explorer; by default derived from the name of the field. */
+  label?: string
+  /** The colours of values in the explorer: `{ Approved: 'good' }`. */
+  tones?: Readonly<Record<string, Tone>>
   /** An example value for the API documents; by default the value in the first demo row. */
   example?: V
   /** The value if the body omits the field, or sends null for a required one. */
@@ -43,8 +47,12 @@ export type OnDelete = 'restrict' | 'set null' | 'cascade'
 
 export type TextFormat = 'date' | 'timestamp'
 
+export const tones = ['good', 'bad', 'warning', 'info', 'muted'] as const
+export type Tone = (typeof tones)[number]
+
 const commonOptions = [
   'about',
+  'label',
   'example',
   'default',
   'managed',

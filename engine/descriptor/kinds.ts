@@ -126,7 +126,7 @@ export const kinds = {
     wrongType: 'string_type',
     row: () => z.string(),
     body: storableText,
-    options: ['filter', 'range', 'unique', 'format', 'oneOf', 'minLength', 'maxLength', 'pattern'],
+    options: ['filter', 'range', 'unique', 'format', 'tones', 'oneOf', 'minLength', 'maxLength', 'pattern'],
     parse: (text) => text,
     isText: true,
     sqlite: { type: 'text', isValue: (column) => `typeof(${column}) = 'text'` },
@@ -149,7 +149,7 @@ export const kinds = {
     row: () => z.int(),
     // z.int() has these bounds anyway; named here, they appear in the documents.
     body: () => z.int().min(Number.MIN_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER),
-    options: ['filter', 'range', 'unique', 'references', 'onDelete', 'oneOf', 'min', 'max'],
+    options: ['filter', 'range', 'unique', 'references', 'onDelete', 'tones', 'oneOf', 'min', 'max'],
     parse: (text) => {
       const value = parseInteger(text)
       return typeof value === 'string' ? new Refusal(value, integerMessages[value]) : value
@@ -193,7 +193,7 @@ export const kinds = {
     wrongType: 'bool_type',
     row: () => z.boolean(),
     body: () => z.boolean(),
-    options: ['filter'],
+    options: ['filter', 'tones'],
     parse: (text) =>
       text === 'true' || text === 'false'
         ? text === 'true'

@@ -66,6 +66,8 @@ const optionShapes = (kind: Kind): Shapes => {
   const isLength = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0
   const shapes: Record<OptionName, Shape> = {
     about: shape('a sentence', isText),
+    label: shape('a name for people, such as "Department"', isText),
+    tones: shape("an object with a tone for each value, such as { Approved: 'good' }", isObject),
     example: shape(expected, isValid),
     default: shape(expected, (value) => isFunction(value) || isValid(value)),
     managed: shape('true or a function such as now', (value) => isTrue(value) || isFunction(value)),

@@ -1,13 +1,15 @@
 /** Suggestions for a reference: the rows that a typed text finds, by their labels. */
 import { queryParameters } from '../contract/parameters.js'
-import { type ListQuery, wholeTable } from '../descriptor/listQuery.js'
-import type { Resource } from '../descriptor/registry.js'
+import { wholeTable } from '../descriptor/listQuery.js'
+import { filterFields, type Resource } from '../descriptor/registry.js'
 import type { Caller, Storage } from '../storage/storage.js'
+import { valueCounterOf } from './counts.js'
 import { withFilter } from './filters.js'
 import { type Html, html } from './html.js'
 import { labelOf, targetOf } from './labels.js'
 import type { ExplorerService, Page } from './layout.js'
-import { tableUrl } from './links.js'
+import { type TableQuery, tableUrl } from './links.js'
+import { fieldTitle } from './names.js'
 import { eachRow } from './rows.js'
 
 interface Choice {
@@ -64,11 +66,26 @@ export const choiceOptions = async (
   return html`${choices.map(({ id, label }) => html`<li role="option" aria-selected="false" id="choice-${id}" data-value="${id}" data-label="${label}"><bdi>${label}</bdi> <span class="note">#${id}</span></li>`)}`
 }
 
+/** Suggestions for a text that lists are filtered by: its most frequent values, which contain what was typed. */
+export const valueOptions = (storage: Storage, resource: Resource) => {
+  const countValues = valueCounterOf(storage, resource, filterFields(resource), 'filters')
+  return async (querystring: string, caller: Caller): Promise<Html> => {
+    const sent = queryParameters(querystring)
+    const total = (await storage.counts()).get(resource) ?? 0
+    const { counts } = await countValues(wholeTable, total, caller, 1_000)
+    const typed = (sent.get('q') ?? '').toLowerCase()
+    const values = (counts?.values.get(sent.get('field') ?? '') ?? []).filter(
+      ([value]) => value !== '' && value.toLowerCase().includes(typed),
+    )
+    return html`${values.slice(0, 8).map(([value], n) => html`<li role="option" aria-selected="false" id="value-${n}" data-value="${value}"><bdi>${value}</bdi></li>`)}`
+  }
+}
+
 /** The page that asks which row a typed name means. */
 export const choicesPage = async (
   { registry, storage }: ExplorerService,
   resource: Resource,
-  query: ListQuery,
+  query: TableQuery,
   { field, text }: { readonly field: string; readonly text: string },
 ): Promise<Page> => {
   const spec = resource.fields.find(({ name }) => name === field)
@@ -78,10 +95,11 @@ export const choicesPage = async (
     ({ id, label }) =>
       html`<li><a href="${tableUrl(resource, withFilter(query, field, String(id)))}"><bdi>${label}</bdi></a> <span class="note">#${id}</span></li>`,
   )
+  const title = spec ? fieldTitle(registry, spec).toLowerCase() : field
   const plural = target?.plural.toLowerCase()
-  const main = html`<h1>Which ${field}?</h1>
+  const main = html`<h1>Which ${title}?</h1>
     <p class="lead">${choices.length === 0 ? `No ${plural} match` : `Several ${plural} match`} “<bdi>${text}</bdi>”.</p>
     <ul class="plain-list">${items}</ul><p><a href="${tableUrl(resource, query)}">Back to ${resource.plural.toLowerCase()}</a></p>`
-  const crumbs = [{ title: resource.plural, url: tableUrl(resource, query) }, { title: field }]
-  return { title: `Which ${field}?`, crumbs, main }
+  const crumbs = [{ title: resource.plural, url: tableUrl(resource, query) }, { title }]
+  return { title: `Which ${title}?`, crumbs, main }
 }

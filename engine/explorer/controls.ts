@@ -8,9 +8,11 @@ import {
   type RowValues,
   type Value,
 } from '../descriptor/registry.js'
+import { inputType, readable } from './format.js'
 import { type Html, html } from './html.js'
 import { type Labels, targetOf } from './labels.js'
-import { choicesUrl } from './links.js'
+import { choicesUrl, valuesUrl } from './links.js'
+import { fieldTitle } from './names.js'
 
 const formats = { date: 'YYYY-MM-DD', timestamp: 'YYYY-MM-DDTHH:MM:SSZ' }
 
@@ -76,15 +78,28 @@ const controlValue = ({ kind, redacted }: Field, value: Value): string => {
 const selectOf = (field: Field, edited: Edited | undefined, common: Html, values: readonly unknown[]): Html => {
   const preset = defaultOf(field, edited)
   const chosen = edited && controlValue(field, edited.row[field.name] ?? null)
-  const none = preset === undefined ? (isMandatory(field) ? 'Choose' : '–') : `Default: ${preset}`
+  const none = preset === undefined ? (isMandatory(field) ? 'Choose' : '–') : `Default: ${readable(field, preset)}`
   const isOptional = !edited || !field.required || chosen === ''
   // A row that is older than the rule may have another value.
   const all = [...new Set([...values.map(String), ...(chosen ? [chosen] : [])])]
-  const options = all.map((value) => html`<option${value === chosen && html` selected`}>${value}</option>`)
+  const options = all.map(
+    (value) =>
+      html`<option value="${value}"${value === chosen && html` selected`}>${field.oneOf ? value : readable(field, value)}</option>`,
+  )
   return html`<select ${common}>${isOptional && html`<option value="">${none}</option>`}${options}</select>`
 }
 
-const inputOf = (resource: Resource, field: Field, target: Resource | undefined, edited: Edited | undefined): Html => {
+/** Any text is accepted; the picker beside it writes the usual form. */
+const withPicker = (field: Field, title: string, input: Html): Html =>
+  html`<span class="with-picker">${input}<input type="${inputType(field)}" class="picker" data-picks="field-${field.name}" tabindex="-1" aria-label="Choose ${title.toLowerCase()} from a calendar" hidden></span>`
+
+const inputOf = (
+  resource: Resource,
+  field: Field,
+  title: string,
+  target: Resource | undefined,
+  edited: Edited | undefined,
+): Html => {
   const { name, kind, oneOf, format, redacted } = field
   const { input } = kindOf(kind)
   const stored = edited?.row[name] ?? null
@@ -100,6 +115,9 @@ const inputOf = (resource: Resource, field: Field, target: Resource | undefined,
   if (values && (oneOf || !isMandatory(field))) return selectOf(field, edited, common, values)
   const hint = defaultOf(field, edited) ?? (edited && redacted ? 'Redacted' : format ? formats[format] : '')
   const placeholder = html` placeholder="${hint}"`
+  if (format && kindOf(kind).isText) return withPicker(field, title, html`<input ${common}${value}${placeholder}>`)
+  if (field.filter && kindOf(kind).isText && !isLong(stored))
+    return html`<div class="combobox"><input ${common}${value}${placeholder}${ruleAttributes(field)} data-choices="${valuesUrl(resource, field)}"></div>`
   // A parser drops the first line feed of a textarea.
   if (isMultiline(resource, field) || isLong(stored))
     return html`<textarea rows="1" ${common}${placeholder}${ruleAttributes(field)}>
@@ -115,16 +133,16 @@ ${text}</textarea>`
 export const control = (registry: Registry, resource: Resource, field: Field, edited?: Edited): Html => {
   const { name, about, unique, kind } = field
   const target = targetOf(registry, field)
+  const title = fieldTitle(registry, field)
   const { input } = kindOf(kind)
   const preset = input.startsWith('date') && defaultOf(field, edited)
   const help = [
     about,
-    target && `${target.name}: type its name, and choose.`,
     unique && 'Must be unique.',
     input === 'datetime-local' && 'In UTC, not in your time zone.',
     preset && `Default: ${preset}.`,
     edited && field.redacted && 'Never shown: leave it empty to keep it.',
   ].filter(Boolean)
-  return html`<div class="control"><label for="field-${name}">${name}${isNeeded(field, edited) && html` <span class="required">required</span>`}</label>
-    ${inputOf(resource, field, target, edited)}<p class="help" id="help-${name}">${help.join(' ')}</p><p class="issue" id="issue-${name}"></p></div>`
+  return html`<div class="control"><label for="field-${name}">${title} <code class="raw">${name}</code>${isNeeded(field, edited) && html` <span class="required">required</span>`}</label>
+    ${inputOf(resource, field, title, target, edited)}<p class="help" id="help-${name}">${help.join(' ')}</p><p class="issue" id="issue-${name}"></p></div>`
 }

@@ -1,12 +1,18 @@
-/** Counts the values of filters in a result: in bounded time at any size, and once for each version of the table. */
+/** Counts the values of fields in a result: in bounded time at any size, and once for each version of the table. */
 import { EventEmitter, once } from 'node:events'
 import { LRUCache } from 'lru-cache'
 import { type Selection, selectionKey, wholeTable } from '../descriptor/listQuery.js'
-import { filterFields, type Resource } from '../descriptor/registry.js'
+import type { Field, Resource } from '../descriptor/registry.js'
 import type { Caller, Storage, ValueCounts } from '../storage/storage.js'
 
-/** Up to this many rows are counted exactly; for a larger result, a sample of this size is counted. */
-const countedRows = 50_000
+/**
+ * What is counted: up to so many rows exactly, and of a larger result a sample of this size; of filters the most frequent values, of
+ * charts every value.
+ */
+const sizes = {
+  filters: { countedRows: 50_000, maxValues: 12 },
+  charts: { countedRows: 10_000, maxValues: 10_000 },
+}
 
 /** The counts of a page's filters; undefined if counting took too long. */
 export interface Counts {
@@ -19,17 +25,14 @@ export interface Counts {
 /** How many results have their counts cached. */
 const maxResults = 200
 
-/** How long a page waits for its counts, in milliseconds. */
-const countTimeoutMs = 400
-
 /** Bounds the wait: when the time is up, the caller counts as disconnected, so that the storage cancels the work. */
-const withTimeout = async <T>(client: Caller, work: (caller: Caller) => Promise<T>): Promise<T> => {
+const withTimeout = async <T>(client: Caller, timeoutMs: number, work: (caller: Caller) => Promise<T>): Promise<T> => {
   const caller = Object.assign(new EventEmitter(), { closed: client.closed })
   const close = () => {
     caller.closed = true
     caller.emit('close')
   }
-  const timer = setTimeout(close, countTimeoutMs)
+  const timer = setTimeout(close, timeoutMs)
   client.once('close', close)
   const late = once(caller, 'close').then(() => Promise.reject(new Error('counting took too long')))
   try {
@@ -40,13 +43,19 @@ const withTimeout = async <T>(client: Caller, work: (caller: Caller) => Promise<
   }
 }
 
-/** Makes the function that counts the values of a result's filter fields. */
-export const valueCounterOf = (storage: Storage, resource: Resource) => {
+/** Makes the function that counts the values of a result's fields. */
+export const valueCounterOf = (
+  storage: Storage,
+  resource: Resource,
+  fields: readonly Field[],
+  use: keyof typeof sizes,
+) => {
   const table = storage.table(resource)
-  const names = filterFields(resource).map(({ name }) => name)
+  const names = fields.map(({ name }) => name)
+  const { countedRows, maxValues } = sizes[use]
   const known = new LRUCache<string, { tag: string; found: Counts }>({ max: maxResults })
 
-  return async ({ where, search }: Selection, total: number, client: Caller): Promise<Counts> => {
+  return async ({ where, search }: Selection, total: number, client: Caller, timeoutMs: number): Promise<Counts> => {
     const selection = { where, search, order: wholeTable.order }
     const key = selectionKey(selection)
     const tag = await table.tag()
@@ -56,7 +65,9 @@ export const valueCounterOf = (storage: Storage, resource: Resource) => {
     const rows = isSmall ? total : ((await storage.counts()).get(resource) ?? total)
     const share = isSmall ? 1 : Math.min(1, countedRows / rows)
     try {
-      const counts = await withTimeout(client, (caller) => table.valueCounts(selection, names, share, caller))
+      const counts = await withTimeout(client, timeoutMs, (caller) =>
+        table.valueCounts(selection, names, { share, maxValues }, caller),
+      )
       const found = { counts, isExact: share === 1, total }
       if (key.length < 1_000) known.set(key, { tag, found })
       return found

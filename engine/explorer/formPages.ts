@@ -10,6 +10,7 @@ import { type Html, html, type Part } from './html.js'
 import { labelOf, readLabels } from './labels.js'
 import type { ExplorerService, Page } from './layout.js'
 import { apiRowUrl, rowUrl, tableUrl } from './links.js'
+import { fieldTitle } from './names.js'
 import { type FindOperation, requestPanel, shellWord } from './requests.js'
 import { referrerItem } from './rowPage.js'
 import type { RowFinder } from './rows.js'
@@ -53,11 +54,11 @@ const formMain =
     const header = (line: string) => ` -H ${shellWord(line)}`
     const head = `curl${form.kind === 'create' ? '' : ` -X ${method}`} ${shellWord(`${origin}${form.url}`)}${header('Authorization: Bearer TOKEN')}${type ? header(`Content-Type: ${type}`) : ''}${form.tag ? header(`If-Match: "${form.tag}"`) : ''}`
     const curl = form.body === undefined ? head : `${head} -d ${shellWord(form.body)}`
-    const source = html`<noscript><p class="notice">The form needs JavaScript; the request below does the same.</p></noscript>
-    <form id="${form.kind}" data-method="${method}" data-path="${form.url}" data-type="${type}" data-tag="${form.tag}" data-keyless="${resource.existing && 'true'}" data-done="${form.done}" data-message="${form.message}" data-curl="${form.body === undefined ? '' : `${head} -d `}" novalidate>
+    const source = html`<noscript><p class="notice">This form needs JavaScript. Without it, send the request on this page, with the write token in place of TOKEN.</p></noscript>
+    <form id="${form.kind}" data-method="${method}" data-path="${form.url}" data-type="${type}" data-tag="${form.tag}" data-keyless="${resource.existing && 'true'}" data-done="${form.done}" data-message="${form.message}" data-curl="${form.body === undefined ? '' : `${head} -d `}" novalidate hidden>
     <div id="problem" class="notice problem" role="alert" tabindex="-1" hidden></div>
     ${form.controls}${tokenControl}
-    <p class="actions"><button class="primary ${form.kind === 'delete' && 'danger'}" disabled>${form.button}</button> <a class="button" href="${form.cancel}">Cancel</a></p></form>`
+    <p class="actions"><button class="primary ${form.kind === 'delete' && 'danger'}">${form.button}</button> <a class="button" href="${form.cancel}">Cancel</a></p></form>`
     return html`<div class="title"><div><h1>${form.title}</h1>${form.lead && html`<p class="lead">${form.lead}</p>`}</div></div>
     <div class="row-columns"><div>${writes ? (form.prevented ?? source) : disabled}</div><div class="beside">${requestPanel(curl, find(form.kind, resource))}</div></div>`
   }
@@ -133,7 +134,7 @@ const effectsOf = (registry: Registry, resource: Resource, id: number, found: re
       const field = referrer.fields.find((one) => one.name === name)
       const isDirect = field?.filter && field.references === resource.path
       const url = isDirect ? tableUrl(referrer, withFilter(wholeTable, name, BigInt(id))) : undefined
-      return referrerItem(referrer, name, count, url)
+      return referrerItem(referrer, field ? fieldTitle(registry, field) : name, count, url)
     })
     return [
       html`<section class="referrers ${onDelete === 'restrict' && 'problem'}"><p>${words}</p><ul class="plain-list">${items}</ul></section>`,

@@ -2,6 +2,7 @@
 import { basePath, docsPath } from '../contract/service.js'
 import type { Resource } from '../descriptor/registry.js'
 import { diagramOf } from './diagram.js'
+import { grouped } from './format.js'
 import { type Html, html } from './html.js'
 import type { ExplorerService, Page } from './layout.js'
 import { createUrl, tableUrl } from './links.js'
@@ -15,7 +16,7 @@ const areasOf = (registry: readonly Resource[]): Map<string, Resource[]> => {
 
 const card = (resource: Resource, count: number | undefined, writes: boolean): Html => html`<li class="card">
   <h3><a href="${tableUrl(resource)}">${resource.plural}</a></h3>
-  <p class="count" title="Number of rows">${count?.toLocaleString('en') ?? '–'}</p>
+  <p class="count" title="Number of rows">${count === undefined ? '–' : grouped(count)}</p>
   ${resource.about && html`<p class="about">${resource.about}</p>`}
   ${writes && resource.create && html`<p class="card-action"><a href="${createUrl(resource)}" aria-label="New ${resource.name.toLowerCase()}">+ New</a></p>`}
   </li>`

@@ -5,10 +5,10 @@ import { listQueryParser, listQuerySchema } from '../contract/parameters.js'
 import type { Selection } from '../descriptor/listQuery.js'
 import { type Resource, updatableFields } from '../descriptor/registry.js'
 import { type Asset, assets, favicon } from './assets.js'
-import { choiceOptions } from './choices.js'
+import { choiceOptions, valueOptions } from './choices.js'
 import { createPage, deletePage, editPage } from './formPages.js'
 import { homePage } from './home.js'
-import { documentOf, type ExplorerService, errorPage, type Page, type PageRequest } from './layout.js'
+import { documentOf, documentStart, type ExplorerService, errorPage, type Page, type PageRequest } from './layout.js'
 import { explorePath, homePath } from './links.js'
 import { operationFinder } from './requests.js'
 import { rowPage } from './rowPage.js'
@@ -21,12 +21,18 @@ export type PageResponse =
   | { readonly redirect: string }
   | { readonly resource: Resource; readonly query: Selection; readonly format: FormatName }
 
+/** A page that may have to wait for its rows, and what it begins with. */
+export interface LaterResponse {
+  readonly start: string
+  readonly later: Promise<{ readonly html: string; readonly status: number }>
+}
+
 export interface Route {
   /** For logs and metrics. */
   readonly name: string
   /** A path; the segment after that of the resource may be `:item`. */
   readonly path: string
-  respond(request: PageRequest): Promise<PageResponse>
+  respond(request: PageRequest): Promise<PageResponse | LaterResponse>
 }
 
 const route = (name: string, path: string, respond: Route['respond']): Route => ({ name, path, respond })
@@ -36,19 +42,21 @@ interface Explorer {
   /** Files that never change. */
   readonly assets: readonly Asset[]
   readonly favicon: Asset
-  errorHtml(error: HttpError): string
+  /** The page of an error at a path. */
+  errorHtml(error: HttpError, path: string): string
 }
 
 /** Makes the explorer of a service. */
 export const explorerOf = (service: ExplorerService): Explorer => {
   const { product, registry, storage } = service
   const find = operationFinder(service.operations)
-  const sent = (page: Page | { readonly redirect: string }): PageResponse =>
-    'redirect' in page ? page : { html: documentOf(product, page), status: page.status ?? 200 }
+  const shown = (page: Page) => ({ html: documentOf(product, page), status: page.status ?? 200 })
+  const sent = (page: Page | { readonly redirect: string }): PageResponse => ('redirect' in page ? page : shown(page))
 
   const routesOf = (resource: Resource): Route[] => {
     const base = `${explorePath}/${resource.path}`
-    const table = tablePage(service, resource, find)
+    const { table, filters } = tablePage(service, resource, find)
+    const values = valueOptions(storage, resource)
     const findRow = rowFinder(storage, resource)
     const row = rowPage(service, resource, find, findRow)
     const edit = editPage(service, resource, find, findRow)
@@ -63,13 +71,22 @@ export const explorerOf = (service: ExplorerService): Explorer => {
       })),
     )
     return [
-      route('exploreTable', base, async (request) => sent(await table(request))),
+      route('exploreTable', base, async (request) => {
+        const page = await table(request)
+        if (!('later' in page)) return sent(page)
+        return { start: documentStart(product, page.title), later: page.later.then(shown) }
+      }),
+      route('exploreFilters', `${base}/filters`, async (request) => sent(await filters(request))),
       route('exploreCreate', `${base}/new`, async ({ origin }) => {
         if (!resource.create) throw pathNotFound()
         return sent(create(origin))
       }),
       route('exploreChoices', `${base}/choices`, async ({ querystring, caller }) => {
         const { source } = await choiceOptions(storage, resource, querystring, caller)
+        return { html: source, status: 200 }
+      }),
+      route('exploreValues', `${base}/values`, async ({ querystring, caller }) => {
+        const { source } = await values(querystring, caller)
         return { html: source, status: 200 }
       }),
       ...downloads,
@@ -95,6 +112,9 @@ export const explorerOf = (service: ExplorerService): Explorer => {
     ],
     assets: assets(),
     favicon: favicon(),
-    errorHtml: (error) => documentOf(product, errorPage(error)),
+    errorHtml: (error, path) => {
+      const resource = registry.find((one) => path.startsWith(`${explorePath}/${one.path}/`))
+      return documentOf(product, errorPage(error, resource))
+    },
   }
 }

@@ -2,11 +2,11 @@
 import type { HttpError, Issue } from '../contract/errors.js'
 import type { Operation } from '../contract/operations.js'
 import { basePath, docsPath, type Product } from '../contract/service.js'
-import type { Registry } from '../descriptor/registry.js'
+import type { Registry, Resource } from '../descriptor/registry.js'
 import type { Caller, Storage } from '../storage/storage.js'
 import { assetsPath } from './assets.js'
 import { type Html, html, joined } from './html.js'
-import { homePath } from './links.js'
+import { homePath, tableUrl } from './links.js'
 
 const titles: Readonly<Record<number, string>> = {
   404: 'Not found',
@@ -20,11 +20,13 @@ const messagesOf = ({ body, message }: HttpError): readonly string[] => {
   return detail ? detail.map(({ loc, msg }) => `${loc.at(-1)}: ${msg}.`) : [message]
 }
 
-export const errorPage = (error: HttpError): Page => {
+/** An error as a page that leads on: to the table that was asked for, if there is one. */
+export const errorPage = (error: HttpError, resource?: Resource): Page => {
   const title = titles[error.status] ?? 'Something went wrong'
+  const table = resource && { title: resource.plural, url: tableUrl(resource) }
   const main = html`<div class="hero"><h1>${title}</h1>${messagesOf(error).map((message) => html`<p class="lead"><bdi>${message}</bdi></p>`)}
-    <p><a class="button" href="${homePath}">Home</a></p></div>`
-  return { title, crumbs: [{ title }], main, status: error.status }
+    <p>${table && html`<a class="button primary" href="${table.url}">All ${table.title.toLowerCase()}</a>`} <a class="button" href="${homePath}">Home</a></p></div>`
+  return { title, crumbs: [...(table ? [table] : []), { title }], main, status: error.status }
 }
 
 export interface ExplorerService {
@@ -59,6 +61,14 @@ export interface Page {
   readonly crumbs: readonly Crumb[]
   readonly main: Html
   readonly status?: number
+  /** The element that the keyboard may skip to; by default the whole content. */
+  readonly skip?: 'results'
+}
+
+/** A page whose rows may take a while. */
+export interface LaterPage {
+  readonly title: string
+  readonly later: Promise<Page>
 }
 
 const crumbOf = ({ title, url }: Crumb): Html =>
@@ -68,9 +78,15 @@ const crumbOf = ({ title, url }: Crumb): Html =>
 
 const home: Crumb = { title: 'Home', url: homePath }
 
-/** The whole document of a page. */
-export const documentOf = (product: Product, { title, crumbs, main }: Page): string => {
-  const { source } = html`<!doctype html>
+/** The bar above every page, with the name of the service and some links. */
+export const barOf = (name: string, links: Html): Html => html`<header class="bar">
+  <a class="brand" href="${homePath}"><svg viewBox="0 0 16 16" aria-hidden="true"><rect x="1" y="1" width="6" height="6" rx="1.5"/><rect x="9" y="1" width="6" height="6" rx="1.5"/><rect x="1" y="9" width="6" height="6" rx="1.5"/><path d="M12 9v6M9 12h6"/></svg><span>${name}</span></a>
+  <nav class="links" aria-label="Service">${links}</nav>
+  </header>`
+
+/** The start of a document, which needs no row. */
+export const documentStart = (product: Product, title: string): string =>
+  html`<!doctype html>
     <html lang="en">
     <head>
     <meta charset="utf-8">
@@ -78,15 +94,17 @@ export const documentOf = (product: Product, { title, crumbs, main }: Page): str
     <meta name="color-scheme" content="light dark">
     <title>${joined([...new Set([title, product.name])], ' · ')}</title>
     <link rel="icon" type="image/svg+xml" href="${assetsPath}/icon.svg">
+    <link rel="stylesheet" href="${assetsPath}/theme.css">
     <link rel="stylesheet" href="${assetsPath}/explorer.css">
     <script type="module" src="${assetsPath}/explorer.js"></script>
     </head>
-    <body>
-    <a class="skip" href="#main">Skip to content</a>
-    <header class="bar">
-    <a class="brand" href="${homePath}"><svg viewBox="0 0 16 16" aria-hidden="true"><rect x="1" y="1" width="6" height="6" rx="1.5"/><rect x="9" y="1" width="6" height="6" rx="1.5"/><rect x="1" y="9" width="6" height="6" rx="1.5"/><path d="M12 9v6M9 12h6"/></svg><span>${product.name}</span></a>
-    <nav class="links" aria-label="Service"><a href="${docsPath}">API docs</a><a href="${basePath}/openapi.json">OpenAPI</a></nav>
-    </header>
+    <body>`.source
+
+/** The whole document of a page. */
+export const documentOf = (product: Product, { title, crumbs, main, skip }: Page): string => {
+  const { source } = html`
+    <a class="skip" href="#${skip ?? 'main'}">Skip to ${skip ?? 'content'}</a>
+    ${barOf(product.name, html`<a href="${docsPath}">API docs</a><a href="${basePath}/openapi.json">OpenAPI</a>`)}
     <div id="page">
     ${crumbs.length > 0 && html`<nav class="crumbs" aria-label="Breadcrumbs"><ol>${[home, ...crumbs].map(crumbOf)}</ol></nav>`}
     <main id="main" tabindex="-1">${main}</main>
@@ -94,5 +112,5 @@ export const documentOf = (product: Product, { title, crumbs, main }: Page): str
     <footer class="foot">${product.name} ${product.version}</footer>
     </body>
     </html>`
-  return source
+  return documentStart(product, title) + source
 }

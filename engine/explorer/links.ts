@@ -25,18 +25,43 @@ const parametersOf = ({
   ...(offset === 0n ? [] : [['offset', String(offset)] as [string, string]]),
 ]
 
-/** A query from its first row on. */
-export const fromStart = (query: ListQuery): ListQuery => ({ ...query, page: { limit: query.page.limit, offset: 0n } })
+/** The query of a table page: a list, and the columns that are shown, by default all. */
+export interface TableQuery extends ListQuery {
+  readonly columns?: readonly string[] | undefined
+}
 
-const withQuery = (path: string, query: ListQuery): string => {
-  const querystring = new URLSearchParams(parametersOf(query)).toString()
+/** A parameter of pages that the API does not have; a field of the same name can be a filter. */
+const ownParameter = (resource: Resource, name: string): string =>
+  filterFields(resource).some((field) => field.name === name) ? `explorer-${name}` : name
+
+/** The parameter of a form that requests a page by its number. */
+export const pageParameter = (resource: Resource): string => ownParameter(resource, 'page')
+
+export const columnsParameter = (resource: Resource): string => ownParameter(resource, 'columns')
+
+const columnsOf = (resource: Resource, { columns }: TableQuery): [name: string, value: string][] =>
+  columns ? [[columnsParameter(resource), columns.join(',')]] : []
+
+/** A query from its first row on. */
+export const fromStart = (query: TableQuery): TableQuery => ({
+  ...query,
+  page: { limit: query.page.limit, offset: 0n },
+})
+
+const withQuery = (path: string, parameters: [name: string, value: string][]): string => {
+  const querystring = new URLSearchParams(parameters).toString().replaceAll('%2C', ',')
   return querystring === '' ? path : `${path}?${querystring}`
 }
 
-export const tableUrl = ({ path }: Resource, query = wholeTable): string => withQuery(`${explorePath}/${path}`, query)
+export const tableUrl = (resource: Resource, query: TableQuery = wholeTable): string =>
+  withQuery(`${explorePath}/${resource.path}`, [...parametersOf(query), ...columnsOf(resource, query)])
+
+/** The filters of a table with the counts of their values. */
+export const filtersUrl = (resource: Resource, query: TableQuery): string =>
+  withQuery(`${explorePath}/${resource.path}/filters`, [...parametersOf(query), ...columnsOf(resource, query)])
 
 /** The page of a table after a position. */
-export const nextUrl = (resource: Resource, query: ListQuery, next: Position): string => {
+export const nextUrl = (resource: Resource, query: TableQuery, next: Position): string => {
   const url = tableUrl(resource, fromStart(query))
   return `${url}${url.includes('?') ? '&' : '?'}after=${encodeCursor(resource, query, next)}`
 }
@@ -52,10 +77,18 @@ export const deleteUrl = (resource: Resource, id: number): string => `${rowUrl(r
 /** The suggestions for a reference. */
 export const choicesUrl = (path: string): string => `${explorePath}/${path}/choices`
 
-export const downloadUrl = ({ path }: Resource, query: ListQuery, format: FormatName): string =>
-  withQuery(`${explorePath}/${path}/download.${formats[format].extension}`, { ...query, page: wholeTable.page })
+/** The suggestions for a text: values that are stored. */
+export const valuesUrl = ({ path }: Resource, { name }: { readonly name: string }): string =>
+  `${explorePath}/${path}/values?field=${name}`
 
-export const apiListUrl = ({ path }: Resource, query: ListQuery): string => withQuery(`${basePath}/v1/${path}`, query)
+export const downloadUrl = ({ path }: Resource, query: ListQuery, format: FormatName): string =>
+  withQuery(
+    `${explorePath}/${path}/download.${formats[format].extension}`,
+    parametersOf({ ...query, page: wholeTable.page }),
+  )
+
+export const apiListUrl = ({ path }: Resource, query: ListQuery): string =>
+  withQuery(`${basePath}/v1/${path}`, parametersOf(query))
 
 export const apiRowUrl = ({ path }: Resource, id: number | string): string => `${basePath}/v1/${path}/${id}`
 
@@ -63,9 +96,8 @@ export const apiRowUrl = ({ path }: Resource, id: number | string): string => `$
 export const operationUrl = ({ tags, operationId }: { tags: readonly string[]; operationId: string }): string =>
   `${docsPath}#/${encodeURIComponent(tags[0] ?? '')}/${operationId}`
 
-/** The parameter of a form that requests a page by its number; a field named `page` can be a filter. */
-export const pageParameter = (resource: Resource): string =>
-  filterFields(resource).some(({ name }) => name === 'page') ? 'page-number' : 'page'
-
 /** The hidden inputs that carry a query through a form. */
-export const queryInputs = (query: ListQuery): [name: string, value: string][] => parametersOf(fromStart(query))
+export const queryInputs = (resource: Resource, query: TableQuery): [name: string, value: string][] => [
+  ...parametersOf(fromStart(query)),
+  ...columnsOf(resource, query),
+]

@@ -1,31 +1,37 @@
 /** The page of a row: every field, the rows it references, and the rows that reference it. */
 import { wholeTable } from '../descriptor/listQuery.js'
 import { type Reference, type Resource, referencesTo, updatableFields } from '../descriptor/registry.js'
-import type { Storage } from '../storage/storage.js'
 import { withFilter } from './filters.js'
+import { grouped } from './format.js'
 import { type Html, html, type Part } from './html.js'
 import { labelOf, readLabels } from './labels.js'
 import type { ExplorerService, Page } from './layout.js'
 import { apiRowUrl, deleteUrl, editUrl, rowUrl, tableUrl } from './links.js'
+import { bothNames, fieldTitle } from './names.js'
 import { type FindOperation, requestPanel, shellWord } from './requests.js'
 import { eachRow, type RowFinder } from './rows.js'
 import { fullValue } from './values.js'
 
 /** Rows that refer to a row by a field. */
-export const referrerItem = ({ plural }: Resource, field: string, count: Part, url?: string): Html => {
-  const title = html`${plural} <span class="note">by ${field}</span>`
-  const figure = typeof count === 'number' ? html`<span class="figure">${count.toLocaleString('en')}</span>` : count
-  return html`<li>${url ? html`<a href="${url}">${title}</a>` : html`<span>${title}</span>`} ${figure}</li>`
+export const referrerItem = ({ plural }: Resource, title: string, count: Part, url?: string): Html => {
+  const name = html`${plural} <span class="note">by ${title.toLowerCase()}</span>`
+  const figure = typeof count === 'number' ? html`<span class="figure">${grouped(count)}</span>` : count
+  return html`<li>${url ? html`<a href="${url}">${name}</a>` : html`<span>${name}</span>`} ${figure}</li>`
 }
 
 const notCounted = html`<span class="note" title="Only filters are counted">not counted</span>`
 
 /** How many rows reference a row by a field; only fields with a filter are counted, because only they have an index. */
-const referrer = async (storage: Storage, { resource, field }: Reference, id: number): Promise<Html> => {
-  if (!field.filter) return referrerItem(resource, field.name, notCounted)
+const referrer = async (
+  { registry, storage }: ExplorerService,
+  { resource, field }: Reference,
+  id: number,
+): Promise<Html> => {
+  const title = fieldTitle(registry, field)
+  if (!field.filter) return referrerItem(resource, title, notCounted)
   const query = withFilter(wholeTable, field.name, BigInt(id))
   const page = await storage.table(resource).list({ ...query, page: { limit: 1, offset: 0n } })
-  return referrerItem(resource, field.name, await eachRow(page, () => {}), tableUrl(resource, query))
+  return referrerItem(resource, title, await eachRow(page, () => {}), tableUrl(resource, query))
 }
 
 const actions = (resource: Resource, id: number): Html => html`<p class="actions">
@@ -43,10 +49,10 @@ export const rowPage = (service: ExplorerService, resource: Resource, find: Find
     const fields = resource.fields.map(
       (
         field,
-      ) => html`<div class="field"><dt><span class="field-name">${field.name}</span>${field.about && html`<span class="note">${field.about}</span>`}</dt>
+      ) => html`<div class="field"><dt><span class="field-name">${bothNames(registry, field)}</span>${field.about && html`<span class="note">${field.about}</span>`}</dt>
         <dd>${fullValue(field, row[field.name] ?? null, shown)}</dd></div>`,
     )
-    const links = await Promise.all(referrers.map((one) => referrer(storage, one, id)))
+    const links = await Promise.all(referrers.map((one) => referrer(service, one, id)))
     const label = labelOf(resource, row)
     const url = apiRowUrl(resource, id)
     const main = html`<div class="title"><div><h1><bdi>${label}</bdi></h1><p class="lead">${resource.name} #${id}</p></div>${writes && actions(resource, id)}</div>

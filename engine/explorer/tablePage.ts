@@ -1,16 +1,19 @@
 /** The page of a resource: its rows as a table, with a search box, filters, pages and the request. */
 import { type FormatName, formatNames, formats } from '../contract/formats.js'
 import { listQueryParser, listQuerySchema } from '../contract/parameters.js'
-import type { ListQuery, Position } from '../descriptor/listQuery.js'
+import { type Position, wholeTable } from '../descriptor/listQuery.js'
 import { operatorOf } from '../descriptor/operators.js'
 import { filterFields, type Registry, type Resource, searchedFields } from '../descriptor/registry.js'
 import { spreadOverTicks } from '../process/batchPerTick.js'
+import type { Caller } from '../storage/storage.js'
+import { chartFields, chartsOf } from './charts.js'
 import { choicesPage } from './choices.js'
-import { valueCounterOf } from './counts.js'
+import { type Counts, valueCounterOf } from './counts.js'
 import { filterPanel, isBound, withoutCondition } from './filters.js'
+import { grouped, readable } from './format.js'
 import { type Html, html } from './html.js'
 import { type Labels, readLabels, targetOf } from './labels.js'
-import type { ExplorerService, Page, PageRequest } from './layout.js'
+import type { ExplorerService, LaterPage, Page, PageRequest } from './layout.js'
 import {
   apiListUrl,
   createUrl,
@@ -19,20 +22,25 @@ import {
   nextUrl,
   pageParameter,
   queryInputs,
+  type TableQuery,
   tableUrl,
 } from './links.js'
+import { fieldTitle } from './names.js'
 import { type FindOperation, requestPanel, shellWord } from './requests.js'
 import { eachRow } from './rows.js'
+import { columnChooser, rowsTable } from './rowsTable.js'
 import { parseQuery } from './tableQuery.js'
-import { rowsTable, type ShownRow, shownRow } from './values.js'
+import { type ShownRow, shownRow } from './values.js'
 
 const sizes = [25, 50, 100, 200]
 
-export const hiddenInputs = (query: ListQuery): Html[] =>
-  queryInputs(query).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)
+const hiddenInputs = (resource: Resource, query: TableQuery): Html[] =>
+  queryInputs(resource, query).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)
 
-export const pager = (resource: Resource, query: ListQuery, total: number, next?: Position): Html => {
+/** The pages of a result; one page needs no pager. */
+const pager = (resource: Resource, query: TableQuery, total: number, next?: Position): Html | undefined => {
   const { limit, offset } = query.page
+  if (total <= limit && offset === 0n) return undefined
   const size = BigInt(limit)
   const pages = total === 0 ? 1n : (BigInt(total) + size - 1n) / size
   const page = offset / size + 1n
@@ -44,7 +52,7 @@ export const pager = (resource: Resource, query: ListQuery, total: number, next?
   const choices = [...new Set([...sizes, limit])].sort((a, b) => a - b)
   return html`<nav class="pager" aria-label="Pages">
     <div class="steps">${link('First', 1n, page > 1n)}${link('Previous', last, page > 1n)}
-    <form action="${tableUrl(resource)}" data-navigate>${hiddenInputs(query)}<label>Page <input name="${pageParameter(resource)}" inputmode="numeric" value="${page}" size="${String(pages).length + 1}" autocomplete="off"></label> of ${pages.toLocaleString('en')} <button>Go</button></form>
+    <form action="${tableUrl(resource)}" data-navigate>${hiddenInputs(resource, query)}<label>Page <input name="${pageParameter(resource)}" inputmode="numeric" value="${page}" size="${String(pages).length + 1}" autocomplete="off"></label> of ${grouped(Number(pages))} <button>Go</button></form>
     ${button('Next', next ? nextUrl(resource, query, next) : false)}${link('Last', pages, page < pages)}</div>
     <p class="sizes">Rows per page: ${choices.map((one) =>
       one === limit
@@ -54,59 +62,67 @@ export const pager = (resource: Resource, query: ListQuery, total: number, next?
     </nav>`
 }
 
-const milliseconds = (time: number): string =>
-  `${time < 10 ? time.toFixed(1) : Math.round(time).toLocaleString('en')} ms`
+const milliseconds = (time: number): string => `${time < 10 ? time.toFixed(1) : grouped(Math.round(time))} ms`
 
 /** Turns the order by id around, which is that of creation. */
-const newestFirst = (resource: Resource, query: ListQuery): Html => {
+const newestFirst = (resource: Resource, query: TableQuery): Html => {
   const { field, descending } = query.order
   const isNewest = field === 'id' && descending
   const url = tableUrl(resource, fromStart({ ...query, order: { field: 'id', descending: !isNewest } }))
   return html`<a href="${url}">${isNewest ? 'Oldest first' : 'Newest first'}</a>`
 }
 
-const summary = (resource: Resource, query: ListQuery, total: number, time: number): Html => {
+const summary = (resource: Resource, query: TableQuery, total: number): Html => {
   const { offset, limit } = query.page
   const noun = (total === 1 ? resource.name : resource.plural).toLowerCase()
   const first = Number(offset) + 1
   const range =
-    first <= total &&
-    total > limit &&
-    html` · rows ${first.toLocaleString('en')}–${Math.min(total, first + limit - 1).toLocaleString('en')}`
-  return html`<p class="summary" role="status"><strong>${total.toLocaleString('en')}</strong> ${noun}${range} <span class="time">· ${milliseconds(time)}</span>${total > 1 && html` · ${newestFirst(resource, query)}`}</p>`
+    first <= total && total > limit && html` · rows ${grouped(first)}–${grouped(Math.min(total, first + limit - 1))}`
+  return html`<p class="summary" role="status"><strong>${grouped(total)}</strong> ${noun}${range}${total > 1 && html` · ${newestFirst(resource, query)}`}</p>`
 }
 
 /** The form of the search and of all filters. */
-const searchForm = (resource: Resource, query: ListQuery, isSearchable: boolean): Html => {
+const searchForm = (resource: Resource, query: TableQuery, isSearchable: boolean): Html => {
   const plural = resource.plural.toLowerCase()
   const box = html`<label class="hidden" for="q">Search ${plural}</label>
     <input type="search" id="q" name="q" value="${query.search}" placeholder="Search ${plural}" autocomplete="off" spellcheck="false"><kbd aria-hidden="true">/</kbd>
     <button>Search</button>`
   return html`<form id="search" class="${isSearchable && 'search'}" role="search" action="${tableUrl(resource)}" data-live>
-    ${hiddenInputs({ ...query, search: isSearchable ? '' : query.search, where: query.where.filter((condition) => !isBound(condition)) })}${isSearchable && box}</form>`
+    ${hiddenInputs(resource, { ...query, search: isSearchable ? '' : query.search, where: query.where.filter((condition) => !isBound(condition)) })}${isSearchable && box}</form>`
 }
 
-const downloads = (resource: Resource, query: ListQuery): Html[] =>
+const downloads = (resource: Resource, query: TableQuery): Html[] =>
   formatNames.map(
     (format: FormatName) =>
       html`<a href="${downloadUrl(resource, query, format)}" download data-plain>${formats[format].extension.toUpperCase()}</a>`,
   )
 
-const empty = (resource: Resource, { search, where }: ListQuery, total: number): Html => {
+/** Why there are no rows, and where to go. */
+const empty = (resource: Resource, query: TableQuery, total: number): Html => {
+  const { search, where, page } = query
+  const plural = resource.plural.toLowerCase()
+  if (total > 0) {
+    const last = BigInt(Math.ceil(total / page.limit) - 1) * BigInt(page.limit)
+    return html`<p class="empty">There are no rows this far: the last of ${grouped(total)} is on page ${grouped(Math.ceil(total / page.limit))}. <a href="${tableUrl(resource, { ...query, page: { limit: page.limit, offset: last } })}">Last page</a> or <a href="${tableUrl(resource, fromStart(query))}">first page</a></p>`
+  }
   const isNarrowed = search !== '' || where.length > 0
-  const reason = total > 0 ? 'There are no rows this far.' : isNarrowed ? 'No rows match.' : 'There are no rows yet.'
-  return html`<p class="empty">${reason} ${(isNarrowed || total > 0) && html`<a href="${tableUrl(resource)}">Show all</a>`}</p>`
+  return html`<p class="empty">${isNarrowed ? 'No rows match.' : 'There are no rows yet.'} ${isNarrowed && html`<a href="${tableUrl(resource, { ...wholeTable, columns: query.columns })}">Show all ${plural}</a>`}</p>`
 }
 
 /** The filters that are chosen, each with a link that removes it. */
-const chosenFilters = (registry: Registry, resource: Resource, query: ListQuery, labels: Labels): Html | undefined => {
+const chosenFilters = (registry: Registry, resource: Resource, query: TableQuery, labels: Labels): Html | undefined => {
   const items = query.where.map((condition) => {
     const { field: name, operator, value } = condition
     const field = resource.fields.find((one) => one.name === name)
     const target = field && targetOf(registry, field)
-    const texts = [value].flat().map((one) => (target && labels(target, one)) ?? String(one))
+    const title = field ? fieldTitle(registry, field) : name
+    const isPlain = operatorOf(operator).takes === 'boolean'
+    const texts = [value].flat().map((one) => {
+      if (target) return labels(target, one) ?? String(one)
+      return field && !isPlain ? readable(field, typeof one === 'bigint' ? Number(one) : one) : String(one)
+    })
     const text = operatorOf(operator).shown(texts.join(', '))
-    return html`<li><span class="chosen-filter">${name}: <bdi>${text}</bdi></span> <a href="${tableUrl(resource, withoutCondition(query, condition))}" aria-label="Remove the filter ${name}">×</a></li>`
+    return html`<li><span class="chosen-filter">${title}: <bdi>${text}</bdi></span> <a href="${tableUrl(resource, withoutCondition(query, condition))}" aria-label="Remove the filter ${title}">×</a></li>`
   })
   return items.length > 0 ? html`<ul class="chosen-filters" aria-label="Active filters">${items}</ul>` : undefined
 }
@@ -114,44 +130,104 @@ const chosenFilters = (registry: Registry, resource: Resource, query: ListQuery,
 /** A page takes some ten milliseconds of CPU, so one is rendered at a time. */
 const turn = spreadOverTicks()
 
-/** Makes the page of a resource. */
+/** Tables of up to so many rows have their counts at once. */
+const smallTable = 5_000
+
+/** How long a page waits for its counts, and how long a request for them, in milliseconds. */
+const [inlineMs, laterMs] = [400, 5_000]
+
+/** Makes the page of a resource, and that of its filters with the counts of their values. */
 export const tablePage = (service: ExplorerService, resource: Resource, find: FindOperation) => {
   const { registry, storage, writes } = service
   const parse = listQueryParser(resource, listQuerySchema(resource))
-  const countValues = valueCounterOf(storage, resource)
+  const countFilters = valueCounterOf(storage, resource, filterFields(resource), 'filters')
+  const countCharts = valueCounterOf(storage, resource, chartFields(resource), 'charts')
   const isSearchable = searchedFields(resource).length > 0
-  return async ({ querystring, origin, caller }: PageRequest): Promise<Page | { readonly redirect: string }> => {
-    const parsed = await parseQuery(storage, registry, resource, parse, querystring)
-    if ('redirect' in parsed) return parsed
-    const { query } = parsed
-    if ('ambiguous' in parsed) return choicesPage(service, resource, query, parsed.ambiguous)
+  const crumb = { title: resource.plural }
+
+  /** Whether the table has few rows. The rows of an existing table would have to be counted for it. */
+  const isSmall = async ({ search, where }: TableQuery, total: number): Promise<boolean> => {
+    if (total > smallTable || (search === '' && where.length === 0)) return total <= smallTable
+    return !resource.existing && ((await storage.counts()).get(resource) ?? 0) <= smallTable
+  }
+
+  /** What is counted of a result; undefined if one of both took too long. */
+  const count = async (query: TableQuery, total: number, caller: Caller, timeoutMs: number) => {
+    const [filters, charts] = await Promise.all([
+      countFilters(query, total, caller, timeoutMs),
+      countCharts(query, total, caller, timeoutMs),
+    ])
+    return { filters, charts }
+  }
+
+  const panel = async (query: TableQuery, counted?: { readonly filters: Counts; readonly charts: Counts }) => {
+    const counts = counted?.filters
+    const labels = await readLabels(storage, registry, filterFields(resource), ({ name }) => [
+      ...(counts?.counts?.values.get(name) ?? []).map(([value]) => value),
+      ...query.where.filter(({ field }) => field === name).flatMap(({ value }) => value),
+    ])
+    return {
+      labels,
+      filters: filterPanel(registry, resource, query, counts, labels),
+      charts: chartsOf(registry, resource, query, counted?.charts),
+    }
+  }
+
+  /** The page of a query; what the address means is known before its rows are read. */
+  const table = async (request: PageRequest): Promise<Page | { readonly redirect: string } | LaterPage> => {
     const started = performance.now()
+    const parsed = await parseQuery(storage, registry, resource, parse, request.querystring)
+    if ('redirect' in parsed) return parsed
+    if ('ambiguous' in parsed) return choicesPage(service, resource, parsed.query, parsed.ambiguous)
+    return { title: resource.plural, later: rendered(parsed.query, parsed.ignored, request, started) }
+  }
+
+  const rendered = async (
+    query: TableQuery,
+    ignored: readonly string[],
+    { origin, caller }: PageRequest,
+    started: number,
+  ): Promise<Page> => {
     const page = await storage.table(resource).list(query, caller)
     await turn()
     const rows: ShownRow[] = []
     const total = await eachRow(page, (row) => rows.push(shownRow(resource, row, query.search)))
-    const time = performance.now() - started
     const labels = await readLabels(storage, registry, resource.fields, ({ name }) => rows.map((row) => row[name]))
-    const counts = await countValues(query, total, caller)
+    const counted = (await isSmall(query, total)) ? await count(query, total, caller, inlineMs) : undefined
     await turn()
-    const valueLabels = await readLabels(storage, registry, filterFields(resource), ({ name }) => [
-      ...(counts.counts?.values.get(name) ?? []).map(([value]) => value),
-      ...query.where.filter(({ field }) => field === name).flatMap(({ value }) => value),
-    ])
-    const filters = filterPanel(registry, resource, query, counts, valueLabels)
+    const isCounted = counted?.filters.counts && counted.charts.counts
+    const { labels: valueLabels, filters, charts } = await panel(query, isCounted ? counted : undefined)
     const curl = `curl ${shellWord(`${origin}${apiListUrl(resource, query)}`)}`
-    const main = html`<div class="title"><div><h1>${resource.plural}</h1>${resource.about && html`<p class="lead">${resource.about}</p>`}</div>
-      ${writes && resource.create && html`<a class="button primary" href="${createUrl(resource)}">New ${resource.name.toLowerCase()}</a>`}</div>
-      ${searchForm(resource, query, isSearchable)}
-      <div class="${filters ? 'columns' : ''}">
-      ${filters && html`<aside class="filters" id="filters" aria-label="Filters"><details open><summary>Filters</summary>${filters}${!isSearchable && html`<button form="search">Filter</button>`}</details></aside>`}
-      <section class="results" id="results" aria-label="Rows">
-      ${summary(resource, query, total, time)}
+    const head = html`${summary(resource, query, total)}${columnChooser(registry, resource, query, hiddenInputs(resource, { ...query, columns: undefined }))}`
+    const body = html`${ignored.map((words) => html`<p class="notice">${words}</p>`)}
       ${chosenFilters(registry, resource, query, valueLabels)}
       ${rows.length > 0 ? rowsTable(registry, resource, query, rows, labels) : empty(resource, query, total)}
       ${pager(resource, query, total, page.next)}
-      ${requestPanel(curl, find('list', resource), apiListUrl(resource, query), html`<span class="downloads">Download all: ${downloads(resource, query)}</span>`)}
-      </section></div>`
-    return { title: resource.plural, crumbs: [{ title: resource.plural }], main }
+      ${requestPanel(curl, find('list', resource), apiListUrl(resource, query), html`<span class="downloads">Download all: ${downloads(resource, query)}</span>`)}`
+    const main = html`<div class="title"><div><h1>${resource.plural}</h1>${resource.about && html`<p class="lead">${resource.about}</p>`}</div>
+      ${writes && resource.create && html`<a class="button primary" href="${createUrl(resource)}">New ${resource.name.toLowerCase()}</a>`}</div>
+      ${searchForm(resource, query, isSearchable)}
+      <div class="${filters ? 'columns' : ''}">${filters}<div>${charts}
+      <section class="results" id="results" tabindex="-1" aria-label="Rows"><div class="results-head">${head} <span class="time">${milliseconds(performance.now() - started)}</span></div>
+      ${body}</section></div></div>`
+    return { title: resource.plural, crumbs: [crumb], main, skip: 'results' }
   }
+
+  const filters = async ({ querystring, caller }: PageRequest): Promise<Page | { readonly redirect: string }> => {
+    const parsed = await parseQuery(storage, registry, resource, parse, querystring)
+    if (!('ignored' in parsed)) return { redirect: tableUrl(resource) }
+    const { query } = parsed
+    const total = await eachRow(
+      await storage.table(resource).list({ ...query, page: { limit: 1, offset: 0n } }, caller),
+      () => {},
+    )
+    const { filters: shown, charts } = await panel(query, await count(query, total, caller, laterMs))
+    const main = html`<div class="title"><h1>Filters</h1></div>${searchForm(resource, query, isSearchable)}${charts}${shown}`
+    return {
+      title: `Filters · ${resource.plural}`,
+      crumbs: [{ ...crumb, url: tableUrl(resource, query) }, { title: 'Filters' }],
+      main,
+    }
+  }
+  return { table, filters }
 }

@@ -1,18 +1,21 @@
 /** Reads the query of a table page from its query string; forms send empty inputs, names of rows and page numbers too. */
+import { parametersInvalid } from '../contract/errors.js'
 import { type listQueryParser, queryParameters } from '../contract/parameters.js'
-import { type ListQuery, wholeTable } from '../descriptor/listQuery.js'
+import { possibleConditions, wholeTable } from '../descriptor/listQuery.js'
+import { didYouMean } from '../descriptor/nearest.js'
 import { filterFields, type Registry, type Resource } from '../descriptor/registry.js'
 import type { Storage } from '../storage/storage.js'
 import { withFilter } from './filters.js'
 import { targetOf } from './labels.js'
-import { pageParameter, tableUrl } from './links.js'
+import { columnsParameter, pageParameter, type TableQuery, tableUrl } from './links.js'
 import { eachRow } from './rows.js'
+import { columnFields } from './rowsTable.js'
 
 /** The query; or where to go instead; or the name that several rows have, of which one must be chosen. */
 type ParsedQuery =
-  | { readonly query: ListQuery }
+  | { readonly query: TableQuery; readonly ignored: readonly string[] }
   | { readonly redirect: string }
-  | { readonly query: ListQuery; readonly ambiguous: { readonly field: string; readonly text: string } }
+  | { readonly query: TableQuery; readonly ambiguous: { readonly field: string; readonly text: string } }
 
 const isInteger = (text: string): boolean => /^\s*[+-]?\d+\s*$/.test(text)
 
@@ -32,6 +35,29 @@ const onlyMatch = async (storage: Storage, target: Resource, q: string): Promise
     id = Number(row['id'])
   })
   return total === 1 ? id : undefined
+}
+
+/** The columns that the parameters name, in the order of the descriptor; undefined for all. */
+const columnsIn = (resource: Resource, values: readonly string[]): readonly string[] | undefined => {
+  const known = columnFields(resource).map(({ name }) => name)
+  const chosen = values.flatMap((value) => value.split(',')).filter(Boolean)
+  const wrong = chosen.filter((name) => !known.includes(name))
+  const issue = (name: string) => ({
+    type: 'enum',
+    loc: ['query', columnsParameter(resource)],
+    msg: `There is no column "${name}"${didYouMean(name, known)}`,
+  })
+  if (wrong.length > 0) throw parametersInvalid(wrong.map(issue))
+  const columns = known.filter((name) => chosen.includes(name))
+  return columns.length === 0 || columns.length === known.length ? undefined : columns
+}
+
+/** What was sent and means nothing here, as a sentence for each. */
+const ignoredIn = (resource: Resource, sent: Iterable<string>): string[] => {
+  const conditions = possibleConditions(resource).map(({ parameter }) => parameter)
+  const known = ['q', 'sort', 'limit', 'offset', 'after', columnsParameter(resource), ...conditions]
+  const unknown = [...new Set(sent)].filter((name) => !known.includes(name) && name !== pageParameter(resource))
+  return unknown.map((name) => `Unknown parameter "${name}" was ignored${didYouMean(name, known) || '.'}`)
 }
 
 export const parseQuery = async (
@@ -54,7 +80,9 @@ export const parseQuery = async (
   const [first, ...others] = texts
   // One name after another: the address of the next page has the names that are still to be found.
   const unresolved = others.map(([field, value]) => ({ field, operator: 'eq', value }) as const)
-  const query = { ...parsed, where: [...parsed.where, ...unresolved] }
+  const sentColumns = all.getAll(columnsParameter(resource))
+  const columns = columnsIn(resource, sentColumns)
+  const query = { ...parsed, where: [...parsed.where, ...unresolved], columns }
   const target = names[0] && targetOf(registry, names[0])
   if (first && target) {
     const [field, text] = first
@@ -68,5 +96,7 @@ export const parseQuery = async (
     return { redirect: tableUrl(resource, { ...query, page: { limit, offset: skipped > 0n ? skipped : 0n } }) }
   }
   // A form without JavaScript sends its empty inputs too; the address is the query alone.
-  return filled.length < all.size ? { redirect: tableUrl(resource, query) } : { query }
+  const isRepeated = sentColumns.length > 1 || (sentColumns.length === 1 && !columns)
+  if (filled.length < all.size || isRepeated) return { redirect: tableUrl(resource, query) }
+  return { query, ignored: ignoredIn(resource, all.keys()) }
 }

@@ -1,6 +1,4 @@
 /** How values are shown: in a table, and on the page of their row. */
-import { kindOf } from '../descriptor/kinds.js'
-import type { ListQuery } from '../descriptor/listQuery.js'
 import {
   type Field,
   type Registry,
@@ -10,9 +8,10 @@ import {
   type Value,
 } from '../descriptor/registry.js'
 import { cut, type Excerpt, excerptOf, marked, matchesIn } from './excerpt.js'
+import { formatted, grouped, isNumeric, readable } from './format.js'
 import { type Html, html } from './html.js'
 import { type Labels, targetOf } from './labels.js'
-import { fromStart, rowUrl, tableUrl } from './links.js'
+import { rowUrl } from './links.js'
 
 /** A row as it is shown: long texts are excerpts, so that a page of them stays small. */
 export type ShownRow = Readonly<Record<string, Value | Excerpt>>
@@ -23,41 +22,6 @@ export const shownRow = (resource: Resource, row: RowValues, q: string): ShownRo
   const ranges = matchesIn(texts, q)
   const excerpts = texts.map((text, n) => (text === null ? null : excerptOf(text, ranges[n] ?? [])))
   return { ...row, ...Object.fromEntries(searched.map((name, n) => [name, excerpts[n] ?? null])) }
-}
-
-/** The name of a column; where rows can be ordered by it, a link that does so or turns the order around. */
-const headOf = (resource: Resource, query: ListQuery): Html => {
-  const { order } = query
-  const cells = resource.fields.map((field) => {
-    const { name } = field
-    const isOrder = order.field === name
-    const descending = isOrder && !order.descending
-    const url = tableUrl(resource, fromStart({ ...query, order: { field: name, descending } }))
-    const title = name === 'id' || field.sort ? html`<a class="sort" href="${url}">${name}</a>` : name
-    const direction = isOrder && html` aria-sort="${order.descending ? 'descending' : 'ascending'}"`
-    return html`<th scope="col"${direction} class="${isNumeric(field) && !field.redacted ? 'number' : ''}" title="${field.about}">${title}</th>`
-  })
-  return html`<thead><tr>${cells}</tr></thead>`
-}
-
-const rowOf = (resource: Resource, row: ShownRow, shown: Shown): Html => {
-  const cells = resource.fields.map((field) =>
-    field.name === 'id'
-      ? html`<th scope="row" class="number"><a href="${shown.url}">${String(row['id'])}</a></th>`
-      : cellOf(field, row[field.name] ?? null, shown),
-  )
-  return html`<tr>${cells}</tr>`
-}
-
-export const rowsTable = (
-  registry: Registry,
-  resource: Resource,
-  query: ListQuery,
-  rows: readonly ShownRow[],
-  labels: Labels,
-): Html => {
-  const lines = rows.map((row) => rowOf(resource, row, { registry, labels, url: rowUrl(resource, String(row['id'])) }))
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Table of ${resource.plural.toLowerCase()}"><table>${headOf(resource, query)}<tbody>${lines}</tbody></table></div>`
 }
 
 /** What is needed to show the values of a row. */
@@ -75,23 +39,9 @@ const none = html`<span class="none">–</span>`
 const cellLength = 40
 const beforeMatch = 14
 
-/** Whether values are numbers for people; a reference is a name. */
-export const isNumeric = ({ kind, references }: Field): boolean =>
-  kindOf(kind).input === 'number' && references === undefined
-
-/** Short texts that people filter by are states and kinds. */
-const isChip = ({ filter, kind, references }: Field, value: string): boolean =>
-  filter === true && kindOf(kind).isText === true && references === undefined && value.length <= 40 && value !== ''
-
-/** One of six quiet tones, always the same for a text. */
-const toneOf = (text: string): number => {
-  let hash = 0
-  for (const letter of text) hash = (hash * 31 + (letter.codePointAt(0) ?? 0)) % 1_000_003
-  return hash % 6
-}
-
-const chip = (text: string, content: Html = html`${text}`): Html =>
-  html`<span class="chip tone-${toneOf(text)}"><bdi>${content}</bdi></span>`
+/** A value; one with a tone is a chip of that colour. */
+const toned = ({ tones = {} }: Field, value: string, content: Html): Html =>
+  Object.hasOwn(tones, value) ? html`<span class="chip ${tones[value]}">${content}</span>` : content
 
 /** A reference by its label; in full with its id too. */
 const reference = (field: Field, value: Value, { registry, labels }: Shown, isFull = false): Html | undefined => {
@@ -108,26 +58,27 @@ const longText = ({ text, ranges, from: skipped, length }: Excerpt, url: string)
   const [first = [0, 0]] = ranges
   const from = first[1] <= cellLength ? 0 : Math.max(0, first[0] - beforeMatch)
   const summary = html`${from + skipped > 0 && '…'}${marked(text, ranges, from, cellLength)}${from + cellLength < text.length && '…'}`
-  const rest = length > text.length && html` <a href="${url}">All ${length.toLocaleString('en')} characters</a>`
+  const rest = length > text.length && html` <a href="${url}">All ${grouped(length)} characters</a>`
   return html`<details><summary><bdi>${summary}</bdi></summary><div class="unfolded" dir="auto">${skipped > 0 && '…'}${marked(text, ranges, 0, text.length)}${rest && '…'}${rest}</div></details>`
+}
+
+/** A text in a cell, with its matches; a moment as people read it. */
+const textCell = (field: Field, excerpt: Excerpt, url: string): Html => {
+  const { text, ranges, length } = excerpt
+  if (length > cellLength || text.includes('\n')) return html`<td class="text">${longText(excerpt, url)}</td>`
+  const shown = ranges.length > 0 ? html`<bdi>${marked(text, ranges, 0, text.length)}</bdi>` : formatted(field, text)
+  return html`<td class="text">${toned(field, text, shown)}</td>`
 }
 
 /** A value in a cell of a table; of a text, its excerpt. */
 export const cellOf = (field: Field, value: Value | Excerpt, shown: Shown): Html => {
   if (field.redacted) return html`<td>${redacted}</td>`
-  const isNumber = isNumeric(field)
-  if (value === null) return isNumber ? html`<td class="number">${none}</td>` : html`<td>${none}</td>`
-  if (typeof value === 'object') {
-    const { text, ranges } = value
-    const all = marked(text, ranges, 0, text.length)
-    if (isChip(field, text)) return html`<td>${chip(text, all)}</td>`
-    const hasLongText = value.length > cellLength || text.includes('\n')
-    return html`<td class="text">${hasLongText ? longText(value, shown.url) : html`<bdi>${all}</bdi>`}</td>`
-  }
+  const number = isNumeric(field) && html` class="number"`
+  if (value === null) return html`<td${number}>${none}</td>`
+  if (typeof value === 'object') return textCell(field, value, shown.url)
   const link = reference(field, value, shown)
-  return link
-    ? html`<td class="reference">${link}</td>`
-    : html`<td${isNumber && html` class="number"`}>${String(value)}</td>`
+  if (link) return html`<td class="text">${link}</td>`
+  return html`<td${number}>${toned(field, String(value), formatted(field, value))}</td>`
 }
 
 /** A page shows at most this many characters of a text; the API has all of them. */
@@ -139,12 +90,13 @@ export const fullValue = (field: Field, value: Value, shown: Shown): Html => {
   if (value === null) return html`${none}`
   const link = reference(field, value, shown, true)
   if (link) return link
-  if (typeof value === 'number') return html`<span class="number">${value}</span>`
   const text = String(value)
-  if (isChip(field, text)) return chip(text)
-  if (text.length <= 200 && !text.includes('\n')) return html`<bdi>${text}</bdi>`
+  if (text.length <= 200 && !text.includes('\n')) {
+    const exact = text !== readable(field, value) && html` <code class="raw">${text}</code>`
+    return html`${toned(field, text, formatted(field, value))}${exact}`
+  }
   const isCut =
     text.length > pageLength &&
-    html`<p class="note">The first ${pageLength.toLocaleString('en')} of ${text.length.toLocaleString('en')} characters; the JSON has all.</p>`
+    html`<p class="note">The first ${grouped(pageLength)} of ${grouped(text.length)} characters; the JSON has all.</p>`
   return html`<div class="long" dir="auto" tabindex="0" role="group" aria-label="${field.name}">${cut(text, 0, pageLength)}</div>${isCut}`
 }

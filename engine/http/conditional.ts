@@ -96,7 +96,7 @@ export const sendTagged = (ctx: AppContext, body: CachedBody, type?: string, var
 }
 
 /** The parts of a body, counted for the log. */
-async function* counted(ctx: AppContext, parts: StreamedBody['body']) {
+export async function* counted(ctx: AppContext, parts: StreamedBody['body']) {
   for await (const part of parts) {
     ctx.state.streamedBytes = (ctx.state.streamedBytes ?? 0) + part.length
     yield part

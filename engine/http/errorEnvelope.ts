@@ -87,13 +87,16 @@ const logError = (ctx: Context, error: unknown, logger: Logger, outages: OutageL
 export const errorEnvelope =
   (logger: Logger, outages: OutageLog = outageLog(logger)): Middleware<State> =>
   async (ctx, next) => {
+    ctx.state.failed = (error) => {
+      if (!isExpected(error)) logError(ctx, error, logger, outages)
+      return toHttpError(error)
+    }
     try {
       await next()
       if (ctx.status === 404 && ctx.body === undefined) throw pathNotFound()
       if (ctx.state.usedDatabase) outages.succeeded()
     } catch (error) {
-      if (!isExpected(error)) logError(ctx, error, logger, outages)
-      const httpError = toHttpError(error)
+      const httpError = ctx.state.failed(error)
       ctx.set(httpError.headers)
       ctx.status = httpError.status
       const page = ctx.state.errorHtml?.(httpError)

@@ -1,9 +1,11 @@
 /** Serves the explorer's pages: their headers, compression, redirects and downloads. */
+import { Readable } from 'node:stream'
+import { internalError } from '../contract/errors.js'
 import type { Operation } from '../contract/operations.js'
 import type { Asset } from '../explorer/assets.js'
-import { explorerOf, type PageResponse, type Route } from '../explorer/index.js'
+import { explorerOf, type LaterResponse, type PageResponse, type Route } from '../explorer/index.js'
 import { pageHeaders } from './commonHeaders.js'
-import { sendTagged, taggedBody } from './conditional.js'
+import { counted, sendTagged, taggedBody } from './conditional.js'
 import { sendRows } from './download.js'
 import type { Handler, Service } from './handlers.js'
 import type { AppContext } from './requestLog.js'
@@ -14,6 +16,21 @@ const explorerHeaders = pageHeaders("img-src 'self'", "form-action 'self'")
 const immutable = 'public, max-age=31536000, immutable'
 
 const htmlType = 'text/html; charset=utf-8'
+
+/** How long a page may wait for its rows before its start is sent, in milliseconds. */
+const startAfterMs = 50
+
+const isLate = async (response: Promise<unknown>): Promise<boolean> => {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(resolve, startAfterMs, true)
+  })
+  const onTime = response.then(
+    () => false,
+    () => false,
+  )
+  return Promise.race([onTime, late]).finally(() => clearTimeout(timer))
+}
 
 interface PageRoute {
   readonly name: string
@@ -27,7 +44,7 @@ export const explorerRoutes = (service: Service, operations: readonly Operation[
   const explorer = explorerOf({ product, registry, storage, operations, writes: token !== undefined })
   const prepare = (ctx: AppContext): void => {
     ctx.set(explorerHeaders)
-    ctx.state.errorHtml = explorer.errorHtml
+    ctx.state.errorHtml = (error) => explorer.errorHtml(error, `${ctx.path}/`)
   }
   const send = async (ctx: AppContext, response: PageResponse): Promise<void> => {
     if ('redirect' in response) {
@@ -38,6 +55,15 @@ export const explorerRoutes = (service: Service, operations: readonly Operation[
     ctx.status = response.status
     await sendTagged(ctx, taggedBody(Buffer.from(response.html)), htmlType)
   }
+  /** The page of a slow query: its start is sent at once. What fails afterwards is shown in it. */
+  async function* inParts(ctx: AppContext, { start, later }: LaterResponse): AsyncGenerator<Uint8Array> {
+    yield Buffer.from(start)
+    const { html } = await later.catch((error) => {
+      const shown = ctx.state.failed?.(error) ?? internalError()
+      return { html: explorer.errorHtml(shown, `${ctx.path}/`) }
+    })
+    yield Buffer.from(html.slice(html.indexOf('<body>') + '<body>'.length))
+  }
   const page = ({ name, path, respond }: Route): PageRoute => ({
     name,
     path,
@@ -45,7 +71,13 @@ export const explorerRoutes = (service: Service, operations: readonly Operation[
       prepare(ctx)
       const segment = ctx.path.split('/')[3] ?? ''
       const origin = `${ctx.protocol}://${ctx.host}`
-      await send(ctx, await respond({ segment, querystring: ctx.querystring, origin, caller: ctx.res }))
+      // A page has several reads, each of which waits for its client to leave.
+      ctx.res.setMaxListeners(30)
+      const response = await respond({ segment, querystring: ctx.querystring, origin, caller: ctx.res })
+      if (!('later' in response)) return send(ctx, response)
+      if (ctx.method !== 'GET' || !(await isLate(response.later))) return send(ctx, await response.later)
+      ctx.type = htmlType
+      ctx.body = Readable.from(counted(ctx, inParts(ctx, response)))
     },
   })
   /** Addresses are typed and pasted with a slash at their end. */

@@ -39,6 +39,8 @@ export interface State {
   streamedBytes?: number
   /** Renders an error as a page, for requests of the explorer; others get the envelope. */
   errorHtml?: (error: HttpError) => string
+  /** Logs what was thrown, if it is not the client's fault, and makes it an error response. */
+  failed?: (error: unknown) => HttpError
 }
 
 export type AppContext = ParameterizedContext<State>

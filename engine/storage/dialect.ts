@@ -2,7 +2,7 @@
 import type { ListQuery, Position } from '../descriptor/listQuery.js'
 import type { FoundIds, LargePage, Part } from './parts.js'
 import type { Plan } from './plan.js'
-import type { Caller, Table, ValueCounts } from './storage.js'
+import type { Caller, CountSize, Table, ValueCounts } from './storage.js'
 
 /** A body, and the version of the table that it was read from. */
 export interface VersionedBody {
@@ -15,8 +15,7 @@ export interface VersionedBody {
 /** Excerpts of texts have this many characters. */
 export const excerptLength = 200
 
-/** How many values of a field are returned with their counts, and the longest text among them, in bytes. */
-export const maxValues = 12
+/** The longest text among the values that are counted, in bytes. */
 export const maxValueBytes = 400
 
 export interface TableDialect extends Pick<Table, 'hasKey' | 'conflicts' | 'referencing' | 'write' | 'excerpts'> {
@@ -31,7 +30,7 @@ export interface TableDialect extends Pick<Table, 'hasKey' | 'conflicts' | 'refe
   /** The next matching ids after a position, up to `maxIds`. */
   ids(plan: Plan, after: Position | undefined, caller?: Caller): Promise<FoundIds>
   /** The most frequent values among matching rows. */
-  valueCounts(plan: Plan, fields: readonly string[], share: number, caller?: Caller): Promise<ValueCounts>
+  valueCounts(plan: Plan, fields: readonly string[], size: CountSize, caller?: Caller): Promise<ValueCounts>
   /** The first of some rows, given by their ids, until they have `partBytes`. */
   part(ids: BigInt64Array, caller?: Caller): Promise<Part>
   /** The row with this id, if there is one. */

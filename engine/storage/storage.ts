@@ -12,6 +12,12 @@ export interface ValueCounts {
   readonly values: ReadonlyMap<string, readonly (readonly [value: string, rows: number])[]>
 }
 
+/** How much is counted: a share of the table, and at most so many values of a field. */
+export interface CountSize {
+  readonly share: number
+  readonly maxValues: number
+}
+
 /** A JSON response body as the database wrote it, with the tag of the table's version it was read from. */
 export interface CachedBody {
   readonly tag: string
@@ -45,7 +51,7 @@ export interface Table {
    */
   stream(selection: Selection, caller?: Caller, convert?: (rows: Uint8Array) => Uint8Array): AsyncIterable<Uint8Array>
   /** The most frequent values of some fields among the matching rows. With a share below 1, a sample of the table is counted. */
-  valueCounts(selection: Selection, fields: readonly string[], share: number, caller?: Caller): Promise<ValueCounts>
+  valueCounts(selection: Selection, fields: readonly string[], size: CountSize, caller?: Caller): Promise<ValueCounts>
   /** Some fields of the rows with these ids, long texts truncated. */
   excerpts(ids: readonly number[], fields: readonly string[]): Promise<readonly RowValues[]>
   /** The row with this id, where there is one; its tag is its own. */

@@ -71,10 +71,10 @@ const resourceTable = (resource: Resource, dialect: TableDialect, cache: Respons
         last = found.last
       } while (last !== undefined)
     },
-    async valueCounts(selection, fields, share, caller) {
+    async valueCounts(selection, fields, size, caller) {
       const plan = planOf(selection, dialect.isIndexed)
       if (plan.strategy === 'nothing' || fields.length === 0) return { rows: 0, values: new Map() }
-      return dialect.valueCounts(plan, fields, share, caller)
+      return dialect.valueCounts(plan, fields, size, caller)
     },
     excerpts: dialect.excerpts,
     async get(id, caller) {

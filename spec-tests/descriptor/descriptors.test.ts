@@ -2,7 +2,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { demoIds, verifyRows } from '../../engine/descriptor/demo.js'
-import { defineResource, integer, now, number, text } from '../../engine/descriptor/index.js'
+import { boolean, date, defineResource, integer, now, number, text } from '../../engine/descriptor/index.js'
 import { didYouMean, nearest } from '../../engine/descriptor/nearest.js'
 import { type Registry, resourceFrom } from '../../engine/descriptor/registry.js'
 import { type FileError, reportIn } from '../../engine/descriptor/registryError.js'
@@ -42,7 +42,8 @@ const tableNames =
   'at most 60 lower-case letters, digits and underscores, such as "leave_requests", and must not begin with sqlite_, pg_ or registry_'
 
 const kinds = 'text(), integer(), number(), boolean(), date(), timestamp()'
-const optionsOf = 'about, example, default, managed, onUpdate, redacted, sort, column, renamedFrom, filter, range'
+const optionsOf =
+  'about, label, example, default, managed, onUpdate, redacted, sort, column, renamedFrom, filter, range'
 const throwing = (thrown: unknown) => () => {
   throw thrown
 }
@@ -202,6 +203,25 @@ const cases: [about: string, exported: unknown, ...messages: string[]][] = [
     'field "e": a redacted field cannot have the option sort, which would reveal its values',
     'field "f": a redacted field is always null for clients, so it cannot be required',
   ],
+  [
+    'labels and tones of fields',
+    withFields({
+      a: text({ label: ' ' }),
+      b: text({ oneOf: ['Approved'], tones: { Aproved: 'good' } }),
+      c: text({ tones: untyped({ x: 'god', y: 7 }) }),
+      d: boolean({ tones: { true: 'good', yes: 'bad' } }),
+      e: date(untyped({ tones: { x: 'good' } })),
+      f: text({ tones: untyped(['good']) }),
+      g: integer({ tones: { 1: 'good', 0: 'muted' } }),
+    }),
+    'field "a": label is " ", but it must be a name for people, such as "Department"',
+    'field "b": tones: "Aproved" must be one of "Approved"; "Aproved" is not. Did you mean "Approved"?',
+    'field "c": tones: "x" has the unknown tone "god". Did you mean "good"?',
+    'field "c": tones: "y" has the unknown tone 7; it must be one of good, bad, warning, info, muted',
+    'field "d": tones: "yes" must be true or false',
+    `field "e": unknown option "tones" of date(); it must be one of ${optionsOf}, unique, min, max`,
+    'field "f": tones is ["good"], but it must be an object with a tone for each value, such as { Approved: \'good\' }',
+  ],
   ['an empty label', withFields({ title: text() }, { label: [] }), 'label is an empty list; name fields, or remove it'],
   [
     'options',
@@ -218,7 +238,7 @@ const cases: [about: string, exported: unknown, ...messages: string[]][] = [
     }),
     'field "a": unknown option "refrences" of integer(). Did you mean "references"?',
     `field "b": unknown option "unique" of number(); it must be one of ${optionsOf}, min, max`,
-    `field "c": unknown option "constructor" of integer(); it must be one of ${optionsOf}, unique, references, onDelete, oneOf, min, max`,
+    `field "c": unknown option "constructor" of integer(); it must be one of ${optionsOf}, unique, references, onDelete, tones, oneOf, min, max`,
     `field "d": the options of integer() are "large", but they must be an object such as { about: '…' }`,
     'field "e": format is "day", but it must be "date" or "timestamp"',
     'field "f": filter is "yes", but it must be true or omitted',

@@ -177,7 +177,9 @@ test('the service stops with code 0', async () => {
 })
 
 /** The cells of the rows whose second cell is the path of a resource. */
-const endpointRows = [...readme.matchAll(/^\| (.+?) +\| `\/api\/v1\/([\w-]+)` +\| (.*?) *\| (yes)? *\|$/gm)]
+const endpointRows = [
+  ...read('docs/api.md').matchAll(/^\| (.+?) +\| `\/api\/v1\/([\w-]+)` +\| (.*?) *\| (yes)? *\|$/gm),
+]
 
 test('the table of endpoints shows each resource as it is', () => {
   assert.is(endpointRows.length, 12)

@@ -1,9 +1,12 @@
+import { EventEmitter } from 'node:events'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { integer, text } from '../../engine/descriptor/index.js'
+import { boolean, date, integer, number, text, timestamp } from '../../engine/descriptor/index.js'
 import { filterFields, type Registry, type Resource, type RowValues } from '../../engine/descriptor/registry.js'
+import { explorerOf } from '../../engine/explorer/index.js'
 import { fullValue } from '../../engine/explorer/values.js'
 import { openStorage } from '../../engine/storage/open.js'
+import { product } from '../../product.js'
 import { withSampleRows } from '../../support/samples.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl } from '../support/database.js'
@@ -81,7 +84,15 @@ test('pages load files of this host only, and no inline script or style', async 
 test('the files of the pages are small, immutable, and the only ones', async () => {
   let bytes = 0
   const [, folder = ''] = /href="(\/explore\/assets\/[0-9a-f]{12})\/explorer\.css"/.exec(await page('/')) ?? []
-  for (const name of ['explorer.css', 'explorer.js', 'navigate.js', 'combobox.js', 'form.js', 'icon.svg']) {
+  for (const name of [
+    'theme.css',
+    'explorer.css',
+    'explorer.js',
+    'navigate.js',
+    'combobox.js',
+    'form.js',
+    'icon.svg',
+  ]) {
     const { status, headers } = await send(`${folder}/${name}`, { headers: { 'accept-encoding': 'br' } })
     assert.is(status, 200, name)
     assert.is(headers['cache-control'], 'public, max-age=31536000, immutable')
@@ -104,8 +115,10 @@ for (const resource of testedResources) {
   test(`${resource.path}: a table with all fields, the exact total, and the same rows as the API`, async () => {
     const { text: html } = await sendToTested(`/explore/${resource.path}?limit=25`)
     const { body } = await sendToTested(`/api/v1/${resource.path}?limit=25`)
-    for (const { name } of resource.fields)
-      assert.match(html, new RegExp(`<th scope="col"[^>]*>(?:<a [^>]*>)?${name}<`))
+    const raw = [...html.matchAll(/<th scope="col".*?<code class="raw">([\w ]+)<\/code>/gs)].flatMap(([, names]) =>
+      names?.split(' '),
+    )
+    assert.equal(raw.sort(), resource.fields.map(({ name }) => name).sort())
     assert.ok(plain(html).includes(`${body.meta.total} ${resource.plural.toLowerCase()}`))
     const ids = [...html.matchAll(/<th scope="row"[^>]*><a href="[^"]*">(\d+)</g)].map(([, id]) => Number(id))
     assert.equal(
@@ -115,7 +128,7 @@ for (const resource of testedResources) {
   })
 
   test(`${resource.path}: filters have their most frequent values with exact counts, as links`, async () => {
-    const { text: html } = await sendToTested(`/explore/${resource.path}`)
+    const { text: html } = await sendToTested(`/explore/${resource.path}/filters`)
     for (const { name } of filterFields(resource)) {
       const counts = new Map<string, number>()
       for (const row of resource.demo) {
@@ -156,7 +169,141 @@ test('pages: first, previous, next, last and go to', async () => {
   assert.match(plain(await page(String(next))), /rows 151–200/)
   const going = await send('/explore/attendance?limit=25&page=3')
   assert.is(going.headers.location, '/explore/attendance?limit=25&offset=50')
-  assert.match(plain(await page('/explore/attendance?offset=99999999999999999999')), /There are no rows this far/)
+  const past = await page('/explore/attendance?offset=99999999999999999999')
+  assert.match(plain(past), /There are no rows this far: the last of \d+ is on page 16/)
+  assert.ok(linksOf(past).includes('/explore/attendance?offset=750'))
+  assert.not.match(await page('/explore/departments'), /class="pager"/)
+})
+
+/** Rows of every sort of value that people read in another form than requests have it. */
+const notes: Registry = [
+  resourceIn(
+    'notes',
+    {
+      title: text(),
+      dept_id: integer({ references: 'notes' }),
+      owner_id: integer({ references: 'notes', label: 'Kept by' }),
+      price: number({ filter: true }),
+      year: integer(),
+      due: date({ range: true }),
+      sent: timestamp(),
+      day: text({ format: 'date' }),
+      done: boolean({ filter: true }),
+      state: text({ filter: true, tones: { Approved: 'good', Rejected: 'bad' } }),
+      linkedin_url: text(),
+    },
+    {
+      name: 'Note',
+      demo: [
+        {
+          id: 1,
+          title: 'First',
+          dept_id: 1,
+          owner_id: 1,
+          price: 1234567.25,
+          year: 2026,
+          due: '2026-03-01',
+          sent: '2026-03-01T09:30:00.000Z',
+          day: '2026-11-09',
+          done: true,
+          state: 'Approved',
+          linkedin_url: 'https://example.com/needle',
+        },
+        { id: 2, title: 'Second', price: 0.30000000000000004, day: 'tomorrow', done: false, state: 'constructor' },
+      ],
+    },
+  ),
+]
+const noted = await startService({ registry: notes, explorer: true })
+
+test('names, numbers, dates and booleans are for people, with the raw form beside them', async () => {
+  const { text: html } = await noted.send('/explore/notes')
+  const heads = plain(html.slice(html.indexOf('<thead'), html.indexOf('</thead>')))
+  assert.match(heads, /ID ↑ id Title title Dept dept_id Kept by owner_id Price price .* Linkedin URL linkedin_url/)
+  const cells = plain(html.slice(html.indexOf('<tbody'), html.indexOf('</tbody>')))
+  assert.match(cells, /1,234,567\.25 2026 1 Mar 2026 1 Mar 2026, 09:30 9 Nov 2026 Yes Approved/)
+  assert.match(cells, /0\.30000000000000004 .* tomorrow No constructor/)
+  assert.match(html, /<time datetime="2026-03-01T09:30:00.000Z" title="2026-03-01T09:30:00.000Z">/)
+  assert.match(html, /<span class="chip good"><bdi>Approved/)
+  assert.is(html.match(/class="chip/g)?.length, 1)
+  assert.match(plain((await noted.send('/explore/notes/filters')).text), /Yes 1 .* Due due From/)
+  const { text: row } = await noted.send('/explore/notes/1')
+  assert.match(plain(row), /Price price 1,234,567\.25 1234567\.25 .* Due due 1 Mar 2026 2026-03-01/)
+})
+
+test('the label is frozen beside the id, links to the row, and says where a search has matched', async () => {
+  const { text: html } = await noted.send('/explore/notes?q=needle')
+  assert.match(
+    html,
+    /class="label"><a href="\/explore\/notes\/1"><bdi>First<\/bdi><\/a><small class="match">Linkedin URL: /,
+  )
+  assert.match(plain(html), /Linkedin URL: …ple\.com\/ needle/)
+  const { text: inLabel } = await noted.send('/explore/notes?q=sec')
+  assert.match(inLabel, /class="label"><a [^>]*><bdi><mark>Sec<\/mark>ond<\/bdi><\/a><\/th>/)
+})
+
+test('columns: the address has the choice, and every link keeps it', async () => {
+  const chosen = await noted.send('/explore/notes?columns=done&columns=price&q=first')
+  assert.is(chosen.headers.location, '/explore/notes?q=first&columns=price,done')
+  const { text: html } = await noted.send('/explore/notes?columns=price,done&sort=-id')
+  assert.match(
+    plain(html.slice(html.indexOf('<thead'), html.indexOf('</thead>'))),
+    /Title title Price price Done done $/,
+  )
+  assert.ok(linksOf(html).includes('/explore/notes?columns=price,done'), 'the order')
+  const { text: filters } = await noted.send('/explore/notes/filters?columns=price,done&sort=-id')
+  assert.ok(linksOf(filters).includes('/explore/notes?done=true&sort=-id&columns=price,done'), 'a filter')
+  assert.ok(linksOf(html).includes('/api/v1/notes?sort=-id'), 'the request has no columns')
+  const wrong = await noted.send('/explore/notes?columns=prise')
+  assert.is(wrong.status, 422)
+  assert.match(plain(wrong.text), /There is no column "prise"\. Did you mean "price"\?/)
+  assert.ok(linksOf(wrong.text).includes('/explore/notes'))
+})
+
+test('numbers and dates with a range have a chart, whose bars filter', async () => {
+  const fields = {
+    day: date({ range: true }),
+    size: integer({ range: true }),
+    share: number({ range: true }),
+    at: timestamp({ range: true }),
+  }
+  const demo = Array.from({ length: 40 }, (_, n) => ({
+    id: n + 1,
+    day: `2026-0${1 + (n % 4)}-15`,
+    size: n % 20,
+    share: n / 100,
+    at: `20${10 + (n % 20)}-06-01T00:00:00.000Z`,
+  }))
+  const measured = await startService({
+    registry: [resourceIn('sizes', fields, { name: 'Size', demo })],
+    explorer: true,
+  })
+  const { text: html } = await measured.send('/explore/sizes/filters')
+  const bars = linksOf(html.slice(html.indexOf('id="charts"'), html.indexOf('id="filters"')))
+  const sums = new Map<string, number>()
+  for (const link of bars) {
+    const { body } = await measured.send(link.replace('/explore/', '/api/v1/'))
+    const name = link.replace(/^.*\?(\w+)\..*$/, '$1')
+    sums.set(name, (sums.get(name) ?? 0) + body.meta.total)
+  }
+  assert.equal(Object.fromEntries(sums), { day: 40, size: 40, share: 40, at: 40 })
+  assert.ok(bars.includes('/explore/sizes?size.gte=3&size.lte=3'))
+  assert.ok(bars.some((link) => /day\.gte=2026-01-\d\d&day\.lte=2026-01-\d\d/.test(link)))
+})
+
+test('a large table comes first, and its counts follow', async () => {
+  const url = await freshUrl()
+  const [resource] = notes as [Resource]
+  const storage = await openStorage(notes, url, { ...storageOptions, demo: false })
+  const rows = Array.from({ length: 6_000 }, (_, n) => ({ id: n + 1, title: `Note ${n}`, done: n % 3 === 0 }))
+  await storage.fill([{ resource, rows: rows.map((row) => ({ ...notes[0]?.demo[1], ...row, state: 'open' })) }])
+  await storage.close()
+  const large = await startService({ registry: notes, url, explorer: true })
+  const { text: html } = await large.send('/explore/notes?done=true')
+  assert.match(html, /data-counts="\/explore\/notes\/filters\?done=true"/)
+  assert.not.match(html, /class="figure"/)
+  const { text: filters } = await large.send('/explore/notes/filters?done=true')
+  assert.match(plain(filters), /State state open 2,000/)
 })
 
 test('a reference is found by its name', async () => {
@@ -183,7 +330,7 @@ test('a row has every field with its about, its references by label, and what re
   const { body: department } = await send(`/api/v1/departments/${row.dept_id}`)
   assert.ok(html.includes(`<a href="/explore/departments/${row.dept_id}"><bdi>${department.name}</bdi></a>`))
   const { body: leave } = await send('/api/v1/leave?employee_id=7')
-  assert.ok(plain(html).includes(`Leave requests by employee_id ${leave.meta.total}`))
+  assert.ok(plain(html).includes(`Leave requests by employee ${leave.meta.total}`))
   assert.ok(linksOf(html).includes('/explore/leave?employee_id=7'))
   assert.ok(plain(html).includes("/api/v1/employees/7'"))
 })
@@ -211,7 +358,20 @@ test('references: the id once, targets that are gone, and referrers that are not
   assert.is(shown(1), 'Report #1')
   assert.is(shown(2), '#2')
   assert.is(shown(3), '#3 There is no such row.')
-  assert.match(plain(await page('/explore/sink-pipes/1')), /Sink pipes by twin_id not counted/)
+  assert.match(plain(await page('/explore/sink-pipes/1')), /Sink pipes by twin not counted/)
+})
+
+test('the start of a table page needs no row, so that a slow query does not delay it', async () => {
+  const storage = await openStorage(documents, await freshUrl(), storageOptions)
+  const { routes } = explorerOf({ product, registry: documents, storage, operations: [], writes: false })
+  const table = routes.find(({ name }) => name === 'exploreTable')
+  const caller = Object.assign(new EventEmitter(), { closed: false })
+  const response = await table?.respond({ segment: '', querystring: '', origin: '', caller })
+  if (!response || !('later' in response)) throw new Error('the page does not come in parts')
+  const { html } = await response.later
+  assert.ok(html.startsWith(response.start))
+  assert.match(response.start, /<body>$/)
+  await storage.close()
 })
 
 test('a slash at the end of an address redirects to the page without it', async () => {
@@ -230,6 +390,7 @@ test('errors are pages with the message of the API', async () => {
     ['/explore/employees/0', 404, /There is no employee with id "0"/],
     ['/explore/employees/%FF', 422, /percent-encoded UTF-8/],
     ['/explore/employees?limit=0', 422, /limit: Input should be greater/],
+    ['/explore/employees?stauts=Active', 200, /Unknown parameter "stauts" was ignored\. Did you mean "status"\?/],
     ['/explore/employees/new', 404, /There is nothing/],
     ['/explore/employees/7/8', 404, /There is nothing/],
     ['/explore/employees/7/edit', 404, /There is nothing/],
@@ -239,6 +400,7 @@ test('errors are pages with the message of the API', async () => {
     assert.is(got, status, path)
     assert.is(headers['content-type'], 'text/html; charset=utf-8')
     assert.match(plain(html), message)
+    if (status !== 200 && path !== '/explore/nothing') assert.ok(linksOf(html).includes('/explore/employees'), path)
   }
 })
 
@@ -247,7 +409,7 @@ test('the form has a control for each field, with required marks, defaults and h
   const names = [...html.matchAll(/<(?:input|textarea)[^>]* name="(\w+)"/g)].map(([, name]) => name)
   const fields = ['employee_id', 'leave_type', 'from_date', 'to_date', 'days', 'status', 'reason', 'applied_on']
   assert.equal(names, fields)
-  assert.match(html, /leave_type <span class="required">required<\/span>/)
+  assert.match(html, /Leave type <code class="raw">leave_type<\/code> <span class="required">required<\/span>/)
   assert.match(html, /name="status"[^>]* placeholder="Pending"/)
   assert.ok(plain(html).includes('Annual, Sick, Parental, Unpaid, …'))
   assert.match(html, /data-choices="\/explore\/employees\/choices"/)

@@ -66,7 +66,7 @@ test('each field has the control of its kind, with the rules that the browser kn
   const choices = (name: string) => page.locator(`#field-${name} option`).allTextContents()
   assert.equal(await choices('state'), ['Default: open', 'open', 'done'])
   assert.equal(await choices('size'), ['–', '1', '2', '3'])
-  assert.equal(await choices('urgent'), ['–', 'true', 'false'])
+  assert.equal(await choices('urgent'), ['–', 'Yes', 'No'])
   assert.match(String(await page.textContent('#help-starts')), /UTC/)
   await close()
 })
@@ -180,8 +180,8 @@ test('delete: asks once, with what goes with the row; a row that was changed mea
   await page.locator('#delete').waitFor()
   const effects = (await page.locator('.referrers').allInnerTexts()).map((shown) => shown.replaceAll(/\s+/g, ' '))
   assert.equal(effects, [
-    'These are deleted too: Steps by task_id 2',
-    'These stay, and refer to nothing afterwards: Steps by after_id 1',
+    'These are deleted too: Steps by task 2',
+    'These stay, and refer to nothing afterwards: Steps by after 1',
   ])
   await update({ word: 'x' })
   await page.fill('#token', token)

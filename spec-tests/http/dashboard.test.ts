@@ -32,7 +32,7 @@ test('the legends of the dashboard are labels of its metrics', () => {
 })
 
 test('the documentation lists exactly the metrics that exist', () => {
-  const text = readFileSync(join(root, 'docs', 'operations.md'), 'utf8')
+  const text = readFileSync(join(root, 'docs', 'observing.md'), 'utf8')
   const documented = [...text.matchAll(/^\| `(registry_\w+)`/gm)].map(([, name]) => name)
   const declared = [...scraped.matchAll(/^# TYPE (registry_\w+)/gm)].map(([, name]) => name)
   assert.equal(documented.toSorted(), declared.toSorted())

@@ -52,6 +52,15 @@ test('bounds and defaults: of parameters and of the fields of a body', async () 
   await close()
 })
 
+test('an open operation fits two screens', async () => {
+  const { page, close } = await open(['listLeaveRequests'])
+  const { height } = (await operation(page, 'listLeaveRequests').boundingBox()) ?? { height: 9_999 }
+  assert.ok(height <= 2 * 900, `${height} px`)
+  await operation(page, 'listLeaveRequests').locator('.response-toggle').last().click()
+  await operation(page, 'listLeaveRequests').locator('.response .highlight-code').nth(1).waitFor()
+  await close()
+})
+
 for (const { colorScheme, width } of [
   { colorScheme: 'light', width: 390 },
   { colorScheme: 'dark', width: 1280 },
@@ -69,6 +78,13 @@ for (const { colorScheme, width } of [
     assert.is(await page.evaluate('document.documentElement.scrollWidth'), width)
     const heights = await page.locator('h1, h2, h3, h4, h5').evaluateAll((all) => all.map((one) => one.clientHeight))
     assert.ok(heights.length > 10)
+    const levels = await page
+      .locator('h1, h2, h3, h4, h5')
+      .evaluateAll((all) => all.map((one) => Number(one.ariaLevel ?? one.localName[1])))
+    assert.equal(
+      levels.filter((level, n) => level > (levels[n - 1] ?? 0) + 1),
+      [],
+    )
     if (width === 390) assert.ok(Math.max(...heights) <= 120, `the tallest heading has ${Math.max(...heights)} px`)
     assert.equal(problems, [])
     await close()

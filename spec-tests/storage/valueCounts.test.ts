@@ -31,10 +31,12 @@ const expected = (some: typeof rows, field: 'kind' | 'size') => {
   return [...counts].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1)).slice(0, 12)
 }
 
+const size = (share: number) => ({ share, maxValues: 12 })
+
 const test = suite('value counts')
 
 test('all rows: the most frequent values, without null and long texts', async () => {
-  const counts = await table.valueCounts(listQuery(), ['kind', 'size'], 1)
+  const counts = await table.valueCounts(listQuery(), ['kind', 'size'], size(1))
   assert.is(counts.rows, 20_000)
   assert.equal(counts.values.get('kind'), expected(rows, 'kind'))
   assert.is(counts.values.get('size')?.length, 12)
@@ -43,15 +45,15 @@ test('all rows: the most frequent values, without null and long texts', async ()
 
 test('a search and a filter narrow the rows', async () => {
   const found = rows.filter(({ note, size }) => note === 'tenth row' && size === 20)
-  const counts = await table.valueCounts(listQuery({ q: 'TENTH', filters: { size: 20n } }), ['kind'], 1)
+  const counts = await table.valueCounts(listQuery({ q: 'TENTH', filters: { size: 20n } }), ['kind'], size(1))
   assert.is(counts.rows, found.length)
   assert.equal(counts.values.get('kind'), expected(found, 'kind'))
-  const none = await table.valueCounts(listQuery({ q: 'nowhere' }), ['kind'], 1)
+  const none = await table.valueCounts(listQuery({ q: 'nowhere' }), ['kind'], size(1))
   assert.equal(none, { rows: 0, values: new Map([['kind', []]]) })
 })
 
 test('a share of the table: fewer rows, in about the same proportion', async () => {
-  const counts = await table.valueCounts(listQuery(), ['kind'], 0.4)
+  const counts = await table.valueCounts(listQuery(), ['kind'], size(0.4))
   assert.ok(counts.rows > 2_000 && counts.rows < 16_000, `${counts.rows} rows`)
   const [other] = counts.values.get('kind') ?? []
   const [all] = expected(rows, 'kind')

@@ -1,4 +1,4 @@
-/** Suggests rows while the name of a reference is typed (the ARIA pattern of a combobox with a list). */
+/** Suggests rows while the name of a reference is typed, and stored values of a text (the ARIA pattern of a combobox with a list). */
 
 const pause = 150
 
@@ -50,15 +50,16 @@ const comboboxOf = (input) => {
     request = new AbortController()
     try {
       const text = input.value
-      const url = `${input.dataset.choices}?q=${encodeURIComponent(text)}`
+      const url = new URL(input.dataset.choices, location.href)
+      url.searchParams.set('q', text)
       const response = await fetch(url, { signal: request.signal })
       if (!response.ok) return close()
       const page = new DOMParser().parseFromString(`<ul>${await response.text()}</ul>`, 'text/html')
       list.replaceChildren(...page.querySelectorAll('li'))
       asked = text
-      for (const option of options()) option.id = `${list.id}-${option.dataset.value}`
-      list.hidden = false
-      input.setAttribute('aria-expanded', 'true')
+      for (const [n, option] of options().entries()) option.id = `${list.id}-${n}`
+      list.hidden = list.children.length === 0
+      input.setAttribute('aria-expanded', String(!list.hidden))
     } catch (error) {
       if (error.name !== 'AbortError') close()
     }
@@ -74,6 +75,8 @@ const comboboxOf = (input) => {
     if (picked) picked.textContent = ''
     timer = setTimeout(ask, pause)
   })
+  // Values are few, so they are offered before a letter is typed.
+  if (!picked && input.dataset.choose !== 'submit') input.addEventListener('focus', ask)
   input.addEventListener('keydown', (event) => {
     if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
       event.preventDefault()

@@ -1,5 +1,5 @@
 /** Sends the form of a row to the API, and shows each issue at its field and what somebody else has changed meanwhile. */
-import { load } from './navigate.js'
+import { guard, load } from './navigate.js'
 
 /** The write token: in this variable and nowhere else. */
 let token = ''
@@ -64,12 +64,27 @@ const showProblem = (form, message) => {
   return problem
 }
 
+const noToken =
+  'Enter the write token: only people who have it may write. The operator of this service knows it (API_TOKEN).'
+const wrongToken = 'This is not the write token of this service. Ask its operator, or paste it again without spaces.'
+
+/** Shows every required field that is empty, and then a token that is missing. Returns whether the form can be sent. */
+const isComplete = (form, inputs) => {
+  const isMissing = ({ type, value, validity, ariaRequired }) =>
+    ariaRequired === 'true' && type !== 'checkbox' && value === '' && !validity.badInput
+  const title = (input) => form.querySelector(`label[for="${CSS.escape(input.id)}"]`).firstChild.textContent.trim()
+  const shown = inputs.filter(isMissing).map((input) => show(input, `${title(input)} is required.`))
+  if (token === '') shown.push(show(form.querySelector('#token'), noToken))
+  shown[0]?.focus()
+  return shown.length === 0
+}
+
 /** Shows an error response; the first field with an issue gets the focus. */
 const showError = (form, method, status, error) => {
   if (status === 401) {
     token = ''
     form.querySelector('.token').hidden = false
-    show(form.querySelector('#token'), error.message).focus()
+    show(form.querySelector('#token'), wrongToken).focus()
     return
   }
   const issues = error?.details?.issues ?? []
@@ -124,9 +139,11 @@ const merge = async (form, read) => {
 }
 
 /** Shows the page that follows, with what was done. */
-const finish = async (url, message) => {
+const finish = async (url, message, again) => {
+  guard(() => false)
   if (!(await load(url, { history: 'replace' }))) return
-  const notice = element('p', { className: 'notice', textContent: message })
+  const notice = element('p', { className: 'notice' }, message)
+  if (again) notice.append(' ', element('a', { href: again, textContent: 'Create another' }))
   notice.setAttribute('role', 'status')
   document.getElementById('main').prepend(notice)
 }
@@ -164,13 +181,23 @@ export const writeForm = (root) => {
   }
   // The key of a write whose outcome is unknown: sent again with the same body, it cannot be made twice.
   let unsettled
-  button.disabled = false
+  form.hidden = false
   tokenBox.hidden = token !== ''
+  for (const picker of form.querySelectorAll('[data-picks]')) {
+    picker.hidden = false
+    const input = form.querySelector(`#${CSS.escape(picker.dataset.picks)}`)
+    picker.addEventListener('change', () => {
+      const { type, value } = picker
+      if (value) setContent(input, { text: type === 'date' ? value : `${value.padEnd(19, ':00')}Z`, label: '' })
+    })
+  }
 
   const showRequest = () => {
     const head = form.getAttribute('data-curl').replace(/'https?:\/\/[^/']+/, `'${location.origin}`)
     if (head) code.textContent = `${head}'${bodyOf().replaceAll("'", String.raw`'\''`)}'`
   }
+  const untouched = bodyOf()
+  guard(() => form.isConnected && bodyOf() !== untouched)
   form.addEventListener('input', showRequest)
   form.addEventListener('change', showRequest)
 
@@ -179,6 +206,7 @@ export const writeForm = (root) => {
     clear(form)
     const typed = form.querySelector('#token').value.trim()
     token = typed || token
+    if (!isComplete(form, inputs)) return
     const body = bodyOf()
     const key = unsettled?.body === body ? unsettled.key : newKey()
     button.disabled = true
@@ -190,7 +218,7 @@ export const writeForm = (root) => {
       if (status !== 401) unsettled = status >= 500 ? { key, body } : undefined
       if (response.ok) {
         const page = `${form.getAttribute('data-done')}${method === 'POST' ? result.id : ''}`
-        await finish(page, form.getAttribute('data-message'))
+        await finish(page, form.getAttribute('data-message'), method === 'POST' && location.href)
       } else if (status !== 412) showError(form, method, status, result.error)
       else if (method === 'PATCH') await merge(form, read)
       else if (await load(location.href, { history: 'none' })) {

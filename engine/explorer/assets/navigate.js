@@ -1,8 +1,5 @@
 /** Loads pages without a page reload, so that search runs while typing and the write token stays in memory. */
 
-/** Parts of a table page that follow its search box; the box itself stays, with the cursor in it. */
-const liveParts = ['results', 'filters']
-
 let current
 let timer
 let shown = location.pathname + location.search
@@ -13,6 +10,15 @@ export const onPage = (listener) => {
   listeners.push(listener)
   listener(document)
 }
+
+/** Whether the page has something that would be lost. */
+let hasUnsaved = () => false
+
+export const guard = (check) => {
+  hasUnsaved = check
+}
+
+const mayLeave = () => !hasUnsaved() || confirm('Leave this page? What you have typed is not saved.')
 
 const announce = (root) => {
   for (const listener of listeners) listener(root)
@@ -29,8 +35,49 @@ const replace = (id, next) => {
   return true
 }
 
+/** Puts the values of one filter panel into another. */
+const fillValues = (target, source) => {
+  const sections = [...target.querySelectorAll('.filter')]
+  for (const [n, section] of [...source.querySelectorAll('.filter')].entries()) {
+    const values = section.querySelector('.values')
+    sections[n]?.querySelector('.values')?.remove()
+    if (values && !sections[n]?.querySelector('.chosen')) sections[n]?.querySelector('h2').after(values)
+  }
+}
+
+let counting
+
+/** Asks for the counts of a large table's values, which its page does not wait for. */
+const showCounts = async (url) => {
+  counting?.abort()
+  counting = new AbortController()
+  try {
+    const response = await fetch(url, { signal: counting.signal })
+    const page = new DOMParser().parseFromString(await response.text(), 'text/html')
+    const [panel, counted] = [document, page].map((one) => one.getElementById('filters'))
+    if (!response.ok || panel?.dataset.counts !== url) return
+    fillValues(panel, counted)
+    replace('charts', page)
+    const note = counted.querySelector('details > .note')
+    if (note) panel.querySelector('details').append(note)
+  } catch {
+    // The page works without them.
+  }
+}
+
+/** Filters that follow a search: the values stay until those of the new result are there. */
+const replaceFilters = (next) => {
+  const [old, fresh] = [document, next].map((one) => one.getElementById('filters'))
+  const url = fresh?.dataset.counts
+  if (url && old) fillValues(fresh, old)
+  replace('filters', next)
+  if (url) showCounts(url)
+  else replace('charts', next)
+}
+
 const showPage = (next) => {
   document.title = next.title
+  guard(() => false)
   document.getElementById('page').replaceWith(next.getElementById('page'))
   announce(document.getElementById('page'))
 }
@@ -81,7 +128,7 @@ export const load = async (url, { history: mode = 'push', live = false, focus = 
     }
     const isLive = live && !response.redirected && replace('results', next)
     if (isLive) {
-      for (const id of liveParts.slice(1)) replace(id, next)
+      replaceFilters(next)
       document.title = next.title
     } else {
       showPage(next)
@@ -131,7 +178,7 @@ document.addEventListener('click', (event) => {
   if (!isOurs(url) || link.hasAttribute('data-plain') || link.hasAttribute('download') || link.target) return
   if (url.hash && url.pathname === location.pathname && url.search === location.search) return
   event.preventDefault()
-  load(url.href)
+  if (mayLeave()) load(url.href)
 })
 
 document.addEventListener('submit', (event) => {
@@ -157,8 +204,18 @@ document.addEventListener('keydown', (event) => {
   box.select()
 })
 
+onPage((root) => {
+  const url = root.querySelector('#filters')?.dataset.counts
+  if (url) showCounts(url)
+})
+
 addEventListener('popstate', () => {
+  if (location.pathname + location.search !== shown && !mayLeave()) return history.pushState(null, '', shown)
   // Only the fragment has changed, or back was followed by forward before the page was there.
   if (location.pathname + location.search === shown) current?.abort()
   else load(location.href, { history: 'none', focus: false })
+})
+
+addEventListener('beforeunload', (event) => {
+  if (hasUnsaved()) event.preventDefault()
 })

@@ -41,6 +41,31 @@ const parameters = ({ React: { createElement } }) => ({
   },
 })
 
+/** Shows the example and the headers of an error's response when they are asked for, so that an operation fits a screen or two. */
+const responses = ({ React: { createElement, useState } }) => ({
+  wrapComponents: {
+    response: (Response) => (props) => {
+      const { code, response } = props
+      const [isOpen, setOpen] = useState(code.startsWith('2'))
+      const toggle = createElement(
+        'button',
+        { type: 'button', className: 'response-toggle', 'aria-expanded': isOpen, onClick: () => setOpen(!isOpen) },
+        response.get('description').replaceAll('`', ''),
+      )
+      if (isOpen) return createElement(Response, props)
+      const cell = (name, content) => createElement('td', { className: `response-col_${name}` }, content)
+      return createElement('tr', { className: 'response' }, cell('status', code), cell('description', toggle))
+    },
+    headers: (Headers) => (props) =>
+      createElement('details', null, createElement('summary', null, 'Headers'), createElement(Headers, props)),
+  },
+})
+
+/** Swagger UI leaves out the second level of headings. */
+const fixHeadings = () => {
+  for (const heading of docs.querySelectorAll('h3, h4, h5')) heading.ariaLevel = Number(heading.localName[1]) - 1
+}
+
 /** Shows the paths with the base path, which Swagger UI has in the list of servers only. */
 const withBasePath = (response) => {
   if (!response.url.endsWith(docs.dataset.url)) return response
@@ -50,11 +75,12 @@ const withBasePath = (response) => {
 }
 
 const docs = document.getElementById('docs')
+new MutationObserver(fixHeadings).observe(docs, { childList: true, subtree: true })
 window.SwaggerUIBundle({
   url: docs.dataset.url,
   domNode: docs,
   responseInterceptor: withBasePath,
-  plugins: [accessibility, parameters],
+  plugins: [accessibility, parameters, responses],
   deepLinking: true,
   displayRequestDuration: true,
   docExpansion: 'list',

@@ -6,10 +6,11 @@ import { operatorOf } from '../../descriptor/operators.js'
 import { type Field, type Registry, type Resource, searchedFields } from '../../descriptor/registry.js'
 import { compile, parameter, type Statement } from '../bindings.js'
 import { conflictsQuery, referencingQuery } from '../conflicts.js'
-import { excerptLength, maxValueBytes, maxValues } from '../dialect.js'
+import { excerptLength, maxValueBytes } from '../dialect.js'
 import { partsAfter } from '../order.js'
 import type { Plan } from '../plan.js'
 import { fieldOf, quoted, type Sources } from '../schema.js'
+import type { CountSize } from '../storage.js'
 import type { PlainSql } from './dialect.js'
 import { type ExistingColumns, escapedName } from './source.js'
 
@@ -112,7 +113,7 @@ export const plainStatements = (
 
   const served = (name: string): string => servedValue(sql.columnOf(fieldOf(resource, name).kind), quoted(name))
   /** The number of rows, and the most frequent values of each field: rows of field, value and count. */
-  const valueCounts = (plan: Plan, fields: readonly string[], isSample: boolean): Knex.Raw => {
+  const valueCounts = (plan: Plan, fields: readonly string[], { share, maxValues }: CountSize): Knex.Raw => {
     const short = (name: string) =>
       kindOf(fieldOf(resource, name).kind).isText
         ? `case when octet_length(${quoted(name)}) <= ${maxValueBytes} then ${served(name)} end`
@@ -123,7 +124,7 @@ export const plainStatements = (
         where ${quoted(name)} is not null group by ${quoted(name)} order by 3 desc, 2 limit ${maxValues}) as _values`,
     )
     const all = ['select cast(null as text), cast(null as text), count(*) from _rows', ...counts].join(' union all ')
-    return raw(`with _rows as (?${isSample ? ` limit ${sampleRows}` : ''}) ${all}`, unwrapped(found))
+    return raw(`with _rows as (?${share < 1 ? ` limit ${sampleRows}` : ''}) ${all}`, unwrapped(found))
   }
   const excerpts = (fields: readonly string[]): Knex.Raw => {
     const values = fields.map((name) => {

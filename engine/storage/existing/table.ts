@@ -118,10 +118,10 @@ export const plainTable = (
       if (plan.strategy === 'nothing') return
       for await (const json of inParts(plan, undefined, Number.MAX_SAFE_INTEGER, caller)) yield convert(lines(json))
     },
-    async valueCounts(selection, fields, share, caller) {
+    async valueCounts(selection, fields, size, caller) {
       const plan = planOf(selection, scan)
       if (plan.strategy === 'nothing' || fields.length === 0) return { rows: 0, values: new Map() }
-      const statement = statements.valueCounts(plan, fields, share < 1)
+      const statement = statements.valueCounts(plan, fields, size)
       const [total, ...counts] = await runner.read(statement, valuesOf(plan), { caller, plan })
       const values = new Map(fields.map((name) => [name, [] as [string, number][]]))
       for (const [name, value, count] of counts) values.get(String(name))?.push([String(value), Number(count)])

@@ -4,7 +4,7 @@ import { kindOf, servedValue } from '../../descriptor/kinds.js'
 import { type Condition, isById, type Order, orderName, type Position, wholeTable } from '../../descriptor/listQuery.js'
 import { operatorOf } from '../../descriptor/operators.js'
 import type { Field, Resource } from '../../descriptor/registry.js'
-import { excerptLength, maxValueBytes, maxValues } from '../dialect.js'
+import { excerptLength, maxValueBytes } from '../dialect.js'
 import { partsAfter } from '../order.js'
 import { largePageBytes, pageHead, partBytes } from '../parts.js'
 import type { Plan } from '../plan.js'
@@ -200,10 +200,11 @@ const valueCountsStatement = (
   const counts = fields.map((name) => {
     const value = quoted(name)
     return `(select '${name}', ${value}::text, count(*) from _rows where ${value} is not null
-      group by ${value} order by 3 desc, 2 limit ${maxValues})`
+      group by ${value} order by 3 desc, 2 limit ?)`
   })
   const all = ['select null, null, count(*) from _rows', ...counts].join(' union all ')
-  return prepared(knex.raw(`with _rows as materialized (?) ${all}`, [rows]))
+  const most = fields.map(() => named('most', 'bigint'))
+  return prepared(knex.raw(`with _rows as materialized (?) ${all}`, [rows, ...most] as never))
 }
 
 /** Some fields of some rows. */

@@ -108,9 +108,9 @@ export const postgresTable = (
       const [rows, last] = row ?? []
       return { rows: Buffer.from(rows ?? ''), last: last ? BigInt(last) : undefined }
     },
-    async valueCounts(plan, fields, share, caller) {
+    async valueCounts(plan, fields, { share, maxValues }, caller) {
       const statement = statements.valueCounts(plan, fields, share < 1)
-      const values = { ...valuesOf(plan), percent: share * 100 }
+      const values = { ...valuesOf(plan), percent: share * 100, most: maxValues }
       const [total, ...rows] = await rowsOf(statement, values, { caller, timed: timedOf(plan) })
       const found = new Map(fields.map((name) => [name, [] as [string, number][]]))
       for (const [name, value, count] of rows) found.get(String(name))?.push([String(value), Number(count)])

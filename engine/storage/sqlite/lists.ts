@@ -2,7 +2,7 @@
 import type { Database } from 'better-sqlite3'
 import { isById, type ListQuery, type Position } from '../../descriptor/listQuery.js'
 import { operatorOf } from '../../descriptor/operators.js'
-import { maxValueBytes, maxValues } from '../dialect.js'
+import { maxValueBytes } from '../dialect.js'
 import { partsAfter } from '../order.js'
 import {
   asElements,
@@ -15,7 +15,7 @@ import {
   partBytes,
 } from '../parts.js'
 import type { Plan } from '../plan.js'
-import type { ValueCounts } from '../storage.js'
+import type { CountSize, ValueCounts } from '../storage.js'
 import { elapsed } from '../trace.js'
 import { parseReferencing, type Referencing } from '../write.js'
 import { type Block, pageStart, sampleBlocks, type TableState } from './blocks.js'
@@ -77,7 +77,7 @@ type KeyedRow = readonly [id: bigint, key: Position['value']]
 const positionOf = (row: KeyedRow | undefined): Position | undefined => row && { id: row[0], value: row[1] }
 
 /** The most frequent values; of equally frequent ones, the first by name. */
-const mostFrequent = (counts: ReadonlyMap<string, number>): [string, number][] =>
+const mostFrequent = (counts: ReadonlyMap<string, number>, maxValues: number): [string, number][] =>
   [...counts].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1)).slice(0, maxValues)
 
 /** Makes the functions that read the lists of one resource on a connection. */
@@ -299,7 +299,12 @@ const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof ad
   }
 
   /** Counts the values of fields among matching rows of the whole table, or of a sample of its blocks. */
-  const countValues = (plan: Plan, fields: readonly string[], share: number, deadline: number): ValueCounts => {
+  const countValues = (
+    plan: Plan,
+    fields: readonly string[],
+    { share, maxValues }: CountSize,
+    deadline: number,
+  ): ValueCounts => {
     const { ids } = finder(plan, deadline)
     const columns = fields.map(
       (name) =>
@@ -323,7 +328,10 @@ const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof ad
         }
       }
     }
-    return { rows, values: new Map(fields.map((name, n) => [name, mostFrequent(counts[n] as Map<string, number>)])) }
+    return {
+      rows,
+      values: new Map(fields.map((name, n) => [name, mostFrequent(counts[n] as Map<string, number>, maxValues)])),
+    }
   }
 
   return {
@@ -350,7 +358,7 @@ export type ListTask = { readonly resource: string } & (
   | { readonly read: 'part'; readonly ids: BigInt64Array }
   | { readonly read: 'referencing'; readonly id: number }
   | (PlainTask & { readonly read: 'plain'; readonly maxMs?: number })
-  | { readonly read: 'valueCounts'; readonly plan: Plan; readonly fields: readonly string[]; readonly share: number }
+  | { readonly read: 'valueCounts'; readonly plan: Plan; readonly fields: readonly string[]; readonly size: CountSize }
 )
 
 /** Makes the function that runs a task on a connection. */
@@ -375,7 +383,7 @@ export const listReader = (database: Database, sql: ReadonlyMap<string, ListSql>
       case 'referencing':
         return list.referencing(task.id)
       case 'valueCounts':
-        return list.valueCounts(task.plan, task.fields, task.share, deadline)
+        return list.valueCounts(task.plan, task.fields, task.size, deadline)
     }
   }
 }

@@ -25,8 +25,8 @@ const maxQuickScan = 10_000
 /** The most characters of slow queries that are remembered. */
 const rememberedLength = 1_000_000
 
-/** How long counting values may take, waiting included: a page is shown without the counts rather than late. */
-const countsMs = 400
+/** How long counting values may take, waiting included: counts that come later are of no use. */
+const countsMs = 5_000
 
 /** Whether a read goes through every row of a large table. */
 const isLongScan = ({ strategy, where }: Plan, tableRows: number): boolean =>
@@ -75,8 +75,8 @@ export const readersOf = (quick: Executor, slow: Executor, timeoutMs: number): (
       ids: (plan, after, caller) => run(slow, 'download', { read: 'ids', plan, after }, caller),
       part: (ids, caller) => run(quick, 'download', { read: 'part', ids }, caller),
       referencing: (id) => run(slow, 'referencing', { read: 'referencing', id }),
-      valueCounts: (plan, fields, share, caller) =>
-        run(slow, 'counts', { read: 'valueCounts', plan, fields, share }, caller, Math.min(timeoutMs, countsMs)),
+      valueCounts: (plan, fields, size, caller) =>
+        run(slow, 'counts', { read: 'valueCounts', plan, fields, size }, caller, Math.min(timeoutMs, countsMs)),
     }
   }
 }

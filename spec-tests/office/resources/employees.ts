@@ -14,7 +14,11 @@ export default defineResource({
     designation: text({ about: 'Job title.' }),
     manager_id: integer({ references: 'employees', filter: true }),
     branch: text({ about: 'Office.' }),
-    status: text({ filter: true, about: 'Active, On leave, Terminated, …' }),
+    status: text({
+      filter: true,
+      tones: { Active: 'good', 'On leave': 'warning', Terminated: 'muted' },
+      about: 'Active, On leave, Terminated, …',
+    }),
     date_of_joining: text({ format: 'date' }),
     gender: text(),
     base_salary: number({ about: 'Annual salary in the currency of the branch.' }),

@@ -11,7 +11,12 @@ export default defineResource({
     from_date: text({ format: 'date', about: 'The first day off.' }),
     to_date: text({ format: 'date', about: 'The last day off.' }),
     days: number({ about: 'Number of working days; halves are allowed.' }),
-    status: text({ default: 'Pending', filter: true, about: 'Pending, Approved, Rejected, Cancelled, …' }),
+    status: text({
+      default: 'Pending',
+      filter: true,
+      tones: { Pending: 'warning', Approved: 'good', Rejected: 'bad', Cancelled: 'muted' },
+      about: 'Pending, Approved, Rejected, Cancelled, …',
+    }),
     reason: text(),
     applied_on: text({ default: today }),
   },
