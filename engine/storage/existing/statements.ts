@@ -167,8 +167,10 @@ export const plainStatements = (
     count: compile(matching({ where: [], search: '' }).count()),
     page: (plan: Plan, after?: Position) => once(`page ${keyOf(plan, after)}`, () => page(plan, after)),
     next: (plan: Plan, after?: Position) => once(`next ${keyOf(plan, after)}`, () => next(plan, after)),
-    valueCounts: (plan: Plan, fields: readonly string[], isSample: boolean) =>
-      once(`values ${keyOf(plan)} ${isSample} ${fields}`, () => valueCounts(plan, fields, isSample)),
+    valueCounts: (plan: Plan, fields: readonly string[], size: CountSize) =>
+      once(`values ${keyOf(plan)} ${size.share < 1} ${size.maxValues} ${fields}`, () =>
+        valueCounts(plan, fields, size),
+      ),
     excerpts: (fields: readonly string[]) => once(`excerpts ${fields}`, () => excerpts(fields)),
     get: compile(raw(`select ${json} as _row from ${source} as _t where id = ?`, rowId)),
     lock: compile(raw(`select ${json} from ${source} as _t where id = ? for update`, rowId)),
