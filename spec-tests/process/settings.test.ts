@@ -13,6 +13,7 @@ test('settings have their defaults', () => {
     DATABASE_URL: 'sqlite:data/workforce.sqlite',
     DATABASE_WAIT_MS: 60_000,
     DEMO_DATA: true,
+    DERIVED_OBJECTS: true,
     EXPLORER: true,
     LOG_LEVEL: 'info',
     METRICS_PORT: undefined,
