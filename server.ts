@@ -33,6 +33,7 @@ const openDatabase = async (registry: Registry, settings: Settings, trace?: Trac
       preparedStatements: settings.PREPARED_STATEMENTS,
     },
     derivedObjects: settings.DERIVED_OBJECTS,
+    readUrls: settings.DATABASE_READ_URL,
     startWaitMs: settings.DATABASE_WAIT_MS,
     progress: reportIndexing,
     warn: (message) => notices.warn(message),

@@ -1,6 +1,8 @@
 /** Generates the query parameters of lists, with the integers they must be parsed to, and item ids. */
 import fc from 'fast-check'
-import { filterFields, type Resource, type RowValues, searchedFields } from '../engine/descriptor/registry.js'
+import { possibleConditions, possibleOrders } from '../engine/descriptor/listQuery.js'
+import { operatorOf } from '../engine/descriptor/operators.js'
+import { type Resource, type RowValues, searchedFields } from '../engine/descriptor/registry.js'
 import { anyEscaped, escaped, text } from './arbitraryText.js'
 
 export interface Parameter {
@@ -99,8 +101,11 @@ export const listParameters = (resource: Resource, rows: readonly RowValues[]): 
     const row = rows[index]
     const substring = substringOf(resource, row).chain(escaped)
     const plainText = fc.oneof(substring, text.chain(escaped), anyEscaped).map((written) => ({ written }))
-    const filters = filterFields(resource).map(({ name, kind }) => {
-      const own = row?.[name] ?? null
+    const words = (values: readonly string[]) => fc.constantFrom(...values).map((written) => ({ written }))
+    const conditions = possibleConditions(resource).map(({ field, operator, parameter: name }) => {
+      const { kind } = field
+      const own = row?.[field.name] ?? null
+      if (operatorOf(operator).takes === 'boolean') return named(name, words(['true', 'false', 'True', '']))
       if (kind === 'integer')
         return named(name, integerLike(withEdges(own === null ? small(9) : fc.constant(BigInt(own)))))
       const likely = own === null ? text : fc.constant(String(own))
@@ -109,13 +114,25 @@ export const listParameters = (resource: Resource, rows: readonly RowValues[]): 
         fc.oneof({ weight: 3, arbitrary: likely.chain(escaped).map((written) => ({ written })) }, plainText),
       )
     })
-    const unknown = fc.constantFrom('LIMIT', '__proto__', 'constructor', 'id', 'q%00', '', 'limit%20', 'q[]', 'order')
+    const unknown = fc.constantFrom(
+      'LIMIT',
+      '__proto__',
+      'constructor',
+      'id',
+      'q%00',
+      '',
+      'limit%20',
+      'q[]',
+      'order',
+      'x.gte',
+    )
     return fc.array(
       fc.oneof(
         { weight: 3, arbitrary: named('q', plainText) },
         { weight: 2, arbitrary: named('limit', integerLike(withEdges(small(20)))) },
         { weight: 2, arbitrary: named('offset', integerLike(withEdges(small(rows.length + 10)))) },
-        ...filters.map((arbitrary) => ({ weight: 1, arbitrary })),
+        { weight: 3, arbitrary: named('sort', words([...possibleOrders(resource), '', '-', 'id,id', '%00'])) },
+        ...conditions.map((arbitrary) => ({ weight: 1, arbitrary })),
         { weight: 1, arbitrary: fc.tuple(unknown, plainText).map(([name, value]) => ({ ...value, name })) },
       ),
       { maxLength: 4, size: 'max' },

@@ -1,7 +1,13 @@
 /** A model of the service in plain JavaScript: its rows, and the expected response to a list or a create. */
-import { kindOf, Refusal } from '../engine/descriptor/kinds.js'
-import { type Condition, possibleConditions, type Selection, wholeTable } from '../engine/descriptor/listQuery.js'
-import { operators } from '../engine/descriptor/operators.js'
+import { kindOf, type ParameterValue, Refusal } from '../engine/descriptor/kinds.js'
+import {
+  type Condition,
+  possibleConditions,
+  possibleOrders,
+  type Selection,
+  textKey,
+} from '../engine/descriptor/listQuery.js'
+import { compareValues, operatorOf } from '../engine/descriptor/operators.js'
 import { type Resource, type RowValues, searchedFields, type Value } from '../engine/descriptor/registry.js'
 import { fold } from '../engine/storage/caseFold.js'
 import type { Parameter } from './arbitraryQueries.js'
@@ -59,23 +65,35 @@ export class Oracle {
   }
 
   /** The rows that a list has, of all its pages. */
-  matching(resource: Resource, { where, search }: Selection): readonly RowValues[] {
+  matching(resource: Resource, { where, search, order }: Selection): readonly RowValues[] {
     const text = fold(search)
     const kindsOfFields = new Map(resource.fields.map(({ name, kind }) => [name, kind]))
     const satisfies = (row: RowValues, { field, operator, value }: Condition): boolean => {
+      const { matches, option } = operatorOf(operator)
       const stored = row[field] ?? null
-      if (stored === null) return false
       // Integers of parameters have any size.
-      return operators[operator].matches(kindsOfFields.get(field) === 'integer' ? BigInt(stored) : stored, value)
+      if (stored !== null && kindsOfFields.get(field) === 'integer') return matches(BigInt(stored), value)
+      return matches(option === 'range' && typeof stored === 'string' ? textKey(stored) : stored, value)
     }
+    const key = (row: RowValues) => {
+      const value = row[order.field] ?? null
+      return typeof value === 'string' ? textKey(value) : value
+    }
+    const compare = (a: RowValues, b: RowValues): number => {
+      const [left, right] = [key(a), key(b)]
+      if (left === null || right === null) return Number(left !== null) - Number(right !== null)
+      return compareValues(left, right)
+    }
+    const sign = order.descending ? -1 : 1
     return (this.#rows.get(resource) ?? [])
       .filter(({ row, folded }) => folded.includes(text) && where.every((condition) => satisfies(row, condition)))
       .map(({ row }) => row)
+      .sort((a, b) => sign * (compare(a, b) || Number(a['id']) - Number(b['id'])))
   }
 
   /** The expected response to a list with these parameters. */
   list(resource: Resource, parameters: readonly Parameter[]): ExpectedList {
-    // Of a repeated parameter the last one counts.
+    // Of a repeated parameter the last one counts, except in a list.
     const decode = (written: string) => new URLSearchParams(`x=${written}`).get('x') ?? ''
     const given = new Map(parameters.map((parameter) => [parameter.name, parameter]))
     const rejected: string[] = []
@@ -86,20 +104,31 @@ export class Oracle {
       const { integer } = parameter
       if (integer === undefined || integer < min || (max !== undefined && integer > max)) rejected.push(name)
     }
+    const sort = given.get('sort')?.written ?? 'id'
+    if (!possibleOrders(resource).includes(sort)) rejected.push('sort')
     for (const { field, operator, parameter: name } of possibleConditions(resource)) {
-      const parameter = given.get(name)
-      if (!parameter) continue
+      const { takes, option } = operatorOf(operator)
       const { kind, oneOf } = field
-      const value = kind === 'integer' ? parameter.integer : kindOf(kind).parse(decode(parameter.written))
-      if (value === undefined || value instanceof Refusal || (oneOf && !oneOf.map(String).includes(String(value))))
-        rejected.push(name)
-      else where.push({ field: field.name, operator, value })
+      const values: ParameterValue[] = []
+      const sent = parameters.filter((parameter) => parameter.name === name)
+      for (const { written, integer } of takes === 'list' ? sent : sent.slice(-1)) {
+        const text = decode(written)
+        const parsed = takes === 'boolean' ? kindOf('boolean').parse(text) : kindOf(kind).parse(text)
+        const value = kind === 'integer' && takes !== 'boolean' ? integer : parsed
+        const isAllowed =
+          !oneOf || takes === 'boolean' || option === 'range' || oneOf.map(String).includes(String(value))
+        const isStored = option !== 'range' || typeof value !== 'string' || !value.includes('\0')
+        if (value === undefined || value instanceof Refusal || !isAllowed || !isStored) rejected.push(name)
+        else values.push(option === 'range' && typeof value === 'string' ? textKey(value) : value)
+      }
+      const [value] = values
+      if (value !== undefined) where.push({ field: field.name, operator, value: takes === 'list' ? values : value })
     }
     if (rejected.length > 0) return { rejected }
     const found = this.matching(resource, {
       where,
       search: decode(given.get('q')?.written ?? '').trim(),
-      order: wholeTable.order,
+      order: { field: sort.replace('-', ''), descending: sort.startsWith('-') },
     })
     const limit = given.get('limit')?.integer ?? 50n
     const offset = given.get('offset')?.integer ?? 0n

@@ -45,6 +45,8 @@ const optionsOf = ({
     oneOf: oneOf && `[${oneOf.map(literal).join(', ')}]`,
     maxLength: maxLength !== undefined && String(maxLength),
     filter: field.isFilter && 'true',
+    sort: field.isSorted && 'true',
+    range: field.isRange && 'true',
     unique: uniqueWith ? `[${uniqueWith.map(quoted).join(', ')}]` : field.isUnique && 'true',
     redacted: field.isRedacted && 'true',
   }

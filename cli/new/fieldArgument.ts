@@ -31,7 +31,7 @@ const foreignTypes: Readonly<Record<string, string>> = {
   datetime: 'timestamp',
 }
 
-const optionNames = ['filter', 'unique', 'redacted']
+const optionNames = ['filter', 'sort', 'range', 'unique', 'redacted']
 
 const clocks: Partial<Record<Kind, Clock>> = { date: 'today', timestamp: 'now' }
 
@@ -83,7 +83,10 @@ const checkOptions = (options: readonly string[], kind: NewField['kind']): void 
       const hint = didYouMean(option, optionNames) || `; it must be ${optionNames.join(', ')}`
       throw new UsageError(`unknown option "${option}"${hint}`)
     }
-    const isAllowed = option === 'redacted' || kindOf(kind).options.some((name) => name === option)
+    // A text needs a format to have ranges.
+    const isAllowed =
+      ['sort', 'redacted'].includes(option) ||
+      (kindOf(kind).options.includes(option) && !(option === 'range' && kind === 'text'))
     if (!isAllowed) throw new UsageError(`a ${kind} cannot have the option ${option}`)
   }
 }
@@ -112,6 +115,8 @@ const parse = (argument: string, registry: Registry, ownPath: string): NewField 
     name,
     // A text named status is always a filter.
     isFilter: parsed.isFilter || options.includes('filter') || (name === 'status' && parsed.kind === 'text'),
+    isSorted: options.includes('sort'),
+    isRange: options.includes('range'),
     isUnique: options.includes('unique'),
     isRedacted: options.includes('redacted'),
     isRequired: isRequired || parsed.managed !== undefined,

@@ -17,6 +17,8 @@ export interface NewField {
   readonly oneOf?: readonly (string | number)[]
   readonly maxLength?: number
   readonly isFilter: boolean
+  readonly isSorted?: boolean
+  readonly isRange?: boolean
   readonly isUnique: boolean
   /** The fields within whose values it is unique. */
   readonly uniqueWith?: readonly string[]

@@ -120,6 +120,8 @@ export const sendStreamed = (
   if (ifMatch !== undefined && ifMatch.trim() !== '*') throw preconditionFailed()
   if (streams >= maxStreams) throw unavailable('Too many downloads are in progress. Try again shortly.')
   streams++
+  // Koa, the streams and the reads of the database all listen for its end; Node warns of more than ten listeners.
+  ctx.res.setMaxListeners(20)
   ctx.res.once('close', () => streams--)
   ctx.set('Cache-Control', 'no-cache')
   ctx.set('Vary', 'Accept, Accept-Encoding')

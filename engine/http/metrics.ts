@@ -85,7 +85,7 @@ const registerStorage = ({ storage }: Measured): void => {
   readMetric('registry_cache_entries', 'Responses in the cache.', () => cache().entries)
   readMetric('registry_cache_bytes', 'Memory of the cached responses, about.', () => cache().bytes)
   const pool = (name: string, what: string, read: (pool: PoolStats) => number) => {
-    const help = `PostgreSQL: ${what}, by part: requests, or checks of table versions.`
+    const help = `PostgreSQL: ${what}, by part: requests, or checks of table versions; those of replicas have their number.`
     const samples = () => storage.stats().pools.map((stats) => [{ part: stats.part }, read(stats)] as const)
     readMetric(name, help, samples, ['part'])
   }
@@ -93,6 +93,12 @@ const registerStorage = ({ storage }: Measured): void => {
   pool('registry_pool_open', 'open connections', ({ open }) => open)
   pool('registry_pool_in_use', 'connections in use', ({ inUse }) => inUse)
   pool('registry_pool_waiting', 'statements that wait for a connection', ({ waiting }) => waiting)
+  readMetric(
+    'registry_database_reads_total',
+    'PostgreSQL: reads, by the server that answered.',
+    () => [...(storage.stats().reads ?? [])].map(([server, count]) => [{ server }, count]),
+    ['server'],
+  )
   let running: ReturnType<Storage['counts']> | undefined
   const rows = async () => {
     running ??= storage.counts().finally(() => {

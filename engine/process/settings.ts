@@ -27,6 +27,13 @@ const databaseUrl = {
   schema: z.string().refine((url) => sqliteUrl.test(url) || /^postgres(?:ql)?:\/\/./s.test(url)),
   expected: 'sqlite:PATH, sqlite::memory: or postgres://USER:PASSWORD@HOST:PORT/NAME',
 }
+const postgresUrls = {
+  schema: z
+    .string()
+    .transform((given) => given.split(',').filter(Boolean))
+    .refine((urls) => urls.every((url) => /^postgres(?:ql)?:\/\/./s.test(url))),
+  expected: 'postgres://USER:PASSWORD@HOST:PORT/NAME, or several separated by commas',
+}
 const boolean = {
   schema: z.enum(['true', 'false']).transform((word) => word === 'true'),
   expected: 'true or false',
@@ -56,6 +63,7 @@ const variables = {
   HOST: variable('address to listen on', '127.0.0.1', host),
   API_TOKEN: variable('write token; without one writes are disabled', '', token),
   DATABASE_URL: variable('database to use', defaultDatabaseUrl, databaseUrl),
+  DATABASE_READ_URL: variable('PostgreSQL: replicas to read from', '', postgresUrls),
   DATABASE_WAIT_MS: variable(
     'PostgreSQL: longest wait at start for a server that is down',
     '60000',
@@ -97,7 +105,7 @@ export class SettingsError extends Error {
 }
 
 const publicValue = (name: string, value: string): string =>
-  JSON.stringify(name === 'DATABASE_URL' ? publicDatabaseUrl(value) : value)
+  JSON.stringify(name.endsWith('_URL') ? value.split(',').map(publicDatabaseUrl).join() : value)
 
 /** Parses the environment; throws a SettingsError that names every invalid setting. */
 export const readSettings = (environment: Environment): Settings => {
@@ -112,6 +120,9 @@ export const readSettings = (environment: Environment): Settings => {
   }
   if (settings['DATABASE_URL'] === 'sqlite::memory:' && Number(settings['WORKERS']) > 1) {
     errors.push('WORKERS is more than 1, but sqlite::memory: cannot be shared between processes; use a file')
+  }
+  if (String(settings['DATABASE_READ_URL'] ?? '') !== '' && String(settings['DATABASE_URL']).startsWith('sqlite:')) {
+    errors.push('DATABASE_READ_URL names replicas of PostgreSQL, but DATABASE_URL is a SQLite database')
   }
   if (errors.length > 0) throw new SettingsError(errors.join('\n'))
   return settings as Settings

@@ -63,6 +63,8 @@ export interface StorageOptions extends ChangeOptions {
   /** How long a read may take, in milliseconds. */
   readonly readTimeoutMs: number
   readonly pool: PoolOptions
+  /** The URLs of replicas to read from. */
+  readonly readUrls?: readonly string[]
   /** How long to wait for a database server that is down, in milliseconds; by default it does not wait. */
   readonly startWaitMs?: number
   /** Called with plans, cache hits and times; only for the debug log, because it costs time. */

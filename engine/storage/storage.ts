@@ -101,6 +101,8 @@ export interface StorageStats {
   }
   /** Empty for a database without a server. */
   readonly pools: readonly PoolStats[]
+  /** How many reads each database server has answered; only of a database that may have replicas. */
+  readonly reads?: ReadonlyMap<string, number>
   /** How many worker threads have died and were replaced. */
   readonly threadRestarts: number
 }

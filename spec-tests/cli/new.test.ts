@@ -19,6 +19,7 @@ const test = suite('new')
 const fields: [argument: string, declared: string][] = [
   ['title:text', 'title: text(),'],
   ['hours:number', 'hours: number(),'],
+  ['due:date!,sort,range', 'due: date({ sort: true, range: true }),'],
   ['seats:integer=-3', 'seats: integer({ default: -3 }),'],
   ['price:number=1e21', 'price: number({ default: 1e21 }),'],
   ['held_on:date', 'held_on: date(),'],
@@ -68,6 +69,7 @@ const refusedFields: [argument: string, message: string][] = [
   ['title:string', 'unknown type "string"; use text.'],
   ['done:bool', 'unknown type "bool"; use boolean.'],
   ['done:boolean=1', 'the default is "1", but it must be true or false.'],
+  ['title:text,range', 'a text cannot have the option range.'],
   ['done:boolean,unique', 'a boolean cannot have the option unique.'],
   ['job_id:job', 'unknown type "job". Did you mean "jobs"?'],
   ['job_id:job_openings', '"job_openings" is a table; to reference its rows, write jobs.'],

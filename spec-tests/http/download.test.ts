@@ -14,6 +14,9 @@ import { resourceIn } from '../support/registryFrom.js'
 import { containing, joinedText } from '../support/searchOracle.js'
 import { startOffice, startService, testedResources } from '../support/service.js'
 
+const warnings: Error[] = []
+process.on('warning', (warning) => warnings.push(warning))
+
 const { address, send } = await startService()
 const test = suite('download')
 const ndjson = { headers: { accept: 'application/x-ndjson' } }
@@ -209,5 +212,7 @@ if (!server) {
     assert.is(body, 'id,note,kind,n,x\r\n1,"""n"":1,",,9007199254740993,\r\n')
   })
 }
+
+test('Node has not warned of anything', () => assert.equal(warnings, []))
 
 test.run()

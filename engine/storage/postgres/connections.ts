@@ -70,6 +70,8 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
     // One plan serves all values of a statement; planning again would cost more than most of them take.
     plan_cache_mode: 'force_generic_plan',
     jit: 'off',
+    // Slow searches would take several cores each, from the other requests.
+    max_parallel_workers_per_gather: '0',
     // Numbers are printed so that they read back as the same number.
     extra_float_digits: '1',
     // A commit that was not confirmed by its standby succeeds with a warning.
@@ -174,17 +176,23 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
     return false
   }
 
-  const read = async (statement: Prepared, values: Values | undefined, purpose: Purpose, until: number) => {
+  const read = async <T = Row[]>(
+    statement: Prepared,
+    values: Values | undefined,
+    purpose: Purpose,
+    until: number,
+    send = (run: Run): Promise<T> => run(statement, values) as Promise<T>,
+  ): Promise<T> => {
     const { name } = statement
     const { table = '', caller, limitMs = limit, timed } = purpose
     const isSlow = timed !== undefined && paces.isSlow(name, timed)
     const [client, free] = await enter({ class: isSlow ? 'slow' : 'quick', group: table, name }, until, caller)
     const started = performance.now()
-    const running = single(client)(statement, values)
+    const running = send(single(client))
     try {
-      const rows = await withTimeout(limitMs, running, caller)
+      const result = await withTimeout(limitMs, running, caller)
       free(true)
-      return rows
+      return result
     } catch (error) {
       // It has ended with an error, or nobody waits for it any longer.
       if (error instanceof Unavailable) cancel(client, running).then(free, () => free(false))
@@ -257,6 +265,20 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
     /** Runs a read when a connection is free; it is retried on another one if its own breaks. */
     read: (statement: Prepared, values?: Values, purpose: Purpose = {}): Promise<Row[]> =>
       withRetries((until) => read(statement, values, purpose, until), isRetryableRead),
+    /** Runs a read once, if this server has the expected version of the table; what it has can only become newer meanwhile. */
+    readIfCurrent(
+      statement: Prepared,
+      values: Values | undefined,
+      purpose: Purpose = {},
+      version: Prepared,
+      expected: string,
+    ): Promise<Row[] | undefined> {
+      const until = performance.now() + waitMs
+      return read<Row[] | undefined>(statement, values, purpose, until, async (run) => {
+        const [found] = await withTimeout(until - performance.now(), run(version))
+        return found?.[0] === expected ? run(statement, values) : undefined
+      })
+    },
     /** Runs a write of one statement, which is its own transaction. Once sent, it is never cancelled. */
     write: (statement: Prepared, values?: Values, table = ''): Promise<Row[]> =>
       withRetries((until) => write(statement, values, table, until), isRetryableWrite),

@@ -13,6 +13,7 @@ import { countsOf } from './changes.js'
 import { connectionsTo } from './connections.js'
 import { isMismatch } from './errors.js'
 import { knex, type Prepared, prepared } from './prepared.js'
+import { openReplicas } from './replicas.js'
 import { deferReferences, insertRows, readRows } from './rows.js'
 import { retryUntilReachable } from './server.js'
 import { setUp, withDatabaseInErrors } from './setUp.js'
@@ -54,8 +55,9 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
   const [counts, columns, ping] = [countsOf(managed), columnsStatement(registry), pingStatement(registry)]
   const ask = (query: Prepared) => withTimeout(options.pool.waitMs, connections.check(query))
   const cache = new ResponseCache(options.cacheBytes)
+  const reads = await openReplicas(connections, options)
   const dialectOf = (resource: Resource) =>
-    postgresTable(registry, resource, connections, searchIndex, options.pool, existing.sources)
+    postgresTable(registry, resource, connections, reads, searchIndex, options.pool, existing.sources)
   const storage: Storage = {
     table: resourceTables(
       registry,
@@ -83,12 +85,19 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
           if (types.has(resource as Resource)) await ask(advanceSequence(resource.table))
         }
       }),
-    stats: () => ({ cache: cache.stats(), pools: connections.stats(), threadRestarts: 0 }),
+    stats: () => ({
+      cache: cache.stats(),
+      pools: [...connections.stats(), ...reads.stats()],
+      reads: reads.reads(),
+      threadRestarts: 0,
+    }),
     async ping() {
       const [row] = await ask(ping)
       return { isReadOnly: row?.[0] === 'on', mayWrite: row?.[1] === 't', changedTables: [] }
     },
-    close: connections.close,
+    async close() {
+      await Promise.all([connections.close(), reads.close()])
+    },
   }
   const fit: FitDialect = {
     isMismatch,

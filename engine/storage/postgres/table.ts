@@ -10,6 +10,7 @@ import { withTimeout } from './attempts.js'
 import { compactor } from './changes.js'
 import type { Connections } from './connections.js'
 import type { Prepared } from './prepared.js'
+import type { Reads } from './replicas.js'
 import type { Row } from './run.js'
 import { columnOf, rowJson } from './schema.js'
 import { indexedFrom, searchValues } from './search.js'
@@ -44,6 +45,7 @@ export const postgresTable = (
   registry: Registry,
   resource: Resource,
   connections: Connections,
+  reads: Reads,
   searchIndex: SearchIndex,
   { waitMs, statementMs }: PoolOptions,
   sources: Sources,
@@ -60,11 +62,12 @@ export const postgresTable = (
     if (isLong === 't') log.compact()
     return { version: String(version), body, ids, tail, lastId, lastKey }
   }
-  const read = async (
-    statement: Prepared,
-    values: Readonly<Record<string, unknown>>,
-    purpose: Omit<Parameters<Connections['read']>[2] & object, 'table'>,
-  ) => parse(await connections.read(statement, values, { table, ...purpose }))
+  const version = shared(waitMs, async () => parse(await connections.check(statements.version)).version)
+  const current = { statement: statements.version, version }
+  type Purpose = Omit<Parameters<Connections['read']>[2] & object, 'table'>
+  const rowsOf = (statement: Prepared, values: Readonly<Record<string, unknown>>, purpose: Purpose = {}) =>
+    reads.read(current, statement, values, { table, ...purpose })
+  const read = async (...given: Parameters<typeof rowsOf>) => parse(await rowsOf(...given))
   const valuesOf = (plan: Plan) => ({
     ...conditionValues(plan),
     ...(plan.search && searchValues(searchIndex, plan.search)),
@@ -78,7 +81,7 @@ export const postgresTable = (
 
   return {
     shape: rowJson(resource),
-    version: shared(waitMs, async () => parse(await connections.check(statements.version)).version),
+    version,
     isIndexed: (text) => indexedFrom(searchIndex, text) !== -1,
     async page(plan, { limit, offset, after }, caller) {
       const skipRows = offset > maxInteger ? maxInteger : offset
@@ -93,8 +96,7 @@ export const postgresTable = (
     },
     async ids(plan, after, caller) {
       const values = { ...valuesOf(plan), ...afterValues(after), limit: maxIds }
-      const purpose = { table, caller, timed: timedOf(plan) }
-      const rows = await connections.read(statements.ids(plan, after), values, purpose)
+      const rows = await rowsOf(statements.ids(plan, after), values, { caller, timed: timedOf(plan) })
       const ids = BigInt64Array.from(rows, ([id]) => BigInt(String(id)))
       return {
         ids,
@@ -102,20 +104,20 @@ export const postgresTable = (
       }
     },
     async part(ids, caller) {
-      const [row] = await connections.read(statements.part, { ids: ids.join() }, { table, caller })
+      const [row] = await rowsOf(statements.part, { ids: ids.join() }, { caller })
       const [rows, last] = row ?? []
       return { rows: Buffer.from(rows ?? ''), last: last ? BigInt(last) : undefined }
     },
     async valueCounts(plan, fields, share, caller) {
       const statement = statements.valueCounts(plan, fields, share < 1)
       const values = { ...valuesOf(plan), percent: share * 100 }
-      const [total, ...rows] = await connections.read(statement, values, { table, caller, timed: timedOf(plan) })
+      const [total, ...rows] = await rowsOf(statement, values, { caller, timed: timedOf(plan) })
       const found = new Map(fields.map((name) => [name, [] as [string, number][]]))
       for (const [name, value, count] of rows) found.get(String(name))?.push([String(value), Number(count)])
       return { rows: Number(total?.[2]), values: found }
     },
     async excerpts(ids, fields) {
-      const rows = await connections.read(statements.excerpts(fields), { ids: ids.join() }, { table })
+      const rows = await rowsOf(statements.excerpts(fields), { ids: ids.join() })
       const columns = fields.map((name) => columnOf(fieldOf(resource, name).kind))
       return rows.map(([id, ...texts]) => ({
         ...Object.fromEntries(columns.map((column, n) => [fields[n], readValue(column, texts[n] ?? null) as Value])),
