@@ -32,6 +32,7 @@ const openDatabase = async (registry: Registry, settings: Settings, trace?: Trac
       statementMs: settings.READ_TIMEOUT_MS,
       preparedStatements: settings.PREPARED_STATEMENTS,
     },
+    derivedObjects: settings.DERIVED_OBJECTS,
     readUrls: settings.DATABASE_READ_URL,
     startWaitMs: settings.DATABASE_WAIT_MS,
     progress: reportIndexing,

@@ -61,8 +61,8 @@ const printForMachines = (errors: readonly FileError[]): void => {
 
 /** What would prevent a start on the database of DATABASE_URL. */
 const databaseErrors = async (registry: Registry): Promise<FileError[]> => {
-  const { DATABASE_URL, POOL_WAIT_MS } = readSettings(process.env)
-  const { differences } = await planStorage(registry, DATABASE_URL, POOL_WAIT_MS)
+  const { DATABASE_URL, POOL_WAIT_MS, DERIVED_OBJECTS: derivedObjects } = readSettings(process.env)
+  const { differences } = await planStorage(registry, DATABASE_URL, POOL_WAIT_MS, { derivedObjects })
   return differences
     .filter(({ isBlocking }) => isBlocking)
     .map((difference) => {

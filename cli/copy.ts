@@ -71,6 +71,7 @@ const optionsFrom = (settings: Settings): StorageOptions => ({
     statementMs: longest,
     preparedStatements: settings.PREPARED_STATEMENTS,
   },
+  derivedObjects: settings.DERIVED_OBJECTS,
   progress: stepProgress(),
   warn: warnUser,
 })

@@ -65,12 +65,12 @@ const migrate = async (registry: Registry, url: string, options: MigrateOptions)
 }
 
 await runCommand(command, async ({ apply, recount }) => {
-  const { DATABASE_URL: url, POOL_WAIT_MS: waitMs } = readSettings(process.env)
+  const { DATABASE_URL: url, POOL_WAIT_MS: waitMs, DERIVED_OBJECTS: derivedObjects } = readSettings(process.env)
   if (url === 'sqlite::memory:') {
     throw new CommandError('DATABASE_URL is sqlite::memory:, which is lost when the command ends; use a file.')
   }
   const registry = await loadRegistry(folders)
-  const options = { waitMs, isRecounting: recount, progress: stepProgress(), warn: warnUser }
+  const options = { waitMs, derivedObjects, isRecounting: recount, progress: stepProgress(), warn: warnUser }
   const approvals = apply === undefined ? [] : splitApprovals(apply)
   if (approvals.includes('')) throw new UsageError('--apply has an empty entry.')
   for (const error of approvals.map(approvalError)) if (error !== undefined) throw new UsageError(`--apply: ${error}.`)

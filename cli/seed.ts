@@ -72,6 +72,7 @@ await runCommand(command, async ({ rows, resource: path, demo }) => {
       statementMs: 600_000,
       preparedStatements: settings.PREPARED_STATEMENTS,
     },
+    derivedObjects: settings.DERIVED_OBJECTS,
     progress: stepProgress(),
     warn: warnUser,
     opened(event) {

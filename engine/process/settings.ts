@@ -70,6 +70,7 @@ const variables = {
     milliseconds(86_400_000, 0),
   ),
   DEMO_DATA: variable('whether to load the demo data into an empty database', 'true', boolean),
+  DERIVED_OBJECTS: variable('PostgreSQL: whether triggers and functions maintain totals and searches', 'true', boolean),
   EXPLORER: variable('whether to serve the explorer at /', 'true', boolean),
   LOG_LEVEL: variable('lowest level that is logged', 'info', logLevel),
   METRICS_PORT: variable('port of the Prometheus metrics', '', optionalPort),

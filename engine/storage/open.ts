@@ -12,7 +12,7 @@ interface Dialect {
   open(registry: Registry, url: string, options: StorageOptions): Promise<Storage>
   migrate(registry: Registry, url: string, options: MigrateOptions): Promise<Migrated>
   /** Opens a connection that only reads, runs work on it, and closes it; `waitMs` is how long to wait for it. */
-  use<T>(url: string, waitMs: number, work: (database: MigrationDialect) => Promise<T>): Promise<T>
+  use<T>(url: string, waitMs: number, work: (database: MigrationDialect) => Promise<T>, isPlain?: boolean): Promise<T>
 }
 
 const sqlite = async (): Promise<Dialect> => ({
@@ -48,12 +48,15 @@ export const planStorage = async (
   registry: Registry,
   url: string,
   waitMs: number,
-  { withRules = false } = {},
-): Promise<MigrationPlan> =>
-  (await dialectOf(url)).use(url, waitMs, async (database) => {
+  { withRules = false, derivedObjects = true } = {},
+): Promise<MigrationPlan> => {
+  const { use } = await dialectOf(url)
+  const plan = async (database: MigrationDialect): Promise<MigrationPlan> => {
     const { steps, differences } = await planMigration(database, registry, new Approvals([]))
     return { steps, differences: [...differences, ...(withRules ? await compareRules(database, registry) : [])] }
-  })
+  }
+  return use(url, waitMs, plan, !derivedObjects)
+}
 
 /** Every table of a database, without those of the engine. */
 export const storageTables = async (url: string, waitMs: number): Promise<CatalogueTable[]> =>

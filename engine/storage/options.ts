@@ -34,6 +34,8 @@ export interface ChangeOptions {
   readonly progress: Progress
   /** Called with what is wrong but does not prevent a start, and how to correct it. */
   readonly warn: (message: string) => void
+  /** PostgreSQL: `false` creates tables, keys and indexes, and nothing that maintains totals, versions and searches. */
+  readonly derivedObjects?: boolean
   /** The approved changes, which a start does not make by itself. */
   readonly approvals?: readonly string[]
   /** Called before the first change, if there is any. */

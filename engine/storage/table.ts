@@ -102,14 +102,14 @@ const resourceTable = (resource: Resource, dialect: TableDialect, cache: Respons
 export const resourceTables = (
   registry: Registry,
   dialectOf: (resource: Resource) => TableDialect,
-  existingOf: (resource: Resource) => Table,
+  plainOf: (resource: Resource) => Table | undefined,
   cache: ResponseCache,
   trace?: Trace,
 ): ((resource: Resource) => Table) => {
   const tables = new Map(
     registry.map((resource) => [
       resource,
-      resource.existing ? existingOf(resource) : resourceTable(resource, dialectOf(resource), cache, trace),
+      plainOf(resource) ?? resourceTable(resource, dialectOf(resource), cache, trace),
     ]),
   )
   return (resource) => {

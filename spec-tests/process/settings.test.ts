@@ -14,6 +14,7 @@ test('settings have their defaults', () => {
     DATABASE_READ_URL: [],
     DATABASE_WAIT_MS: 60_000,
     DEMO_DATA: true,
+    DERIVED_OBJECTS: true,
     EXPLORER: true,
     LOG_LEVEL: 'info',
     METRICS_PORT: undefined,

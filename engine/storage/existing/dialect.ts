@@ -58,4 +58,6 @@ export interface Purpose {
 export interface PlainRunner {
   read(statement: Statement, values: Readonly<Record<string, unknown>>, purpose?: Purpose): Promise<Cell[][]>
   write(write: Write): Promise<Outcome>
+  /** Only where keys are stored. */
+  hasKey?(key: string): Promise<boolean>
 }

@@ -8,7 +8,7 @@ import { knex, named, withName } from '../postgres/prepared.js'
 import { columnOf, parameterType, rowJson, sortKey } from '../postgres/schema.js'
 import { contains, isLongSearch, searchValues } from '../postgres/search.js'
 import { keyText } from '../postgres/statements.js'
-import { allowCascades, tableWriter } from '../postgres/writes.js'
+import { advanceSequence, allowCascades, keyStatements, tableWriter } from '../postgres/writes.js'
 import type { Table } from '../storage.js'
 import type { Trace } from '../trace.js'
 import type { Cell, ColumnSql, PlainRunner, PlainSql } from './dialect.js'
@@ -66,7 +66,10 @@ export const existingOnPostgres = (registry: Registry, types: ReadonlyMap<Resour
     table(resource: Resource, connections: Connections, { statementMs }: PoolOptions, trace?: Trace): Table {
       const statements = statementsOf(resource)
       const { insert, get, lock, conflicts, referencing } = statements
-      const { write } = tableWriter(connections, resource, statementMs, {
+      // Of its own tables, the service stores the keys.
+      const own = resource.existing ? {} : { ...keyStatements, advanceSequence: advanceSequence(resource.table) }
+      const { write, hasKey } = tableWriter(connections, resource, statementMs, {
+        ...own,
         conflicts: withName(conflicts),
         insert: withName(insert),
         read: withName(get),
@@ -89,7 +92,7 @@ export const existingOnPostgres = (registry: Registry, types: ReadonlyMap<Resour
           Cell[][]
         >
       }
-      return plainTable(resource, plainPostgres, statements, { read, write }, trace)
+      return plainTable(resource, plainPostgres, statements, { read, write, hasKey }, trace)
     },
     /** How many rows a table has. */
     async count(resource: Resource, { read }: Connections): Promise<number> {

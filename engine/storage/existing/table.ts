@@ -122,7 +122,8 @@ export const plainTable = (
       const plan = planOf(selection, scan)
       if (plan.strategy === 'nothing' || fields.length === 0) return { rows: 0, values: new Map() }
       const statement = statements.valueCounts(plan, fields, size)
-      const [total, ...counts] = await runner.read(statement, valuesOf(plan), { caller, plan })
+      const given = { ...valuesOf(plan), permille: Math.ceil(size.share * 1000) }
+      const [total, ...counts] = await runner.read(statement, given, { caller, plan })
       const values = new Map(fields.map((name) => [name, [] as [string, number][]]))
       for (const [name, value, count] of counts) values.get(String(name))?.push([String(value), Number(count)])
       return { rows: Number(total?.[2]), values }
@@ -140,7 +141,7 @@ export const plainTable = (
       const body = Buffer.from(String(row[0]))
       return { tag: rowTag(body), body }
     },
-    hasKey: async () => false,
+    hasKey: async (key) => (await runner.hasKey?.(key)) === true,
     async conflicts(values, id) {
       const { conflicts } = id === undefined ? statements : update(Object.keys(values), [])
       const given = Object.entries(values).map(([name, value]) => [name, bound(name, value)])

@@ -80,7 +80,10 @@ const derivedSteps = async (
   const { indexes, bookkeeping } = database.derivedObjects(resource, registry)
   const wanted = [...indexes, ...bookkeeping]
   const { names, isCurrent } = await database.existingObjects(resource)
-  const obsolete = names.filter(({ type, name }) => !wanted.some((one) => one.type === type && one.name === name))
+  const obsolete = names
+    .filter(({ type, name }) => !wanted.some((one) => one.type === type && one.name === name))
+    // Triggers use columns.
+    .toSorted((a, b) => b.type.localeCompare(a.type))
   const stale = indexes.filter((index) => !isCurrent(index))
   const isCounted = bookkeeping.every(isCurrent) && (await database.isCounted(resource))
   const steps: Step[] = obsolete.map((object) => {
@@ -115,7 +118,11 @@ const planNew = async (planning: Planning, resource: Resource): Promise<void> =>
   const { table, fields } = resource
   const derived = await derivedSteps(database, registry, resource, true)
   // One transaction, because nobody else can use the table yet.
-  const sql = [...createTable(database, registry, resource), ...derived.flatMap((step) => step.sql)]
+  const sql = [
+    ...createTable(database, registry, resource),
+    ...database.claim(table),
+    ...derived.flatMap((step) => step.sql),
+  ]
   steps.push({ table, about: `create the table ${table}`, changes: ['the table is created'], sql })
   planForeignKeys(planning, resource, fields)
 }

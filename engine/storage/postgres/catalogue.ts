@@ -37,6 +37,9 @@ export const columnType = (modifier: string): string =>
   `(select case when typtype = 'd' then format_type(typbasetype, typtypmod) else format_type(atttypid, ${modifier}) end
     from pg_type where pg_type.oid = atttypid)`
 
+/** The comment on a table that has no other object of the engine. */
+export const ownComment = 'Made by the service, without triggers.'
+
 /** The comment on a column that no field used when another was added. */
 export const unusedComment = 'No field of the service uses this column.'
 
@@ -61,7 +64,8 @@ const foreignKeysSql = `select conname as name, attname as column, relname as ta
 
 /** The column stays while a table is renamed or changed, and the triggers if somebody has dropped the column. */
 const ownObjectsSql = `select 1 from pg_attribute where attrelid = to_regclass($1) and attname = '${searchedColumn}' and not attisdropped
-  union all select 1 from pg_trigger where tgrelid = to_regclass($1) and tgname like 'registry\\_%'`
+  union all select 1 from pg_trigger where tgrelid = to_regclass($1) and tgname like 'registry\\_%'
+  union all select 1 where obj_description(to_regclass($1), 'pg_class') = '${ownComment}'`
 
 const uniqueSql = `select array(select attname::text from unnest(indkey) with ordinality as key (attnum, n)
       join pg_attribute on attrelid = indrelid and pg_attribute.attnum = key.attnum order by n) as columns

@@ -1,5 +1,5 @@
 /** PostgreSQL: a server that several processes share, reached through a connection pool. */
-import { managedResources, type Registry, type Resource } from '../../descriptor/registry.js'
+import type { Registry, Resource } from '../../descriptor/registry.js'
 import { existingOnPostgres } from '../existing/postgres.js'
 import type { StorageOptions } from '../options.js'
 import { ResponseCache } from '../responseCache.js'
@@ -18,6 +18,7 @@ import { deferReferences, insertRows, readRows } from './rows.js'
 import { retryUntilReachable } from './server.js'
 import { setUp, withDatabaseInErrors } from './setUp.js'
 import { postgresTable } from './table.js'
+import { advanceSequence } from './writes.js'
 
 /** Whether transactions are read-only, and whether this role may insert into any table whose rows can be created. */
 const pingStatement = (registry: Registry): Prepared => {
@@ -49,7 +50,7 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
     })),
   )
   const connections = connectionsTo(server, options.pool)
-  const managed = managedResources(registry)
+  const managed = registry.filter((resource) => !types.has(resource))
   const existing = existingOnPostgres(registry, types)
   const [counts, columns, ping] = [countsOf(managed), columnsStatement(registry), pingStatement(registry)]
   const ask = (query: Prepared) => withTimeout(options.pool.waitMs, connections.check(query))
@@ -61,7 +62,8 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
     table: resourceTables(
       registry,
       dialectOf,
-      (resource) => existing.table(resource, connections, options.pool, options.trace),
+      (resource) =>
+        types.has(resource) ? existing.table(resource, connections, options.pool, options.trace) : undefined,
       cache,
       options.trace,
     ),
@@ -70,7 +72,7 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
       const rows = new Map(counted.map(([name, count]) => [name, Number(count)]))
       const countOf = async (resource: Resource): Promise<[Resource, number]> => [
         resource,
-        resource.existing ? await existing.count(resource, connections) : (rows.get(resource.table) ?? 0),
+        types.has(resource) ? await existing.count(resource, connections) : (rows.get(resource.table) ?? 0),
       ]
       return new Map(await Promise.all(registry.map(countOf)))
     },
@@ -78,7 +80,10 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
     fill: (batches) =>
       connections.transaction(async (ask) => {
         await ask(deferReferences)
-        for await (const { resource, rows } of batches) await insertRows(ask, resource, rows)
+        for await (const { resource, rows } of batches) {
+          await insertRows(ask, resource, rows)
+          if (types.has(resource as Resource)) await ask(advanceSequence(resource.table))
+        }
       }),
     stats: () => ({
       cache: cache.stats(),

@@ -2,10 +2,11 @@
 import { createHash } from 'node:crypto'
 import { type Client, DatabaseError } from 'pg'
 import type { Resource } from '../../descriptor/registry.js'
-import type { MigrationDialect } from '../migration/migrationDialect.js'
+import { keysTable } from '../keys.js'
+import type { MigrationDialect, OwnTable } from '../migration/migrationDialect.js'
 import { splitIntoBatches } from '../migration/rows.js'
-import { type DerivedObject, type ObjectName, quoted } from '../schema.js'
-import { alter, changesColumns, readCatalogue, serves, tableNames, unusedComment } from './catalogue.js'
+import { type DerivedObject, indexesOf, type ObjectName, quoted } from '../schema.js'
+import { alter, changesColumns, ownComment, readCatalogue, serves, tableNames, unusedComment } from './catalogue.js'
 import { askForUpkeep, changesTable, logStatesTable, validState } from './changeLog.js'
 import { sqlFunctions, valueFunctions } from './functions.js'
 import { type Connect, concurrently, executeOn, stepRunner } from './migrationSteps.js'
@@ -16,10 +17,12 @@ import {
   fillSearched,
   isSearchedWrong,
   ownTables,
+  plainSchemaDialect,
   schemaDialect,
   searchedColumn,
   searchedFunctionName,
 } from './schema.js'
+import { advanceSequence } from './writes.js'
 
 /** How many rows get their searched text in one transaction. */
 const fillBatch = 1_000
@@ -54,12 +57,44 @@ const objectsSql = `select 'column' as type, attname as name, col_description(at
 const nameIn = (table: string, { type, name }: ObjectName): string =>
   type === 'trigger' ? `${name} on ${quoted(table)}` : name
 
+const claim = (table: string): string[] => [`comment on table ${quoted(table)} is '${ownComment}'`]
+
+/** What is different where the service creates tables, keys and indexes, and nothing else. */
+const withoutDerivedObjects = ({ execute, drop, insertRows: insert }: MigrationDialect): Partial<MigrationDialect> => ({
+  ...plainSchemaDialect,
+  // The column shows that the service has created the table; from then on, the comment does.
+  drop: (resource, object) =>
+    [drop(resource, object), ...(object.type === 'column' ? claim(resource.table) : [])].join('; '),
+  ownTables: { [keysTable]: ownTables[keysTable] as OwnTable },
+  functionSteps: async () => [],
+  derivedObjects: (resource, registry) => ({
+    indexes: indexesOf(plainSchemaDialect, resource, registry),
+    bookkeeping: [],
+  }),
+  isCounted: async () => true,
+  countedTables: async () => {
+    const tables = await execute<{ name: string }>(
+      `select relname as name from pg_class where relkind = 'r' and relnamespace = current_schema()::regnamespace
+        and obj_description(oid, 'pg_class') = '${ownComment}'`,
+    )
+    return tables.map(({ name }) => name)
+  },
+  claim,
+  forget: () => [],
+  // No trigger moves the sequence past the ids of the rows.
+  async insertRows(resource, rows) {
+    await insert(resource, rows)
+    await execute(advanceSequence(resource.table).sql)
+  },
+})
+
 /** A connection as the migration uses it; `trigrams` is the operator class for searches, if the extension is installed. */
 export const migrationDialect = (
   client: Client,
   connect: Connect,
   trigrams: string | undefined,
   warn: (message: string) => void,
+  isPlain = false,
 ): MigrationDialect => {
   const execute = executeOn(client)
   const { apply, exclusively, inTransaction, lock } = stepRunner(client, connect, warn)
@@ -70,7 +105,7 @@ export const migrationDialect = (
     return comment(`${object.type} ${name}`, digest(object))
   }
 
-  return {
+  const dialect: MigrationDialect = {
     ...schemaDialect,
     correctedWith: '',
     execute,
@@ -200,4 +235,5 @@ export const migrationDialect = (
         await work()
       }),
   }
+  return isPlain ? { ...dialect, ...withoutDerivedObjects(dialect) } : dialect
 }

@@ -49,6 +49,9 @@ export const schemaDialect: SchemaDialect = {
   orderIndex: (field) => [knex.raw(`(${sortKey(field)}) nulls first`), 'id'],
 }
 
+/** Without functions of the engine. */
+export const plainSchemaDialect: SchemaDialect = { ...schemaDialect, uniqueKey: ({ name }) => name }
+
 /** The tables that all resources share. */
 export const ownTables: Readonly<Record<string, OwnTable>> = {
   ...Object.fromEntries(Object.entries(changeLogTables).map(([name, create]) => [name, { create }])),

@@ -16,6 +16,8 @@ export interface Server {
   config(settings: SessionSettings): ClientConfig
   /** Whether a connection is one session of the server. Through a pooler, each transaction may run in another session. */
   readonly isDirect: boolean
+  /** Whether it lacks the triggers that derived objects need. */
+  readonly isPlain: boolean
   /** Whether prepared statements can be executed in later transactions. */
   readonly keepsStatements: boolean
 }
@@ -112,25 +114,27 @@ export const openClient = async (config: ClientConfig): Promise<Client> => {
 /** The server process of a connection, which the driver's types leave out. A pooler reports one that it made up. */
 export const processOf = (client: ClientBase): number | undefined => (client as { processID?: number }).processID
 
-/** Databases that speak PostgreSQL's protocol, but lack what the triggers use. */
-const refuseOthers = (version: string): void => {
-  const [name] = /CockroachDB|-YB-/.exec(version) ?? []
-  if (!name) return
-  const product = name === '-YB-' ? 'YugabyteDB' : name
-  throw new Error(
-    `it is ${product}, which has no statement triggers with transition tables. Use PostgreSQL 15 or newer.`,
-  )
+/** A database that speaks PostgreSQL's protocol, but lacks statement triggers with transition tables. */
+const productWithoutTriggers = (version: string): string | undefined => {
+  const [name] = /CockroachDB|-YB-|DSQL/.exec(version) ?? []
+  return name === '-YB-' ? 'YugabyteDB' : name === 'DSQL' ? 'Aurora DSQL' : name
 }
 
-/** Tries a transaction; returns whether the connection is one session of the server. */
-const probe = async (config: ClientConfig): Promise<boolean> => {
+/** What a connection shows of the server. */
+interface Probed {
+  /** Whether the connection is one session of the server. */
+  readonly isDirect: boolean
+  readonly withoutTriggers: string | undefined
+}
+
+/** Tries a transaction. */
+const probe = async (config: ClientConfig): Promise<Probed> => {
   const client = await openClient(config)
   try {
     await client.query('begin')
     const { version, pid } = (await client.query('select version(), pg_backend_pid() as pid')).rows[0]
     await client.query('commit')
-    refuseOthers(version)
-    return pid === processOf(client)
+    return { isDirect: pid === processOf(client), withoutTriggers: productWithoutTriggers(version) }
   } catch (error) {
     if (!/statement pooling/.test((error as Error).message)) throw error
     throw new Error('the pooler is in statement mode. Use pool_mode = transaction or session.')
@@ -153,18 +157,16 @@ const refusesTls = (error: unknown): boolean =>
 const choose = async (
   address: ReturnType<typeof parseAddress>,
   waitMs: number,
-): Promise<{ tls: Tls; isDirect: boolean }> => {
+): Promise<Probed & { readonly tls: Tls }> => {
   const limits = { connectionTimeoutMillis: waitMs, query_timeout: waitMs }
   let refusal: unknown
   for (const tls of address.tls) {
     try {
-      const isDirect = await probe({ ...address.config(tls, { extra_float_digits: '1' }), ...limits }).catch(
-        (error) => {
-          if (refusesSettings(error) && !address.options) return probe({ ...address.config(tls, {}), ...limits })
-          throw error
-        },
-      )
-      return { tls, isDirect }
+      const probed = await probe({ ...address.config(tls, { extra_float_digits: '1' }), ...limits }).catch((error) => {
+        if (refusesSettings(error) && !address.options) return probe({ ...address.config(tls, {}), ...limits })
+        throw error
+      })
+      return { tls, ...probed }
     } catch (error) {
       if (refusesSettings(error)) throw noOptions()
       if (!refusesTls(error)) throw error
@@ -180,10 +182,16 @@ export const reachServer = async (
   { pool: { waitMs, preparedStatements = 'auto' }, warn }: ServerOptions,
 ): Promise<Server> => {
   const address = parseAddress(url)
-  const { tls, isDirect } = await choose(address, waitMs)
+  const { tls, isDirect, withoutTriggers } = await choose(address, waitMs)
+  if (withoutTriggers) {
+    warn(
+      `The server is ${withoutTriggers}, which has no statement triggers with transition tables: DERIVED_OBJECTS is false. See docs/scaling.md.`,
+    )
+  }
+  const isPlain = withoutTriggers !== undefined
   if (isDirect) {
     const config = (settings: SessionSettings) => address.config(tls, settings)
-    return { config, isDirect, keepsStatements: preparedStatements !== 'off' }
+    return { config, isDirect, isPlain, keepsStatements: preparedStatements !== 'off' }
   }
   if (address.options) throw noOptions()
   if (preparedStatements === 'auto') {
@@ -191,7 +199,7 @@ export const reachServer = async (
       'The server parses every statement again, because it is reached through a pooler. If that supports prepared statements (PgBouncer 1.21 or newer with max_prepared_statements, or session mode), set PREPARED_STATEMENTS=on; otherwise off.',
     )
   }
-  return { config: () => address.config(tls, {}), isDirect, keepsStatements: preparedStatements === 'on' }
+  return { config: () => address.config(tls, {}), isDirect, isPlain, keepsStatements: preparedStatements === 'on' }
 }
 
 /** The first pause between attempts, in milliseconds; each is twice as long as the previous one, up to the longest. */

@@ -56,6 +56,7 @@ const vacuum = async (execute: Execute, changed: readonly { readonly table: stri
 }
 
 interface MigratedDatabase {
+  readonly isPlain: boolean
   readonly execute: Execute
   readonly dialect: MigrationDialect
   readonly trigrams: string | undefined
@@ -79,21 +80,22 @@ const withMigrated = async <T>(
     const execute = executeOn(client)
     await refuseEncoding(execute)
     const isManaged = managedResources(registry).length > 0
-    const trigrams = isManaged ? await findOrCreateTrigrams(execute, warn) : undefined
-    const dialect = migrationDialect(client, connect, trigrams, warn)
+    const isPlain = server.isPlain || options.derivedObjects === false
+    const trigrams = isManaged && !isPlain ? await findOrCreateTrigrams(execute, warn) : undefined
+    const dialect = migrationDialect(client, connect, trigrams, warn, isPlain)
     const plan = await migrate(dialect, registry, options)
     const changed = plan.steps.filter(({ rows = 0 }) => rows > 0)
     await vacuum(execute, changed, warn)
-    return await work({ execute, dialect, trigrams, plan })
+    return await work({ isPlain, execute, dialect, trigrams, plan })
   } finally {
     await client.end()
   }
 }
 
-/** The types of the columns of existing tables. */
-const readTypes = async ({ catalogue }: MigrationDialect, registry: Registry): Promise<Map<Resource, ColumnTypes>> => {
+/** The types of the columns of the tables that have nothing but columns: existing ones, or all. */
+const readTypes = async ({ catalogue }: MigrationDialect, registry: Registry, isPlain: boolean) => {
   const types = new Map<Resource, ColumnTypes>()
-  for (const resource of registry.filter(({ existing }) => existing)) {
+  for (const resource of registry.filter(({ existing }) => existing || isPlain)) {
     const columns = (await catalogue(resource.table))?.columns ?? []
     types.set(resource, new Map(columns.map(({ name, type }) => [name, type])))
   }
@@ -112,15 +114,18 @@ export const setUp = (server: Server, registry: Registry, options: StorageOption
     server,
     registry,
     { ...options, waitMs: options.pool.waitMs },
-    async ({ execute, dialect, trigrams, plan }) => {
+    async ({ isPlain, execute, dialect, trigrams, plan }) => {
       const isReader = await isReadOnly(execute)
       if (isReader) options.warn('The database is read-only: reads work, and creates get 503.')
       else await reportMissingRights(execute, registry, options.warn)
       const isLoaded = options.demo && !isReader && (await loadDemo(dialect, registry))
-      await reportCountDifferences(dialect, registry, options.warn)
+      if (!isPlain) await reportCountDifferences(dialect, registry, options.warn)
       const created = plan.steps.some(({ table }) => table === keysTable)
       options.opened?.({ created, demo: isLoaded, changes: created ? [] : changesOf(plan) })
-      return { searchIndex: await probeSearchIndex(execute, trigrams), types: await readTypes(dialect, registry) }
+      return {
+        searchIndex: await probeSearchIndex(execute, trigrams),
+        types: await readTypes(dialect, registry, isPlain),
+      }
     },
   )
 
@@ -144,8 +149,8 @@ const reachToMigrate = (url: string, { waitMs, warn }: Pick<MigrateOptions, 'wai
 export const migratePostgres = (registry: Registry, url: string, options: MigrateOptions): Promise<Migrated> =>
   withDatabaseInErrors(url, async () => {
     const server = await reachToMigrate(url, options)
-    return withMigrated(server, registry, options, async ({ execute, dialect, plan }) => {
-      const miscounted = await checkCounts(dialect, registry, options)
+    return withMigrated(server, registry, options, async ({ isPlain, execute, dialect, plan }) => {
+      const miscounted = isPlain ? [] : await checkCounts(dialect, registry, options)
       if (options.isRecounting) await vacuum(execute, miscounted, options.warn)
       return { ...plan, miscounted }
     })
@@ -156,14 +161,18 @@ export const usePostgres = <T>(
   url: string,
   waitMs: number,
   work: (database: MigrationDialect) => Promise<T>,
+  isPlain = false,
 ): Promise<T> =>
   withDatabaseInErrors(url, async () => {
-    const connect = connectorTo(await reachToMigrate(url, { waitMs, warn: () => {} }), waitMs)
+    const server = await reachToMigrate(url, { waitMs, warn: () => {} })
+    const connect = connectorTo(server, waitMs)
     const client = await connect()
     try {
       const execute = executeOn(client)
       await execute('begin read only')
-      return await work(migrationDialect(client, connect, await operatorClass(execute), () => {}))
+      return await work(
+        migrationDialect(client, connect, await operatorClass(execute), () => {}, isPlain || server.isPlain),
+      )
     } finally {
       await client.end()
     }

@@ -8,7 +8,7 @@ import { DatabaseError } from 'pg'
 import type { Registry, Resource } from '../../descriptor/registry.js'
 import { conflictsQuery, parseConflicts, referencingQuery } from '../conflicts.js'
 import { keyQueries, keysTable } from '../keys.js'
-import { fieldOf, ownSources, type Sources } from '../schema.js'
+import { fieldOf, literal, ownSources, quoted, type Sources } from '../schema.js'
 import { OutcomeUnknown, type Table, Unavailable } from '../storage.js'
 import {
   type IdempotencyKey,
@@ -48,6 +48,7 @@ interface WriteStatements {
   readonly referencing: Prepared
   readonly findKey?: Prepared
   readonly storeKey?: Prepared
+  readonly pruneKeys?: Prepared
   readonly advanceSequence?: Prepared
 }
 
@@ -110,15 +111,35 @@ export const writeStatements = (registry: Registry, resource: Resource, sources:
     allowCascades,
     delete: prepared(knex(table).where('id', rowId).delete()),
     referencing: prepared(referencingQuery(knex, registry, resource, true, sources)),
-    findKey: prepared(keys.find),
-    storeKey: prepared(
-      keys.store(
-        knex.select(...['idempotencyKey', 'digest'].map((name) => named(name, 'text')), rowId, named('body', 'text')),
-      ),
-    ),
+    findKey: keyStatements.findKey,
+    storeKey: keyStatements.storeKey,
     /** Moves the sequence past the last id, for rows that were inserted with explicit ids. */
     advanceSequence: prepared(knex.raw(askForUpkeep(table))),
   }
+}
+
+/** Expired keys that nobody else deletes now. */
+const expired = knex.raw('key = any(array?)', [keys.expired.clone().select('key').forUpdate().skipLocked()] as never)
+
+export const keyStatements = {
+  findKey: prepared(keys.find),
+  storeKey: prepared(
+    keys.store(
+      knex.select(
+        ...['idempotencyKey', 'digest'].map((name) => named(name, 'text')),
+        named('id', 'bigint'),
+        named('body', 'text'),
+      ),
+    ),
+  ),
+  /** Where no trigger does it. */
+  pruneKeys: prepared(keys.expired.clone().where(expired).delete()),
+}
+
+/** Moves the sequence of a table past its last id. */
+export const advanceSequence = (table: string): Prepared => {
+  const [name, literalName] = [quoted(table), literal(quoted(table))]
+  return prepared(knex.raw(`select setval(pg_get_serial_sequence(${literalName}, 'id'), max(id)) from ${name}`))
 }
 
 /** How long a delete may take with its cascades, in milliseconds: 100,000 rows take seconds. */
@@ -169,7 +190,7 @@ export const tableWriter = (
   limitMs: number,
   statements: WriteStatements,
 ): Pick<Table, 'hasKey' | 'conflicts' | 'referencing' | 'write'> => {
-  const { findKey, storeKey, advanceSequence } = statements
+  const { findKey, storeKey, advanceSequence: advance } = statements
   const update = rememberUpdates(statements.update)
 
   /** Reads a row that was written; it may not be one of the view that is written to. */
@@ -179,17 +200,30 @@ export const tableWriter = (
     throw Object.assign(new DatabaseError('the row would not be one of the view', 0, 'error'), { code: '44000' })
   }
 
+  const storedFor = async (run: Run, key: IdempotencyKey | undefined): Promise<Outcome | undefined> => {
+    const [stored] = key && findKey ? await run(findKey, keyValues(key)) : []
+    if (!key || !stored) return undefined
+    const [digest, storedId, body] = stored
+    return replayed({ digest: String(digest), id: Number(storedId), body: Buffer.from(String(body)) }, key)
+  }
+  const remember = async (run: Run, key: IdempotencyKey | undefined, id: number, body: Buffer): Promise<void> => {
+    if (!key || !storeKey) return
+    if (statements.pruneKeys) await run(statements.pruneKeys)
+    await run(storeKey, { ...keyValues(key), id, body: body.toString() })
+  }
+
   /** Creates a row in its transaction. */
-  const insert = async (
-    run: Run,
-    insertion: Prepared,
-    { values }: Extract<Write, { kind: 'insert' }>,
-  ): Promise<Outcome> => {
+  const insert = async (run: Run, insertion: Prepared, write: Extract<Write, { kind: 'insert' }>): Promise<Outcome> => {
+    const { values, idempotencyKey: key } = write
+    const stored = await storedFor(run, key)
+    if (stored) return stored
     const [found] = await run(statements.conflicts, values)
     if (found?.[0]) return { conflicts: parseConflicts(found[0]) }
     const [made] = await run(insertion, values)
     const id = Number(made?.[0])
-    return { id, body: await readBack(run, id), replayed: false }
+    const body = await readBack(run, id)
+    await remember(run, key, id, body)
+    return { id, body, replayed: false }
   }
 
   /** Makes a change in its transaction. */
@@ -199,11 +233,8 @@ export const tableWriter = (
     const isLocked = write.kind === 'update' || ifMatch !== undefined || !statements.read
     const [locked] = await run(isLocked ? statements.lock : (statements.read as Prepared), { id })
     // After the lock, which waits for another request with the same key.
-    const [stored] = key && findKey ? await run(findKey, keyValues(key)) : []
-    if (key && stored) {
-      const [digest, storedId, body] = stored
-      return replayed({ digest: String(digest), id: Number(storedId), body: Buffer.from(String(body)) }, key)
-    }
+    const stored = await storedFor(run, key)
+    if (stored) return stored
     if (!locked) return { isMissing: true }
     let body: Buffer = Buffer.from(String(locked[0]))
     if (ifMatch && !ifMatch.includes(rowTag(body))) return { current: body }
@@ -224,7 +255,7 @@ export const tableWriter = (
         body = await readBack(run, id)
       }
     }
-    if (key && storeKey) await run(storeKey, { ...keyValues(key), id, body: body.toString() })
+    await remember(run, key, id, body)
     return { id, body, replayed: false }
   }
 
@@ -251,9 +282,9 @@ export const tableWriter = (
           throw error
         }
         // Another client has just stored the key, or has stored or deleted what the row conflicts with: the next attempt finds it.
-        if (isKey || write.kind !== 'insert' || !advanceSequence) continue
+        if (isKey || write.kind !== 'insert' || !advance) continue
         // Or the id is taken.
-        await connections.write(advanceSequence, {}, table)
+        await connections.write(advance, {}, table)
       }
     }
   }

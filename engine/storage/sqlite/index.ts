@@ -40,6 +40,7 @@ const createExecutors = (
 
 /** Opens the database, creates what is missing, and loads the demo data into an empty one if requested. */
 export const openSqlite = async (registry: Registry, url: string, options: StorageOptions): Promise<Storage> => {
+  if (options.derivedObjects === false) options.warn('DERIVED_OBJECTS=false is for PostgreSQL; SQLite ignores it.')
   const path = sqlitePath(url) as string
   const database = await setUp(registry, path, options)
   const managed = managedResources(registry)
@@ -66,7 +67,7 @@ export const openSqlite = async (registry: Registry, url: string, options: Stora
     table: resourceTables(
       registry,
       dialectOf,
-      (resource) => existing.table(resource, context, options.trace),
+      (resource) => (resource.existing ? existing.table(resource, context, options.trace) : undefined),
       cache,
       options.trace,
     ),

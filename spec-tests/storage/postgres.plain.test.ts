@@ -1,0 +1,78 @@
+/** `DERIVED_OBJECTS=false` on PostgreSQL: tables, keys and indexes, and nothing else; the suites of the contract run in this mode too. */
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { newRow, type Resource } from '../../engine/descriptor/registry.js'
+import { openStorage, planStorage } from '../../engine/storage/open.js'
+import { storageOptions } from '../../support/storageOptions.js'
+import { freshUrl, runOn } from '../support/database.js'
+import { schemaOf } from '../support/foreignTables.js'
+import { insertion } from '../support/insertion.js'
+import { refusal, servedRows } from '../support/members.js'
+import { office } from '../support/office.js'
+
+const openIn = (url: string, derivedObjects: boolean) => openStorage(office, url, { ...storageOptions, derivedObjects })
+const employees = office.find(({ path }) => path === 'employees') as Resource
+
+/** What the service has created, by kind; foreign keys have triggers of their own. */
+const objectsIn = async (url: string): Promise<string[]> =>
+  ((await schemaOf({ run: (sql) => runOn(url, sql) })) as { object: string }[])
+    .map(({ object }) => object)
+    .filter((object) => !/RI_ConstraintTrigger/.test(object))
+
+const test = suite('PostgreSQL without derived objects')
+
+test('there is no trigger, no function, no column and no extension of the service', async () => {
+  const url = await freshUrl()
+  const storage = await openIn(url, false)
+  const objects = await objectsIn(url)
+  assert.equal(
+    objects.filter((object) => /^(?:trigger|function)|column \S+ registry_|extension pg_trgm/.test(object)),
+    [],
+  )
+  const tables = objects.flatMap((object) => /^class (\w+) r$/.exec(object)?.[1] ?? [])
+  assert.equal(tables.sort(), [...office.map(({ table }) => table), 'registry_keys'].sort())
+  assert.equal((await planStorage(office, url, 5_000, { derivedObjects: false })).steps, [])
+  assert.is((await storage.counts()).get(employees), employees.demo.length)
+  await storage.close()
+  const again = await openIn(url, false)
+  assert.equal(await objectsIn(url), objects)
+  await again.close()
+})
+
+test('a database changes from one way to the other and back, with its rows', async () => {
+  const url = await freshUrl()
+  let rows: unknown
+  for (const derivedObjects of [true, false, true]) {
+    const storage = await openIn(url, derivedObjects)
+    rows ??= await servedRows(storage, employees)
+    assert.equal(await servedRows(storage, employees), rows)
+    const triggers = (await objectsIn(url)).filter((object) => /^trigger (?!registry_)/.test(object))
+    assert.is(triggers.length > 0, derivedObjects)
+    await storage.close()
+  }
+})
+
+test('creates get new ids after the demo rows, and an expired key is forgotten', async () => {
+  const url = await freshUrl()
+  const storage = await openIn(url, false)
+  const [resource] = office.filter(({ create }) => create)
+  const table = storage.table(resource as Resource)
+  const row = newRow(resource as Resource, { ...(resource as Resource).demo[0], slug: 'new', name: 'New' } as never)
+  delete row['id']
+  const write = { ...insertion(row), idempotencyKey: { key: 'k', digest: 'd' } }
+  const first = await table.write(write)
+  assert.ok('id' in first, JSON.stringify(first))
+  assert.ok(await table.hasKey('k'))
+  assert.equal(await table.write(write), { ...first, replayed: true })
+  await runOn(url, 'update registry_keys set at = 0')
+  assert.not.ok(await table.hasKey('k'))
+  await storage.close()
+})
+
+test('a table of another program is refused in this mode too', async () => {
+  const url = await freshUrl()
+  await runOn(url, `create table ${employees.table} (id bigint primary key)`)
+  assert.match(await refusal(office, url), /existing: true/)
+})
+
+test.run()
