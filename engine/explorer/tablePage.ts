@@ -134,7 +134,7 @@ const turn = spreadOverTicks()
 const smallTable = 5_000
 
 /** How long a page waits for its counts, and how long a request for them, in milliseconds. */
-const [inlineMs, laterMs] = [400, 5_000]
+const [inlineMs, laterMs] = [400, 10_000]
 
 /** Makes the page of a resource, and that of its filters with the counts of their values. */
 export const tablePage = (service: ExplorerService, resource: Resource, find: FindOperation) => {

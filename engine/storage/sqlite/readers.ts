@@ -25,9 +25,6 @@ const maxQuickScan = 10_000
 /** The most characters of slow queries that are remembered. */
 const rememberedLength = 1_000_000
 
-/** How long counting values may take, waiting included: counts that come later are of no use. */
-const countsMs = 5_000
-
 /** Whether a read goes through every row of a large table. */
 const isLongScan = ({ strategy, where }: Plan, tableRows: number): boolean =>
   strategy === 'scan' && tableRows > maxQuickScan && where.length === 0
@@ -76,7 +73,7 @@ export const readersOf = (quick: Executor, slow: Executor, timeoutMs: number): (
       part: (ids, caller) => run(quick, 'download', { read: 'part', ids }, caller),
       referencing: (id) => run(slow, 'referencing', { read: 'referencing', id }),
       valueCounts: (plan, fields, size, caller) =>
-        run(slow, 'counts', { read: 'valueCounts', plan, fields, size }, caller, Math.min(timeoutMs, countsMs)),
+        run(slow, 'counts', { read: 'valueCounts', plan, fields, size }, caller),
     }
   }
 }
