@@ -57,7 +57,7 @@ test('tables of another program stop the start, and are left as they are', async
   assert.is(code, 1)
   assert.match(
     output,
-    'table "departments": "departments" is a table of another program, which cannot be served. Set table to another name in the descriptor, or rename the other one.\n',
+    /"departments" is a table that this service did not create\. To serve it as it is, write existing: true/,
   )
   assert.equal(await other.run('select * from departments'), [{ id: 1, name: 'Only' }])
   other.close()
