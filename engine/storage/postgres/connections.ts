@@ -45,6 +45,15 @@ const isActive = prepared(
   knex.raw(`select pid from pg_stat_activity where state = 'active' and pid = ?`, [named('pid', 'integer')]),
 )
 
+/** How PostgreSQL plans statements. A distributed engine has its own ways: Citus cannot plan for any value of a parameter. */
+const planning = {
+  // One plan serves all values of a statement; planning again would cost more than most of them take.
+  plan_cache_mode: 'force_generic_plan',
+  jit: 'off',
+  // Slow searches would take several cores each, from the other requests.
+  max_parallel_workers_per_gather: '0',
+}
+
 const createPool = (config: PoolConfig): Pool => {
   const pool = new Pool(config)
   // The pool drops a connection that breaks; a statement that runs on it fails by itself.
@@ -59,7 +68,7 @@ const poolStats = (part: string, pool: Pool, waiting: number): PoolStats => {
 }
 
 /** Creates the pools; connections are opened on demand. */
-export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementMs }: PoolOptions) => {
+export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementMs }: PoolOptions, isPlain = false) => {
   const settings = {
     // The server applies both before a commit, not to the commit.
     statement_timeout: String(statementMs),
@@ -67,11 +76,7 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
     lock_timeout: String(Math.min(waitMs, statementMs)),
     idle_in_transaction_session_timeout: String(statementMs),
     default_transaction_isolation: 'read committed',
-    // One plan serves all values of a statement; planning again would cost more than most of them take.
-    plan_cache_mode: 'force_generic_plan',
-    jit: 'off',
-    // Slow searches would take several cores each, from the other requests.
-    max_parallel_workers_per_gather: '0',
+    ...(isPlain ? {} : planning),
     // Numbers are printed so that they read back as the same number.
     extra_float_digits: '1',
     // A commit that was not confirmed by its standby succeeds with a warning.

@@ -49,8 +49,8 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
       ...(await setUp(found, registry, options)),
     })),
   )
-  const connections = connectionsTo(server, options.pool)
   const managed = registry.filter((resource) => !types.has(resource))
+  const connections = connectionsTo(server, options.pool, managed.length === 0)
   const existing = existingOnPostgres(registry, types)
   const [counts, columns, ping] = [countsOf(managed), columnsStatement(registry), pingStatement(registry)]
   const ask = (query: Prepared) => withTimeout(options.pool.waitMs, connections.check(query))
