@@ -13,7 +13,7 @@ interface Description {
   readonly notes: readonly string[]
 }
 
-/** The kind of a column without one of its own: a time without a zone, or what the database prints. */
+/** The kind of field that serves a column; undefined for bytes. A type that no kind stores is served as text. */
 const kindFor = ({ type, kind }: CatalogueColumn): Kind | undefined => {
   if (kind !== undefined) return kind
   if (/^(?:datetime|timestamp)/i.test(type)) return 'timestamp'

@@ -7,7 +7,7 @@ export const isName = (value: unknown): value is string =>
 /** Whether a table may have a name; the databases and the service use names that begin otherwise. */
 export const isTableName = (value: unknown): boolean => isName(value) && !/^(?:sqlite|pg|registry)_/.test(value)
 
-/** Whether a table or column of another program may have a name: any text, except that the service has tables of its own. */
+/** Whether a text can be the name of a table or column of another program. Names that begin with `registry_` are for the service's own tables. */
 export const isForeignName = (value: unknown): value is string =>
   typeof value === 'string' && value !== '' && !value.includes('\0') && !value.startsWith('registry_')
 

@@ -66,7 +66,7 @@ export const existingOnPostgres = (registry: Registry, types: ReadonlyMap<Resour
     table(resource: Resource, connections: Connections, { statementMs }: PoolOptions, trace?: Trace): Table {
       const statements = statementsOf(resource)
       const { insert, get, lock, conflicts, referencing } = statements
-      // Of its own tables, the service stores the keys.
+      // Idempotency keys are stored for the service's own tables only.
       const own = resource.existing ? {} : { ...keyStatements, advanceSequence: advanceSequence(resource.table) }
       const { write, hasKey } = tableWriter(connections, resource, statementMs, {
         ...own,
