@@ -1,13 +1,13 @@
 /** The statements of a table that has nothing but its columns, for any database: every one counts, sorts or scans by itself. */
 import type { Knex } from 'knex'
 import { kindOf, servedValue } from '../../descriptor/kinds.js'
-import { isById, type Order, orderName, type Position } from '../../descriptor/listQuery.js'
+import { isById, orderName, type Position } from '../../descriptor/listQuery.js'
 import { operatorOf } from '../../descriptor/operators.js'
 import { type Field, type Registry, type Resource, searchedFields } from '../../descriptor/registry.js'
 import { compile, parameter, type Statement } from '../bindings.js'
 import { conflictsQuery, referencingQuery } from '../conflicts.js'
 import { excerptLength, maxValueBytes } from '../dialect.js'
-import { partsAfter } from '../order.js'
+import { bindPosition, orderBy, partsAfter } from '../order.js'
 import type { Plan } from '../plan.js'
 import { fieldOf, quoted, type Sources } from '../schema.js'
 import type { CountSize } from '../storage.js'
@@ -16,12 +16,6 @@ import { type ExistingColumns, escapedName } from './source.js'
 
 /** The most rows that one statement returns for a download. */
 export const maxRows = 500
-
-/** How rows are ordered by a key. Null comes first ascending. */
-const orderBy = ({ field, descending }: Order, key: string, id: string): string => {
-  const [direction, nulls] = descending ? ['desc', 'last'] : ['asc', 'first']
-  return field === 'id' ? `${id} ${direction}` : `${key} ${direction} nulls ${nulls}, ${id} ${direction}`
-}
 
 /** The statements of one resource; those of lists are built on first use. */
 export const plainStatements = (
@@ -71,16 +65,14 @@ export const plainStatements = (
     const key = sql.sortKey(field)
     const found = matching(plan).select('_t.*', raw(`${key} as _k`))
     if (after) {
-      const bindings = { '@value': named('afterValue', sql.typeOf(field)), '@id': named('afterId', 'bigint') }
-      const condition = partsAfter(key, 'id', order, after)
-        .map((part) => `(${part})`)
-        .join(' or ')
-      const names = [...condition.matchAll(/@(?:value|id)/g)].map(([name]) => bindings[name as keyof typeof bindings])
-      found.whereRaw(`(${condition.replaceAll(/@(?:value|id)/g, '?')})`, names as never)
+      const parts = partsAfter(key, 'id', order, after).map((part) => `(${part})`)
+      const position = [named('afterValue', sql.typeOf(field)), named('afterId', 'bigint')] as const
+      const [condition, bindings] = bindPosition(parts.join(' or '), ...position)
+      found.whereRaw(`(${condition})`, bindings as never)
     }
-    const by = orderBy(order, '_k', 'id')
+    const by = orderBy(order, '_k')
     const limited = raw(
-      `? order by ${orderBy(order, key, 'id')} limit ? offset ?`,
+      `? order by ${orderBy(order, key)} limit ? offset ?`,
       unwrapped(found),
       named('limit', 'bigint'),
       named('skip', 'bigint'),
@@ -98,15 +90,12 @@ export const plainStatements = (
   const keyed = ({ order }: Plan) => sql.keyText(fieldOf(resource, order.field), '_k')
   const page = (plan: Plan, after: Position | undefined): Knex.Raw =>
     raw(
-      `select (?), id, ${keyed(plan)}, _json from (select 1) as _one left join (?) as _page on true order by ${orderBy(plan.order, '_k', 'id')}`,
+      `select (?), id, ${keyed(plan)}, _json from (select 1) as _one left join (?) as _page on true order by ${orderBy(plan.order, '_k')}`,
       unwrapped(matching(plan).count()),
       rows(plan, after),
     )
   const next = (plan: Plan, after: Position | undefined): Knex.Raw =>
-    raw(
-      `select id, ${keyed(plan)}, _json from (?) as _page order by ${orderBy(plan.order, '_k', 'id')}`,
-      rows(plan, after),
-    )
+    raw(`select id, ${keyed(plan)}, _json from (?) as _page order by ${orderBy(plan.order, '_k')}`, rows(plan, after))
 
   const served = (name: string): string => servedValue(sql.columnOf(fieldOf(resource, name).kind), quoted(name))
   /** The number of rows, and the most frequent values of each field: rows of field, value and count. */

@@ -5,7 +5,7 @@ import { type Condition, isById, type Order, orderName, type Position, wholeTabl
 import { operatorOf } from '../../descriptor/operators.js'
 import type { Field, Resource } from '../../descriptor/registry.js'
 import { excerptLength, maxValueBytes } from '../dialect.js'
-import { partsAfter } from '../order.js'
+import { bindPosition, orderBy, partsAfter } from '../order.js'
 import { largePageBytes, pageHead, partBytes } from '../parts.js'
 import type { Plan } from '../plan.js'
 import { fieldOf, quoted } from '../schema.js'
@@ -81,13 +81,11 @@ interface OrderSql {
   readonly reversed: string
 }
 
-const orderSql = ({ field, descending }: Order, key: string): OrderSql => {
-  const by = (isDescending: boolean) => {
-    const [direction, nulls] = isDescending ? ['desc', 'last'] : ['asc', 'first']
-    return field === 'id' ? `id ${direction}` : `${key} ${direction} nulls ${nulls}, id ${direction}`
-  }
-  return { key, by: by(descending), reversed: by(!descending) }
-}
+const orderSql = (order: Order, key: string): OrderSql => ({
+  key,
+  by: orderBy(order, key),
+  reversed: orderBy({ ...order, descending: !order.descending }, key),
+})
 
 const tableOrder = (resource: Resource, order: Order): OrderSql =>
   orderSql(order, sortKey(fieldOf(resource, order.field)))
@@ -115,9 +113,8 @@ const inOrder = (
   const limit = named('limit', 'bigint')
   if (!after) return knex.raw(`? order by ${by} limit ? + 1 offset ?`, [rows, limit, skip])
   const parts = partsAfter(key, 'id', order, after).map((part) => {
-    const bindings = { '@value': named('afterValue', type ?? 'text'), '@id': named('afterId', 'bigint') }
-    const names = [...part.matchAll(/@(?:value|id)/g)].map(([name]) => bindings[name as keyof typeof bindings])
-    const condition = rows.clone().whereRaw(part.replaceAll(/@(?:value|id)/g, '?'), names as never)
+    const [text, bindings] = bindPosition(part, named('afterValue', type ?? 'text'), named('afterId', 'bigint'))
+    const condition = rows.clone().whereRaw(text, bindings as never)
     return knex.raw(`(? order by ${by} limit ? + 1)`, [condition, limit])
   })
   return knex.raw(parts.map(() => '?').join(' union all '), parts as never)
