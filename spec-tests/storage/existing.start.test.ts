@@ -7,7 +7,9 @@ import * as assert from 'uvu/assert'
 import type { Descriptor } from '../../engine/descriptor/define.js'
 import { boolean, date, integer, text } from '../../engine/descriptor/index.js'
 import type { Registry } from '../../engine/descriptor/registry.js'
+import { openStorage } from '../../engine/storage/open.js'
 import { Unavailable } from '../../engine/storage/storage.js'
+import { storageOptions } from '../../support/storageOptions.js'
 import { runOn, type SharedDatabase, server, sharedDatabase } from '../support/database.js'
 import { schemaOf } from '../support/foreignTables.js'
 import { insertion } from '../support/insertion.js'
@@ -308,22 +310,19 @@ test('a table that another program changes is 503 until it fits again', async ()
   database.close()
 })
 
-test('a scan ends at the time limit', async () => {
+test('a scan ends at the time limit, whatever the ids are and however few rows match', async () => {
   const database = await foreign(people)
   const series = server
-    ? `select 'row ' || n, n from generate_series(1, 400000) as n`
-    : `with recursive s (n) as (select 1 union all select n + 1 from s where n < 400000) select 'row ' || n, n from s`
-  await database.run(`insert into "People" ("Name", age) ${series}`)
-  const registry = person()
-  const { storageOptions } = await import('../../support/storageOptions.js')
-  const { openStorage } = await import('../../engine/storage/open.js')
+    ? `select n * 2 + 1, 'row ' || n, n from generate_series(1, 400000) as n`
+    : `with recursive s (n) as (select 1 union all select n + 1 from s where n < 400000) select n * 2 + 1, 'row ' || n, n from s`
+  await database.run(`insert into "People" ("Id", "Name", age) ${series}`)
+  const registry = person({ fields: { name: text({ column: 'Name' }), age: integer({ filter: true }) } })
   const pool = { ...storageOptions.pool, statementMs: 20 }
   const storage = await openStorage(registry, database.url, { ...storageOptions, readTimeoutMs: 20, pool })
-  const found = await storage
-    .table(registry[0] as never)
-    .list(listQuery({ q: 'nothing has this' }))
-    .catch((error) => error)
-  assert.instance(found, Unavailable)
+  for (const query of [{ q: 'nothing has this' }, { filters: { age: -1 } }]) {
+    const list = storage.table(registry[0] as never).list(listQuery(query))
+    assert.instance(await list.catch((error) => error), Unavailable, JSON.stringify(query))
+  }
   await storage.close()
   database.close()
 })

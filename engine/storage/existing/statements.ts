@@ -44,6 +44,8 @@ export const plainStatements = (
   const matching = ({ where, search }: Pick<Plan, 'where' | 'search'>): Knex.QueryBuilder => {
     const from = search === '' ? raw(source) : sql.withText(source, resource)
     const query: Knex.QueryBuilder = knex.fromRaw(raw('? as _t', from) as never)
+    // First, because SQLite tests conditions in this order, and those after one that fails not at all.
+    if (sql.inTime) query.whereRaw(sql.inTime)
     for (const [n, { field: name, operator, value }] of where.entries()) {
       const field = fieldOf(resource, name)
       const { sql: template, option, takes } = operatorOf(operator)
@@ -55,7 +57,6 @@ export const plainStatements = (
       query.whereRaw(text, (takes === 'boolean' ? [] : [bound]) as never)
     }
     if (search !== '') query.where(sql.contains(search))
-    if (sql.inTime) query.whereRaw(sql.inTime)
     return query
   }
   /** The next rows: their ids, keys and JSON, which is null once those before have `bytes`. */
