@@ -278,6 +278,7 @@ test('a large page and a download are sent in parts', async () => {
     await database.run(`insert into "People" ("Name", age) values (?, ?)`, String(n % 10).repeat(size), n)
   const service = await startService({ registry: person(), url: database.url })
   const page = await service.get('/v1/persons?limit=18')
+  assert.is(page.status, 200, page.text)
   assert.is(page.headers['etag'], undefined)
   assert.equal([page.body.data.length, page.body.meta.total], [18, 20])
   assert.equal(
