@@ -21,7 +21,7 @@ const slow = new Set([
     'form.browser',
   ],
   ...['large', 'metrics', 'new', 'probes', 'progress', 'resourceCommands'],
-  ...['sqlite.faults', 'sqlite.fuzz', 'sqlite.readme', 'sqlite.torture'],
+  ...['fuzz', 'sqlite.faults', 'sqlite.readme'],
 ])
 
 /** Files that start a service and prove nothing about its database: a run on PostgreSQL leaves them out. */

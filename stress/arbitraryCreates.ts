@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import type { Resource } from '../engine/descriptor/registry.js'
 import type { Header } from '../support/rawHttp.js'
 import { type Ids, invalidMembers, toJson, validMembers } from './arbitraryBodies.js'
-import { createHeaders } from './service.js'
+import { writeHeaders } from './service.js'
 
 /** `isValid` is undefined if the service may accept or reject the create. */
 export interface CreateCase {
@@ -18,13 +18,13 @@ export interface CreateCase {
 
 const validCase = (source: string): CreateCase => ({
   label: 'valid',
-  headers: createHeaders,
+  headers: writeHeaders,
   bytes: Buffer.from(source),
   source,
   isValid: true,
 })
 
-const [authorization, contentType] = createHeaders as [Header, Header]
+const [authorization, contentType] = writeHeaders as [Header, Header]
 
 const chunked = (bytes: Buffer, size: number): Buffer => {
   const parts: Buffer[] = []
@@ -94,20 +94,20 @@ const corrupted = (one: CreateCase): fc.Arbitrary<CreateCase> => {
   const zipped = gzipSync(bytes)
   const typed = (type: string) => invalid(`as ${type}`, [authorization, ['content-type', type]])
   const zippedAs = (encoding: string, body: Buffer) =>
-    invalid(encoding, [...createHeaders, ['content-encoding', encoding]], body)
+    invalid(encoding, [...writeHeaders, ['content-encoding', encoding]], body)
   return fc.oneof(
     fc
       .nat(Math.max(0, bytes.length - 2))
-      .map((length) => invalid('truncated', createHeaders, bytes.subarray(0, length))),
+      .map((length) => invalid('truncated', writeHeaders, bytes.subarray(0, length))),
     fc
       .constantFrom('}', 'x', '{}', '\0')
-      .map((more) => invalid('trailing bytes', createHeaders, Buffer.concat([bytes, Buffer.from(more)]))),
+      .map((more) => invalid('trailing bytes', writeHeaders, Buffer.concat([bytes, Buffer.from(more)]))),
     fc
       .constantFrom([0xff], [0xc3, 0x28], [0xed, 0xa0, 0x80], [0xc0, 0x80])
       .map((bad) =>
         invalid(
           'invalid UTF-8',
-          createHeaders,
+          writeHeaders,
           Buffer.concat([bytes.subarray(0, -1), Buffer.from(',"'), Buffer.from(bad), Buffer.from('":1}')]),
         ),
       ),
@@ -124,14 +124,14 @@ const corrupted = (one: CreateCase): fc.Arbitrary<CreateCase> => {
       .map(typed),
     fc
       .constantFrom('', 'two words', '\xe9', 'x'.repeat(256), 'tab\there')
-      .map((key) => invalid('invalid key', [...createHeaders, ['idempotency-key', key]])),
+      .map((key) => invalid('invalid key', [...writeHeaders, ['idempotency-key', key]])),
     fc
       .constantFrom('', 'Bearer', 'Bearer ', 'Basic abc', 'Bearer \x80')
       .map((value) => invalid('no token', [['authorization', value], contentType])),
-    fc.constant(invalid('two keys', [...createHeaders, ['idempotency-key', 'a'], ['idempotency-key', 'b']])),
+    fc.constant(invalid('two keys', [...writeHeaders, ['idempotency-key', 'a'], ['idempotency-key', 'b']])),
     fc
       .constantFrom('null', '[]', '1', '"x"', '', ' ', '[{}]')
-      .map((other) => invalid('not an object', createHeaders, Buffer.from(other))),
+      .map((other) => invalid('not an object', writeHeaders, Buffer.from(other))),
   )
 }
 

@@ -1,9 +1,8 @@
-/** Checks the API after a crash: no acknowledged row is lost or changed, no row is stored twice, keys return their row. */
+/** Checks the API after a crash: every row is as it was acknowledged, or as a write without a response would have left it. */
 import { type Resource, type RowValues, searchedFields } from '../engine/descriptor/registry.js'
 import { fold } from '../engine/storage/caseFold.js'
 import { RawConnection } from '../support/rawHttp.js'
-import { idsByKey } from './fileChecks.js'
-import { type Create, contentOf } from './ledger.js'
+import { contentOf, type KnownRow, type Ledger } from './ledger.js'
 import { allRows, creatable, pathOf, read } from './service.js'
 
 const textOf = (resource: Resource, row: RowValues): string =>
@@ -30,77 +29,62 @@ const checkSearch = async (
     : [`the search of ${resource.path} for ${JSON.stringify(q)} found ${found} instead of ${expected}`]
 }
 
-/**
- * Checks one resource. A create without a response may or may not be stored; if its row is there, it counts as
- * acknowledged from now on.
- */
-const checkResource = async (
-  connection: RawConnection,
-  resource: Resource,
-  earlier: readonly Create[],
-  sent: readonly Create[],
-): Promise<string[]> => {
+/** Whether a row may be stored like this: as it was acknowledged, or as the write without a response leaves it. */
+const isPossible = ({ resource, text, unanswered }: KnownRow, stored: RowValues | undefined): boolean =>
+  JSON.stringify(stored) === text ||
+  (unanswered !== undefined && unanswered.content === (stored && contentOf(resource, stored)))
+
+/** Compares the rows of a resource with those that clients know; what became of a write without a key and response is then known. */
+const checkResource = (ledger: Ledger, resource: Resource, rows: readonly RowValues[]): string[] => {
   const failures: string[] = []
-  const rows = await allRows(connection, resource)
-  const byId = new Map(rows.map((row) => [row['id'], row]))
-  const unclaimed = new Map<string, RowValues[]>()
   const demoIds = new Set(resource.demo.map(({ id }) => id))
-  for (const row of rows.filter(({ id }) => !demoIds.has(id ?? null))) {
-    const content = contentOf(resource, row)
-    unclaimed.set(content, [...(unclaimed.get(content) ?? []), row])
+  const unclaimed = new Map(rows.filter(({ id }) => !demoIds.has(id ?? null)).map((row) => [row['id'], row]))
+  const known = ledger.rows.filter((row) => row.resource === resource)
+  const isCreated = ({ id }: KnownRow) => id !== undefined
+  // A created row without a response is found by its content, among the rows that no client knows.
+  for (const row of [...known.filter(isCreated), ...known.filter((row) => !isCreated(row))]) {
+    const { id, text, unanswered } = row
+    const stored =
+      id === undefined
+        ? [...unclaimed.values()].find((one) => unanswered?.content === contentOf(resource, one))
+        : unclaimed.get(id)
+    if (!isPossible(row, stored)) {
+      const pending = unanswered ? `, and ${unanswered.method} ${unanswered.body} had no response` : ''
+      failures.push(`${resource.path} ${id} was ${text}${pending}, but is ${JSON.stringify(stored)}`)
+    }
+    if (stored) unclaimed.delete(stored['id'])
+    if (unanswered && unanswered.key === undefined) ledger.settle(row, stored && JSON.stringify(stored))
   }
-  const claim = (content: string, id: unknown): void => {
-    const left = (unclaimed.get(content) ?? []).filter((row) => row['id'] !== id)
-    if (left.length > 0) unclaimed.set(content, left)
-    else unclaimed.delete(content)
-  }
-  for (const { acknowledged, content } of [...earlier, ...sent]) {
-    if (acknowledged === undefined) continue
-    const { id } = JSON.parse(acknowledged)
-    const row = byId.get(id)
-    if (JSON.stringify(row) !== acknowledged) failures.push(`lost: ${acknowledged} is now ${JSON.stringify(row)}`)
-    claim(content, id)
-  }
-  for (const create of sent) {
-    const [row] = create.acknowledged === undefined ? (unclaimed.get(create.content) ?? []) : []
-    if (!row) continue
-    create.acknowledged = JSON.stringify(row)
-    claim(create.content, row['id'])
-  }
-  for (const [row] of unclaimed.values()) {
-    failures.push(`stored twice, or never sent: ${JSON.stringify(row)}`)
-  }
-  for (const { acknowledged } of sent) {
-    if (acknowledged === undefined) continue
-    const row = JSON.parse(acknowledged) as RowValues
-    const path = pathOf(resource, row['id'])
-    const { text } = await read(connection, path)
-    if (text !== acknowledged) failures.push(`${path} is ${text} instead of ${acknowledged}`)
-    failures.push(...(await checkSearch(connection, resource, row, rows)))
-  }
+  for (const row of unclaimed.values()) failures.push(`stored twice, or never sent: ${JSON.stringify(row)}`)
   return failures
 }
 
-/** Compares a restarted service with the creates of earlier rounds and of the last one; returns all failures. */
-export const checkRows = async (
-  address: string,
-  path: string,
-  earlier: readonly Create[],
-  sent: readonly Create[],
-): Promise<string[]> => {
+/** Compares a service with the ledger; returns all failures. */
+export const checkRows = async (address: string, ledger: Ledger): Promise<string[]> => {
   const connection = new RawConnection(address)
   const failures: string[] = []
   for (const resource of creatable) {
-    const ofResource = (creates: readonly Create[]) => creates.filter((create) => create.resource === resource)
-    failures.push(...(await checkResource(connection, resource, ofResource(earlier), ofResource(sent))))
+    failures.push(...checkResource(ledger, resource, await allRows(connection, resource)))
   }
   connection.close()
-  const storedKeys = idsByKey(path)
-  for (const { key, acknowledged } of [...earlier, ...sent]) {
-    if (key === undefined || acknowledged === undefined) continue
-    const { id } = JSON.parse(acknowledged)
-    if (storedKeys.get(key) !== id)
-      failures.push(`the key ${key} created row ${id}, but is stored for ${storedKeys.get(key)}`)
+  return failures
+}
+
+/** Checks what was written since the last crash once more, by id and by search; no write may be without a response. */
+export const checkReads = async (address: string, ledger: Ledger): Promise<string[]> => {
+  const connection = new RawConnection(address)
+  const failures: string[] = []
+  const written = new Set(ledger.sent.map(({ row }) => row))
+  for (const resource of creatable) {
+    const rows = await allRows(connection, resource)
+    for (const { id, text, ...row } of written) {
+      if (row.resource !== resource || id === undefined) continue
+      const { status, text: found } = await read(connection, pathOf(resource, id))
+      if (text === undefined ? status !== 404 : found !== text)
+        failures.push(`${resource.path} ${id} is ${found} instead of ${text}`)
+      if (text !== undefined) failures.push(...(await checkSearch(connection, resource, JSON.parse(text), rows)))
+    }
   }
+  connection.close()
   return failures
 }

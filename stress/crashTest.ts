@@ -1,25 +1,24 @@
-/** Kills the service while clients create rows, restarts it, and checks that no row is lost or damaged; repeatedly. */
+/** Kills the service while clients create, update and delete rows, restarts it, and checks that no write is lost; repeatedly. */
 import { once } from 'node:events'
-import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { loadRegistry } from '../engine/descriptor/load.js'
+import { Client } from 'pg'
 import { freePort } from '../engine/process/supervise.js'
-import { folders } from '../product.js'
-import { temporaryFolder } from '../support/cleanup.js'
 import { launch, type RunningService, startProcess } from '../support/process.js'
 import { RawConnection } from '../support/rawHttp.js'
-import { checkRows } from './crashChecks.js'
-import { retryUntilAcknowledged, startClients, WrongResponse } from './createClients.js'
+import { checkReads, checkRows } from './crashChecks.js'
 import { checkFile } from './fileChecks.js'
 import { killAll, killAllAfter, killWorker } from './kill.js'
-import { type Create, createGenerator } from './ledger.js'
+import { Ledger, WrongResponse } from './ledger.js'
 import { seededRandom } from './random.js'
-import { allRows, environmentOf, makeFile, waitUntilReady } from './service.js'
+import { allRows, environmentOf, fillDatabase, firstRegistry, server, waitUntilReady } from './service.js'
+import { repeatAll, startClients } from './writeClients.js'
 
 export interface CrashTestOptions {
   readonly rounds: number
   readonly workers: number
   readonly seed: number
+  /** Makes the URL of an empty database. */
+  readonly newDatabase: () => Promise<string>
   readonly onProgress: (rounds: number) => void
 }
 
@@ -27,14 +26,14 @@ export interface CrashTestResult {
   rounds: number
   sent: number
   acknowledged: number
-  /** Creates whose response was lost, but whose row is stored. */
-  recovered: number
+  /** Writes that were repeated after the crash because they had no response. */
+  repeated: number
   killsDuringStart: number
   /** The duration of each restart in milliseconds. */
   readonly restarts: number[]
   readonly failures: string[]
-  /** The database file, if a check failed. */
-  file: string | undefined
+  /** The URL of the database, if a check failed. */
+  database: string | undefined
 }
 
 const clients = 6
@@ -42,43 +41,61 @@ const clients = 6
 /** Limits of the random moment of a kill: responses before it, and milliseconds after those. */
 const killMoment = { maxResponses: 60, maxDelayMs: 30 }
 
-/** Checks take longer the more rows a file has, so that each file is used for this many rounds only. */
-const roundsPerFile = 25
+/** Checks take longer the more rows a database has, so that each one is used for this many rounds only. */
+const roundsPerDatabase = 25
 
 /** Some starts are killed. */
 const startKill = { share: 0.1, maxDelayMs: 400 }
 
+/** Resolves when PostgreSQL has finished what the killed service had sent; until then, outcomes are not final. */
+const waitForServer = async (url: string): Promise<void> => {
+  if (url.startsWith('sqlite:')) return
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  const busy = `select 1 from pg_stat_activity where datname = current_database() and backend_type = 'client backend'
+    and state <> 'idle' and pid <> pg_backend_pid()`
+  while ((await client.query(busy)).rows.length > 0) await setTimeout(5)
+  await client.end()
+}
+
+const checkDatabase = (url: string): string[] =>
+  url.startsWith('sqlite:') ? checkFile(url.slice('sqlite:'.length)) : []
+
 /** Stops after the first round with a failure. */
-export const crashTest = async ({ rounds, workers, seed, onProgress }: CrashTestOptions): Promise<CrashTestResult> => {
+export const crashTest = async ({
+  rounds,
+  workers,
+  seed,
+  newDatabase,
+  onProgress,
+}: CrashTestOptions): Promise<CrashTestResult> => {
   const random = seededRandom(seed)
-  const folder = temporaryFolder('torture')
   const result: CrashTestResult = {
     rounds: 0,
     sent: 0,
     acknowledged: 0,
-    recovered: 0,
+    repeated: 0,
     killsDuringStart: 0,
     restarts: [],
     failures: [],
-    file: undefined,
+    database: undefined,
   }
-  const next = createGenerator(random, `torture-${seed}`)
   // A fixed port: a restarted service must listen where its clients expect it.
   const port = await freePort('127.0.0.1')
-  const environment = (path: string) => ({ ...environmentOf(path), WORKERS: String(workers), PORT: String(port) })
+  const environment = (url: string) => ({ ...environmentOf(url), WORKERS: String(workers), PORT: String(port) })
 
-  const killDuringStart = async (path: string): Promise<void> => {
-    const { child, ended } = launch(environment(path))
+  const killDuringStart = async (url: string): Promise<void> => {
+    const { child, ended } = launch(environment(url), { server })
     await setTimeout(random.below(startKill.maxDelayMs))
     killAll(child.pid as number)
     await ended
     result.killsDuringStart++
   }
 
-  const start = async (path: string): Promise<RunningService> => {
-    while (random.chance(startKill.share)) await killDuringStart(path)
+  const start = async (url: string): Promise<RunningService> => {
+    while (random.chance(startKill.share)) await killDuringStart(url)
     const begin = performance.now()
-    const running = await startProcess(environment(path))
+    const running = await startProcess(environment(url), { server })
     result.restarts.push(performance.now() - begin)
     return running
   }
@@ -89,23 +106,24 @@ export const crashTest = async ({ rounds, workers, seed, onProgress }: CrashTest
   }
 
   /** After two killed first starts, a third one must load all demo rows exactly once. */
-  const checkFirstStart = async (path: string): Promise<void> => {
-    await killDuringStart(path)
-    await killDuringStart(path)
-    const running = await start(path)
+  const checkFirstStart = async (url: string): Promise<void> => {
+    await killDuringStart(url)
+    await killDuringStart(url)
+    const running = await start(url)
     const connection = new RawConnection(running.address)
-    for (const resource of await loadRegistry(folders)) {
+    for (const resource of firstRegistry) {
       const { length } = await allRows(connection, resource)
       if (length !== resource.demo.length) result.failures.push(`${resource.path} has ${length} demo rows`)
     }
     connection.close()
-    result.failures.push(...checkFile(path))
+    result.failures.push(...checkDatabase(url))
     await stop(running)
   }
 
-  const round = async (path: string, running: RunningService, earlier: Create[]): Promise<RunningService> => {
-    const creating = startClients(running.address, clients, next, random)
-    await creating.waitForResponses(random.below(killMoment.maxResponses))
+  const round = async (url: string, running: RunningService, ledger: Ledger): Promise<RunningService> => {
+    ledger.sent = []
+    const writing = startClients(running.address, clients, ledger, random)
+    await writing.waitForResponses(random.below(killMoment.maxResponses))
     const killsAll = workers === 1 || random.chance(0.5)
     const pid = running.child.pid as number
     if (killsAll) {
@@ -113,31 +131,32 @@ export const crashTest = async ({ rounds, workers, seed, onProgress }: CrashTest
       killAllAfter(pid, random.below(killMoment.maxDelayMs))
       await closed
     } else killWorker(pid, random)
-    const sent = await creating.stop()
-    const restarted = killsAll ? await start(path) : running
+    await writing.stop()
+    const restarted = killsAll ? await start(url) : running
     await waitUntilReady(restarted.address)
-    const isAcknowledged = ({ acknowledged }: Create) => acknowledged !== undefined
-    const acknowledged = sent.filter(isAcknowledged).length
-    await retryUntilAcknowledged(restarted.address, sent)
-    result.failures.push(...(await checkRows(restarted.address, path, earlier, sent)), ...checkFile(path))
-    const stored = sent.filter(isAcknowledged)
+    await waitForServer(url)
+    const { address } = restarted
+    const { sent } = ledger
     result.sent += sent.length
-    result.acknowledged += acknowledged
-    result.recovered += stored.length - acknowledged
-    earlier.push(...stored)
+    result.acknowledged += sent.filter(({ response }) => response !== undefined).length
+    result.failures.push(...(await checkRows(address, ledger)))
+    result.repeated += sent.filter((write) => write.row.unanswered === write).length
+    await repeatAll(address, ledger)
+    for (const check of [checkRows, checkReads]) result.failures.push(...(await check(address, ledger)))
+    result.failures.push(...checkDatabase(url))
     return restarted
   }
 
   onProgress(0)
   for (let done = 0; done < rounds && result.failures.length === 0; ) {
-    const path = join(folder.path, `from-${done}.sqlite`)
-    await checkFirstStart(join(folder.path, `first-start-${done}.sqlite`))
-    await makeFile(path, 0)
-    let running = await start(path)
-    const earlier: Create[] = []
-    for (let n = 0; n < roundsPerFile && done < rounds && result.failures.length === 0; n++) {
+    await checkFirstStart(await newDatabase())
+    const url = await newDatabase()
+    await fillDatabase(url, 0)
+    let running = await start(url)
+    const ledger = new Ledger(random, `torture-${seed}`)
+    for (let n = 0; n < roundsPerDatabase && done < rounds && result.failures.length === 0; n++) {
       try {
-        running = await round(path, running, earlier)
+        running = await round(url, running, ledger)
       } catch (error) {
         result.failures.push(error instanceof WrongResponse ? error.message : String((error as Error).stack))
       }
@@ -145,9 +164,7 @@ export const crashTest = async ({ rounds, workers, seed, onProgress }: CrashTest
       onProgress(done)
     }
     await stop(running)
-    if (result.failures.length > 0) result.file = path
+    if (result.failures.length > 0) result.database = url
   }
-  if (result.file === undefined) folder.remove()
-  else folder.keep()
   return result
 }

@@ -50,11 +50,3 @@ export const checkFile = (path: string): string[] => {
   database.close()
   return failures
 }
-
-/** The row ids stored for idempotency keys. */
-export const idsByKey = (path: string): Map<string, number> => {
-  const database = new Database(path, { readonly: true, timeout: 5_000 })
-  const rows = database.prepare('select key, id from registry_keys').raw().all() as [string, number][]
-  database.close()
-  return new Map(rows)
-}

@@ -2,6 +2,7 @@
 
 import { progressBar } from '../engine/process/progress.js'
 import { CommandError, integer, runCommand } from '../support/options.js'
+import { openDatabases, postgresOption } from './databases.js'
 import { seedOption } from './random.js'
 
 const command = {
@@ -10,16 +11,21 @@ const command = {
   options: {
     cases: integer('number of requests', 200_000),
     rows: integer('rows in each table, in addition to the demo rows', 100, { min: 0, max: 1_000_000 }),
+    postgres: postgresOption,
     seed: seedOption(),
   },
   example: 'npm run fuzz -- --cases 5000 --rows 45000 --seed 7',
 }
 
-await runCommand(command, async ({ cases, rows, seed }) => {
+await runCommand(command, async ({ cases, rows, postgres, seed }) => {
   const { fuzz } = await import('./fuzzer.js')
   console.log(`Seed ${seed}; --seed ${seed} with the same --rows repeats the requests.`)
-  await fuzz({ cases, seed, rows, onProgress: progressBar('fuzz', cases, 'cases') }).catch((error: Error) => {
-    throw new CommandError(error.message)
-  })
+  const { newDatabase, close } = await openDatabases(postgres)
+  await fuzz({ url: await newDatabase(), cases, seed, rows, onProgress: progressBar('fuzz', cases, 'cases') }).catch(
+    (error: Error) => {
+      throw new CommandError(error.message)
+    },
+  )
+  await close()
   console.log(`${cases.toLocaleString('en')} requests, all with the right response.`)
 })

@@ -1,9 +1,7 @@
 /** Fuzzes the service: sends random requests and checks every response against the OpenAPI document and an oracle. */
-import { join } from 'node:path'
 import fc from 'fast-check'
 import { basePath } from '../engine/contract/service.js'
 import type { Resource } from '../engine/descriptor/registry.js'
-import { temporaryFolder } from '../support/cleanup.js'
 import { conformance } from '../support/conformance.js'
 import { startProcess } from '../support/process.js'
 import { type Header, RawConnection } from '../support/rawHttp.js'
@@ -12,9 +10,11 @@ import { itemId, listParameters, type Parameter } from './arbitraryQueries.js'
 import { anyEscaped } from './arbitraryText.js'
 import { Oracle } from './oracle.js'
 import { checkCreate, checkGet, checkList, checkUnusual, type FuzzContext } from './properties.js'
-import { allRows, creatable, environmentOf, makeFile, pathOf, read, registry } from './service.js'
+import { allRows, creatable, environmentOf, fillDatabase, pathOf, read, registry, server } from './service.js'
 
 export interface FuzzOptions {
+  /** An empty database. */
+  readonly url: string
   readonly cases: number
   readonly seed: number
   /** Rows in each table, in addition to the demo rows. */
@@ -107,11 +107,9 @@ const arbitraryCase = (oracle: Oracle): fc.Arbitrary<Case> => {
 }
 
 /** Throws at the first wrong response, with the request shrunk to the smallest that fails and the seed. */
-export const fuzz = async ({ cases, seed, rows, onProgress }: FuzzOptions): Promise<void> => {
-  const folder = temporaryFolder('fuzz')
-  const path = join(folder.path, 'fuzz.sqlite')
-  await makeFile(path, rows)
-  const running = await startProcess(environmentOf(path))
+export const fuzz = async ({ url, cases, seed, rows, onProgress }: FuzzOptions): Promise<void> => {
+  await fillDatabase(url, rows)
+  const running = await startProcess(environmentOf(url), { server })
   const connection = new RawConnection(running.address)
   const oracle = new Oracle()
   for (const resource of registry) oracle.add(resource, await allRows(connection, resource))
@@ -141,6 +139,5 @@ export const fuzz = async ({ cases, seed, rows, onProgress }: FuzzOptions): Prom
   } finally {
     connection.close()
     await running.end('SIGTERM')
-    folder.remove()
   }
 }

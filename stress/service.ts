@@ -1,19 +1,33 @@
-/** The service under test: its registry, database files with rows in every table, and requests with the write token. */
+/** The service under test: its registry, databases with rows in every table, and requests with the write token. */
+import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { basePath } from '../engine/contract/service.js'
 import { loadRegistry } from '../engine/descriptor/load.js'
 import type { Resource, RowValues } from '../engine/descriptor/registry.js'
 import { openStorage } from '../engine/storage/open.js'
 import { folders } from '../product.js'
+import { buildWith } from '../support/buildWith.js'
 import { bulkRows } from '../support/bulkRows.js'
 import { type Header, RawConnection, type RawResponse, requestBytes } from '../support/rawHttp.js'
 import { withSampleRows } from '../support/samples.js'
 import { storageOptions } from '../support/storageOptions.js'
 
-export const token = 'stress-test-write-token'
+const token = 'stress-test-write-token'
+
+/** Made-up resources with every kind, every rule and all three writes, which the deployed ones may lack. */
+const madeUp = join(import.meta.dirname, 'resources')
+
+/** The deployed and the made-up resources, as a first start loads them. */
+export const firstRegistry = [
+  ...(await loadRegistry(folders)),
+  ...(await loadRegistry({ resources: madeUp, seeds: madeUp })),
+]
 
 /** The registry, with sample rows for resources without demo rows. */
-export const registry = withSampleRows(await loadRegistry(folders))
+export const registry = withSampleRows(firstRegistry)
+
+/** The compiled server.ts of a build that serves the registry. */
+export const server = join(buildWith([folders.resources, madeUp], folders.seeds), 'server.js')
 
 /** The resources that clients may create. */
 export const creatable = registry.filter((resource) => resource.create)
@@ -25,9 +39,9 @@ const idStep = 37
 const isRepeatable = ({ fields }: Resource): boolean =>
   !fields.some((field) => field.references && field.unique && field.required)
 
-/** Creates a database with the demo rows and this many more rows in every table. */
-export const makeFile = async (path: string, extraRows: number): Promise<void> => {
-  const storage = await openStorage(registry, `sqlite:${path}`, { ...storageOptions, cacheBytes: 0 })
+/** Fills a new database with the demo rows and this many more rows in every table. */
+export const fillDatabase = async (url: string, extraRows: number): Promise<void> => {
+  const storage = await openStorage(registry, url, { ...storageOptions, cacheBytes: 0 })
   for (const resource of extraRows > 0 ? registry.filter(isRepeatable) : []) {
     const last = Math.max(...resource.demo.map((row) => Number(row['id'])))
     const bulkRow = bulkRows(resource)
@@ -41,10 +55,7 @@ export const makeFile = async (path: string, extraRows: number): Promise<void> =
   await storage.close()
 }
 
-export const environmentOf = (path: string): Record<string, string> => ({
-  DATABASE_URL: `sqlite:${path}`,
-  API_TOKEN: token,
-})
+export const environmentOf = (url: string): Record<string, string> => ({ DATABASE_URL: url, API_TOKEN: token })
 
 /** Resolves when the service responds; rejects after a minute. */
 export const waitUntilReady = async (address: string): Promise<void> => {
@@ -67,23 +78,13 @@ export const waitUntilReady = async (address: string): Promise<void> => {
 export const pathOf = ({ path }: Resource, id?: unknown): string =>
   `${basePath}/v1/${path}${id === undefined ? '' : `/${id}`}`
 
-export const createHeaders: readonly Header[] = [
+export const writeHeaders: readonly Header[] = [
   ['authorization', `Bearer ${token}`],
   ['content-type', 'application/json'],
 ]
 
 export const read = (connection: RawConnection, path: string): Promise<RawResponse> =>
   connection.send(requestBytes('GET', path))
-
-export const sendCreate = (
-  connection: RawConnection,
-  resource: Resource,
-  body: string,
-  key?: string,
-): Promise<RawResponse> => {
-  const headers = key === undefined ? createHeaders : [...createHeaders, ['idempotency-key', key] as const]
-  return connection.send(requestBytes('POST', pathOf(resource), headers, Buffer.from(body)), 'POST')
-}
 
 /** Reads every row of a resource, page by page. */
 export const allRows = async (connection: RawConnection, resource: Resource): Promise<RowValues[]> => {
@@ -93,6 +94,8 @@ export const allRows = async (connection: RawConnection, resource: Resource): Pr
     if (status !== 200) throw new Error(`${pathOf(resource)} responded with ${status}`)
     const { data, meta } = JSON.parse(text) as { data: RowValues[]; meta: { total: number } }
     rows.push(...data)
-    if (data.length === 0 || rows.length >= meta.total) return rows
+    if (data.length > 0 && rows.length < meta.total) continue
+    if (rows.length !== meta.total) throw new Error(`${pathOf(resource)} has ${rows.length} rows, not ${meta.total}`)
+    return rows
   }
 }

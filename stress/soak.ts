@@ -10,7 +10,7 @@ import { type Random, seededRandom, seedOption } from './random.js'
 const command = {
   name: 'npm run soak',
   about:
-    'Loads the service with reads and creates for minutes and reports growth of memory, open files, WAL and latency.',
+    'Loads the service with reads and writes for minutes and reports growth of memory, open files, WAL and latency.',
   options: {
     minutes: integer('duration of the load', 10, { max: 10_000 }),
     // Enough rows for some reads to run in worker threads.
@@ -48,15 +48,18 @@ await runCommand(command, async ({ minutes, rows, seed }) => {
   const { temporaryFolder } = await import('../support/cleanup.js')
   const { startProcess } = await import('../support/process.js')
   const { RawConnection } = await import('../support/rawHttp.js')
-  const { sampleBody } = await import('../support/samples.js')
   const { median, p99 } = await import('../support/statistics.js')
-  const { creatable, environmentOf, makeFile, pathOf, read, registry, sendCreate } = await import('./service.js')
+  const { environmentOf, fillDatabase, pathOf, read, registry, server } = await import('./service.js')
+  const { Ledger } = await import('./ledger.js')
+  const { send } = await import('./writeClients.js')
   console.log(`Seed ${seed}; --seed ${seed} repeats the requests.`)
   const report = progressBar('soak', minutes * 60, 'seconds')
   const path = join(temporaryFolder('soak').path, 'soak.sqlite')
-  await makeFile(path, rows)
-  const running = await startProcess(environmentOf(path))
+  const url = `sqlite:${path}`
+  await fillDatabase(url, rows)
+  const running = await startProcess(environmentOf(url), { server })
   const random = seededRandom(seed)
+  const ledger = new Ledger(random, 'soak')
   const errors = new Map<string, number>()
   let durations: number[] = []
   let requests = 0
@@ -67,14 +70,16 @@ await runCommand(command, async ({ minutes, rows, seed }) => {
     while (isRunning && running.child.exitCode === null) {
       const n = ++requests
       const start = performance.now()
-      const isCreate = n % 12 === 0 && creatable.length > 0
-      const resource = random.pick(isCreate ? creatable : registry)
-      const body = JSON.stringify(sampleBody(registry, resource, 10_000_000 + n))
-      const sent = isCreate
-        ? sendCreate(connection, resource, body, `soak-${n}`)
-        : read(connection, `${pathOf(resource)}${someQuery(random, resource)}`)
-      // A unique reference can be used once.
-      const message = await sent.then(({ status }) => (status < 500 ? '' : `status ${status}`)).catch(String)
+      const resource = random.pick(registry)
+      const sent =
+        n % 12 === 0
+          ? send(connection, ledger, ledger.next())
+          : read(connection, `${pathOf(resource)}${someQuery(random, resource)}`).then(({ status }) => {
+              if (status >= 500) throw new Error(`status ${status}`)
+            })
+      const message = await sent.then(() => '').catch(String)
+      // Nothing is repeated here.
+      ledger.sent = []
       if (message) errors.set(message, (errors.get(message) ?? 0) + 1)
       durations.push(performance.now() - start)
     }

@@ -1,28 +1,32 @@
-/** `npm run torture`: kills the service during creates, restarts it, and checks for lost or damaged rows. */
+/** `npm run torture`: kills the service during writes, restarts it, and checks for lost or damaged rows. */
 
 import { progressBar } from '../engine/process/progress.js'
 import { integer, runCommand } from '../support/options.js'
 import { median } from '../support/statistics.js'
+import { openDatabases, postgresOption } from './databases.js'
 import { seedOption } from './random.js'
 
 const command = {
   name: 'npm run torture',
-  about: 'Kills the service during creates, restarts it, and checks for lost or damaged rows.',
+  about:
+    'Kills the service while clients create, update and delete rows, restarts it, and checks for lost or damaged rows.',
   options: {
     rounds: integer('number of kills', 100),
     workers: integer('worker processes of the service', 1, { max: 64 }),
     // A restart takes about a second, but longer on a busy machine.
     restart: integer('longest allowed restart in milliseconds', 5_000),
+    postgres: postgresOption,
     seed: seedOption(),
   },
   example: 'npm run torture -- --rounds 1000 --workers 2',
 }
 
-await runCommand(command, async ({ rounds, workers, restart, seed }) => {
+await runCommand(command, async ({ rounds, workers, restart, postgres, seed }) => {
   const { crashTest } = await import('./crashTest.js')
   console.log(`Seed ${seed}; --seed ${seed} repeats the choices, but not the exact moment of each kill.`)
   const onProgress = progressBar('torture', rounds, 'rounds')
-  const result = await crashTest({ rounds, workers, seed, onProgress })
+  const { newDatabase, keep, close } = await openDatabases(postgres)
+  const result = await crashTest({ rounds, workers, seed, newDatabase, onProgress })
 
   const { restarts, failures } = result
   const slowest = Math.max(...restarts)
@@ -30,8 +34,8 @@ await runCommand(command, async ({ rounds, workers, restart, seed }) => {
   console.log(
     [
       `${count(result.rounds)} rounds, ${workers === 1 ? 'one process' : `${workers} workers`}`,
-      `${count(result.sent)} creates sent, ${count(result.acknowledged)} acknowledged before the kill`,
-      `${count(result.recovered)} more were stored although the response was lost, or by a retry`,
+      `${count(result.sent)} writes sent, ${count(result.acknowledged)} acknowledged before the kill`,
+      `${count(result.repeated)} had no response and were repeated with their keys`,
       `${count(result.killsDuringStart)} kills during a start`,
       `ready again in ${Math.round(median(restarts))} ms (median of ${restarts.length}), ${Math.round(slowest)} ms (slowest), ${restarts.filter((ms) => ms > 1_000).length} over a second`,
     ].join('\n'),
@@ -39,8 +43,12 @@ await runCommand(command, async ({ rounds, workers, restart, seed }) => {
   if (slowest > restart) failures.push(`a restart took ${Math.round(slowest)} ms`)
   if (failures.length > 0) {
     console.error(`${failures.length} failures:\n${failures.slice(0, 10).join('\n')}`)
-    if (result.file !== undefined) console.error(`The database file: ${result.file}`)
+    if (!postgres && result.database !== undefined) {
+      keep()
+      console.error(`The database: ${result.database}`)
+    }
     process.exit(1)
   }
-  console.log('No row was lost, damaged or stored twice, and every index matches its rows.')
+  await close()
+  console.log('No write was lost, made half or made twice, and every index matches its rows.')
 })
