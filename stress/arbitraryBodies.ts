@@ -1,13 +1,28 @@
-/** Generates create bodies as JSON text: valid ones with arbitrary values, and invalid ones. */
+/** Generates bodies of creates and updates as JSON text: valid ones with arbitrary values, and invalid ones. */
 import fc from 'fast-check'
-import { kindOf } from '../engine/descriptor/kinds.js'
-import { type Field, isMandatory, type Resource, writableFields } from '../engine/descriptor/registry.js'
-import { sampleValue } from '../engine/descriptor/samples.js'
-import { refusalOf, ruleNames } from '../engine/descriptor/valueRules.js'
+import { type Kind, kindOf } from '../engine/descriptor/kinds.js'
+import {
+  type Field,
+  type GivenValue,
+  isMandatory,
+  type Resource,
+  updatableFields,
+  writableFields,
+} from '../engine/descriptor/registry.js'
 import { text } from './arbitraryText.js'
+import { brokenRule } from './oracle.js'
 
 /** The members of a JSON object in order; a name may occur twice. */
 export type Members = readonly (readonly [name: string, literal: string])[]
+
+/** A body with a single error, and the issue that reports it; its type is undefined if it depends on the value. */
+export interface InvalidBody {
+  readonly members: Members
+  readonly field: string
+  readonly type: string | undefined
+}
+
+export type BodyMethod = 'POST' | 'PATCH'
 
 /** Returns the ids of a resource. */
 export type Ids = (path: string) => readonly number[]
@@ -19,34 +34,73 @@ export const toJson = (members: Members, space = ''): string =>
 const escapeNonAscii = (literal: string): string =>
   literal.replaceAll(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
-const textLiteral = text.chain((value) => fc.constantFrom(JSON.stringify(value), escapeNonAscii(JSON.stringify(value))))
+/** A moment in UTC and with an offset. */
+const momentForms = (ms: number): string[] => {
+  const hour = 3_600_000
+  return [new Date(ms).toISOString(), new Date(ms + 5.5 * hour).toISOString().replace('Z', '+05:30')]
+}
 
-const integerLiteral = fc
-  .oneof(fc.integer(), fc.maxSafeInteger(), fc.constantFrom(0, 1, -1, 2 ** 53 - 1, 1 - 2 ** 53))
-  .chain((n) => fc.constantFrom(`${n}`, `${n}.0`, `${n}e0`, `${n}.00E+0`))
+/** The spellings of a value in JSON. */
+const spellings = (kind: Kind, value: GivenValue): string[] => {
+  const plain = Object.is(value, -0) ? '-0.0' : JSON.stringify(value)
+  if (kind === 'integer') return [plain, `${value}.0`, `${value}e0`, `${value}.00E+0`]
+  if (kind === 'number') return [plain, Number(value).toExponential()]
+  return [plain, escapeNonAscii(plain)]
+}
 
-const numberLiteral = fc
-  .oneof(
-    fc.double({ noNaN: true, noDefaultInfinity: true }),
-    fc.integer(),
-    fc.constantFrom(0.1 + 0.2, 5e-324, Number.MAX_VALUE, -0, 1e21, 1e-7, 2 ** 53, 123456789012345680000),
-  )
-  .chain((n) => fc.constantFrom(Object.is(n, -0) ? '-0.0' : String(n), n.toExponential()))
+const edgeNumbers = [0.1 + 0.2, 5e-324, Number.MAX_VALUE, -0, 1e21, 1e-7, 2 ** 53, 123456789012345680000]
 
-/** Values at the bounds of a field's rules, and just past them, as JSON; `fit` says whether those that the field accepts. */
-const boundValues = (field: Field, fit: boolean): string[] => {
-  const { min, max, minLength = 0, maxLength = 0, oneOf = [], references } = field
-  if (references) return []
-  const near = [min, max].flatMap((bound): (string | number)[] => {
-    if (typeof bound === 'number') return [bound - 1, bound, bound + 1]
+/** Values of a kind, most of them within the bounds of the field. */
+const arbitraryValue = ({ kind, min, max, maxLength, oneOf, pattern }: Field): fc.Arbitrary<GivenValue> => {
+  if (oneOf) return fc.constantFrom(...oneOf)
+  if (pattern !== undefined) return fc.stringMatching(new RegExp(`^(?:${pattern})$`))
+  // An offset must not lead to another millennium.
+  const moment = (first = '0002-01-01', last = '9998-12-31') =>
+    fc.date({ min: new Date(first), max: new Date(last), noInvalidDate: true })
+  const arbitraries: Record<Kind, () => fc.Arbitrary<GivenValue>> = {
+    text: () => text.map((value) => [...value].slice(0, maxLength).join('')),
+    integer: () => fc.integer({ min: Number(min ?? 1 - 2 ** 53), max: Number(max ?? 2 ** 53 - 1) }),
+    number: () =>
+      fc.oneof(
+        fc.double({ min: Number(min ?? -1e308), max: Number(max ?? 1e308), noNaN: true }),
+        fc.constantFrom(...edgeNumbers),
+      ),
+    boolean: () => fc.boolean(),
+    date: () =>
+      fc.oneof(
+        moment(min as string, max as string).map((value) => value.toISOString().slice(0, 10)),
+        fc.constantFrom('2024-02-29', '0001-01-01', '9999-12-31'),
+      ),
+    timestamp: () =>
+      moment(min as string, max as string).chain((value) => fc.constantFrom(...momentForms(value.getTime()))),
+  }
+  return arbitraries[kind]()
+}
+
+/** Values at the bounds of a field's rules, and just inside and past them. */
+const boundValues = ({
+  kind,
+  min,
+  max,
+  minLength = 0,
+  maxLength = 0,
+  oneOf,
+  pattern,
+  example,
+}: Field): GivenValue[] => {
+  const near = [min, max].flatMap((bound): GivenValue[] => {
+    if (typeof bound === 'number') return (kind === 'integer' ? [-1, 0, 1] : [-1e-9, 0, 1e-9]).map((by) => bound + by)
     if (typeof bound !== 'string') return []
-    const moments = [-1, 0, 1].map((days) => new Date(Date.parse(bound) + days * 86_400_000).toISOString())
-    return moments.map((moment) => moment.slice(0, kindOf(field.kind).input === 'date' ? 10 : undefined))
+    if (kind === 'timestamp') return [-1, 0, 1].flatMap((ms) => momentForms(Date.parse(bound) + ms))
+    return [-1, 0, 1].map((days) => new Date(Date.parse(bound) + days * 86_400_000).toISOString().slice(0, 10))
   })
-  const texts = [minLength - 1, minLength, maxLength, maxLength + 1].filter((length) => length > 0)
-  const others = oneOf.length > 0 ? ['none of these', -12_345] : []
-  const values = [...near, ...oneOf, ...others, ...(kindOf(field.kind).isText ? texts.map((n) => '😀'.repeat(n)) : [])]
-  return values.filter((value) => (refusalOf(field, value) === undefined) === fit).map((value) => JSON.stringify(value))
+  const lengths = [minLength - 1, minLength, maxLength, maxLength + 1].filter((length) => length >= 0)
+  const texts = minLength + maxLength > 0 ? lengths.flatMap((length) => ['😀'.repeat(length), 'e'.repeat(length)]) : []
+  const others = (oneOf ?? []).flatMap((one): GivenValue[] =>
+    typeof one === 'number' ? [one - 1, one + 1] : [`${one} `, one.toString().toUpperCase(), ''],
+  )
+  const mismatches = pattern === undefined ? [] : ['', `${example}\n`, ` ${example}`, `x${example}`, `${example}é`]
+  return [...near, ...texts, ...others, ...mismatches]
 }
 
 const literalOf = (field: Field, ids: Ids): fc.Arbitrary<string> => {
@@ -54,31 +108,33 @@ const literalOf = (field: Field, ids: Ids): fc.Arbitrary<string> => {
     const known = ids(field.references)
     return fc.nat(Math.max(0, known.length - 1)).map((index) => String(known[index] ?? 1))
   }
-  const literals: Partial<Record<Field['kind'], fc.Arbitrary<string>>> = {
-    text: textLiteral,
-    integer: integerLiteral,
-    number: numberLiteral,
-  }
-  const isFree = ruleNames.every((name) => field[name] === undefined)
-  const samples = fc.nat(50).map((n) => JSON.stringify(sampleValue(field, n)))
-  if (isFree) return literals[field.kind] ?? samples
-  const bounds = boundValues(field, true)
-  return bounds.length > 0 ? fc.oneof(samples, fc.constantFrom(...bounds)) : samples
+  const bounds = boundValues(field)
+  const values = bounds.length > 0 ? fc.oneof(arbitraryValue(field), fc.constantFrom(...bounds)) : arbitraryValue(field)
+  return values
+    .filter((value) => brokenRule(field, value) === undefined)
+    .chain((value) => fc.constantFrom(...spellings(field.kind, value)))
 }
 
+const fieldsOf = (resource: Resource, method: BodyMethod): Field[] =>
+  method === 'POST' ? writableFields(resource) : updatableFields(resource)
+
+const mustBeSent = (field: Field, method: BodyMethod): boolean => method === 'POST' && isMandatory(field)
+
+const takesNull = (field: Field, method: BodyMethod): boolean =>
+  method === 'POST' ? !isMandatory(field) : !field.required && !field.redacted
+
 /** Valid bodies, except that a unique value may already exist. */
-export const validMembers = (resource: Resource, ids: Ids): fc.Arbitrary<Members> =>
+export const validMembers = (resource: Resource, method: BodyMethod, ids: Ids): fc.Arbitrary<Members> =>
   fc
     .tuple(
-      ...writableFields(resource).map((field) => {
-        const value = literalOf(field, ids).map((literal) => [[field.name, literal] as const])
-        return isMandatory(field)
-          ? value
-          : fc.oneof(
-              { weight: 4, arbitrary: value },
-              { weight: 1, arbitrary: fc.constant([]) },
-              { weight: 1, arbitrary: fc.constant([[field.name, 'null'] as const]) },
-            )
+      ...fieldsOf(resource, method).map((field) => {
+        const value = literalOf(field, ids).map((literal): Members => [[field.name, literal]])
+        const others: Members[] = [
+          ...(mustBeSent(field, method) ? [] : [[]]),
+          ...(takesNull(field, method) ? [[[field.name, 'null'] as const]] : []),
+        ]
+        if (others.length === 0) return value
+        return fc.oneof({ weight: 2, arbitrary: value }, { weight: 1, arbitrary: fc.constantFrom(...others) })
       }),
     )
     .chain((members) => fc.shuffledSubarray(members.flat(), { minLength: members.flat().length }))
@@ -90,7 +146,6 @@ const unusualNames = [
   'hasOwnProperty',
   '',
   ' ',
-  'id',
   'ID',
   '\u0000',
   'é',
@@ -101,31 +156,38 @@ const unusualNames = [
 const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`
 
 /** Invalid bodies: a valid one with a single error. */
-export const invalidMembers = (resource: Resource, ids: Ids): fc.Arbitrary<Members> =>
-  validMembers(resource, ids).chain((valid) => {
-    const fields = writableFields(resource)
+export const invalidBody = (resource: Resource, method: BodyMethod, ids: Ids): fc.Arbitrary<InvalidBody> =>
+  validMembers(resource, method, ids).chain((valid) => {
+    const fields = fieldsOf(resource, method)
     const without = (name: string) => valid.filter(([other]) => other !== name)
-    const managed = resource.fields.filter((field) => field.managed).map(({ name }) => name)
-    const unknown = [...unusualNames, ...managed].filter((name) => !fields.some((field) => field.name === name))
+    const withValue = (name: string, type: string | undefined, literal: string): InvalidBody => ({
+      members: [...without(name), [name, literal]],
+      field: name,
+      type,
+    })
+    const fixed = resource.fields.map(({ name }) => name)
+    const unknown = [...unusualNames, ...fixed].filter((name) => !fields.some((field) => field.name === name))
     const unknownMember = fc
       .tuple(
         fc.constantFrom(...unknown),
         fc.constantFrom('1', 'null', '{"x":1}', nested(2_000), `[${'1,'.repeat(20_000)}1]`),
       )
-      .map(([name, literal]): Members => [...valid, [name, literal]])
-    if (fields.length === 0) return unknownMember
-    const wrongValue = fc
-      .constantFrom(...fields)
-      .chain((field) =>
-        fc
-          .constantFrom(...kindOf(field.kind).wrong, ...boundValues(field, false), nested(300))
-          .map((literal): Members => [...without(field.name), [field.name, literal]]),
-      )
-    const wrongMember = fc.oneof(wrongValue, unknownMember)
-    const mandatory = fields.filter(isMandatory)
-    if (mandatory.length === 0) return wrongMember
-    const missingMember = fc
-      .constantFrom(...mandatory)
-      .chain(({ name }) => fc.constantFrom<Members>(without(name), [...without(name), [name, 'null']]))
-    return fc.oneof({ weight: 3, arbitrary: wrongMember }, { weight: 1, arbitrary: missingMember })
+      .map(([name, literal]) => withValue(name, 'extra_forbidden', literal))
+    const wrong = fields.flatMap((field) => {
+      const { name, kind, references, redacted } = field
+      const ofKind = [...kindOf(kind).wrong, nested(300)].map((literal) => withValue(name, undefined, literal))
+      const past = (references ? [] : boundValues(field)).flatMap((value) => {
+        const type = brokenRule(field, value)
+        return type === undefined ? [] : [withValue(name, type, JSON.stringify(value))]
+      })
+      const missing = mustBeSent(field, method) ? [{ members: without(name), field: name, type: 'missing' }] : []
+      const nullType = method === 'POST' ? kindOf(kind).wrongType : redacted ? 'redacted' : 'missing'
+      const noNull = takesNull(field, method) ? [] : [withValue(name, nullType, 'null')]
+      return [
+        fc.oneof(
+          ...[ofKind, past, missing, noNull].filter(({ length }) => length > 0).map((all) => fc.constantFrom(...all)),
+        ),
+      ]
+    })
+    return fc.oneof({ weight: 1, arbitrary: unknownMember }, ...wrong.map((arbitrary) => ({ weight: 2, arbitrary })))
   })

@@ -5,12 +5,12 @@ import type { Resource } from '../engine/descriptor/registry.js'
 import { conformance } from '../support/conformance.js'
 import { startProcess } from '../support/process.js'
 import { type Header, RawConnection } from '../support/rawHttp.js'
-import { type CreateCase, createCase } from './arbitraryCreates.js'
 import { itemId, listParameters, type Parameter } from './arbitraryQueries.js'
 import { anyEscaped } from './arbitraryText.js'
+import { deleteCase, writeCase } from './arbitraryWrites.js'
 import { Oracle } from './oracle.js'
-import { checkCreate, checkGet, checkList, checkUnusual, type FuzzContext } from './properties.js'
-import { allRows, creatable, environmentOf, fillDatabase, pathOf, read, registry, server } from './service.js'
+import { checkGet, checkList, checkUnusual, checkWrite, type FuzzContext, type FuzzedWrite } from './properties.js'
+import { allRows, environmentOf, fillDatabase, pathOf, read, registry, server } from './service.js'
 
 export interface FuzzOptions {
   /** An empty database. */
@@ -25,14 +25,16 @@ export interface FuzzOptions {
 type Case =
   | { readonly kind: 'list'; readonly resource: Resource; readonly parameters: readonly Parameter[] }
   | { readonly kind: 'get'; readonly resource: Resource; readonly segment: string }
-  | { readonly kind: 'create'; readonly resource: Resource; readonly create: CreateCase; readonly hasKey: boolean }
+  | (Omit<FuzzedWrite, 'key'> & { readonly kind: 'write'; readonly hasKey: boolean })
   | { readonly kind: 'unusual'; readonly method: string; readonly path: string; readonly headers: readonly Header[] }
 
 /** What a failure prints: the request without its descriptor. */
 const describe = (one: Case): string => {
   if (one.kind === 'unusual') return JSON.stringify(one)
-  if (one.kind === 'create')
-    return `${one.resource.path}: ${one.create.label} ${one.create.source ?? one.create.bytes.toString('latin1')}`
+  if (one.kind === 'write') {
+    const { label, source, bytes } = one.write
+    return `${one.method} ${one.resource.path} ${one.id ?? ''}: ${label}, If-Match ${one.ifMatch} ${source ?? bytes.toString('latin1')}`
+  }
   const { resource, kind, ...rest } = one
   return `${kind} ${resource.path}: ${JSON.stringify(rest, (_, value) => (typeof value === 'bigint' ? String(value) : value))}`
 }
@@ -51,6 +53,40 @@ const unusualHeaders: Header[][] = [
     ['x-forwarded-host', '\xff'],
   ],
 ]
+
+/** What clients may do with each resource. */
+const writes = registry.flatMap((resource) => [
+  ...(resource.create ? [{ resource, method: 'POST' as const, weight: 4 }] : []),
+  ...(resource.update ? [{ resource, method: 'PATCH' as const, weight: 8 }] : []),
+  ...(resource.delete ? [{ resource, method: 'DELETE' as const, weight: 2 }] : []),
+])
+
+const arbitraryWrite = (oracle: Oracle): fc.Arbitrary<Case> => {
+  const ids = (path: string) => oracle.ids(path)
+  return fc.oneof(
+    ...writes.map(({ resource, method, weight }) => {
+      // Chained: the values of references depend on the rows at the time.
+      const write = fc.constant(ids).chain(() => (method === 'DELETE' ? deleteCase : writeCase(resource, method, ids)))
+      const id = fc.nat(1_000_000).map((index) => {
+        const known = ids(resource.path)
+        return method === 'POST' ? undefined : (known[index % (known.length + 1)] ?? 999_999_999)
+      })
+      const ifMatch = fc.constantFrom('none' as const, 'none' as const, 'current' as const, 'other' as const)
+      const arbitrary = fc.tuple(write, id, ifMatch, fc.boolean()).map(
+        ([one, rowId, match, hasKey]): Case => ({
+          kind: 'write',
+          resource,
+          method,
+          write: one,
+          id: rowId,
+          ifMatch: match,
+          hasKey,
+        }),
+      )
+      return { weight, arbitrary }
+    }),
+  )
+}
 
 const arbitraryCase = (oracle: Oracle): fc.Arbitrary<Case> => {
   const resource = fc.constantFrom(...registry)
@@ -86,17 +122,7 @@ const arbitraryCase = (oracle: Oracle): fc.Arbitrary<Case> => {
         itemId(oracle.ids(one.path)).map((segment): Case => ({ kind: 'get', resource: one, segment })),
       ),
     },
-    {
-      weight: 7,
-      arbitrary: fc.constantFrom(...creatable).chain((one) =>
-        fc
-          .tuple(
-            createCase(one, (path) => oracle.ids(path)),
-            fc.boolean(),
-          )
-          .map(([create, hasKey]): Case => ({ kind: 'create', resource: one, create, hasKey })),
-      ),
-    },
+    { weight: 7, arbitrary: arbitraryWrite(oracle) },
     {
       weight: 1,
       arbitrary: fc
@@ -122,8 +148,8 @@ export const fuzz = async ({ url, cases, seed, rows, onProgress }: FuzzOptions):
     if (one.kind === 'list') return checkList(context, one.resource, one.parameters)
     if (one.kind === 'get') return checkGet(context, one.resource, one.segment)
     if (one.kind === 'unusual') return checkUnusual(context, one.method, one.path, one.headers)
-    const hasKey = one.hasKey && one.create.isValid === true
-    return checkCreate(context, one.resource, one.create, hasKey ? `fuzz-${seed}-${done}` : undefined)
+    const hasKey = one.hasKey && one.write.isValid === true
+    return checkWrite(context, { ...one, key: hasKey ? `fuzz-${seed}-${done}` : undefined })
   }
   const property = fc.asyncProperty(
     arbitraryCase(oracle).map((one) =>

@@ -1,4 +1,4 @@
-/** A model of the service in plain JavaScript: its rows, and the expected response to a list or a create. */
+/** A model of the service in plain JavaScript: its rows, the rules of their values, and the expected response to a list or a write. */
 import { kindOf, type ParameterValue, Refusal } from '../engine/descriptor/kinds.js'
 import {
   type Condition,
@@ -8,13 +8,28 @@ import {
   textKey,
 } from '../engine/descriptor/listQuery.js'
 import { compareValues, operatorOf } from '../engine/descriptor/operators.js'
-import { type Resource, type RowValues, searchedFields, type Value } from '../engine/descriptor/registry.js'
+import {
+  type Field,
+  type GivenValue,
+  type Reference,
+  type Registry,
+  type Resource,
+  type RowValues,
+  referencesTo,
+  searchedFields,
+  type Value,
+} from '../engine/descriptor/registry.js'
 import { fold } from '../engine/storage/caseFold.js'
 import type { Parameter } from './arbitraryQueries.js'
 
 interface IndexedRow {
   readonly row: RowValues
   readonly folded: string
+}
+
+const indexed = (resource: Resource, row: RowValues): IndexedRow => {
+  const texts = searchedFields(resource).flatMap(({ name }) => row[name] ?? [])
+  return { row, folded: fold(texts.join(' ')) }
 }
 
 /** The expected page, or the parameters that must be rejected. */
@@ -30,24 +45,71 @@ const bounds: Record<string, { min: bigint; max?: bigint }> = {
   offset: { min: 0n },
 }
 
+/** The type of the issue for a value of the right kind that breaks a rule of its field. */
+export const brokenRule = (field: Field, value: GivenValue): string | undefined => {
+  const { oneOf, min, max, minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern = '[^]*' } = field
+  const order = (one: GivenValue) => (typeof one === 'string' ? Date.parse(one) : Number(one))
+  const { length } = [...String(value)]
+  if (oneOf && !oneOf.includes(value)) return 'enum'
+  if (min !== undefined && order(value) < order(min)) return 'greater_than_equal'
+  if (max !== undefined && order(value) > order(max)) return 'less_than_equal'
+  if (length < minLength) return 'string_too_short'
+  if (length > maxLength) return 'string_too_long'
+  return new RegExp(`^(?:${pattern})$`, 'u').test(String(value)) ? undefined : 'string_pattern_mismatch'
+}
+
 export class Oracle {
   readonly #rows = new Map<Resource, IndexedRow[]>()
   readonly #ids = new Map<string, number[]>()
 
   /** Adds rows in the order of their ids. */
   add(resource: Resource, rows: readonly RowValues[]): void {
-    const indexed = this.#rows.get(resource) ?? []
+    const known = this.#rows.get(resource) ?? []
     const ids = this.#ids.get(resource.path) ?? []
-    const textOf = (row: RowValues) =>
-      searchedFields(resource)
-        .flatMap(({ name }) => row[name] ?? [])
-        .join(' ')
     for (const row of rows) {
-      indexed.push({ row, folded: fold(textOf(row)) })
+      known.push(indexed(resource, row))
       ids.push(Number(row['id']))
     }
-    this.#rows.set(resource, indexed)
+    this.#rows.set(resource, known)
     this.#ids.set(resource.path, ids)
+  }
+
+  /** Replaces a row; undefined removes it. */
+  #set(resource: Resource, id: number, row: RowValues | undefined): void {
+    const [rows = [], ids = []] = [this.#rows.get(resource), this.#ids.get(resource.path)]
+    const index = ids.indexOf(id)
+    rows.splice(index, 1, ...(row ? [indexed(resource, row)] : []))
+    ids.splice(index, 1, ...(row ? [id] : []))
+  }
+
+  update(resource: Resource, row: RowValues): void {
+    this.#set(resource, Number(row['id']), row)
+  }
+
+  /** A delete of a row: the references that prevent it, and what else it does to the rows. */
+  deletion(registry: Registry, resource: Resource, id: number): { preventedBy: string[]; apply: () => void } {
+    const deleted = [{ resource, id }]
+    const isDeleted = (source: Resource, rowId: unknown) =>
+      deleted.some((one) => one.resource === source && one.id === rowId)
+    const references: (Reference & { readonly id: number })[] = []
+    for (const target of deleted) {
+      for (const { resource: source, field } of referencesTo(registry, target.resource.path)) {
+        for (const { row } of this.#rows.get(source) ?? []) {
+          if (row[field.name] !== target.id) continue
+          const found = { resource: source, field, id: Number(row['id']) }
+          if (field.onDelete !== 'cascade') references.push(found)
+          else if (!isDeleted(source, found.id)) deleted.push(found)
+        }
+      }
+    }
+    const left = references.filter((one) => !isDeleted(one.resource, one.id))
+    const preventing = left.filter(({ field }) => field.onDelete !== 'set null')
+    const apply = () => {
+      for (const { resource: source, field, id: rowId } of left)
+        this.update(source, { ...this.row(source, rowId), [field.name]: null })
+      for (const one of deleted) this.#set(one.resource, one.id, undefined)
+    }
+    return { preventedBy: [...new Set(preventing.map((one) => `${one.resource.path} ${one.field.name}`))], apply }
   }
 
   ids(path: string): readonly number[] {
@@ -137,7 +199,7 @@ export class Oracle {
     return { data, total: found.length, limit, offset }
   }
 
-  /** The fields of a new row that must be unique, but equal another row's. */
+  /** The fields of a row that must be unique, but equal another row's. */
   duplicates(resource: Resource, row: RowValues): string[] {
     return resource.fields
       .filter(({ name, unique }) => {
@@ -145,40 +207,50 @@ export class Oracle {
         return (
           names.length > 0 &&
           names.every((one) => row[one] !== null) &&
-          this.#rows.get(resource)?.some((other) => names.every((one) => other.row[one] === row[one]))
+          this.#rows
+            .get(resource)
+            ?.some((other) => other.row['id'] !== row['id'] && names.every((one) => other.row[one] === row[one]))
         )
       })
       .map(({ name }) => name)
   }
 }
 
-/** The row that a valid body creates, without its id. */
-export const expectedRow = (resource: Resource, sent: Readonly<Record<string, Value>>): RowValues =>
+/** The row that a valid body makes of a new row, whose id is null, or of an existing one. */
+export const expectedRow = (
+  resource: Resource,
+  sent: Readonly<Record<string, Value>>,
+  before: RowValues | undefined,
+): RowValues =>
   Object.fromEntries(
-    resource.fields
-      .filter(({ name }) => name !== 'id')
-      .map((field): [string, Value] => {
-        const source = field.managed ? (field.managed === true ? null : field.managed) : (field.default ?? null)
-        const value = Object.hasOwn(sent, field.name) && !field.managed ? (sent[field.name] ?? null) : undefined
-        if (field.redacted) return [field.name, null]
-        if (value !== undefined && (value !== null || !field.required)) return [field.name, value]
-        return [field.name, typeof source === 'function' ? source() : source]
-      }),
+    resource.fields.map((field): [string, Value] => {
+      const { name, kind, managed, redacted, required } = field
+      const value = Object.hasOwn(sent, name) && !managed ? (sent[name] ?? null) : undefined
+      if (redacted || (name === 'id' && !before)) return [name, null]
+      if (value !== undefined && (value !== null || !required))
+        return [name, kind === 'timestamp' && value !== null ? new Date(String(value)).toISOString() : value]
+      if (before) return [name, before[name] ?? null]
+      const source = managed ? (managed === true ? null : managed) : (field.default ?? null)
+      return [name, typeof source === 'function' ? source() : source]
+    }),
   )
 
-/** The first difference between a created row and the expected one; timestamps are compared by format only. */
+/** The first difference between a stored row and the expected one; values from the clock are compared by format only. */
 export const rowMismatch = (
   resource: Resource,
   sent: Readonly<Record<string, Value>>,
-  created: RowValues,
+  before: RowValues | undefined,
+  stored: RowValues,
 ): string | undefined => {
-  const expected = expectedRow(resource, sent)
+  const expected = expectedRow(resource, sent, before)
   const names = resource.fields.map(({ name }) => name)
-  if (JSON.stringify(Object.keys(created)) !== JSON.stringify(names)) return `the fields are ${Object.keys(created)}`
-  return names.find((name) => {
-    if (name === 'id' || expected[name] === created[name]) return false
-    const field = resource.fields.find((one) => one.name === name)
-    const isFromClock = typeof (field?.managed ?? field?.default) === 'function' && !(sent[name] ?? null)
-    return !isFromClock || withoutDigits(created[name]) !== withoutDigits(expected[name])
+  if (JSON.stringify(Object.keys(stored)) !== JSON.stringify(names)) return `the fields are ${Object.keys(stored)}`
+  const isChanged = names.some((name) => expected[name] !== before?.[name])
+  const differing = resource.fields.find(({ name, managed, default: preset, onUpdate }) => {
+    if (expected[name] === stored[name] || (name === 'id' && !before)) return false
+    const source = before ? isChanged && onUpdate : (managed ?? preset)
+    const isFromClock = typeof source === 'function' && (managed || !(sent[name] ?? null))
+    return !isFromClock || withoutDigits(stored[name]) !== withoutDigits(expected[name])
   })
+  return differing?.name
 }

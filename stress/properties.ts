@@ -3,10 +3,10 @@ import { deepStrictEqual, equal, ok } from 'node:assert/strict'
 import type { Resource, RowValues, Value } from '../engine/descriptor/registry.js'
 import type { ReceivedResponse } from '../support/conformance.js'
 import { type Header, type RawConnection, type RawResponse, requestBytes } from '../support/rawHttp.js'
-import type { CreateCase } from './arbitraryCreates.js'
 import type { Parameter } from './arbitraryQueries.js'
+import type { WriteCase } from './arbitraryWrites.js'
 import { expectedRow, type Oracle, rowMismatch } from './oracle.js'
-import { pathOf } from './service.js'
+import { pathOf, registry } from './service.js'
 
 export interface FuzzContext {
   readonly connection: RawConnection
@@ -81,45 +81,94 @@ export const checkGet = async (context: FuzzContext, resource: Resource, segment
 const totalOf = async (context: FuzzContext, resource: Resource): Promise<number> =>
   JSON.parse((await send(context, 'GET', `${pathOf(resource)}?limit=1`)).text).meta.total
 
-/** A valid create stores exactly the row it describes; an invalid one stores nothing. */
-export const checkCreate = async (
+/** A write: a create, or a change or delete of the row with an id, which may not exist. */
+export interface FuzzedWrite {
+  readonly method: 'POST' | 'PATCH' | 'DELETE'
+  readonly resource: Resource
+  readonly id: number | undefined
+  readonly write: WriteCase
+  readonly ifMatch: 'none' | 'current' | 'other'
+  readonly key: string | undefined
+}
+
+const successes = { POST: 201, PATCH: 200, DELETE: 204 }
+
+/** A valid write stores exactly what it describes; an invalid one changes nothing, and reports exactly what is wrong. */
+export const checkWrite = async (
   context: FuzzContext,
-  resource: Resource,
-  create: CreateCase,
-  key?: string,
+  { method, resource, id, write, ifMatch, key }: FuzzedWrite,
 ): Promise<void> => {
   const { oracle } = context
-  const { bytes, source, isValid } = create
-  const headers: readonly Header[] = key === undefined ? create.headers : [...create.headers, ['idempotency-key', key]]
-  const post = () => send(context, 'POST', pathOf(resource), headers, bytes)
+  const { bytes, source, isValid, issue } = write
+  const before = id === undefined ? undefined : oracle.row(resource, id)
+  const get = () => send(context, 'GET', pathOf(resource, id))
+  const found = before && (await get())
+  const tag =
+    id === undefined || ifMatch === 'none' ? undefined : ifMatch === 'current' ? found?.headers.get('etag') : '"x"'
+  const headers: Header[] = [...write.headers]
+  if (tag !== undefined) headers.push(['if-match', tag])
+  if (key !== undefined) headers.push(['idempotency-key', key])
+  const sendWrite = () => send(context, method, pathOf(resource, id), headers, method === 'DELETE' ? undefined : bytes)
   const sent = isValid && source !== undefined ? (JSON.parse(source) as Record<string, Value>) : undefined
-  const duplicates = sent ? oracle.duplicates(resource, expectedRow(resource, sent)) : []
-  const response = await post()
-  if (response.status !== 201) {
-    equal(await totalOf(context, resource), oracle.ids(resource.path).length, 'a rejected create changed the total')
-    ok(duplicates.length > 0 || !isValid, `a valid create was rejected: ${response.text}`)
-    if (duplicates.length > 0)
-      deepStrictEqual(
-        issuesOf(response).map(({ loc }) => loc[1]),
-        duplicates,
+  const duplicates = sent ? oracle.duplicates(resource, expectedRow(resource, sent, before)) : []
+  const deletion = method === 'DELETE' && id !== undefined ? oracle.deletion(registry, resource, id) : undefined
+  const response = await sendWrite()
+  const { status, text } = response
+  if (status !== successes[method]) {
+    equal(await totalOf(context, resource), oracle.ids(resource.path).length, 'a rejected write changed the total')
+    if (found) equal((await get()).text, found.text, 'a rejected write changed the row')
+    if (status === 401) return ok(!isValid, text)
+    if (id !== undefined && !before) return equal(status, 404, text)
+    if (ifMatch === 'other' && id !== undefined) return equal(status, 412, text)
+    if (deletion) {
+      equal(status, 409, text)
+      const named = JSON.parse(text).error.details.references as { resource: string; field: string }[]
+      return deepStrictEqual(named.map((one) => `${one.resource} ${one.field}`).sort(), deletion.preventedBy.sort())
+    }
+    ok(duplicates.length > 0 || !isValid, `a valid write was rejected: ${text}`)
+    if (duplicates.length === 0 && !issue) return
+    const issues = issuesOf(response)
+    const reported = issues.filter(({ loc }) => loc[1] === issue?.field)
+    if (issue) {
+      equal(reported.length, 1, text)
+      if (issue.type !== undefined) equal(reported[0]?.type, issue.type, text)
+      return ok(
+        issues.every((one) => one === reported[0] || one.type === 'unique'),
+        text,
       )
-    return
+    }
+    return deepStrictEqual(
+      issues.map(({ loc }) => loc[1]),
+      duplicates,
+    )
   }
-  const row = JSON.parse(response.text) as RowValues
-  // Added first: otherwise one failure would make all later checks fail too.
-  oracle.add(resource, [row])
-  ok(isValid !== false, `an invalid create was stored: ${response.text}`)
+  // The oracle first: otherwise one failure would make all later checks fail too.
+  const row = text === '' ? undefined : (JSON.parse(text) as RowValues)
+  if (deletion) deletion.apply()
+  else if (row && id === undefined) oracle.add(resource, [row])
+  else if (row) oracle.update(resource, row)
+  ok(isValid !== false, `an invalid write was stored: ${text}`)
+  ok(
+    id === undefined || (before && ifMatch !== 'other'),
+    `a write of no row, or of another version, succeeded: ${text}`,
+  )
   deepStrictEqual(duplicates, [], 'a duplicate of a unique value was stored')
-  if (sent) equal(rowMismatch(resource, sent, row), undefined, response.text)
-  equal(response.headers.get('location'), pathOf(resource, row['id']))
-  equal((await send(context, 'GET', pathOf(resource, row['id']))).text, response.text)
+  deepStrictEqual(deletion?.preventedBy ?? [], [], 'a delete of a referenced row succeeded')
+  if (sent && row) equal(rowMismatch(resource, sent, before, row), undefined, text)
+  if (row) {
+    const path = pathOf(resource, row['id'])
+    const now = await send(context, 'GET', path)
+    equal(now.text, text)
+    equal(response.headers.get(method === 'POST' ? 'location' : 'content-location'), path)
+    if (method === 'PATCH') equal(response.headers.get('etag'), now.headers.get('etag'))
+  } else equal((await get()).status, 404)
   if (key === undefined) return
-  const replay = await post()
-  equal(replay.text, response.text)
+  const replay = await sendWrite()
+  deepStrictEqual([replay.status, replay.text], [status, text])
   equal(replay.headers.get('idempotency-replayed'), 'true')
 }
 
-/** Any method on any path gets a documented response and creates nothing. */
+/** Any method on any path gets a documented response and writes nothing, because it has no token. */
 export const checkUnusual = async (
   context: FuzzContext,
   method: string,
@@ -127,5 +176,5 @@ export const checkUnusual = async (
   headers: readonly Header[],
 ): Promise<void> => {
   const { status } = await send(context, method, path, headers)
-  ok(status !== 201)
+  ok(status !== 201 && !(status < 300 && /^(?:PATCH|DELETE)$/.test(method)))
 }
