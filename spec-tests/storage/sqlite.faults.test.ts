@@ -17,12 +17,29 @@ const newPath = (): string => join(folder, `${++files}.sqlite`)
 const start = (path: string, more: Parameters<typeof startProcess>[1] = {}): Promise<RunningService> =>
   startProcess({ DATABASE_URL: `sqlite:${path}`, API_TOKEN }, more)
 
-const create = ({ address }: RunningService, reason = 'a fault'): Promise<Response> =>
-  fetch(`${address}/api/v1/leave`, {
-    method: 'POST',
+/** A write of each kind: a create, or an update or delete of a row. */
+const methods = ['POST', 'PATCH', 'DELETE'] as const
+type Method = (typeof methods)[number]
+const successes = { POST: 201, PATCH: 200, DELETE: 204 }
+
+const write = ({ address }: RunningService, method: Method, id?: number, reason = 'a fault'): Promise<Response> =>
+  fetch(`${address}/api/v1/leave${id === undefined ? '' : `/${id}`}`, {
+    method,
     headers: { authorization: `Bearer ${API_TOKEN}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ leave_type: 'Annual', reason }),
+    ...(method !== 'DELETE' && {
+      body: JSON.stringify({ reason, ...(method === 'POST' && { leave_type: 'Annual' }) }),
+    }),
   })
+const create = (running: RunningService, reason?: string): Promise<Response> =>
+  write(running, 'POST', undefined, reason)
+
+/** Sends one write of each kind at once: an update and a delete of two demo rows. */
+const writeAll = (running: RunningService, reason?: string): Promise<Response[]> =>
+  Promise.all(methods.map((method, index) => write(running, method, index || undefined, reason)))
+
+/** The demo rows that the writes concern, as a client reads them. */
+const readTargets = async (running: RunningService): Promise<string[]> =>
+  Promise.all([1, 2].map(async (id) => (await read(running, `/leave/${id}`)).text()))
 const read = ({ address }: RunningService, path = '/leave?limit=1'): Promise<Response> =>
   fetch(`${address}/api/v1${path}`)
 const totalOf = async (running: RunningService): Promise<number> =>
@@ -39,33 +56,37 @@ const expectUnknown = async (response: Response): Promise<void> => {
   assert.equal([response.status, response.headers.get('retry-after')], [503, null])
   assert.is(((await response.json()) as { error: { code: string } }).error.code, 'outcome_unknown')
 }
+/** Resolves when a create succeeds; then an update and a delete must too, so that the total is the same again. */
 const waitForRecovery = async (running: RunningService): Promise<void> => {
-  for (let tries = 0; tries < 100; tries++) {
-    if ((await create(running)).status === 201) return
+  let tries = 0
+  while ((await create(running)).status !== 201) {
+    if (++tries === 100) assert.unreachable('the service did not recover')
     await setTimeout(100)
   }
-  assert.unreachable('the service did not recover')
+  assert.is((await write(running, 'PATCH', 1, 'recovered')).status, 200)
+  assert.is((await write(running, 'DELETE', 2)).status, 204)
+  assert.match((await readTargets(running)).join(), /"reason":"recovered".*not_found/)
 }
 
 const test = suite('faults')
 
-test('locked by another program: reads continue, creates wait and get 503, then work again', async () => {
+test('locked by another program: reads continue, writes wait and get 503, then work again', async () => {
   const path = newPath()
   const running = await start(path)
-  const before = await totalOf(running)
+  const before = [await totalOf(running), ...(await readTargets(running))]
   const otherProgram = new Database(path)
   otherProgram.exec('begin immediate')
-  const waiting = create(running)
+  const waiting = writeAll(running)
   for (let n = 0; n < 20; n++) assert.is((await read(running, `/leave?limit=1&offset=${n}`)).status, 200)
-  await expectUnavailable(await waiting)
-  assert.is(await totalOf(running), before)
+  for (const response of await waiting) await expectUnavailable(response)
+  assert.equal([await totalOf(running), ...(await readTargets(running))], before)
   otherProgram.exec('rollback')
   otherProgram.close()
   await waitForRecovery(running)
   assert.is(await running.end('SIGTERM'), 0)
 })
 
-test('full disk: creates get 503 and are not stored, reads continue, and creates work once there is space', async () => {
+test('full disk: writes get 503 and change nothing, reads continue, and writes work once there is space', async () => {
   const path = newPath()
   const limit = 8 * 1024
   const running = await start(path, { shell: `ulimit -S -f ${limit} && exec "$0" "$@"` })
@@ -79,23 +100,27 @@ test('full disk: creates get 503 and are not stored, reads continue, and creates
   }
   await expectUnavailable(response)
   assert.ok(stored > 0)
-  assert.is((await read(running)).status, 200)
+  const targets = await readTargets(running)
+  for (const refused of await writeAll(running, reason)) await expectUnavailable(refused)
+  assert.equal(await readTargets(running), targets)
   assert.is(await totalOf(running), before + stored)
   spawnSync('prlimit', ['--pid', String(running.child.pid), '--fsize=unlimited'])
   await waitForRecovery(running)
   assert.is(await running.end('SIGTERM'), 0)
   const database = new Database(path)
-  assert.is(database.prepare('select count(*) from leave_requests').pluck().get(), before + stored + 1)
+  assert.is(database.prepare('select count(*) from leave_requests').pluck().get(), before + stored)
   assert.equal(database.pragma('integrity_check'), [{ integrity_check: 'ok' }])
 })
 
-test('missing file: creates and health get 503, nothing is stored, and all works once the file is back', async () => {
+test('missing file: writes and health get 503, nothing is stored, and all works once the file is back', async () => {
   const path = newPath()
   const running = await start(path)
   assert.is((await create(running)).status, 201)
   const before = await totalOf(running)
   renameSync(path, `${path}.away`)
-  for (let n = 0; n < 5; n++) await expectUnavailable(await create(running, 'refused'))
+  for (let n = 0; n < 5; n++) {
+    for (const response of await writeAll(running, 'refused')) await expectUnavailable(response)
+  }
   await expectUnavailable(await read(running, '/health'))
   const probed = await Promise.all(['/livez', '/readyz'].map((path) => fetch(`${running.address}${path}`)))
   assert.equal([probed[0]?.status, probed[1]?.status], [200, 503])
@@ -104,29 +129,39 @@ test('missing file: creates and health get 503, nothing is stored, and all works
   renameSync(`${path}.away`, path)
   await waitForRecovery(running)
   assert.is((await read(running, '/health')).status, 200)
-  assert.is(await totalOf(running), before + 1)
+  assert.is(await totalOf(running), before)
   assert.is(((await (await read(running, '/leave?q=refused')).json()) as { meta: { total: number } }).meta.total, 0)
   assert.is(await running.end('SIGTERM'), 0)
 })
 
-test('a file moved away and back under load: 201 is stored, 503 is not, unless the message says that it is unknown', async () => {
+test('a file moved away and back under load: a success is stored, 503 is not, unless the message says that it is unknown', async () => {
   const path = newPath()
   const running = await start(path)
-  const outcomes = new Map<string, 'stored' | 'refused' | 'unknown'>()
+  const counts = { stored: 0, refused: 0 }
+  /** For each row the reasons that it may have; undefined if it may be deleted. */
+  const rows = new Map<number, (string | undefined)[]>()
+  const unknownCreates = new Set<string | undefined>()
   let isOver = false
+  /** Creates rows, updates each one and deletes every other one. */
   const client = async (name: number): Promise<void> => {
-    for (let n = 0; !isOver; n++) {
-      const reason = `moved ${name}-${n}.`
-      const response = await create(running, reason)
+    for (let n = 0, id: number | undefined; !isOver; n++) {
+      const method: Method = id === undefined ? 'POST' : n % 4 === 3 ? 'DELETE' : 'PATCH'
+      const reason = method === 'DELETE' ? undefined : `moved ${name}-${n}.`
+      const response = await write(running, method, id, reason)
       const text = await response.text()
-      if (response.status === 201) outcomes.set(reason, 'stored')
-      else outcomes.set(reason, text.includes('may or may not') ? 'unknown' : 'refused')
+      const isStored = response.status === successes[method]
+      counts[isStored ? 'stored' : 'refused']++
+      const isUnknown = text.includes('may or may not')
+      if (isStored && method === 'POST') id = JSON.parse(text).id as number
+      if (id !== undefined && (isStored || isUnknown)) rows.set(id, [...(isStored ? [] : (rows.get(id) ?? [])), reason])
+      if (id === undefined && isUnknown) unknownCreates.add(reason)
+      // A row whose state is not known gets no further write.
+      if (isUnknown || (isStored && (method === 'DELETE' || n % 8 === 7))) id = undefined
     }
   }
-  const untilNext = async (outcome: 'stored' | 'refused') => {
-    const count = () => [...outcomes.values()].filter((one) => one === outcome).length
-    const before = count()
-    for (let tries = 0; tries < 1_000 && count() === before; tries++) await setTimeout(10)
+  const untilNext = async (outcome: keyof typeof counts) => {
+    const before = counts[outcome]
+    for (let tries = 0; tries < 1_000 && counts[outcome] === before; tries++) await setTimeout(10)
   }
   const clients = Array.from({ length: 8 }, (_, name) => client(name))
   await untilNext('stored')
@@ -141,13 +176,13 @@ test('a file moved away and back under load: 201 is stored, 503 is not, unless t
   await Promise.all(clients)
   assert.is(await running.end('SIGTERM'), 0)
   const database = new Database(path)
-  const stored = new Set(database.prepare('select reason from leave_requests').pluck().all())
+  const reasons = new Map(database.prepare('select id, reason from leave_requests').raw().all() as [number, string][])
   database.close()
-  const kinds = new Set(outcomes.values())
-  assert.ok(kinds.has('stored') && kinds.has('refused'), [...kinds].join())
-  for (const [reason, outcome] of outcomes) {
-    if (outcome !== 'unknown') assert.is(stored.has(reason), outcome === 'stored', `${reason} ${outcome}`)
-  }
+  assert.ok(counts.stored > 0 && counts.refused > 0, JSON.stringify(counts))
+  for (const [id, possible] of rows)
+    assert.ok(possible.includes(reasons.get(id)), `row ${id}: ${reasons.get(id)} instead of ${possible}`)
+  const created = [...reasons].filter(([id, reason]) => reason?.startsWith('moved ') && !rows.has(id))
+  for (const [, reason] of created) assert.ok(unknownCreates.has(reason), `${reason} was refused, but is stored`)
 })
 
 test('replaced file: creates and health get 503, reads work from the old file, and a restart serves the new one', async () => {
@@ -206,11 +241,12 @@ for (const [call, error] of [
   ['pwrite64', 'ENOSPC'],
 ] as const) {
   if (!hasStrace) break
-  test(`${call} fails with ${error}: creates get 503, reads continue, and creates work afterwards`, async () => {
+  test(`${call} fails with ${error}: writes get 503, reads continue, and writes work afterwards`, async () => {
     const path = newPath()
     const running = await start(path)
     assert.is((await create(running)).status, 201)
     const before = await totalOf(running)
+    const targets = await readTargets(running)
     const options = [
       '-f',
       '-p',
@@ -223,13 +259,14 @@ for (const [call, error] of [
     const strace = spawn('strace', options)
     await new Promise((attached) => strace.stderr.once('data', attached))
     const expectRefusal = call.includes('sync') ? expectUnknown : expectUnavailable
-    await expectRefusal(await create(running))
-    assert.is((await read(running)).status, 200)
-    await expectRefusal(await create(running))
+    for (let n = 0; n < 2; n++) {
+      for (const response of await writeAll(running)) await expectRefusal(response)
+      assert.equal(await readTargets(running), targets)
+    }
     assert.is(await totalOf(running), before)
     strace.kill()
     await waitForRecovery(running)
-    assert.is(await totalOf(running), before + 1)
+    assert.is(await totalOf(running), before)
     assert.is(await running.end('SIGTERM'), 0)
     const database = new Database(path)
     assert.equal(database.pragma('integrity_check'), [{ integrity_check: 'ok' }])
