@@ -4,7 +4,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { runOn, sharedDatabase } from '../support/database.js'
 import { flakyNetwork } from '../support/flakyNetwork.js'
-import { startOffice, type TestResponse } from '../support/service.js'
+import { startOffice, type TestResponse, token } from '../support/service.js'
 
 const database = await sharedDatabase()
 const network = await flakyNetwork(database.url)
@@ -12,6 +12,11 @@ const pool = { size: 4, waitMs: 500, idleMs: 5_000, statementMs: 500 }
 const service = await startOffice({ url: network.url, pool })
 
 const leave = { leave_type: 'Outage' }
+const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+const update = (id: number, days: number) =>
+  service.send(`/api/v1/leave/${id}`, { method: 'PATCH', headers, body: JSON.stringify({ days }) })
+const remove = (id: number) => service.send(`/api/v1/leave/${id}`, { method: 'DELETE', headers })
+const writes = () => [service.create('leave', leave), update(1, 7), remove(2)]
 const reads = () => ['/v1/leave', '/v1/leave/1', '/v1/leave?q=annual', '/v1/health'].map((path) => service.get(path))
 
 const expectUnavailable = ({ status, body, headers }: TestResponse): void => {
@@ -31,7 +36,7 @@ const test = suite('outages of PostgreSQL')
 
 test('without a connection every request gets 503; then the service recovers', async () => {
   network.cut()
-  const responses = await Promise.all([...reads(), service.create('leave', leave)])
+  const responses = await Promise.all([...reads(), ...writes()])
   network.restore()
   for (const response of responses) expectUnavailable(response)
   await waitForRecovery()
@@ -39,12 +44,14 @@ test('without a connection every request gets 503; then the service recovers', a
 
 test('on a network that loses every packet every request gets 503; then the service recovers', async () => {
   network.hang()
-  const [created, ...others] = await Promise.all([service.create('leave', leave), ...reads()])
+  const [written, others] = await Promise.all([Promise.all(writes()), Promise.all(reads())])
   network.restore()
   for (const response of others) expectUnavailable(response)
-  // Whether it had been sent by then is not known.
-  if (created.body.error.code === 'outcome_unknown') assert.is(created.status, 503)
-  else expectUnavailable(created)
+  for (const response of written) {
+    // Whether it had been sent by then is not known.
+    if (response.body.error.code === 'outcome_unknown') assert.is(response.status, 503)
+    else expectUnavailable(response)
+  }
   await waitForRecovery()
 })
 
@@ -63,27 +70,43 @@ test('a statement that takes too long is cancelled, and others continue', async 
   await waitForRecovery()
   const locked = runOn(database.url, 'begin; lock table leave_requests in exclusive mode; select pg_sleep(1.5); commit')
   await setTimeout(200)
-  expectUnavailable(await service.create('leave', leave))
+  for (const response of await Promise.all(writes())) expectUnavailable(response)
   assert.is((await service.get('/v1/leave')).status, 200)
   assert.is((await service.get('/v1/jobs')).status, 200)
   await locked
   assert.is((await service.create('leave', leave)).status, 201)
 })
 
-test('201 means stored and 503 not stored, unless the message says that the outcome is unknown', async () => {
-  const before = (await database.run('select id from leave_requests')).length
-  const acknowledged: number[] = []
-  let unknown = 0
+test('a success is stored and 503 is not, unless the message says that the outcome is unknown', async () => {
+  const idsNow = async () =>
+    new Set((await database.run('select id from leave_requests')).map(({ id }) => id as number))
+  const before = await idsNow()
+  /** For each row the days that it may have; undefined if it may be deleted. */
+  const rows = new Map<number, (number | undefined)[]>()
+  let unknownCreates = 0
   let isDone = false
+  /** Creates a row, updates it some times, and deletes it unless the outcome of a write is unknown. */
   const writer = async () => {
-    while (!isDone) {
-      const { status, body } = await service.create('leave', leave)
-      if (status === 201) acknowledged.push(body.id)
-      else {
-        assert.is(status, 503)
-        if (/may or may not have been stored/.test(body.error.message)) unknown++
-        else assert.match(body.error.message, /Nothing was stored/)
+    for (let n = 0, id: number | undefined; !isDone; n++) {
+      const isDelete = id !== undefined && n % 4 === 3
+      const sent =
+        id === undefined ? service.create('leave', { ...leave, days: n }) : isDelete ? remove(id) : update(id, n)
+      const { status, body } = await sent
+      const days = isDelete ? undefined : n
+      if (status < 300) {
+        id ??= body.id as number
+        rows.set(id, [days])
+        if (isDelete) id = undefined
+        continue
       }
+      assert.is(status, 503)
+      if (body.error.code === 'unavailable') {
+        assert.match(body.error.message, /Nothing was stored/)
+        continue
+      }
+      if (id === undefined) unknownCreates++
+      else rows.get(id)?.push(days)
+      id = undefined
     }
   }
   const writers = [writer(), writer(), writer(), writer()]
@@ -95,10 +118,13 @@ test('201 means stored and 503 not stored, unless the message says that the outc
   }
   isDone = true
   await Promise.all(writers)
-  assert.ok(acknowledged.length > 0)
-  const stored = new Set((await database.run('select id from leave_requests')).map(({ id }) => id))
-  for (const id of acknowledged) assert.ok(stored.has(id), `row ${id} was acknowledged, but is not stored`)
-  assert.ok(stored.size - before - acknowledged.length <= unknown, 'a row is stored although its create got 503')
+  assert.ok(rows.size > 0)
+  const stored = await idsNow()
+  const daysOf = new Map((await database.run('select id, days from leave_requests')).map(({ id, days }) => [id, days]))
+  for (const [id, possible] of rows)
+    assert.ok(possible.includes(daysOf.get(id) as number), `row ${id} has ${daysOf.get(id)} instead of ${possible}`)
+  const surprising = [...stored].filter((id) => !before.has(id) && !rows.has(id))
+  assert.ok(surprising.length <= unknownCreates, 'a row is stored although its create got 503')
   const total = (await service.get('/v1/leave?limit=1')).body.meta.total
   assert.is(total, stored.size)
 })
