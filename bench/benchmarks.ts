@@ -1,17 +1,16 @@
-/** Runs all benchmarks: installs the peers, creates the databases, measures, and writes the report and its chart. */
+/** Runs all benchmarks: installs the peers, creates the databases, measures, and writes the report. */
 import type { SpawnOptions } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { endProgressLine } from '../engine/process/progress.js'
 import { spawnChild } from '../support/cleanup.js'
-import { Client } from './client.js'
+import { readBody } from './client.js'
 import { measureGrowth } from './growth.js'
-import { loadGenerator } from './load.js'
 import { dataFolder, root } from './paths.js'
 import { postgresTarget } from './postgres.js'
 import { arePeersInstalled, type BenchServer, peersFolder, type RunningServer, thisService } from './processes.js'
-import { chart, markdown, withSection } from './report.js'
+import { markdown, withSection } from './report.js'
 import { sqliteTarget } from './sqlite.js'
 import { measure } from './throughput.js'
 
@@ -51,21 +50,19 @@ const startAll = async (benchServers: readonly BenchServer[]) => {
 
 export const runBenchmarks = async ({ postgres, rows, rounds, seconds }: BenchmarkOptions): Promise<void> => {
   await installPeers()
-  const { name: generator, generate } = loadGenerator()
   const target = postgres ? await postgresTarget() : sqliteTarget
   const ports = { service: 0, peers: 10, small: 20, large: 21 }
   const portOf = (server: keyof typeof ports): number => target.port + ports[server]
   const database = await target.database('reads', 30_000)
   const service = await thisService(database, portOf('service')).start()
 
-  const client = new Client(service.address)
   const bodies = { page: join(dataFolder, 'page.json'), row: join(dataFolder, 'row.json') }
-  writeFileSync(bodies.page, (await client.send({ path: service.page(0) })).body)
-  writeFileSync(bodies.row, (await client.send({ path: service.row })).body)
+  writeFileSync(bodies.page, await readBody(service.address + service.page(0)))
+  writeFileSync(bodies.row, await readBody(service.address + service.row))
 
   const { servers: peers, unavailable } = await startAll(target.peers(database, bodies, portOf('peers')))
   const servers = [service, ...peers]
-  const measured = await measure(servers, generate, { rounds, seconds }, log)
+  const measured = await measure(servers, { rounds, seconds }, log)
   for (const server of servers) await server.stop()
 
   log(`Growth to ${rows.toLocaleString('en')} rows …`)
@@ -75,10 +72,8 @@ export const runBenchmarks = async ({ postgres, rows, rounds, seconds }: Benchma
   const growths = await measureGrowth(demo, large, rows)
   await target.close()
 
-  const results = { target, generator, measured, unavailable, growth: { rows, growths } }
-  const report = markdown(results)
+  const report = markdown({ target, measured, unavailable, growth: { rows, growths } })
   const page = join(root, 'docs', 'benchmarks.md')
   writeFileSync(page, withSection(readFileSync(page, 'utf8'), report))
-  writeFileSync(join(root, 'docs', `${target.chartName}.svg`), chart(results))
   console.log(report)
 }

@@ -1,16 +1,16 @@
 /** Measures how the latency of each kind of request grows from the demo data to a large table. */
 import { progressBar } from '../engine/process/progress.js'
-import { Client, type TimedRequest } from './client.js'
+import { latency } from './client.js'
 import type { BenchServer } from './processes.js'
 
 const times = <T>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n))
-const list = (query: string): TimedRequest => ({ path: `/api/v1/employees?${query}` })
+const list = (query: string): string => `/api/v1/employees?${query}`
 
 /** The number of demo employees. A large table repeats them, with the row number appended to each code. */
 const demoRows = 160
 
 /** Distinct requests of each kind, as from many clients. */
-const requestKinds = (rows: number): Record<string, readonly TimedRequest[]> => {
+const requestKinds = (rows: number): Record<string, readonly string[]> => {
   const deep = Math.floor(rows * 0.9)
   // Codes from the whole table: the digits of a code determine how many other codes share trigrams with it.
   const code = (n: number) => {
@@ -21,7 +21,7 @@ const requestKinds = (rows: number): Record<string, readonly TimedRequest[]> => 
   return {
     'first page': times(100, (n) => list(`limit=${50 + n}`)),
     'page at 90 % of the table': times(100, (n) => list(`offset=${Math.max(0, deep - n)}`)),
-    'one row': times(100, (n) => ({ path: `/api/v1/employees/${1 + n}` })),
+    'one row': times(100, (n) => `/api/v1/employees/${1 + n}`),
     'filter with few matches': times(100, (n) => list(`candidate_id=${1 + n}`)),
     'search with one match': times(60, code),
     'filter that most rows match': times(5, (n) => list(`status=Active&offset=${n}`)),
@@ -41,17 +41,19 @@ export const measureGrowth = async (small: BenchServer, large: BenchServer, rows
   let done = 0
   report(done)
   const latencies = async (benchServer: BenchServer, count: number) => {
-    const server = await benchServer.start()
-    const client = new Client(server.address)
-    await client.latency(times(300, (n) => ({ path: `/api/v1/employees?limit=${1 + (n % 200)}&offset=1` })))
+    const { address, stop } = await benchServer.start()
+    await latency(
+      address,
+      times(300, (n) => list(`limit=${1 + (n % 200)}&offset=1`)),
+    )
     const result = new Map<string, number>()
     for (const [kind, requests] of Object.entries(requestKinds(count))) {
       // A first run reads the data from disk, which is not measured.
-      await client.latency(requests)
-      result.set(kind, await client.latency(requests))
+      await latency(address, requests)
+      result.set(kind, await latency(address, requests))
       report(++done)
     }
-    await server.stop()
+    await stop()
     return result
   }
   const before = await latencies(small, demoRows)

@@ -1,7 +1,5 @@
 /** The servers that this service is compared with. */
-import { execFileSync } from 'node:child_process'
-import { join } from 'node:path'
-import { type BenchServer, launch, nodePeer, peersFolder, restPaths, runningServer } from './processes.js'
+import { type BenchServer, nodePeer } from './processes.js'
 
 /** Without a list of fields, Platformatic DB selects every column. */
 const platformatic = (url: string, port: number, fields = ''): BenchServer =>
@@ -16,30 +14,11 @@ const platformatic = (url: string, port: number, fields = ''): BenchServer =>
     },
   )
 
-const python = '/usr/bin/python3'
-const hasFastApi = (): boolean => {
-  try {
-    execFileSync(python, ['-c', 'import fastapi, uvicorn'], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
-}
-
 /** On SQLite: bare Koa as the upper bound, and what people would write or use instead. */
 export const sqlitePeers = (database: string, bodies: { page: string; row: string }, port: number): BenchServer[] => [
   nodePeer('Koa sending fixed bytes', 'koa.mjs', port, { PAGE: bodies.page, ROW: bodies.row }),
   nodePeer('Fastify by hand', 'fastify.mjs', port + 1, { DATABASE: database }),
   platformatic(`sqlite://${database}`, port + 2),
-  {
-    name: 'FastAPI',
-    ...(hasFastApi() ? {} : { unavailable: 'FastAPI and uvicorn are not installed for the system’s Python' }),
-    async start() {
-      const env = { PORT: String(port + 3), DATABASE: database }
-      const child = await launch('FastAPI', python, [join(peersFolder, 'fastapi_peer.py')], env)
-      return runningServer('FastAPI', port + 3, child, restPaths)
-    },
-  },
 ]
 
 /** The default of this service and of Platformatic DB. */

@@ -36,7 +36,6 @@ export const postgresTarget = async (): Promise<BenchTarget> => {
   }
   const [version] = await runSql(server, 'show server_version')
   return {
-    chartName: 'benchmarks-postgres',
     system: 'PostgreSQL',
     command: 'npm run bench -- --postgres',
     setup: `every server with ten connections to the same table of one PostgreSQL ${version?.['server_version']}${given ? '' : ' on the same machine'}`,

@@ -14,7 +14,6 @@ export interface RunningServer {
   /** The path of the page at an offset. */
   readonly page: (offset: number) => string
   readonly row: string
-  readonly pid: number
   stop(): Promise<void>
 }
 
@@ -31,7 +30,7 @@ export const peersFolder = join(root, 'bench', 'peers')
 export const arePeersInstalled = (): boolean => existsSync(join(peersFolder, 'node_modules', '.package-lock.json'))
 
 /** Starts a server and waits until it listens. Its output is discarded: reading it would slow down the measurement. */
-export const launch = async (
+const launch = async (
   name: string,
   command: string,
   args: string[],
@@ -47,7 +46,7 @@ export const launch = async (
   throw new Error(`${name} did not listen within a minute`)
 }
 
-export const runningServer = (
+const runningServer = (
   name: string,
   port: number,
   child: ChildProcess,
@@ -55,7 +54,6 @@ export const runningServer = (
 ): RunningServer => ({
   name,
   address: `http://127.0.0.1:${port}`,
-  pid: child.pid ?? 0,
   ...paths,
   async stop() {
     const ended = once(child, 'exit')
@@ -65,7 +63,7 @@ export const runningServer = (
 })
 
 /** The paths of this service and of the hand-written peers. */
-export const restPaths = {
+const restPaths = {
   page: (offset: number) => `/api/v1/employees?limit=50&offset=${offset}`,
   row: '/api/v1/employees/7',
 }

@@ -8,7 +8,6 @@ import { type BenchTarget, seed } from './target.js'
 const pathOf = (name: string): string => join(dataFolder, `${name}.sqlite`)
 
 export const sqliteTarget: BenchTarget = {
-  chartName: 'benchmarks',
   system: 'SQLite',
   command: 'npm run bench',
   setup: 'every server on the same database file',

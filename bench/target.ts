@@ -7,8 +7,6 @@ import { build } from './paths.js'
 import type { BenchServer } from './processes.js'
 
 export interface BenchTarget {
-  /** The file name of the chart, without its extension. */
-  readonly chartName: string
   /** The heading of its section in the report. */
   readonly system: string
   /** The command that creates the report. */

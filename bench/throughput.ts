@@ -1,7 +1,7 @@
 /** Measures reads of all servers in alternating rounds, so that noise affects all of them alike. */
 import { progressBar } from '../engine/process/progress.js'
 import { median } from '../support/statistics.js'
-import type { Load, LoadGenerator } from './load.js'
+import { generateLoad, type Load } from './load.js'
 import type { RunningServer } from './processes.js'
 
 export interface Kind {
@@ -30,7 +30,6 @@ export interface Measured {
 
 export const measure = async (
   servers: readonly RunningServer[],
-  generate: LoadGenerator,
   { rounds, seconds }: { rounds: number; seconds: number },
   log: (line: string) => void,
 ): Promise<Measured[]> => {
@@ -40,10 +39,10 @@ export const measure = async (
   const measured: Measured[] = []
   for (const { name: kind, load } of kinds) {
     const rates = new Map<RunningServer, number[]>(servers.map((server) => [server, []]))
-    for (const server of servers) await generate({ ...load(server), seconds: 1 })
+    for (const server of servers) await generateLoad({ ...load(server), seconds: 1 })
     for (let round = 1; round <= rounds; round++) {
       for (const server of servers) {
-        const rate = await generate({ ...load(server), seconds })
+        const rate = await generateLoad({ ...load(server), seconds })
         rates.get(server)?.push(rate)
         log(`${kind}, round ${round} of ${rounds}: ${server.name} ${Math.round(rate).toLocaleString('en')} requests/s`)
         report(++done)

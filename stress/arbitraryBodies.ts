@@ -139,19 +139,7 @@ export const validMembers = (resource: Resource, method: BodyMethod, ids: Ids): 
     )
     .chain((members) => fc.shuffledSubarray(members.flat(), { minLength: members.flat().length }))
 
-const unusualNames = [
-  '__proto__',
-  'constructor',
-  'toString',
-  'hasOwnProperty',
-  '',
-  ' ',
-  'ID',
-  '\u0000',
-  'é',
-  '0',
-  '$ne',
-]
+const unusualNames = ['', ' ', '\u0000', ...'__proto__ constructor toString hasOwnProperty ID é 0 $ne'.split(' ')]
 
 const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`
 

@@ -63,22 +63,10 @@ const reframed = (one: WriteCase): fc.Arbitrary<WriteCase> =>
         [['expect', '100-continue']],
         [['expect', 'the-unexpected']],
         [['x-http-method-override', 'DELETE']],
-        [
-          ['cookie', 'a=b; \x80\xff;;='],
-          ['range', 'bytes=0-1'],
-        ],
-        [
-          ['accept', 'text/html;q=0'],
-          ['accept-encoding', '*;q=0'],
-          ['origin', 'null'],
-        ],
-        [
-          ['if-none-match', '"x"'],
-          ['te', 'trailers'],
-        ],
+        [['cookie', 'a=b; \x80\xff;;=']],
+        [['accept-encoding', '*;q=0']],
         [['authorization', 'Bearer another']],
         [['content-type', 'text/plain']],
-        Array.from({ length: 60 }, (_, n): Header => [`x-${n}`, 'y']),
       )
       .map((more) => ({ ...one, label: `with ${more[0]?.[0]}`, headers: [...one.headers, ...more] })),
   )

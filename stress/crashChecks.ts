@@ -59,26 +59,18 @@ const checkResource = (ledger: Ledger, resource: Resource, rows: readonly RowVal
   return failures
 }
 
-/** Compares a service with the ledger; returns all failures. */
-export const checkRows = async (address: string, ledger: Ledger): Promise<string[]> => {
+/**
+ * Compares a service with the ledger; returns all failures. Once every write has a response, the rows that were written
+ * since the last crash are also read by id and searched.
+ */
+export const checkRows = async (address: string, ledger: Ledger, isFinal: boolean): Promise<string[]> => {
   const connection = new RawConnection(address)
   const failures: string[] = []
-  for (const resource of creatable) {
-    failures.push(...checkResource(ledger, resource, await allRows(connection, resource)))
-  }
-  connection.close()
-  return failures
-}
-
-/** Checks what was written since the last crash once more, by id and by search; no write may be without a response. */
-export const checkReads = async (address: string, ledger: Ledger): Promise<string[]> => {
-  const connection = new RawConnection(address)
-  const failures: string[] = []
-  const written = new Set(ledger.sent.map(({ row }) => row))
+  const written = isFinal ? [...new Set(ledger.sent.map(({ row }) => row))] : []
   for (const resource of creatable) {
     const rows = await allRows(connection, resource)
-    for (const { id, text, ...row } of written) {
-      if (row.resource !== resource || id === undefined) continue
+    failures.push(...checkResource(ledger, resource, rows))
+    for (const { id, text } of written.filter((row) => row.resource === resource && row.id !== undefined)) {
       const { status, text: found } = await read(connection, pathOf(resource, id))
       if (text === undefined ? status !== 404 : found !== text)
         failures.push(`${resource.path} ${id} is ${found} instead of ${text}`)

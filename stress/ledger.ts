@@ -9,7 +9,7 @@ import {
 import type { RawResponse } from '../support/rawHttp.js'
 import { sampleBody } from '../support/samples.js'
 import type { Random } from './random.js'
-import { creatable, registry } from './service.js'
+import { creatable, registry, successes } from './service.js'
 
 /** A row as its clients know it. */
 export interface KnownRow {
@@ -61,8 +61,6 @@ const isOnlyUnique = (text: string): boolean => {
   const { error } = JSON.parse(text) as { error: { details?: { issues: { type: string }[] } } }
   return error.details?.issues.every(({ type }) => type === 'unique') ?? false
 }
-
-const successes = { POST: 201, PATCH: 200, DELETE: 204 }
 
 export class Ledger {
   readonly rows: KnownRow[] = []

@@ -83,6 +83,9 @@ export const writeHeaders: readonly Header[] = [
   ['content-type', 'application/json'],
 ]
 
+/** The status of each write that succeeds. */
+export const successes = { POST: 201, PATCH: 200, DELETE: 204 }
+
 export const read = (connection: RawConnection, path: string): Promise<RawResponse> =>
   connection.send(requestBytes('GET', path))
 

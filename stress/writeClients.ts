@@ -24,8 +24,8 @@ export const startClients = (address: string, clients: number, ledger: Ledger, r
   let onResponse = () => {}
   const nextWrite = (): Write => {
     const earlier = random.chance(repeatShare) && ledger.sent.length > 0 ? random.pick(ledger.sent) : undefined
-    const isRepeatable = earlier?.key !== undefined && (earlier.response ?? earlier.row.unanswered) !== undefined
-    return isRepeatable ? earlier : ledger.next()
+    const isRefused = earlier?.response === undefined && earlier?.row.unanswered !== earlier
+    return earlier?.key === undefined || isRefused ? ledger.next() : earlier
   }
   const client = async (): Promise<void> => {
     const connection = new RawConnection(address)
