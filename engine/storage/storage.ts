@@ -26,7 +26,7 @@ export interface CachedBody {
   readonly next?: Position | undefined
 }
 
-/** A body of many megabytes, read in parts while it is sent; it has no tag because its rows are read one after another. */
+/** A body of many megabytes, read in parts of whole rows while it is sent; it has no tag because its rows are read one after another. */
 export interface StreamedBody {
   readonly body: AsyncIterable<Uint8Array>
   readonly next?: Position | undefined
