@@ -47,13 +47,16 @@ export const checkFieldName = (name: string, report: (message: string) => void):
   }
 }
 
-/** Reports the names in a list that are no fields, occur twice, or cannot be there: `refuse` says why, after the name of the property. */
+/** Why a field cannot be in a list, after the name of the property. */
+type Refuse = (name: string, options: Options<unknown>) => string | false | undefined
+
+/** Reports the names in a list that are no fields, occur twice, or cannot be there. */
 const checkList = (
   property: string,
   list: readonly string[],
   { fields }: Descriptor,
   report: Report,
-  refuse: (name: string, options: Options<unknown>) => string | false | undefined,
+  refuse: Refuse,
 ): void => {
   const names = Object.keys(fields)
   for (const [index, name] of list.entries()) {
@@ -241,37 +244,24 @@ const checkField = (
   checkSource('managed', kind, options, report)
 }
 
+const refusedIn: Readonly<Record<'required' | 'label' | 'update', Refuse>> = {
+  required: (name) => name === 'id' && 'names "id", which every row has; remove it',
+  label: (name, { redacted }) => redacted && `names "${name}", which is redacted; name another field`,
+  update: (name, { managed }) => managed && `names "${name}", which is managed; remove one of the two`,
+}
+
 /** Reports every rule that a descriptor breaks; `targets` are all resources. */
 export const checkDescriptor = (descriptor: Descriptor, targets: readonly Target[], report: Report): void => {
-  const { required, label = [], update, existing, idColumn, renamedFromTable } = descriptor
+  const { existing, idColumn, renamedFromTable } = descriptor
   if (!existing && idColumn !== undefined)
     report('idColumn needs existing: true; otherwise the column is "id"', 'idColumn')
   if (existing && renamedFromTable !== undefined)
     report('renamedFromTable changes the table, and an existing one is never changed', 'renamedFromTable')
-  checkList(
-    'required',
-    required,
-    descriptor,
-    report,
-    (name) => name === 'id' && 'names "id", which every row has; remove it',
-  )
-  checkList(
-    'label',
-    label,
-    descriptor,
-    report,
-    (name, { redacted }) => redacted && `names "${name}", which is redacted; name another field`,
-  )
-  checkList(
-    'update',
-    Array.isArray(update) ? update : [],
-    descriptor,
-    report,
-    (name, { managed }) => managed && `names "${name}", which is managed; remove one of the two`,
-  )
-  for (const property of ['label', 'update'] as const) {
-    const list = descriptor[property]
-    if (Array.isArray(list) && list.length === 0)
+  for (const [property, refuse] of Object.entries(refusedIn)) {
+    const list = descriptor[property as keyof typeof refusedIn]
+    if (!Array.isArray(list)) continue
+    checkList(property, list, descriptor, report, refuse)
+    if (list.length === 0 && property !== 'required')
       report(`${property} is an empty list; name fields, or remove it`, property)
   }
   for (const [name, spec] of Object.entries(descriptor.fields)) {

@@ -245,22 +245,7 @@ const remove = (service: Service, { resource, route }: OperationOf<'delete'>): H
   }
 }
 
-/** The handler of an operation. */
-export const handlerOf = (service: Service, operation: Operation): Handler => {
-  switch (operation.kind) {
-    case 'index':
-      return index(service)
-    case 'health':
-      return health(service)
-    case 'list':
-      return list(service, operation)
-    case 'get':
-      return get(service, operation)
-    case 'create':
-      return create(service, operation)
-    case 'update':
-      return update(service, operation)
-    case 'delete':
-      return remove(service, operation)
-  }
-}
+const handlers = { index, health, list, get, create, update, delete: remove }
+
+export const handlerOf = (service: Service, operation: Operation): Handler =>
+  handlers[operation.kind](service, operation as never)
