@@ -45,7 +45,6 @@ export class HttpError extends Error {
   }
 }
 
-/** An error with the envelope `{ error: { code, message, details? } }`. */
 const httpError = (
   status: number,
   code: keyof typeof errorCodes,
@@ -155,7 +154,6 @@ export const keysNotSupported = (): HttpError =>
 export const internalError = (): HttpError =>
   httpError(500, 'internal_error', 'Unexpected error. Report it with the X-Request-Id of this response.')
 
-/** The maximum number of issues in a response. */
 export const maxIssues = 100
 
 /** An invalid create, with all of its errors. */
@@ -165,7 +163,6 @@ export const bodyInvalid = (issues: readonly Issue[]): HttpError => {
   return httpError(422, 'validation_error', message, {}, { issues: issues.slice(0, maxIssues) })
 }
 
-/** Invalid query or path parameters, with all of their errors. */
 export const parametersInvalid = (detail: readonly Issue[]): HttpError =>
   new HttpError(422, 'invalid parameters', { detail })
 

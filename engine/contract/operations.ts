@@ -80,7 +80,6 @@ export type Operation =
 
 export type OperationOf<Kind extends Operation['kind']> = Extract<Operation, { readonly kind: Kind }>
 
-/** The content of a body. */
 const json = <Schema extends z.ZodType>(schema: Schema, example?: unknown) => ({
   'application/json': { schema, example },
 })
@@ -113,7 +112,6 @@ const commonResponses = {
 
 const databaseDown = errorResponse('The database is not available; try again.', unavailable())
 
-/** The responses that every read can have. */
 const readResponses = {
   ...commonResponses,
   304: { description: 'The current ETag is among those sent as `If-None-Match`.', headers: headers('ETag') },
@@ -165,7 +163,6 @@ const names = (fields: readonly { readonly name: string }[]): string =>
 /** Only here: a second media type in the response would make its type a union in generated clients. */
 const formatSentences = Object.entries(formats).map(([name, { description }]) => `\`Accept: ${name}\`: ${description}`)
 
-/** What the routes of a resource have in common. */
 const routeOf = <Method extends Route<object>['method']>(
   resource: Resource,
   kind: keyof ReturnType<typeof operationNames>,
@@ -285,7 +282,6 @@ const create = (registry: Registry, resource: Resource, row: z.ZodType): Operati
   }
 }
 
-/** The responses of an update or a delete that was not made. */
 const changeResponses = (resource: Resource) => ({
   ...writesOf(resource),
   404: rowMissing(resource),
@@ -355,7 +351,6 @@ const remove = (resource: Resource): Operation => {
   }
 }
 
-/** The operations of a registry, system ones first. */
 export const operationsOf = (registry: Registry): readonly Operation[] => [
   index,
   health,

@@ -34,7 +34,6 @@ const listParameters = ['limit', 'offset', 'q', 'sort', 'after']
 /** The columns that every table has on PostgreSQL. */
 const systemColumns = ['cmax', 'cmin', 'ctid', 'tableoid', 'xmax', 'xmin']
 
-/** Reports why a field cannot have a name. */
 export const checkFieldName = (name: string, report: (message: string) => void): void => {
   const lower = name.toLowerCase()
   if (lower === 'id') report('every resource has an id without declaring it; remove the field')
@@ -148,7 +147,6 @@ const parseJson = (text: string): unknown => {
   }
 }
 
-/** Reports tones that do not exist, and those of values that the field cannot have. */
 const checkTones = (kind: Kind, { tones: given = {}, oneOf }: Options<GivenValue>, report: Report): void => {
   for (const [value, tone] of Object.entries(given)) {
     if (!tones.includes(tone)) {
@@ -160,7 +158,6 @@ const checkTones = (kind: Kind, { tones: given = {}, oneOf }: Options<GivenValue
   }
 }
 
-/** The columns of an existing table by their fields. */
 const columnsOf = ({ idColumn = 'id', fields }: Descriptor): [field: string, column: string][] => [
   ['id', idColumn],
   ...Object.entries(fields).map(([name, { options }]): [string, string] => [name, options.column ?? name]),
@@ -250,7 +247,6 @@ const refusedIn: Readonly<Record<'required' | 'label' | 'update', Refuse>> = {
   update: (name, { managed }) => managed && `names "${name}", which is managed; remove one of the two`,
 }
 
-/** Reports every rule that a descriptor breaks; `targets` are all resources. */
 export const checkDescriptor = (descriptor: Descriptor, targets: readonly Target[], report: Report): void => {
   const { existing, idColumn, renamedFromTable } = descriptor
   if (!existing && idColumn !== undefined)

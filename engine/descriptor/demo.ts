@@ -82,6 +82,5 @@ export const verifyConstants = ({ fields }: Resource, ids: Ids, report: Report):
   }
 }
 
-/** The ids of the demo rows of every resource. */
 export const demoIds = (registry: Registry): Map<string, ReadonlySet<unknown>> =>
   new Map(registry.map(({ path, demo }) => [path, new Set(demo.map((row) => row['id']))]))

@@ -35,7 +35,6 @@ export interface Column {
   readonly read?: (stored: never) => string | number | bigint | boolean
 }
 
-/** A value of a query parameter. */
 export type ParameterValue = string | bigint | number | boolean
 
 export interface KindEntry {
@@ -53,7 +52,6 @@ export interface KindEntry {
   readonly canonical?: (value: never) => string
   /** The options that a field may have, besides those of every kind. */
   readonly options: readonly string[]
-  /** Reads a query parameter. */
   readonly parse: (text: string) => ParameterValue | Refusal
   readonly sqlite: Column
   readonly postgres: Column
@@ -296,7 +294,6 @@ export const servedValue = ({ isValue, json }: Column, column: string): string =
   return isValue ? `case when ${isValue(column)} then ${value} end` : value
 }
 
-/** Whether a value is one of a kind. */
 export const isValueOf = (kind: Kind, value: unknown): boolean => kindOf(kind).body().safeParse(value).success
 
 export const kindNames = Object.keys(kinds) as Kind[]

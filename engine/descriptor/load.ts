@@ -24,7 +24,6 @@ interface Inspection {
   readonly seedErrors: readonly FileError[]
 }
 
-/** Reads and verifies the folders; each mistake is reported once. */
 export const inspectFolders = async ({ resources, sources, seeds }: Folders): Promise<Inspection> => {
   const errors: FileError[] = []
   const modules = await importModules(resources, sources, errors)

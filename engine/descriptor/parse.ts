@@ -6,7 +6,6 @@ import { isValueOf, type Kind, kindNames, kindOf } from './kinds.js'
 import { didYouMean, nearest } from './nearest.js'
 import { formatValue, type Report, reportAt } from './registryError.js'
 
-/** What the verification accepts as a value. */
 interface Shape {
   readonly isValid: (value: unknown) => boolean
   /** Completes the sentence "it must be …". */

@@ -23,7 +23,6 @@ export interface Position {
   readonly line: number
   readonly column: number
   readonly length: number
-  /** The whole line. */
   readonly text: string
 }
 
@@ -42,7 +41,6 @@ interface Token {
   readonly isWord: boolean
 }
 
-/** The tokens of a text without white space and comments. */
 const tokenize = (text: string): Token[] =>
   [...text.matchAll(token)].flatMap(({ index: start, groups: { key, word, sign } = {} }) => {
     const found = key ?? sign

@@ -5,7 +5,6 @@ import { type Kind, kindOf, quote, Refusal, refuseIf } from './kinds.js'
 import { didYouMean } from './nearest.js'
 import { compilePattern } from './pattern.js'
 
-/** The options of a field with values of type V that are rules. */
 export interface RuleOptions<V> {
   /** The only values that are allowed. */
   oneOf?: readonly V[]
@@ -32,7 +31,6 @@ interface ValueRule {
   readonly keywords: (given: never, kind: Kind) => Readonly<Record<string, unknown>>
 }
 
-/** A value as a message shows it. */
 const shown = (value: Ruled): string => (typeof value === 'string' ? quote(value) : String(value))
 
 const isMoment = (kind: Kind): boolean => ['date', 'datetime-local'].includes(kindOf(kind).input)
@@ -67,7 +65,6 @@ const bound = (
   keywords: (given: Ruled, kind: Kind) => ({ [isMoment(kind) ? `x-${keyword}` : keyword]: given }),
 })
 
-/** A bound of the number of characters. */
 const lengthBound = (
   [type, key, keyword]: readonly [type: string, key: string, keyword: string],
   isWithin: (text: string, length: number) => boolean,
@@ -133,7 +130,6 @@ export const valueRules = {
 
 export const ruleNames = Object.keys(valueRules) as RuleName[]
 
-/** A field as far as its rules go. */
 export type Ruling = { readonly kind: Kind } & { readonly [Name in RuleName]?: unknown }
 
 const rulesOf = (field: Ruling) =>
@@ -154,7 +150,6 @@ export const valueRuling = (field: Ruling): ((value: Ruled) => Refusal | undefin
   }
 }
 
-/** The keywords of JSON Schema that state the rules of a field. */
 export const ruleKeywords = (field: Ruling): Record<string, unknown> =>
   Object.assign({}, ...rulesOf(field).map(({ rule, given }) => rule.keywords(given, field.kind)))
 

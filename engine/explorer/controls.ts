@@ -26,7 +26,6 @@ export interface Edited {
 const defaultOf = ({ default: source }: Field, edited: Edited | undefined): string | undefined =>
   source === undefined || edited ? undefined : String(typeof source === 'function' ? source() : source)
 
-/** Whether the form must have a value. */
 const isNeeded = (field: Field, edited: Edited | undefined): boolean => (edited ? field.required : isMandatory(field))
 
 const isLong = (value: Value | undefined): boolean =>

@@ -18,7 +18,6 @@ const sizes = {
 export interface Counts {
   readonly counts: ValueCounts | undefined
   readonly isExact: boolean
-  /** How many rows the result has. */
   readonly total: number
 }
 
@@ -43,7 +42,6 @@ const withTimeout = async <T>(client: Caller, timeoutMs: number, work: (caller: 
   }
 }
 
-/** Makes the function that counts the values of a result's fields. */
 export const valueCounterOf = (
   storage: Storage,
   resource: Resource,

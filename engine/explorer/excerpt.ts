@@ -10,7 +10,6 @@ export const cut = (text: string, from: number, length: number): string => {
 /** Where a search matched in a text. */
 type Ranges = readonly (readonly [from: number, to: number])[]
 
-/** The most matches of a row that are marked. */
 const maxMatches = 200
 
 /** The matches of `q` in the texts of a row, which are searched as one text with spaces between them. */
@@ -62,7 +61,6 @@ export const excerptOf = (text: string, ranges: Ranges): Excerpt => {
   return { text: copy, ranges: ranges.map(([a, b]) => [a - from, b - from] as const), from, length }
 }
 
-/** Part of a text with its matches marked. */
 export const marked = (text: string, ranges: Ranges, from: number, length: number): Html => {
   const parts: Part[] = []
   const end = from + length

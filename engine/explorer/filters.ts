@@ -13,7 +13,6 @@ import { bothNames, fieldTitle } from './names.js'
 export const without = (query: TableQuery, name: string): TableQuery =>
   fromStart({ ...query, where: query.where.filter(({ field }) => field !== name) })
 
-/** A query without one of its conditions. */
 export const withoutCondition = (query: TableQuery, condition: Condition): TableQuery =>
   fromStart({ ...query, where: query.where.filter((other) => other !== condition) })
 
@@ -35,7 +34,6 @@ const valueBox = (title: string, { name }: Field, target: Resource | undefined):
     placeholder="Type a name or an id" data-choices="${choicesUrl(target.path)}" data-choose="submit"></div>`
 }
 
-/** Two inputs for the least and the greatest value of a field. */
 const rangeInputs = (registry: Registry, field: Field, { where }: TableQuery): Html => {
   const { name, about } = field
   const type = field.format === 'timestamp' ? 'text' : inputType(field)
@@ -50,7 +48,6 @@ const rangeInputs = (registry: Registry, field: Field, { where }: TableQuery): H
 /** A number rounded to two digits, for an estimate. */
 const roughly = (count: number): string => grouped(Number(count.toPrecision(2)))
 
-/** The control of one filter. */
 const control = (
   registry: Registry,
   resource: Resource,

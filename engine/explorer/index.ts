@@ -42,11 +42,9 @@ interface Explorer {
   /** Files that never change. */
   readonly assets: readonly Asset[]
   readonly favicon: Asset
-  /** The page of an error at a path. */
   errorHtml(error: HttpError, path: string): string
 }
 
-/** Makes the explorer of a service. */
 export const explorerOf = (service: ExplorerService): Explorer => {
   const { product, registry, storage } = service
   const find = operationFinder(service.operations)

@@ -34,7 +34,6 @@ export const labelOf = (resource: Resource, row: RowValues): string => {
 export const targetOf = (registry: Registry, { references }: Field): Resource | undefined =>
   registry.find(({ path }) => path === references)
 
-/** The labels of referenced rows, by resource and id. */
 export type Labels = (target: Resource, id: unknown) => string | undefined
 
 /** Reads the labels of the rows that some values of reference fields name: one query for each referenced resource. */

@@ -100,7 +100,6 @@ export const documentStart = (product: Product, title: string): string =>
     </head>
     <body>`.source
 
-/** The whole document of a page. */
 export const documentOf = (product: Product, { title, crumbs, main, skip }: Page): string => {
   const { source } = html`
     <a class="skip" href="#${skip ?? 'main'}">Skip to ${skip ?? 'content'}</a>

@@ -42,7 +42,6 @@ export const columnsParameter = (resource: Resource): string => ownParameter(res
 const columnsOf = (resource: Resource, { columns }: TableQuery): [name: string, value: string][] =>
   columns ? [[columnsParameter(resource), columns.join(',')]] : []
 
-/** A query from its first row on. */
 export const fromStart = (query: TableQuery): TableQuery => ({
   ...query,
   page: { limit: query.page.limit, offset: 0n },
@@ -60,7 +59,6 @@ export const tableUrl = (resource: Resource, query: TableQuery = wholeTable): st
 export const filtersUrl = (resource: Resource, query: TableQuery): string =>
   withQuery(`${explorePath}/${resource.path}/filters`, [...parametersOf(query), ...columnsOf(resource, query)])
 
-/** The page of a table after a position. */
 export const nextUrl = (resource: Resource, query: TableQuery, next: Position): string => {
   const url = tableUrl(resource, fromStart(query))
   return `${url}${url.includes('?') ? '&' : '?'}after=${encodeCursor(resource, query, next)}`
@@ -74,7 +72,6 @@ export const editUrl = (resource: Resource, id: number): string => `${rowUrl(res
 
 export const deleteUrl = (resource: Resource, id: number): string => `${rowUrl(resource, id)}/delete`
 
-/** The suggestions for a reference. */
 export const choicesUrl = (path: string): string => `${explorePath}/${path}/choices`
 
 /** The suggestions for a text: values that are stored. */

@@ -9,7 +9,6 @@ const initialisms = new Set(['api', 'html', 'id', 'ip', 'json', 'url', 'uuid'])
 const isAbbreviation = (letters: string, word: string): boolean =>
   new RegExp(`^${[...letters].join('.*')}`).test(word.toLowerCase())
 
-/** The name of a field for people. */
 export const fieldTitle = (registry: Registry, field: Field): string => {
   const { name, label } = field
   if (label) return label

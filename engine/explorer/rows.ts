@@ -18,7 +18,6 @@ export const rowFinder = (storage: Storage, resource: Resource): RowFinder => {
   }
 }
 
-/** Calls back with each row, and returns the total. */
 export const eachRow = async (page: CachedBody | StreamedBody, take: (row: RowValues) => unknown): Promise<number> => {
   let total = 0
   for await (const part of 'tag' in page ? [page.body] : page.body) {

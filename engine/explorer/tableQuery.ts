@@ -27,7 +27,6 @@ const withOffset = ([name, value]: [string, string]): [string, string] => [
     : value,
 ]
 
-/** The id of the only row that a text finds. */
 const onlyMatch = async (storage: Storage, target: Resource, q: string): Promise<number | undefined> => {
   let id: number | undefined
   const page = await storage.table(target).list({ ...wholeTable, search: q, page: { limit: 1, offset: 0n } })

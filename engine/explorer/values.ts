@@ -24,7 +24,6 @@ export const shownRow = (resource: Resource, row: RowValues, q: string): ShownRo
   return { ...row, ...Object.fromEntries(searched.map((name, n) => [name, excerpts[n] ?? null])) }
 }
 
-/** What is needed to show the values of a row. */
 export interface Shown {
   readonly registry: Registry
   readonly labels: Labels
@@ -84,7 +83,6 @@ export const cellOf = (field: Field, value: Value | Excerpt, shown: Shown): Html
 /** A page shows at most this many characters of a text; the API has all of them. */
 const pageLength = 1_200_000
 
-/** A value on the page of its row, in full. */
 export const fullValue = (field: Field, value: Value, shown: Shown): Html => {
   if (field.redacted) return html`${redacted} <span class="note">never leaves the database</span>`
   if (value === null) return html`${none}`

@@ -8,7 +8,6 @@ import { bodyIssue, bodyLimit } from '../contract/rowBody.js'
 import { jsonErrorPlace } from '../process/jsonError.js'
 import type { IdempotencyKey } from '../storage/write.js'
 
-/** The media types of an update. */
 export const mergePatchType = 'application/merge-patch+json'
 export const patchTypes = [mergePatchType, 'application/json']
 

@@ -40,7 +40,6 @@ export const gzipStream = (): Gzip => {
   return createGzip(options)
 }
 
-/** The body, compressed. */
 export const compressed = (body: Buffer, encoding: Encoding): Promise<Buffer> => {
   const forms = compressedBodies.get(body) ?? {}
   forms[encoding] ??= encoders[encoding](body)

@@ -115,7 +115,6 @@ export const connectionsOf = (handle: (response: ServerResponse) => void, sendTi
       return connection
     },
     of: (socket: Duplex): Connection => connections.get(socket) as Connection,
-    /** Handles a request when its turn comes. */
     add(response: ServerResponse): void {
       const { socket } = response.req
       const connection = connections.get(socket) as Connection

@@ -44,7 +44,6 @@ const ready =
     ctx.body = { status: isReadOnly ? 'read-only' : 'ok' }
   }
 
-/** The path of each probe, and its handler. */
 export const probesOf = (service: Service): Readonly<Record<string, Handler>> => ({
   '/livez': live,
   '/readyz': ready(service),
@@ -52,7 +51,6 @@ export const probesOf = (service: Service): Readonly<Record<string, Handler>> =>
 
 export type Handler = (ctx: AppContext) => Promise<void> | void
 
-/** The dependencies of the handlers. */
 export interface Service {
   readonly product: Product
   readonly registry: Registry
@@ -156,7 +154,6 @@ const storedRow = (
   throw bodyInvalid([...issues, ...found])
 }
 
-/** Sends the row that a write has stored. */
 const sendStored = (ctx: AppContext, status: number, { body, replayed }: { body: Buffer; replayed: boolean }): void => {
   ctx.status = status
   ctx.state.usedDatabase = true

@@ -23,7 +23,6 @@ const serverAddress = (server: Server): string => {
 /** How long a client may read nothing of its response, in milliseconds. A download that waits for it holds about 0.2 MB of memory. */
 const sendTimeoutMs = 60_000
 
-/** The server of an app, not yet listening. */
 const makeServer = ({ handle, logRequest }: App, isStopping: () => boolean, sendTimeout: number): Server => {
   const refuse = refusalSender(logRequest)
 

@@ -35,11 +35,9 @@ const buckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 /** How long the metrics wait for the row counts, in milliseconds; without a response there are no samples. */
 const countTimeoutMs = 100
 
-/** What the metrics describe. */
 interface Measured {
   readonly storage: Storage
   readonly inFlight: InFlight
-  /** The labels of the build info. */
   readonly build: Readonly<Record<string, string>>
 }
 

@@ -33,7 +33,6 @@ export const requestError = (request: IncomingMessage): HttpError | undefined =>
   return badRequest(status, 'Transfer-Encoding must be chunked; compress a body with Content-Encoding instead.')
 }
 
-/** What Node's parser reports. */
 export interface ParserError extends Error {
   readonly code?: string
   /** llhttp's message, which quotes nothing of the request. */

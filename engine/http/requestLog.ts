@@ -45,7 +45,6 @@ export interface State {
 
 export type AppContext = ParameterizedContext<State>
 
-/** One request and the response it got. */
 export interface RequestLog {
   readonly id: string
   readonly method: string
@@ -67,7 +66,6 @@ export interface RequestLog {
 /** Called once for every request that is no probe, after its log line; used by the metrics. */
 export type OnRequest = (request: RequestLog) => void
 
-/** Logs requests and passes them on. */
 export const requestLogger = (logger: Logger, onRequest?: OnRequest): OnRequest =>
   batchPerTick((requests) => {
     for (const request of requests) {
@@ -81,7 +79,6 @@ export const requestLogger = (logger: Logger, onRequest?: OnRequest): OnRequest 
     }
   })
 
-/** The id that the client sent, or a new one. */
 export const requestIdOf = ({ headers }: IncomingMessage): string =>
   requestId.safeParse(headers['x-request-id']).data ?? randomUUID()
 

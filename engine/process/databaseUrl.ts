@@ -1,6 +1,5 @@
 /** Parses PostgreSQL URLs as libpq does, and formats database URLs without user, password and parameters. */
 
-/** The default of DATABASE_URL. */
 export const defaultDatabaseUrl = 'sqlite:data/workforce.sqlite'
 
 /** The parts of a PostgreSQL URL, decoded; the driver has a default for each missing one. */

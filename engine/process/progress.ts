@@ -19,7 +19,6 @@ const manyRows = 100_000
 interface ProgressOutput {
   readonly now: () => number
   readonly isTerminal: boolean
-  /** The width of the terminal. */
   readonly columns?: number | undefined
   /** How often a line is written, in milliseconds. */
   readonly intervalMs?: number

@@ -93,7 +93,6 @@ const entries = Object.entries(variables)
 
 export const settingNames: readonly string[] = Object.keys(variables)
 
-/** Lists every invalid setting, one per line. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError'
 }

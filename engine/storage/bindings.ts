@@ -20,7 +20,6 @@ export interface Statement {
 export const parameter = (knex: Knex, name: string, type?: string): Knex.Raw =>
   knex.raw(type ? `cast(? as ${type})` : '?', [new Binding(name) as unknown as string])
 
-/** The SQL of a knex query. */
 export const compile = (query: Knex.QueryBuilder | Knex.Raw): Statement => {
   const { sql, bindings } = query.toSQL().toNative()
   const parameters = bindings.map((binding) => {

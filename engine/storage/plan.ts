@@ -44,11 +44,9 @@ export const planOf = ({ where: given, search, order }: Selection, isIndexed: (t
   return { where, search, order, strategy: strategy() }
 }
 
-/** The page of a list that has no rows. */
 export const emptyPage = ({ limit, offset }: ListQuery['page']): Buffer =>
   Buffer.from(`{"data":[],"meta":{"total":0,"limit":${limit},"offset":${offset}}}`)
 
-/** A key that tells lists apart. */
 export const listKey = (query: ListQuery): string => {
   const { limit, offset, after } = query.page
   const place = after

@@ -7,7 +7,6 @@ import { keyLength } from '../descriptor/listQuery.js'
 import { type Field, type GivenValue, orderedFields, type Registry, type Resource } from '../descriptor/registry.js'
 import type { StoredRow } from './storage.js'
 
-/** How a database differs from the others in its tables. */
 export interface SchemaDialect {
   readonly knex: Knex
   /** What it does with a kind of field. */
@@ -42,7 +41,6 @@ export interface DerivedObject extends ObjectName {
 /** A quoted name, which may also be a keyword; those of other programs may have any letters. */
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
-/** A value as SQL. */
 export const literal = (value: GivenValue): string =>
   typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value)
 
@@ -75,7 +73,6 @@ export const objectName = ({ table }: Pick<Resource, 'table'>, what: string, pre
   return `${name.slice(0, maxNameLength - hash.length - 1)}_${hash}`
 }
 
-/** The resource at a path. */
 export const resourceAt = (registry: Registry, path: string): Resource => {
   const target = registry.find((resource) => resource.path === path)
   if (!target) throw new TypeError(`no resource at ${path}`)
@@ -97,7 +94,6 @@ export const ownSources: Sources = ({ table }) => quoted(table)
 export const fieldOf = ({ fields }: Resource, name: string): Field =>
   fields.find((field) => field.name === name) as Field
 
-/** The statements that knex writes. */
 export const sqlOf = (schema: Knex.SchemaBuilder): string[] => schema.toSQL().map(({ sql }) => sql)
 
 /** SQLite's row count and version of every table: an exact total without counting, and a version that changes with any row. */
@@ -133,7 +129,6 @@ const addFields =
     }
   }
 
-/** Creates the table of a resource. */
 export const createTable = (dialect: SchemaDialect, registry: Registry, { table, fields }: Resource): string[] =>
   sqlOf(
     dialect.knex.schema.createTable(table, (builder) => {
@@ -185,7 +180,6 @@ export const addForeignKeys = (
     ]
   })
 
-/** An index that knex writes. */
 export const indexOf = (
   { knex }: SchemaDialect,
   { table }: Resource,

@@ -6,7 +6,6 @@ import type { Conflict, Outcome, Referencing, Write } from './write.js'
 
 /** How often values occur among matching rows, or a sample of them. */
 export interface ValueCounts {
-  /** How many rows were counted. */
   readonly rows: number
   /** The most frequent values of each field, most frequent first; without null and long texts. */
   readonly values: ReadonlyMap<string, readonly (readonly [value: string, rows: number])[]>
@@ -39,7 +38,6 @@ export interface Caller {
   off(event: 'close', listener: () => void): unknown
 }
 
-/** The rows of one resource. */
 export interface Table {
   /** Changes with every change to the table, whoever made it; the same in every process. */
   tag(): Promise<string>
@@ -60,7 +58,6 @@ export interface Table {
   hasKey(key: string): Promise<boolean>
   /** The conflicts that storing some values would meet, in a new row or in the row with the id. */
   conflicts(values: RowValues, id?: number): Promise<readonly Conflict[]>
-  /** The rows that a delete of a row concerns. */
   referencing(id: number): Promise<readonly Referencing[]>
   /** Makes the change durably, together with its idempotency key, or says why not. */
   write(write: Write): Promise<Outcome>
@@ -79,13 +76,11 @@ export interface CopiedTable {
 /** A whole row; integers that a number cannot hold exactly are bigints. */
 export type StoredRow = Readonly<Record<string, RowValues[string] | bigint>>
 
-/** Some rows of one table. */
 export interface Batch {
   readonly resource: CopiedTable
   readonly rows: readonly StoredRow[]
 }
 
-/** The connections of one pool. */
 export interface PoolStats {
   /** What the pool is for. */
   readonly part: string
@@ -93,7 +88,6 @@ export interface PoolStats {
   readonly size: number
   readonly open: number
   readonly inUse: number
-  /** How many statements wait for a connection. */
   readonly waiting: number
 }
 
@@ -115,7 +109,6 @@ export interface StorageStats {
 
 export interface Storage {
   table(resource: Resource): Table
-  /** How many rows each resource has. */
   counts(): Promise<ReadonlyMap<Resource, number>>
   /**
    * Whole rows, redacted fields included: for copies, never for responses. In order of the table's cursor, after the value that the

@@ -19,7 +19,6 @@ const withOwnTag = ({ body }: CachedBody): CachedBody => {
   return { tag, body }
 }
 
-/** The rows of one resource. */
 const resourceTable = (resource: Resource, dialect: TableDialect, cache: ResponseCache, trace?: Trace): Table => {
   const { path } = resource
   const shape = createHash('sha256').update(dialect.shape).digest('hex').slice(0, 8)

@@ -13,7 +13,6 @@ export interface FitDialect {
   hasChanged?(): boolean
   /** The columns of the resources' tables, at least, with their types. */
   columns(): Promise<readonly (readonly [table: string, column: string, type: string])[]>
-  /** Whether a column of a type stores the values of a kind. */
   stores(type: string, kind: Kind): boolean
   /** The same for a column of another program. */
   serves(type: string, kind: Kind): boolean

@@ -49,13 +49,11 @@ export const isPrevented = (found: readonly Referencing[]): boolean =>
 export interface Refused {
   /** The constraint as the database names it, if it does. */
   readonly constraint?: string | undefined
-  /** The column, if the database names it. */
   readonly column?: string | undefined
   /** Completes the sentence "The database refuses the row: …". */
   readonly reason: string
 }
 
-/** The outcome of a write, with its body as bytes of type B. */
 export type Outcome<B = Buffer> =
   /** The row as it is now; empty after a delete. `replayed` if an earlier write with the same key has made the change. */
   | { readonly id: number; readonly body: B; readonly replayed: boolean }
@@ -96,5 +94,4 @@ export const rememberUpdates = <T extends object>(
   }
 }
 
-/** What the query has returned. */
 export const parseReferencing = (found: string): Referencing[] => JSON.parse(`[${found}]`) as Referencing[]

@@ -138,7 +138,6 @@ const merge = async (form, read) => {
   return showProblem(form, message).focus()
 }
 
-/** Shows the page that follows, with what was done. */
 const finish = async (url, message, again) => {
   guard(() => false)
   if (!(await load(url, { history: 'replace' }))) return

@@ -35,7 +35,6 @@ const replace = (id, next) => {
   return true
 }
 
-/** Puts the values of one filter panel into another. */
 const fillValues = (target, source) => {
   const sections = [...target.querySelectorAll('.filter')]
   for (const [n, section] of [...source.querySelectorAll('.filter')].entries()) {
@@ -162,7 +161,6 @@ export const addressOf = (form) => {
   return url.href
 }
 
-/** Milliseconds without a key before a search begins. */
 const pause = 180
 
 const startSearch = (form) => {

@@ -44,7 +44,6 @@ export interface CatalogueTable {
   /** Whether the engine has created it: it has objects that the engine derives. */
   readonly isOwn: boolean
   readonly columns: readonly CatalogueColumn[]
-  /** The columns of its primary key. */
   readonly primaryKey: readonly string[]
   /** The column to which SQLite gives the number of the row. */
   readonly rowId?: string | undefined
@@ -66,9 +65,7 @@ export interface ColumnShape {
   readonly onDelete?: OnDelete | undefined
   /** The column that has its values now. */
   readonly from: string
-  /** The kind to which its values are converted. */
   readonly convertTo?: Kind | undefined
-  /** The value that replaces null. */
   readonly fill?: GivenValue | undefined
 }
 
@@ -84,7 +81,6 @@ export const findColumn = ({ columns }: CatalogueTable, name: string): Catalogue
 export const findForeignKey = ({ foreignKeys }: CatalogueTable, name: string): ForeignKey | undefined =>
   foreignKeys.find(({ column }) => column === name)
 
-/** The shape that a table has now. */
 export const currentShape = (table: CatalogueTable): TableShape => ({
   name: table.name,
   columns: table.columns.map(({ name, type, isNotNull, default: value }) => ({

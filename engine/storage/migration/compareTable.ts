@@ -215,7 +215,6 @@ const compareMissing = async (comparison: Comparison, field: Field): Promise<Fie
   return value === undefined ? undefined : { ...field, default: value }
 }
 
-/** Whether a column that no field uses is dropped. */
 const isDropped = async (
   { resource, rows, differences }: Comparison,
   { name, isNotNull, default: preset }: CatalogueColumn,
@@ -274,7 +273,6 @@ const compareUnique = async (
   }
 }
 
-/** Compares the descriptor of a resource with its table, perhaps under its former name. */
 export const compareTable = async (compared: Compared): Promise<ComparedTable> => {
   const { database, resource, current, differences } = compared
   const isUsed = (column: string) =>

@@ -12,11 +12,9 @@ export interface Difference {
   readonly isBlocking: boolean
 }
 
-/** A difference in one paragraph. */
 export const describeDifference = ({ table, column, message, advice }: Difference): string =>
   `table "${table}"${column === undefined ? '' : `, column "${column}"`}: ${message} ${advice}`
 
-/** The command that carries a difference out. */
 export const applyCommand = (approval: string): string => `npm run migrate -- --apply ${approval}`
 
 /**
@@ -48,7 +46,6 @@ export const approvalError = (approval: string): string | undefined => {
   return table ? undefined : `"${approval}" names no table; use the form that npm run plan prints`
 }
 
-/** The approvals of a maintainer, each of one change. */
 export class Approvals {
   readonly #given: ReadonlySet<string>
   readonly #unused: Set<string>
@@ -83,7 +80,6 @@ export class Approvals {
   }
 }
 
-/** Collects the differences of one table. */
 export class TableDifferences {
   readonly all: Difference[] = []
   readonly #table: string

@@ -5,7 +5,6 @@ import type { DerivedObject, ObjectName, SchemaDialect } from '../schema.js'
 import type { CatalogueTable, TableShape } from './catalogue.js'
 import type { Difference } from './difference.js'
 
-/** One change to the database. */
 export interface Step {
   readonly table: string
   /** What it does; completes the sentence "It will …". */
@@ -25,7 +24,6 @@ export interface Step {
 
 export type Execute = <T = unknown>(sql: string, values?: readonly unknown[]) => Promise<T[]>
 
-/** A table of the engine. */
 export interface OwnTable {
   readonly create: readonly string[]
   /** Columns without which the table is another program's. */
@@ -39,7 +37,6 @@ export interface DerivedObjects {
   readonly bookkeeping: readonly DerivedObject[]
 }
 
-/** The objects that the engine has created for a table. */
 interface ExistingObjects {
   readonly names: readonly ObjectName[]
   /** Whether an object exists, is in use, and was created by the same SQL. */
@@ -51,7 +48,6 @@ export type ShapeDifference = Pick<Difference, 'column' | 'message' | 'advice'>
 
 /** SQL of what the bookkeeping has stored about a table, to compare it with the rows. */
 interface StoredCounts {
-  /** A query of the row count. */
   readonly total: string
   /** A query of the blocks of rows: the `first` id of each, and how many `rows` it has. */
   readonly blocks: string
@@ -59,7 +55,6 @@ interface StoredCounts {
   readonly isTextWrong: string
 }
 
-/** What a database provides for migrations. */
 export interface MigrationDialect extends SchemaDialect {
   readonly execute: Execute
   /** What other programs need to change rows, to complete the sentence "Correct the rows …"; empty if they need nothing. */
@@ -76,7 +71,6 @@ export interface MigrationDialect extends SchemaDialect {
   rebuilds(current: CatalogueTable, shape: TableShape): boolean
   /** What prevents a new shape of a table, if the database itself would not report an error. */
   shapeDifferences(current: CatalogueTable, shape: TableShape): ShapeDifference[]
-  /** Gives a table another shape. */
   reshape(current: CatalogueTable, shape: TableShape): string[]
   /** The tables whose rows the engine counts. */
   countedTables(): Promise<string[]>
@@ -89,7 +83,6 @@ export interface MigrationDialect extends SchemaDialect {
   /** The steps for the engine's own functions, if the database has any. */
   functionSteps?(): Promise<Step[]>
   derivedObjects(resource: Resource, registry: Registry): DerivedObjects
-  /** Reads the catalogue of a table. */
   existingObjects(resource: Resource): Promise<ExistingObjects>
   drop(resource: Resource, object: ObjectName): string
   /** Whether the bookkeeping has counted the rows of the table. */

@@ -19,7 +19,6 @@ export interface MigrationPlan {
 export const changesOf = ({ steps }: MigrationPlan): string[] =>
   steps.flatMap(({ table, changes = [] }) => changes.map((change) => `${table}: ${change}`))
 
-/** A plan while it is made. */
 interface Planning {
   readonly database: MigrationDialect
   readonly registry: Registry
@@ -99,7 +98,6 @@ const derivedSteps = async (
   return steps
 }
 
-/** Plans the foreign keys of fields whose columns are new. */
 const planForeignKeys = (
   { database, registry, foreignKeys }: Planning,
   resource: Resource,
@@ -112,7 +110,6 @@ const planForeignKeys = (
   if (sql.length > 0) foreignKeys.push({ table, about, sql, isInParts: true })
 }
 
-/** Plans a table that does not exist yet. */
 const planNew = async (planning: Planning, resource: Resource): Promise<void> => {
   const { database, registry, steps } = planning
   const { table, fields } = resource
@@ -177,7 +174,6 @@ const planExisting = async (planning: Planning, resource: Resource, current: Cat
   planForeignKeys(planning, resource, added)
 }
 
-/** Plans the table of a resource. */
 const planResource = async (planning: Planning, resource: Resource): Promise<void> => {
   const { database, approvals, unused } = planning
   const { table, fields, renamedFromTable = '' } = resource

@@ -2,7 +2,6 @@
 import type { Knex } from 'knex'
 import type { Execute, MigrationDialect } from './migrationDialect.js'
 
-/** How many rows match, and the first few of their ids. */
 interface ExampleRows {
   readonly count: number
   readonly ids: readonly string[]

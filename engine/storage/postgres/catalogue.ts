@@ -135,7 +135,6 @@ export const changesColumns = (current: CatalogueTable, shape: TableShape): bool
   shape.columns.length < current.columns.length ||
   shape.columns.some(({ name, from, convertTo }) => name !== from || convertTo !== undefined)
 
-/** The statements that turn the present table into the wanted one. */
 export const alter = (current: CatalogueTable, shape: TableShape): string[] => {
   const table = `alter table ${quoted(current.name)}`
   const altered = (column: ColumnShape): string[] => {

@@ -20,9 +20,7 @@ import { pacesOf, slotsOf, type Timed } from './slots.js'
 
 type Values = Readonly<Record<string, unknown>>
 
-/** What a read is for. */
 interface Purpose {
-  /** The table that it reads. */
   readonly table?: string
   readonly caller?: Caller | undefined
   /** The time limit in milliseconds, if it is less than that of others. */

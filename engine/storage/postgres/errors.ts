@@ -17,13 +17,11 @@ const hadNoEffect = (error: unknown): boolean =>
     ? rolledBack.test(codeOf(error))
     : error instanceof Error && error.message.endsWith('is not queryable')
 
-/** No connection could be opened. */
 export class NoConnection extends Unavailable {}
 
 /** The server has ended the session and has not carried out the statement. */
 export class Dropped extends Unavailable {}
 
-/** Why a connection could not be opened. */
 export const connectError = (error: Error): Unavailable => {
   const isAccepted = hadNoEffect(error) || error.message === 'Connection terminated unexpectedly'
   return new (isAccepted ? Dropped : NoConnection)(messageOf(error), { cause: error })
@@ -89,7 +87,6 @@ export const isMismatch = (error: unknown): boolean =>
   /^(?:42P01|42703|42883|42804)$/.test(codeOf(error)) ||
   (error as Error).message.includes('cached plan must not change')
 
-/** The corresponding error of the storage. */
 export const storageError = (error: unknown): unknown => {
   if (error instanceof OutcomeUnknown || error instanceof Unavailable || error instanceof WritesForbidden) return error
   // Because of its time limit or a cancel request.

@@ -22,7 +22,6 @@ const oneSession =
 /** A lock timeout or a deadlock. */
 const isLocked = (error: unknown): boolean => /^(?:55P03|40P01)$/.test(codeOf(error))
 
-/** The advisory lock of migrations. */
 const lockId = '7238116901'
 
 /**
@@ -46,7 +45,6 @@ const buildProgress = (pid: number): string => `select nullif(current_locker_pid
   coalesce(tuples_done::float8 / nullif(tuples_total, 0), blocks_done::float8 / nullif(blocks_total, 0), 0) as part
   from pg_stat_progress_create_index where pid = ${pid}`
 
-/** Runs SQL on a connection. */
 export const executeOn =
   (client: Client): Execute =>
   async (sql, values) =>

@@ -28,10 +28,8 @@ const runOn =
     return rows as Row[]
   }
 
-/** Runs statements without preparing them. */
 export const runUnprepared = (client: ClientBase): Run => runOn(client, false)
 
-/** Begins a transaction that has its own settings. */
 const beginWith = (settings: SessionSettings): string => {
   const calls = Object.entries(settings).map((pair) => `set_config(${pair.map(escapeLiteral).join(', ')}, true)`)
   return `begin isolation level read committed; select ${calls.join(', ')}`

@@ -52,7 +52,6 @@ export const schemaDialect: SchemaDialect = {
 /** Without functions of the engine. */
 export const plainSchemaDialect: SchemaDialect = { ...schemaDialect, uniqueKey: ({ name }) => name }
 
-/** The tables that all resources share. */
 export const ownTables: Readonly<Record<string, OwnTable>> = {
   ...Object.fromEntries(Object.entries(changeLogTables).map(([name, create]) => [name, { create }])),
   [keysTable]: ownKeys(schemaDialect),
@@ -118,7 +117,6 @@ const allIndexes = (resource: Resource, registry: Registry, trigrams: string | u
   return [...own, indexOf(schemaDialect, resource, name, (table) => table.index([column], name, gin))]
 }
 
-/** The triggers of a resource. */
 const triggersOf = (resource: Resource): DerivedObject[] => {
   const trigger = (what: string, when: string, rest: string): DerivedObject => {
     const name = objectName(resource, what)
@@ -137,7 +135,6 @@ const triggersOf = (resource: Resource): DerivedObject[] => {
   ]
 }
 
-/** Every object derived from a table. */
 export const derivedObjects = (
   resource: Resource,
   registry: Registry,

@@ -102,13 +102,11 @@ const readTypes = async ({ catalogue }: MigrationDialect, registry: Registry, is
   return types
 }
 
-/** What was found while the database was prepared. */
 interface Prepared {
   readonly searchIndex: SearchIndex
   readonly types: ReadonlyMap<Resource, ColumnTypes>
 }
 
-/** Prepares the database to be served. */
 export const setUp = (server: Server, registry: Registry, options: StorageOptions): Promise<Prepared> =>
   withMigrated(
     server,

@@ -44,7 +44,6 @@ export const blockSql = (table: string, blocks: string, fullIndex: string) => {
         where rows = ${splitAt} and exists (select 1 from ${blocks} as later where later.first = ${middle});`,
     uncountRow: `update ${blocks} set rows = rows - 1 where ${blockOf('old.id')};
       delete from ${blocks} where rows = 0 and first > ${minId} and ${blockOf('old.id')};`,
-    /** The blocks in order. */
     read: `select first, coalesce(lead(first) over (order by first) - 1, ${maxId}) as last, rows from ${blocks} order by first`,
   }
 }

@@ -29,16 +29,13 @@ export interface ListSql {
   readonly searchIndex: string
   /** The table's state, as a TableState. */
   readonly state: string
-  /** The blocks of rows, in order. */
   readonly blocks: string
-  /** The text that is searched. */
   readonly text: string
   /** By field: its column, what it is ordered and compared by, and its value as a response shows it. */
   readonly columns: Readonly<Record<string, { readonly column: string; readonly key: string; readonly served: string }>>
   /** The ids and JSON of the rows whose ids are given as a JSON array, in its order, and of those between two ids. */
   readonly rows: string
   readonly rowsBetween: string
-  /** Finds what references a row. */
   readonly referencing: string
 }
 
@@ -62,7 +59,6 @@ const lineFeed = Buffer.from('\n')
 /** Ids as a JSON array; not by JSON.stringify(), because ids may exceed 2^53. */
 const jsonOf = (ids: readonly bigint[] | BigInt64Array): string => `[${ids.join()}]`
 
-/** A condition on a field. */
 interface Test {
   readonly field: string
   readonly isPoint: boolean
@@ -351,7 +347,6 @@ export interface PlainTask {
   readonly search: string
 }
 
-/** A task of a read worker. */
 export type ListTask = { readonly resource: string } & (
   | { readonly read: 'page'; readonly plan: Plan; readonly page: ListQuery['page']; readonly maxMs?: number }
   | { readonly read: 'ids'; readonly plan: Plan; readonly after: Position | undefined }
@@ -361,7 +356,6 @@ export type ListTask = { readonly resource: string } & (
   | { readonly read: 'valueCounts'; readonly plan: Plan; readonly fields: readonly string[]; readonly size: CountSize }
 )
 
-/** Makes the function that runs a task on a connection. */
 export const listReader = (database: Database, sql: ReadonlyMap<string, ListSql>) => {
   const lookFor = addContains(database)
   const lists = new Map([...sql].map(([resource, one]) => [resource, listsOf(database, one, lookFor)]))

@@ -8,7 +8,6 @@ import type { ListPage, ListTask, PlainTask } from './lists.js'
 import { DeadlineExceeded } from './search.js'
 import type { Executor } from './worker.js'
 
-/** The reads of one resource. */
 export interface Reader extends Pick<TableDialect, 'ids' | 'part' | 'referencing' | 'valueCounts'> {
   /** A page of a plan; `tableRows` says how many rows a scan reads. */
   page(plan: Plan, page: ListQuery['page'], tableRows: number, caller?: Caller): Promise<ListPage>
@@ -29,7 +28,6 @@ const rememberedLength = 1_000_000
 const isLongScan = ({ strategy, where }: Plan, tableRows: number): boolean =>
   strategy === 'scan' && tableRows > maxQuickScan && where.length === 0
 
-/** Makes the function that makes the reader of a resource. */
 export const readersOf = (quick: Executor, slow: Executor, timeoutMs: number): ((resource: string) => Reader) => {
   /** What was slow when it last ran. */
   const slowQueries = new LRUCache<string, true>({

@@ -24,7 +24,6 @@ function* indexedTrigrams(folded: string): Generator<string> {
   }
 }
 
-/** Whether the index can find a folded text. */
 export const isIndexed = (folded: string): boolean => !indexedTrigrams(folded).next().done
 
 /** Distinct trigrams from all over a folded text. */

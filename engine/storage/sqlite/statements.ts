@@ -22,7 +22,6 @@ import {
 /** SQLite plans a statement again for each new value of a bare limit; a cast prevents it (84 µs become 31). */
 const bounded = 'limit cast(? as integer) offset cast(? as integer)'
 
-/** The statements of one resource. */
 export const statementsOf = (registry: Registry, resource: Resource, sources: Sources = ownSources) => {
   const table = quoted(resource.table)
   const parameters = (...names: string[]) => names.map((name) => parameter(knex, name)) as never[]

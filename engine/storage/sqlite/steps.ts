@@ -32,7 +32,6 @@ export function* idRanges(blocks: readonly Block[], deadline: number, first = fi
 export interface Matches {
   readonly ids: readonly bigint[]
   readonly total: number
-  /** The position of the last row of the page, if there are more. */
   readonly next: Position | undefined
 }
 

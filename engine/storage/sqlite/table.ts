@@ -45,7 +45,6 @@ export const commitCounter = (database: Database) => {
 
 export type CommitCounter = ReturnType<typeof commitCounter>
 
-/** What the tables of one database share. */
 export interface DatabaseContext {
   readonly database: Database
   readonly readerOf: (resource: string) => Reader
@@ -84,7 +83,6 @@ const excerptSql = (resource: Resource, fields: readonly string[]): string => {
   return `select ${['id', ...columns].join()} from ${quoted(resource.table)} where id in (select value from json_each(?))`
 }
 
-/** What the writer needs of a resource's statements. */
 type WriteSql = Pick<Statements, 'get' | 'insert' | 'conflicts' | 'update' | 'delete' | 'referencing'> & {
   readonly keys?: Statements['keys']
 }
@@ -130,7 +128,6 @@ export const tableWriter = (resource: Resource, statements: WriteSql, writes: Wr
   }
 }
 
-/** The rows of one resource. */
 export const sqliteTable = (resource: Resource, statements: Statements, context: DatabaseContext): TableDialect => {
   const { database, writes, commits } = context
   const reader = context.readerOf(resource.path)

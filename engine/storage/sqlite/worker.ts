@@ -24,7 +24,6 @@ export interface Executor {
 /** Carries out a task, within the time that is left for it in milliseconds; may be asynchronous. */
 type RunTask = (message: never, timeLeftMs: number) => unknown
 
-/** Runs tasks in the calling thread. */
 export const inPlace = (run: RunTask): Executor => ({
   run: async (message, { timeoutMs = Number.POSITIVE_INFINITY } = {}) => run(message as never, timeoutMs) as never,
   close: async () => {},
@@ -71,7 +70,6 @@ const grace = 1_000
 /** A worker passes bytes on and keeps nothing, so it needs little memory; by default V8 takes far more. */
 const resourceLimits = { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 64 }
 
-/** One task at a time. */
 const alone = { all: 1, ofGroup: 1 }
 
 /** Runs a module with its workerData; `onRestart` is called with the cause when a worker has died. */
@@ -104,7 +102,6 @@ export const workerThread = (module: URL, data: unknown, onRestart: (cause: stri
     if (running && !isClosed) onRestart(cause)
     running?.reject(new WorkerDied(`a worker thread was replaced: ${cause}`))
   }
-  /** Sends a task to the worker. */
   const send = async (message: unknown, deadline: number): Promise<never> => {
     worker ??= start()
     const current = worker

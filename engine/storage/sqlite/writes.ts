@@ -14,7 +14,6 @@ import {
 import type { KeySql } from './keys.js'
 import { preparer } from './prepared.js'
 
-/** A statement and its values. */
 interface Bound {
   readonly sql: string
   readonly values: readonly unknown[]
