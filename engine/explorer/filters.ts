@@ -3,7 +3,7 @@ import type { ParameterValue } from '../descriptor/kinds.js'
 import type { Condition } from '../descriptor/listQuery.js'
 import { operators } from '../descriptor/operators.js'
 import { type Field, filterFields, type Registry, type Resource, searchedFields } from '../descriptor/registry.js'
-import type { Counts } from './counts.js'
+import { type Counts, figureOf } from './counts.js'
 import { grouped, inputType, readable } from './format.js'
 import { type Html, html } from './html.js'
 import { type Labels, targetOf } from './labels.js'
@@ -45,9 +45,6 @@ const rangeInputs = (registry: Registry, field: Field, { where }: TableQuery): H
   return html`<section class="filter range"><h2 title="${about}">${bothNames(registry, field)}</h2>${input('gte', 'From')}${input('lte', 'To')}</section>`
 }
 
-/** A number rounded to two digits, for an estimate. */
-const roughly = (count: number): string => grouped(Number(count.toPrecision(2)))
-
 const control = (
   registry: Registry,
   resource: Resource,
@@ -66,8 +63,7 @@ const control = (
   const looked = Math.max(1, shown?.counts?.rows ?? 1)
   const items = values.slice(0, isShared || !target ? 8 : 3).map(([value, count]) => {
     const share = (100 * count) / looked
-    const figure = shown?.isExact ? grouped(count) : `≈ ${roughly((count / looked) * (shown?.total ?? 0))}`
-    return html`<li><a href="${tableUrl(resource, withFilter(query, name, value))}"><span class="value"><bdi>${textOf(value)}</bdi></span><span class="figure">${figure}</span>
+    return html`<li><a href="${tableUrl(resource, withFilter(query, name, value))}"><span class="value"><bdi>${textOf(value)}</bdi></span><span class="figure">${shown && figureOf(shown, count)}</span>
       <svg class="share" aria-hidden="true"><rect width="${share.toFixed(2)}%" height="100%"/></svg></a></li>`
   })
   const current =

@@ -1,6 +1,7 @@
 /** Labels of rows: the fields of a descriptor's `label`, or those that usually name a row. */
 import { type Field, type Registry, type Resource, type RowValues, searchedFields } from '../descriptor/registry.js'
 import type { Storage } from '../storage/storage.js'
+import { cut } from './excerpt.js'
 
 /** Fields that name a row, by preference. */
 const usual = [['name'], ['title'], ['first_name', 'last_name'], ['label'], ['code'], ['slug']]
@@ -23,12 +24,7 @@ export const labelOf = (resource: Resource, row: RowValues): string => {
     .filter((word) => word !== '')
   const label = words.join(' ')
   if (label === '') return `#${row['id']}`
-  return label.length > maxLength
-    ? `${label
-        .slice(0, maxLength)
-        .toWellFormed()
-        .replace(/\uFFFD$/, '')}…`
-    : label
+  return label.length > maxLength ? `${cut(label, 0, maxLength)}…` : label
 }
 
 export const targetOf = (registry: Registry, { references }: Field): Resource | undefined =>

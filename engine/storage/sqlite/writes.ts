@@ -11,8 +11,8 @@ import {
   rowTag,
   type StoredKey,
 } from '../write.js'
-import type { KeySql } from './keys.js'
 import { preparer } from './prepared.js'
+import type { Statements } from './statements.js'
 
 interface Bound {
   readonly sql: string
@@ -32,7 +32,7 @@ export interface BoundWrite {
   readonly referencing?: Bound
   /** Reads a row by its id, as a version and a body. */
   readonly read: string
-  readonly idempotencyKey: (IdempotencyKey & { readonly sql: KeySql }) | undefined
+  readonly idempotencyKey: (IdempotencyKey & { readonly sql: Statements['keys'] }) | undefined
   /** How long the write has waited for its turn, in milliseconds. */
   readonly waitedMs?: number
 }
