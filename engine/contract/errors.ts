@@ -31,7 +31,6 @@ export interface Issue {
 
 type ResponseHeaders = Readonly<Record<string, string>>
 
-/** An error response: handlers throw it, and the app sends it. */
 export class HttpError extends Error {
   readonly status: number
   readonly body: object
@@ -156,7 +155,6 @@ export const internalError = (): HttpError =>
 
 export const maxIssues = 100
 
-/** An invalid create, with all of its errors. */
 export const bodyInvalid = (issues: readonly Issue[]): HttpError => {
   const first = issues[0]?.msg ?? 'The body is invalid.'
   const message = issues.length > 1 ? `${first} ${issues.length} errors; see error.details.issues.` : first

@@ -23,7 +23,6 @@ export const invalidKeyIssue = (key: string): Issue | undefined =>
     ? undefined
     : keyIssue('idempotency_key', `${keyHeader} must be 1 to 255 visible ASCII characters, without spaces.`)
 
-/** A key that an earlier, different request has used. */
 export const keyReused = (): Issue =>
   keyIssue(
     'idempotency_key_reused',

@@ -13,5 +13,4 @@ export interface Product {
 
 export const basePath = '/api'
 
-/** The path of the docs page, and the prefix of its files. */
 export const docsPath = `${basePath}/docs`

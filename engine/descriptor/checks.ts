@@ -10,7 +10,6 @@ import type { GivenValue } from './registry.js'
 import { formatValue, type Report, reportAt } from './registryError.js'
 import { refusalOf } from './valueRules.js'
 
-/** A resource that others can reference. */
 export interface Target {
   readonly path: string
   /** Undefined if its file has no valid table. */
@@ -49,7 +48,6 @@ export const checkFieldName = (name: string, report: (message: string) => void):
 /** Why a field cannot be in a list, after the name of the property. */
 type Refuse = (name: string, options: Options<unknown>) => string | false | undefined
 
-/** Reports the names in a list that are no fields, occur twice, or cannot be there. */
 const checkList = (
   property: string,
   list: readonly string[],
@@ -105,7 +103,6 @@ const checkSource = (option: 'default' | 'managed', kind: Kind, options: Options
 /** The longest text that a pattern is matched with. */
 const maxPatternLength = 1_000
 
-/** Reports rules that contradict each other, a pattern that cannot be used, and values that break the rules. */
 const checkRules = (kind: Kind, options: Options<GivenValue>, report: Report): void => {
   const { oneOf, min, max, minLength, maxLength, pattern } = options
   const isOver = (least?: GivenValue, most?: GivenValue) => least !== undefined && most !== undefined && least > most

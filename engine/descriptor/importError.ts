@@ -39,7 +39,6 @@ const importsIn = (source: SourceFile): { specifier: string; position: Position 
     },
   )
 
-/** The position of the import whose module is at the path. */
 const importPosition = (source: SourceFile, path: string): Position | undefined => {
   const found = importsIn(source).find(({ specifier }) => path.endsWith(specifier.replace(/^(?:\.\.?\/)+/, '')))
   return found?.position

@@ -44,7 +44,6 @@ export interface KindEntry {
   readonly expected: string
   /** The `type` of the issue for a value of another JSON type. */
   readonly wrongType: string
-  /** The schema of a value in a row. */
   readonly row: () => z.ZodType
   /** The schema of a value in a body. See refuseIf. */
   readonly body: () => z.ZodType
@@ -95,7 +94,6 @@ const notParsed = (type: string, words: string, text: string): Refusal =>
 /** Far from the numbers that tests store. */
 const firstSample = 20_000
 
-/** The nth day after the first of 2026. */
 const nthDay = (n: number): string => new Date(Date.UTC(2026, 0, 1 + n)).toISOString()
 
 const dateGlob = '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]'

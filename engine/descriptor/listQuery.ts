@@ -40,7 +40,6 @@ export interface ListQuery extends Selection {
   }
 }
 
-/** The first page of all rows. */
 export const wholeTable: ListQuery = {
   where: [],
   search: '',
@@ -75,7 +74,6 @@ export const possibleOrders = ({ fields }: Resource): [string, ...string[]] => {
 
 export const orderName = ({ field, descending }: Order): string => `${descending ? '-' : ''}${field}`
 
-/** Whether rows are in ascending order of `id`. */
 export const isById = ({ field, descending }: Order): boolean => field === 'id' && !descending
 
 export const selectionKey = ({ where, search, order }: Selection): string => {

@@ -15,7 +15,6 @@ export interface Folders {
   readonly seeds: string
 }
 
-/** The resources, and everything that is wrong with their files. */
 interface Inspection {
   readonly registry: Registry
   /** With any of these the registry cannot be used. */

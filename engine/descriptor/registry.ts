@@ -61,7 +61,6 @@ const fieldOf = (name: string, { kind, options }: FieldSpec, required: boolean):
   }
 }
 
-/** A demo row with the defaults of the required fields that it lacks. */
 const withDefaults = (required: readonly string[], fields: Descriptor['fields'], row: RowValues): RowValues => {
   const lacking = required.filter((name) => (row[name] ?? null) === null && fields[name]?.options.default !== undefined)
   return {
@@ -113,7 +112,6 @@ export const referencesTo = (registry: Registry, path: string): Reference[] =>
 
 const resolve = (source: Value | (() => Value)): Value => (typeof source === 'function' ? source() : source)
 
-/** A value in the form in which it is stored. */
 export const canonicalValue = ({ kind }: Pick<Field, 'kind'>, value: Value): Value =>
   value === null ? null : (kindOf(kind).canonical?.(value as never) ?? value)
 
@@ -123,7 +121,6 @@ export const updatableFields = (resource: Resource): Field[] => {
   return writableFields(resource).filter(({ name }) => update === true || update.includes(name))
 }
 
-/** The values that the service sets when it changes a row. */
 export const stampsOf = (resource: Resource): RowValues =>
   Object.fromEntries(
     resource.fields.flatMap((field) => (field.onUpdate ? [[field.name, canonicalValue(field, field.onUpdate())]] : [])),

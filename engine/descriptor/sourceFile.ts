@@ -47,7 +47,6 @@ const tokenize = (text: string): Token[] =>
     return found ? [{ text: found, start, isKey: key !== undefined, isWord: word !== undefined }] : []
   })
 
-/** The properties of the literal that begins at the nth token. */
 const literalEntries = (source: string, tokens: readonly Token[], n: number): Entry[] => {
   let at = n
   const isAt = (signs: string): boolean => signs.includes(tokens[at]?.text ?? signs)
@@ -134,7 +133,6 @@ export const positionBetween = ({ text }: { text: string }, start: number, end: 
   return { line: text.slice(0, lineStart).split('\n').length, column, length, text: line }
 }
 
-/** The position of a word of the source, outside comments and strings. */
 export const wordPosition = (source: SourceFile, word: string): Position | undefined => {
   const found = tokenize(source.text).find(({ text }) => text === word)
   return found && positionBetween(source, found.start, found.start + word.length)
@@ -151,7 +149,6 @@ const entriesTo = ({ entries }: SourceFile, place: Place): Entry[] => {
   return found
 }
 
-/** The position of a property, or of the nearest one that surrounds it. */
 export const placePosition = (source: SourceFile, place: Place): Position | undefined => {
   const entry = entriesTo(source, place).at(-1)
   return entry && positionBetween(source, entry.start, entry.end)

@@ -25,9 +25,7 @@ type Ruled = string | number | boolean
 type Refuse = (value: never) => Refusal | undefined
 
 interface ValueRule {
-  /** Makes the check of a given rule. */
   readonly refuse: (given: never, kind: Kind) => Refuse
-  /** The keywords of JSON Schema that state it. */
   readonly keywords: (given: never, kind: Kind) => Readonly<Record<string, unknown>>
 }
 
@@ -51,7 +49,6 @@ const patternMatcher = (pattern: string): ((text: string) => boolean) => {
 
 const toCanonical = (kind: Kind, value: Ruled): Ruled => kindOf(kind).canonical?.(value as never) ?? value
 
-/** A bound, in the words for numbers or for dates and times. */
 const bound = (
   [type, key, keyword]: readonly [type: string, key: 'ge' | 'le', keyword: string],
   isWithin: (value: Ruled, bound: Ruled) => boolean,
@@ -138,7 +135,6 @@ const rulesOf = (field: Ruling) =>
     return given === undefined ? [] : [{ rule: valueRules[name] as ValueRule, given: given as never }]
   })
 
-/** The first rule of a field that refuses a value. */
 export const valueRuling = (field: Ruling): ((value: Ruled) => Refusal | undefined) => {
   const checks = rulesOf(field).map(({ rule, given }) => rule.refuse(given, field.kind))
   return (value) => {

@@ -73,7 +73,6 @@ export const referenceTargets = (modules: readonly ResourceModule[], parsed: rea
     return { path, table, existing }
   })
 
-/** Returns the descriptors, with placeholders for what is invalid, and adds every error to the list. */
 export const verify = (modules: readonly ResourceModule[], errors: FileError[]): ParsedResource[] => {
   const parsed: ParsedResource[] = []
   for (const { file, path, source, module } of modules) {

@@ -77,7 +77,6 @@ const conditionsOf = (field: Field, { from, to }: Bar): Condition[] => {
 const barWidth = 10
 const height = 36
 
-/** The chart of a field; undefined where there is nothing to compare. */
 const chartOf = (
   registry: Registry,
   resource: Resource,

@@ -16,7 +16,6 @@ import { fieldTitle } from './names.js'
 
 const formats = { date: 'YYYY-MM-DD', timestamp: 'YYYY-MM-DDTHH:MM:SSZ' }
 
-/** A row that exists, and the labels of what it references. */
 export interface Edited {
   readonly row: RowValues
   readonly labels: Labels
@@ -128,7 +127,6 @@ ${text}</textarea>`
   return html`<input type="${input}" ${common}${state}${placeholder}${ruleAttributes(field)}>`
 }
 
-/** The control of a field, with its label, its help and a place for what is wrong with it. */
 export const control = (registry: Registry, resource: Resource, field: Field, edited?: Edited): Html => {
   const { name, about, unique, kind } = field
   const target = targetOf(registry, field)

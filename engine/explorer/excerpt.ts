@@ -7,7 +7,6 @@ export const cut = (text: string, from: number, length: number): string => {
   return part.replace(/^[\uDC00-\uDFFF]/, '').replace(/[\uD800-\uDBFF]$/, '')
 }
 
-/** Where a search matched in a text. */
 type Ranges = readonly (readonly [from: number, to: number])[]
 
 const maxMatches = 200
@@ -37,7 +36,6 @@ export const matchesIn = (texts: readonly (string | null)[], q: string): Ranges[
   return found
 }
 
-/** The part of a text that a table has, with the matches in it. */
 export interface Excerpt {
   readonly text: string
   readonly ranges: Ranges
@@ -50,7 +48,6 @@ export interface Excerpt {
 const excerptLength = 2_000
 const beforeMatch = 20
 
-/** An excerpt of a text: its beginning, or its first match. */
 export const excerptOf = (text: string, ranges: Ranges): Excerpt => {
   const { length } = text
   if (length <= excerptLength) return { text, ranges, from: 0, length }

@@ -24,7 +24,6 @@ export const withFilter = (query: TableQuery, field: string, value: ParameterVal
   return { ...others, where: [...others.where, { field, operator: 'eq', value }] }
 }
 
-/** An input for another value or, for a reference, the name of its row. */
 const valueBox = (title: string, { name }: Field, target: Resource | undefined): Html => {
   const id = `filter-${name}`
   if (!target) {

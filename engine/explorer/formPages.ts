@@ -19,9 +19,7 @@ interface Form {
   readonly kind: 'create' | 'update' | 'delete'
   readonly title: Html
   readonly lead: Part
-  /** The address of the API. */
   readonly url: string
-  /** The tag of the row that was read. */
   readonly tag?: string
   readonly controls: Part
   readonly button: string
@@ -31,7 +29,6 @@ interface Form {
   readonly message: string
   /** The body of the request that is shown; a delete has none. */
   readonly body?: string
-  /** Why there is no form. */
   readonly prevented?: Part
 }
 
@@ -120,7 +117,6 @@ const effects: Readonly<Record<Referencing['onDelete'], string>> = {
   'set null': 'These stay, and refer to nothing afterwards:',
 }
 
-/** What a delete does to the rows that refer to the row, by effect. */
 const effectsOf = (registry: Registry, resource: Resource, id: number, found: readonly Referencing[]): Html[] =>
   Object.entries(effects).flatMap(([onDelete, words]) => {
     const concerned = found.filter((one) => one.onDelete === onDelete)

@@ -28,7 +28,6 @@ export interface LaterResponse {
 }
 
 export interface Route {
-  /** For logs and metrics. */
   readonly name: string
   /** A path; the segment after that of the resource may be `:item`. */
   readonly path: string

@@ -17,7 +17,6 @@ export const labelFields = (resource: Resource): readonly string[] => {
 
 const maxLength = 80
 
-/** The label of a row, such as `Ana Ng`; its id if it has none. */
 export const labelOf = (resource: Resource, row: RowValues): string => {
   const words = labelFields(resource)
     .map((name) => String(row[name] ?? '').trim())

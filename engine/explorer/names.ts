@@ -20,6 +20,5 @@ export const fieldTitle = (registry: Registry, field: Field): string => {
   return title === '' ? name : title.charAt(0).toUpperCase() + title.slice(1)
 }
 
-/** The name for people, and the one that requests have. */
 export const bothNames = (registry: Registry, field: Field): Html =>
   html`${fieldTitle(registry, field)} <code class="raw">${field.name}</code>`

@@ -5,7 +5,6 @@ import type { Resource, RowValues } from '../descriptor/registry.js'
 import { pageHead } from '../storage/parts.js'
 import type { CachedBody, Storage, StreamedBody } from '../storage/storage.js'
 
-/** Finds the row that a segment of an address names. */
 export type RowFinder = (segment: string) => Promise<{ id: number; tag: string; row: RowValues }>
 
 export const rowFinder = (storage: Storage, resource: Resource): RowFinder => {

@@ -81,7 +81,6 @@ const summary = (resource: Resource, query: TableQuery, total: number): Html => 
   return html`<p class="summary" role="status"><strong>${grouped(total)}</strong> ${noun}${range}${total > 1 && html` · ${newestFirst(resource, query)}`}</p>`
 }
 
-/** The form of the search and of all filters. */
 const searchForm = (resource: Resource, query: TableQuery, isSearchable: boolean): Html => {
   const plural = resource.plural.toLowerCase()
   const box = html`<label class="hidden" for="q">Search ${plural}</label>

@@ -51,7 +51,6 @@ const columnsIn = (resource: Resource, values: readonly string[]): readonly stri
   return columns.length === 0 || columns.length === known.length ? undefined : columns
 }
 
-/** What was sent and means nothing here, as a sentence for each. */
 const ignoredIn = (resource: Resource, sent: Iterable<string>): string[] => {
   const conditions = possibleConditions(resource).map(({ parameter }) => parameter)
   const known = ['q', 'sort', 'limit', 'offset', 'after', columnsParameter(resource), ...conditions]

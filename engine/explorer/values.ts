@@ -42,7 +42,6 @@ const beforeMatch = 14
 const toned = ({ tones = {} }: Field, value: string, content: Html): Html =>
   Object.hasOwn(tones, value) ? html`<span class="chip ${tones[value]}">${content}</span>` : content
 
-/** A reference by its label; in full with its id too. */
 const reference = (field: Field, value: Value, { registry, labels }: Shown, isFull = false): Html | undefined => {
   const target = targetOf(registry, field)
   if (!target) return undefined
@@ -61,7 +60,6 @@ const longText = ({ text, ranges, from: skipped, length }: Excerpt, url: string)
   return html`<details><summary><bdi>${summary}</bdi></summary><div class="unfolded" dir="auto">${skipped > 0 && '…'}${marked(text, ranges, 0, text.length)}${rest && '…'}${rest}</div></details>`
 }
 
-/** A text in a cell, with its matches; a moment as people read it. */
 const textCell = (field: Field, excerpt: Excerpt, url: string): Html => {
   const { text, ranges, length } = excerpt
   if (length > cellLength || text.includes('\n')) return html`<td class="text">${longText(excerpt, url)}</td>`

@@ -68,7 +68,6 @@ const readBody = async (ctx: Context): Promise<Buffer> => {
   return Buffer.from(ctx.request.rawBody ?? '', 'latin1')
 }
 
-/** The parsed body, and its source text. */
 export const readJson = async (
   ctx: Context,
   types: readonly string[] = ['application/json'],

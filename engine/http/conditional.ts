@@ -93,7 +93,6 @@ export const sendTagged = (ctx: AppContext, body: CachedBody, type?: string, var
   return send(ctx, body, ifNoneMatch !== undefined && namesTag(ifNoneMatch, etag, 'weak'), type, vary)
 }
 
-/** The parts of a body, counted for the log. */
 export async function* counted(ctx: AppContext, parts: StreamedBody['body']) {
   for await (const part of parts) {
     ctx.state.streamedBytes = (ctx.state.streamedBytes ?? 0) + part.length

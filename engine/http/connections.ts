@@ -30,7 +30,6 @@ export interface Connection {
   newest?: ServerResponse
   /** The response in progress. */
   current?: ServerResponse | undefined
-  /** The responses of requests that wait for the current one. */
   readonly waiting: ServerResponse[]
   /** Whether a request was refused: what follows on the connection is not handled. */
   isRefused: boolean

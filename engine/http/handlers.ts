@@ -137,7 +137,6 @@ const get = ({ storage }: Service, { resource, route }: OperationOf<'get'>): Han
   }
 }
 
-/** What a write has stored; throws for every other outcome. */
 const storedRow = (
   { registry }: Service,
   resource: Resource,

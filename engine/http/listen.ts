@@ -9,7 +9,6 @@ import { connectionsOf, probeClient } from './connections.js'
 import { type ParserError, parserError, refusalSender, requestError } from './refusals.js'
 
 interface Listening {
-  /** The address, without a path. */
   readonly address: string
   /** Accepts no new connection, lets the requests in progress finish, and closes. */
   stop(): Promise<void>
@@ -50,7 +49,6 @@ const makeServer = ({ handle, logRequest }: App, isStopping: () => boolean, send
     } else connections.add(response)
   }
 
-  /** Calls back when all earlier requests on the connection have their responses. */
   const afterEarlierResponses = (socket: Duplex, send: () => void): void => {
     const response = connections.of(socket).newest
     if (!response || response.writableFinished || response.destroyed) send()

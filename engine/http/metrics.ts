@@ -8,7 +8,6 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, register } from 'prom
 import type { PoolStats, Storage } from '../storage/storage.js'
 import type { InFlight, OnRequest } from './requestLog.js'
 
-/** Serves metrics, by default those of this process; returns their address. */
 export const serveMetrics = async (
   host: string,
   port: number,
@@ -117,7 +116,6 @@ const registerProcess = ({ storage, inFlight, build }: Measured): void => {
   registerRestarts(() => ({ thread: storage.stats().threadRestarts, process: 0 }))
 }
 
-/** Registers the metrics of this process; the returned function counts a request. */
 export const registerMetrics = (measured: Measured): OnRequest => {
   collectDefaultMetrics()
   registerProcess(measured)

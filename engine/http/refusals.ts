@@ -22,7 +22,6 @@ const hasValidHost = ({ headers, rawHeaders, httpVersion }: IncomingMessage): bo
   return hosts === 1 && hostGrammar.test(headers.host ?? '')
 }
 
-/** Why a request that the parser accepted must not be handled. */
 export const requestError = (request: IncomingMessage): HttpError | undefined => {
   if (request.httpVersionMajor !== 1) return badRequest(505, 'The service speaks HTTP/1.1 only.')
   if (!hasValidHost(request)) return hostUnclear()
@@ -88,7 +87,6 @@ const closeSoon = (socket: Duplex): void => {
   socket.resume()
 }
 
-/** Sends refusals, each with a log line. */
 export const refusalSender = (logRequest: OnRequest) => {
   const headersOf = ({ headers }: HttpError, id: string, body: string): Record<string, string> => ({
     ...commonHeaders,

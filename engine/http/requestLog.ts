@@ -33,9 +33,7 @@ export interface State {
   /** The times at which a read was parsed and its query finished, in milliseconds, for Server-Timing. */
   parsed?: number
   queried?: number
-  /** Whether the database has responded. */
   usedDatabase?: boolean
-  /** How many bytes of a streamed body have been read. */
   streamedBytes?: number
   /** Renders an error as a page, for requests of the explorer; others get the envelope. */
   errorHtml?: (error: HttpError) => string
@@ -58,7 +56,6 @@ export interface RequestLog {
   readonly replayed: boolean
   /** In milliseconds. */
   readonly duration: number
-  /** Why the request never reached the app. */
   readonly reason?: string
   readonly trace: TraceContext | undefined
 }

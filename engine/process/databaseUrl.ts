@@ -27,7 +27,6 @@ const isParameter = (pair: string): boolean => /^(?:user|password)=|^[\w.-]+(?:=
 const encodingAdvice =
   'In a user name or password, write "@" as %40, "/" as %2F, "?" as %3F, "#" as %23, ":" as %3A and "%" as %25.'
 
-/** Decodes what is percent-encoded and leaves any other "%" as it is. */
 const decoded = (text = ''): string =>
   text.replaceAll(/(?:%[\da-f]{2})+/gi, (encoded) => {
     try {

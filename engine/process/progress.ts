@@ -95,7 +95,6 @@ export const progressBar = (
 
 type Bar = (table: string, total: number) => (done: number) => void
 
-/** Reports the steps of a migration over large tables, each with its own bar. */
 export const stepProgress = (
   bar: Bar = (table, total) => progressBar(`Indexing ${table}`, total, 'rows'),
 ): ((table: string, done: number, total: number) => void) => {

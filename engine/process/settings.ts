@@ -100,7 +100,6 @@ export class SettingsError extends Error {
 const publicValue = (name: string, value: string): string =>
   JSON.stringify(name.endsWith('_URL') ? value.split(',').map(publicDatabaseUrl).join() : value)
 
-/** Parses the environment; throws a SettingsError that names every invalid setting. */
 export const readSettings = (environment: Environment): Settings => {
   const settings: Record<string, unknown> = {}
   const errors: string[] = []
@@ -133,7 +132,6 @@ const isTypoOf = (given: string, name: string): boolean => {
 /** Shorter tokens can be guessed by brute force. */
 const minTokenLength = 16
 
-/** Warns of variables that are probably misspelt settings, and of a short token. */
 export const settingWarnings = (environment: Environment): string[] => {
   const warnings: string[] = []
   for (const given of Object.keys(environment).filter((name) => !settingNames.includes(name))) {
@@ -148,7 +146,6 @@ export const settingWarnings = (environment: Environment): string[] => {
   return warnings
 }
 
-/** The table of settings in `npm start -- --help`. */
 export const settingsHelp = (): string => {
   const width = Math.max(...settingNames.map((name) => name.length))
   const lines = entries.map(([name, { about, preset, expected }]) => {

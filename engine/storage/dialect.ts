@@ -4,7 +4,6 @@ import type { FoundIds, LargePage, Part } from './parts.js'
 import type { Plan } from './plan.js'
 import type { Caller, CountSize, Table, ValueCounts } from './storage.js'
 
-/** A body, and the version of the table that it was read from. */
 export interface VersionedBody {
   readonly version: string
   readonly body: Buffer

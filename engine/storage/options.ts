@@ -3,7 +3,6 @@ import type { Resource } from '../descriptor/registry.js'
 import type { MigrationPlan } from './migration/migrationPlan.js'
 import type { Trace } from './trace.js'
 
-/** Called repeatedly while existing rows are indexed. */
 type Progress = (table: string, done: number, total: number) => void
 
 export interface PoolOptions {
@@ -25,7 +24,6 @@ export interface Opened {
   readonly driver?: string
 }
 
-/** What a change of the database reports, and what it may do. */
 export interface ChangeOptions {
   readonly progress: Progress
   /** Called with what is wrong but does not prevent a start, and how to correct it. */
@@ -52,7 +50,6 @@ export interface Migrated extends MigrationPlan {
 
 export interface StorageOptions extends ChangeOptions {
   readonly demo: boolean
-  /** The most bytes of responses to cache. */
   readonly cacheBytes: number
   /** How long a read may take, in milliseconds. */
   readonly readTimeoutMs: number

@@ -19,7 +19,6 @@ export interface Part {
   readonly last: bigint | undefined
 }
 
-/** The next ids of a selection, in its order. */
 export interface FoundIds {
   readonly ids: BigInt64Array
   /** The position after which to look for more; undefined at the end. */

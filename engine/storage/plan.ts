@@ -4,13 +4,11 @@ import { type Condition, type ListQuery, type Selection, selectionKey } from '..
 import { operatorOf } from '../descriptor/operators.js'
 import { fold } from './caseFold.js'
 
-/** Which rows match, and how they are found. */
 export interface Plan extends Selection {
   /** No row can match; all rows match; the filters, the search index or a scan of the table finds those that do. */
   readonly strategy: 'nothing' | 'all' | 'filter' | 'search' | 'scan'
 }
 
-/** The largest integer that a database takes. */
 export const maxInteger = 2n ** 63n - 1n
 
 /** Whether no column can store the value: a NUL, or an integer that is too large. */

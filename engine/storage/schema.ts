@@ -9,9 +9,7 @@ import type { StoredRow } from './storage.js'
 
 export interface SchemaDialect {
   readonly knex: Knex
-  /** What it does with a kind of field. */
   columnOf(kind: Kind): Column
-  /** The type of a row's JSON. */
   readonly jsonType: string
   /** The type of `id`, with the primary key and how ids are assigned. */
   readonly idType: string
@@ -25,7 +23,6 @@ export interface SchemaDialect {
   orderIndex(field: Field): readonly (string | Knex.Raw)[]
 }
 
-/** The type and name of an object that the database maintains for a table. */
 export interface ObjectName {
   readonly type: 'column' | 'index' | 'table' | 'trigger'
   readonly name: string
@@ -34,7 +31,6 @@ export interface ObjectName {
 /** An object that the database maintains for a table, and the SQL that creates it: a changed descriptor gives other SQL. */
 export interface DerivedObject extends ObjectName {
   readonly sql: string
-  /** The fields whose values must be distinct to create it. */
   readonly unique?: readonly string[]
 }
 
@@ -44,11 +40,9 @@ export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"
 export const literal = (value: GivenValue): string =>
   typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value)
 
-/** What a driver takes for a value. */
 export const boundValue = ({ bind }: Pick<Column, 'bind'>, value: unknown): unknown =>
   bind && value !== null && value !== undefined ? bind(value as never) : value
 
-/** The value that a driver has returned. */
 export const readValue = ({ read }: Column, stored: unknown): StoredRow[string] =>
   (read && stored !== null ? read(stored as never) : stored) as StoredRow[string]
 
@@ -107,7 +101,6 @@ export const constantDefault = ({ default: value }: Field): GivenValue | undefin
 export const onDeleteSql = (onDelete: OnDelete = 'restrict'): string =>
   onDelete === 'restrict' ? '' : ` on delete ${onDelete}`
 
-/** Adds the columns of some fields to a table that is created or altered. */
 const addFields =
   (
     { columnOf, hasInlineForeignKeys }: SchemaDialect,

@@ -11,7 +11,6 @@ export interface ValueCounts {
   readonly values: ReadonlyMap<string, readonly (readonly [value: string, rows: number])[]>
 }
 
-/** How much is counted: a share of the table, and at most so many values of a field. */
 export interface CountSize {
   readonly share: number
   readonly maxValues: number
@@ -82,7 +81,6 @@ export interface Batch {
 }
 
 export interface PoolStats {
-  /** What the pool is for. */
   readonly part: string
   /** The most connections it may open, and how many it has. */
   readonly size: number
@@ -91,7 +89,6 @@ export interface PoolStats {
   readonly waiting: number
 }
 
-/** What a storage counts while it works. */
 export interface StorageStats {
   readonly cache: {
     readonly hits: number
@@ -103,7 +100,6 @@ export interface StorageStats {
   readonly pools: readonly PoolStats[]
   /** How many reads each database server has answered; only of a database that may have replicas. */
   readonly reads?: ReadonlyMap<string, number>
-  /** How many worker threads have died and were replaced. */
   readonly threadRestarts: number
 }
 
@@ -135,7 +131,6 @@ export interface Storage {
 export const hasRows = async (storage: Storage, table: CopiedTable): Promise<boolean> =>
   (await storage.rows(table, undefined, 1)).length > 0
 
-/** The resources whose table has no row, except those of other programs. */
 export const emptyResources = async (storage: Storage, registry: Registry): Promise<Resource[]> => {
   const empty: Resource[] = []
   for (const resource of managedResources(registry)) if (!(await hasRows(storage, resource))) empty.push(resource)

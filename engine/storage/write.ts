@@ -41,7 +41,6 @@ export interface Referencing {
   readonly count: number
 }
 
-/** Whether some of the rows prevent the delete. */
 export const isPrevented = (found: readonly Referencing[]): boolean =>
   found.some(({ onDelete }) => onDelete === 'restrict')
 
@@ -70,7 +69,6 @@ export type Outcome<B = Buffer> =
 /** The tag of a row: a digest of its JSON, so that it changes with this row alone. */
 export const rowTag = (body: Uint8Array): string => createHash('sha256').update(body).digest('base64url').slice(0, 22)
 
-/** The write that a key was stored with. */
 export interface StoredKey<B> {
   readonly digest: string
   readonly id: number
@@ -81,7 +79,6 @@ export interface StoredKey<B> {
 export const replayed = <B>({ digest, id, body }: StoredKey<B>, given: IdempotencyKey): Outcome<B> =>
   digest === given.digest ? { id, body, replayed: true } : { mismatch: true }
 
-/** Remembers the statements of updates, by the fields that they change. */
 export const rememberUpdates = <T extends object>(
   make: (names: readonly string[], stamps: readonly string[]) => T,
 ): typeof make => {

@@ -28,7 +28,6 @@ interface ForeignKey {
   readonly onDelete: OnDelete
 }
 
-/** What a foreign key does on a delete, from the words of the database. */
 export const onDeleteFrom = (action: string): OnDelete =>
   action === 'NO ACTION' ? 'restrict' : (action.toLowerCase() as OnDelete)
 
@@ -39,7 +38,6 @@ export interface CatalogueTable {
   readonly otherwise?: string | undefined
   /** Whether it has rows: an index and a type have none. */
   readonly hasRows: boolean
-  /** Whether its rows cannot be changed. */
   readonly isReadOnly: boolean
   /** Whether the engine has created it: it has objects that the engine derives. */
   readonly isOwn: boolean
@@ -48,13 +46,11 @@ export interface CatalogueTable {
   /** The column to which SQLite gives the number of the row. */
   readonly rowId?: string | undefined
   readonly foreignKeys: readonly ForeignKey[]
-  /** The columns of each unique index, without the primary key. */
   readonly unique: readonly (readonly string[])[]
   /** Constraints that no descriptor can express: `check (hours > 0)`. */
   readonly otherConstraints: readonly string[]
 }
 
-/** A column of a table as it should be, and where its values come from. */
 export interface ColumnShape {
   readonly name: string
   readonly type: string
@@ -63,7 +59,6 @@ export interface ColumnShape {
   /** The table that it references by `id`, and what a delete there does. */
   readonly target?: string | undefined
   readonly onDelete?: OnDelete | undefined
-  /** The column that has its values now. */
   readonly from: string
   readonly convertTo?: Kind | undefined
   readonly fill?: GivenValue | undefined
@@ -105,7 +100,6 @@ const describeKey = (name: string, before: string | undefined, after: string | u
   return `${name} references ${after}${before === undefined ? '' : ` instead of ${before}`}`
 }
 
-/** Describes the changes that turn a table into a shape: `kind is renamed to type`. */
 export const describeChanges = (table: CatalogueTable, shape: TableShape): string[] => {
   const before = new Map(currentShape(table).columns.map((column) => [column.name, column]))
   const changes = shape.columns.flatMap(({ name, from, isNotNull, target, onDelete, convertTo, fill }) => {

@@ -26,7 +26,6 @@ interface ComparedTable {
   readonly unused: readonly CatalogueColumn[]
 }
 
-/** What is compared, what was approved, and where differences are added. */
 interface Compared {
   readonly database: MigrationDialect
   readonly registry: Registry
@@ -246,7 +245,6 @@ const isReplaced = async (
   return false
 }
 
-/** Finds the unique indexes that cannot be created, because rows share values. */
 const compareUnique = async (
   { database, resource, current, rows, differences }: Comparison,
   shapes: readonly ColumnShape[],

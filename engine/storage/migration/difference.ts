@@ -4,7 +4,6 @@ export interface Difference {
   readonly table: string
   readonly column?: string | undefined
   readonly message: string
-  /** What resolves it. */
   readonly advice: string
   /** What `npm run migrate -- --apply` is given to carry it out; undefined if rows or the descriptor must change first. */
   readonly approval?: string | undefined
@@ -69,12 +68,10 @@ export class Approvals {
     return given !== undefined && this.has(given) ? given.slice(approval.length + 1) : undefined
   }
 
-  /** Those that approve a change which is planned. */
   get used(): readonly string[] {
     return [...this.#given].filter((approval) => !this.#unused.has(approval))
   }
 
-  /** Those that approve no planned change. */
   get unused(): readonly string[] {
     return [...this.#unused]
   }

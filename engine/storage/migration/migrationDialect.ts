@@ -18,7 +18,6 @@ export interface Step {
   readonly isRebuilding?: boolean
   /** Whether the service works without it, only more slowly. */
   readonly isOptional?: boolean
-  /** How many rows it reads or changes, for reports of its progress. */
   readonly rows?: number
 }
 
@@ -46,7 +45,6 @@ interface ExistingObjects {
 /** Why a table cannot be altered, and what to do first. */
 export type ShapeDifference = Pick<Difference, 'column' | 'message' | 'advice'>
 
-/** SQL of what the bookkeeping has stored about a table, to compare it with the rows. */
 interface StoredCounts {
   readonly total: string
   /** A query of the blocks of rows: the `first` id of each, and how many `rows` it has. */
@@ -72,11 +70,9 @@ export interface MigrationDialect extends SchemaDialect {
   /** What prevents a new shape of a table, if the database itself would not report an error. */
   shapeDifferences(current: CatalogueTable, shape: TableShape): ShapeDifference[]
   reshape(current: CatalogueTable, shape: TableShape): string[]
-  /** The tables whose rows the engine counts. */
   countedTables(): Promise<string[]>
   /** Marks a table as the engine's until everything derived from it is created again, if nothing else shows it. */
   claim(table: string): string[]
-  /** Deletes what the engine's own tables hold about a table. */
   forget(table: string): string[]
   /** The SQL that creates the engine's own tables, by name. */
   readonly ownTables: Readonly<Record<string, OwnTable>>
@@ -89,7 +85,6 @@ export interface MigrationDialect extends SchemaDialect {
   isCounted(resource: Resource): Promise<boolean>
   /** Creates an index, or replaces it; `isNew` if nobody else can use the table yet. */
   indexStep(resource: Resource, index: DerivedObject, isNew: boolean): Omit<Step, 'table' | 'rows'>
-  /** Recreates the bookkeeping and computes it from the rows of the table. */
   bookkeepingSteps(resource: Resource, rows: number): Promise<Omit<Step, 'table' | 'rows'>[]>
   storedCounts(resource: Resource): StoredCounts
   /** What an operator can do about an error, if that is known. */

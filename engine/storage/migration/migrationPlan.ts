@@ -61,7 +61,6 @@ const dropDerived = async (database: MigrationDialect, resource: Resource): Prom
   return [...new Set(drops), ...database.forget(resource.table)]
 }
 
-/** The steps that create the bookkeeping of a table again and compute it from the rows. */
 export const recountSteps = async (database: MigrationDialect, resource: Resource, isNew = false): Promise<Step[]> => {
   const { table } = resource
   const rows = isNew ? 0 : await rowQueries(database, table).count()
@@ -124,7 +123,6 @@ const planNew = async (planning: Planning, resource: Resource): Promise<void> =>
   planForeignKeys(planning, resource, fields)
 }
 
-/** Plans a table that exists, perhaps under its former name. */
 const planExisting = async (planning: Planning, resource: Resource, current: CatalogueTable): Promise<void> => {
   const { database, registry, approvals, steps } = planning
   const { table } = resource

@@ -32,7 +32,6 @@ export const rowQueries = ({ execute, knex }: MigrationDialect, table: string) =
         ids: found.map(({ id }) => String(id)),
       }
     },
-    /** The values of a column that are not null, as text. */
     values(column: string): Promise<{ id: string; value: string }[]> {
       const text = (name: string, alias: string) => knex.raw('cast(?? as text) as ??', [name, alias])
       const values = knex(table).select(text('id', 'id'), text(column, 'value')).whereNotNull(column)

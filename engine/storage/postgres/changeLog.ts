@@ -241,7 +241,6 @@ begin
 end`,
 )
 
-/** Has the log of a table compacted, and its sequence moved past the last id. */
 export const askForUpkeep = (table: string): string => `insert into ${logStatesTable} (name) values ('${table}')`
 
 const recountFunction = `create or replace function registry_recount(of_table text) returns void language plpgsql as $$

@@ -8,7 +8,6 @@ const transient = /^(?:08|28|3D|53|57|58)|^(?:25006|40001|40P01|55P03)$/
 /** A serialization failure, a deadlock, or a session that the server has ended: it has rolled the statement back. */
 const rolledBack = /^(?:40001|40P01|57P01|57P05)$/
 
-/** The SQLSTATE of an error of the server; empty for any other error. */
 export const codeOf = (error: unknown): string => (error instanceof DatabaseError ? (error.code ?? '') : '')
 
 /** Whether nothing was done; the driver sends no statement on a broken connection. */
@@ -68,7 +67,6 @@ export const committing = async <T>(client: ClientBase, commit: () => Promise<T>
   return result
 }
 
-/** The error of a write for which this role lacks a right; any other error as it is. */
 export const forbidden = (error: unknown): unknown =>
   codeOf(error) === '42501' ? new WritesForbidden((error as Error).message, { cause: error }) : error
 

@@ -57,7 +57,6 @@ export const stepRunner = (client: Client, connect: Connect, warn: (message: str
   const execute = executeOn(client)
   let watcher: Client | undefined
 
-  /** Warns once of each cause. */
   const warned = new Set<string>()
   const warnOnce = (message: string): void => {
     if (!warned.has(message)) warn(message)
@@ -169,7 +168,6 @@ export const stepRunner = (client: Client, connect: Connect, warn: (message: str
   }
 }
 
-/** The statements that build an index while others write, and then replace the old one with it. */
 export const concurrently = (name: string, sql: string, commentSql: string): string[] => [
   dropUnfinished,
   sql.replace(/^create (unique )?index "?[\w$]+"?/, `create $1index concurrently ${unfinishedIndex}`),

@@ -38,7 +38,6 @@ const beginWith = (settings: SessionSettings): string => {
 interface Runner {
   /** Runs statements that are separate transactions. */
   single(client: ClientBase): Run
-  /** The SQL that begins a transaction, and what runs its statements. */
   readonly begin: string
   inTransaction(client: ClientBase): Run
 }

@@ -69,11 +69,9 @@ export const rowJson = ({ fields }: Resource): string =>
 const searchedText = (resource: Resource, of = ''): string =>
   `registry_searched(array[${searchedFields(resource).map(({ name }) => `${of}${quoted(name)}`)}]::text[])`
 
-/** The condition that the stored text of a row does not match its fields. */
 export const isSearchedWrong = (resource: Resource): string =>
   `${searchedColumn} is distinct from ${searchedText(resource)}`
 
-/** Computes the searched text of the existing rows in a range of ids. */
 export const fillSearched = (resource: Resource, range: string): string =>
   `update ${quoted(resource.table)} set ${searchedColumn} = ${searchedText(resource)}
     where ${range} and ${isSearchedWrong(resource)}`

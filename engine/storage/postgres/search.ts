@@ -46,7 +46,6 @@ const wordsOf = (index: SearchIndex, text: string): string[] => {
 export const isExactSearch = (q: string): boolean =>
   !isLongSearch(q) && Object.values(betweenWords).every((separator) => !separator.test(fold(q)))
 
-/** The words as a pattern that matches them anywhere, in order. */
 const anywhere = (words: readonly string[]): string =>
   `%${words.map((word) => word.replaceAll(/[\\%_]/g, String.raw`\$&`)).join('%')}%`
 

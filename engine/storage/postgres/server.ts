@@ -56,7 +56,6 @@ const tlsChoices = (host: string, { sslmode, sslrootcert, sslcert, sslkey, ssl }
   return choices(read(sslrootcert)).map((tls) => tls && { ...tls, ...(cert && { cert }), ...(key && { key }) })
 }
 
-/** Session settings in the form of the server's command line. */
 const asOptions = (settings: SessionSettings): string =>
   Object.entries(settings)
     .map(([name, value]) => `-c ${name}=${value.replaceAll(/[\\ ]/g, String.raw`\$&`)}`)
@@ -122,7 +121,6 @@ interface Probed {
   readonly withoutTriggers: string | undefined
 }
 
-/** Tries a transaction. */
 const probe = async (config: ClientConfig): Promise<Probed> => {
   const client = await openClient(config)
   try {

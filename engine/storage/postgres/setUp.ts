@@ -92,7 +92,6 @@ const withMigrated = async <T>(
   }
 }
 
-/** The types of the columns of the tables that have nothing but columns: existing ones, or all. */
 const readTypes = async ({ catalogue }: MigrationDialect, registry: Registry, isPlain: boolean) => {
   const types = new Map<Resource, ColumnTypes>()
   for (const resource of registry.filter(({ existing }) => existing || isPlain)) {
@@ -143,7 +142,6 @@ export const withDatabaseInErrors = async <T>(url: string, work: () => Promise<T
 const reachToMigrate = (url: string, { waitMs, warn }: Pick<MigrateOptions, 'waitMs' | 'warn'>): Promise<Server> =>
   reachServer(url, { pool: { waitMs, preparedStatements: 'off' }, warn })
 
-/** Brings the database up to date without serving it, and compares the stored counts with all rows. */
 export const migratePostgres = (registry: Registry, url: string, options: MigrateOptions): Promise<Migrated> =>
   withDatabaseInErrors(url, async () => {
     const server = await reachToMigrate(url, options)

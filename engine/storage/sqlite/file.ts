@@ -15,7 +15,6 @@ export const fileIdentity = (path: string): string | undefined => {
   return found && `${found.dev}:${found.ino}`
 }
 
-/** The file that the service has opened. */
 export interface OpenedFile {
   readonly path: string
   readonly identity: string | undefined

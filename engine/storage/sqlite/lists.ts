@@ -27,7 +27,6 @@ import { type Finder, idRanges, type Matches, matchInSteps, nextIds, pageById } 
 export interface ListSql {
   readonly table: string
   readonly searchIndex: string
-  /** The table's state, as a TableState. */
   readonly state: string
   readonly blocks: string
   readonly text: string
@@ -51,7 +50,6 @@ const maxFilteredRows = 2_000
 /** More matches than this are not sorted: the page is found along the index of the order. */
 const maxSorted = 5_000
 
-/** How many rows are read between two checks of the deadline when values are counted. */
 const countedAtOnce = 2_000
 
 const lineFeed = Buffer.from('\n')
@@ -67,7 +65,6 @@ interface Test {
   readonly values: readonly unknown[]
 }
 
-/** The id of a row, and what it is ordered by. */
 type KeyedRow = readonly [id: bigint, key: Position['value']]
 
 const positionOf = (row: KeyedRow | undefined): Position | undefined => row && { id: row[0], value: row[1] }
@@ -76,7 +73,6 @@ const positionOf = (row: KeyedRow | undefined): Position | undefined => row && {
 const mostFrequent = (counts: ReadonlyMap<string, number>, maxValues: number): [string, number][] =>
   [...counts].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1)).slice(0, maxValues)
 
-/** Makes the functions that read the lists of one resource on a connection. */
 const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof addContains>) => {
   const prepare = preparer(database)
   const value = (text: string, ...parameters: readonly unknown[]) => prepare(text).pluck().get(parameters)
@@ -294,7 +290,6 @@ const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof ad
     return { ...found, bytes, ms: elapsed(started) }
   }
 
-  /** Counts the values of fields among matching rows of the whole table, or of a sample of its blocks. */
   const countValues = (
     plan: Plan,
     fields: readonly string[],

@@ -76,7 +76,6 @@ export const jsonValue = ({ name, kind, redacted }: Pick<Field, 'name' | 'kind' 
   return `'${name}', ${name === 'id' ? quoted(name) : servedValue(columnOf(kind), quoted(name))}`
 }
 
-/** The row as JSON, its keys in the descriptor's order. */
 export const rowJson = ({ fields }: Resource): string => `json_object(${fields.map(jsonValue).join(', ')})`
 
 /** The text that is searched: the text fields that have a value, joined by a space; `of` names the row or table. */

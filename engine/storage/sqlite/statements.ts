@@ -72,7 +72,6 @@ export const statementsOf = (registry: Registry, resource: Resource, sources: So
     delete: compile(knex(resource.table).where('id', parameter(knex, 'id')).delete()),
     referencing,
     keys: keySql(),
-    /** The page of all rows from an id on. */
     all: compile(
       knex.raw(
         `select ${version}, cast(concat('{"data":[', group_concat(row, ','), '],"meta":{"total":', ${rowCount}, ',"limit":', ?, ',"offset":', ?, '}}')

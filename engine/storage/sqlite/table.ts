@@ -19,7 +19,6 @@ import type { Statements } from './statements.js'
 import type { WriteQueue } from './writeQueue.js'
 import { type BoundWrite, refusedBy } from './writes.js'
 
-/** Counts commits to the database, by this process or another. */
 export const commitCounter = (database: Database) => {
   // SQLite changes this number when another connection has committed.
   const dataVersion = database.prepare('pragma data_version').pluck()
@@ -55,7 +54,6 @@ export interface DatabaseContext {
 /** Bytes from a worker arrive as a plain Uint8Array. */
 export const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
 
-/** Reads the state of a table, again only when something was committed. */
 const stateReader = (prepare: Prepare, { lists }: Statements, commits: CommitCounter) => {
   let seen = -1
   let state: TableState
@@ -74,7 +72,6 @@ const stateReader = (prepare: Prepare, { lists }: Statements, commits: CommitCou
   }
 }
 
-/** The SQL of excerpts of the rows whose ids are given as a JSON array. */
 const excerptSql = (resource: Resource, fields: readonly string[]): string => {
   const columns = fields.map((name) => {
     const { kind } = fieldOf(resource, name)
@@ -87,7 +84,6 @@ type WriteSql = Pick<Statements, 'get' | 'insert' | 'conflicts' | 'update' | 'de
   readonly keys?: Statements['keys']
 }
 
-/** Makes the function that makes a write: it turns it into the statements and values that the writer runs. */
 export const tableWriter = (resource: Resource, statements: WriteSql, writes: WriteQueue) => {
   const update = rememberUpdates(statements.update)
   const columns = new Map(resource.fields.map(({ name, kind }) => [name, columnOf(kind)]))

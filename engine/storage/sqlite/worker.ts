@@ -17,7 +17,6 @@ interface TaskOptions {
 export interface Executor {
   /** Runs a task when its turn comes; rejects if it does not end in time. */
   run<T>(message: unknown, options?: TaskOptions): Promise<T>
-  /** Ends the executor; the tasks that run or wait are rejected. */
   close(): Promise<unknown>
 }
 
@@ -42,7 +41,6 @@ interface TaskReply {
   readonly error?: { readonly name: string; readonly message: string; readonly code: string | undefined }
 }
 
-/** The worker's side of a worker thread. */
 export const serveTasks = (run: RunTask): void => {
   const reply = (message: TaskReply): void => parentPort?.postMessage(message)
   parentPort?.on('message', async ({ id, message: task, timeLeftMs }: TaskMessage) => {
@@ -94,7 +92,6 @@ export const workerThread = (module: URL, data: unknown, onRestart: (cause: stri
     started.on('exit', (code) => replace(started, `it exited with code ${code}`))
     return started
   }
-  /** Replaces a worker that died or hangs; the waiting tasks go to the new one. */
   const replace = (dead: Worker, cause: string): void => {
     if (dead !== worker) return
     worker = undefined
