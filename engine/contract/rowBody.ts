@@ -56,16 +56,11 @@ const propertyIssue = (resource: Resource, writable: readonly string[], key: str
   return bodyIssue('extra_forbidden', `Unknown property "${shorten(key)}".${hint}`, key)
 }
 
-interface ReadBody {
-  readonly values: Readonly<Record<string, Value | undefined>>
-  readonly issues: Issue[]
-}
-
 const bodyReader = (resource: Resource, allowed: readonly Field[], schema: z.ZodObject, isUpdate: boolean) => {
   const fields = new Map(allowed.map((field) => [field.name, field]))
   const names = [...fields.keys()]
 
-  return (body: unknown, source = ''): ReadBody => {
+  return (body: unknown, source = ''): { values: Readonly<Record<string, Value | undefined>>; issues: Issue[] } => {
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {
       return {
         values: {},

@@ -8,12 +8,6 @@ import type { App } from './app.js'
 import { connectionsOf, probeClient } from './connections.js'
 import { type ParserError, parserError, refusalSender, requestError } from './refusals.js'
 
-interface Listening {
-  readonly address: string
-  /** Accepts no new connection, lets the requests in progress finish, and closes. */
-  stop(): Promise<void>
-}
-
 const serverAddress = (server: Server): string => {
   const { address, family, port } = server.address() as AddressInfo
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
@@ -112,9 +106,10 @@ interface Target {
 }
 
 /** Serves an app; rejects where it cannot listen on the address. */
-export const listen = (app: App, { host, port, sendTimeout = sendTimeoutMs }: Target): Promise<Listening> => {
+export const listen = (app: App, { host, port, sendTimeout = sendTimeoutMs }: Target) => {
   let isStopping = false
   const server = makeServer(app, () => isStopping, sendTimeout)
+  /** Accepts no new connection, lets the requests in progress finish, and closes. */
   const stop = () =>
     new Promise<void>((stopped) => {
       isStopping = true
@@ -125,7 +120,7 @@ export const listen = (app: App, { host, port, sendTimeout = sendTimeoutMs }: Ta
         stopped()
       })
     })
-  return new Promise((resolve, reject) => {
+  return new Promise<{ address: string; stop: typeof stop }>((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, host, () => {
       server.off('error', reject)

@@ -35,18 +35,11 @@ const beginWith = (settings: SessionSettings): string => {
   return `begin isolation level read committed; select ${calls.join(', ')}`
 }
 
-interface Runner {
-  /** Runs statements that are separate transactions. */
-  single(client: ClientBase): Run
-  readonly begin: string
-  inTransaction(client: ClientBase): Run
-}
-
 /**
  * Runs statements with these settings on connections to a server that were configured with them. A connection through a pooler keeps
- * none, so there each statement is a transaction that begins with the settings.
+ * none, so there each statement is a transaction that begins with the settings. `single` runs statements that are separate transactions.
  */
-export const runnerFor = ({ isDirect, keepsStatements }: Server, settings: SessionSettings): Runner => {
+export const runnerFor = ({ isDirect, keepsStatements }: Server, settings: SessionSettings) => {
   const begin = isDirect ? 'begin' : beginWith(settings)
   const inTransaction = (client: ClientBase): Run => runOn(client, keepsStatements)
   const pooled =

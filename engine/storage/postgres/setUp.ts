@@ -16,7 +16,7 @@ import { codeOf, messageOf } from './errors.js'
 import { migrationDialect } from './migration.js'
 import { executeOn } from './migrationSteps.js'
 import { openClient, reachServer, type Server } from './server.js'
-import { findOrCreateTrigrams, operatorClass, probeSearchIndex, type SearchIndex } from './trigrams.js'
+import { findOrCreateTrigrams, operatorClass, probeSearchIndex } from './trigrams.js'
 
 type Warn = (message: string) => void
 
@@ -101,12 +101,7 @@ const readTypes = async ({ catalogue }: MigrationDialect, registry: Registry, is
   return types
 }
 
-interface Prepared {
-  readonly searchIndex: SearchIndex
-  readonly types: ReadonlyMap<Resource, ColumnTypes>
-}
-
-export const setUp = (server: Server, registry: Registry, options: StorageOptions): Promise<Prepared> =>
+export const setUp = (server: Server, registry: Registry, options: StorageOptions) =>
   withMigrated(
     server,
     registry,
