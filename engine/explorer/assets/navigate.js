@@ -84,9 +84,7 @@ const showPage = (next) => {
 /** Shows why a search failed in the place of its rows; the box stays, and the next search replaces the message. */
 const showFailure = (message) => {
   const notice = document.createElement('p')
-  notice.className = 'notice'
-  notice.setAttribute('role', 'alert')
-  notice.textContent = message
+  Object.assign(notice, { className: 'notice', role: 'alert', textContent: message })
   document.getElementById('results')?.replaceChildren(notice)
 }
 
