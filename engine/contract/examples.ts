@@ -58,13 +58,21 @@ const freeValue = (registry: Registry, resource: Resource, field: Field, value: 
 /** A create body that the demo data accepts: the values of the example row, without conflicts. */
 export const createExample = (registry: Registry, resource: Resource): RowValues => {
   const row = rowExample(resource)
-  const values = writableFields(resource).flatMap((field): [string, Value][] => {
+  /** The number that made a text free, as in `acme-2`; then the name is `Acme 2`. */
+  let suffix = ''
+  const values = writableFields(resource).flatMap((field): [Field, Value][] => {
     const { name, example = row[name] ?? null, unique } = field
     const value = unique ? freeValue(registry, resource, field, example) : example
-    if (value !== null) return [[name, value]]
-    return isMandatory(field) ? [[name, example]] : []
+    if (typeof value === 'string' && value !== example) suffix = value.slice(String(example).length + 1)
+    if (value !== null) return [[field, value]]
+    return isMandatory(field) ? [[field, example]] : []
   })
-  return Object.fromEntries(values)
+  const named = values.map(([field, value]): [string, Value] => {
+    const numbered = `${value} ${suffix}`
+    const isVaried = suffix !== '' && field.name === 'name' && !field.unique && !refusalOf(field, numbered)
+    return [field.name, isVaried ? numbered : value]
+  })
+  return Object.fromEntries(named)
 }
 
 /** The row that this body creates in the demo data; the times differ. */
