@@ -1,5 +1,5 @@
 /** Imports every file in `resources/`; no list of resources is maintained by hand. */
-import { type Dirent, existsSync, readdirSync, readFileSync } from 'node:fs'
+import { type Dirent, existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { failedFile, foreignImports, importError } from './importError.js'
@@ -66,7 +66,8 @@ export const importModules = async (
       const isKnown = errors.some((known) => known.file === fileError.file && known.message === fileError.message)
       if (!isKnown) errors.push(fileError)
     }
-    modules.push({ file, path, source, module })
+    const modifiedAt = sources && source ? statSync(join(sources, `${path}.ts`)).mtimeMs : 0
+    modules.push({ file, path, source, modifiedAt, module })
   }
   return modules
 }

@@ -13,12 +13,15 @@ export interface ResourceModule {
   readonly file: string
   readonly path: string
   readonly source?: SourceFile | undefined
+  /** When the file was changed, in milliseconds; 0 if that is unknown. */
+  readonly modifiedAt?: number
   /** Undefined if the file could not be imported. */
   readonly module: { readonly default?: unknown } | undefined
 }
 
 interface ParsedResource extends Linked {
   readonly file: string
+  readonly modifiedAt: number
 }
 
 const checkPath = (path: string, report: Report): void => {
@@ -73,20 +76,23 @@ export const referenceTargets = (modules: readonly ResourceModule[], parsed: rea
     return { path, table, existing }
   })
 
+/** Returns the descriptors, with placeholders for what is invalid, and adds every error to the list. */
 export const verify = (modules: readonly ResourceModule[], errors: FileError[]): ParsedResource[] => {
   const parsed: ParsedResource[] = []
-  for (const { file, path, source, module } of modules) {
+  for (const { file, path, source, modifiedAt = 0, module } of modules) {
     const report = reportIn(errors, file, source)
     checkPath(path, report)
     if (!module) continue
     if (source) checkDuplicates(source, report)
     const descriptor = parseDescriptor(module.default, report)
     if (descriptor && source) checkSource(source, Object.keys(descriptor.fields), report)
-    if (descriptor) parsed.push({ file, path, descriptor, report })
+    if (descriptor) parsed.push({ file, path, modifiedAt, descriptor, report })
   }
   const targets = referenceTargets(modules, parsed)
-  for (const [index, resource] of parsed.entries()) {
-    const earlier = parsed.slice(0, index)
+  // Of two files with the same table or name, the newer one is probably the wrong one.
+  const byAge = parsed.toSorted((a, b) => a.modifiedAt - b.modifiedAt)
+  for (const [index, resource] of byAge.entries()) {
+    const earlier = byAge.slice(0, index)
     checkDescriptor(resource.descriptor, targets, resource.report)
     checkTable(resource, earlier, parsed)
     checkNames(resource.descriptor, earlier, resource.report)
