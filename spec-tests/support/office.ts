@@ -36,9 +36,11 @@ export const officeFile = (name: string): string => {
   if (officeBuild === undefined) {
     const { path } = temporaryFolder('office')
     officeBuild = join(path, 'dist', 'build')
-    for (const part of ['server.js', 'product.js', 'engine', 'support', 'cli']) {
+    for (const part of ['server.js', 'product.js', 'support', 'cli']) {
       cpSync(join(build, part), join(officeBuild, part), { recursive: true })
     }
+    // It does not import product.js, which finds the resources beside itself.
+    symlinkSync(join(build, 'engine'), join(officeBuild, 'engine'))
     copyDescriptors(compiled, officeBuild)
     cpSync(seeds, join(path, 'seeds'), { recursive: true })
     cpSync(join(root, 'package.json'), join(path, 'package.json'))
