@@ -27,7 +27,7 @@ const slow = new Set([
 /** Files that start a service and prove nothing about its database: a run on PostgreSQL leaves them out. */
 const independent = new Set([
   ...['access', 'body', 'deploy', 'docsPage.browser', 'documents', 'explorer.browser', 'form.browser', 'middleware'],
-  ...['new', 'parameters', 'requestLog.terminal', 'sockets'],
+  ...['new', 'parameters', 'probes', 'requestLog.terminal', 'sockets'],
 ])
 
 export const testCommand = (name: string) => ({
