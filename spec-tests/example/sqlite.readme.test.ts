@@ -9,8 +9,8 @@ import { Database } from '../../engine/storage/sqlite/driver.js'
 import { folders } from '../../product.js'
 import { spawnChild } from '../../support/cleanup.js'
 import { projectCopy } from '../support/projectCopy.js'
-import { registry } from '../support/service.js'
 import { inlineCommandsIn, shellCommandsIn } from '../support/shellBlocks.js'
+import { registry } from '../support/tested.js'
 
 const root = dirname(folders.seeds)
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')

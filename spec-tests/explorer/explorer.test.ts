@@ -13,7 +13,8 @@ import { freshUrl } from '../support/database.js'
 import { kitchenSink } from '../support/kitchenSink.js'
 import { office } from '../support/office.js'
 import { resourceIn } from '../support/registryFrom.js'
-import { startService, testedResources } from '../support/service.js'
+import { startService } from '../support/service.js'
+import { testedResources } from '../support/tested.js'
 
 const registry = withSampleRows([...office, ...kitchenSink])
 const { send, create } = await startService({ registry, explorer: true })
