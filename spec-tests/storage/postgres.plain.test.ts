@@ -1,14 +1,19 @@
 /** `DERIVED_OBJECTS=false` on PostgreSQL: tables, keys and indexes, and nothing else; the suites of the contract run in this mode too. */
+import { setTimeout } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { newRow, type Resource } from '../../engine/descriptor/registry.js'
+import { text } from '../../engine/descriptor/index.js'
+import { newRow, type Resource, type RowValues } from '../../engine/descriptor/registry.js'
 import { openStorage, planStorage } from '../../engine/storage/open.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl, runOn } from '../support/database.js'
 import { schemaOf } from '../support/foreignTables.js'
 import { insertion } from '../support/insertion.js'
+import { listQuery } from '../support/listQuery.js'
 import { refusal, servedRows } from '../support/members.js'
 import { office } from '../support/office.js'
+import { resourceIn } from '../support/registryFrom.js'
+import { containing, joinedText } from '../support/searchOracle.js'
 
 const openIn = (url: string, derivedObjects: boolean) => openStorage(office, url, { ...storageOptions, derivedObjects })
 const employees = office.find(({ path }) => path === 'employees') as Resource
@@ -66,6 +71,57 @@ test('creates get new ids after the demo rows, and an expired key is forgotten',
   assert.equal(await table.write(write), { ...first, replayed: true })
   await runOn(url, 'update registry_keys set at = 0')
   assert.not.ok(await table.hasKey('k'))
+  await storage.close()
+})
+
+test('searches find what they should by the trigram index, where the server has pg_trgm', async () => {
+  const url = await freshUrl()
+  await runOn(url, 'create extension pg_trgm')
+  const { pathname } = new URL(url)
+  await runOn(url, `alter database ${pathname.slice(1)} set enable_seqscan = off`)
+  const notes = resourceIn('notes', { first: text(), second: text() })
+  const storage = await openStorage([notes], url, { ...storageOptions, derivedObjects: false })
+  const texts = [
+    'Kelvin scale',
+    'ſunday mornings',
+    'MÜLLER and son',
+    'Straße 100%',
+    'a_b\\c',
+    null,
+    'Kel',
+    'vin scale',
+    'x'.repeat(60),
+  ]
+  const rows = texts.flatMap((first) => texts.map((second) => ({ first, second })))
+  await storage.fill([{ resource: notes, rows: rows.map((row, n) => ({ id: n + 1, ...row })) }])
+  const searches = [
+    'kelvin',
+    'KELVIN SCALE',
+    'sunday',
+    'müller',
+    'Müller AND',
+    'ße 100%',
+    'a_b\\c',
+    'kel vin',
+    'ke',
+    'son kel',
+    'xxx',
+    'x'.repeat(60),
+    'x'.repeat(61),
+    'nothing',
+    'ﬁ',
+  ]
+  for (const q of searches) {
+    const page = await storage.table(notes).list(listQuery({ q, limit: 200 }))
+    const expected = rows.filter((row) => containing(q)(joinedText(notes, row)))
+    assert.equal(
+      JSON.parse(String(page.body)).data.map(({ id, ...row }: RowValues) => row),
+      expected,
+      q,
+    )
+  }
+  const used = `select idx_scan from pg_stat_user_indexes where indexrelname = 'registry_notes_search' and idx_scan > 0`
+  while ((await runOn(url, used)).length === 0) await setTimeout(50)
   await storage.close()
 })
 

@@ -76,6 +76,10 @@ test('a read-only database is served with a warning; an incomplete one is reject
   const running = await startProcess({ DATABASE_URL: `sqlite:${path}` }, obeyingPermissions)
   const warning = `The database ${path} is read-only: reads are served, and creates respond with 503.`
   assert.ok(running.messages().includes(warning))
+  for (const probe of ['/readyz', '/api/v1/health']) {
+    const response = await fetch(`${running.address}${probe}`)
+    assert.is(((await response.json()) as { status: string }).status, 'read-only', probe)
+  }
   assert.is(await running.end('SIGTERM'), 0)
   chmodSync(path, 0o644)
   // SQLite has created them with the permissions of the file.

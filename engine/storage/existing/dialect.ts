@@ -33,6 +33,8 @@ export interface PlainSql {
   /** A table with one more column `_text`, in which a search looks; and the condition that it finds the text. */
   withText(source: string, resource: Resource): Knex.Raw
   contains(search: string): Knex.Raw
+  /** Whether an index finds a folded text. */
+  isIndexed(text: string): boolean
   /** A condition that ends a read which takes too long, where the database does not do so itself. */
   readonly inTime?: string
   /** Whether an insert returns the id of its row. */

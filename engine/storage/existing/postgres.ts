@@ -5,8 +5,8 @@ import { plainType, withoutZone } from '../postgres/catalogue.js'
 import type { Connections } from '../postgres/connections.js'
 import { lettersFoldedTo } from '../postgres/functions.js'
 import { knex, named, withName } from '../postgres/prepared.js'
-import { columnOf, parameterType, rowJson, sortKey } from '../postgres/schema.js'
-import { contains, isLongSearch, searchValues } from '../postgres/search.js'
+import { asciiSearchedText, columnOf, parameterType, rowJson, sortKey } from '../postgres/schema.js'
+import { asciiPattern, contains, isLongSearch, searchValues } from '../postgres/search.js'
 import { keyText } from '../postgres/statements.js'
 import { advanceSequence, allowCascades, keyStatements, tableWriter } from '../postgres/writes.js'
 import type { Table } from '../storage.js'
@@ -44,6 +44,7 @@ export const plainPostgres: PlainSql = {
       [named('foldedFrom', 'text'), named('foldedTo', 'text')],
     ),
   contains: (search) => contains('_text', isLongSearch(search)),
+  isIndexed: () => false,
   isLateral: true,
   returnsIds: true,
   searchValues(search) {
@@ -53,14 +54,33 @@ export const plainPostgres: PlainSql = {
   bindList: (values) => values,
 }
 
-/** Makes the tables of the existing resources, whose columns have these types, and the sources of all. */
-export const existingOnPostgres = (registry: Registry, types: ReadonlyMap<Resource, ColumnTypes>) => {
+/** The same for a table whose ASCII words a trigram index finds. */
+const indexedPostgres = (resource: Resource): PlainSql => ({
+  ...plainPostgres,
+  contains(search) {
+    const isContained = plainPostgres.contains(search)
+    const words = named('searchWords', 'text')
+    return asciiPattern(search) === undefined
+      ? isContained
+      : knex.raw(`(${asciiSearchedText(resource)} like ? and ?)`, [words, isContained])
+  },
+  isIndexed: (text) => asciiPattern(text) !== undefined,
+  searchValues: (search) => ({ ...plainPostgres.searchValues(search), searchWords: asciiPattern(search) }),
+})
+
+/** Makes the tables of the resources whose columns have these types, and the sources of all. */
+export const existingOnPostgres = (
+  registry: Registry,
+  types: ReadonlyMap<Resource, ColumnTypes>,
+  hasTrigrams: boolean,
+) => {
+  const sqlOf = (resource: Resource) => (hasTrigrams && !resource.existing ? indexedPostgres(resource) : plainPostgres)
   const columns = new Map(
     [...types].map(([resource, own]) => [resource, columnsFrom(plainPostgres, resource, own)] as const),
   )
   const sources = sourcesOf(plainPostgres, registry, columns)
   const statementsOf = (resource: Resource): PlainStatements =>
-    plainStatements(plainPostgres, registry, resource, columns.get(resource) as ExistingColumns, sources)
+    plainStatements(sqlOf(resource), registry, resource, columns.get(resource) as ExistingColumns, sources)
   return {
     sources,
     table(resource: Resource, connections: Connections, { statementMs }: PoolOptions, trace?: Trace): Table {
@@ -86,13 +106,13 @@ export const existingOnPostgres = (registry: Registry, types: ReadonlyMap<Resour
       const read: PlainRunner['read'] = (statement, values, { caller, plan } = {}) => {
         const timed = plan && {
           values: JSON.stringify([plan.search, plan.where.map(({ value }) => String(value))]),
-          isScan: plan.search !== '',
+          isScan: plan.strategy === 'scan',
         }
         return connections.read(withName(statement), values, { table, caller, ...(timed && { timed }) }) as Promise<
           Cell[][]
         >
       }
-      return plainTable(resource, plainPostgres, statements, { read, write, hasKey }, trace)
+      return plainTable(resource, sqlOf(resource), statements, { read, write, hasKey }, trace)
     },
     /** How many rows a table has. */
     async count(resource: Resource, { read }: Connections): Promise<number> {

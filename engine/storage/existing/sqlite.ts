@@ -50,6 +50,7 @@ export const plainSqlite: PlainSql = {
       containsSql('_text'),
       ['isLong', 'folded', 'isAscii'].map((name) => parameter(knex, name)),
     ),
+  isIndexed: () => false,
   inTime: `(random() % ${checkedRows} <> 0 or registry_in_time())`,
   isLateral: false,
   returnsIds: false,

@@ -1,4 +1,4 @@
-/** The table of a resource that has nothing but its columns: totals are counted, tags are digests of the body, searches scan. */
+/** The table of a resource that has nothing but its columns: totals are counted, and tags are digests of the body. */
 import { randomUUID } from 'node:crypto'
 import type { ListQuery, Position } from '../../descriptor/listQuery.js'
 import type { Resource, RowValues, Value } from '../../descriptor/registry.js'
@@ -18,9 +18,6 @@ interface Rows {
   readonly last: Position | undefined
   readonly isMore: boolean
 }
-
-/** No index finds a text. */
-const scan = () => false
 
 const lines = (json: readonly string[]): Buffer => Buffer.from(json.map((row) => `${row}\n`).join(''))
 
@@ -103,7 +100,7 @@ export const plainTable = (
     // Nothing tells whether the table has changed, so nothing that was read before is used again.
     tag: async () => randomUUID(),
     async list(query, caller) {
-      const plan = planOf(query, scan)
+      const plan = planOf(query, sql.isIndexed)
       if (plan.strategy === 'nothing') {
         const body = emptyPage(query.page)
         return { tag: rowTag(body), body }
@@ -114,12 +111,12 @@ export const plainTable = (
       return found
     },
     async *stream(selection, caller, convert = (rows) => rows) {
-      const plan = planOf(selection, scan)
+      const plan = planOf(selection, sql.isIndexed)
       if (plan.strategy === 'nothing') return
       for await (const json of inParts(plan, undefined, Number.MAX_SAFE_INTEGER, caller)) yield convert(lines(json))
     },
     async valueCounts(selection, fields, size, caller) {
-      const plan = planOf(selection, scan)
+      const plan = planOf(selection, sql.isIndexed)
       if (plan.strategy === 'nothing' || fields.length === 0) return { rows: 0, values: new Map() }
       const statement = statements.valueCounts(plan, fields, size)
       const given = { ...valuesOf(plan), permille: Math.ceil(size.share * 1000) }

@@ -51,7 +51,7 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
   )
   const managed = registry.filter((resource) => !types.has(resource))
   const connections = connectionsTo(server, options.pool, managed.length === 0)
-  const existing = existingOnPostgres(registry, types)
+  const existing = existingOnPostgres(registry, types, searchIndex.isThere)
   const [counts, columns, ping] = [countsOf(managed), columnsStatement(registry), pingStatement(registry)]
   const ask = (query: Prepared) => withTimeout(options.pool.waitMs, connections.check(query))
   const cache = new ResponseCache(options.cacheBytes)

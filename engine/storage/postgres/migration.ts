@@ -5,7 +5,7 @@ import type { Resource } from '../../descriptor/registry.js'
 import { keysTable } from '../keys.js'
 import type { MigrationDialect, OwnTable } from '../migration/migrationDialect.js'
 import { splitIntoBatches } from '../migration/rows.js'
-import { type DerivedObject, indexesOf, type ObjectName, quoted } from '../schema.js'
+import { type DerivedObject, type ObjectName, objectName, quoted } from '../schema.js'
 import { alter, changesColumns, ownComment, readCatalogue, serves, tableNames, unusedComment } from './catalogue.js'
 import { askForUpkeep, changesTable, logStatesTable, validState } from './changeLog.js'
 import { sqlFunctions, valueFunctions } from './functions.js'
@@ -17,9 +17,9 @@ import {
   fillSearched,
   isSearchedWrong,
   ownTables,
+  plainObjects,
   plainSchemaDialect,
   schemaDialect,
-  searchedColumn,
   searchedFunctionName,
 } from './schema.js'
 import { advanceSequence } from './writes.js'
@@ -60,17 +60,17 @@ const nameIn = (table: string, { type, name }: ObjectName): string =>
 const claim = (table: string): string[] => [`comment on table ${quoted(table)} is '${ownComment}'`]
 
 /** What is different where the service creates tables, keys and indexes, and nothing else. */
-const withoutDerivedObjects = ({ execute, drop, insertRows: insert }: MigrationDialect): Partial<MigrationDialect> => ({
+const withoutDerivedObjects = (
+  { execute, drop, insertRows: insert }: MigrationDialect,
+  trigrams: string | undefined,
+): Partial<MigrationDialect> => ({
   ...plainSchemaDialect,
   // The column shows that the service has created the table; from then on, the comment does.
   drop: (resource, object) =>
     [drop(resource, object), ...(object.type === 'column' ? claim(resource.table) : [])].join('; '),
   ownTables: { [keysTable]: ownTables[keysTable] as OwnTable },
   functionSteps: async () => [],
-  derivedObjects: (resource, registry) => ({
-    indexes: indexesOf(plainSchemaDialect, resource, registry),
-    bookkeeping: [],
-  }),
+  derivedObjects: (resource, registry) => plainObjects(resource, registry, trigrams),
   isCounted: async () => true,
   countedTables: async () => {
     const tables = await execute<{ name: string }>(
@@ -187,7 +187,7 @@ export const migrationDialect = (
         about: `create the index ${name}`,
         sql: isNew ? [sql, remembered] : concurrently(name, sql, remembered),
         isInParts: !isNew,
-        isOptional: sql.includes(searchedColumn),
+        isOptional: name === objectName(resource, 'search'),
       }
     },
     async bookkeepingSteps(resource, rows) {
@@ -235,5 +235,5 @@ export const migrationDialect = (
         await work()
       }),
   }
-  return isPlain ? { ...dialect, ...withoutDerivedObjects(dialect) } : dialect
+  return isPlain ? { ...dialect, ...withoutDerivedObjects(dialect, trigrams) } : dialect
 }

@@ -116,7 +116,7 @@ export const stepRunner = (client: Client, connect: Connect, warn: (message: str
   /** Runs one statement by itself; returns whether the step must begin again, because an unfinished index is left. */
   const runPart = async (sql: string, what: string, onDone: (part: number) => void): Promise<boolean> => {
     if (!isConcurrent(sql)) {
-      await runAll(what, [sql])
+      await runAll(what, sql.split(separator))
       return false
     }
     try {
@@ -171,9 +171,12 @@ export const stepRunner = (client: Client, connect: Connect, warn: (message: str
   }
 }
 
+/** Separates statements of one transaction. They are sent one by one: Citus takes no two at once. */
+const separator = ';\n'
+
 /** The statements that build an index while others write, and then replace the old one with it. */
 export const concurrently = (name: string, sql: string, commentSql: string): string[] => [
   dropUnfinished,
   sql.replace(/^create (unique )?index "?[\w$]+"?/, `create $1index concurrently ${unfinishedIndex}`),
-  `drop index if exists ${name}; alter index ${unfinishedIndex} rename to ${name}; ${commentSql}`,
+  [`drop index if exists ${name}`, `alter index ${unfinishedIndex} rename to ${name}`, commentSql].join(separator),
 ]

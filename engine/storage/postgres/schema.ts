@@ -8,7 +8,7 @@ import { keysTable, ownKeys } from '../keys.js'
 import type { DerivedObjects, OwnTable } from '../migration/migrationDialect.js'
 import { type DerivedObject, indexesOf, indexOf, objectName, orderKey, quoted, type SchemaDialect } from '../schema.js'
 import { changeLogTables } from './changeLog.js'
-import { maxKeyBytes } from './functions.js'
+import { lettersFoldedTo, maxKeyBytes } from './functions.js'
 import { knex } from './prepared.js'
 import { pinned } from './sqlFunction.js'
 
@@ -66,6 +66,13 @@ const jsonValue = ({ name, kind, redacted }: Field): string =>
 export const rowJson = ({ fields }: Resource): string =>
   `row_to_json((select _row from (select ${fields.map(jsonValue).join(', ')}) as _row))::text`
 
+/** The searched text of a row in built-in functions alone, which folds ASCII letters and those that become one. */
+export const asciiSearchedText = (resource: Resource): string => {
+  const texts = searchedFields(resource).map(({ name }) => `coalesce(${quoted(name)} || ' ', '')`)
+  const { foldedFrom, foldedTo } = lettersFoldedTo('abcdefghijklmnopqrstuvwxyz')
+  return `translate(lower((${texts.join(' || ')}) collate "C"), '${foldedFrom}', '${foldedTo}')`
+}
+
 /** The expression of the searched text of a row; `of` is a prefix of its columns. */
 const searchedText = (resource: Resource, of = ''): string =>
   `registry_searched(array[${searchedFields(resource).map(({ name }) => `${of}${quoted(name)}`)}]::text[])`
@@ -109,13 +116,12 @@ const searchedObjects = (resource: Resource): DerivedObject[] => {
 /** knex supports any type of index; its TypeScript types allow two. */
 const gin = { storageEngineIndexType: 'gin' as never }
 
-/** The indexes of a resource; `trigrams` is the operator class for searches, if the extension is installed. */
-const allIndexes = (resource: Resource, registry: Registry, trigrams: string | undefined): DerivedObject[] => {
-  const own = indexesOf(schemaDialect, resource, registry)
-  if (trigrams === undefined) return own
+/** The trigram index of a searched text; `trigrams` is the operator class, if the extension is installed. */
+const searchIndexes = (resource: Resource, text: string, trigrams: string | undefined): DerivedObject[] => {
+  if (trigrams === undefined) return []
   const name = objectName(resource, 'search')
-  const column = knex.raw(`${searchedColumn} ${trigrams}`) as unknown as string
-  return [...own, indexOf(schemaDialect, resource, name, (table) => table.index([column], name, gin))]
+  const column = knex.raw(`${text} ${trigrams}`) as unknown as string
+  return [indexOf(schemaDialect, resource, name, (table) => table.index([column], name, gin))]
 }
 
 /** The triggers of a resource. */
@@ -143,6 +149,13 @@ export const derivedObjects = (
   registry: Registry,
   trigrams: string | undefined,
 ): DerivedObjects => ({
-  indexes: allIndexes(resource, registry, trigrams),
+  indexes: [...indexesOf(schemaDialect, resource, registry), ...searchIndexes(resource, searchedColumn, trigrams)],
   bookkeeping: [...searchedObjects(resource), ...triggersOf(resource)],
 })
+
+/** The objects where the service creates tables, keys and indexes, and nothing else. */
+export const plainObjects: typeof derivedObjects = (resource, registry, trigrams) => {
+  const isSearched = searchedFields(resource).length > 0
+  const search = isSearched ? searchIndexes(resource, `(${asciiSearchedText(resource)})`, trigrams) : []
+  return { indexes: [...indexesOf(plainSchemaDialect, resource, registry), ...search], bookkeeping: [] }
+}

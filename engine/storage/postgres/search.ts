@@ -52,6 +52,15 @@ export const isExactSearch = (q: string): boolean =>
 const anywhere = (words: readonly string[]): string =>
   `%${words.map((word) => word.replaceAll(/[\\%_]/g, String.raw`\$&`)).join('%')}%`
 
+/** The most words of a pattern, and their letters: a LIKE compares the whole pattern at each position. */
+const [mostWords, mostLetters] = [4, 16]
+
+/** A pattern of the ASCII words of a text, which finds it among texts whose other letters are not folded; undefined if there is none. */
+export const asciiPattern = (q: string): string | undefined => {
+  const words = fold(q).match(/[a-z0-9]{3,}/g)
+  return words ? anywhere(words.slice(0, mostWords).map((word) => word.slice(0, mostLetters))) : undefined
+}
+
 /** The parameters of a search. */
 export const searchValues = (index: SearchIndex, q: string) => {
   const text = fold(q)

@@ -81,7 +81,8 @@ const withMigrated = async <T>(
     await refuseEncoding(execute)
     const isManaged = managedResources(registry).length > 0
     const isPlain = server.isPlain || options.derivedObjects === false
-    const trigrams = isManaged && !isPlain ? await findOrCreateTrigrams(execute, warn) : undefined
+    const findTrigrams = isPlain ? operatorClass : findOrCreateTrigrams
+    const trigrams = isManaged ? await findTrigrams(execute, warn) : undefined
     const dialect = migrationDialect(client, connect, trigrams, warn, isPlain)
     const plan = await migrate(dialect, registry, options)
     const changed = plan.steps.filter(({ rows = 0 }) => rows > 0)

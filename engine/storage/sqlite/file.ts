@@ -45,6 +45,9 @@ const may = (path: string, mode: number): boolean => {
   }
 }
 
+/** Whether this user may not write to the database. */
+export const isReadOnly = (path: string): boolean => path !== inMemory && !may(path, constants.W_OK)
+
 const nearestExisting = (folder: string): string => (existsSync(folder) ? folder : nearestExisting(dirname(folder)))
 
 const folderOf = (path: string): string => nearestExisting(dirname(resolve(path)))
@@ -69,7 +72,7 @@ export const refuseUnusable = (path: string, warn: (message: string) => void, is
   const folder = folderOf(path)
   if (!isForeign && !may(folder, constants.W_OK)) throw new Error(unwritableFolder(folder))
   const found = statSync(path, { throwIfNoEntry: false })
-  if (!found || may(path, constants.W_OK)) return
+  if (!found || !isReadOnly(path)) return
   if (found.size === 0) throw new Error('the file is empty and read-only; change its permissions')
   warn(`The database ${path} is read-only: reads are served, and creates respond with 503.`)
 }

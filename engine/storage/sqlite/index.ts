@@ -9,7 +9,7 @@ import { countsTable } from '../schema.js'
 import type { Storage } from '../storage.js'
 import { resourceTables } from '../table.js'
 import { withFitCheck } from '../tableFit.js'
-import { fileIdentity, inMemory, type OpenedFile, refuseMoved } from './file.js'
+import { fileIdentity, inMemory, isReadOnly, type OpenedFile, refuseMoved } from './file.js'
 import { sqliteFit } from './fit.js'
 import { type ListSql, listReader } from './lists.js'
 import { readersOf } from './readers.js'
@@ -98,7 +98,7 @@ export const openSqlite = async (registry: Registry, url: string, options: Stora
     async ping() {
       refuseMoved(file)
       anyQuery.get()
-      return { isReadOnly: database.readonly, changedTables: [] }
+      return { isReadOnly: isReadOnly(path), changedTables: [] }
     },
     async close() {
       await Promise.all([writes.close(), quick.close(), slow.close()])
