@@ -17,7 +17,6 @@ const areaTags = (operations: readonly Operation[]) => {
   return [...contents].map(([name, inside]) => ({ name, description: `${inside.join(', ')}.` }))
 }
 
-/** The document served at `/api/openapi.json`. */
 const openApiDocument = (product: Product, operations: readonly Operation[]) => {
   const registry = new OpenAPIRegistry()
   registry.registerComponent('securitySchemes', 'writeToken', {

@@ -31,7 +31,6 @@ export interface Issue {
 
 type ResponseHeaders = Readonly<Record<string, string>>
 
-/** An error response: handlers throw it, and the app sends it. */
 export class HttpError extends Error {
   readonly status: number
   readonly body: object
@@ -45,7 +44,6 @@ export class HttpError extends Error {
   }
 }
 
-/** An error with the envelope `{ error: { code, message, details? } }`. */
 const httpError = (
   status: number,
   code: keyof typeof errorCodes,
@@ -155,17 +153,14 @@ export const keysNotSupported = (): HttpError =>
 export const internalError = (): HttpError =>
   httpError(500, 'internal_error', 'Unexpected error. Report it with the X-Request-Id of this response.')
 
-/** The maximum number of issues in a response. */
 export const maxIssues = 100
 
-/** An invalid create, with all of its errors. */
 export const bodyInvalid = (issues: readonly Issue[]): HttpError => {
   const first = issues[0]?.msg ?? 'The body is invalid.'
   const message = issues.length > 1 ? `${first} ${issues.length} errors; see error.details.issues.` : first
   return httpError(422, 'validation_error', message, {}, { issues: issues.slice(0, maxIssues) })
 }
 
-/** Invalid query or path parameters, with all of their errors. */
 export const parametersInvalid = (detail: readonly Issue[]): HttpError =>
   new HttpError(422, 'invalid parameters', { detail })
 

@@ -20,7 +20,6 @@ const decimal = (literal: string): string => {
 const isExact = (literal: string): boolean =>
   literal.length <= maxDigits && decimal(literal) === decimal(String(Number(literal)))
 
-/** Those of the keys whose number JavaScript would round. */
 export const inexactKeys = (source: string, keys: { has(key: string): boolean }): Set<string> => {
   const inexact = new Set<string>()
   for (const [, raw = '', literal] of source.matchAll(keyedNumbers)) {

@@ -86,7 +86,6 @@ export const createdExample = (registry: Registry, resource: Resource): RowValue
   return { ...Object.fromEntries(created), id: last + 1 }
 }
 
-/** The page that `?limit=1` returns. */
 export const pageExample = (resource: Resource): object => ({
   data: [rowExample(resource)],
   meta: { total: Math.max(1, resource.demo.length), limit: 1, offset: 0 },

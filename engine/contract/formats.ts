@@ -2,7 +2,6 @@
 
 interface Format {
   readonly type: string
-  /** The end of a file's name. */
   readonly extension: string
   readonly description: string
 }

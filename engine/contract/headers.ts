@@ -18,13 +18,11 @@ export const idempotencyKey = z
 
 const keyIssue = (type: string, msg: string): Issue => ({ type, loc: ['header', keyHeader], msg })
 
-/** What is wrong with a key, if anything. */
 export const invalidKeyIssue = (key: string): Issue | undefined =>
   idempotencyKey.safeParse(key).success
     ? undefined
     : keyIssue('idempotency_key', `${keyHeader} must be 1 to 255 visible ASCII characters, without spaces.`)
 
-/** A key that an earlier, different request has used. */
 export const keyReused = (): Issue =>
   keyIssue(
     'idempotency_key_reused',
@@ -66,7 +64,6 @@ const header = (description: string, { required = false, type = 'string' as 'str
   schema: { type },
 })
 
-/** The response headers, by name. */
 export const responseHeaders = {
   ETag: header(
     'Of a row, changes with the row; of a page, with its table. Send it back as `If-None-Match`, and that of a row as `If-Match` where it can be changed. Pages of more than 4 MB have none.',

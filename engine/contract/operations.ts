@@ -80,7 +80,6 @@ export type Operation =
 
 export type OperationOf<Kind extends Operation['kind']> = Extract<Operation, { readonly kind: Kind }>
 
-/** The content of a body. */
 const json = <Schema extends z.ZodType>(schema: Schema, example?: unknown) => ({
   'application/json': { schema, example },
 })
@@ -113,7 +112,6 @@ const commonResponses = {
 
 const databaseDown = errorResponse('The database is not available; try again.', unavailable())
 
-/** The responses that every read can have. */
 const readResponses = {
   ...commonResponses,
   304: { description: 'The current ETag is among those sent as `If-None-Match`.', headers: headers('ETag') },
@@ -165,21 +163,26 @@ const names = (fields: readonly { readonly name: string }[]): string =>
 /** Only here: a second media type in the response would make its type a union in generated clients. */
 const formatSentences = Object.entries(formats).map(([name, { description }]) => `\`Accept: ${name}\`: ${description}`)
 
-/** What the routes of a resource have in common. */
-const routeOf = <Method extends Route<object>['method']>(
+const operationOn = <
+  Kind extends keyof ReturnType<typeof operationNames>,
+  Method extends Route<object>['method'],
+  const Rest extends Pick<Route<object>, 'summary' | 'description' | 'request' | 'responses'>,
+>(
   resource: Resource,
-  kind: keyof ReturnType<typeof operationNames>,
+  kind: Kind,
   method: Method,
-  summary: string,
-  description: string,
+  rest: Rest,
 ) => ({
-  operationId: operationNames(resource)[kind],
-  method,
-  path: `/v1/${resource.path}${kind === 'list' || kind === 'create' ? '' : '/{item_id}'}`,
-  tags: [resource.area] as [string],
-  summary,
-  description,
-  security: method === 'get' ? [] : [{ writeToken: [] }],
+  kind,
+  resource,
+  route: {
+    operationId: operationNames(resource)[kind],
+    method,
+    path: `/v1/${resource.path}${kind === 'list' || kind === 'create' ? '' : '/{item_id}'}`,
+    tags: [resource.area] as [string],
+    ...rest,
+    security: method === 'get' ? [] : [{ writeToken: [] }],
+  },
 })
 
 const list = (resource: Resource, row: z.ZodType): Operation => {
@@ -195,19 +198,16 @@ const list = (resource: Resource, row: z.ZodType): Operation => {
     ...formatSentences,
   ]
   const notANumber = parametersInvalid([notInteger('limit', 'abc')])
-  return {
-    kind: 'list',
-    resource,
-    route: {
-      ...routeOf(resource, 'list', 'get', `List ${plural}`, sentences.filter(Boolean).join(' ')),
-      request: { query: listQuerySchema(resource), headers: readHeaders },
-      responses: {
-        ...readResponses,
-        200: success('The page.', collectionSchema(resource, row), pageExample(resource), 'ETag', 'Link'),
-        422: errorResponse('A parameter is out of bounds or has the wrong type.', notANumber),
-      },
+  return operationOn(resource, 'list', 'get', {
+    summary: `List ${plural}`,
+    description: sentences.filter(Boolean).join(' '),
+    request: { query: listQuerySchema(resource), headers: readHeaders },
+    responses: {
+      ...readResponses,
+      200: success('The page.', collectionSchema(resource, row), pageExample(resource), 'ETag', 'Link'),
+      422: errorResponse('A parameter is out of bounds or has the wrong type.', notANumber),
     },
-  }
+  })
 }
 
 const rowMissing = ({ name }: Resource) => errorResponse('No row has this id.', rowNotFound(name, '0'))
@@ -215,20 +215,17 @@ const rowMissing = ({ name }: Resource) => errorResponse('No row has this id.', 
 const get = (resource: Resource, row: z.ZodType): Operation => {
   const example = rowExample(resource)
   const singular = resource.name.toLowerCase()
-  return {
-    kind: 'get',
-    resource,
-    route: {
-      ...routeOf(resource, 'get', 'get', `Get ${withArticle(singular)}`, `Returns the ${singular} with this \`id\`.`),
-      request: { params: itemIdSchema(singular, String(example['id'])), headers: readHeaders },
-      responses: {
-        ...readResponses,
-        200: success(`The ${singular}.`, row, example, 'ETag'),
-        404: rowMissing(resource),
-        422: errorResponse('`item_id` is not valid percent-encoded UTF-8.', parametersInvalid([idNotText('%FF')])),
-      },
+  return operationOn(resource, 'get', 'get', {
+    summary: `Get ${withArticle(singular)}`,
+    description: `Returns the ${singular} with this \`id\`.`,
+    request: { params: itemIdSchema(singular, String(example['id'])), headers: readHeaders },
+    responses: {
+      ...readResponses,
+      200: success(`The ${singular}.`, row, example, 'ETag'),
+      404: rowMissing(resource),
+      422: errorResponse('`item_id` is not valid percent-encoded UTF-8.', parametersInvalid([idNotText('%FF')])),
     },
-  }
+  })
 }
 
 /** The responses of a write that was not made, or may not have been. */
@@ -260,32 +257,22 @@ const create = (registry: Registry, resource: Resource, row: z.ZodType): Operati
   const created = createdExample(registry, resource)
   const schema = createSchema(resource)
   const { issues } = createBodyReader(resource, schema)({ ...example, not_a_field: 1 })
-  return {
-    kind: 'create',
-    resource,
-    route: {
-      ...routeOf(
-        resource,
-        'create',
-        'post',
-        `Create ${withArticle(singular)}`,
-        `Creates ${withArticle(singular)} and returns it. Requires the write token.`,
-      ),
-      request: {
-        headers: resource.existing ? systemHeaders : createHeaders,
-        body: { required: true, content: json(schema, example) },
-      },
-      responses: {
-        ...writesOf(resource),
-        201: success(`The new ${singular}.`, row, created, 'Location', 'Idempotency-Replayed'),
-        413: tooLarge,
-        422: errorResponse('The create is invalid. Nothing was stored.', bodyInvalid(issues)),
-      },
+  return operationOn(resource, 'create', 'post', {
+    summary: `Create ${withArticle(singular)}`,
+    description: `Creates ${withArticle(singular)} and returns it. Requires the write token.`,
+    request: {
+      headers: resource.existing ? systemHeaders : createHeaders,
+      body: { required: true, content: json(schema, example) },
     },
-  }
+    responses: {
+      ...writesOf(resource),
+      201: success(`The new ${singular}.`, row, created, 'Location', 'Idempotency-Replayed'),
+      413: tooLarge,
+      422: errorResponse('The create is invalid. Nothing was stored.', bodyInvalid(issues)),
+    },
+  })
 }
 
-/** The responses of an update or a delete that was not made. */
 const changeResponses = (resource: Resource) => ({
   ...writesOf(resource),
   404: rowMissing(resource),
@@ -300,62 +287,43 @@ const update = (registry: Registry, resource: Resource, row: z.ZodType): Operati
   const changed = { [name]: example[name] ?? createExample(registry, resource)[name] ?? null }
   const { issues } = updateBodyReader(resource, schema)({ not_a_field: 1 })
   const content = { 'application/merge-patch+json': { schema, example: changed }, ...json(schema, changed) }
-  return {
-    kind: 'update',
-    resource,
-    route: {
-      ...routeOf(
-        resource,
-        'update',
-        'patch',
-        `Change ${withArticle(singular)}`,
-        `Changes the fields that the body has (RFC 7396), and returns the ${singular}. A body that changes nothing writes nothing. Requires the write token.`,
-      ),
-      request: {
-        params: itemIdSchema(singular, String(example['id'])),
-        headers: resource.existing ? existingHeaders : changeHeaders,
-        body: { required: true, content },
-      },
-      responses: {
-        ...changeResponses(resource),
-        200: success(`The ${singular} as it is now.`, row, example, 'ETag', 'Content-Location', 'Idempotency-Replayed'),
-        413: tooLarge,
-        422: errorResponse('The update is invalid. Nothing was changed.', bodyInvalid(issues)),
-      },
+  return operationOn(resource, 'update', 'patch', {
+    summary: `Change ${withArticle(singular)}`,
+    description: `Changes the fields that the body has (RFC 7396), and returns the ${singular}. A body that changes nothing writes nothing. Requires the write token.`,
+    request: {
+      params: itemIdSchema(singular, String(example['id'])),
+      headers: resource.existing ? existingHeaders : changeHeaders,
+      body: { required: true, content },
     },
-  }
+    responses: {
+      ...changeResponses(resource),
+      200: success(`The ${singular} as it is now.`, row, example, 'ETag', 'Content-Location', 'Idempotency-Replayed'),
+      413: tooLarge,
+      422: errorResponse('The update is invalid. Nothing was changed.', bodyInvalid(issues)),
+    },
+  })
 }
 
 const remove = (resource: Resource): Operation => {
   const singular = resource.name.toLowerCase()
   const references = [{ resource: 'others', field: `${singular.replaceAll(/\W+/g, '_')}_id`, count: 3 }]
   const reused = bodyInvalid([keyReused()])
-  return {
-    kind: 'delete',
-    resource,
-    route: {
-      ...routeOf(
-        resource,
-        'delete',
-        'delete',
-        `Delete ${withArticle(singular)}`,
-        `Deletes the ${singular}. Requires the write token.`,
-      ),
-      request: {
-        params: itemIdSchema(singular, String(rowExample(resource)['id'])),
-        headers: resource.existing ? existingHeaders : changeHeaders,
-      },
-      responses: {
-        ...changeResponses(resource),
-        204: { description: `The ${singular} is deleted.`, headers: headers('Idempotency-Replayed') },
-        409: errorResponse('Other rows reference the row. Nothing was deleted.', referenced(resource.name, references)),
-        422: errorResponse('The `Idempotency-Key` is invalid, or was used for another request.', reused),
-      },
+  return operationOn(resource, 'delete', 'delete', {
+    summary: `Delete ${withArticle(singular)}`,
+    description: `Deletes the ${singular}. Requires the write token.`,
+    request: {
+      params: itemIdSchema(singular, String(rowExample(resource)['id'])),
+      headers: resource.existing ? existingHeaders : changeHeaders,
     },
-  }
+    responses: {
+      ...changeResponses(resource),
+      204: { description: `The ${singular} is deleted.`, headers: headers('Idempotency-Replayed') },
+      409: errorResponse('Other rows reference the row. Nothing was deleted.', referenced(resource.name, references)),
+      422: errorResponse('The `Idempotency-Key` is invalid, or was used for another request.', reused),
+    },
+  })
 }
 
-/** The operations of a registry, system ones first. */
 export const operationsOf = (registry: Registry): readonly Operation[] => [
   index,
   health,

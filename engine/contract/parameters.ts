@@ -27,7 +27,6 @@ const conditionSchema = ({ kind, name, oneOf }: Field, operator: OperatorName) =
   return schema.optional().meta({ description: `Only rows with ${sentence(name)}.` })
 }
 
-/** The query of a list. */
 export const listQuerySchema = (resource: Resource) =>
   z.object({
     limit: z.int().min(1).max(200).default(wholeTable.page.limit).meta({ description: 'Page size.' }),
@@ -58,7 +57,6 @@ const queryIssue = (name: string, input: string, { type, message, ctx }: Refusal
   ...(ctx && { ctx }),
 })
 
-/** The issue for a text that is not an integer. */
 export const notInteger = (name: string, input: string): Issue =>
   queryIssue(name, input, kinds.integer.parse(input) as Refusal)
 
@@ -79,7 +77,6 @@ const asNumber = (value: bigint): number =>
 /** Not URLSearchParams() of the text itself, which takes a question mark off its start: `??limit=0` has a parameter `?limit`. */
 export const queryParameters = (querystring: string): URLSearchParams => new URLSearchParams(`&${querystring}`)
 
-/** Makes the parser of an integer with the bounds of its schema. */
 const boundedParser =
   (schema: z.ZodType) =>
   (input: string): ParameterValue | Refusal => {
@@ -207,7 +204,6 @@ export const listQueryParser = (resource: Resource, { shape }: ListQuerySchema) 
   }
 }
 
-/** The path parameters of a get-one. */
 export const itemIdSchema = (singular: string, example: string) =>
   z.object({ item_id: storableText().meta({ description: `The \`id\` of the ${singular}.`, example }) })
 

@@ -16,7 +16,6 @@ import {
 import { type Issue, maxIssues, shorten } from './errors.js'
 import { inexactKeys } from './exactNumbers.js'
 
-/** The maximum size of a body in bytes. */
 export const bodyLimit = 1024 * 1024
 
 export const bodyIssue = (type: string, msg: string, ...loc: string[]): Issue => ({ type, loc: ['body', ...loc], msg })
@@ -57,18 +56,11 @@ const propertyIssue = (resource: Resource, writable: readonly string[], key: str
   return bodyIssue('extra_forbidden', `Unknown property "${shorten(key)}".${hint}`, key)
 }
 
-/** The valid values of a body, and what is wrong with the others. */
-interface ReadBody {
-  readonly values: Readonly<Record<string, Value | undefined>>
-  readonly issues: Issue[]
-}
-
-/** Makes the function that validates bodies of some fields with their schema, given the parsed JSON and its source. */
 const bodyReader = (resource: Resource, allowed: readonly Field[], schema: z.ZodObject, isUpdate: boolean) => {
   const fields = new Map(allowed.map((field) => [field.name, field]))
   const names = [...fields.keys()]
 
-  return (body: unknown, source = ''): ReadBody => {
+  return (body: unknown, source = ''): { values: Readonly<Record<string, Value | undefined>>; issues: Issue[] } => {
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {
       return {
         values: {},
@@ -112,7 +104,6 @@ const bodyReader = (resource: Resource, allowed: readonly Field[], schema: z.Zod
   }
 }
 
-/** Makes the function that reads create bodies: the row to store, without its invalid fields, and the issues. */
 export const createBodyReader = (resource: Resource, schema: z.ZodObject) => {
   const read = bodyReader(resource, writableFields(resource), schema, false)
   return (body: unknown, source?: string): { values: RowValues; issues: Issue[] } => {
@@ -123,7 +114,6 @@ export const createBodyReader = (resource: Resource, schema: z.ZodObject) => {
   }
 }
 
-/** Makes the function that reads update bodies: the values to store, and the issues. */
 export const updateBodyReader = (resource: Resource, schema: z.ZodObject) => {
   const fields = updatableFields(resource)
   const read = bodyReader(resource, fields, schema, true)
@@ -152,7 +142,6 @@ export const refusedIssue = (
   }
 }
 
-/** The issue for a conflict that the database found. */
 export const conflictIssue = (
   registry: Registry,
   resource: Resource,

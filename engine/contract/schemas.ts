@@ -80,7 +80,6 @@ const parameterIssueSchema = z
 
 export const parameterErrorSchema = z.object({ detail: z.array(parameterIssueSchema) }).meta({ id: 'ValidationError' })
 
-/** A noun with its indefinite article. */
 export const withArticle = (noun: string): string => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`
 
 const code = (text: string): string => `\`${text}\``
@@ -100,7 +99,6 @@ const defaultWords = ({ default: source, required }: Field): string => {
 const uniqueWords = (within: readonly string[]): string =>
   within.length === 0 ? 'Unique.' : `Unique among rows with the same ${within.map(code).join(' and ')}.`
 
-/** The description of a field, from its descriptor. */
 const sentences = (field: Field, isBody: boolean, isUpdate: boolean): string => {
   const { about, references, unique, format, managed, redacted } = field
   return [
@@ -128,7 +126,6 @@ const extensionKeywords = (field: Field, isBody: boolean, isUpdate: boolean) => 
   'x-default': isBody && !isUpdate ? defaultName(field) : undefined,
 })
 
-/** The schema of each field, by name. */
 const fieldSchemas = (fields: readonly Field[], isBody: boolean, isUpdate = false) =>
   Object.fromEntries(
     fields.map((field) => {
@@ -177,6 +174,5 @@ const paginationMeta = z
   })
   .meta({ id: 'PaginationMeta' })
 
-/** A page of rows. */
 export const collectionSchema = (resource: Resource, row: z.ZodType) =>
   z.object({ data: z.array(row), meta: paginationMeta }).meta({ id: schemaNames(resource).collection })

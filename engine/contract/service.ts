@@ -11,8 +11,6 @@ export interface Product {
   readonly contact: { readonly name: string; readonly url?: string; readonly email?: string }
 }
 
-/** The prefix of every path of the interface. */
 export const basePath = '/api'
 
-/** The path of the docs page, and the prefix of its files. */
 export const docsPath = `${basePath}/docs`

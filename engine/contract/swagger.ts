@@ -58,7 +58,6 @@ const operation = ({ parameters, requestBody, responses, ...rest }: Json): Json 
   return { ...rest, parameters: parts, responses: mapValues(responses, response) }
 }
 
-/** The document served at `/swagger.json`. */
 export const swaggerDocument = (openapi: OpenApiDocument): Json => {
   const { title, version, description, contact, license } = openapi.info
   const licenseName = license?.name

@@ -10,7 +10,6 @@ import type { GivenValue } from './registry.js'
 import { formatValue, type Report, reportAt } from './registryError.js'
 import { refusalOf } from './valueRules.js'
 
-/** A resource that others can reference. */
 export interface Target {
   readonly path: string
   /** Undefined if its file has no valid table. */
@@ -34,7 +33,6 @@ const listParameters = ['limit', 'offset', 'q', 'sort', 'after']
 /** The columns that every table has on PostgreSQL. */
 const systemColumns = ['cmax', 'cmin', 'ctid', 'tableoid', 'xmax', 'xmin']
 
-/** Reports why a field cannot have a name. */
 export const checkFieldName = (name: string, report: (message: string) => void): void => {
   const lower = name.toLowerCase()
   if (lower === 'id') report('every resource has an id without declaring it; remove the field')
@@ -47,13 +45,15 @@ export const checkFieldName = (name: string, report: (message: string) => void):
   }
 }
 
-/** Reports the names in a list that are no fields, occur twice, or cannot be there: `refuse` says why, after the name of the property. */
+/** Why a field cannot be in a list, after the name of the property. */
+type Refuse = (name: string, options: Options<unknown>) => string | false | undefined
+
 const checkList = (
   property: string,
   list: readonly string[],
   { fields }: Descriptor,
   report: Report,
-  refuse: (name: string, options: Options<unknown>) => string | false | undefined,
+  refuse: Refuse,
 ): void => {
   const names = Object.keys(fields)
   for (const [index, name] of list.entries()) {
@@ -103,7 +103,6 @@ const checkSource = (option: 'default' | 'managed', kind: Kind, options: Options
 /** The longest text that a pattern is matched with. */
 const maxPatternLength = 1_000
 
-/** Reports rules that contradict each other, a pattern that cannot be used, and values that break the rules. */
 const checkRules = (kind: Kind, options: Options<GivenValue>, report: Report): void => {
   const { oneOf, min, max, minLength, maxLength, pattern } = options
   const isOver = (least?: GivenValue, most?: GivenValue) => least !== undefined && most !== undefined && least > most
@@ -145,7 +144,6 @@ const parseJson = (text: string): unknown => {
   }
 }
 
-/** Reports tones that do not exist, and those of values that the field cannot have. */
 const checkTones = (kind: Kind, { tones: given = {}, oneOf }: Options<GivenValue>, report: Report): void => {
   for (const [value, tone] of Object.entries(given)) {
     if (!tones.includes(tone)) {
@@ -157,7 +155,6 @@ const checkTones = (kind: Kind, { tones: given = {}, oneOf }: Options<GivenValue
   }
 }
 
-/** The columns of an existing table by their fields. */
 const columnsOf = ({ idColumn = 'id', fields }: Descriptor): [field: string, column: string][] => [
   ['id', idColumn],
   ...Object.entries(fields).map(([name, { options }]): [string, string] => [name, options.column ?? name]),
@@ -241,37 +238,23 @@ const checkField = (
   checkSource('managed', kind, options, report)
 }
 
-/** Reports every rule that a descriptor breaks; `targets` are all resources. */
+const refusedIn: Readonly<Record<'required' | 'label' | 'update', Refuse>> = {
+  required: (name) => name === 'id' && 'names "id", which every row has; remove it',
+  label: (name, { redacted }) => redacted && `names "${name}", which is redacted; name another field`,
+  update: (name, { managed }) => managed && `names "${name}", which is managed; remove one of the two`,
+}
+
 export const checkDescriptor = (descriptor: Descriptor, targets: readonly Target[], report: Report): void => {
-  const { required, label = [], update, existing, idColumn, renamedFromTable } = descriptor
+  const { existing, idColumn, renamedFromTable } = descriptor
   if (!existing && idColumn !== undefined)
     report('idColumn needs existing: true; otherwise the column is "id"', 'idColumn')
   if (existing && renamedFromTable !== undefined)
     report('renamedFromTable changes the table, and an existing one is never changed', 'renamedFromTable')
-  checkList(
-    'required',
-    required,
-    descriptor,
-    report,
-    (name) => name === 'id' && 'names "id", which every row has; remove it',
-  )
-  checkList(
-    'label',
-    label,
-    descriptor,
-    report,
-    (name, { redacted }) => redacted && `names "${name}", which is redacted; name another field`,
-  )
-  checkList(
-    'update',
-    Array.isArray(update) ? update : [],
-    descriptor,
-    report,
-    (name, { managed }) => managed && `names "${name}", which is managed; remove one of the two`,
-  )
-  for (const property of ['label', 'update'] as const) {
-    const list = descriptor[property]
-    if (Array.isArray(list) && list.length === 0)
+  for (const [property, refuse] of Object.entries(refusedIn)) {
+    const list = descriptor[property as keyof typeof refusedIn]
+    if (!Array.isArray(list)) continue
+    checkList(property, list, descriptor, report, refuse)
+    if (list.length === 0 && property !== 'required')
       report(`${property} is an empty list; name fields, or remove it`, property)
   }
   for (const [name, spec] of Object.entries(descriptor.fields)) {

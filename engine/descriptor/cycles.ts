@@ -15,7 +15,6 @@ interface Step extends Linked {
   readonly target: string
 }
 
-/** The first cycle that begins with a step. */
 const findCycle = (trail: readonly Step[], steps: readonly Step[]): readonly Step[] | undefined => {
   const target = trail.at(-1)?.target
   if (target === trail[0]?.path) return trail
@@ -27,7 +26,6 @@ const findCycle = (trail: readonly Step[], steps: readonly Step[]): readonly Ste
   return undefined
 }
 
-/** Reports each cycle of some steps once, in the first of its resources. */
 const reportCycles = (steps: readonly Step[], message: (names: string, length: number) => string): void => {
   const reported = new Set<string>()
   for (const first of steps) {

@@ -9,7 +9,6 @@ import { refusalOf } from './valueRules.js'
 /** The ids of the demo rows by path, without the resources whose seed file cannot be read. */
 type Ids = ReadonlyMap<string, ReadonlySet<unknown>>
 
-/** What is wrong with a value of a field, regardless of other rows. */
 const valueError = (field: Field, value: unknown, written: () => string | undefined): string | undefined => {
   const refusal = refusalOf(field, value)
   if (refusal?.type === kindOf(field.kind).wrongType || refusal?.type === 'string_unicode')
@@ -67,7 +66,6 @@ export const verifyRows = ({ fields, demo }: Resource, ids: Ids, report: Report,
   }
 }
 
-/** Reports the values in a descriptor that reference a row which the demo data does not have. */
 export const verifyConstants = ({ fields }: Resource, ids: Ids, report: Report): void => {
   for (const { name, references = '', ...options } of fields) {
     const targets = ids.get(references)
@@ -82,6 +80,5 @@ export const verifyConstants = ({ fields }: Resource, ids: Ids, report: Report):
   }
 }
 
-/** The ids of the demo rows of every resource. */
 export const demoIds = (registry: Registry): Map<string, ReadonlySet<unknown>> =>
   new Map(registry.map(({ path, demo }) => [path, new Set(demo.map((row) => row['id']))]))

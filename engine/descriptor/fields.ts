@@ -63,7 +63,6 @@ const commonOptions = [
   'renamedFrom',
 ] as const
 
-/** The options that a field of a kind may have. */
 export const optionNames = (kind: Kind): readonly OptionName[] => [...commonOptions, ...kinds[kind].options]
 
 /** The type of a field's values, in JavaScript and in JSON. */
@@ -73,7 +72,6 @@ export type OptionsOf = {
   [K in Kind]: Pick<Options<ValueOf<K>>, (typeof commonOptions)[number] | (typeof kinds)[K]['options'][number]>
 }
 
-/** One field as a descriptor writes it. */
 export interface FieldSpec<K extends Kind = Kind, O = OptionsOf[K]> {
   readonly kind: K
   readonly options: O

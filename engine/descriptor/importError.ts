@@ -39,7 +39,6 @@ const importsIn = (source: SourceFile): { specifier: string; position: Position 
     },
   )
 
-/** The position of the import whose module is at the path. */
 const importPosition = (source: SourceFile, path: string): Position | undefined => {
   const found = importsIn(source).find(({ specifier }) => path.endsWith(specifier.replace(/^(?:\.\.?\/)+/, '')))
   return found?.position
@@ -70,7 +69,6 @@ const stackPosition = (source: SourceFile, { stack = '' }: Error, file: string):
   return positionBetween(source, start, start + 1)
 }
 
-/** What is wrong, and where. */
 const explain = (error: unknown, file: string, source: SourceFile): [message: string, Position | undefined] => {
   const message = firstLine(error)
   const [, module, missing] = /module '(.+)' does not provide an export named '(.+)'/.exec(message) ?? []
@@ -92,7 +90,6 @@ const explain = (error: unknown, file: string, source: SourceFile): [message: st
   return [message, error instanceof Error ? stackPosition(source, error, file) : undefined]
 }
 
-/** The error of a file whose import failed. */
 export const importError = (error: unknown, file: string, source: SourceFile | undefined): FileError => {
   const [message, position] = source ? explain(error, file, source) : [firstLine(error), undefined]
   return { file, message: `cannot be loaded: ${message}`, position }

@@ -35,7 +35,6 @@ export interface Column {
   readonly read?: (stored: never) => string | number | bigint | boolean
 }
 
-/** A value of a query parameter. */
 export type ParameterValue = string | bigint | number | boolean
 
 export interface KindEntry {
@@ -45,7 +44,6 @@ export interface KindEntry {
   readonly expected: string
   /** The `type` of the issue for a value of another JSON type. */
   readonly wrongType: string
-  /** The schema of a value in a row. */
   readonly row: () => z.ZodType
   /** The schema of a value in a body. See refuseIf. */
   readonly body: () => z.ZodType
@@ -53,7 +51,6 @@ export interface KindEntry {
   readonly canonical?: (value: never) => string
   /** The options that a field may have, besides those of every kind. */
   readonly options: readonly string[]
-  /** Reads a query parameter. */
   readonly parse: (text: string) => ParameterValue | Refusal
   readonly sqlite: Column
   readonly postgres: Column
@@ -97,7 +94,6 @@ const notParsed = (type: string, words: string, text: string): Refusal =>
 /** Far from the numbers that tests store. */
 const firstSample = 20_000
 
-/** The nth day after the first of 2026. */
 const nthDay = (n: number): string => new Date(Date.UTC(2026, 0, 1 + n)).toISOString()
 
 const dateGlob = '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]'
@@ -296,7 +292,6 @@ export const servedValue = ({ isValue, json }: Column, column: string): string =
   return isValue ? `case when ${isValue(column)} then ${value} end` : value
 }
 
-/** Whether a value is one of a kind. */
 export const isValueOf = (kind: Kind, value: unknown): boolean => kindOf(kind).body().safeParse(value).success
 
 export const kindNames = Object.keys(kinds) as Kind[]

@@ -3,7 +3,6 @@ import type { ParameterValue } from './kinds.js'
 import { type Operand, type OperatorName, operatorNames, operatorOf } from './operators.js'
 import type { Field, Resource } from './registry.js'
 
-/** A comparison that a row must satisfy. */
 export interface Condition {
   readonly field: string
   readonly operator: OperatorName
@@ -41,7 +40,6 @@ export interface ListQuery extends Selection {
   }
 }
 
-/** The first page of all rows. */
 export const wholeTable: ListQuery = {
   where: [],
   search: '',
@@ -52,7 +50,6 @@ export const wholeTable: ListQuery = {
 /** Texts are ordered and compared by so many characters. */
 export const keyLength = 200
 
-/** What a text is ordered by. */
 export const textKey = (text: string): string =>
   text.length <= keyLength
     ? text
@@ -70,19 +67,15 @@ export const possibleConditions = (
       .map((operator) => ({ field, operator, parameter: `${field.name}${operatorOf(operator).suffix}` })),
   )
 
-/** The values of `sort`. */
 export const possibleOrders = ({ fields }: Resource): [string, ...string[]] => {
   const names = fields.filter((field) => field.sort).map(({ name }) => name)
   return ['id', '-id', ...names.flatMap((name) => [name, `-${name}`])]
 }
 
-/** A value of `sort`. */
 export const orderName = ({ field, descending }: Order): string => `${descending ? '-' : ''}${field}`
 
-/** Whether rows are in ascending order of `id`. */
 export const isById = ({ field, descending }: Order): boolean => field === 'id' && !descending
 
-/** A key that tells selections apart. */
 export const selectionKey = ({ where, search, order }: Selection): string => {
   let key = isById(order) ? '' : `${orderName(order)} `
   for (const { field, operator, value } of where) {

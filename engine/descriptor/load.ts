@@ -15,17 +15,8 @@ export interface Folders {
   readonly seeds: string
 }
 
-/** The resources, and everything that is wrong with their files. */
-interface Inspection {
-  readonly registry: Registry
-  /** With any of these the registry cannot be used. */
-  readonly errors: readonly FileError[]
-  /** With these only the demo rows cannot be used. */
-  readonly seedErrors: readonly FileError[]
-}
-
-/** Reads and verifies the folders; each mistake is reported once. */
-export const inspectFolders = async ({ resources, sources, seeds }: Folders): Promise<Inspection> => {
+/** Reads and verifies the folders. With any of `errors` the registry cannot be used; with `seedErrors` only the demo rows cannot. */
+export const inspectFolders = async ({ resources, sources, seeds }: Folders) => {
   const errors: FileError[] = []
   const modules = await importModules(resources, sources, errors)
   const parsed = verify(modules, errors)

@@ -62,7 +62,6 @@ const collision = (own: Descriptor, other: Descriptor, where: string): ['name' |
   return operation ? ['plural', `makes the operation ${operation}, which ${where} makes too`] : undefined
 }
 
-/** Reports the names of a resource that OpenAPI does not allow, or that the service or an earlier resource uses. */
 export const checkNames = (
   own: Descriptor,
   earlier: readonly { readonly file: string; readonly descriptor: Descriptor }[],

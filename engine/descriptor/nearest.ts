@@ -19,7 +19,6 @@ export const editDistance = (a: string, b: string): number => {
   return last[b.length] ?? 0
 }
 
-/** The most similar candidate, or undefined if none is similar. */
 export const nearest = (word: string, candidates: readonly string[]): string | undefined => {
   // The distance takes time quadratic in the length, and clients choose the names of body properties.
   if (word.length > 100) return undefined

@@ -1,7 +1,6 @@
 /** The operators that compare a field with the value of a parameter; each serves the parser, the documents, the SQL and the tests. */
 import type { ParameterValue } from './kinds.js'
 
-/** What a condition compares with: a value, or a list of them. */
 export type Operand = ParameterValue | readonly ParameterValue[]
 
 export interface Operator {

@@ -6,7 +6,6 @@ import { isValueOf, type Kind, kindNames, kindOf } from './kinds.js'
 import { didYouMean, nearest } from './nearest.js'
 import { formatValue, type Report, reportAt } from './registryError.js'
 
-/** What the verification accepts as a value. */
 interface Shape {
   readonly isValid: (value: unknown) => boolean
   /** Completes the sentence "it must be …". */
@@ -137,7 +136,6 @@ const parseField = (field: string, spec: unknown, report: Report): FieldSpec => 
 /** Replaces invalid properties, so that the rest of the descriptor can be verified in the same run. */
 const placeholder: Descriptor = { name: '', area: '', table: '', fields: {}, required: [], create: false }
 
-/** Returns a descriptor made of the valid properties, or undefined if the export is not an object. */
 export const parseDescriptor = (exported: unknown, report: Report): Descriptor | undefined => {
   if (!isObject(exported)) {
     report(

@@ -5,7 +5,6 @@ import { RE2JS } from 're2js'
 const spaces = '\\s\\v\\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}\\x{feff}'
 const notLineEnd = '[^\\n\\r\\x{2028}\\x{2029}]'
 
-/** An expression of JavaScript in the syntax of RE2. */
 const translate = (source: string): string => {
   let isInClass = false
   const translated = source.replaceAll(/\\.|[[\].]/gs, (token) => {

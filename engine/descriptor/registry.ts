@@ -6,7 +6,6 @@ import { type Kind, kindOf } from './kinds.js'
 import { pluralOf } from './names.js'
 import type { FileError } from './registryError.js'
 
-/** A value in a row, and one that a descriptor gives. */
 export type Value = GivenValue | null
 export type GivenValue = string | number | boolean
 export type RowValues = Record<string, Value>
@@ -14,7 +13,6 @@ export type RowValues = Record<string, Value>
 /** A field: its options in the descriptor, with `unique` and `format` in one form. */
 export interface Field extends Readonly<Omit<Options<GivenValue>, 'unique' | 'format'>> {
   readonly name: string
-  /** The name of its column. */
   readonly column: string
   readonly kind: Kind
   readonly required: boolean
@@ -63,7 +61,6 @@ const fieldOf = (name: string, { kind, options }: FieldSpec, required: boolean):
   }
 }
 
-/** A demo row with the defaults of the required fields that it lacks. */
 const withDefaults = (required: readonly string[], fields: Descriptor['fields'], row: RowValues): RowValues => {
   const lacking = required.filter((name) => (row[name] ?? null) === null && fields[name]?.options.default !== undefined)
   return {
@@ -72,7 +69,6 @@ const withDefaults = (required: readonly string[], fields: Descriptor['fields'],
   }
 }
 
-/** Turns a verified descriptor into a resource. */
 export const resourceFrom = (
   path: string,
   { fields, required, ...rest }: Descriptor,
@@ -91,30 +87,24 @@ export const resourceFrom = (
 /** The resources whose tables the engine creates and maintains. */
 export const managedResources = (registry: Registry): Registry => registry.filter(({ existing }) => !existing)
 
-/** The fields that a client may send in a create. */
 export const writableFields = (resource: Resource): Field[] => resource.fields.filter((field) => !field.managed)
 
-/** The fields that a list can be filtered by. */
 export const filterFields = (resource: Resource): Field[] => resource.fields.filter((field) => field.filter)
 
 /** The fields that a list can be ordered by or has bounds of; each has an index. */
 export const orderedFields = (resource: Resource): Field[] =>
   resource.fields.filter((field) => field.sort || field.range)
 
-/** The fields that `q` searches. */
 export const searchedFields = (resource: Resource): Field[] =>
   resource.fields.filter((field) => kindOf(field.kind).isText && !field.redacted)
 
-/** Whether a create must send the field. */
 export const isMandatory = (field: Field): boolean => field.required && field.default === undefined
 
-/** A field that references a resource. */
 export interface Reference {
   readonly resource: Resource
   readonly field: Field
 }
 
-/** The references to the resource at a path. */
 export const referencesTo = (registry: Registry, path: string): Reference[] =>
   registry.flatMap((resource) =>
     resource.fields.filter(({ references }) => references === path).map((field) => ({ resource, field })),
@@ -122,18 +112,15 @@ export const referencesTo = (registry: Registry, path: string): Reference[] =>
 
 const resolve = (source: Value | (() => Value)): Value => (typeof source === 'function' ? source() : source)
 
-/** A value in the form in which it is stored. */
 export const canonicalValue = ({ kind }: Pick<Field, 'kind'>, value: Value): Value =>
   value === null ? null : (kindOf(kind).canonical?.(value as never) ?? value)
 
-/** The fields that an update may change. */
 export const updatableFields = (resource: Resource): Field[] => {
   const { update } = resource
   if (!update) return []
   return writableFields(resource).filter(({ name }) => update === true || update.includes(name))
 }
 
-/** The values that the service sets when it changes a row. */
 export const stampsOf = (resource: Resource): RowValues =>
   Object.fromEntries(
     resource.fields.flatMap((field) => (field.onUpdate ? [[field.name, canonicalValue(field, field.onUpdate())]] : [])),

@@ -12,7 +12,6 @@ export interface FileError {
 /** Reports an error; the place is the path of a property in the literal of the file. */
 export type Report = (message: string, ...place: Place) => void
 
-/** Adds the errors of one file to a list. */
 export const reportIn =
   (errors: FileError[], file: string, source?: SourceFile): Report =>
   (message, ...place) =>

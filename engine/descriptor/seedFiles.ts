@@ -16,7 +16,6 @@ interface SeedFile {
 
 const isRow = (row: unknown): row is RowValues => typeof row === 'object' && row !== null && !Array.isArray(row)
 
-/** The syntax error of a text that JSON.parse refused. */
 const jsonError = (file: string, text: string): FileError => {
   const at = jsonErrorIndex(text)
   const sign = text[at] ?? ''
@@ -72,7 +71,6 @@ const readSeedFile = (file: string, bytes: Buffer, errors: FileError[]): SeedFil
   return { file, source, rows: Array.isArray(rows) && invalid < 0 ? rows : undefined }
 }
 
-/** Reads the seed file of each resource, by path, and adds the errors to the list. */
 export const readSeedFiles = (
   folder: string,
   targets: readonly Target[],

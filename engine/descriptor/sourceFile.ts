@@ -23,7 +23,6 @@ export interface Position {
   readonly line: number
   readonly column: number
   readonly length: number
-  /** The whole line. */
   readonly text: string
 }
 
@@ -42,14 +41,12 @@ interface Token {
   readonly isWord: boolean
 }
 
-/** The tokens of a text without white space and comments. */
 const tokenize = (text: string): Token[] =>
   [...text.matchAll(token)].flatMap(({ index: start, groups: { key, word, sign } = {} }) => {
     const found = key ?? sign
     return found ? [{ text: found, start, isKey: key !== undefined, isWord: word !== undefined }] : []
   })
 
-/** The properties of the literal that begins at the nth token. */
 const literalEntries = (source: string, tokens: readonly Token[], n: number): Entry[] => {
   let at = n
   const isAt = (signs: string): boolean => signs.includes(tokens[at]?.text ?? signs)
@@ -136,7 +133,6 @@ export const positionBetween = ({ text }: { text: string }, start: number, end: 
   return { line: text.slice(0, lineStart).split('\n').length, column, length, text: line }
 }
 
-/** The position of a word of the source, outside comments and strings. */
 export const wordPosition = (source: SourceFile, word: string): Position | undefined => {
   const found = tokenize(source.text).find(({ text }) => text === word)
   return found && positionBetween(source, found.start, found.start + word.length)
@@ -153,7 +149,6 @@ const entriesTo = ({ entries }: SourceFile, place: Place): Entry[] => {
   return found
 }
 
-/** The position of a property, or of the nearest one that surrounds it. */
 export const placePosition = (source: SourceFile, place: Place): Position | undefined => {
   const entry = entriesTo(source, place).at(-1)
   return entry && positionBetween(source, entry.start, entry.end)

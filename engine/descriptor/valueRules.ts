@@ -5,7 +5,6 @@ import { type Kind, kindOf, quote, Refusal, refuseIf } from './kinds.js'
 import { didYouMean } from './nearest.js'
 import { compilePattern } from './pattern.js'
 
-/** The options of a field with values of type V that are rules. */
 export interface RuleOptions<V> {
   /** The only values that are allowed. */
   oneOf?: readonly V[]
@@ -26,13 +25,10 @@ type Ruled = string | number | boolean
 type Refuse = (value: never) => Refusal | undefined
 
 interface ValueRule {
-  /** Makes the check of a given rule. */
   readonly refuse: (given: never, kind: Kind) => Refuse
-  /** The keywords of JSON Schema that state it. */
   readonly keywords: (given: never, kind: Kind) => Readonly<Record<string, unknown>>
 }
 
-/** A value as a message shows it. */
 const shown = (value: Ruled): string => (typeof value === 'string' ? quote(value) : String(value))
 
 const isMoment = (kind: Kind): boolean => ['date', 'datetime-local'].includes(kindOf(kind).input)
@@ -53,7 +49,6 @@ const patternMatcher = (pattern: string): ((text: string) => boolean) => {
 
 const toCanonical = (kind: Kind, value: Ruled): Ruled => kindOf(kind).canonical?.(value as never) ?? value
 
-/** A bound, in the words for numbers or for dates and times. */
 const bound = (
   [type, key, keyword]: readonly [type: string, key: 'ge' | 'le', keyword: string],
   isWithin: (value: Ruled, bound: Ruled) => boolean,
@@ -67,7 +62,6 @@ const bound = (
   keywords: (given: Ruled, kind: Kind) => ({ [isMoment(kind) ? `x-${keyword}` : keyword]: given }),
 })
 
-/** A bound of the number of characters. */
 const lengthBound = (
   [type, key, keyword]: readonly [type: string, key: string, keyword: string],
   isWithin: (text: string, length: number) => boolean,
@@ -133,7 +127,6 @@ export const valueRules = {
 
 export const ruleNames = Object.keys(valueRules) as RuleName[]
 
-/** A field as far as its rules go. */
 export type Ruling = { readonly kind: Kind } & { readonly [Name in RuleName]?: unknown }
 
 const rulesOf = (field: Ruling) =>
@@ -142,7 +135,6 @@ const rulesOf = (field: Ruling) =>
     return given === undefined ? [] : [{ rule: valueRules[name] as ValueRule, given: given as never }]
   })
 
-/** The first rule of a field that refuses a value. */
 export const valueRuling = (field: Ruling): ((value: Ruled) => Refusal | undefined) => {
   const checks = rulesOf(field).map(({ rule, given }) => rule.refuse(given, field.kind))
   return (value) => {
@@ -154,7 +146,6 @@ export const valueRuling = (field: Ruling): ((value: Ruled) => Refusal | undefin
   }
 }
 
-/** The keywords of JSON Schema that state the rules of a field. */
 export const ruleKeywords = (field: Ruling): Record<string, unknown> =>
   Object.assign({}, ...rulesOf(field).map(({ rule, given }) => rule.keywords(given, field.kind)))
 

@@ -14,7 +14,6 @@ const read = (name: string): Buffer => readFileSync(join(import.meta.dirname, 'a
 const types = { css: 'text/css', js: 'text/javascript', svg: 'image/svg+xml' }
 const names = ['theme.css', 'explorer.css', 'explorer.js', 'navigate.js', 'combobox.js', 'form.js', 'icon.svg']
 
-/** A file of the pages, at a path. */
 export const file = (name: string, path: string): Asset => {
   const type = types[name.split('.')[1] as keyof typeof types]
   return { path, type: `${type}; charset=utf-8`, body: read(name) }

@@ -1,9 +1,9 @@
 /** Small distributions above a table: of numbers and dates with ranges, from a sample; a bar filters by its range. */
 import type { Condition } from '../descriptor/listQuery.js'
 import type { Field, Registry, Resource } from '../descriptor/registry.js'
-import type { Counts } from './counts.js'
+import { type Counts, figureOf } from './counts.js'
 import { without } from './filters.js'
-import { grouped, isMoment, readable } from './format.js'
+import { isMoment, readable } from './format.js'
 import { type Html, html } from './html.js'
 import { type TableQuery, tableUrl } from './links.js'
 import { fieldTitle } from './names.js'
@@ -77,7 +77,6 @@ const conditionsOf = (field: Field, { from, to }: Bar): Condition[] => {
 const barWidth = 10
 const height = 36
 
-/** The chart of a field; undefined where there is nothing to compare. */
 const chartOf = (
   registry: Registry,
   resource: Resource,
@@ -102,14 +101,12 @@ const chartOf = (
   )
   const most = Math.max(...sums)
   const title = fieldTitle(registry, field)
-  const looked = Math.max(1, counts.counts?.rows ?? 1)
   const shapes = bars.map((bar, n) => {
     const sum = sums[n] ?? 0
     const tall = sum === 0 ? 0 : Math.max(2, (height * sum) / most)
     const conditions = conditionsOf(field, bar)
     const [first, last] = conditions.map(({ value }) => readable(field, value as string | number))
-    const share = counts.isExact ? grouped(sum) : `≈ ${grouped(Number(((sum / looked) * counts.total).toPrecision(2)))}`
-    const name = `${title} ${first === last ? first : `${first} – ${last}`}: ${share}`
+    const name = `${title} ${first === last ? first : `${first} – ${last}`}: ${figureOf(counts, sum)}`
     const others = without(query, field.name)
     const url = tableUrl(resource, { ...others, where: [...others.where, ...conditions] })
     return html`<a href="${url}" tabindex="-1" aria-label="${name}"><title>${name}</title><rect class="back" x="${n * barWidth}" width="${barWidth}" height="${height}"/><rect x="${n * barWidth + 0.5}" y="${(height - tall).toFixed(1)}" width="${barWidth - 1}" height="${tall.toFixed(1)}"/></a>`

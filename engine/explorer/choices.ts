@@ -52,7 +52,6 @@ const readChoices = async (
   return [...choices, ...found.sort((a, b) => rank(a, q) - rank(b, q))].slice(0, limit)
 }
 
-/** The options of a combobox. */
 export const choiceOptions = async (
   storage: Storage,
   target: Resource,
@@ -81,7 +80,6 @@ export const valueOptions = (storage: Storage, resource: Resource) => {
   }
 }
 
-/** The page that asks which row a typed name means. */
 export const choicesPage = async (
   { registry, storage }: ExplorerService,
   resource: Resource,

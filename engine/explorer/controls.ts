@@ -16,7 +16,6 @@ import { fieldTitle } from './names.js'
 
 const formats = { date: 'YYYY-MM-DD', timestamp: 'YYYY-MM-DDTHH:MM:SSZ' }
 
-/** A row that exists, and the labels of what it references. */
 export interface Edited {
   readonly row: RowValues
   readonly labels: Labels
@@ -26,7 +25,6 @@ export interface Edited {
 const defaultOf = ({ default: source }: Field, edited: Edited | undefined): string | undefined =>
   source === undefined || edited ? undefined : String(typeof source === 'function' ? source() : source)
 
-/** Whether the form must have a value. */
 const isNeeded = (field: Field, edited: Edited | undefined): boolean => (edited ? field.required : isMandatory(field))
 
 const isLong = (value: Value | undefined): boolean =>
@@ -129,7 +127,6 @@ ${text}</textarea>`
   return html`<input type="${input}" ${common}${state}${placeholder}${ruleAttributes(field)}>`
 }
 
-/** The control of a field, with its label, its help and a place for what is wrong with it. */
 export const control = (registry: Registry, resource: Resource, field: Field, edited?: Edited): Html => {
   const { name, about, unique, kind } = field
   const target = targetOf(registry, field)

@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache'
 import { type Selection, selectionKey, wholeTable } from '../descriptor/listQuery.js'
 import type { Field, Resource } from '../descriptor/registry.js'
 import type { Caller, Storage, ValueCounts } from '../storage/storage.js'
+import { grouped } from './format.js'
 
 /**
  * What is counted: up to so many rows exactly, and of a larger result a sample of this size; of filters the most frequent values, of
@@ -18,8 +19,13 @@ const sizes = {
 export interface Counts {
   readonly counts: ValueCounts | undefined
   readonly isExact: boolean
-  /** How many rows the result has. */
   readonly total: number
+}
+
+/** A number of counted rows; of a sample, what it means for the whole result, to two digits. */
+export const figureOf = ({ counts, isExact, total }: Counts, rows: number): string => {
+  if (isExact) return grouped(rows)
+  return `≈ ${grouped(Number(((rows / Math.max(1, counts?.rows ?? 1)) * total).toPrecision(2)))}`
 }
 
 /** How many results have their counts cached. */
@@ -43,7 +49,6 @@ const withTimeout = async <T>(client: Caller, timeoutMs: number, work: (caller: 
   }
 }
 
-/** Makes the function that counts the values of a result's fields. */
 export const valueCounterOf = (
   storage: Storage,
   resource: Resource,

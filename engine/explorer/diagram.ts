@@ -27,14 +27,12 @@ const references = ({ fields }: Resource) => fields.filter((field) => field.refe
 
 const heightOf = (resource: Resource): number => 40 + references(resource).length * lineHeight
 
-/** Where a field's line, or the name, is in a box. */
 const lineAt = (resource: Resource, { y }: Point, field?: string): number => {
   const top = y - heightOf(resource) / 2
   const line = references(resource).findIndex(({ name }) => name === field)
   return line === -1 ? top + 20 : top + 40 + line * lineHeight
 }
 
-/** A curve through points, level at each of them. */
 const curve = (points: readonly Point[]): string => {
   const at = (x: number, y: number) => `${x.toFixed(1)} ${y.toFixed(1)}`
   return points

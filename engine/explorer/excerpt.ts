@@ -7,10 +7,8 @@ export const cut = (text: string, from: number, length: number): string => {
   return part.replace(/^[\uDC00-\uDFFF]/, '').replace(/[\uD800-\uDBFF]$/, '')
 }
 
-/** Where a search matched in a text. */
 type Ranges = readonly (readonly [from: number, to: number])[]
 
-/** The most matches of a row that are marked. */
 const maxMatches = 200
 
 /** The matches of `q` in the texts of a row, which are searched as one text with spaces between them. */
@@ -38,7 +36,6 @@ export const matchesIn = (texts: readonly (string | null)[], q: string): Ranges[
   return found
 }
 
-/** The part of a text that a table has, with the matches in it. */
 export interface Excerpt {
   readonly text: string
   readonly ranges: Ranges
@@ -51,7 +48,6 @@ export interface Excerpt {
 const excerptLength = 2_000
 const beforeMatch = 20
 
-/** An excerpt of a text: its beginning, or its first match. */
 export const excerptOf = (text: string, ranges: Ranges): Excerpt => {
   const { length } = text
   if (length <= excerptLength) return { text, ranges, from: 0, length }
@@ -62,7 +58,6 @@ export const excerptOf = (text: string, ranges: Ranges): Excerpt => {
   return { text: copy, ranges: ranges.map(([a, b]) => [a - from, b - from] as const), from, length }
 }
 
-/** Part of a text with its matches marked. */
 export const marked = (text: string, ranges: Ranges, from: number, length: number): Html => {
   const parts: Part[] = []
   const end = from + length

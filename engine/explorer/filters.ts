@@ -3,7 +3,7 @@ import type { ParameterValue } from '../descriptor/kinds.js'
 import type { Condition } from '../descriptor/listQuery.js'
 import { operators } from '../descriptor/operators.js'
 import { type Field, filterFields, type Registry, type Resource, searchedFields } from '../descriptor/registry.js'
-import type { Counts } from './counts.js'
+import { type Counts, figureOf } from './counts.js'
 import { grouped, inputType, readable } from './format.js'
 import { type Html, html } from './html.js'
 import { type Labels, targetOf } from './labels.js'
@@ -13,7 +13,6 @@ import { bothNames, fieldTitle } from './names.js'
 export const without = (query: TableQuery, name: string): TableQuery =>
   fromStart({ ...query, where: query.where.filter(({ field }) => field !== name) })
 
-/** A query without one of its conditions. */
 export const withoutCondition = (query: TableQuery, condition: Condition): TableQuery =>
   fromStart({ ...query, where: query.where.filter((other) => other !== condition) })
 
@@ -25,7 +24,6 @@ export const withFilter = (query: TableQuery, field: string, value: ParameterVal
   return { ...others, where: [...others.where, { field, operator: 'eq', value }] }
 }
 
-/** An input for another value or, for a reference, the name of its row. */
 const valueBox = (title: string, { name }: Field, target: Resource | undefined): Html => {
   const id = `filter-${name}`
   if (!target) {
@@ -35,7 +33,6 @@ const valueBox = (title: string, { name }: Field, target: Resource | undefined):
     placeholder="Type a name or an id" data-choices="${choicesUrl(target.path)}" data-choose="submit"></div>`
 }
 
-/** Two inputs for the least and the greatest value of a field. */
 const rangeInputs = (registry: Registry, field: Field, { where }: TableQuery): Html => {
   const { name, about } = field
   const type = field.format === 'timestamp' ? 'text' : inputType(field)
@@ -47,10 +44,6 @@ const rangeInputs = (registry: Registry, field: Field, { where }: TableQuery): H
   return html`<section class="filter range"><h2 title="${about}">${bothNames(registry, field)}</h2>${input('gte', 'From')}${input('lte', 'To')}</section>`
 }
 
-/** A number rounded to two digits, for an estimate. */
-const roughly = (count: number): string => grouped(Number(count.toPrecision(2)))
-
-/** The control of one filter. */
 const control = (
   registry: Registry,
   resource: Resource,
@@ -69,8 +62,7 @@ const control = (
   const looked = Math.max(1, shown?.counts?.rows ?? 1)
   const items = values.slice(0, isShared || !target ? 8 : 3).map(([value, count]) => {
     const share = (100 * count) / looked
-    const figure = shown?.isExact ? grouped(count) : `≈ ${roughly((count / looked) * (shown?.total ?? 0))}`
-    return html`<li><a href="${tableUrl(resource, withFilter(query, name, value))}"><span class="value"><bdi>${textOf(value)}</bdi></span><span class="figure">${figure}</span>
+    return html`<li><a href="${tableUrl(resource, withFilter(query, name, value))}"><span class="value"><bdi>${textOf(value)}</bdi></span><span class="figure">${shown && figureOf(shown, count)}</span>
       <svg class="share" aria-hidden="true"><rect width="${share.toFixed(2)}%" height="100%"/></svg></a></li>`
   })
   const current =

@@ -15,14 +15,11 @@ import { type FindOperation, requestPanel, shellWord } from './requests.js'
 import { referrerItem } from './rowPage.js'
 import type { RowFinder } from './rows.js'
 
-/** What a form sends, and what its page shows. */
 interface Form {
   readonly kind: 'create' | 'update' | 'delete'
   readonly title: Html
   readonly lead: Part
-  /** The address of the API. */
   readonly url: string
-  /** The tag of the row that was read. */
   readonly tag?: string
   readonly controls: Part
   readonly button: string
@@ -32,7 +29,6 @@ interface Form {
   readonly message: string
   /** The body of the request that is shown; a delete has none. */
   readonly body?: string
-  /** Why there is no form. */
   readonly prevented?: Part
 }
 
@@ -46,7 +42,6 @@ const disabled = html`<p class="notice">Writes are disabled: this service has no
 
 const tokenControl = html`<div class="control token"><label for="token">Write token <span class="required">required</span></label><input id="token" type="password" autocomplete="off" aria-describedby="help-write-token issue-write-token"><p class="help" id="help-write-token">Kept in memory until you leave or reload this page; never stored.</p><p class="issue" id="issue-write-token"></p></div>`
 
-/** Makes the function that lays out a form of a resource. */
 const formMain =
   ({ writes }: ExplorerService, resource: Resource, find: FindOperation) =>
   (origin: string, form: Form) => {
@@ -63,7 +58,6 @@ const formMain =
     <div class="row-columns"><div>${writes ? (form.prevented ?? source) : disabled}</div><div class="beside">${requestPanel(curl, find(form.kind, resource))}</div></div>`
   }
 
-/** Makes the form of a new row. */
 export const createPage = (service: ExplorerService, resource: Resource, find: FindOperation) => {
   const { registry } = service
   const singular = resource.name.toLowerCase()
@@ -92,7 +86,6 @@ const crumbsOf = (resource: Resource, id: number, label: string, title: string) 
   { title },
 ]
 
-/** Makes the form that changes a row. */
 export const editPage = (service: ExplorerService, resource: Resource, find: FindOperation, findRow: RowFinder) => {
   const { registry, storage } = service
   const fields = updatableFields(resource)
@@ -124,7 +117,6 @@ const effects: Readonly<Record<Referencing['onDelete'], string>> = {
   'set null': 'These stay, and refer to nothing afterwards:',
 }
 
-/** What a delete does to the rows that refer to the row, by effect. */
 const effectsOf = (registry: Registry, resource: Resource, id: number, found: readonly Referencing[]): Html[] =>
   Object.entries(effects).flatMap(([onDelete, words]) => {
     const concerned = found.filter((one) => one.onDelete === onDelete)
@@ -141,7 +133,6 @@ const effectsOf = (registry: Registry, resource: Resource, id: number, found: re
     ]
   })
 
-/** Makes the page that asks whether to delete a row. */
 export const deletePage = (service: ExplorerService, resource: Resource, find: FindOperation, findRow: RowFinder) => {
   const { registry, storage } = service
   const singular = resource.name.toLowerCase()

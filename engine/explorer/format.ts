@@ -22,7 +22,6 @@ const readMoment = (text: string): string | undefined => {
 export const isNumeric = ({ kind, references }: Field): boolean =>
   kindOf(kind).input === 'number' && references === undefined
 
-/** Whether values are dates or times. */
 export const isMoment = ({ kind, format }: Field): boolean =>
   format !== undefined || kindOf(kind).input.startsWith('date')
 
@@ -30,7 +29,6 @@ export const isMoment = ({ kind, format }: Field): boolean =>
 export const inputType = ({ kind, format }: Field): string =>
   format ? { date: 'date', timestamp: 'datetime-local' }[format] : kindOf(kind).input
 
-/** A value as plain text. */
 export const readable = (field: Field, value: Exclude<Value, null>): string => {
   if (typeof value === 'boolean' || (kindOf(field.kind).input === 'checkbox' && /^(true|false)$/.test(value as string)))
     return String(value) === 'true' ? 'Yes' : 'No'

@@ -33,6 +33,5 @@ const sourceOf = (part: Part): string => {
 export const html = (strings: TemplateStringsArray, ...parts: readonly Part[]): Html =>
   new SafeHtml(String.raw({ raw: strings.map((text) => text.replaceAll(/\n\s*/g, '\n')) }, ...parts.map(sourceOf)))
 
-/** Parts joined by a separator. */
 export const joined = (parts: readonly Part[], separator: Part): Part[] =>
   parts.flatMap((part, n) => (n === 0 ? [part] : [separator, part]))

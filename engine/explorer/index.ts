@@ -4,7 +4,7 @@ import { type FormatName, formatNames, formats } from '../contract/formats.js'
 import { listQueryParser, listQuerySchema } from '../contract/parameters.js'
 import type { Selection } from '../descriptor/listQuery.js'
 import { type Resource, updatableFields } from '../descriptor/registry.js'
-import { type Asset, assets, favicon } from './assets.js'
+import { assets, favicon } from './assets.js'
 import { choiceOptions, valueOptions } from './choices.js'
 import { createPage, deletePage, editPage } from './formPages.js'
 import { homePage } from './home.js'
@@ -28,7 +28,6 @@ export interface LaterResponse {
 }
 
 export interface Route {
-  /** For logs and metrics. */
   readonly name: string
   /** A path; the segment after that of the resource may be `:item`. */
   readonly path: string
@@ -37,17 +36,7 @@ export interface Route {
 
 const route = (name: string, path: string, respond: Route['respond']): Route => ({ name, path, respond })
 
-interface Explorer {
-  readonly routes: readonly Route[]
-  /** Files that never change. */
-  readonly assets: readonly Asset[]
-  readonly favicon: Asset
-  /** The page of an error at a path. */
-  errorHtml(error: HttpError, path: string): string
-}
-
-/** Makes the explorer of a service. */
-export const explorerOf = (service: ExplorerService): Explorer => {
+export const explorerOf = (service: ExplorerService) => {
   const { product, registry, storage } = service
   const find = operationFinder(service.operations)
   const shown = (page: Page) => ({ html: documentOf(product, page), status: page.status ?? 200 })
@@ -112,7 +101,7 @@ export const explorerOf = (service: ExplorerService): Explorer => {
     ],
     assets: assets(),
     favicon: favicon(),
-    errorHtml: (error, path) => {
+    errorHtml(error: HttpError, path: string): string {
       const resource = registry.find((one) => path.startsWith(`${explorePath}/${one.path}/`))
       return documentOf(product, errorPage(error, resource))
     },

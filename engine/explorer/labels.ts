@@ -1,6 +1,7 @@
 /** Labels of rows: the fields of a descriptor's `label`, or those that usually name a row. */
 import { type Field, type Registry, type Resource, type RowValues, searchedFields } from '../descriptor/registry.js'
 import type { Storage } from '../storage/storage.js'
+import { cut } from './excerpt.js'
 
 /** Fields that name a row, by preference. */
 const usual = [['name'], ['title'], ['first_name', 'last_name'], ['label'], ['code'], ['slug']]
@@ -16,25 +17,18 @@ export const labelFields = (resource: Resource): readonly string[] => {
 
 const maxLength = 80
 
-/** The label of a row, such as `Ana Ng`; its id if it has none. */
 export const labelOf = (resource: Resource, row: RowValues): string => {
   const words = labelFields(resource)
     .map((name) => String(row[name] ?? '').trim())
     .filter((word) => word !== '')
   const label = words.join(' ')
   if (label === '') return `#${row['id']}`
-  return label.length > maxLength
-    ? `${label
-        .slice(0, maxLength)
-        .toWellFormed()
-        .replace(/\uFFFD$/, '')}…`
-    : label
+  return label.length > maxLength ? `${cut(label, 0, maxLength)}…` : label
 }
 
 export const targetOf = (registry: Registry, { references }: Field): Resource | undefined =>
   registry.find(({ path }) => path === references)
 
-/** The labels of referenced rows, by resource and id. */
 export type Labels = (target: Resource, id: unknown) => string | undefined
 
 /** Reads the labels of the rows that some values of reference fields name: one query for each referenced resource. */

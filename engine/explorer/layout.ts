@@ -14,7 +14,6 @@ const titles: Readonly<Record<number, string>> = {
   503: 'Not available right now',
 }
 
-/** The messages of a body: those of its parameters, or that of its envelope. */
 const messagesOf = ({ body, message }: HttpError): readonly string[] => {
   const { detail } = body as { detail?: readonly Issue[] }
   return detail ? detail.map(({ loc, msg }) => `${loc.at(-1)}: ${msg}.`) : [message]
@@ -38,7 +37,6 @@ export interface ExplorerService {
   readonly writes: boolean
 }
 
-/** What a page is asked for. */
 export interface PageRequest {
   /** The segment after that of the resource, as it was sent. */
   readonly segment: string
@@ -78,7 +76,6 @@ const crumbOf = ({ title, url }: Crumb): Html =>
 
 const home: Crumb = { title: 'Home', url: homePath }
 
-/** The bar above every page, with the name of the service and some links. */
 export const barOf = (name: string, links: Html): Html => html`<header class="bar">
   <a class="brand" href="${homePath}"><svg viewBox="0 0 16 16" aria-hidden="true"><rect x="1" y="1" width="6" height="6" rx="1.5"/><rect x="9" y="1" width="6" height="6" rx="1.5"/><rect x="1" y="9" width="6" height="6" rx="1.5"/><path d="M12 9v6M9 12h6"/></svg><span>${name}</span></a>
   <nav class="links" aria-label="Service">${links}</nav>
@@ -100,7 +97,6 @@ export const documentStart = (product: Product, title: string): string =>
     </head>
     <body>`.source
 
-/** The whole document of a page. */
 export const documentOf = (product: Product, { title, crumbs, main, skip }: Page): string => {
   const { source } = html`
     <a class="skip" href="#${skip ?? 'main'}">Skip to ${skip ?? 'content'}</a>

@@ -34,7 +34,6 @@ export interface TableQuery extends ListQuery {
 const ownParameter = (resource: Resource, name: string): string =>
   filterFields(resource).some((field) => field.name === name) ? `explorer-${name}` : name
 
-/** The parameter of a form that requests a page by its number. */
 export const pageParameter = (resource: Resource): string => ownParameter(resource, 'page')
 
 export const columnsParameter = (resource: Resource): string => ownParameter(resource, 'columns')
@@ -42,7 +41,6 @@ export const columnsParameter = (resource: Resource): string => ownParameter(res
 const columnsOf = (resource: Resource, { columns }: TableQuery): [name: string, value: string][] =>
   columns ? [[columnsParameter(resource), columns.join(',')]] : []
 
-/** A query from its first row on. */
 export const fromStart = (query: TableQuery): TableQuery => ({
   ...query,
   page: { limit: query.page.limit, offset: 0n },
@@ -56,11 +54,9 @@ const withQuery = (path: string, parameters: [name: string, value: string][]): s
 export const tableUrl = (resource: Resource, query: TableQuery = wholeTable): string =>
   withQuery(`${explorePath}/${resource.path}`, [...parametersOf(query), ...columnsOf(resource, query)])
 
-/** The filters of a table with the counts of their values. */
 export const filtersUrl = (resource: Resource, query: TableQuery): string =>
   withQuery(`${explorePath}/${resource.path}/filters`, [...parametersOf(query), ...columnsOf(resource, query)])
 
-/** The page of a table after a position. */
 export const nextUrl = (resource: Resource, query: TableQuery, next: Position): string => {
   const url = tableUrl(resource, fromStart(query))
   return `${url}${url.includes('?') ? '&' : '?'}after=${encodeCursor(resource, query, next)}`
@@ -74,10 +70,8 @@ export const editUrl = (resource: Resource, id: number): string => `${rowUrl(res
 
 export const deleteUrl = (resource: Resource, id: number): string => `${rowUrl(resource, id)}/delete`
 
-/** The suggestions for a reference. */
 export const choicesUrl = (path: string): string => `${explorePath}/${path}/choices`
 
-/** The suggestions for a text: values that are stored. */
 export const valuesUrl = ({ path }: Resource, { name }: { readonly name: string }): string =>
   `${explorePath}/${path}/values?field=${name}`
 
@@ -96,7 +90,6 @@ export const apiRowUrl = ({ path }: Resource, id: number | string): string => `$
 export const operationUrl = ({ tags, operationId }: { tags: readonly string[]; operationId: string }): string =>
   `${docsPath}#/${encodeURIComponent(tags[0] ?? '')}/${operationId}`
 
-/** The hidden inputs that carry a query through a form. */
 export const queryInputs = (resource: Resource, query: TableQuery): [name: string, value: string][] => [
   ...parametersOf(fromStart(query)),
   ...columnsOf(resource, query),

@@ -9,7 +9,6 @@ const initialisms = new Set(['api', 'html', 'id', 'ip', 'json', 'url', 'uuid'])
 const isAbbreviation = (letters: string, word: string): boolean =>
   new RegExp(`^${[...letters].join('.*')}`).test(word.toLowerCase())
 
-/** The name of a field for people. */
 export const fieldTitle = (registry: Registry, field: Field): string => {
   const { name, label } = field
   if (label) return label
@@ -21,6 +20,5 @@ export const fieldTitle = (registry: Registry, field: Field): string => {
   return title === '' ? name : title.charAt(0).toUpperCase() + title.slice(1)
 }
 
-/** The name for people, and the one that requests have. */
 export const bothNames = (registry: Registry, field: Field): Html =>
   html`${fieldTitle(registry, field)} <code class="raw">${field.name}</code>`

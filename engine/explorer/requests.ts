@@ -4,7 +4,6 @@ import type { Resource } from '../descriptor/registry.js'
 import { type Html, html, type Part } from './html.js'
 import { operationUrl } from './links.js'
 
-/** Finds the operation of a resource. */
 export type FindOperation = (kind: Operation['kind'], resource: Resource) => Operation | undefined
 
 export const operationFinder =
@@ -12,7 +11,6 @@ export const operationFinder =
   (kind, resource) =>
     operations.find((one) => one.kind === kind && 'resource' in one && one.resource === resource)
 
-/** Quotes a word for a shell. */
 export const shellWord = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
 
 const copyButton = html`<button type="button" class="copy" data-copy hidden>Copy</button>`

@@ -12,7 +12,6 @@ import { type FindOperation, requestPanel, shellWord } from './requests.js'
 import { eachRow, type RowFinder } from './rows.js'
 import { fullValue } from './values.js'
 
-/** Rows that refer to a row by a field. */
 export const referrerItem = ({ plural }: Resource, title: string, count: Part, url?: string): Html => {
   const name = html`${plural} <span class="note">by ${title.toLowerCase()}</span>`
   const figure = typeof count === 'number' ? html`<span class="figure">${grouped(count)}</span>` : count
@@ -38,7 +37,6 @@ const actions = (resource: Resource, id: number): Html => html`<p class="actions
   ${updatableFields(resource).length > 0 && html`<a class="button" href="${editUrl(resource, id)}">Edit</a>`}
   ${resource.delete && html`<a class="button" href="${deleteUrl(resource, id)}">Delete</a>`}</p>`
 
-/** Makes the page of a resource's rows. */
 export const rowPage = (service: ExplorerService, resource: Resource, find: FindOperation, findRow: RowFinder) => {
   const { registry, storage, writes } = service
   const referrers = referencesTo(registry, resource.path)

@@ -26,7 +26,7 @@ const head = (registry: Registry, resource: Resource, query: TableQuery, fields:
     const url = tableUrl(resource, fromStart({ ...query, order: { field: name, descending } }))
     const arrow = order.field === name && html`<span aria-hidden="true">${order.descending ? ' ↓' : ' ↑'}</span>`
     const title = fieldTitle(registry, field)
-    return name === 'id' || field.sort ? html`<a class="sort" href="${url}">${title}${arrow}</a>` : title
+    return name === 'id' || field.sort ? html`<a href="${url}">${title}${arrow}</a>` : title
   })
   const isOrder = fields.some(({ name }) => name === order.field)
   const direction = isOrder && html` aria-sort="${order.descending ? 'descending' : 'ascending'}"`

@@ -81,7 +81,6 @@ const summary = (resource: Resource, query: TableQuery, total: number): Html => 
   return html`<p class="summary" role="status"><strong>${grouped(total)}</strong> ${noun}${range}${total > 1 && html` · ${newestFirst(resource, query)}`}</p>`
 }
 
-/** The form of the search and of all filters. */
 const searchForm = (resource: Resource, query: TableQuery, isSearchable: boolean): Html => {
   const plural = resource.plural.toLowerCase()
   const box = html`<label class="hidden" for="q">Search ${plural}</label>
@@ -97,7 +96,6 @@ const downloads = (resource: Resource, query: TableQuery): Html[] =>
       html`<a href="${downloadUrl(resource, query, format)}" download data-plain>${formats[format].extension.toUpperCase()}</a>`,
   )
 
-/** Why there are no rows, and where to go. */
 const empty = (resource: Resource, query: TableQuery, total: number): Html => {
   const { search, where, page } = query
   const plural = resource.plural.toLowerCase()
@@ -109,7 +107,6 @@ const empty = (resource: Resource, query: TableQuery, total: number): Html => {
   return html`<p class="empty">${isNarrowed ? 'No rows match.' : 'There are no rows yet.'} ${isNarrowed && html`<a href="${tableUrl(resource, { ...wholeTable, columns: query.columns })}">Show all ${plural}</a>`}</p>`
 }
 
-/** The filters that are chosen, each with a link that removes it. */
 const chosenFilters = (registry: Registry, resource: Resource, query: TableQuery, labels: Labels): Html | undefined => {
   const items = query.where.map((condition) => {
     const { field: name, operator, value } = condition

@@ -27,7 +27,6 @@ const withOffset = ([name, value]: [string, string]): [string, string] => [
     : value,
 ]
 
-/** The id of the only row that a text finds. */
 const onlyMatch = async (storage: Storage, target: Resource, q: string): Promise<number | undefined> => {
   let id: number | undefined
   const page = await storage.table(target).list({ ...wholeTable, search: q, page: { limit: 1, offset: 0n } })
@@ -52,7 +51,6 @@ const columnsIn = (resource: Resource, values: readonly string[]): readonly stri
   return columns.length === 0 || columns.length === known.length ? undefined : columns
 }
 
-/** What was sent and means nothing here, as a sentence for each. */
 const ignoredIn = (resource: Resource, sent: Iterable<string>): string[] => {
   const conditions = possibleConditions(resource).map(({ parameter }) => parameter)
   const known = ['q', 'sort', 'limit', 'offset', 'after', columnsParameter(resource), ...conditions]

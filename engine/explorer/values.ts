@@ -24,7 +24,6 @@ export const shownRow = (resource: Resource, row: RowValues, q: string): ShownRo
   return { ...row, ...Object.fromEntries(searched.map((name, n) => [name, excerpts[n] ?? null])) }
 }
 
-/** What is needed to show the values of a row. */
 export interface Shown {
   readonly registry: Registry
   readonly labels: Labels
@@ -43,7 +42,6 @@ const beforeMatch = 14
 const toned = ({ tones = {} }: Field, value: string, content: Html): Html =>
   Object.hasOwn(tones, value) ? html`<span class="chip ${tones[value]}">${content}</span>` : content
 
-/** A reference by its label; in full with its id too. */
 const reference = (field: Field, value: Value, { registry, labels }: Shown, isFull = false): Html | undefined => {
   const target = targetOf(registry, field)
   if (!target) return undefined
@@ -62,7 +60,6 @@ const longText = ({ text, ranges, from: skipped, length }: Excerpt, url: string)
   return html`<details><summary><bdi>${summary}</bdi></summary><div class="unfolded" dir="auto">${skipped > 0 && '…'}${marked(text, ranges, 0, text.length)}${rest && '…'}${rest}</div></details>`
 }
 
-/** A text in a cell, with its matches; a moment as people read it. */
 const textCell = (field: Field, excerpt: Excerpt, url: string): Html => {
   const { text, ranges, length } = excerpt
   if (length > cellLength || text.includes('\n')) return html`<td class="text">${longText(excerpt, url)}</td>`
@@ -84,7 +81,6 @@ export const cellOf = (field: Field, value: Value | Excerpt, shown: Shown): Html
 /** A page shows at most this many characters of a text; the API has all of them. */
 const pageLength = 1_200_000
 
-/** A value on the page of its row, in full. */
 export const fullValue = (field: Field, value: Value, shown: Shown): Html => {
   if (field.redacted) return html`${redacted} <span class="note">never leaves the database</span>`
   if (value === null) return html`${none}`

@@ -18,7 +18,6 @@ export interface App {
 /** Errors of a response whose client has disconnected, for example to stop a download. */
 const clientLeft = /^(?:EPIPE|ECONNRESET|ERR_STREAM_PREMATURE_CLOSE)$/
 
-/** Builds the app of a service. */
 export const createApp = (
   service: Service,
   logger: Logger,

@@ -5,7 +5,6 @@ import { tokenMissing, tokenWrong, writesDisabled } from '../contract/errors.js'
 /** Digests have one length, so comparing two takes the same time whatever was sent. */
 const sha256 = (token: Buffer): Buffer => createHash('sha256').update(token).digest()
 
-/** Makes a function that throws unless the Authorization header has the token. */
 export const writeGuard = (token: string | undefined): ((authorization: string | undefined) => void) => {
   if (token === undefined) {
     return () => {

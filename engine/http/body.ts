@@ -8,7 +8,6 @@ import { bodyIssue, bodyLimit } from '../contract/rowBody.js'
 import { jsonErrorPlace } from '../process/jsonError.js'
 import type { IdempotencyKey } from '../storage/write.js'
 
-/** The media types of an update. */
 export const mergePatchType = 'application/merge-patch+json'
 export const patchTypes = [mergePatchType, 'application/json']
 
@@ -69,7 +68,6 @@ const readBody = async (ctx: Context): Promise<Buffer> => {
   return Buffer.from(ctx.request.rawBody ?? '', 'latin1')
 }
 
-/** The parsed body, and its source text. */
 export const readJson = async (
   ctx: Context,
   types: readonly string[] = ['application/json'],

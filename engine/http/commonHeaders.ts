@@ -28,7 +28,6 @@ export const setCommonHeaders: Middleware = (ctx, next) => {
   return next()
 }
 
-/** The headers of a response to a CORS preflight request. */
 export const preflightHeaders = (allow: string): Record<string, string> => ({
   'Access-Control-Allow-Methods': allow,
   'Access-Control-Allow-Headers':

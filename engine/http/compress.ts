@@ -22,7 +22,6 @@ export const maxAcceptLength = 1_000
 /** Compressed forms of bodies in use: a cached response is compressed once. */
 const compressedBodies = new WeakMap<Buffer, Partial<Record<Encoding, Promise<Buffer>>>>()
 
-/** The one of these encodings that the client prefers; none if it accepts none. */
 export const acceptedEncoding = (ctx: Context, ...encodings: Encoding[]): Encoding | undefined => {
   const accepted = ctx.req.headers['accept-encoding']
   if (accepted === undefined || accepted.length > maxAcceptLength) return undefined
@@ -40,7 +39,6 @@ export const gzipStream = (): Gzip => {
   return createGzip(options)
 }
 
-/** The body, compressed. */
 export const compressed = (body: Buffer, encoding: Encoding): Promise<Buffer> => {
   const forms = compressedBodies.get(body) ?? {}
   forms[encoding] ??= encoders[encoding](body)

@@ -36,7 +36,6 @@ const tagsIn = (header: string, comparison: 'strong' | 'weak'): readonly string[
   return tags
 }
 
-/** Whether an If-Match or If-None-Match header names this tag. */
 export const namesTag = (header: string, etag: string, comparison: 'strong' | 'weak'): boolean => {
   const tags = tagsIn(header, comparison)
   return tags === '*' || tags.includes(etag)
@@ -65,7 +64,6 @@ export const sendRow = (ctx: AppContext, row: CachedBody): Promise<void> => {
 const etagOf = (tag: string, encoding: string | undefined): string =>
   encoding === undefined ? `"${tag}"` : `"${tag}-${encoding}"`
 
-/** Sends the body, or 304 where the client has it already. */
 const send = async (
   ctx: AppContext,
   { tag, body }: CachedBody,
@@ -95,7 +93,6 @@ export const sendTagged = (ctx: AppContext, body: CachedBody, type?: string, var
   return send(ctx, body, ifNoneMatch !== undefined && namesTag(ifNoneMatch, etag, 'weak'), type, vary)
 }
 
-/** The parts of a body, counted for the log. */
 export async function* counted(ctx: AppContext, parts: StreamedBody['body']) {
   for await (const part of parts) {
     ctx.state.streamedBytes = (ctx.state.streamedBytes ?? 0) + part.length

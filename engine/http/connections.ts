@@ -30,7 +30,6 @@ export interface Connection {
   newest?: ServerResponse
   /** The response in progress. */
   current?: ServerResponse | undefined
-  /** The responses of requests that wait for the current one. */
   readonly waiting: ServerResponse[]
   /** Whether a request was refused: what follows on the connection is not handled. */
   isRefused: boolean
@@ -115,7 +114,6 @@ export const connectionsOf = (handle: (response: ServerResponse) => void, sendTi
       return connection
     },
     of: (socket: Duplex): Connection => connections.get(socket) as Connection,
-    /** Handles a request when its turn comes. */
     add(response: ServerResponse): void {
       const { socket } = response.req
       const connection = connections.get(socket) as Connection

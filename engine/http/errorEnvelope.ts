@@ -18,9 +18,7 @@ import type { State } from './requestLog.js'
 const calmMs = 2_000
 
 export interface OutageLog {
-  /** A request has failed because of the database. */
   failed(id: string, error: Error): void
-  /** A request has got a response from the database. */
   succeeded(): void
 }
 
@@ -72,7 +70,6 @@ const toHttpError = (error: unknown): HttpError => {
 const isExpected = (error: unknown): boolean =>
   error instanceof HttpError || error instanceof TableChanged || (error as KoaError | null)?.expose === true
 
-/** Logs an error that is not the client's fault. */
 const logError = (ctx: Context, error: unknown, logger: Logger, outages: OutageLog): void => {
   const id = ctx.response.get('X-Request-Id')
   if (error instanceof TimedOut) {

@@ -44,7 +44,6 @@ const ready =
     ctx.body = { status: isReadOnly ? 'read-only' : 'ok' }
   }
 
-/** The path of each probe, and its handler. */
 export const probesOf = (service: Service): Readonly<Record<string, Handler>> => ({
   '/livez': live,
   '/readyz': ready(service),
@@ -52,7 +51,6 @@ export const probesOf = (service: Service): Readonly<Record<string, Handler>> =>
 
 export type Handler = (ctx: AppContext) => Promise<void> | void
 
-/** The dependencies of the handlers. */
 export interface Service {
   readonly product: Product
   readonly registry: Registry
@@ -139,7 +137,6 @@ const get = ({ storage }: Service, { resource, route }: OperationOf<'get'>): Han
   }
 }
 
-/** What a write has stored; throws for every other outcome. */
 const storedRow = (
   { registry }: Service,
   resource: Resource,
@@ -156,7 +153,6 @@ const storedRow = (
   throw bodyInvalid([...issues, ...found])
 }
 
-/** Sends the row that a write has stored. */
 const sendStored = (ctx: AppContext, status: number, { body, replayed }: { body: Buffer; replayed: boolean }): void => {
   ctx.status = status
   ctx.state.usedDatabase = true
@@ -245,22 +241,7 @@ const remove = (service: Service, { resource, route }: OperationOf<'delete'>): H
   }
 }
 
-/** The handler of an operation. */
-export const handlerOf = (service: Service, operation: Operation): Handler => {
-  switch (operation.kind) {
-    case 'index':
-      return index(service)
-    case 'health':
-      return health(service)
-    case 'list':
-      return list(service, operation)
-    case 'get':
-      return get(service, operation)
-    case 'create':
-      return create(service, operation)
-    case 'update':
-      return update(service, operation)
-    case 'delete':
-      return remove(service, operation)
-  }
-}
+const handlers = { index, health, list, get, create, update, delete: remove }
+
+export const handlerOf = (service: Service, operation: Operation): Handler =>
+  handlers[operation.kind](service, operation as never)

@@ -14,7 +14,6 @@ const cursorOf = (resource: Resource, query: ListQuery, next: Position): string 
   return cursor
 }
 
-/** The query string without what says where its page begins. */
 const withoutPlace = (querystring: string): string => {
   if (!/offset|after|%/.test(querystring)) return querystring
   const parameters = queryParameters(querystring)

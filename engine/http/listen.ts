@@ -8,13 +8,6 @@ import type { App } from './app.js'
 import { connectionsOf, probeClient } from './connections.js'
 import { type ParserError, parserError, refusalSender, requestError } from './refusals.js'
 
-interface Listening {
-  /** The address, without a path. */
-  readonly address: string
-  /** Accepts no new connection, lets the requests in progress finish, and closes. */
-  stop(): Promise<void>
-}
-
 const serverAddress = (server: Server): string => {
   const { address, family, port } = server.address() as AddressInfo
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
@@ -23,7 +16,6 @@ const serverAddress = (server: Server): string => {
 /** How long a client may read nothing of its response, in milliseconds. A download that waits for it holds about 0.2 MB of memory. */
 const sendTimeoutMs = 60_000
 
-/** The server of an app, not yet listening. */
 const makeServer = ({ handle, logRequest }: App, isStopping: () => boolean, sendTimeout: number): Server => {
   const refuse = refusalSender(logRequest)
 
@@ -51,7 +43,6 @@ const makeServer = ({ handle, logRequest }: App, isStopping: () => boolean, send
     } else connections.add(response)
   }
 
-  /** Calls back when all earlier requests on the connection have their responses. */
   const afterEarlierResponses = (socket: Duplex, send: () => void): void => {
     const response = connections.of(socket).newest
     if (!response || response.writableFinished || response.destroyed) send()
@@ -115,9 +106,10 @@ interface Target {
 }
 
 /** Serves an app; rejects where it cannot listen on the address. */
-export const listen = (app: App, { host, port, sendTimeout = sendTimeoutMs }: Target): Promise<Listening> => {
+export const listen = (app: App, { host, port, sendTimeout = sendTimeoutMs }: Target) => {
   let isStopping = false
   const server = makeServer(app, () => isStopping, sendTimeout)
+  /** Accepts no new connection, lets the requests in progress finish, and closes. */
   const stop = () =>
     new Promise<void>((stopped) => {
       isStopping = true
@@ -128,7 +120,7 @@ export const listen = (app: App, { host, port, sendTimeout = sendTimeoutMs }: Ta
         stopped()
       })
     })
-  return new Promise((resolve, reject) => {
+  return new Promise<{ address: string; stop: typeof stop }>((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, host, () => {
       server.off('error', reject)

@@ -8,7 +8,6 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, register } from 'prom
 import type { PoolStats, Storage } from '../storage/storage.js'
 import type { InFlight, OnRequest } from './requestLog.js'
 
-/** Serves metrics, by default those of this process; returns their address. */
 export const serveMetrics = async (
   host: string,
   port: number,
@@ -35,11 +34,9 @@ const buckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 /** How long the metrics wait for the row counts, in milliseconds; without a response there are no samples. */
 const countTimeoutMs = 100
 
-/** What the metrics describe. */
 interface Measured {
   readonly storage: Storage
   readonly inFlight: InFlight
-  /** The labels of the build info. */
   readonly build: Readonly<Record<string, string>>
 }
 
@@ -119,7 +116,6 @@ const registerProcess = ({ storage, inFlight, build }: Measured): void => {
   registerRestarts(() => ({ thread: storage.stats().threadRestarts, process: 0 }))
 }
 
-/** Registers the metrics of this process; the returned function counts a request. */
 export const registerMetrics = (measured: Measured): OnRequest => {
   collectDefaultMetrics()
   registerProcess(measured)

@@ -22,7 +22,6 @@ const hasValidHost = ({ headers, rawHeaders, httpVersion }: IncomingMessage): bo
   return hosts === 1 && hostGrammar.test(headers.host ?? '')
 }
 
-/** Why a request that the parser accepted must not be handled. */
 export const requestError = (request: IncomingMessage): HttpError | undefined => {
   if (request.httpVersionMajor !== 1) return badRequest(505, 'The service speaks HTTP/1.1 only.')
   if (!hasValidHost(request)) return hostUnclear()
@@ -33,7 +32,6 @@ export const requestError = (request: IncomingMessage): HttpError | undefined =>
   return badRequest(status, 'Transfer-Encoding must be chunked; compress a body with Content-Encoding instead.')
 }
 
-/** What Node's parser reports. */
 export interface ParserError extends Error {
   readonly code?: string
   /** llhttp's message, which quotes nothing of the request. */
@@ -89,7 +87,6 @@ const closeSoon = (socket: Duplex): void => {
   socket.resume()
 }
 
-/** Sends refusals, each with a log line. */
 export const refusalSender = (logRequest: OnRequest) => {
   const headersOf = ({ headers }: HttpError, id: string, body: string): Record<string, string> => ({
     ...commonHeaders,

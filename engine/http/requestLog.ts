@@ -33,9 +33,7 @@ export interface State {
   /** The times at which a read was parsed and its query finished, in milliseconds, for Server-Timing. */
   parsed?: number
   queried?: number
-  /** Whether the database has responded. */
   usedDatabase?: boolean
-  /** How many bytes of a streamed body have been read. */
   streamedBytes?: number
   /** Renders an error as a page, for requests of the explorer; others get the envelope. */
   errorHtml?: (error: HttpError) => string
@@ -45,7 +43,6 @@ export interface State {
 
 export type AppContext = ParameterizedContext<State>
 
-/** One request and the response it got. */
 export interface RequestLog {
   readonly id: string
   readonly method: string
@@ -59,7 +56,6 @@ export interface RequestLog {
   readonly replayed: boolean
   /** In milliseconds. */
   readonly duration: number
-  /** Why the request never reached the app. */
   readonly reason?: string
   readonly trace: TraceContext | undefined
 }
@@ -67,7 +63,6 @@ export interface RequestLog {
 /** Called once for every request that is no probe, after its log line; used by the metrics. */
 export type OnRequest = (request: RequestLog) => void
 
-/** Logs requests and passes them on. */
 export const requestLogger = (logger: Logger, onRequest?: OnRequest): OnRequest =>
   batchPerTick((requests) => {
     for (const request of requests) {
@@ -81,7 +76,6 @@ export const requestLogger = (logger: Logger, onRequest?: OnRequest): OnRequest 
     }
   })
 
-/** The id that the client sent, or a new one. */
 export const requestIdOf = ({ headers }: IncomingMessage): string =>
   requestId.safeParse(headers['x-request-id']).data ?? randomUUID()
 

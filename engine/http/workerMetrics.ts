@@ -14,7 +14,6 @@ const question = 'registry:metrics'
 /** How long a worker may take to reply, in milliseconds; after that, its last known metrics are used. */
 const replyTimeoutMs = 1_000
 
-/** Replies to the supervisor of this worker. */
 export const replyToSupervisor = (): void => {
   process.on('message', async (message) => {
     if (message === question) process.send?.({ metrics: await register.getMetricsAsJSON() })
@@ -29,7 +28,6 @@ const isCumulative = ({ type }: { type: unknown }): boolean => type === 'counter
 /** Makes the function that returns the metrics of all workers as text; `restarts` is how many were replaced. */
 export const workerMetrics = (restarts: () => number): (() => Promise<string>) => {
   registerRestarts(() => ({ process: restarts() }))
-  /** The last known metrics of each worker. */
   const newest = new Map<number, Metrics>()
   /** The counts of workers that have died: without them the sums would decrease, and rates would show a peak. */
   let ended: Promise<Metrics> = Promise.resolve([])

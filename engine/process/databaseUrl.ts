@@ -1,6 +1,5 @@
 /** Parses PostgreSQL URLs as libpq does, and formats database URLs without user, password and parameters. */
 
-/** The default of DATABASE_URL. */
 export const defaultDatabaseUrl = 'sqlite:data/workforce.sqlite'
 
 /** The parts of a PostgreSQL URL, decoded; the driver has a default for each missing one. */
@@ -28,7 +27,6 @@ const isParameter = (pair: string): boolean => /^(?:user|password)=|^[\w.-]+(?:=
 const encodingAdvice =
   'In a user name or password, write "@" as %40, "/" as %2F, "?" as %3F, "#" as %23, ":" as %3A and "%" as %25.'
 
-/** Decodes what is percent-encoded and leaves any other "%" as it is. */
 const decoded = (text = ''): string =>
   text.replaceAll(/(?:%[\da-f]{2})+/gi, (encoded) => {
     try {

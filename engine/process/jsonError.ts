@@ -5,7 +5,6 @@ const scalar = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
 /** A string, or the valid beginning of one; the group is the closing quote. */
 const string = /"(?:[ !#-[\]-\u{10ffff}]+|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*("?)/uy
 
-/** The index of the first syntax error. */
 export const jsonErrorIndex = (text: string): number => {
   // The closing brackets of everything that is open; not recursion, because nesting may be deeper than the call stack.
   const closers: ('}' | ']')[] = []

@@ -6,7 +6,6 @@ interface ListenError extends Error {
   readonly port?: number
 }
 
-/** Makes a handler for rejected attempts to listen on the port of a setting. */
 export const explainListenError =
   (setting: 'PORT' | 'METRICS_PORT') =>
   (error: ListenError): never => {

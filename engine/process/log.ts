@@ -41,7 +41,6 @@ const terminalOutput = (format: typeof plainLine) => {
 
 const { isTTY } = process.stdout
 
-/** Creates the logger of a process. */
 export const createLogger = (level: string): Logger =>
   pino({ ...options, level }, isTTY ? terminalOutput(plainLine) : batchedOutput())
 

@@ -17,7 +17,6 @@ interface LogLine {
 const coloured = (text: string, colour: number | undefined): string =>
   colour === undefined || text === '' ? text : `\u001b[${colour}m${text}\u001b[39m`
 
-/** The stack of an error and of its causes, indented below the line. */
 const formatStack = (err: unknown): string => {
   const { stack, cause } = (err ?? {}) as { stack?: string; cause?: unknown }
   return stack ? `\n  ${stack.replaceAll('\n', '\n  ')}${cause ? `\n  caused by:${formatStack(cause)}` : ''}` : ''
@@ -51,7 +50,6 @@ const formatRequest = ({ id, method, path, status, bytes, duration }: Record<str
   return columns.join(' ')
 }
 
-/** A request in columns, or the message and its fields. */
 export const plainLine = (json: string, isColoured: boolean): string => {
   const { level, time, msg, err, pid: _, ...rest } = JSON.parse(json) as LogLine
   const clock = new Date(time).toTimeString().slice(0, 8)

@@ -19,7 +19,6 @@ const manyRows = 100_000
 interface ProgressOutput {
   readonly now: () => number
   readonly isTerminal: boolean
-  /** The width of the terminal. */
   readonly columns?: number | undefined
   /** How often a line is written, in milliseconds. */
   readonly intervalMs?: number
@@ -96,7 +95,6 @@ export const progressBar = (
 
 type Bar = (table: string, total: number) => (done: number) => void
 
-/** Reports the steps of a migration over large tables, each with its own bar. */
 export const stepProgress = (
   bar: Bar = (table, total) => progressBar(`Indexing ${table}`, total, 'rows'),
 ): ((table: string, done: number, total: number) => void) => {

@@ -50,13 +50,7 @@ const amount = (unit: string, min: number, max: number) => ({
 })
 const milliseconds = (max: number, min = 1) => amount('milliseconds', min, max)
 
-/** `alias` is a former name, which still works. */
-const variable = <T>(about: string, preset: string, type: ValueType<T>, alias?: string) => ({
-  about,
-  preset,
-  ...type,
-  alias,
-})
+const variable = <T>(about: string, preset: string, type: ValueType<T>) => ({ about, preset, ...type })
 
 const variables = {
   PORT: variable('port to listen on', '3000', port),
@@ -78,8 +72,8 @@ const variables = {
   POOL_WAIT_MS: variable('PostgreSQL: longest wait for a connection', '3000', milliseconds(600_000)),
   POOL_IDLE_MS: variable('PostgreSQL: how long an idle connection stays open', '30000', milliseconds(86_400_000)),
   PREPARED_STATEMENTS: variable('PostgreSQL: whether statements are prepared', 'auto', preparedStatements),
-  CACHE_MB: variable('memory per process for cached responses', '32', amount('megabytes', 0, 65_536), 'READY_MB'),
-  READ_TIMEOUT_MS: variable('time limit of a read', '10000', milliseconds(3_600_000), 'STATEMENT_TIMEOUT_MS'),
+  CACHE_MB: variable('memory per process for cached responses', '32', amount('megabytes', 0, 65_536)),
+  READ_TIMEOUT_MS: variable('time limit of a read', '10000', milliseconds(3_600_000)),
   MAX_DOWNLOADS: variable('downloads per process at the same time', '1000', amount('downloads', 1, 100_000)),
   DRAIN_DELAY_MS: variable(
     'when stopping: how long to keep serving while /readyz is 503',
@@ -99,7 +93,6 @@ const entries = Object.entries(variables)
 
 export const settingNames: readonly string[] = Object.keys(variables)
 
-/** Lists every invalid setting, one per line. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError'
 }
@@ -107,16 +100,14 @@ export class SettingsError extends Error {
 const publicValue = (name: string, value: string): string =>
   JSON.stringify(name.endsWith('_URL') ? value.split(',').map(publicDatabaseUrl).join() : value)
 
-/** Parses the environment; throws a SettingsError that names every invalid setting. */
 export const readSettings = (environment: Environment): Settings => {
   const settings: Record<string, unknown> = {}
   const errors: string[] = []
-  for (const [name, { schema, preset, expected, alias = name }] of entries) {
-    const used = environment[name] ? name : alias
-    const given = environment[used] || preset
+  for (const [name, { schema, preset, expected }] of entries) {
+    const given = environment[name] || preset
     const result = schema.safeParse(given)
     if (result.success) settings[name] = result.data
-    else errors.push(`${used} is ${publicValue(name, given)}, but it must be ${expected}`)
+    else errors.push(`${name} is ${publicValue(name, given)}, but it must be ${expected}`)
   }
   if (settings['DATABASE_URL'] === 'sqlite::memory:' && Number(settings['WORKERS']) > 1) {
     errors.push('WORKERS is more than 1, but sqlite::memory: cannot be shared between processes; use a file')
@@ -141,18 +132,11 @@ const isTypoOf = (given: string, name: string): boolean => {
 /** Shorter tokens can be guessed by brute force. */
 const minTokenLength = 16
 
-/** Warns of former names of settings, of variables that are probably misspelt settings, and of a short token. */
 export const settingWarnings = (environment: Environment): string[] => {
   const warnings: string[] = []
-  const known = new Set(settingNames)
-  for (const [name, { alias }] of entries) {
-    if (!alias) continue
-    known.add(alias)
-    if (environment[alias]) warnings.push(`${alias} is now called ${name}; the old name will stop working.`)
-  }
-  for (const given of Object.keys(environment)) {
+  for (const given of Object.keys(environment).filter((name) => !settingNames.includes(name))) {
     // If the setting itself is present, the similar name is another program's.
-    const meant = settingNames.find((name) => !known.has(given) && !environment[name] && isTypoOf(given, name))
+    const meant = settingNames.find((name) => !environment[name] && isTypoOf(given, name))
     if (meant) warnings.push(`${given} is not a setting. Did you mean ${meant}?`)
   }
   const tokenLength = environment['API_TOKEN']?.trim().length ?? 0
@@ -162,7 +146,6 @@ export const settingWarnings = (environment: Environment): string[] => {
   return warnings
 }
 
-/** The table of settings in `npm start -- --help`. */
 export const settingsHelp = (): string => {
   const width = Math.max(...settingNames.map((name) => name.length))
   const lines = entries.map(([name, { about, preset, expected }]) => {

@@ -5,7 +5,6 @@ import { publicDatabaseUrl } from './databaseUrl.js'
 import { notices } from './log.js'
 import { progressBar, stepProgress } from './progress.js'
 
-/** Reports that the database was created or opened, and what was changed in it. */
 export const reportOpened = (
   url: string,
   { created, demo, driver, changes }: { created: boolean; demo: boolean; driver?: string; changes: readonly string[] },

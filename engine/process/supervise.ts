@@ -26,7 +26,6 @@ const killAll = (): void => {
   process.exit(1)
 }
 
-/** Starts the workers, which run the module; resolves with their address once all of them listen. */
 export const supervise = async (module: string, settings: Settings, onRestart: () => void): Promise<string> => {
   const { HOST, WORKERS } = settings
   const port = settings.PORT === 0 ? await freePort(HOST) : settings.PORT

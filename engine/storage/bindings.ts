@@ -1,7 +1,6 @@
 /** SQL that knex builds once, with named parameters that each request binds. */
 import type { Knex } from 'knex'
 
-/** A placeholder in a knex query for a value of the request. */
 class Binding {
   readonly name: string
 
@@ -10,7 +9,6 @@ class Binding {
   }
 }
 
-/** SQL, and the names of its parameters in order. */
 export interface Statement {
   readonly sql: string
   readonly parameters: readonly string[]
@@ -20,7 +18,6 @@ export interface Statement {
 export const parameter = (knex: Knex, name: string, type?: string): Knex.Raw =>
   knex.raw(type ? `cast(? as ${type})` : '?', [new Binding(name) as unknown as string])
 
-/** The SQL of a knex query. */
 export const compile = (query: Knex.QueryBuilder | Knex.Raw): Statement => {
   const { sql, bindings } = query.toSQL().toNative()
   const parameters = bindings.map((binding) => {

@@ -5,11 +5,9 @@ import { parameter } from './bindings.js'
 import { ownSources, quoted, resourceAt, type Sources } from './schema.js'
 import type { Conflict } from './write.js'
 
-/** How a dialect compares values. */
 interface Comparison {
   /** A value as its unique indexes store it: only a query with the same expression can use them. */
   keyOf(field: Field, value: string): string
-  /** The type of a parameter. */
   typeOf(field: Field): string | undefined
 }
 
@@ -61,7 +59,6 @@ export const conflictsQuery = (
   return knex.select(knex.raw(`concat_ws(',', null${', ?'.repeat(conflicts.length)}) as conflicts`, conflicts))
 }
 
-/** The conflicts that the query has returned. */
 export const parseConflicts = (found: string): Conflict[] => JSON.parse(`[${found}]`) as Conflict[]
 
 /**

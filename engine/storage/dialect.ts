@@ -4,7 +4,6 @@ import type { FoundIds, LargePage, Part } from './parts.js'
 import type { Plan } from './plan.js'
 import type { Caller, CountSize, Table, ValueCounts } from './storage.js'
 
-/** A body, and the version of the table that it was read from. */
 export interface VersionedBody {
   readonly version: string
   readonly body: Buffer
@@ -29,10 +28,8 @@ export interface TableDialect extends Pick<Table, 'hasKey' | 'conflicts' | 'refe
   page(plan: Plan, page: ListQuery['page'], caller?: Caller): Promise<VersionedBody | LargePage>
   /** The next matching ids after a position, up to `maxIds`. */
   ids(plan: Plan, after: Position | undefined, caller?: Caller): Promise<FoundIds>
-  /** The most frequent values among matching rows. */
   valueCounts(plan: Plan, fields: readonly string[], size: CountSize, caller?: Caller): Promise<ValueCounts>
   /** The first of some rows, given by their ids, until they have `partBytes`. */
   part(ids: BigInt64Array, caller?: Caller): Promise<Part>
-  /** The row with this id, if there is one. */
   row(id: number, caller?: Caller): Promise<VersionedBody | undefined>
 }

@@ -1,6 +1,5 @@
 /** Admits tasks of several groups and classes, so many at once; nothing that runs is interrupted. */
 
-/** How many tasks may run at once, in all and of one group. */
 export interface Limits {
   readonly all: number
   readonly ofGroup: number
@@ -14,12 +13,10 @@ export interface Task<Class extends string> {
   readonly name: string
 }
 
-/** Makes a queue with limits for all tasks together, and for those of each class. */
 export const fairQueue = <Class extends string>(total: Limits, limits: Readonly<Record<Class, Limits>>) => {
   const running = new Set<Task<Class>>()
   /** By what they do, oldest first: either the first of these can run, or none. */
   const queues = new Map<string, Map<Task<Class>, () => void>>()
-  /** When each kind of task had its last turn. */
   const turns = new Map<string, number>()
   let turn = 0
 
@@ -55,7 +52,6 @@ export const fairQueue = <Class extends string>(total: Limits, limits: Readonly<
   }
 
   return {
-    /** Gives a task its place in the queue, and then among the running tasks. */
     enter(given: Task<Class>) {
       const task = { ...given }
       const key = `${task.class} ${task.group} ${task.name}`
@@ -64,7 +60,6 @@ export const fairQueue = <Class extends string>(total: Limits, limits: Readonly<
       const entered = new Promise<void>((resolve) => queue.set(task, resolve))
       admit()
       return {
-        /** Resolves when the task may run. */
         entered,
         /** The task has ended, or nobody waits for it any longer. */
         leave(): void {

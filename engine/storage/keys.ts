@@ -6,7 +6,6 @@ import type { CopiedTable } from './storage.js'
 
 export const keysTable = 'registry_keys'
 
-/** The table of keys, for copies. */
 export const copiedKeys: CopiedTable = {
   path: 'idempotency keys',
   table: keysTable,
@@ -32,7 +31,6 @@ const createKeysTable = ({ knex, columnOf, jsonType }: SchemaDialect): string[] 
     }),
   )
 
-/** The table of keys, for migrations. */
 export const ownKeys = (dialect: SchemaDialect) => ({
   create: createKeysTable(dialect),
   columns: copiedKeys.fields.map(({ name }) => name),

@@ -13,7 +13,6 @@ const isEmpty = async ({ execute, knex }: MigrationDialect, registry: Registry):
   return true
 }
 
-/** Loads the demo rows, if there are any, unless any table has a row; returns whether it did. */
 export const loadDemo = async (database: MigrationDialect, all: Registry): Promise<boolean> => {
   const registry = managedResources(all)
   let isLoaded = false

@@ -39,7 +39,6 @@ const dialectOf = (url: string): Promise<Dialect> => {
 export const openStorage: Dialect['open'] = async (registry, url, options) =>
   (await dialectOf(url)).open(registry, url, options)
 
-/** Brings the database at a URL up to date without serving it, and checks its counts. */
 export const migrateStorage: Dialect['migrate'] = async (registry, url, options) =>
   (await dialectOf(url)).migrate(registry, url, options)
 

@@ -3,18 +3,13 @@ import type { Resource } from '../descriptor/registry.js'
 import type { MigrationPlan } from './migration/migrationPlan.js'
 import type { Trace } from './trace.js'
 
-/** Called repeatedly while existing rows are indexed. */
 type Progress = (table: string, done: number, total: number) => void
 
-/** The connection pool of a database server. */
 export interface PoolOptions {
-  /** The most connections of a process. */
   readonly size: number
   /** How long a request waits for a connection, in milliseconds. */
   readonly waitMs: number
-  /** How long an idle connection stays open. */
   readonly idleMs: number
-  /** How long a statement may take. */
   readonly statementMs: number
   /** Whether statements are prepared; by default they are, unless a pooler does not support them. */
   readonly preparedStatements?: 'auto' | 'on' | 'off'
@@ -29,7 +24,6 @@ export interface Opened {
   readonly driver?: string
 }
 
-/** What a change of the database reports, and what it may do. */
 export interface ChangeOptions {
   readonly progress: Progress
   /** Called with what is wrong but does not prevent a start, and how to correct it. */
@@ -42,7 +36,6 @@ export interface ChangeOptions {
   readonly beforeChanges?: () => Promise<void>
 }
 
-/** The options of a migration without serving. */
 export interface MigrateOptions extends ChangeOptions {
   /** How long to wait for a connection, in milliseconds. */
   readonly waitMs: number
@@ -56,14 +49,11 @@ export interface Migrated extends MigrationPlan {
 }
 
 export interface StorageOptions extends ChangeOptions {
-  /** Whether to load the demo data into a database without rows. */
   readonly demo: boolean
-  /** The most bytes of responses to cache. */
   readonly cacheBytes: number
   /** How long a read may take, in milliseconds. */
   readonly readTimeoutMs: number
   readonly pool: PoolOptions
-  /** The URLs of replicas to read from. */
   readonly readUrls?: readonly string[]
   /** How long to wait for a database server that is down, in milliseconds; by default it does not wait. */
   readonly startWaitMs?: number

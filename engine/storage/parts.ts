@@ -19,7 +19,6 @@ export interface Part {
   readonly last: bigint | undefined
 }
 
-/** The next ids of a selection, in its order. */
 export interface FoundIds {
   readonly ids: BigInt64Array
   /** The position after which to look for more; undefined at the end. */
@@ -33,7 +32,6 @@ export interface LargePage {
   readonly next: Position | undefined
 }
 
-/** What every page begins with. */
 export const pageHead = '{"data":['
 
 /** All clients share it: the parts of hundreds of them would otherwise arrive in one tick. */
@@ -60,7 +58,6 @@ export const asElements = (lines: Uint8Array): Uint8Array => {
   return lines.subarray(0, -1)
 }
 
-/** The bytes of a large page. */
 export async function* largePageBody(
   { ids, tail }: LargePage,
   read: (ids: BigInt64Array) => Promise<Part>,

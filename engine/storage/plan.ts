@@ -4,13 +4,11 @@ import { type Condition, type ListQuery, type Selection, selectionKey } from '..
 import { operatorOf } from '../descriptor/operators.js'
 import { fold } from './caseFold.js'
 
-/** Which rows match, and how they are found. */
 export interface Plan extends Selection {
   /** No row can match; all rows match; the filters, the search index or a scan of the table finds those that do. */
   readonly strategy: 'nothing' | 'all' | 'filter' | 'search' | 'scan'
 }
 
-/** The largest integer that a database takes. */
 export const maxInteger = 2n ** 63n - 1n
 
 /** Whether no column can store the value: a NUL, or an integer that is too large. */
@@ -44,11 +42,9 @@ export const planOf = ({ where: given, search, order }: Selection, isIndexed: (t
   return { where, search, order, strategy: strategy() }
 }
 
-/** The page of a list that has no rows. */
 export const emptyPage = ({ limit, offset }: ListQuery['page']): Buffer =>
   Buffer.from(`{"data":[],"meta":{"total":0,"limit":${limit},"offset":${offset}}}`)
 
-/** A key that tells lists apart. */
 export const listKey = (query: ListQuery): string => {
   const { limit, offset, after } = query.page
   const place = after

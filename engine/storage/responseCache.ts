@@ -28,7 +28,6 @@ export class ResponseCache {
     return this.#responses.get(key)
   }
 
-  /** Counts whether a request could use its cached response. */
   count(isHit: boolean): void {
     if (isHit) this.#hits++
     else this.#misses++

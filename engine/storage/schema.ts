@@ -7,12 +7,9 @@ import { keyLength } from '../descriptor/listQuery.js'
 import { type Field, type GivenValue, orderedFields, type Registry, type Resource } from '../descriptor/registry.js'
 import type { StoredRow } from './storage.js'
 
-/** How a database differs from the others in its tables. */
 export interface SchemaDialect {
   readonly knex: Knex
-  /** What it does with a kind of field. */
   columnOf(kind: Kind): Column
-  /** The type of a row's JSON. */
   readonly jsonType: string
   /** The type of `id`, with the primary key and how ids are assigned. */
   readonly idType: string
@@ -26,7 +23,6 @@ export interface SchemaDialect {
   orderIndex(field: Field): readonly (string | Knex.Raw)[]
 }
 
-/** The type and name of an object that the database maintains for a table. */
 export interface ObjectName {
   readonly type: 'column' | 'index' | 'table' | 'trigger'
   readonly name: string
@@ -35,22 +31,18 @@ export interface ObjectName {
 /** An object that the database maintains for a table, and the SQL that creates it: a changed descriptor gives other SQL. */
 export interface DerivedObject extends ObjectName {
   readonly sql: string
-  /** The fields whose values must be distinct to create it. */
   readonly unique?: readonly string[]
 }
 
 /** A quoted name, which may also be a keyword; those of other programs may have any letters. */
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
-/** A value as SQL. */
 export const literal = (value: GivenValue): string =>
   typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value)
 
-/** What a driver takes for a value. */
 export const boundValue = ({ bind }: Pick<Column, 'bind'>, value: unknown): unknown =>
   bind && value !== null && value !== undefined ? bind(value as never) : value
 
-/** The value that a driver has returned. */
 export const readValue = ({ read }: Column, stored: unknown): StoredRow[string] =>
   (read && stored !== null ? read(stored as never) : stored) as StoredRow[string]
 
@@ -75,7 +67,6 @@ export const objectName = ({ table }: Pick<Resource, 'table'>, what: string, pre
   return `${name.slice(0, maxNameLength - hash.length - 1)}_${hash}`
 }
 
-/** The resource at a path. */
 export const resourceAt = (registry: Registry, path: string): Resource => {
   const target = registry.find((resource) => resource.path === path)
   if (!target) throw new TypeError(`no resource at ${path}`)
@@ -97,7 +88,6 @@ export const ownSources: Sources = ({ table }) => quoted(table)
 export const fieldOf = ({ fields }: Resource, name: string): Field =>
   fields.find((field) => field.name === name) as Field
 
-/** The statements that knex writes. */
 export const sqlOf = (schema: Knex.SchemaBuilder): string[] => schema.toSQL().map(({ sql }) => sql)
 
 /** SQLite's row count and version of every table: an exact total without counting, and a version that changes with any row. */
@@ -111,7 +101,6 @@ export const constantDefault = ({ default: value }: Field): GivenValue | undefin
 export const onDeleteSql = (onDelete: OnDelete = 'restrict'): string =>
   onDelete === 'restrict' ? '' : ` on delete ${onDelete}`
 
-/** Adds the columns of some fields to a table that is created or altered. */
 const addFields =
   (
     { columnOf, hasInlineForeignKeys }: SchemaDialect,
@@ -133,7 +122,6 @@ const addFields =
     }
   }
 
-/** Creates the table of a resource. */
 export const createTable = (dialect: SchemaDialect, registry: Registry, { table, fields }: Resource): string[] =>
   sqlOf(
     dialect.knex.schema.createTable(table, (builder) => {
@@ -185,7 +173,6 @@ export const addForeignKeys = (
     ]
   })
 
-/** An index that knex writes. */
 export const indexOf = (
   { knex }: SchemaDialect,
   { table }: Resource,

@@ -6,13 +6,11 @@ import type { Conflict, Outcome, Referencing, Write } from './write.js'
 
 /** How often values occur among matching rows, or a sample of them. */
 export interface ValueCounts {
-  /** How many rows were counted. */
   readonly rows: number
   /** The most frequent values of each field, most frequent first; without null and long texts. */
   readonly values: ReadonlyMap<string, readonly (readonly [value: string, rows: number])[]>
 }
 
-/** How much is counted: a share of the table, and at most so many values of a field. */
 export interface CountSize {
   readonly share: number
   readonly maxValues: number
@@ -26,7 +24,7 @@ export interface CachedBody {
   readonly next?: Position | undefined
 }
 
-/** A body of many megabytes, read in parts while it is sent; it has no tag because its rows are read one after another. */
+/** A body of many megabytes, read in parts of whole rows while it is sent; it has no tag because its rows are read one after another. */
 export interface StreamedBody {
   readonly body: AsyncIterable<Uint8Array>
   readonly next?: Position | undefined
@@ -39,7 +37,6 @@ export interface Caller {
   off(event: 'close', listener: () => void): unknown
 }
 
-/** The rows of one resource. */
 export interface Table {
   /** Changes with every change to the table, whoever made it; the same in every process. */
   tag(): Promise<string>
@@ -60,7 +57,6 @@ export interface Table {
   hasKey(key: string): Promise<boolean>
   /** The conflicts that storing some values would meet, in a new row or in the row with the id. */
   conflicts(values: RowValues, id?: number): Promise<readonly Conflict[]>
-  /** The rows that a delete of a row concerns. */
   referencing(id: number): Promise<readonly Referencing[]>
   /** Makes the change durably, together with its idempotency key, or says why not. */
   write(write: Write): Promise<Outcome>
@@ -79,25 +75,20 @@ export interface CopiedTable {
 /** A whole row; integers that a number cannot hold exactly are bigints. */
 export type StoredRow = Readonly<Record<string, RowValues[string] | bigint>>
 
-/** Some rows of one table. */
 export interface Batch {
   readonly resource: CopiedTable
   readonly rows: readonly StoredRow[]
 }
 
-/** The connections of one pool. */
 export interface PoolStats {
-  /** What the pool is for. */
   readonly part: string
   /** The most connections it may open, and how many it has. */
   readonly size: number
   readonly open: number
   readonly inUse: number
-  /** How many statements wait for a connection. */
   readonly waiting: number
 }
 
-/** What a storage counts while it works. */
 export interface StorageStats {
   readonly cache: {
     readonly hits: number
@@ -109,13 +100,11 @@ export interface StorageStats {
   readonly pools: readonly PoolStats[]
   /** How many reads each database server has answered; only of a database that may have replicas. */
   readonly reads?: ReadonlyMap<string, number>
-  /** How many worker threads have died and were replaced. */
   readonly threadRestarts: number
 }
 
 export interface Storage {
   table(resource: Resource): Table
-  /** How many rows each resource has. */
   counts(): Promise<ReadonlyMap<Resource, number>>
   /**
    * Whole rows, redacted fields included: for copies, never for responses. In order of the table's cursor, after the value that the
@@ -142,7 +131,6 @@ export interface Storage {
 export const hasRows = async (storage: Storage, table: CopiedTable): Promise<boolean> =>
   (await storage.rows(table, undefined, 1)).length > 0
 
-/** The resources whose table has no row, except those of other programs. */
 export const emptyResources = async (storage: Storage, registry: Registry): Promise<Resource[]> => {
   const empty: Resource[] = []
   for (const resource of managedResources(registry)) if (!(await hasRows(storage, resource))) empty.push(resource)

@@ -19,13 +19,11 @@ const withOwnTag = ({ body }: CachedBody): CachedBody => {
   return { tag, body }
 }
 
-/** The rows of one resource. */
 const resourceTable = (resource: Resource, dialect: TableDialect, cache: ResponseCache, trace?: Trace): Table => {
   const { path } = resource
   const shape = createHash('sha256').update(dialect.shape).digest('hex').slice(0, 8)
   const tag = async (): Promise<string> => `${shape}${await dialect.version()}`
 
-  /** The cached response, if the table has not changed since. */
   const cached = async (operation: string, key: string): Promise<CachedBody | undefined> => {
     const entry = cache.get(key)
     const isHit = entry !== undefined && entry.tag === (await tag())
@@ -98,7 +96,6 @@ const resourceTable = (resource: Resource, dialect: TableDialect, cache: Respons
   }
 }
 
-/** Makes the table of every resource; returns the function that finds it. */
 export const resourceTables = (
   registry: Registry,
   dialectOf: (resource: Resource) => TableDialect,

@@ -13,7 +13,6 @@ export interface FitDialect {
   hasChanged?(): boolean
   /** The columns of the resources' tables, at least, with their types. */
   columns(): Promise<readonly (readonly [table: string, column: string, type: string])[]>
-  /** Whether a column of a type stores the values of a kind. */
   stores(type: string, kind: Kind): boolean
   /** The same for a column of another program. */
   serves(type: string, kind: Kind): boolean
@@ -27,7 +26,6 @@ const advice =
 const describeColumn = (name: string, type: string | undefined): string =>
   type === undefined ? `there is no column ${name}` : `the column ${name} is of type ${type}`
 
-/** Wraps a table, so that each of its methods runs inside the same function. */
 const wrapTable = (table: Table, run: <T>(work: () => Promise<T>) => Promise<T>): Table => ({
   tag: () => run(() => table.tag()),
   list: (query, caller) => run(() => table.list(query, caller)),
@@ -54,7 +52,6 @@ export const withFitCheck = (
   dialect: FitDialect,
   warn: (message: string) => void,
 ): Storage => {
-  /** Why tables do not fit. */
   const reasons = new Map<Resource, string>()
   const compare = async (): Promise<void> => {
     // SQLite does not tell capitals in the names of tables apart.

@@ -41,7 +41,6 @@ export interface Referencing {
   readonly count: number
 }
 
-/** Whether some of the rows prevent the delete. */
 export const isPrevented = (found: readonly Referencing[]): boolean =>
   found.some(({ onDelete }) => onDelete === 'restrict')
 
@@ -49,13 +48,11 @@ export const isPrevented = (found: readonly Referencing[]): boolean =>
 export interface Refused {
   /** The constraint as the database names it, if it does. */
   readonly constraint?: string | undefined
-  /** The column, if the database names it. */
   readonly column?: string | undefined
   /** Completes the sentence "The database refuses the row: …". */
   readonly reason: string
 }
 
-/** The outcome of a write, with its body as bytes of type B. */
 export type Outcome<B = Buffer> =
   /** The row as it is now; empty after a delete. `replayed` if an earlier write with the same key has made the change. */
   | { readonly id: number; readonly body: B; readonly replayed: boolean }
@@ -72,7 +69,6 @@ export type Outcome<B = Buffer> =
 /** The tag of a row: a digest of its JSON, so that it changes with this row alone. */
 export const rowTag = (body: Uint8Array): string => createHash('sha256').update(body).digest('base64url').slice(0, 22)
 
-/** The write that a key was stored with. */
 export interface StoredKey<B> {
   readonly digest: string
   readonly id: number
@@ -83,7 +79,6 @@ export interface StoredKey<B> {
 export const replayed = <B>({ digest, id, body }: StoredKey<B>, given: IdempotencyKey): Outcome<B> =>
   digest === given.digest ? { id, body, replayed: true } : { mismatch: true }
 
-/** Remembers the statements of updates, by the fields that they change. */
 export const rememberUpdates = <T extends object>(
   make: (names: readonly string[], stamps: readonly string[]) => T,
 ): typeof make => {
@@ -96,5 +91,4 @@ export const rememberUpdates = <T extends object>(
   }
 }
 
-/** What the query has returned. */
 export const parseReferencing = (found: string): Referencing[] => JSON.parse(`[${found}]`) as Referencing[]

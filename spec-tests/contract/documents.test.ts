@@ -6,12 +6,14 @@ import { oas } from '@stoplight/spectral-rulesets'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { errorCodes } from '../../engine/contract/errors.js'
+import { createExample } from '../../engine/contract/examples.js'
 import { text } from '../../engine/descriptor/index.js'
 import { schemaNames } from '../../engine/descriptor/names.js'
 import { writableFields } from '../../engine/descriptor/registry.js'
 import type { FileError } from '../../engine/descriptor/registryError.js'
 import { verify } from '../../engine/descriptor/verify.js'
 import { product } from '../../product.js'
+import { resourceIn } from '../support/registryFrom.js'
 import { startService } from '../support/service.js'
 import { registry } from '../support/tested.js'
 
@@ -213,6 +215,12 @@ test('the issues of both 422 bodies and the index have named schemas', () => {
   assert.is(issues.items.$ref, '#/components/schemas/ValidationIssue')
   assert.is(ValidationError.properties.detail.items.$ref, '#/components/schemas/ParameterIssue')
   assert.equal(Object.keys(Index.properties), ['name', 'version', 'openapi', 'swagger', 'docs', 'health', 'resources'])
+})
+
+test('a create example whose unique text has a number has it in its name too', () => {
+  const fields = { name: text(), slug: text({ unique: true }) }
+  const resource = resourceIn('brands', fields, { demo: [{ id: 1, name: 'Acme', slug: 'acme' }] })
+  assert.equal(createExample([resource], resource), { name: 'Acme 2', slug: 'acme-2' })
 })
 
 test('the examples are real responses', async () => {

@@ -329,6 +329,20 @@ test('two resources with the same table or name are reported with both files', (
   ])
 })
 
+test('of two files with the same table, the newer one is reported', () => {
+  const problems: FileError[] = []
+  const file = (path: string, descriptor: object, modifiedAt: number) => ({
+    file: `resources/${path}.ts`,
+    path,
+    modifiedAt,
+    module: { default: descriptor },
+  })
+  verify([file('copies', { ...owner, name: 'Copy' }, 2), file('owners', owner, 1)], problems)
+  assert.equal(lines(problems), [
+    'resources/copies.ts: table "owner_rows" is also that of resources/owners.ts; each resource needs its own table',
+  ])
+})
+
 test('an invalid or reserved file name is reported', () => {
   assert.equal(problemsOf(valid, 'My_Things'), [
     'resources/My_Things.ts: the file name becomes the path, so it must be lower-case words joined by "-", such as career-sites.ts',

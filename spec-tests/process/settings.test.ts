@@ -99,23 +99,6 @@ test('a similar name causes no warning if the setting itself is present', () => 
   assert.equal(settingWarnings({ DATABASE_URI: 'x', DATABASE_URL: 'sqlite:y' }), [])
 })
 
-for (const [former, name] of [
-  ['READY_MB', 'CACHE_MB'],
-  ['STATEMENT_TIMEOUT_MS', 'READ_TIMEOUT_MS'],
-] as const) {
-  test(`${former} still works as ${name}, with a warning; the new name wins`, () => {
-    assert.is(readSettings({ [former]: '7' })[name], 7)
-    assert.is(readSettings({ [former]: '7', [name]: '8' })[name], 8)
-    assert.equal(settingWarnings({ [former]: '7' }), [
-      `${former} is now called ${name}; the old name will stop working.`,
-    ])
-    assert.throws(
-      () => readSettings({ [former]: 'x' }),
-      (error: Error) => error.message.startsWith(`${former} is "x"`),
-    )
-  })
-}
-
 test('a short write token causes a warning', () => {
   const warning = 'API_TOKEN has fewer than 16 characters and is easy to guess; use a longer one.'
   assert.equal(settingWarnings({ API_TOKEN: ' 15 characters. ' }), [warning])

@@ -3,21 +3,13 @@
 const pause = 150
 
 const comboboxOf = (input) => {
+  const id = `${input.id}-choices`
   const list = document.createElement('ul')
-  list.id = `${input.id}-choices`
-  list.setAttribute('role', 'listbox')
-  list.setAttribute('aria-label', 'Suggestions')
-  list.hidden = true
+  Object.assign(list, { id, role: 'listbox', ariaLabel: 'Suggestions', hidden: true })
   input.after(list)
   const picked = input.parentElement.querySelector('.picked')
-  for (const [name, value] of Object.entries({
-    role: 'combobox',
-    'aria-autocomplete': 'list',
-    'aria-expanded': 'false',
-    'aria-controls': list.id,
-  })) {
-    input.setAttribute(name, value)
-  }
+  Object.assign(input, { role: 'combobox', ariaAutoComplete: 'list', ariaExpanded: 'false' })
+  input.setAttribute('aria-controls', id)
   let request
   let timer
   /** The text that the options were found by. */
@@ -29,7 +21,7 @@ const comboboxOf = (input) => {
     clearTimeout(timer)
     request?.abort()
     list.hidden = true
-    input.setAttribute('aria-expanded', 'false')
+    input.ariaExpanded = 'false'
     input.removeAttribute('aria-activedescendant')
   }
   const activate = (option) => {
@@ -57,9 +49,9 @@ const comboboxOf = (input) => {
       const page = new DOMParser().parseFromString(`<ul>${await response.text()}</ul>`, 'text/html')
       list.replaceChildren(...page.querySelectorAll('li'))
       asked = text
-      for (const [n, option] of options().entries()) option.id = `${list.id}-${n}`
+      for (const [n, option] of options().entries()) option.id = `${id}-${n}`
       list.hidden = list.children.length === 0
-      input.setAttribute('aria-expanded', String(!list.hidden))
+      input.ariaExpanded = String(!list.hidden)
     } catch (error) {
       if (error.name !== 'AbortError') close()
     }

@@ -138,13 +138,11 @@ const merge = async (form, read) => {
   return showProblem(form, message).focus()
 }
 
-/** Shows the page that follows, with what was done. */
 const finish = async (url, message, again) => {
   guard(() => false)
   if (!(await load(url, { history: 'replace' }))) return
-  const notice = element('p', { className: 'notice' }, message)
+  const notice = element('p', { className: 'notice', role: 'status' }, message)
   if (again) notice.append(' ', element('a', { href: again, textContent: 'Create another' }))
-  notice.setAttribute('role', 'status')
   document.getElementById('main').prepend(notice)
 }
 

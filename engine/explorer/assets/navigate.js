@@ -35,7 +35,6 @@ const replace = (id, next) => {
   return true
 }
 
-/** Puts the values of one filter panel into another. */
 const fillValues = (target, source) => {
   const sections = [...target.querySelectorAll('.filter')]
   for (const [n, section] of [...source.querySelectorAll('.filter')].entries()) {
@@ -85,9 +84,7 @@ const showPage = (next) => {
 /** Shows why a search failed in the place of its rows; the box stays, and the next search replaces the message. */
 const showFailure = (message) => {
   const notice = document.createElement('p')
-  notice.className = 'notice'
-  notice.setAttribute('role', 'alert')
-  notice.textContent = message
+  Object.assign(notice, { className: 'notice', role: 'alert', textContent: message })
   document.getElementById('results')?.replaceChildren(notice)
 }
 
@@ -162,7 +159,6 @@ export const addressOf = (form) => {
   return url.href
 }
 
-/** Milliseconds without a key before a search begins. */
 const pause = 180
 
 const startSearch = (form) => {

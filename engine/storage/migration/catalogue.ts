@@ -28,7 +28,6 @@ interface ForeignKey {
   readonly onDelete: OnDelete
 }
 
-/** What a foreign key does on a delete, from the words of the database. */
 export const onDeleteFrom = (action: string): OnDelete =>
   action === 'NO ACTION' ? 'restrict' : (action.toLowerCase() as OnDelete)
 
@@ -39,23 +38,19 @@ export interface CatalogueTable {
   readonly otherwise?: string | undefined
   /** Whether it has rows: an index and a type have none. */
   readonly hasRows: boolean
-  /** Whether its rows cannot be changed. */
   readonly isReadOnly: boolean
   /** Whether the engine has created it: it has objects that the engine derives. */
   readonly isOwn: boolean
   readonly columns: readonly CatalogueColumn[]
-  /** The columns of its primary key. */
   readonly primaryKey: readonly string[]
   /** The column to which SQLite gives the number of the row. */
   readonly rowId?: string | undefined
   readonly foreignKeys: readonly ForeignKey[]
-  /** The columns of each unique index, without the primary key. */
   readonly unique: readonly (readonly string[])[]
   /** Constraints that no descriptor can express: `check (hours > 0)`. */
   readonly otherConstraints: readonly string[]
 }
 
-/** A column of a table as it should be, and where its values come from. */
 export interface ColumnShape {
   readonly name: string
   readonly type: string
@@ -64,11 +59,8 @@ export interface ColumnShape {
   /** The table that it references by `id`, and what a delete there does. */
   readonly target?: string | undefined
   readonly onDelete?: OnDelete | undefined
-  /** The column that has its values now. */
   readonly from: string
-  /** The kind to which its values are converted. */
   readonly convertTo?: Kind | undefined
-  /** The value that replaces null. */
   readonly fill?: GivenValue | undefined
 }
 
@@ -84,7 +76,6 @@ export const findColumn = ({ columns }: CatalogueTable, name: string): Catalogue
 export const findForeignKey = ({ foreignKeys }: CatalogueTable, name: string): ForeignKey | undefined =>
   foreignKeys.find(({ column }) => column === name)
 
-/** The shape that a table has now. */
 export const currentShape = (table: CatalogueTable): TableShape => ({
   name: table.name,
   columns: table.columns.map(({ name, type, isNotNull, default: value }) => ({
@@ -109,7 +100,6 @@ const describeKey = (name: string, before: string | undefined, after: string | u
   return `${name} references ${after}${before === undefined ? '' : ` instead of ${before}`}`
 }
 
-/** Describes the changes that turn a table into a shape: `kind is renamed to type`. */
 export const describeChanges = (table: CatalogueTable, shape: TableShape): string[] => {
   const before = new Map(currentShape(table).columns.map((column) => [column.name, column]))
   const changes = shape.columns.flatMap(({ name, from, isNotNull, target, onDelete, convertTo, fill }) => {

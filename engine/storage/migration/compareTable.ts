@@ -26,7 +26,6 @@ interface ComparedTable {
   readonly unused: readonly CatalogueColumn[]
 }
 
-/** What is compared, what was approved, and where differences are added. */
 interface Compared {
   readonly database: MigrationDialect
   readonly registry: Registry
@@ -215,7 +214,6 @@ const compareMissing = async (comparison: Comparison, field: Field): Promise<Fie
   return value === undefined ? undefined : { ...field, default: value }
 }
 
-/** Whether a column that no field uses is dropped. */
 const isDropped = async (
   { resource, rows, differences }: Comparison,
   { name, isNotNull, default: preset }: CatalogueColumn,
@@ -247,7 +245,6 @@ const isReplaced = async (
   return false
 }
 
-/** Finds the unique indexes that cannot be created, because rows share values. */
 const compareUnique = async (
   { database, resource, current, rows, differences }: Comparison,
   shapes: readonly ColumnShape[],
@@ -274,7 +271,6 @@ const compareUnique = async (
   }
 }
 
-/** Compares the descriptor of a resource with its table, perhaps under its former name. */
 export const compareTable = async (compared: Compared): Promise<ComparedTable> => {
   const { database, resource, current, differences } = compared
   const isUsed = (column: string) =>

@@ -33,7 +33,6 @@ const differenceQuery = (database: MigrationDialect, resource: Resource, thoroug
     _compared as (${compared}) select 1 where ${isWrong.join(' or ')}`
 }
 
-/** The resources whose stored counts differ from their rows. */
 const miscountedResources = async (
   database: MigrationDialect,
   registry: Registry,
@@ -47,7 +46,6 @@ const miscountedResources = async (
   return miscounted
 }
 
-/** Warns of tables whose stored counts differ from a sample of their rows. */
 export const reportCountDifferences = async (
   database: MigrationDialect,
   registry: Registry,

@@ -4,7 +4,6 @@ export interface Difference {
   readonly table: string
   readonly column?: string | undefined
   readonly message: string
-  /** What resolves it. */
   readonly advice: string
   /** What `npm run migrate -- --apply` is given to carry it out; undefined if rows or the descriptor must change first. */
   readonly approval?: string | undefined
@@ -12,11 +11,9 @@ export interface Difference {
   readonly isBlocking: boolean
 }
 
-/** A difference in one paragraph. */
 export const describeDifference = ({ table, column, message, advice }: Difference): string =>
   `table "${table}"${column === undefined ? '' : `, column "${column}"`}: ${message} ${advice}`
 
-/** The command that carries a difference out. */
 export const applyCommand = (approval: string): string => `npm run migrate -- --apply ${approval}`
 
 /**
@@ -48,7 +45,6 @@ export const approvalError = (approval: string): string | undefined => {
   return table ? undefined : `"${approval}" names no table; use the form that npm run plan prints`
 }
 
-/** The approvals of a maintainer, each of one change. */
 export class Approvals {
   readonly #given: ReadonlySet<string>
   readonly #unused: Set<string>
@@ -72,18 +68,15 @@ export class Approvals {
     return given !== undefined && this.has(given) ? given.slice(approval.length + 1) : undefined
   }
 
-  /** Those that approve a change which is planned. */
   get used(): readonly string[] {
     return [...this.#given].filter((approval) => !this.#unused.has(approval))
   }
 
-  /** Those that approve no planned change. */
   get unused(): readonly string[] {
     return [...this.#unused]
   }
 }
 
-/** Collects the differences of one table. */
 export class TableDifferences {
   readonly all: Difference[] = []
   readonly #table: string

@@ -17,7 +17,6 @@ const refuseBlocking = ({ differences }: MigrationPlan, approvals: Approvals): v
   )
 }
 
-/** The error of a step that failed, with what it concerns and what to do. */
 const stepError = (database: MigrationDialect, { table, about }: Step, error: unknown): unknown => {
   const advice = database.adviceFor(error)
   if (advice === undefined) return error
@@ -46,7 +45,6 @@ export const applySteps = async (
 /** A table is renamed, then rebuilt, and then its derived objects follow. */
 const maxPasses = 3
 
-/** Applies everything that has to change; a database that is up to date is only read. */
 const applyChanges = async (
   database: MigrationDialect,
   registry: Registry,

@@ -5,7 +5,6 @@ import type { DerivedObject, ObjectName, SchemaDialect } from '../schema.js'
 import type { CatalogueTable, TableShape } from './catalogue.js'
 import type { Difference } from './difference.js'
 
-/** One change to the database. */
 export interface Step {
   readonly table: string
   /** What it does; completes the sentence "It will …". */
@@ -19,13 +18,11 @@ export interface Step {
   readonly isRebuilding?: boolean
   /** Whether the service works without it, only more slowly. */
   readonly isOptional?: boolean
-  /** How many rows it reads or changes, for reports of its progress. */
   readonly rows?: number
 }
 
 export type Execute = <T = unknown>(sql: string, values?: readonly unknown[]) => Promise<T[]>
 
-/** A table of the engine. */
 export interface OwnTable {
   readonly create: readonly string[]
   /** Columns without which the table is another program's. */
@@ -39,7 +36,6 @@ export interface DerivedObjects {
   readonly bookkeeping: readonly DerivedObject[]
 }
 
-/** The objects that the engine has created for a table. */
 interface ExistingObjects {
   readonly names: readonly ObjectName[]
   /** Whether an object exists, is in use, and was created by the same SQL. */
@@ -49,9 +45,7 @@ interface ExistingObjects {
 /** Why a table cannot be altered, and what to do first. */
 export type ShapeDifference = Pick<Difference, 'column' | 'message' | 'advice'>
 
-/** SQL of what the bookkeeping has stored about a table, to compare it with the rows. */
 interface StoredCounts {
-  /** A query of the row count. */
   readonly total: string
   /** A query of the blocks of rows: the `first` id of each, and how many `rows` it has. */
   readonly blocks: string
@@ -59,7 +53,6 @@ interface StoredCounts {
   readonly isTextWrong: string
 }
 
-/** What a database provides for migrations. */
 export interface MigrationDialect extends SchemaDialect {
   readonly execute: Execute
   /** What other programs need to change rows, to complete the sentence "Correct the rows …"; empty if they need nothing. */
@@ -76,27 +69,22 @@ export interface MigrationDialect extends SchemaDialect {
   rebuilds(current: CatalogueTable, shape: TableShape): boolean
   /** What prevents a new shape of a table, if the database itself would not report an error. */
   shapeDifferences(current: CatalogueTable, shape: TableShape): ShapeDifference[]
-  /** Gives a table another shape. */
   reshape(current: CatalogueTable, shape: TableShape): string[]
-  /** The tables whose rows the engine counts. */
   countedTables(): Promise<string[]>
   /** Marks a table as the engine's until everything derived from it is created again, if nothing else shows it. */
   claim(table: string): string[]
-  /** Deletes what the engine's own tables hold about a table. */
   forget(table: string): string[]
   /** The SQL that creates the engine's own tables, by name. */
   readonly ownTables: Readonly<Record<string, OwnTable>>
   /** The steps for the engine's own functions, if the database has any. */
   functionSteps?(): Promise<Step[]>
   derivedObjects(resource: Resource, registry: Registry): DerivedObjects
-  /** Reads the catalogue of a table. */
   existingObjects(resource: Resource): Promise<ExistingObjects>
   drop(resource: Resource, object: ObjectName): string
   /** Whether the bookkeeping has counted the rows of the table. */
   isCounted(resource: Resource): Promise<boolean>
   /** Creates an index, or replaces it; `isNew` if nobody else can use the table yet. */
   indexStep(resource: Resource, index: DerivedObject, isNew: boolean): Omit<Step, 'table' | 'rows'>
-  /** Recreates the bookkeeping and computes it from the rows of the table. */
   bookkeepingSteps(resource: Resource, rows: number): Promise<Omit<Step, 'table' | 'rows'>[]>
   storedCounts(resource: Resource): StoredCounts
   /** What an operator can do about an error, if that is known. */

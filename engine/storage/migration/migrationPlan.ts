@@ -19,7 +19,6 @@ export interface MigrationPlan {
 export const changesOf = ({ steps }: MigrationPlan): string[] =>
   steps.flatMap(({ table, changes = [] }) => changes.map((change) => `${table}: ${change}`))
 
-/** A plan while it is made. */
 interface Planning {
   readonly database: MigrationDialect
   readonly registry: Registry
@@ -62,7 +61,6 @@ const dropDerived = async (database: MigrationDialect, resource: Resource): Prom
   return [...new Set(drops), ...database.forget(resource.table)]
 }
 
-/** The steps that create the bookkeeping of a table again and compute it from the rows. */
 export const recountSteps = async (database: MigrationDialect, resource: Resource, isNew = false): Promise<Step[]> => {
   const { table } = resource
   const rows = isNew ? 0 : await rowQueries(database, table).count()
@@ -99,7 +97,6 @@ const derivedSteps = async (
   return steps
 }
 
-/** Plans the foreign keys of fields whose columns are new. */
 const planForeignKeys = (
   { database, registry, foreignKeys }: Planning,
   resource: Resource,
@@ -112,7 +109,6 @@ const planForeignKeys = (
   if (sql.length > 0) foreignKeys.push({ table, about, sql, isInParts: true })
 }
 
-/** Plans a table that does not exist yet. */
 const planNew = async (planning: Planning, resource: Resource): Promise<void> => {
   const { database, registry, steps } = planning
   const { table, fields } = resource
@@ -127,7 +123,6 @@ const planNew = async (planning: Planning, resource: Resource): Promise<void> =>
   planForeignKeys(planning, resource, fields)
 }
 
-/** Plans a table that exists, perhaps under its former name. */
 const planExisting = async (planning: Planning, resource: Resource, current: CatalogueTable): Promise<void> => {
   const { database, registry, approvals, steps } = planning
   const { table } = resource
@@ -177,7 +172,6 @@ const planExisting = async (planning: Planning, resource: Resource, current: Cat
   planForeignKeys(planning, resource, added)
 }
 
-/** Plans the table of a resource. */
 const planResource = async (planning: Planning, resource: Resource): Promise<void> => {
   const { database, approvals, unused } = planning
   const { table, fields, renamedFromTable = '' } = resource

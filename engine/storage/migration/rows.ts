@@ -2,7 +2,6 @@
 import type { Knex } from 'knex'
 import type { Execute, MigrationDialect } from './migrationDialect.js'
 
-/** How many rows match, and the first few of their ids. */
 interface ExampleRows {
   readonly count: number
   readonly ids: readonly string[]
@@ -33,7 +32,6 @@ export const rowQueries = ({ execute, knex }: MigrationDialect, table: string) =
         ids: found.map(({ id }) => String(id)),
       }
     },
-    /** The values of a column that are not null, as text. */
     values(column: string): Promise<{ id: string; value: string }[]> {
       const text = (name: string, alias: string) => knex.raw('cast(?? as text) as ??', [name, alias])
       const values = knex(table).select(text('id', 'id'), text(column, 'value')).whereNotNull(column)

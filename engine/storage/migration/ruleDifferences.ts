@@ -8,7 +8,6 @@ import type { Difference } from './difference.js'
 import type { MigrationDialect } from './migrationDialect.js'
 import { describeRows, maxExamples } from './rows.js'
 
-/** How many values are read at once. */
 const batch = 10_000
 
 /** The rows of a table that break a rule of a field, with what the first of them is refused for. */

@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Caller, TimedOut, Unavailable } from '../storage.js'
 import { Dropped, messageOf, NoConnection, storageError } from './errors.js'
 
-/** The client of a read has left. */
 export const gone = (): TimedOut => new TimedOut('the client has gone')
 
 /** The result of the work, or Unavailable if it takes longer than this many milliseconds or the caller leaves; the work continues. */

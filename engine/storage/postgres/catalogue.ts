@@ -77,7 +77,6 @@ const otherConstraintsSql = `select pg_get_constraintdef(oid) as sql from pg_con
   union all select pg_get_indexdef(indexrelid) from pg_index
     where indrelid = to_regclass($1) and indisunique and (indpred is not null or indexprs is not null)`
 
-/** The tables and views of the schema, without those of the engine. */
 export const tableNames = async (execute: Execute): Promise<string[]> => {
   const names = await execute<{ name: string }>(
     `select relname as name from pg_class where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p', 'v', 'm', 'f')
@@ -99,7 +98,6 @@ const otherThanTableSql = `select case
   union all select 'a type', false from pg_type where to_regclass($1) is null and typrelid = 0
     and typnamespace = current_schema()::regnamespace and typname = trim($1, '"')`
 
-/** A table, or what has its name; undefined if neither exists. */
 export const readCatalogue = async (execute: Execute, table: string): Promise<CatalogueTable | undefined> => {
   const named = [quoted(table)]
   const [found] = await execute<{ words: string | null; hasRows: boolean }>(otherThanTableSql, named)
@@ -135,7 +133,6 @@ export const changesColumns = (current: CatalogueTable, shape: TableShape): bool
   shape.columns.length < current.columns.length ||
   shape.columns.some(({ name, from, convertTo }) => name !== from || convertTo !== undefined)
 
-/** The statements that turn the present table into the wanted one. */
 export const alter = (current: CatalogueTable, shape: TableShape): string[] => {
   const table = `alter table ${quoted(current.name)}`
   const altered = (column: ColumnShape): string[] => {

@@ -241,10 +241,8 @@ begin
 end`,
 )
 
-/** Has the log of a table compacted, and its sequence moved past the last id. */
 export const askForUpkeep = (table: string): string => `insert into ${logStatesTable} (name) values ('${table}')`
 
-/** Counts the rows of a table again. */
 const recountFunction = `create or replace function registry_recount(of_table text) returns void language plpgsql as $$
 begin
   perform pg_advisory_xact_lock(${compactionLock});
@@ -262,7 +260,6 @@ export const changeLogFunctions: readonly SqlFunction[] = [
   pinned('registry_advance_sequence(regclass)', advanceSql, 'owner'),
 ]
 
-/** Finds a table's valid state, if it has one. */
 export const validState = `select 1 from (
     select ${isValid} as is_valid from ${logStatesTable} where name = $1 order by bound desc limit 1
   ) as newest where is_valid`

@@ -14,7 +14,6 @@ export const stateOf = ({ table }: Resource) =>
 /** The row count, given the table's state; if that is not valid, the rows are counted. */
 export const totalOf = ({ table }: Resource) => knex.raw('coalesce(total, (select count(*) from ??))', [table])
 
-/** The name and the row count of every table. */
 export const countsOf = (registry: Registry): Prepared => {
   const counts = registry.map((resource) =>
     knex.select(knex.raw(`'${resource.table}'`), totalOf(resource)).fromRaw(`registry_state('${resource.table}')`),

@@ -20,9 +20,7 @@ import { pacesOf, slotsOf, type Timed } from './slots.js'
 
 type Values = Readonly<Record<string, unknown>>
 
-/** What a read is for. */
 interface Purpose {
-  /** The table that it reads. */
   readonly table?: string
   readonly caller?: Caller | undefined
   /** The time limit in milliseconds, if it is less than that of others. */
@@ -96,7 +94,6 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
   const slots = slotsOf(size)
   const paces = pacesOf()
   const withRetries = retrying(waitMs, size)
-  /** Ends the connections of writes that are late. */
   const lateWrites = new Set<() => void>()
 
   const connect = async (from: Pool, until: number): Promise<PoolClient> => {
@@ -109,7 +106,6 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
     }
   }
 
-  /** Runs statements on a connection that is free again afterwards. */
   const onConnection = async <T>(client: PoolClient, work: (client: PoolClient) => Promise<T>): Promise<T> => {
     try {
       const result = await work(client)

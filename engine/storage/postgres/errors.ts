@@ -8,7 +8,6 @@ const transient = /^(?:08|28|3D|53|57|58)|^(?:25006|40001|40P01|55P03)$/
 /** A serialization failure, a deadlock, or a session that the server has ended: it has rolled the statement back. */
 const rolledBack = /^(?:40001|40P01|57P01|57P05)$/
 
-/** The SQLSTATE of an error of the server; empty for any other error. */
 export const codeOf = (error: unknown): string => (error instanceof DatabaseError ? (error.code ?? '') : '')
 
 /** Whether nothing was done; the driver sends no statement on a broken connection. */
@@ -17,13 +16,11 @@ const hadNoEffect = (error: unknown): boolean =>
     ? rolledBack.test(codeOf(error))
     : error instanceof Error && error.message.endsWith('is not queryable')
 
-/** No connection could be opened. */
 export class NoConnection extends Unavailable {}
 
 /** The server has ended the session and has not carried out the statement. */
 export class Dropped extends Unavailable {}
 
-/** Why a connection could not be opened. */
 export const connectError = (error: Error): Unavailable => {
   const isAccepted = hadNoEffect(error) || error.message === 'Connection terminated unexpectedly'
   return new (isAccepted ? Dropped : NoConnection)(messageOf(error), { cause: error })
@@ -70,7 +67,6 @@ export const committing = async <T>(client: ClientBase, commit: () => Promise<T>
   return result
 }
 
-/** The error of a write for which this role lacks a right; any other error as it is. */
 export const forbidden = (error: unknown): unknown =>
   codeOf(error) === '42501' ? new WritesForbidden((error as Error).message, { cause: error }) : error
 
@@ -89,7 +85,6 @@ export const isMismatch = (error: unknown): boolean =>
   /^(?:42P01|42703|42883|42804)$/.test(codeOf(error)) ||
   (error as Error).message.includes('cached plan must not change')
 
-/** The corresponding error of the storage. */
 export const storageError = (error: unknown): unknown => {
   if (error instanceof OutcomeUnknown || error instanceof Unavailable || error instanceof WritesForbidden) return error
   // Because of its time limit or a cancel request.

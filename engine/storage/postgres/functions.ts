@@ -73,5 +73,4 @@ export const valueFunctions = (): SqlFunction[] => [
   { name: 'registry_searched(text[])', sql: searchedFunction() },
 ]
 
-/** Every function. */
 export const sqlFunctions = (): SqlFunction[] => [...valueFunctions(), ...changeLogFunctions, expireFunction()]

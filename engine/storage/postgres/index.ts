@@ -29,7 +29,6 @@ const pingStatement = (registry: Registry): Prepared => {
   return prepared(knex.raw(`select current_setting('transaction_read_only'), ${mayInsert}`))
 }
 
-/** The columns of the tables, with their types. */
 const columnsStatement = (registry: Registry): Prepared => {
   const names = registry
     .map(({ table }) => literal(table))

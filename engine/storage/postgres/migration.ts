@@ -27,7 +27,6 @@ import { advanceSequence } from './writes.js'
 /** How many rows get their searched text in one transaction. */
 const fillBatch = 1_000
 
-/** Advice for common errors, by SQLSTATE. */
 const advice: Readonly<Record<string, string>> = {
   '2BP01': 'Drop what depends on it, start, and create it again.',
   '25006': 'The database is read-only: run npm run migrate on the primary server first.',

@@ -22,7 +22,6 @@ const oneSession =
 /** A lock timeout or a deadlock. */
 const isLocked = (error: unknown): boolean => /^(?:55P03|40P01)$/.test(codeOf(error))
 
-/** The advisory lock of migrations. */
 const lockId = '7238116901'
 
 /**
@@ -46,7 +45,6 @@ const buildProgress = (pid: number): string => `select nullif(current_locker_pid
   coalesce(tuples_done::float8 / nullif(tuples_total, 0), blocks_done::float8 / nullif(blocks_total, 0), 0) as part
   from pg_stat_progress_create_index where pid = ${pid}`
 
-/** Runs SQL on a connection. */
 export const executeOn =
   (client: Client): Execute =>
   async (sql, values) =>
@@ -59,7 +57,6 @@ export const stepRunner = (client: Client, connect: Connect, warn: (message: str
   const execute = executeOn(client)
   let watcher: Client | undefined
 
-  /** Warns once of each cause. */
   const warned = new Set<string>()
   const warnOnce = (message: string): void => {
     if (!warned.has(message)) warn(message)
@@ -174,7 +171,6 @@ export const stepRunner = (client: Client, connect: Connect, warn: (message: str
 /** Separates statements of one transaction. They are sent one by one: Citus takes no two at once. */
 const separator = ';\n'
 
-/** The statements that build an index while others write, and then replace the old one with it. */
 export const concurrently = (name: string, sql: string, commentSql: string): string[] => [
   dropUnfinished,
   sql.replace(/^create (unique )?index "?[\w$]+"?/, `create $1index concurrently ${unfinishedIndex}`),

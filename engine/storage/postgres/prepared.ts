@@ -23,6 +23,5 @@ export const prepared = (query: Query): Prepared => withName(compile(query))
 /** A parameter, with its type where the server cannot infer it. */
 export const named = (name: string, type?: string): Knex.Raw => parameter(knex, name, type)
 
-/** An insert of the rows that a query selects. */
 export const insertFrom = (table: string, columns: readonly string[], rows: Query): Knex.QueryBuilder =>
   knex(knex.raw('?? (??)', [table, [...columns]] as never)).insert(rows)

@@ -52,7 +52,6 @@ const selected = ({ name, kind }: CopiedTable['fields'][number]): Knex.Raw => {
 const parsed = (kind: Kind, text: string | null): StoredRow[string] =>
   kind === 'json' ? text : readValue(columnOf(kind), text)
 
-/** Whole rows after a value of the cursor, in its order. */
 export const readRows = async (
   run: Run,
   { table, fields, cursor = 'id' }: CopiedTable,

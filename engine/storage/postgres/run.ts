@@ -28,28 +28,18 @@ const runOn =
     return rows as Row[]
   }
 
-/** Runs statements without preparing them. */
 export const runUnprepared = (client: ClientBase): Run => runOn(client, false)
 
-/** Begins a transaction that has its own settings. */
 const beginWith = (settings: SessionSettings): string => {
   const calls = Object.entries(settings).map((pair) => `set_config(${pair.map(escapeLiteral).join(', ')}, true)`)
   return `begin isolation level read committed; select ${calls.join(', ')}`
 }
 
-interface Runner {
-  /** Runs statements that are separate transactions. */
-  single(client: ClientBase): Run
-  /** The SQL that begins a transaction, and what runs its statements. */
-  readonly begin: string
-  inTransaction(client: ClientBase): Run
-}
-
 /**
  * Runs statements with these settings on connections to a server that were configured with them. A connection through a pooler keeps
- * none, so there each statement is a transaction that begins with the settings.
+ * none, so there each statement is a transaction that begins with the settings. `single` runs statements that are separate transactions.
  */
-export const runnerFor = ({ isDirect, keepsStatements }: Server, settings: SessionSettings): Runner => {
+export const runnerFor = ({ isDirect, keepsStatements }: Server, settings: SessionSettings) => {
   const begin = isDirect ? 'begin' : beginWith(settings)
   const inTransaction = (client: ClientBase): Run => runOn(client, keepsStatements)
   const pooled =

@@ -52,7 +52,6 @@ export const schemaDialect: SchemaDialect = {
 /** Without functions of the engine. */
 export const plainSchemaDialect: SchemaDialect = { ...schemaDialect, uniqueKey: ({ name }) => name }
 
-/** The tables that all resources share. */
 export const ownTables: Readonly<Record<string, OwnTable>> = {
   ...Object.fromEntries(Object.entries(changeLogTables).map(([name, create]) => [name, { create }])),
   [keysTable]: ownKeys(schemaDialect),
@@ -77,11 +76,9 @@ export const asciiSearchedText = (resource: Resource): string => {
 const searchedText = (resource: Resource, of = ''): string =>
   `registry_searched(array[${searchedFields(resource).map(({ name }) => `${of}${quoted(name)}`)}]::text[])`
 
-/** The condition that the stored text of a row does not match its fields. */
 export const isSearchedWrong = (resource: Resource): string =>
   `${searchedColumn} is distinct from ${searchedText(resource)}`
 
-/** Computes the searched text of the existing rows in a range of ids. */
 export const fillSearched = (resource: Resource, range: string): string =>
   `update ${quoted(resource.table)} set ${searchedColumn} = ${searchedText(resource)}
     where ${range} and ${isSearchedWrong(resource)}`
@@ -124,7 +121,6 @@ const searchIndexes = (resource: Resource, text: string, trigrams: string | unde
   return [indexOf(schemaDialect, resource, name, (table) => table.index([column], name, gin))]
 }
 
-/** The triggers of a resource. */
 const triggersOf = (resource: Resource): DerivedObject[] => {
   const trigger = (what: string, when: string, rest: string): DerivedObject => {
     const name = objectName(resource, what)
@@ -143,7 +139,6 @@ const triggersOf = (resource: Resource): DerivedObject[] => {
   ]
 }
 
-/** Every object derived from a table. */
 export const derivedObjects = (
   resource: Resource,
   registry: Registry,

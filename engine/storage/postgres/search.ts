@@ -20,13 +20,11 @@ const shortLength = 32
 
 export const isLongSearch = (q: string): boolean => fold(q).length > shortLength
 
-/** A short part of a text that begins at an index. */
 const partAt = (text: string, at: number): string =>
   Array.from(text.slice(at, at + 2 * shortLength))
     .slice(0, shortLength)
     .join('')
 
-/** A short part of a text that begins with its rarest letter. */
 const rarePart = (text: string): string => {
   const counts = new Map<string, number>()
   for (const letter of text) counts.set(letter, (counts.get(letter) ?? 0) + 1)
@@ -48,7 +46,6 @@ const wordsOf = (index: SearchIndex, text: string): string[] => {
 export const isExactSearch = (q: string): boolean =>
   !isLongSearch(q) && Object.values(betweenWords).every((separator) => !separator.test(fold(q)))
 
-/** The words as a pattern that matches them anywhere, in order. */
 const anywhere = (words: readonly string[]): string =>
   `%${words.map((word) => word.replaceAll(/[\\%_]/g, String.raw`\$&`)).join('%')}%`
 
@@ -61,7 +58,6 @@ export const asciiPattern = (q: string): string | undefined => {
   return words ? anywhere(words.slice(0, mostWords).map((word) => word.slice(0, mostLetters))) : undefined
 }
 
-/** The parameters of a search. */
 export const searchValues = (index: SearchIndex, q: string) => {
   const text = fold(q)
   const indexed = isLongSearch(q) ? partAt(text, Math.max(0, indexedFrom(index, text))) : text

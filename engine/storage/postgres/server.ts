@@ -7,10 +7,8 @@ import { type PostgresUrl, parsePostgresUrl, publicDatabaseUrl } from '../../pro
 import type { PoolOptions, StorageOptions } from '../options.js'
 import { codeOf, messageOf } from './errors.js'
 
-/** Session settings, by name. */
 export type SessionSettings = Readonly<Record<string, string>>
 
-/** How to connect to a server and run statements on it. */
 export interface Server {
   /** The driver's configuration of a connection. Settings are part of it if the connection keeps them. */
   config(settings: SessionSettings): ClientConfig
@@ -47,7 +45,6 @@ const modes: Readonly<Record<string, (ca: string | undefined) => readonly Tls[]>
 
 const read = (path: string | undefined): string | undefined => (path ? readFileSync(path, 'utf8') : undefined)
 
-/** The TLS options to try, in order. */
 const tlsChoices = (host: string, { sslmode, sslrootcert, sslcert, sslkey, ssl }: PostgresUrl['parameters']): Tls[] => {
   const preset = sslrootcert || sslcert || sslkey || ssl === 'true' || ssl === '1' ? 'verify-full' : 'disable'
   const mode = sslmode ?? preset
@@ -59,7 +56,6 @@ const tlsChoices = (host: string, { sslmode, sslrootcert, sslcert, sslkey, ssl }
   return choices(read(sslrootcert)).map((tls) => tls && { ...tls, ...(cert && { cert }), ...(key && { key }) })
 }
 
-/** Session settings in the form of the server's command line. */
 const asOptions = (settings: SessionSettings): string =>
   Object.entries(settings)
     .map(([name, value]) => `-c ${name}=${value.replaceAll(/[\\ ]/g, String.raw`\$&`)}`)
@@ -98,7 +94,6 @@ const parseAddress = (url: string) => {
   }
 }
 
-/** Opens a connection that is not in a pool. */
 export const openClient = async (config: ClientConfig): Promise<Client> => {
   const client = new Client(config)
   client.on('error', () => {})
@@ -120,14 +115,12 @@ const productWithoutTriggers = (version: string): string | undefined => {
   return name === '-YB-' ? 'YugabyteDB' : name === 'DSQL' ? 'Aurora DSQL' : name
 }
 
-/** What a connection shows of the server. */
 interface Probed {
   /** Whether the connection is one session of the server. */
   readonly isDirect: boolean
   readonly withoutTriggers: string | undefined
 }
 
-/** Tries a transaction. */
 const probe = async (config: ClientConfig): Promise<Probed> => {
   const client = await openClient(config)
   try {

@@ -16,7 +16,7 @@ import { codeOf, messageOf } from './errors.js'
 import { migrationDialect } from './migration.js'
 import { executeOn } from './migrationSteps.js'
 import { openClient, reachServer, type Server } from './server.js'
-import { findOrCreateTrigrams, operatorClass, probeSearchIndex, type SearchIndex } from './trigrams.js'
+import { findOrCreateTrigrams, operatorClass, probeSearchIndex } from './trigrams.js'
 
 type Warn = (message: string) => void
 
@@ -93,7 +93,6 @@ const withMigrated = async <T>(
   }
 }
 
-/** The types of the columns of the tables that have nothing but columns: existing ones, or all. */
 const readTypes = async ({ catalogue }: MigrationDialect, registry: Registry, isPlain: boolean) => {
   const types = new Map<Resource, ColumnTypes>()
   for (const resource of registry.filter(({ existing }) => existing || isPlain)) {
@@ -103,14 +102,7 @@ const readTypes = async ({ catalogue }: MigrationDialect, registry: Registry, is
   return types
 }
 
-/** What was found while the database was prepared. */
-interface Prepared {
-  readonly searchIndex: SearchIndex
-  readonly types: ReadonlyMap<Resource, ColumnTypes>
-}
-
-/** Prepares the database to be served. */
-export const setUp = (server: Server, registry: Registry, options: StorageOptions): Promise<Prepared> =>
+export const setUp = (server: Server, registry: Registry, options: StorageOptions) =>
   withMigrated(
     server,
     registry,
@@ -146,7 +138,6 @@ export const withDatabaseInErrors = async <T>(url: string, work: () => Promise<T
 const reachToMigrate = (url: string, { waitMs, warn }: Pick<MigrateOptions, 'waitMs' | 'warn'>): Promise<Server> =>
   reachServer(url, { pool: { waitMs, preparedStatements: 'off' }, warn })
 
-/** Brings the database up to date without serving it, and compares the stored counts with all rows. */
 export const migratePostgres = (registry: Registry, url: string, options: MigrateOptions): Promise<Migrated> =>
   withDatabaseInErrors(url, async () => {
     const server = await reachToMigrate(url, options)

@@ -32,11 +32,9 @@ export const slotsOf = (size: number) => {
 export interface Timed {
   /** What it looks for. The same again will take as long. */
   readonly values: string
-  /** Whether it reads the whole table. */
   readonly isScan: boolean
 }
 
-/** Remembers how long statements took, to tell which are slow. */
 export const pacesOf = () => {
   const times = new LRUCache<string, number>({ max: 2_000 })
   const keyOf = (name: string, { values }: Timed) => `${name} ${values.slice(0, 100)}`

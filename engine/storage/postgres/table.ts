@@ -37,10 +37,8 @@ const shared = <T>(waitMs: number, ask: () => Promise<T>): (() => Promise<T>) =>
   }
 }
 
-/** Ids that are joined by commas. */
 const idsFrom = (text: string): BigInt64Array => BigInt64Array.from(text.split(','), BigInt)
 
-/** The rows of one resource. */
 export const postgresTable = (
   registry: Registry,
   resource: Resource,

@@ -52,7 +52,6 @@ interface WriteStatements {
   readonly advanceSequence?: Prepared
 }
 
-/** The statements that write rows of a resource. */
 export const writeStatements = (registry: Registry, resource: Resource, sources: Sources = ownSources) => {
   const { table } = resource
   const rowId = named('id', 'bigint')
@@ -150,7 +149,6 @@ export const allowCascades = prepared(knex.raw(`select set_config('statement_tim
 /** How often to retry a row that violates a constraint although it has no conflict. */
 const maxRetries = 2
 
-/** A foreign key or unique violation. */
 const isViolation = (error: unknown): error is DatabaseError =>
   error instanceof DatabaseError && (error.code === '23503' || error.code === '23505')
 
@@ -171,7 +169,6 @@ const refusedBy = (error: unknown, named: string): Refused | undefined => {
 /** The first pause before a create is repeated, in milliseconds; each pause is twice as long, up to the longest. */
 const [firstPause, maxPause] = [20, 1_000]
 
-/** The outcome of a create, from what its statement returned. */
 const creationFrom = ([row]: readonly Row[], key: IdempotencyKey | undefined): Outcome => {
   const [conflicts, id, body, digest, storedId, storedBody] = row as Row
   if (key && digest) return replayed({ digest, id: Number(storedId), body: Buffer.from(String(storedBody)) }, key)
@@ -212,7 +209,6 @@ export const tableWriter = (
     await run(storeKey, { ...keyValues(key), id, body: body.toString() })
   }
 
-  /** Creates a row in its transaction. */
   const insert = async (run: Run, insertion: Prepared, write: Extract<Write, { kind: 'insert' }>): Promise<Outcome> => {
     const { values, idempotencyKey: key } = write
     const stored = await storedFor(run, key)
@@ -226,7 +222,6 @@ export const tableWriter = (
     return { id, body, replayed: false }
   }
 
-  /** Makes a change in its transaction. */
   const change = async (run: Run, write: Exclude<Write, { kind: 'insert' }>): Promise<Outcome> => {
     const { id, ifMatch, idempotencyKey: key } = write
     // A delete that compares nothing does not need the right to update.

@@ -8,10 +8,8 @@ const splitAt = 2 * blockRows + 1
 const minId = -(2n ** 63n)
 const maxId = 2n ** 63n - 1n
 
-/** A block: the first id that belongs to it, the last one, and how many rows it has. */
 export type Block = readonly [first: bigint, last: bigint, rows: bigint]
 
-/** The ids of consecutive blocks, from the first to the last. */
 export const idRange = (blocks: readonly Block[]): readonly [from: bigint, to: bigint] => [
   blocks[0]?.[0] ?? minId,
   blocks.at(-1)?.[1] ?? maxId,
@@ -21,7 +19,6 @@ export const idRange = (blocks: readonly Block[]): readonly [from: bigint, to: b
 export const sampleBlocks = (blocks: readonly Block[], share: number): readonly Block[] =>
   share >= 1 ? blocks : blocks.filter((_, n) => Math.floor((n + 1) * share) > Math.floor(n * share))
 
-/** The SQL of the blocks of a table, which are kept in the table `blocks`. */
 export const blockSql = (table: string, blocks: string, fullIndex: string) => {
   const blockOf = (id: string) => `first = (select max(first) from ${blocks} where first <= ${id})`
   const middle = `(select id from ${table} where id >= ${blocks}.first order by id limit 1 offset ${blockRows})`
@@ -44,12 +41,10 @@ export const blockSql = (table: string, blocks: string, fullIndex: string) => {
         where rows = ${splitAt} and exists (select 1 from ${blocks} as later where later.first = ${middle});`,
     uncountRow: `update ${blocks} set rows = rows - 1 where ${blockOf('old.id')};
       delete from ${blocks} where rows = 0 and first > ${minId} and ${blockOf('old.id')};`,
-    /** The blocks in order. */
     read: `select first, coalesce(lead(first) over (order by first) - 1, ${maxId}) as last, rows from ${blocks} order by first`,
   }
 }
 
-/** A table at one moment. */
 export interface TableState {
   /** Changes with every change to the table. */
   readonly version: string
@@ -61,7 +56,6 @@ export interface TableState {
   readonly hasLongRows: 0 | 1
 }
 
-/** Where a page past all rows begins. */
 const pastEnd = { first: maxId, skip: 1n }
 
 /** Where the page at an offset begins: at an id, after skipping some rows. */

@@ -48,7 +48,6 @@ const isOwn = (database: Database, name: string): boolean =>
   (storedSql(database, countsTable) !== undefined &&
     database.prepare(`select 1 from ${countsTable} where name = ? and state = ''`).get(name) !== undefined)
 
-/** The tables and views of the file, without those of SQLite and of the engine. */
 export const tableNames = (database: Database): string[] =>
   database
     .prepare(
@@ -106,7 +105,6 @@ const otherThanTable = (database: Database, name: string): string | undefined =>
 
 const insteadSql = `select 1 from sqlite_schema where type = 'trigger' and tbl_name = ? collate nocase and sql like '%instead of%'`
 
-/** A table, or what has its name; undefined if neither exists. */
 export const readCatalogue = (database: Database, name: string): CatalogueTable | undefined => {
   const columns = database.pragma(`table_xinfo(${quoted(name)})`) as TableInfo[]
   const otherwise = otherThanTable(database, name)

@@ -6,7 +6,6 @@ import { defaultDatabaseUrl } from '../../process/databaseUrl.js'
 import { countsTable } from '../schema.js'
 import { Database } from './driver.js'
 
-/** The path of a database without a file. */
 export const inMemory = ':memory:'
 
 /** Identifies the file at a path; undefined if there is none. */
@@ -16,7 +15,6 @@ export const fileIdentity = (path: string): string | undefined => {
   return found && `${found.dev}:${found.ino}`
 }
 
-/** The file that the service has opened. */
 export interface OpenedFile {
   readonly path: string
   readonly identity: string | undefined
@@ -33,7 +31,6 @@ export const refuseMoved = ({ path, identity }: OpenedFile): void => {
 /** Larger files are not checked at each start: that would take longer than the start itself. */
 const maxCheckedSize = 16 * 1024 * 1024
 
-/** Whether there is no database at a path yet. */
 export const isNew = (path: string): boolean => (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0
 
 const may = (path: string, mode: number): boolean => {
@@ -87,7 +84,6 @@ export const makeFolder = (path: string): void => {
   mkdirSync(folder)
 }
 
-/** Explains an error of SQLite, with advice. */
 export const explainError = (path: string, error: Error & { code?: string }): string => {
   const code = error.code ?? ''
   const folder = folderOf(path)

@@ -27,18 +27,14 @@ import { type Finder, idRanges, type Matches, matchInSteps, nextIds, pageById } 
 export interface ListSql {
   readonly table: string
   readonly searchIndex: string
-  /** The table's state, as a TableState. */
   readonly state: string
-  /** The blocks of rows, in order. */
   readonly blocks: string
-  /** The text that is searched. */
   readonly text: string
   /** By field: its column, what it is ordered and compared by, and its value as a response shows it. */
   readonly columns: Readonly<Record<string, { readonly column: string; readonly key: string; readonly served: string }>>
   /** The ids and JSON of the rows whose ids are given as a JSON array, in its order, and of those between two ids. */
   readonly rows: string
   readonly rowsBetween: string
-  /** Finds what references a row. */
   readonly referencing: string
 }
 
@@ -54,7 +50,6 @@ const maxFilteredRows = 2_000
 /** More matches than this are not sorted: the page is found along the index of the order. */
 const maxSorted = 5_000
 
-/** How many rows are read between two checks of the deadline when values are counted. */
 const countedAtOnce = 2_000
 
 const lineFeed = Buffer.from('\n')
@@ -62,7 +57,6 @@ const lineFeed = Buffer.from('\n')
 /** Ids as a JSON array; not by JSON.stringify(), because ids may exceed 2^53. */
 const jsonOf = (ids: readonly bigint[] | BigInt64Array): string => `[${ids.join()}]`
 
-/** A condition on a field. */
 interface Test {
   readonly field: string
   readonly isPoint: boolean
@@ -71,7 +65,6 @@ interface Test {
   readonly values: readonly unknown[]
 }
 
-/** The id of a row, and what it is ordered by. */
 type KeyedRow = readonly [id: bigint, key: Position['value']]
 
 const positionOf = (row: KeyedRow | undefined): Position | undefined => row && { id: row[0], value: row[1] }
@@ -80,7 +73,6 @@ const positionOf = (row: KeyedRow | undefined): Position | undefined => row && {
 const mostFrequent = (counts: ReadonlyMap<string, number>, maxValues: number): [string, number][] =>
   [...counts].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1)).slice(0, maxValues)
 
-/** Makes the functions that read the lists of one resource on a connection. */
 const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof addContains>) => {
   const prepare = preparer(database)
   const value = (text: string, ...parameters: readonly unknown[]) => prepare(text).pluck().get(parameters)
@@ -298,7 +290,6 @@ const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof ad
     return { ...found, bytes, ms: elapsed(started) }
   }
 
-  /** Counts the values of fields among matching rows of the whole table, or of a sample of its blocks. */
   const countValues = (
     plan: Plan,
     fields: readonly string[],
@@ -351,7 +342,6 @@ export interface PlainTask {
   readonly search: string
 }
 
-/** A task of a read worker. */
 export type ListTask = { readonly resource: string } & (
   | { readonly read: 'page'; readonly plan: Plan; readonly page: ListQuery['page']; readonly maxMs?: number }
   | { readonly read: 'ids'; readonly plan: Plan; readonly after: Position | undefined }
@@ -361,7 +351,6 @@ export type ListTask = { readonly resource: string } & (
   | { readonly read: 'valueCounts'; readonly plan: Plan; readonly fields: readonly string[]; readonly size: CountSize }
 )
 
-/** Makes the function that runs a task on a connection. */
 export const listReader = (database: Database, sql: ReadonlyMap<string, ListSql>) => {
   const lookFor = addContains(database)
   const lists = new Map([...sql].map(([resource, one]) => [resource, listsOf(database, one, lookFor)]))

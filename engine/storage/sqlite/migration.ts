@@ -50,7 +50,6 @@ const refuseBrokenReferences = (database: Database): void => {
 
 const codeOf = (error: unknown): unknown => (error as { code?: string }).code
 
-/** A connection as the migration uses it. */
 export const migrationDialect = (database: Database): MigrationDialect => {
   database.function('registry_converted', { safeIntegers: true }, (value, from, to) => {
     const converted = value === null ? undefined : convert(String(value), from as Kind, to as Kind)

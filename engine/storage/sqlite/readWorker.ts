@@ -5,7 +5,6 @@ import { type OpenedFile, refuseMoved } from './file.js'
 import { type ListSql, listReader } from './lists.js'
 import { serveTasks } from './worker.js'
 
-/** What a read worker is started with. */
 export interface ReadWorkerData {
   readonly file: OpenedFile
   readonly sql: ReadonlyMap<string, ListSql>

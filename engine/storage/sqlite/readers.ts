@@ -8,11 +8,9 @@ import type { ListPage, ListTask, PlainTask } from './lists.js'
 import { DeadlineExceeded } from './search.js'
 import type { Executor } from './worker.js'
 
-/** The reads of one resource. */
 export interface Reader extends Pick<TableDialect, 'ids' | 'part' | 'referencing' | 'valueCounts'> {
   /** A page of a plan; `tableRows` says how many rows a scan reads. */
   page(plan: Plan, page: ListQuery['page'], tableRows: number, caller?: Caller): Promise<ListPage>
-  /** The rows of a statement about a table of another program. */
   plain(task: PlainTask, caller?: Caller): Promise<unknown[]>
 }
 
@@ -29,9 +27,7 @@ const rememberedLength = 1_000_000
 const isLongScan = ({ strategy, where }: Plan, tableRows: number): boolean =>
   strategy === 'scan' && tableRows > maxQuickScan && where.length === 0
 
-/** Makes the function that makes the reader of a resource. */
 export const readersOf = (quick: Executor, slow: Executor, timeoutMs: number): ((resource: string) => Reader) => {
-  /** What was slow when it last ran. */
   const slowQueries = new LRUCache<string, true>({
     maxSize: rememberedLength,
     sizeCalculation: (_, key) => key.length,
@@ -46,7 +42,6 @@ export const readersOf = (quick: Executor, slow: Executor, timeoutMs: number): (
         // A response that has begun is not cut because others are read.
         isPatient: group === 'download',
       })
-    /** Runs a task in the quick executor or, if that takes or took too long, in the other. */
     const paced = async <T>(key: string, group: string, task: object, isLong: boolean, caller?: Caller): Promise<T> => {
       const started = performance.now()
       if (!isLong && !slowQueries.get(key)) {

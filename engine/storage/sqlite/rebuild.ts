@@ -54,7 +54,6 @@ const usedColumns = (database: Database, current: CatalogueTable, shape: TableSh
   })
 }
 
-/** Why a table cannot be rebuilt. */
 export const rebuildDifferences = (
   database: Database,
   current: CatalogueTable,

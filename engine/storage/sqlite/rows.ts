@@ -18,7 +18,6 @@ const fromSqlite = (kind: Kind, value: unknown): StoredRow[string] => {
   return typeof read === 'bigint' && Number.isSafeInteger(Number(read)) ? Number(read) : read
 }
 
-/** Stores whole rows; those without an id get the next ones. */
 export const insertRows = (database: Database, table: CopiedTable, rows: Iterable<StoredRow>): void => {
   const row = Object.fromEntries(table.fields.map(({ name }) => [name, parameter(knex, name)]))
   const { sql, parameters } = compile(knex(table.table).insert(row))
@@ -27,7 +26,6 @@ export const insertRows = (database: Database, table: CopiedTable, rows: Iterabl
   for (const values of rows) insert.run(parameters.map((name) => toSqlite(kinds.get(name) as Kind, values[name])))
 }
 
-/** Whole rows after a value of the cursor, in its order. */
 export const readRows = (
   database: Database,
   { table, fields, cursor = 'id' }: CopiedTable,

@@ -27,7 +27,6 @@ export const searchTable = (resource: Resource): string => objectName(resource, 
 export const blocksTable = (resource: Resource): string => objectName(resource, 'blocks')
 const fullBlocksIndex = (resource: Resource): string => objectName(resource, 'full_blocks')
 
-/** The SQL of the blocks of a resource. */
 export const blocksOf = (resource: Resource) =>
   blockSql(quoted(resource.table), blocksTable(resource), fullBlocksIndex(resource))
 
@@ -49,7 +48,6 @@ export const schemaDialect: SchemaDialect = {
   orderIndex: (field) => [knex.raw(keyOf(field))],
 }
 
-/** The tables that all resources share. */
 export const ownTables: Readonly<Record<string, OwnTable>> = {
   [countsTable]: {
     create: sqlOf(
@@ -78,7 +76,6 @@ export const jsonValue = ({ name, kind, redacted }: Pick<Field, 'name' | 'kind' 
   return `'${name}', ${name === 'id' ? quoted(name) : servedValue(columnOf(kind), quoted(name))}`
 }
 
-/** The row as JSON, its keys in the descriptor's order. */
 export const rowJson = ({ fields }: Resource): string => `json_object(${fields.map(jsonValue).join(', ')})`
 
 /** The text that is searched: the text fields that have a value, joined by a space; `of` names the row or table. */
@@ -91,7 +88,6 @@ export const searchedText = (resource: Resource, of?: string): string => {
 /** Whether a row holds so much text that a page of such rows takes long to read. */
 export const isLong = (resource: Resource): string => `octet_length(${searchedText(resource)}) > ${longText}`
 
-/** The indexes of a resource. */
 export const allIndexes = (resource: Resource, registry: Registry): DerivedObject[] => [
   // A row is serialised once, when it is written; pages are read from this index alone.
   indexOf(schemaDialect, resource, jsonIndex(resource), (table) =>

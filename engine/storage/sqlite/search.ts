@@ -24,7 +24,6 @@ function* indexedTrigrams(folded: string): Generator<string> {
   }
 }
 
-/** Whether the index can find a folded text. */
 export const isIndexed = (folded: string): boolean => !indexedTrigrams(folded).next().done
 
 /** Distinct trigrams from all over a folded text. */
@@ -71,7 +70,6 @@ export const containsSql = (text = 'text'): string => `case
 /** ASCII letters except k and s, which are also the lower case of K (Kelvin) and ſ, and letters without case. */
 const asciiCase = /^[\0-jl-rt-\x7f\P{Changes_When_Casemapped}]*$/u
 
-/** The folded pattern, and what `containsSql` takes for it. */
 export const searchParameters = (q: string) => {
   const folded = fold(q)
   // instr() compares the whole pattern at each position, so a long one is left to the linear test.
@@ -79,7 +77,6 @@ export const searchParameters = (q: string) => {
   return { folded, parameters: [Number(isLong), folded, Number(asciiCase.test(folded))] }
 }
 
-/** Ends a read that has passed its deadline. */
 export class DeadlineExceeded extends Error {
   override readonly name = 'DeadlineExceeded'
 }

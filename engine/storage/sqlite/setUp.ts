@@ -52,7 +52,6 @@ const withMigrated = async <T>(
   }
 }
 
-/** Prepares the file to be served, and returns a connection to it. */
 export const setUp = (registry: Registry, path: string, options: StorageOptions): Promise<BetterSqlite3.Database> =>
   withMigrated(registry, path, options, async ({ database, dialect, plan, isCreated }) => {
     const isLoaded = options.demo && (await loadDemo(dialect, registry))
@@ -63,7 +62,6 @@ export const setUp = (registry: Registry, path: string, options: StorageOptions)
     return database
   })
 
-/** Brings the file up to date without serving it, and compares the stored counts with all rows. */
 export const migrateSqlite = (registry: Registry, url: string, options: MigrateOptions): Promise<Migrated> =>
   withMigrated(registry, sqlitePath(url) as string, options, async ({ database, dialect, plan }) => {
     const miscounted = await checkCounts(dialect, registry, options)

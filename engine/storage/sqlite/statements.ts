@@ -3,8 +3,8 @@ import { servedValue } from '../../descriptor/kinds.js'
 import { type Registry, type Resource, searchedFields } from '../../descriptor/registry.js'
 import { compile, parameter } from '../bindings.js'
 import { conflictsQuery, referencingQuery } from '../conflicts.js'
+import { keyQueries } from '../keys.js'
 import { countsTable, ownSources, quoted, type Sources } from '../schema.js'
-import { keySql } from './keys.js'
 import { knex } from './knex.js'
 import type { ListSql } from './lists.js'
 import {
@@ -19,10 +19,24 @@ import {
   searchTable,
 } from './schema.js'
 
+/** SQLite's clock in milliseconds. */
+const now = `cast(unixepoch('subsec') * 1000 as integer)`
+
+/** The SQL that finds a key, stores one (key, digest, id, body), and deletes those that have expired. */
+const keySql = () => {
+  const { find, expired, store } = keyQueries(knex, now)
+  const values = ['key', 'digest', 'id', 'body'].map((name) => parameter(knex, name))
+  return {
+    find: compile(find).sql,
+    // Replaces a key that has expired.
+    store: compile(store(knex.select(values)).onConflict('key').merge(['digest', 'id', 'body', 'at'])).sql,
+    prune: compile(expired.delete()).sql,
+  }
+}
+
 /** SQLite plans a statement again for each new value of a bare limit; a cast prevents it (84 µs become 31). */
 const bounded = 'limit cast(? as integer) offset cast(? as integer)'
 
-/** The statements of one resource. */
 export const statementsOf = (registry: Registry, resource: Resource, sources: Sources = ownSources) => {
   const table = quoted(resource.table)
   const parameters = (...names: string[]) => names.map((name) => parameter(knex, name)) as never[]
@@ -58,7 +72,6 @@ export const statementsOf = (registry: Registry, resource: Resource, sources: So
     delete: compile(knex(resource.table).where('id', parameter(knex, 'id')).delete()),
     referencing,
     keys: keySql(),
-    /** The page of all rows from an id on. */
     all: compile(
       knex.raw(
         `select ${version}, cast(concat('{"data":[', group_concat(row, ','), '],"meta":{"total":', ${rowCount}, ',"limit":', ?, ',"offset":', ?, '}}')

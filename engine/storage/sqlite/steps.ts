@@ -13,7 +13,6 @@ const firstStep = 8
 /** Looking for the next ids ends after this long, in milliseconds: other reads wait. */
 const idsMs = 20
 
-/** The ids of consecutive blocks, in steps that become longer while they are quick. */
 export function* idRanges(blocks: readonly Block[], deadline: number, first = firstStep, max = Number.MAX_VALUE) {
   let size = first
   for (let next = 0; next < blocks.length; ) {
@@ -28,11 +27,9 @@ export function* idRanges(blocks: readonly Block[], deadline: number, first = fi
   }
 }
 
-/** The ids of a page among all that match, and how many match. */
 export interface Matches {
   readonly ids: readonly bigint[]
   readonly total: number
-  /** The position of the last row of the page, if there are more. */
   readonly next: Position | undefined
 }
 
@@ -47,7 +44,6 @@ export const pageById = (ids: readonly bigint[], total: number, { offset }: List
 export interface Finder {
   ids(from: bigint, to: bigint): readonly bigint[]
   count(from: bigint, to: bigint): number
-  /** Those of some rows that match. */
   among(ids: readonly bigint[]): ReadonlySet<bigint>
 }
 

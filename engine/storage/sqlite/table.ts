@@ -19,7 +19,6 @@ import type { Statements } from './statements.js'
 import type { WriteQueue } from './writeQueue.js'
 import { type BoundWrite, refusedBy } from './writes.js'
 
-/** Counts commits to the database, by this process or another. */
 export const commitCounter = (database: Database) => {
   // SQLite changes this number when another connection has committed.
   const dataVersion = database.prepare('pragma data_version').pluck()
@@ -45,7 +44,6 @@ export const commitCounter = (database: Database) => {
 
 export type CommitCounter = ReturnType<typeof commitCounter>
 
-/** What the tables of one database share. */
 export interface DatabaseContext {
   readonly database: Database
   readonly readerOf: (resource: string) => Reader
@@ -56,7 +54,6 @@ export interface DatabaseContext {
 /** Bytes from a worker arrive as a plain Uint8Array. */
 export const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
 
-/** Reads the state of a table, again only when something was committed. */
 const stateReader = (prepare: Prepare, { lists }: Statements, commits: CommitCounter) => {
   let seen = -1
   let state: TableState
@@ -75,7 +72,6 @@ const stateReader = (prepare: Prepare, { lists }: Statements, commits: CommitCou
   }
 }
 
-/** The SQL of excerpts of the rows whose ids are given as a JSON array. */
 const excerptSql = (resource: Resource, fields: readonly string[]): string => {
   const columns = fields.map((name) => {
     const { kind } = fieldOf(resource, name)
@@ -84,12 +80,10 @@ const excerptSql = (resource: Resource, fields: readonly string[]): string => {
   return `select ${['id', ...columns].join()} from ${quoted(resource.table)} where id in (select value from json_each(?))`
 }
 
-/** What the writer needs of a resource's statements. */
 type WriteSql = Pick<Statements, 'get' | 'insert' | 'conflicts' | 'update' | 'delete' | 'referencing'> & {
   readonly keys?: Statements['keys']
 }
 
-/** Makes the function that makes a write: it turns it into the statements and values that the writer runs. */
 export const tableWriter = (resource: Resource, statements: WriteSql, writes: WriteQueue) => {
   const update = rememberUpdates(statements.update)
   const columns = new Map(resource.fields.map(({ name, kind }) => [name, columnOf(kind)]))
@@ -130,7 +124,6 @@ export const tableWriter = (resource: Resource, statements: WriteSql, writes: Wr
   }
 }
 
-/** The rows of one resource. */
 export const sqliteTable = (resource: Resource, statements: Statements, context: DatabaseContext): TableDialect => {
   const { database, writes, commits } = context
   const reader = context.readerOf(resource.path)

@@ -17,14 +17,12 @@ interface TaskOptions {
 export interface Executor {
   /** Runs a task when its turn comes; rejects if it does not end in time. */
   run<T>(message: unknown, options?: TaskOptions): Promise<T>
-  /** Ends the executor; the tasks that run or wait are rejected. */
   close(): Promise<unknown>
 }
 
 /** Carries out a task, within the time that is left for it in milliseconds; may be asynchronous. */
 type RunTask = (message: never, timeLeftMs: number) => unknown
 
-/** Runs tasks in the calling thread. */
 export const inPlace = (run: RunTask): Executor => ({
   run: async (message, { timeoutMs = Number.POSITIVE_INFINITY } = {}) => run(message as never, timeoutMs) as never,
   close: async () => {},
@@ -43,7 +41,6 @@ interface TaskReply {
   readonly error?: { readonly name: string; readonly message: string; readonly code: string | undefined }
 }
 
-/** The worker's side of a worker thread. */
 export const serveTasks = (run: RunTask): void => {
   const reply = (message: TaskReply): void => parentPort?.postMessage(message)
   parentPort?.on('message', async ({ id, message: task, timeLeftMs }: TaskMessage) => {
@@ -71,7 +68,6 @@ const grace = 1_000
 /** A worker passes bytes on and keeps nothing, so it needs little memory; by default V8 takes far more. */
 const resourceLimits = { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 64 }
 
-/** One task at a time. */
 const alone = { all: 1, ofGroup: 1 }
 
 /** Runs a module with its workerData; `onRestart` is called with the cause when a worker has died. */
@@ -96,7 +92,6 @@ export const workerThread = (module: URL, data: unknown, onRestart: (cause: stri
     started.on('exit', (code) => replace(started, `it exited with code ${code}`))
     return started
   }
-  /** Replaces a worker that died or hangs; the waiting tasks go to the new one. */
   const replace = (dead: Worker, cause: string): void => {
     if (dead !== worker) return
     worker = undefined
@@ -104,7 +99,6 @@ export const workerThread = (module: URL, data: unknown, onRestart: (cause: stri
     if (running && !isClosed) onRestart(cause)
     running?.reject(new WorkerDied(`a worker thread was replaced: ${cause}`))
   }
-  /** Sends a task to the worker. */
   const send = async (message: unknown, deadline: number): Promise<never> => {
     worker ??= start()
     const current = worker

@@ -22,7 +22,6 @@ const textLength = ({ change }: BoundWrite): number =>
 /** The writer starts after this many milliseconds even without a write: a thread that starts later may find its file moved. */
 const startDelay = 1_000
 
-/** Queues writes for an executor; `onCommit` is called after each commit. */
 export const writeQueue = (writer: Executor, onCommit: () => void) => {
   let pending: Pending[] = []
   let committing: Promise<void> | undefined

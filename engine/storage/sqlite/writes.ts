@@ -11,10 +11,9 @@ import {
   rowTag,
   type StoredKey,
 } from '../write.js'
-import type { KeySql } from './keys.js'
 import { preparer } from './prepared.js'
+import type { Statements } from './statements.js'
 
-/** A statement and its values. */
 interface Bound {
   readonly sql: string
   readonly values: readonly unknown[]
@@ -22,18 +21,15 @@ interface Bound {
 
 /** A write as statements and values: the writer knows nothing of resources. */
 export interface BoundWrite {
-  /** The id of an existing row; a new one has none. */
   readonly id?: number
   readonly ifMatch?: readonly string[] | undefined
   /** Finds the conflicts; a delete has none. */
   readonly conflicts?: Bound
-  /** Inserts, updates or deletes the row. */
   readonly change: Bound
   /** Finds what a delete concerns. */
   readonly referencing?: Bound
-  /** Reads a row by its id, as a version and a body. */
   readonly read: string
-  readonly idempotencyKey: (IdempotencyKey & { readonly sql: KeySql }) | undefined
+  readonly idempotencyKey: (IdempotencyKey & { readonly sql: Statements['keys'] }) | undefined
   /** How long the write has waited for its turn, in milliseconds. */
   readonly waitedMs?: number
 }
