@@ -8,26 +8,18 @@ import { flag, optionalText, UsageError } from '../support/options.js'
 
 const suffix = '.test.js'
 
-/** Files that test no resource of their own and take long: only a run with --all, or one that names them, has them. */
+/** Files that test no resource of their own and take long, most of them by starting processes: only a run with --all, or one that names them, has them. */
 const slow = new Set([
-  ...[
-    'build',
-    'changingResource',
-    'commands',
-    'contract.command',
-    'dev',
-    'docsPage.browser',
-    'explorer.browser',
-    'form.browser',
-  ],
-  ...['large', 'metrics', 'new', 'probes', 'progress', 'resourceCommands'],
-  ...['fuzz', 'sqlite.faults', 'sqlite.readme'],
+  ...['bounds', 'build', 'changingResource', 'check', 'commands', 'contract.command', 'dev', 'docsPage.browser'],
+  ...['explorer.browser', 'form.browser', 'fuzz', 'introspect', 'introspect.samples', 'large', 'metrics', 'new'],
+  ...['probes', 'progress', 'resourceCommands', 'server', 'sockets', 'sparseIds', 'sqlite.backup', 'sqlite.faults'],
+  ...['sqlite.files', 'sqlite.readme', 'sqlite.stopping', 'sqlite.workers', 'torture'],
 ])
 
 /** Files that start a service and prove nothing about its database: a run on PostgreSQL leaves them out. */
 const independent = new Set([
   ...['access', 'body', 'deploy', 'docsPage.browser', 'documents', 'explorer.browser', 'form.browser', 'middleware'],
-  ...['new', 'parameters', 'requestLog.terminal', 'sockets'],
+  ...['new', 'parameters', 'probes', 'requestLog.terminal', 'sockets'],
 ])
 
 export const testCommand = (name: string) => ({

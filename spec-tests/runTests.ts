@@ -1,7 +1,8 @@
 /** Runs test files, each in its own process, several at a time. */
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { availableParallelism } from 'node:os'
+import { existsSync, statfsSync } from 'node:fs'
+import { availableParallelism, freemem } from 'node:os'
 import { join } from 'node:path'
 import { spawnChild } from '../support/cleanup.js'
 import { inLanes } from '../support/inLanes.js'
@@ -11,9 +12,17 @@ export interface Counts {
   readonly failed: number
 }
 
-const timeoutMinutes = 30
+const timeoutMinutes = 60
 /** A process takes up to 400 MB, with its services and browser, and often waits: one more than there are cores. */
 const lanes = Math.min(availableParallelism() + 1, 4)
+
+/** Where temporary files are in memory, if there is plenty of it: every commit of the many small databases would wait for the disk. */
+const memory = '/dev/shm'
+const hasMemory = (): boolean => {
+  if (process.env['TMPDIR'] !== undefined || !existsSync(memory)) return false
+  const { bavail, bsize } = statfsSync(memory)
+  return Math.min(bavail * bsize, freemem()) > 4 * 1024 ** 3
+}
 
 /** Runs the files and ends the process. A file that ends without counts is one failure. */
 export const runTests = async (files: readonly string[]): Promise<never> => {
@@ -25,9 +34,10 @@ export const runTests = async (files: readonly string[]): Promise<never> => {
 
   // The output of several files would be mixed, so it is printed when a file ends.
   const output = files.length === 1 ? 'inherit' : 'pipe'
+  const env = hasMemory() ? { ...process.env, TMPDIR: memory } : process.env
   const runFile = async (file: string): Promise<Counts> => {
     const args = ['--enable-source-maps', join(import.meta.dirname, 'runFile.js'), file]
-    const child = spawnChild(process.execPath, args, { stdio: ['ignore', output, output, 'ipc'] }, 'SIGTERM')
+    const child = spawnChild(process.execPath, args, { stdio: ['ignore', output, output, 'ipc'], env }, 'SIGTERM')
     const start = performance.now()
     let counts: Counts = { passed: 0, failed: 1 }
     let text = ''

@@ -20,9 +20,11 @@ export const copyDescriptors = (from: string, to: string): void => {
 export const buildWith = (resources: readonly string[], seeds: string): string => {
   const { path } = temporaryFolder('build')
   const copy = join(path, 'dist', 'build')
-  for (const part of ['server.js', 'product.js', 'engine', 'support', 'cli']) {
+  for (const part of ['server.js', 'product.js', 'support', 'cli']) {
     cpSync(join(build, part), join(copy, part), { recursive: true })
   }
+  // It does not import product.js, which finds the resources beside itself.
+  symlinkSync(join(build, 'engine'), join(copy, 'engine'))
   for (const folder of resources) copyDescriptors(folder, copy)
   cpSync(seeds, join(path, 'seeds'), { recursive: true })
   cpSync(join(root, 'package.json'), join(path, 'package.json'))

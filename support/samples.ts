@@ -41,7 +41,7 @@ const uniqueness = (resource: Resource): ((row: RowValues) => boolean) => {
 }
 
 /** How many rows are generated for a table without demo rows, if its unique fields allow it. */
-const generatedRows = 300
+const generatedRows = 60
 
 const sampleRow = ({ path, fields }: Resource, rows: Rows, id: number, n: number): RowValues =>
   Object.fromEntries(

@@ -155,9 +155,14 @@ export const valueSchema = (field: Ruling): z.ZodType => {
   return rulesOf(field).length === 0 ? schema : refuseIf(schema, valueRuling(field) as never)
 }
 
+/** Making a schema takes longer than the check of a value, and a start checks every demo row. */
+const schemas = new WeakMap<Ruling, z.ZodType>()
+
 /** Why a value cannot be one of a field; undefined if it can. */
 export const refusalOf = (field: Ruling, value: unknown): Refusal | undefined => {
-  const { error } = valueSchema(field).safeParse(value)
+  const schema = schemas.get(field) ?? valueSchema(field)
+  schemas.set(field, schema)
+  const { error } = schema.safeParse(value)
   const issue = error?.issues[0]
   if (!issue) return undefined
   const refusal = issue.code === 'custom' ? (issue.params?.['refusal'] as Refusal | undefined) : undefined

@@ -163,12 +163,11 @@ test('there are no demo rows if a required reference has none to name', () => {
   assert.is(demoRows(resourceWith('job_id:jobs'), empty, 12).length, 12)
 })
 
-const project = projectCopy({ hasTests: true })
+const project = projectCopy()
 const filesOf = () => [...readdirSync(join(project.path, 'resources')), ...readdirSync(join(project.path, 'seeds'))]
 
 /** A command line, and what it prints when it is refused. */
 const refusedCommands: [args: string, message: string][] = [
-  ['', 'PATH is missing. See --help.'],
   ['courses', 'FIELD is missing: name at least one, such as title:text!'],
   ['jobs a:text', 'resources/jobs.ts already exists; choose another path, or change that file.'],
   [

@@ -6,7 +6,7 @@ import { openStorage } from '../../engine/storage/open.js'
 import { addBulkRows } from '../../support/bulkRows.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl } from '../support/database.js'
-import { registry } from '../support/service.js'
+import { registry } from '../support/tested.js'
 
 const storage = await openStorage(registry, await freshUrl(), storageOptions)
 const add = (resource: Resource, rows: number) => addBulkRows(storage, registry, resource, rows, () => {})

@@ -14,7 +14,8 @@ import type { FileError } from '../../engine/descriptor/registryError.js'
 import { verify } from '../../engine/descriptor/verify.js'
 import { product } from '../../product.js'
 import { resourceIn } from '../support/registryFrom.js'
-import { registry, startService } from '../support/service.js'
+import { startService } from '../support/service.js'
+import { registry } from '../support/tested.js'
 
 const { get, send, address } = await startService()
 const openapi = (await get('/openapi.json')).body

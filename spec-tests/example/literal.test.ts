@@ -1,7 +1,8 @@
 /** Expectations written by hand from the specification: the other tests derive theirs from the descriptors under test. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { registry, startService } from '../support/service.js'
+import { startService } from '../support/service.js'
+import { registry } from '../support/tested.js'
 
 const { get, create } = await startService()
 const document = (await get('/openapi.json')).body

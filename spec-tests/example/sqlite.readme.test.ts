@@ -9,8 +9,8 @@ import { Database } from '../../engine/storage/sqlite/driver.js'
 import { folders } from '../../product.js'
 import { spawnChild } from '../../support/cleanup.js'
 import { projectCopy } from '../support/projectCopy.js'
-import { registry } from '../support/service.js'
 import { inlineCommandsIn, shellCommandsIn } from '../support/shellBlocks.js'
+import { registry } from '../support/tested.js'
 
 const root = dirname(folders.seeds)
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
@@ -18,7 +18,7 @@ const readme = read('README.md')
 const shown = shellCommandsIn(readme)
 const named = [...inlineCommandsIn(readme), ...inlineCommandsIn(read('docs/commands.md'))]
 
-const project = projectCopy({ hasTests: true, isDeployed: true })
+const project = projectCopy({ isDeployed: true })
 copyFileSync(join(root, 'package-lock.json'), join(project.path, 'package-lock.json'))
 
 /** The service of the copy, as the last `npm start` has started it. */
@@ -84,6 +84,8 @@ const partOf = (value: unknown, like: unknown): unknown => {
 const elsewhere: Record<string, { file: string; as: string }> = {
   'npm ci': { file: '.ci/run', as: '\nnpm ci\n' },
   'npm test': { file: '.ci/run', as: 'npm test -- --all' },
+  'npm test -- NAME …': { file: '.ci/run', as: 'npm test -- sqlite.stopping sqlite.workers' },
+  'npm test -- search': { file: '.ci/run', as: 'npm test -- sqlite.stopping sqlite.workers' },
   'npm run test:postgres': { file: '.ci/run', as: '\nnpm run test:postgres -- --all\n' },
   'npm run lint': { file: '.ci/run', as: '\nnpm run lint\n' },
   'npm run typecheck': { file: '.ci/run', as: '\nnpm run typecheck\n' },
@@ -106,8 +108,6 @@ const examples: Record<string, string> = {
   'npm run new -- PATH FIELD …': 'npm run new -- trainings title:text! hours:number',
   'npm run contract': 'npm run contract -- --accept && npm run contract',
   'npm run introspect -- DATABASE': 'npm run introspect -- sqlite:data/inventory.sqlite',
-  'npm test -- NAME …': 'npm test -- caseFold',
-  'npm test -- search': 'npm test -- options',
 }
 
 const test = suite('README.md')
@@ -160,20 +160,18 @@ for (const command of new Set([...named, ...shown.map(({ command }) => command)]
   }
 }
 
+test('the service stops with code 0', async () => {
+  assert.is(await service.stop(), 0)
+})
+
 test('"Make it yours" works', async () => {
-  const own = projectCopy({ isDeployed: true })
   const [, block = ''] = /^```bash\n(rm .*?)^```$/ms.exec(readme) ?? []
   const [remove = '', create = '', start = ''] = block.trim().split('\n')
   assert.match(start, /npm start$/)
   for (const command of [remove, create, 'npm run check', 'npm run contract -- --accept']) {
-    const { status, output } = await own.run(command)
+    const { status, output } = await project.run(command)
     assert.is(status, 0, output)
   }
-  own.remove()
-})
-
-test('the service stops with code 0', async () => {
-  assert.is(await service.stop(), 0)
 })
 
 /** The cells of the rows whose second cell is the path of a resource. */

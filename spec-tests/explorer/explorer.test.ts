@@ -13,7 +13,8 @@ import { freshUrl } from '../support/database.js'
 import { kitchenSink } from '../support/kitchenSink.js'
 import { office } from '../support/office.js'
 import { resourceIn } from '../support/registryFrom.js'
-import { startService, testedResources } from '../support/service.js'
+import { startService } from '../support/service.js'
+import { testedResources } from '../support/tested.js'
 
 const registry = withSampleRows([...office, ...kitchenSink])
 const { send, create } = await startService({ registry, explorer: true })
@@ -53,19 +54,21 @@ test('the home page has every area and resource with its count and about, and a 
   assert.ok(linksOf(html).includes('/api/docs'))
 })
 
-test('every link of every page leads to a page', async () => {
+test('every kind of link of every page leads to a page', async () => {
   const seen = new Set<string>()
   const queue = ['/', ...registry.flatMap(({ path }) => [`/explore/${path}`, `/explore/${path}/1`])]
   for (const path of queue) {
     for (const link of linksOf(await page(path))) {
       const [target = ''] = link.split('#')
-      if (seen.has(target) || target === '') continue
-      seen.add(target)
+      // Links to other rows, and with other values of the same parameters, are of the same kind.
+      const kind = target.replaceAll(/=[^&]*|(?<=\/)\d+/g, '')
+      if (seen.has(kind) || target === '') continue
+      seen.add(kind)
       assert.ok(target.startsWith('/'), `${path} leads to ${link}`)
       assert.is((await send(target)).status, 200, `${path} leads to ${link}`)
     }
   }
-  assert.ok(seen.size > 300)
+  assert.ok(seen.size > 200)
 })
 
 test('pages load files of this host only, and no inline script or style', async () => {
@@ -477,7 +480,7 @@ test('texts of a megabyte: tables have excerpts, the page of the row has all, an
     id: n + 1,
     code: `D-${n + 1}`,
     kind: n % 4 === 0 ? 'x'.repeat(500) : 'letter',
-    body: n < 12 ? long : 'short',
+    body: n < 4 ? long : 'short',
     next_id: n === 0 ? null : n,
   }))
   await storage.fill([{ resource, rows }])

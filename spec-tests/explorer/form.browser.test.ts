@@ -201,12 +201,13 @@ test('delete: asks once, with what goes with the row; a row that was changed mea
 for (const colorScheme of ['light', 'dark'] as const) {
   test(`the forms are accessible in ${colorScheme} colours, also on a phone`, async () => {
     const { path } = await newTask({})
+    const { page, close } = await open(path, { colorScheme, viewport: { width: 390, height: 800 } })
     for (const form of ['/explore/tasks/new', `${path}/edit`, `${path}/delete`]) {
-      const { page, close } = await open(form, { colorScheme, viewport: { width: 390, height: 800 } })
+      await page.goto(`${address}${form}`)
       assert.equal(await seriousViolations(page), [])
       assert.ok(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'))
-      await close()
     }
+    await close()
   })
 }
 

@@ -1,7 +1,8 @@
 /** Who may write, which methods each path allows, and the order in which a create is checked. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { registry, startService, token } from '../support/service.js'
+import { startService, token } from '../support/service.js'
+import { registry } from '../support/tested.js'
 
 const open = await startService()
 const closed = await startService({ token: undefined })

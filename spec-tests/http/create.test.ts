@@ -6,7 +6,8 @@ import { editDistance } from '../../engine/descriptor/nearest.js'
 import { type Field, isMandatory, type Resource, type Value, writableFields } from '../../engine/descriptor/registry.js'
 import { refusalOf } from '../../engine/descriptor/valueRules.js'
 import { freshBodies } from '../support/freshBodies.js'
-import { registry, startService, testedResources, token } from '../support/service.js'
+import { startService, token } from '../support/service.js'
+import { registry, testedResources } from '../support/tested.js'
 
 const service = await startService()
 const { get, create, send } = service

@@ -12,7 +12,8 @@ import { freshUrl, server } from '../support/database.js'
 import { listQuery, type ShortQuery } from '../support/listQuery.js'
 import { resourceIn } from '../support/registryFrom.js'
 import { containing, joinedText } from '../support/searchOracle.js'
-import { startOffice, startService, testedResources } from '../support/service.js'
+import { startOffice, startService } from '../support/service.js'
+import { testedResources } from '../support/tested.js'
 
 const warnings: Error[] = []
 process.on('warning', (warning) => warnings.push(warning))

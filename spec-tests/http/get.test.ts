@@ -2,7 +2,8 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { publicRow } from '../../support/samples.js'
-import { startService, testedResources } from '../support/service.js'
+import { startService } from '../support/service.js'
+import { testedResources } from '../support/tested.js'
 
 const { get, send } = await startService()
 

@@ -4,7 +4,8 @@ import * as assert from 'uvu/assert'
 import { type Field, isMandatory, type Resource, writableFields } from '../../engine/descriptor/registry.js'
 import { sampleBody } from '../../support/samples.js'
 import { sharedDatabase } from '../support/database.js'
-import { registry, startService, type TestService, token } from '../support/service.js'
+import { startService, type TestService, token } from '../support/service.js'
+import { registry } from '../support/tested.js'
 
 const otherProgram = await sharedDatabase()
 const one = await startService({ url: otherProgram.url })

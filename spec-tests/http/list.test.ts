@@ -4,7 +4,8 @@ import * as assert from 'uvu/assert'
 import { type Field, filterFields } from '../../engine/descriptor/registry.js'
 import { sampleValue } from '../../engine/descriptor/samples.js'
 import { publicRow } from '../../support/samples.js'
-import { startService, testedResources } from '../support/service.js'
+import { startService } from '../support/service.js'
+import { testedResources } from '../support/tested.js'
 
 const { get } = await startService()
 
@@ -26,12 +27,16 @@ const pages = [
   { query: '?limit=200', limit: 200, offset: 0 },
   { query: '?limit=7&offset=3', limit: 7, offset: 3 },
   { query: '?offset=5', limit: 50, offset: 5 },
-  { query: '?limit=3&limit=9', limit: 9, offset: 0 },
   { query: '?offset=1000000', limit: 50, offset: 1_000_000 },
-  { query: '?offset=-0', limit: 50, offset: 0 },
-  { query: '??limit=0', limit: 50, offset: 0 },
-  { query: '?nonsense=1&__proto__=2&constructor=3&LIMIT=4', limit: 50, offset: 0 },
 ]
+/** Of a repeated parameter the last counts, and unknown ones are ignored. */
+const spellings = [
+  { query: '?limit=3&limit=9', limit: 9 },
+  { query: '?offset=-0', limit: 50 },
+  { query: '??limit=0', limit: 50 },
+  { query: '?nonsense=1&__proto__=2&constructor=3&LIMIT=4', limit: 50 },
+]
+const largeOffsets = ['9223372036854775807', '9223372036854775808', '9'.repeat(4300)]
 
 /** A filter whose value its field can have. */
 const someFilter = (field: Field): string => `&${field.name}=${encodeURIComponent(String(sampleValue(field, 1)))}`
@@ -59,8 +64,10 @@ for (const resource of testedResources) {
   })
 
   test('an offset of any size is echoed exactly', async () => {
-    for (const offset of ['9223372036854775807', '9223372036854775808', '9'.repeat(4300)]) {
-      for (const more of ['', '&q=a', '&q=%00', ...filterFields(resource).map(someFilter)]) {
+    // The kitchen sink has every kind of filter.
+    const filters = resource.path.startsWith('sink-') ? filterFields(resource).map(someFilter) : []
+    for (const offset of filters.length > 0 ? largeOffsets : largeOffsets.slice(1, 2)) {
+      for (const more of ['', '&q=a', '&q=%00', ...filters]) {
         const { status, text } = await get(`${path}?offset=${offset}${more}`)
         assert.is(status, 200)
         assert.ok(text.startsWith('{"data":[],'))
@@ -83,6 +90,13 @@ for (const resource of testedResources) {
 
 const grammar = suite('integers of a list')
 const path = '/v1/sink-basins'
+
+for (const { query, limit } of spellings) {
+  grammar(`${query} is a page of ${limit}`, async () => {
+    const { meta } = (await get(`${path}${query}`)).body
+    assert.equal([meta.limit, meta.offset], [limit, 0])
+  })
+}
 
 for (const input of notIntegers) {
   grammar(`limit and offset reject ${JSON.stringify(input)}, both reported`, async () => {

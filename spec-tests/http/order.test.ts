@@ -57,7 +57,7 @@ const names = [
 const day = (n: number): string => new Date(Date.UTC(2026, 0, 1 + n)).toISOString()
 
 /** More rows than are sorted at once. */
-const rows: RowValues[] = Array.from({ length: 7_000 }, (_, n) => ({
+const rows: RowValues[] = Array.from({ length: 5_400 }, (_, n) => ({
   id: 1 + n * 3,
   name: n < 200 ? pick(names) : `Event ${random(900)}`,
   kind: pick(['talk', 'talk', 'walk', null]),
@@ -75,7 +75,7 @@ await fill([{ resource: events, rows: rows.map((row) => ({ ...row })) }])
 
 /** A read without the check against the document, which takes longer than the read. */
 const read = async (url: string) => {
-  const response = await fetch(`${address}${url}`)
+  const response = await fetch(`${address}${url}`, { headers: { 'accept-encoding': 'identity' } })
   return {
     status: response.status,
     headers: response.headers,
@@ -197,7 +197,7 @@ for (let n = 0; n < 6; n++) {
     for (let tries = 0; tries < 25; tries++) {
       const parameters = arbitraryQuery()
       const all = expected(parameters)
-      const [limit, offset] = [pick([1, 10, 200]), pick([0, 0, 3, all.length - 5, all.length, 6_990, 10 ** 15])]
+      const [limit, offset] = [pick([1, 10, 200]), pick([0, 0, 3, all.length - 5, all.length, 5_390, 10 ** 15])]
       const start = Math.max(0, offset)
       const url = path([...parameters, ['limit', String(limit)], ['offset', String(start)]])
       const { status, body, headers } = await read(`/api${url}`)

@@ -12,7 +12,8 @@ import {
 } from '../../engine/descriptor/registry.js'
 import { sampleRowOf } from '../../support/samples.js'
 import { freshBodies } from '../support/freshBodies.js'
-import { registry, startService, testedResources, token } from '../support/service.js'
+import { startService, token } from '../support/service.js'
+import { registry, testedResources } from '../support/tested.js'
 
 const service = await startService()
 const { get, send, fill } = service

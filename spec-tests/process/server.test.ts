@@ -1,11 +1,11 @@
 /** The process: its start, its error messages, its workers and its stop. */
-import { connect, type Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { publicDatabaseUrl } from '../../engine/process/databaseUrl.js'
 import { freshUrl, sharedDatabase } from '../support/database.js'
 import { startAndFail, startProcess } from '../support/process.js'
+import { unfinishedRequest } from '../support/unfinishedRequest.js'
 
 const totalOf = async (address: string, resource: string) =>
   ((await (await fetch(`${address}/api/v1/${resource}?limit=1`)).json()) as { meta: { total: number } }).meta.total
@@ -128,18 +128,6 @@ test('a port in use stops the start with a message', async () => {
   await running.end('SIGTERM')
 })
 
-/** Sends a request whose body never ends. */
-const sendUnfinished = async (address: string): Promise<Socket> => {
-  const { port, hostname } = new URL(address)
-  const socket = connect(Number(port), hostname)
-  socket.on('error', () => {})
-  socket.write(
-    'POST /api/v1/leave HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer a-token-of-some-length\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{',
-  )
-  await setTimeout(300)
-  return socket
-}
-
 for (const WORKERS of ['1', '2']) {
   test(`an unfinished request does not prevent ${WORKERS} process(es) from stopping`, async () => {
     const database = await sharedDatabase()
@@ -149,10 +137,10 @@ for (const WORKERS of ['1', '2']) {
       DRAIN_TIMEOUT_MS: '500',
       WORKERS,
     })
-    const socket = await sendUnfinished(running.address)
+    const { close } = await unfinishedRequest(running.address, 'a-token-of-some-length', '{"leave_type":"x"}')
     assert.is.not(await running.end('SIGTERM'), 0)
     assert.match(running.output(), /within 500 ms \(DRAIN_TIMEOUT_MS\)/)
-    socket.destroy()
+    close()
     database.close()
   })
 }

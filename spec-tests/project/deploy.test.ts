@@ -10,7 +10,7 @@ import { parse, parseAllDocuments } from 'yaml'
 import { readSettings, settingNames } from '../../engine/process/settings.js'
 import { folders } from '../../product.js'
 import { startFlags } from '../support/process.js'
-import { startService } from '../support/service.js'
+import { startOffice } from '../support/service.js'
 
 const root = dirname(folders.seeds)
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
@@ -32,6 +32,7 @@ const valuesIn = (name: string): string[] =>
     String(value),
   )
 
+const service = await startOffice()
 const test = suite('deploy')
 
 /** Runs the health check of the image against a port; resolves with its exit code and output. */
@@ -43,7 +44,7 @@ const healthcheck = (env: Record<string, string>): Promise<[code: number | null,
   })
 
 test('the health check follows /readyz', async () => {
-  const { port } = new URL((await startService()).address)
+  const { port } = new URL(service.address)
   assert.equal(await healthcheck({ PORT: port, HOST: '0.0.0.0' }), [0, '{"status":"ok"}\n'])
   const failing = createServer((_, response) => response.writeHead(503).end('{"error":{}}')).listen(0, '127.0.0.1')
   await new Promise((resolve) => failing.once('listening', resolve))
@@ -77,9 +78,8 @@ test('the image and the unit run what npm start runs; the probes ask paths that 
   const command = ['node', ...startFlags, 'dist/server.js']
   assert.ok(read('Containerfile').includes(`CMD ${JSON.stringify(command).replaceAll(',', ', ')}`))
   assert.equal(valuesIn('ExecStart'), [`/usr/bin/${command.join(' ')}`])
-  const { send } = await startService()
   for (const probe of [container.startupProbe, container.livenessProbe, container.readinessProbe])
-    assert.is((await send(probe.httpGet.path)).status, 200)
+    assert.is((await service.send(probe.httpGet.path)).status, 200)
 })
 
 test.run()

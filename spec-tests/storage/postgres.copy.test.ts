@@ -12,7 +12,8 @@ import { temporaryFolder } from '../../support/cleanup.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl, runOn } from '../support/database.js'
 import { insertion } from '../support/insertion.js'
-import { office, officeFile } from '../support/office.js'
+import { office } from '../support/office.js'
+import { officeFile } from '../support/officeFiles.js'
 
 const { path: folder } = temporaryFolder('copy')
 const [first, last] = ['first', 'last'].map((name) => `sqlite:${join(folder, `${name}.sqlite`)}`) as [string, string]

@@ -2,13 +2,13 @@
 import { setTimeout } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { runOn, sharedDatabase } from '../support/database.js'
+import { runOn, sharedDatabase, whileLockedIn } from '../support/database.js'
 import { flakyNetwork } from '../support/flakyNetwork.js'
 import { startOffice, type TestResponse, token } from '../support/service.js'
 
 const database = await sharedDatabase()
 const network = await flakyNetwork(database.url)
-const pool = { size: 4, waitMs: 500, idleMs: 5_000, statementMs: 500 }
+const pool = { size: 4, waitMs: 2_000, idleMs: 5_000, statementMs: 2_000 }
 const service = await startOffice({ url: network.url, pool })
 
 const leave = { leave_type: 'Outage' }
@@ -68,12 +68,11 @@ test('clients do not notice that the server ends idle connections', async () => 
 
 test('a statement that takes too long is cancelled, and others continue', async () => {
   await waitForRecovery()
-  const locked = runOn(database.url, 'begin; lock table leave_requests in exclusive mode; select pg_sleep(1.5); commit')
-  await setTimeout(200)
-  for (const response of await Promise.all(writes())) expectUnavailable(response)
-  assert.is((await service.get('/v1/leave')).status, 200)
-  assert.is((await service.get('/v1/jobs')).status, 200)
-  await locked
+  await whileLockedIn(database.url, 'leave_requests in exclusive mode', async () => {
+    for (const response of await Promise.all(writes())) expectUnavailable(response)
+    assert.is((await service.get('/v1/leave')).status, 200)
+    assert.is((await service.get('/v1/jobs')).status, 200)
+  })
   assert.is((await service.create('leave', leave)).status, 201)
 })
 

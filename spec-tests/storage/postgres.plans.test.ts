@@ -12,7 +12,7 @@ import { writeStatements } from '../../engine/storage/postgres/writes.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl } from '../support/database.js'
 import { listQuery } from '../support/listQuery.js'
-import { registry } from '../support/service.js'
+import { registry } from '../support/tested.js'
 
 const url = await freshUrl()
 await (await openStorage(registry, url, storageOptions)).close()

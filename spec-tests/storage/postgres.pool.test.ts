@@ -1,11 +1,10 @@
 /** How requests share the connections to PostgreSQL: locked tables, clients that leave, and connections that break. */
 import { request } from 'node:http'
 import { setTimeout } from 'node:timers/promises'
-import { Client } from 'pg'
 import { pino } from 'pino'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { runOn, sharedDatabase } from '../support/database.js'
+import { runOn, sharedDatabase, whileLockedIn } from '../support/database.js'
 import { startOffice, token } from '../support/service.js'
 
 const database = await sharedDatabase()
@@ -13,16 +12,8 @@ const minute = 60_000
 const never = { size: 6, waitMs: minute, idleMs: minute, statementMs: minute }
 
 /** Holds a lock that stops every read of a table while the work runs. */
-const whileLocked = async (table: string, work: () => Promise<void>): Promise<void> => {
-  const client = new Client(database.url)
-  await client.connect()
-  await client.query(`begin; lock table ${table} in access exclusive mode`)
-  try {
-    await work()
-  } finally {
-    await client.end()
-  }
-}
+const whileLocked = (table: string, work: () => Promise<void>) =>
+  whileLockedIn(database.url, `${table} in access exclusive mode`, work)
 
 /** How many statements of the service run or wait. */
 const activeStatements = async (): Promise<number> => {

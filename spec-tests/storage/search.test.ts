@@ -6,7 +6,8 @@ import { type Field, filterFields, type Resource, type RowValues } from '../../e
 import { sampleValue } from '../../engine/descriptor/samples.js'
 import { publicRow } from '../../support/samples.js'
 import { containing, joinedText } from '../support/searchOracle.js'
-import { startOffice, startService, testedResources } from '../support/service.js'
+import { startOffice, startService } from '../support/service.js'
+import { testedResources } from '../support/tested.js'
 
 const { get } = await startService()
 const office = await startOffice()

@@ -8,7 +8,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { Database } from '../../engine/storage/sqlite/driver.js'
 import { temporaryFolder } from '../../support/cleanup.js'
-import { officeFile } from '../support/office.js'
+import { officeFile } from '../support/officeFiles.js'
 import { startProcess } from '../support/process.js'
 
 const { path: folder } = temporaryFolder('backup')

@@ -13,7 +13,12 @@ import { type RunningService, startAndFail, startProcess } from '../support/proc
 const { path: folder } = temporaryFolder('faults')
 const API_TOKEN = 'a-token-of-some-length'
 let files = 0
-const newPath = (): string => join(folder, `${++files}.sqlite`)
+/** A copy of a database with the demo data. */
+const newPath = (): string => {
+  const path = join(folder, `${++files}.sqlite`)
+  copyFileSync(join(folder, 'demo.sqlite'), path)
+  return path
+}
 const start = (path: string, more: Parameters<typeof startProcess>[1] = {}): Promise<RunningService> =>
   startProcess({ DATABASE_URL: `sqlite:${path}`, API_TOKEN }, more)
 
@@ -58,17 +63,18 @@ const expectUnknown = async (response: Response): Promise<void> => {
 }
 /** Resolves when a create succeeds; then an update and a delete must too, so that the total is the same again. */
 const waitForRecovery = async (running: RunningService): Promise<void> => {
-  let tries = 0
-  while ((await create(running)).status !== 201) {
-    if (++tries === 100) assert.unreachable('the service did not recover')
-    await setTimeout(100)
-  }
+  while ((await create(running)).status !== 201) await setTimeout(100)
   assert.is((await write(running, 'PATCH', 1, 'recovered')).status, 200)
   assert.is((await write(running, 'DELETE', 2)).status, 204)
   assert.match((await readTargets(running)).join(), /"reason":"recovered".*not_found/)
 }
 
 const test = suite('faults')
+
+test.before(async () => {
+  const running = await start(join(folder, 'demo.sqlite'))
+  assert.is(await running.end('SIGTERM'), 0)
+})
 
 test('locked by another program: reads continue, writes wait and get 503, then work again', async () => {
   const path = newPath()
@@ -161,7 +167,7 @@ test('a file moved away and back under load: a success is stored, 503 is not, un
   }
   const untilNext = async (outcome: keyof typeof counts) => {
     const before = counts[outcome]
-    for (let tries = 0; tries < 1_000 && counts[outcome] === before; tries++) await setTimeout(10)
+    while (counts[outcome] === before) await setTimeout(10)
   }
   const clients = Array.from({ length: 8 }, (_, name) => client(name))
   await untilNext('stored')
@@ -187,11 +193,9 @@ test('a file moved away and back under load: a success is stored, 503 is not, un
 
 test('replaced file: creates and health get 503, reads work from the old file, and a restart serves the new one', async () => {
   const path = newPath()
-  const first = await start(path)
-  const demo = await totalOf(first)
-  assert.is(await first.end('SIGTERM'), 0)
   copyFileSync(path, `${path}.backup`)
   const running = await start(path)
+  const demo = await totalOf(running)
   assert.is((await create(running)).status, 201)
   for (const end of ['', '-wal', '-shm']) rmSync(path + end, { force: true })
   renameSync(`${path}.backup`, path)
@@ -222,8 +226,6 @@ const damages: [name: string, damage: (path: string) => void][] = [
 for (const [name, damage] of damages) {
   test(`a file that is ${name}: the start fails with a message and does not change the file`, async () => {
     const path = newPath()
-    const first = await start(path)
-    assert.is(await first.end('SIGTERM'), 0)
     damage(path)
     const before = digestOf(path)
     const { code, output } = await startAndFail({ DATABASE_URL: `sqlite:${path}` })

@@ -13,7 +13,7 @@ import { insertRows } from '../../engine/storage/sqlite/rows.js'
 import { statementsOf } from '../../engine/storage/sqlite/statements.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { listQuery } from '../support/listQuery.js'
-import { registry, testedResources } from '../support/service.js'
+import { registry, testedResources } from '../support/tested.js'
 
 const database = connect(':memory:', { timeout: 0 })
 await migrate(migrationDialect(database), registry, storageOptions)

@@ -1,7 +1,6 @@
 /** Stopping: requests are finished, no acknowledged row is lost, and no WAL remains. */
 import { existsSync } from 'node:fs'
 import { Agent, request } from 'node:http'
-import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { suite } from 'uvu'
@@ -9,6 +8,7 @@ import * as assert from 'uvu/assert'
 import { Database } from '../../engine/storage/sqlite/driver.js'
 import { temporaryFolder } from '../../support/cleanup.js'
 import { type RunningService, startProcess } from '../support/process.js'
+import { unfinishedRequest, untilClosed } from '../support/unfinishedRequest.js'
 
 const { path: folder } = temporaryFolder('stopping')
 const API_TOKEN = 'a-token-of-some-length'
@@ -64,40 +64,29 @@ for (const workers of ['1', '2']) {
 
 test('a request that was being received is completed', async () => {
   const running = await start('last.sqlite')
-  const { port, hostname } = new URL(running.address)
-  const socket = connect(Number(port), hostname)
-  let received = ''
-  socket.on('data', (chunk) => {
-    received += chunk
-  })
-  const body = '{"leave_type":"Annual"}'
-  const head = `POST /api/v1/leave HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${API_TOKEN}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`
-  socket.write(head + body.slice(0, 5))
-  await setTimeout(300)
+  const { complete, received, close } = await unfinishedRequest(running.address, API_TOKEN, '{"leave_type":"Annual"}')
   const code = running.end('SIGTERM')
-  await setTimeout(300)
-  socket.write(body.slice(5))
+  await untilClosed(running.address)
+  complete()
   assert.is(await code, 0)
-  assert.match(received, /^HTTP\/1\.1 201 /)
-  socket.destroy()
+  assert.match(received(), /^HTTP\/1\.1 201 /)
+  close()
 })
 
 test('a second signal stops at once, despite an unfinished request', async () => {
-  const running = await start('twice.sqlite')
-  const { port, hostname } = new URL(running.address)
-  const socket = connect(Number(port), hostname)
-  socket.on('error', () => {})
-  socket.write(
-    `POST /api/v1/leave HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${API_TOKEN}\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{`,
-  )
-  await setTimeout(300)
+  const running = await start('twice.sqlite', { DRAIN_TIMEOUT_MS: '300000' })
+  await unfinishedRequest(running.address, API_TOKEN, '{"leave_type":"Annual"}')
   // The terminal and npm may both deliver one Ctrl+C, so a repeat at once changes nothing.
   running.child.kill('SIGTERM')
   running.child.kill('SIGINT')
-  await setTimeout(1_200)
-  assert.is(running.child.exitCode, null)
-  assert.is(running.child.signalCode, null)
-  await running.end('SIGTERM')
+  await untilClosed(running.address)
+  await setTimeout(300)
+  assert.equal([running.child.exitCode, running.child.signalCode], [null, null])
+  const ended = running.end('SIGTERM')
+  // One that comes too soon counts as a repeat.
+  const repeated = setInterval(() => running.child.kill('SIGTERM'), 500)
+  await ended
+  clearInterval(repeated)
   assert.is(running.child.signalCode, 'SIGKILL')
 })
 

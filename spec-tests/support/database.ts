@@ -25,6 +25,18 @@ export const runOn = async (url: string, sql: string, values: readonly unknown[]
   }
 }
 
+/** Runs some work while another session has a lock, such as `leave_requests in exclusive mode`. */
+export const whileLockedIn = async (url: string, lock: string, work: () => Promise<void>): Promise<void> => {
+  const client = new Client(url)
+  await client.connect()
+  await client.query(`begin; lock table ${lock}`)
+  try {
+    await work()
+  } finally {
+    await client.end()
+  }
+}
+
 const createOn = async (address: string): Promise<string> => {
   const name = `${prefix}${randomBytes(6).toString('hex')}`
   await runOn(address, `create database ${name} template template0 encoding 'UTF8'`)

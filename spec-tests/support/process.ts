@@ -1,6 +1,6 @@
 /** Starts the service of the office as a child process. */
 import * as service from '../../support/process.js'
-import { officeFile } from './office.js'
+import { officeFile } from './officeFiles.js'
 
 export { obeyingPermissions, type RunningService, startFlags } from '../../support/process.js'
 

@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { folders } from '../../product.js'
 import { temporaryFolder } from '../../support/cleanup.js'
-import { copyOffice } from './office.js'
+import { copyOffice } from './officeFiles.js'
 
 const root = dirname(folders.seeds)
 

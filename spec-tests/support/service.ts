@@ -4,7 +4,6 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import type { Middleware } from 'koa'
 import { type Logger, pino } from 'pino'
 import { basePath } from '../../engine/contract/service.js'
-import { loadRegistry } from '../../engine/descriptor/load.js'
 import type { Registry } from '../../engine/descriptor/registry.js'
 import { createApp } from '../../engine/http/app.js'
 import { listen } from '../../engine/http/listen.js'
@@ -12,24 +11,12 @@ import type { OnRequest } from '../../engine/http/requestLog.js'
 import { openStorage } from '../../engine/storage/open.js'
 import type { PoolOptions } from '../../engine/storage/options.js'
 import type { Storage } from '../../engine/storage/storage.js'
-import { folders, product } from '../../product.js'
+import { product } from '../../product.js'
 import { conformance, type ReceivedResponse } from '../../support/conformance.js'
-import { withSampleRows } from '../../support/samples.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl } from './database.js'
-import { kitchenSink } from './kitchenSink.js'
-import { office } from './office.js'
 
 export const token = 'the-write-token-of-the-tests'
-
-/** The resources of this deployment. */
-export const deployed = withSampleRows(await loadRegistry(folders))
-
-/** These and the kitchen sink, with generated rows for resources without demo rows. */
-export const registry: Registry = withSampleRows([...deployed, ...kitchenSink])
-
-/** The resources to repeat tests for: all, or the one that `npm test -- --resource` names. */
-export const testedResources: Registry = registry.filter(({ path }) => path === (process.env['TEST_RESOURCE'] ?? path))
 
 export interface TestResponse {
   readonly status: number
@@ -104,7 +91,8 @@ export const startService = async (
     logger?: Logger
   } = {},
 ): Promise<TestService> => {
-  const served = settings.registry ?? registry
+  // Most tests have a registry of their own, and need not load this one.
+  const served = settings.registry ?? (await import('./tested.js')).registry
   const { pool, readTimeoutMs } = { ...storageOptions, ...settings }
   const storage = await openStorage(served, settings.url ?? (await freshUrl()), {
     ...storageOptions,
@@ -155,4 +143,5 @@ export const startService = async (
 }
 
 /** Starts a service of the office. */
-export const startOffice: typeof startService = (settings) => startService({ registry: office, ...settings })
+export const startOffice: typeof startService = async (settings) =>
+  startService({ registry: (await import('./office.js')).office, ...settings })
