@@ -86,7 +86,7 @@ const elsewhere: Record<string, { file: string; as: string }> = {
   'npm test': { file: '.ci/run', as: 'npm test -- --all' },
   'npm test -- NAME …': { file: '.ci/run', as: 'npm test -- sqlite.stopping sqlite.workers' },
   'npm test -- search': { file: '.ci/run', as: 'npm test -- sqlite.stopping sqlite.workers' },
-  'npm run test:postgres': { file: '.ci/run', as: '\nnpm run test:postgres -- --all\n' },
+  'npm run test:postgres': { file: '.ci/run', as: 'npm run test:postgres -- --all' },
   'npm run lint': { file: '.ci/run', as: '\nnpm run lint\n' },
   'npm run typecheck': { file: '.ci/run', as: '\nnpm run typecheck\n' },
   'npm run clients': { file: '.ci/run', as: '\nnpm run clients\n' },
