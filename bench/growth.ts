@@ -1,7 +1,25 @@
 /** Measures how the latency of each kind of request grows from the demo data to a large table. */
 import { progressBar } from '../engine/process/progress.js'
-import { latency } from './client.js'
+import { median } from '../support/statistics.js'
 import type { BenchServer } from './processes.js'
+
+/** The body of a successful read. */
+export const readBody = async (url: string): Promise<string> => {
+  const response = await fetch(url)
+  if (!response.ok) throw new Error(`${url} responded with ${response.status}`)
+  return response.text()
+}
+
+/** The median duration of reads in milliseconds. */
+const latency = async (address: string, paths: readonly string[]): Promise<number> => {
+  const durations: number[] = []
+  for (const path of paths) {
+    const start = performance.now()
+    await readBody(`${address}${path}`)
+    durations.push(performance.now() - start)
+  }
+  return median(durations)
+}
 
 const times = <T>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n))
 const list = (query: string): string => `/api/v1/employees?${query}`

@@ -2,11 +2,16 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { folders } from '../product.js'
 import { spawnChild } from '../support/cleanup.js'
 import { startFlags } from '../support/process.js'
-import { build, root } from './paths.js'
+
+export const root = dirname(folders.seeds)
+
+/** The build that this process runs. */
+export const build = dirname(import.meta.dirname)
 
 export interface RunningServer {
   readonly name: string

@@ -1,7 +1,7 @@
 /** Formats the results as Markdown. */
 import { cpus, release, totalmem } from 'node:os'
 import type { Growth } from './growth.js'
-import type { BenchTarget } from './target.js'
+import type { BenchTarget } from './targets.js'
 import { kinds, type Measured } from './throughput.js'
 
 interface Results {

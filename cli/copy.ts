@@ -5,14 +5,14 @@ import { resolve } from 'node:path'
 import { loadRegistry } from '../engine/descriptor/load.js'
 import { managedResources, type Registry } from '../engine/descriptor/registry.js'
 import { publicDatabaseUrl, sqlitePath } from '../engine/process/databaseUrl.js'
-import { endProgressLine, progressBar, stepProgress } from '../engine/process/progress.js'
+import { endProgressLine, progressBar } from '../engine/process/progress.js'
 import { readSettings, type Settings, SettingsError } from '../engine/process/settings.js'
 import { copiedKeys } from '../engine/storage/keys.js'
 import { openStorage, storageTables } from '../engine/storage/open.js'
-import type { StorageOptions } from '../engine/storage/options.js'
 import { type Batch, type CopiedTable, hasRows, type Storage, type StoredRow } from '../engine/storage/storage.js'
 import { folders } from '../product.js'
-import { CommandError, runCommand, text, UsageError, warnUser } from '../support/options.js'
+import { CommandError, runCommand, text, UsageError } from '../support/options.js'
+import { openOptions } from './openOptions.js'
 
 const batchSize = 5_000
 
@@ -58,23 +58,7 @@ const checkSource = async (registry: Registry, url: string, waitMs: number): Pro
 }
 
 /** All rows are copied in one transaction, which waits for the other database to read them. */
-const longest = 3_600_000
-
-const optionsFrom = (settings: Settings): StorageOptions => ({
-  demo: false,
-  cacheBytes: 0,
-  readTimeoutMs: longest,
-  pool: {
-    size: 2,
-    waitMs: settings.POOL_WAIT_MS,
-    idleMs: settings.POOL_IDLE_MS,
-    statementMs: longest,
-    preparedStatements: settings.PREPARED_STATEMENTS,
-  },
-  derivedObjects: settings.DERIVED_OBJECTS,
-  progress: stepProgress(),
-  warn: warnUser,
-})
+const copyTimeoutMs = 3_600_000
 
 /** Reads the rows of one table in batches. */
 const readBatches = async function* (storage: Storage, table: CopiedTable): AsyncGenerator<Batch> {
@@ -164,7 +148,7 @@ const withoutExisting = (all: Registry): Registry => {
 }
 
 await runCommand(command, async ({ from: source, to: target }) => {
-  const options = optionsFrom(settingsFor('from', source))
+  const options = openOptions(settingsFor('from', source), 2, copyTimeoutMs)
   settingsFor('to', target)
   const identity = (url: string) => {
     const path = sqlitePath(url)

@@ -11,7 +11,7 @@ import { folders } from '../product.js'
 import { CommandError, flag, optionalText, runCommand, text } from '../support/options.js'
 import { describeTables } from './introspect/describe.js'
 import { descriptorText } from './new/descriptorText.js'
-import { root, writeNew } from './new/writeNew.js'
+import { root, writeNew } from './new/files.js'
 
 const command = {
   name: 'npm run introspect',

@@ -12,6 +12,7 @@ import type { MigrateOptions } from '../engine/storage/options.js'
 import { folders } from '../product.js'
 import { CommandError, flag, optionalText, runCommand, UsageError, warnUser } from '../support/options.js'
 import { copyDatabase } from './backup/copyDatabase.js'
+import { requireFile } from './openOptions.js'
 
 const command = {
   name: 'npm run migrate',
@@ -66,9 +67,7 @@ const migrate = async (registry: Registry, url: string, options: MigrateOptions)
 
 await runCommand(command, async ({ apply, recount }) => {
   const { DATABASE_URL: url, POOL_WAIT_MS: waitMs, DERIVED_OBJECTS: derivedObjects } = readSettings(process.env)
-  if (url === 'sqlite::memory:') {
-    throw new CommandError('DATABASE_URL is sqlite::memory:, which is lost when the command ends; use a file.')
-  }
+  requireFile(url)
   const registry = await loadRegistry(folders)
   const options = { waitMs, derivedObjects, isRecounting: recount, progress: stepProgress(), warn: warnUser }
   const approvals = apply === undefined ? [] : splitApprovals(apply)

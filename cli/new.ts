@@ -10,10 +10,9 @@ import { counted } from './counted.js'
 import { demoRows, seedsText } from './new/demoRows.js'
 import { descriptorText } from './new/descriptorText.js'
 import { fieldSyntax, parseFields } from './new/fieldArgument.js'
+import { root, verifyFiles, writeNew } from './new/files.js'
 import { checkPath, defaultArea, namesOf, tableOf } from './new/names.js'
 import type { NewResource } from './new/plan.js'
-import { verifyFiles } from './new/verifyFiles.js'
-import { root, writeNew } from './new/writeNew.js'
 
 const command = {
   name: 'npm run new',

@@ -2,13 +2,14 @@
 import { loadRegistry } from '../engine/descriptor/load.js'
 import { nearest } from '../engine/descriptor/nearest.js'
 import type { Registry, Resource } from '../engine/descriptor/registry.js'
-import { progressBar, stepProgress } from '../engine/process/progress.js'
+import { progressBar } from '../engine/process/progress.js'
 import { readSettings } from '../engine/process/settings.js'
 import { openStorage } from '../engine/storage/open.js'
 import { folders } from '../product.js'
 import { addBulkRows } from '../support/bulkRows.js'
-import { CommandError, integer, optionalText, runCommand, UsageError, warnUser } from '../support/options.js'
+import { CommandError, integer, optionalText, runCommand, UsageError } from '../support/options.js'
 import { withSampleRows } from '../support/samples.js'
+import { openOptions, requireFile } from './openOptions.js'
 import { loadDemoRows } from './seed/loadDemoRows.js'
 
 const defaultResource = 'employees'
@@ -57,24 +58,11 @@ await runCommand(command, async ({ rows, resource: path, demo }) => {
   const registry = demo === undefined ? withSampleRows(loaded) : loaded
   const resource = findResource(registry, 'resource', path ?? defaultResource)
   const chosen = demo === undefined ? [] : demoResources(registry, demo)
-  if (settings.DATABASE_URL === 'sqlite::memory:') {
-    throw new CommandError('DATABASE_URL is sqlite::memory:, which is lost when the command ends; use a file.')
-  }
+  requireFile(settings.DATABASE_URL)
   let isFilled = false
   const storage = await openStorage(registry, settings.DATABASE_URL, {
+    ...openOptions(settings, 1, 600_000),
     demo: true,
-    cacheBytes: 0,
-    readTimeoutMs: settings.READ_TIMEOUT_MS,
-    pool: {
-      size: 1,
-      waitMs: settings.POOL_WAIT_MS,
-      idleMs: settings.POOL_IDLE_MS,
-      statementMs: 600_000,
-      preparedStatements: settings.PREPARED_STATEMENTS,
-    },
-    derivedObjects: settings.DERIVED_OBJECTS,
-    progress: stepProgress(),
-    warn: warnUser,
     opened(event) {
       isFilled = event.demo
     },

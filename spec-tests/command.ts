@@ -18,8 +18,9 @@ const slow = new Set([
 
 /** Files that start a service and prove nothing about its database: a run on PostgreSQL leaves them out. */
 const independent = new Set([
-  ...['access', 'body', 'deploy', 'docsPage.browser', 'documents', 'explorer.browser', 'form.browser', 'middleware'],
-  ...['new', 'parameters', 'probes', 'requestLog.terminal', 'sockets'],
+  ...['access', 'body', 'conditional', 'deploy', 'docsPage.browser', 'documents', 'explorer.browser', 'form.browser'],
+  ...['metrics', 'middleware', 'new', 'parameters', 'probes', 'requestLog', 'requestLog.terminal', 'server', 'sockets'],
+  'system',
 ])
 
 export const testCommand = (name: string) => ({

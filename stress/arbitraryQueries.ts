@@ -2,8 +2,9 @@
 import fc from 'fast-check'
 import { possibleConditions, possibleOrders } from '../engine/descriptor/listQuery.js'
 import { operatorOf } from '../engine/descriptor/operators.js'
-import { type Resource, type RowValues, searchedFields } from '../engine/descriptor/registry.js'
+import type { Resource, RowValues } from '../engine/descriptor/registry.js'
 import { anyEscaped, escaped, text } from './arbitraryText.js'
+import { searchedText } from './service.js'
 
 export interface Parameter {
   readonly name: string
@@ -53,11 +54,7 @@ const withEdges = (values: fc.Arbitrary<bigint>) =>
 
 /** A substring of a row's text, in its own or another case, so that searches find something. */
 const substringOf = (resource: Resource, row: RowValues | undefined): fc.Arbitrary<string> => {
-  const letters = Array.from(
-    searchedFields(resource)
-      .flatMap(({ name }) => row?.[name] ?? [])
-      .join(' '),
-  ).slice(0, 400)
+  const letters = Array.from(searchedText(resource, row ?? {})).slice(0, 400)
   return fc
     .tuple(fc.nat(letters.length), fc.integer({ min: 1, max: 30 }), fc.nat(2))
     .map(([start, length, letterCase]) => {

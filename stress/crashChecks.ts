@@ -1,14 +1,9 @@
 /** Checks the API after a crash: every row is as it was acknowledged, or as a write without a response would have left it. */
-import { type Resource, type RowValues, searchedFields } from '../engine/descriptor/registry.js'
+import type { Resource, RowValues } from '../engine/descriptor/registry.js'
 import { fold } from '../engine/storage/caseFold.js'
 import { RawConnection } from '../support/rawHttp.js'
 import { contentOf, type KnownRow, type Ledger } from './ledger.js'
-import { allRows, creatable, pathOf, read } from './service.js'
-
-const textOf = (resource: Resource, row: RowValues): string =>
-  searchedFields(resource)
-    .flatMap(({ name }) => row[name] ?? [])
-    .join(' ')
+import { allRows, creatable, pathOf, read, searchedText } from './service.js'
 
 /** A longer query might not fit into the request head. */
 const maxSearchLength = 500
@@ -20,8 +15,8 @@ const checkSearch = async (
   row: RowValues,
   rows: readonly RowValues[],
 ): Promise<string[]> => {
-  const q = textOf(resource, row).slice(0, maxSearchLength).trim()
-  const expected = rows.filter((other) => fold(textOf(resource, other)).includes(fold(q))).map(({ id }) => id)
+  const q = searchedText(resource, row).slice(0, maxSearchLength).trim()
+  const expected = rows.filter((other) => fold(searchedText(resource, other)).includes(fold(q))).map(({ id }) => id)
   const { text } = await read(connection, `${pathOf(resource)}?limit=200&q=${encodeURIComponent(q)}`)
   const found = (JSON.parse(text) as { data: RowValues[] }).data.map(({ id }) => id)
   return JSON.stringify(found) === JSON.stringify(expected.slice(0, 200))

@@ -1,15 +1,16 @@
 /** Kills the service while clients create, update and delete rows, restarts it, and checks that no write is lost; repeatedly. */
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
-import { Client } from 'pg'
 import { freePort } from '../engine/process/supervise.js'
+import { runSql } from '../support/postgresServer.js'
 import { launch, type RunningService, startProcess } from '../support/process.js'
 import { RawConnection } from '../support/rawHttp.js'
 import { checkRows } from './crashChecks.js'
 import { checkFile } from './fileChecks.js'
-import { killAll, killAllAfter, killWorker } from './kill.js'
 import { Ledger, WrongResponse } from './ledger.js'
-import { seededRandom } from './random.js'
+import { type Random, seededRandom } from './random.js'
 import { allRows, environmentOf, fillDatabase, firstRegistry, server, waitUntilReady } from './service.js'
 import { repeatAll, startClients } from './writeClients.js'
 
@@ -47,15 +48,41 @@ const roundsPerDatabase = 25
 /** Some starts are killed. */
 const startKill = { share: 0.1, maxDelayMs: 400 }
 
+const childrenOf = (pid: number): number[] =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
+
+const kill = (pid: number, signal: NodeJS.Signals): void => {
+  try {
+    process.kill(pid, signal)
+  } catch {
+    // The process has already ended.
+  }
+}
+
+/** Stops the service first, so that it cannot replace its workers. */
+const killAll = (pid: number): void => {
+  kill(pid, 'SIGSTOP')
+  for (const child of childrenOf(pid)) kill(child, 'SIGKILL')
+  kill(pid, 'SIGKILL')
+}
+
+/** Kills a service and its workers after a delay, from a separate process, so that the clients in this one keep sending. */
+const killAllAfter = (pid: number, milliseconds: number): void => {
+  const all = [pid, ...childrenOf(pid)].join(' ')
+  spawn('sh', ['-c', `sleep ${milliseconds / 1000}; kill -9 ${all}`], { stdio: 'ignore' })
+}
+
+const killWorker = (pid: number, random: Random): void => {
+  const workers = childrenOf(pid)
+  if (workers.length > 0) kill(random.pick(workers), 'SIGKILL')
+}
+
 /** Resolves when PostgreSQL has finished what the killed service had sent; until then, outcomes are not final. */
 const waitForServer = async (url: string): Promise<void> => {
   if (url.startsWith('sqlite:')) return
-  const client = new Client({ connectionString: url })
-  await client.connect()
   const busy = `select 1 from pg_stat_activity where datname = current_database() and backend_type = 'client backend'
     and state <> 'idle' and pid <> pg_backend_pid()`
-  while ((await client.query(busy)).rows.length > 0) await setTimeout(5)
-  await client.end()
+  while ((await runSql(url, busy)).length > 0) await setTimeout(5)
 }
 
 const checkDatabase = (url: string): string[] =>

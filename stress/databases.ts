@@ -1,9 +1,8 @@
 /** Empty databases for the stress tests: SQLite files, or databases of a temporary PostgreSQL server. */
 import { join } from 'node:path'
-import { Client } from 'pg'
 import { temporaryFolder } from '../support/cleanup.js'
 import { flag } from '../support/options.js'
-import { startPostgres } from '../support/postgresServer.js'
+import { runSql, startPostgres } from '../support/postgresServer.js'
 
 /** The option `--postgres` of a stress test. */
 export const postgresOption = flag('run on a temporary PostgreSQL server instead of SQLite')
@@ -17,10 +16,7 @@ export const openDatabases = async (isPostgres: boolean) => {
   }
   const { url, stop } = await startPostgres()
   const newDatabase = async () => {
-    const client = new Client({ connectionString: url })
-    await client.connect()
-    await client.query(`create database stress_${++count}`)
-    await client.end()
+    await runSql(url, `create database stress_${++count}`)
     return url.replace(/\w+$/, `stress_${count}`)
   }
   return { newDatabase, keep: () => {}, close: stop }

@@ -16,21 +16,18 @@ import {
   type Resource,
   type RowValues,
   referencesTo,
-  searchedFields,
   type Value,
 } from '../engine/descriptor/registry.js'
 import { fold } from '../engine/storage/caseFold.js'
 import type { Parameter } from './arbitraryQueries.js'
+import { searchedText } from './service.js'
 
 interface IndexedRow {
   readonly row: RowValues
   readonly folded: string
 }
 
-const indexed = (resource: Resource, row: RowValues): IndexedRow => {
-  const texts = searchedFields(resource).flatMap(({ name }) => row[name] ?? [])
-  return { row, folded: fold(texts.join(' ')) }
-}
+const indexed = (resource: Resource, row: RowValues): IndexedRow => ({ row, folded: fold(searchedText(resource, row)) })
 
 /** The expected page, or the parameters that must be rejected. */
 export type ExpectedList =

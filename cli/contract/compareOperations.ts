@@ -39,6 +39,11 @@ export const operationComparison = (schemas: Schemas, operation: string, emit: E
     }
   }
 
+  const requirement = (before: Json, after: Json, subject: string, side: Side): void => {
+    const [wasRequired, isRequired] = [before['required'] === true, after['required'] === true]
+    if (wasRequired !== isRequired) emit(isRequired ? 'became-required' : 'became-optional', side, { subject })
+  }
+
   const content = (before: unknown, after: unknown, subject: string, side: Side): void =>
     each(
       [before, after],
@@ -64,9 +69,8 @@ export const operationComparison = (schemas: Schemas, operation: string, emit: E
       },
       (key, one, other) => {
         const subject = subjectOf(key)
-        const [wasRequired, isRequired] = [one['required'] === true, other['required'] === true]
-        if (wasRequired !== isRequired) emit(isRequired ? 'became-required' : 'became-optional', 'request', { subject })
-        schema(one['schema'], other['schema'], subject, 'request', wasRequired)
+        requirement(one, other, subject, 'request')
+        schema(one['schema'], other['schema'], subject, 'request', one['required'] === true)
         rest(one, other, subject, 'request', ['schema', 'required', 'in', 'name'])
       },
     )
@@ -79,9 +83,7 @@ export const operationComparison = (schemas: Schemas, operation: string, emit: E
         emit(isNew ? 'header-added' : 'header-removed', 'response', { subject: `header ${name} of ${status}` }),
       (name, old, now) => {
         const subject = `header ${name} of ${status}`
-        const [wasRequired, isRequired] = [old['required'] === true, now['required'] === true]
-        if (wasRequired !== isRequired)
-          emit(isRequired ? 'became-required' : 'became-optional', 'response', { subject })
+        requirement(old, now, subject, 'response')
         schema(old['schema'], now['schema'], subject, 'response')
         rest(old, now, subject, 'response', ['schema', 'required'])
       },
@@ -110,9 +112,7 @@ export const operationComparison = (schemas: Schemas, operation: string, emit: E
       return
     }
     const [old, now] = [asObject(before), asObject(after)]
-    if (!isSame(old['required'], now['required'])) {
-      emit(now['required'] ? 'became-required' : 'became-optional', 'request', { subject })
-    }
+    requirement(old, now, subject, 'request')
     content(old['content'], now['content'], subject, 'request')
     rest(old, now, subject, 'request', ['required', 'content'])
   }

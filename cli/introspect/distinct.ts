@@ -19,6 +19,13 @@ const snake = (name: string, prefix: string): string => {
   return /^[a-z]/.test(words) ? words : [prefix, words].filter(Boolean).join('_')
 }
 
+/** The first of `name`, `name_2`, `name_3` … that is free. */
+const firstFree = (name: string, separator: string, isTaken: (name: string) => boolean): string => {
+  let free = name
+  for (let n = 2; isTaken(free); n++) free = `${name}${separator}${n}`
+  return free
+}
+
 const pathOf = (table: string): string => snake(table, 'table').replaceAll(/_+/g, '-')
 
 /** The longest name of a field. */
@@ -33,10 +40,10 @@ export const fieldNamesOf = (columns: readonly string[]): ReadonlyMap<string, st
     checkFieldName(plain, (error) => void errors.push(error))
     const name = errors.length === 0 ? plain : `${plain.replace(/^registry_/, 'own_registry_')}_column`
     const taken = new Set(names.values())
-    let n = 1
-    const numbered = () => (n === 1 ? name : `${name}_${n}`)
-    while (taken.has(numbered())) n++
-    names.set(column, numbered())
+    names.set(
+      column,
+      firstFree(name, '_', (other) => taken.has(other)),
+    )
   }
   return names
 }
@@ -45,11 +52,9 @@ export const fieldNamesOf = (columns: readonly string[]): ReadonlyMap<string, st
 export const pathsOf = (tables: readonly string[], registry: Registry): ReadonlyMap<string, string> => {
   const paths = new Map(registry.map(({ table, path }) => [table, path]))
   for (const table of tables) {
-    const [path, taken] = [pathOf(table), new Set(paths.values())]
-    let n = 1
-    const numbered = () => (n === 1 ? path : `${path}-${n}`)
-    while (taken.has(numbered()) || isReservedPath(numbered())) n++
-    paths.set(table, numbered())
+    const taken = new Set(paths.values())
+    const path = firstFree(pathOf(table), '-', (other) => taken.has(other) || isReservedPath(other))
+    paths.set(table, path)
   }
   return paths
 }

@@ -2,19 +2,21 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { loadRegistry } from '../../engine/descriptor/load.js'
 import { Database } from '../../engine/storage/sqlite/driver.js'
+import { folders } from '../../product.js'
 import { temporaryFolder } from '../../support/cleanup.js'
-import { projectCopy } from '../support/projectCopy.js'
+import { callCommand } from '../support/callCommand.js'
+import { officeFile } from '../support/officeFiles.js'
 
-const { path: root } = projectCopy({ hasTests: true })
+const root = dirname(folders.seeds)
+const build = dirname(dirname(import.meta.dirname))
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
-/** The scripts of this project, without those that call other programs. */
-const own = Object.entries(scripts).filter(([, script]) => script.includes('scripts/'))
 
 const { path: folder } = temporaryFolder('commands')
 // Run by root, PostgreSQL runs as another user and must be able to enter.
@@ -22,26 +24,35 @@ chmodSync(folder, 0o755)
 const environment = { ...process.env, DATABASE_URL: `sqlite:${join(folder, 'untouched.sqlite')}` }
 
 /** Runs a script as npm does. */
-const run = async (name: string, args: string, more: NodeJS.ProcessEnv = {}) => {
-  const child = spawn('sh', ['-c', `${scripts[name]} ${args}`], { cwd: root, env: { ...environment, ...more } })
+const run = async (name: string, args: string) => {
+  const child = spawn('sh', ['-c', `${scripts[name]} ${args}`], { cwd: root, env: environment })
   const [ended, stdout, stderr] = await Promise.all([once(child, 'close'), text(child.stdout), text(child.stderr)])
   return { status: ended[0] as number | null, stdout, stderr }
 }
 
+/** The scripts that are compiled modules; the commands and the server are those of the office. */
+const modules = new Map(
+  Object.entries(scripts).flatMap(([name, script]) => {
+    const [, module] = /scripts\/run\.mjs (\S+)$/.exec(script) ?? []
+    if (module === undefined) return []
+    return [[name, /^cli|^server/.test(module) ? officeFile(`${module}.js`) : join(build, `${module}.js`)]]
+  }),
+)
+const call = (name: string, args: string, variables: NodeJS.ProcessEnv = environment) =>
+  callCommand(modules.get(name) as string, args.split(' ').filter(Boolean), variables)
+
 const test = suite('commands')
 
-// Otherwise the first command would say that it builds.
-test.before(async () => {
-  assert.is((await run('build', '')).status, 0)
-})
+const started = ['build', 'dev', 'seed']
+test('package.json has scripts', () => assert.ok(modules.size > 15))
 
-test('package.json has scripts', () => {
-  assert.ok(own.length > 10)
-})
-
-for (const [name] of own) {
+for (const [name, how] of [
+  ...[...modules.keys()].map((name) => [name, call] as const),
+  // The scripts without a module, and one with it.
+  ...started.map((name) => [name, run] as const),
+]) {
   test(`${name} supports --help and rejects an unknown option, without doing anything else`, async () => {
-    const [help, typo] = await Promise.all([run(name, '--help'), run(name, '--hepl')])
+    const [help, typo] = [await how(name, '--help'), await how(name, '--hepl')]
     assert.is(help.status, 0, help.stderr)
     assert.match(help.stdout, new RegExp(`^Usage: npm (?:run )?${name}\\b`))
     assert.match(help.stdout, /\nExample: \S/)
@@ -51,6 +62,7 @@ for (const [name] of own) {
   })
 }
 
+const [deployed] = await loadRegistry(folders)
 const [missing, empty, target] = ['missing', 'empty', 'target'].map((name) => join(folder, name)) as [
   string,
   string,
@@ -70,7 +82,12 @@ const rejected: [name: string, args: string, status: number, message: string][] 
   ['contract', 'docs', 2, 'Unexpected argument "docs". See --help.'],
   ['test', 'serch', 2, 'No test file has "serch" in its name. Did you mean search?'],
   ['test', 'search lsit', 2, 'No test file has "lsit" in its name. Did you mean list?'],
-  ['test', '--resource leaf', 2, '--resource is "leaf", which is not a resource. Did you mean leave?'],
+  [
+    'test',
+    `--resource ${deployed?.path}x`,
+    2,
+    `--resource is "${deployed?.path}x", which is not a resource. Did you mean ${deployed?.path}?`,
+  ],
   ['test:postgres', 'serch', 2, 'No test file has "serch" in its name. Did you mean search?'],
   ['start', '--prot 4000', 2, 'Unknown option --prot. Settings are environment variables: PORT=… npm start'],
   ['backup', '', 2, 'FILE is missing. See --help.'],
@@ -94,7 +111,7 @@ const rejected: [name: string, args: string, status: number, message: string][] 
 for (const [name, args, status, message] of rejected) {
   test(`${name} ${args.replaceAll(folder, '…')} is rejected, and no file is created`, async () => {
     writeFileSync(empty, '')
-    assert.equal(await run(name, args), { status, stdout: '', stderr: `${message}\n` })
+    assert.equal(await call(name, args), { status, stdout: '', stderr: `${message}\n` })
     assert.equal(readdirSync(folder), ['empty'])
     assert.is(readFileSync(empty, 'utf8'), '')
   })
@@ -102,33 +119,32 @@ for (const [name, args, status, message] of rejected) {
 
 test('migrate sets a database up, does nothing the second time, and counts again on request', async () => {
   const file = join(folder, 'migrated.sqlite')
-  const database = { DATABASE_URL: `sqlite:${file}` }
+  const migrate = (args = '', url = `sqlite:${file}`) => call('migrate', args, { DATABASE_URL: url })
   const [match, upToDate] = [/^The stored counts of all \d+ tables match/m, /^The database is up to date\.$/m]
-  const none = await run('migrate', '', database)
   const advice = `There is no database file ${file}; npm start creates it. Check DATABASE_URL.\n`
-  assert.equal(none, { status: 1, stdout: '', stderr: advice })
+  assert.equal(await migrate(), { status: 1, stdout: '', stderr: advice })
   assert.not.ok(existsSync(file))
   writeFileSync(file, '')
-  const first = await run('migrate', '', database)
+  const first = await migrate()
   assert.is(first.status, 0)
   assert.match(first.stderr, /^A service that runs on this database answers 503 for each table that no longer fits/)
   assert.match(first.stdout, /^Database: sqlite:\S+migrated\.sqlite\nDone: .*^Done: create the table employees\.$/ms)
   assert.match(first.stdout, match)
-  const second = await run('migrate', '', database)
+  const second = await migrate()
   assert.match(second.stdout, upToDate)
   assert.is(second.stderr, '')
   const other = new Database(file)
   other.exec(`update registry_tables set rows = 7 where name = 'employees'`)
   other.close()
-  const drifted = await run('migrate', '', database)
+  const drifted = await migrate()
   assert.is(drifted.status, 1)
   assert.match(drifted.stdout, /^The stored counts of the table "employees" differed from its rows\.$/m)
   assert.is(drifted.stderr, 'Some counts are wrong: run npm run migrate -- --recount.\n')
-  const counted = await run('migrate', '--recount', database)
+  const counted = await migrate('--recount')
   assert.is(counted.status, 0)
   assert.match(counted.stdout, /differed from its rows; counted again\.$/m)
-  assert.match((await run('migrate', '', database)).stdout, match)
-  assert.is((await run('migrate', '', { DATABASE_URL: 'sqlite::memory:' })).status, 1)
+  assert.match((await migrate()).stdout, match)
+  assert.is((await migrate('', 'sqlite::memory:')).status, 1)
 })
 
 /** Starts a script with its own temporary folder, interrupts it once it has files there, and returns the remaining files. */

@@ -88,24 +88,7 @@ const changes: [title: string, change: (before: Descriptors) => Descriptors, exp
       'operation-removed POST /v1/books: writers',
     ],
   ],
-  [
-    'another file name, which is the path',
-    ({ books: renamed, ...others }) => ({ ...others, volumes: renamed as Descriptor }),
-    [
-      'operation-added GET /v1/volumes',
-      'operation-added GET /v1/volumes/{item_id}',
-      'operation-added POST /v1/volumes',
-      'operation-removed GET /v1/books: readers',
-      'operation-removed GET /v1/books/{item_id}: readers',
-      'operation-removed POST /v1/books: writers',
-    ],
-  ],
   ['no creates', books({ create: false }), ['operation-removed POST /v1/books: writers']],
-  [
-    'creates of a resource that had none',
-    (before) => ({ ...before, authors: { ...(before['authors'] as Descriptor), create: true } }),
-    ['operation-added POST /v1/authors'],
-  ],
   [
     'another name',
     books({ name: 'Volume' }),
@@ -142,16 +125,6 @@ const changes: [title: string, change: (before: Descriptors) => Descriptors, exp
     'a field that is removed',
     fields({ subtitle: undefined }),
     ['field-removed Book.subtitle: readers', 'field-removed BookCreate.subtitle: writers'],
-  ],
-  [
-    'a field that is renamed',
-    fields({ subtitle: undefined, sub_title: text() }),
-    [
-      'field-added Book.sub_title',
-      'field-added BookCreate.sub_title',
-      'field-removed Book.subtitle: readers',
-      'field-removed BookCreate.subtitle: writers',
-    ],
   ],
   [
     'fields in another order',

@@ -91,7 +91,6 @@ test('a music shop: capitals, ids of other names, dates, and a table with a comp
   }
   for (const { path } of registry) assert.is((await service.send(`/explore/${path}`)).status, 200)
   assert.equal(await schemaOf(database), before)
-  database.close()
 })
 
 const web = [
@@ -147,7 +146,6 @@ test("a web framework's: booleans, decimals, unique keys of two columns, deferre
   assert.equal([refused.status, refused.body.error.details.issues[0].type], [422, 'constraint'])
   assert.is((await service.create('shop-order', { ...order, extra: '{' })).status, 422)
   assert.equal(await schemaOf(database), before)
-  database.close()
 })
 
 test.run()

@@ -1,12 +1,16 @@
 /** `npm run introspect` on both databases: descriptors that `npm run check` accepts, and what they cannot express. */
-
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { describeTables } from '../../cli/introspect/describe.js'
 import { storageTables } from '../../engine/storage/open.js'
 import { Database } from '../../engine/storage/sqlite/driver.js'
+import { temporaryFolder } from '../../support/cleanup.js'
+import { callCommand } from '../support/callCommand.js'
 import { server, sharedDatabase } from '../support/database.js'
 import { office } from '../support/office.js'
+import { officeFile } from '../support/officeFiles.js'
 import { projectCopy } from '../support/projectCopy.js'
 
 const idType = server ? 'id serial primary key' : 'id integer primary key'
@@ -16,7 +20,6 @@ const described = async (...statements: readonly string[]) => {
   const database = await sharedDatabase()
   for (const sql of statements) await database.run(sql)
   const descriptions = describeTables(await storageTables(database.url, 5_000), [], 'Test')
-  database.close()
   return {
     resources: descriptions.flatMap(({ resource }) => (resource ? [resource] : [])),
     notes: descriptions.flatMap(({ notes }) => notes),
@@ -159,25 +162,27 @@ if (!server) {
   })
 
   test('wrong input is named', async () => {
-    const project = projectCopy()
-    new Database(`${project.path}/data/empty.sqlite`).exec('create table logs (line text)').close()
-    project.write('data/text', 'plain text, long enough for the header of a database file')
+    const { path } = temporaryFolder('introspect')
+    new Database(join(path, 'empty.sqlite')).exec('create table logs (line text)').close()
+    writeFileSync(join(path, 'text'), 'plain text, long enough for the header of a database file')
     const cases: [args: string, message: RegExp][] = [
       ['', /DATABASE_URL is missing/],
-      ['sqlite:data/nothing.sqlite', /There is no file data\/nothing\.sqlite\./],
-      ['sqlite:data', /The database data cannot be used: it is a folder; name a file in it/],
-      ['sqlite:data/text', /The database data\/text cannot be used: it is not an SQLite database; use another file/],
-      ['sqlite:data/empty.sqlite', /left out, because it has no primary key; [^\n]*\nNo table can be served\./],
-      ['sqlite:data/empty.sqlite --table log', /There is no table "log"\. Did you mean logs\?/],
+      [`sqlite:${path}/nothing.sqlite`, /There is no file \S+\/nothing\.sqlite\./],
+      [`sqlite:${path}`, /The database \S+ cannot be used: it is a folder; name a file in it/],
+      [`sqlite:${path}/text`, /The database \S+\/text cannot be used: it is not an SQLite database; use another file/],
+      [`sqlite:${path}/empty.sqlite`, /left out, because it has no primary key; [^\n]*\nNo table can be served\./],
+      [`sqlite:${path}/empty.sqlite --table log`, /There is no table "log"\. Did you mean logs\?/],
       ['mysql://x', /DATABASE_URL must begin with one of sqlite, postgres, postgresql/],
     ]
     for (const [args, message] of cases) {
-      const { status, output } = await project.run(`npm run introspect -- ${args}`)
-      assert.match(output, message)
-      assert.not.match(output, /^ {4}at /m)
+      const { status, stdout, stderr } = await callCommand(
+        officeFile('cli/introspect.js'),
+        args.split(' ').filter(Boolean),
+      )
+      assert.match(stdout + stderr, message)
+      assert.not.match(stderr, /^ {4}at /m)
       assert.ok(status === 1 || status === 2)
     }
-    project.remove()
   })
 }
 

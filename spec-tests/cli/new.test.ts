@@ -1,6 +1,6 @@
 /** `npm run new`: the files it writes, what it refuses, and that the service works with the new resources. */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { demoRows, seedsText } from '../../cli/new/demoRows.js'
@@ -9,7 +9,9 @@ import { parseFields } from '../../cli/new/fieldArgument.js'
 import { checkPath, namesOf } from '../../cli/new/names.js'
 import type { NewResource } from '../../cli/new/plan.js'
 import { loadRegistry } from '../../engine/descriptor/load.js'
+import { callCommand } from '../support/callCommand.js'
 import { office } from '../support/office.js'
+import { officeFile } from '../support/officeFiles.js'
 import { projectCopy } from '../support/projectCopy.js'
 import { startOffice } from '../support/service.js'
 
@@ -163,8 +165,11 @@ test('there are no demo rows if a required reference has none to name', () => {
   assert.is(demoRows(resourceWith('job_id:jobs'), empty, 12).length, 12)
 })
 
-const project = projectCopy()
-const filesOf = () => [...readdirSync(join(project.path, 'resources')), ...readdirSync(join(project.path, 'seeds'))]
+// The office, whose files the command adds to.
+const command = officeFile('cli/new.js')
+const root = join(dirname(command), '..', '..', '..')
+const filesOf = () =>
+  ['resources', 'seeds'].flatMap((name) => (existsSync(join(root, name)) ? readdirSync(join(root, name)) : []))
 
 /** A command line, and what it prints when it is refused. */
 const refusedCommands: [args: string, message: string][] = [
@@ -178,7 +183,7 @@ const refusedCommands: [args: string, message: string][] = [
 for (const [args, message] of refusedCommands) {
   test(`new ${args} is refused, and nothing is written`, async () => {
     const before = filesOf()
-    assert.equal(await project.run(`npm run new -- ${args}`), { status: 2, output: `${message}\n` })
+    assert.equal(await callCommand(command, args.split(' ')), { status: 2, stdout: '', stderr: `${message}\n` })
     assert.equal(filesOf(), before)
   })
 }
@@ -186,24 +191,24 @@ for (const [args, message] of refusedCommands) {
 test('what the descriptors forbid is refused as a start would refuse it, and nothing is written', async () => {
   const before = filesOf()
   const args = 'health id:text limit:integer hash:text!,redacted --table employees --name Employee'
-  const { status, output } = await project.run(`npm run new -- ${args}`)
+  const { status, stderr } = await callCommand(command, args.split(' '))
   assert.is(status, 1)
-  assert.match(output, /^Nothing was written\. The resources have \d errors:\n/)
+  assert.match(stderr, /^Nothing was written\. The resources have \d errors:\n/)
   for (const part of ['"health" is reserved', '"id"', '"limit"', '"hash"', 'table "employees"', 'name "Employee"']) {
-    assert.ok(output.includes(part), output)
+    assert.ok(stderr.includes(part), stderr)
   }
   assert.equal(filesOf(), before)
 })
 
 test('a file that exists is never overwritten', async () => {
-  const seeds = join(project.path, 'seeds', 'gadgets.json')
+  const seeds = join(root, 'seeds', 'gadgets.json')
   writeFileSync(seeds, '[]\n')
-  const { status, output } = await project.run('npm run new -- gadgets name:text')
+  const { status, stderr } = await callCommand(command, ['gadgets', 'name:text'])
   assert.is(status, 1)
-  assert.match(output, /seeds\/gadgets\.json/)
+  assert.match(stderr, /seeds\/gadgets\.json/)
   assert.is(readFileSync(seeds, 'utf8'), '[]\n')
   assert.not.ok(filesOf().includes('gadgets.ts'))
-  await project.run('rm seeds/gadgets.json')
+  rmSync(seeds)
 })
 
 const name60 = (letter: string) => letter.repeat(60)
@@ -211,7 +216,7 @@ const odd = [
   'training-courses title:text! hours:number organization_id:organizations status:text=Planned --create',
   'memberships employee_id:employees! department_id:departments!',
   'badges code:text!,unique serial:integer!,unique employee_id:employees,unique --create',
-  `kitchen-sinks a:text! b:integer! c:number! d:date e:timestamp=now f:date=today g:now h:today i:text,redacted is_on:boolean=true done:boolean status:text=Open extra_json:text parent_id:kitchen-sinks label:text,unique url:text,filter --create --about "It's a \\"sink\\" with everything that a field can have, described by a sentence longer than a line of this project may be."`,
+  `kitchen-sinks a:text! b:integer! c:number! d:date e:timestamp=now f:date=today g:now h:today i:text,redacted is_on:boolean=true done:boolean status:text=Open extra_json:text parent_id:kitchen-sinks label:text,unique url:text,filter --create --about`,
   'lockers employee_id:employees!,unique --create',
   'tree-nodes parent_id:tree-nodes,unique name:text! --create --update --delete',
   'equipment name:text! --rows 0',
@@ -219,10 +224,19 @@ const odd = [
 ]
 
 test('odd resources: formatted, valid, served, and a create of each succeeds', async () => {
+  const project = projectCopy()
   for (const args of odd) {
-    const { status, output } = await project.run(`npm run new -- ${args}`)
-    assert.is(status, 0, output)
-    assert.match(output, /^Wrote resources\/\S+\.ts/)
+    const about = args.endsWith('--about')
+      ? [`It's a "sink", described by a sentence ${'that is very long '.repeat(5)}`]
+      : []
+    const { status, stdout, stderr } = await callCommand(command, [...args.split(' '), ...about])
+    assert.is(status, 0, stderr)
+    const [, path = ''] = /^Wrote resources\/(\S+)\.ts/.exec(stdout) ?? []
+    for (const file of [`resources/${path}.ts`, `seeds/${path}.json`].filter((name) => existsSync(join(root, name)))) {
+      project.write(file, readFileSync(join(root, file)))
+      // Rows of a resource that is not compiled would be an error.
+      rmSync(join(root, file))
+    }
   }
   // The copy is not a repository.
   const lint = await project.run('biome check --vcs-enabled=false --error-on-warnings resources')

@@ -94,8 +94,8 @@ const elsewhere: Record<string, { file: string; as: string }> = {
   'npm run torture': { file: 'spec-tests/cli/commands.test.ts', as: "['torture', '--rounds 1000', 'SIGINT']" },
   'npm run fuzz': { file: 'spec-tests/cli/commands.test.ts', as: "['fuzz', '--cases 1000000', 'SIGTERM']" },
   // Only their --help is run: they measure for minutes.
-  'npm run bench': { file: 'spec-tests/cli/commands.test.ts', as: "run(name, '--help')" },
-  'npm run soak': { file: 'spec-tests/cli/commands.test.ts', as: "run(name, '--help')" },
+  'npm run bench': { file: 'spec-tests/cli/commands.test.ts', as: "how(name, '--help')" },
+  'npm run soak': { file: 'spec-tests/cli/commands.test.ts', as: "how(name, '--help')" },
 }
 
 /** Commands with placeholders, or that would take longer: what is run. */

@@ -1,31 +1,13 @@
 /** The explorer in a real browser; skipped where no Chromium is installed, and on PostgreSQL, where the pages are the same. */
-import { readFileSync } from 'node:fs'
 import * as assert from 'uvu/assert'
 import { text } from '../../engine/descriptor/index.js'
 import { browserSuite, seriousViolations } from '../support/browser.js'
-import { office } from '../support/office.js'
 import { resourceIn } from '../support/registryFrom.js'
 import { startOffice, startService, token } from '../support/service.js'
 
-const { run, test, service, address, visit } = await browserSuite('explorer in a browser', () =>
-  startOffice({ explorer: true }),
-)
+const { run, test, address, visit } = await browserSuite('explorer in a browser', () => startOffice({ explorer: true }))
 
 const open = (path: string, options = {}) => visit(`${address}${path}`, options)
-
-test('home: resources, counts and the diagram lead to tables', async () => {
-  const { page, problems, close } = await open('/')
-  assert.is(await page.locator('.card').count(), office.length)
-  await page.locator('.diagram a', { hasText: 'Employees' }).first().click()
-  await page.waitForURL('**/explore/employees')
-  assert.is(await page.locator('h1').textContent(), 'Employees')
-  await page.goBack()
-  await page.waitForURL(`${address}/`)
-  await page.locator('.card a', { hasText: 'Departments' }).click()
-  await page.locator('h1', { hasText: 'Departments' }).waitFor()
-  assert.equal(problems, [])
-  await close()
-})
 
 test('search: the table follows the typing, "/" focuses the box, and the URL is the state', async () => {
   const { page, problems, close } = await open('/explore/employees')
@@ -282,17 +264,6 @@ test('long names and descriptions keep the layout', async () => {
     }
     await close()
   }
-})
-
-test('download: the whole result with its search', async () => {
-  const { page, problems, close } = await open('/explore/employees?q=an')
-  const [download] = await Promise.all([page.waitForEvent('download'), page.click('.downloads >> text=CSV')])
-  assert.is(download.suggestedFilename(), 'employees.csv')
-  const { body } = (await service?.get('/v1/employees?q=an&limit=1')) ?? { body: undefined }
-  const lines = readFileSync(await download.path(), 'utf8').split('\r\n')
-  assert.is(lines.length - 2, body.meta.total)
-  assert.equal(problems, [])
-  await close()
 })
 
 test('copy: the curl line is on the clipboard', async () => {

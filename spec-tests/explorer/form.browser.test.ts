@@ -115,14 +115,9 @@ test('the service refuses, at its field, what the browser would', async () => {
 
 /** A new task, its page, and an update by somebody else. */
 const newTask = async (values: object) => {
-  const { create, send } = service as TestService
+  const { create, change } = service as TestService
   const { body } = await create('tasks', { title: 'Old', billed: true, ...values })
-  const update = (changed: object) =>
-    send(`/api/v1/tasks/${body.id}`, {
-      method: 'PATCH',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: JSON.stringify(changed),
-    })
+  const update = (changed: object) => change(`tasks/${body.id}`, changed)
   return { id: body.id as number, path: `/explore/tasks/${body.id}`, api: `**/api/v1/tasks/${body.id}`, update }
 }
 

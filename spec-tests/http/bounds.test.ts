@@ -87,5 +87,4 @@ test('SIGTERM stops the process during long reads', async () => {
   await Promise.all(reads)
 })
 
-test.after(() => database.close())
 test.run()

@@ -6,11 +6,11 @@ import { editDistance } from '../../engine/descriptor/nearest.js'
 import { type Field, isMandatory, type Resource, type Value, writableFields } from '../../engine/descriptor/registry.js'
 import { refusalOf } from '../../engine/descriptor/valueRules.js'
 import { freshBodies } from '../support/freshBodies.js'
-import { startService, token } from '../support/service.js'
+import { startService } from '../support/service.js'
 import { registry, testedResources } from '../support/tested.js'
 
 const service = await startService()
-const { get, create, send } = service
+const { get, create } = service
 const freshBody = freshBodies(service, registry)
 
 const totalOf = async (resource: Resource): Promise<number> =>
@@ -183,8 +183,7 @@ for (const resource of testedResources.filter((one) => one.create)) {
         '1.00000000000000000001',
       ])) {
         const body = JSON.stringify({ ...(await freshBody(resource)), [name]: 12345 }).replace('12345', literal)
-        const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-        const response = await send(`/api/v1/${resource.path}`, { method: 'POST', headers, body })
+        const response = await create(resource.path, body)
         assert.is(response.status, 422, literal)
         const found = response.body.error.details.issues.map(({ loc }: Issue) => loc)
         assert.equal(found, [['body', name]])
@@ -196,8 +195,7 @@ for (const resource of testedResources.filter((one) => one.create)) {
     test(`${name} accepts an integer written with a zero fraction`, async () => {
       const sent = await freshBody(resource)
       const body = JSON.stringify(sent).replace(`"${name}":${sent[name]}`, `"${name}":${sent[name]}.0`)
-      const headers = { authorization: `bearer ${token}`, 'content-type': 'application/json' }
-      const response = await send(`/api/v1/${resource.path}`, { method: 'POST', headers, body })
+      const response = await create(resource.path, body)
       assert.is(response.status, 201, response.text)
       assert.ok(
         response.text.includes(`"${name}":${sent[name]}`) && !response.text.includes(`"${name}":${sent[name]}.`),

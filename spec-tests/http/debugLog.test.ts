@@ -1,10 +1,10 @@
-/** `LOG_LEVEL=debug`: the cache, the plan and the time of each request, and nothing private. */
+/** `LOG_LEVEL=debug`: the cache, the plan and the time of each request, probes, and nothing private. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { freshUrl } from '../support/database.js'
 import { startProcess } from '../support/process.js'
 
-const API_TOKEN = 'a-token-of-some-length'
+const API_TOKEN = 'sh0rt'
 const running = await startProcess({ DATABASE_URL: await freshUrl(), API_TOKEN, LOG_LEVEL: 'debug' })
 const get = async (path: string, id: string) => {
   const response = await fetch(`${running.address}/api/v1/${path}`, { headers: { 'x-request-id': id } })
@@ -20,6 +20,8 @@ const created = await fetch(`${running.address}/api/v1/leave`, {
   headers: { authorization: `Bearer ${API_TOKEN}`, 'content-type': 'application/json', 'x-request-id': 'create' },
   body: '{"leave_type":"secret-leave"}',
 })
+for (const path of ['livez', 'readyz', 'api']) await fetch(`${running.address}/${path}`)
+const metrics = await fetch(`${running.address}/metrics`)
 await running.end('SIGTERM')
 
 interface Line {
@@ -63,8 +65,19 @@ test('a create has a line with its time', () => {
   assert.type(line?.['ms'], 'number')
 })
 
-test('the debug log has no values', () => {
-  for (const secret of ['secret-text', 'secret-status', 'secret-leave', 'secret']) {
+test('probes are logged at debug, other requests at info', () => {
+  const levelOf = (path: string) => lines.find((line) => line['path'] === path)?.level
+  assert.equal(['/livez', '/readyz', '/api'].map(levelOf), [20, 20, 30])
+})
+
+test('without METRICS_PORT there are no metrics', () => {
+  assert.is(metrics.status, 404)
+  assert.not.ok(running.output().includes('Metrics at'))
+})
+
+test('the debug log has no values, and the warning about a short token does not show it', () => {
+  assert.match(running.output(), /API_TOKEN has fewer than 16 characters/)
+  for (const secret of ['secret-text', 'secret-status', 'secret-leave', 'secret', API_TOKEN]) {
     assert.not.ok(running.output().includes(secret), secret)
   }
 })

@@ -2,9 +2,15 @@
 import type { Page } from 'playwright-core'
 import * as assert from 'uvu/assert'
 import { browserSuite, seriousViolations } from '../support/browser.js'
-import { startOffice, token } from '../support/service.js'
+import { office } from '../support/office.js'
+import { startService, token } from '../support/service.js'
 
-const { run, test, address, visit } = await browserSuite('docs page in a browser', () => startOffice())
+/** Two resources show what all do, and a page with more takes seconds to render. */
+const registry = office
+  .filter(({ path }) => path === 'leave' || path === 'organizations')
+  .map((resource) => ({ ...resource, fields: resource.fields.map(({ references, ...field }) => field) }))
+
+const { run, test, address, visit } = await browserSuite('docs page in a browser', () => startService({ registry }))
 
 const operation = (page: Page, id: string) => page.locator(`.opblock[id$="-${id}"]`)
 
@@ -30,34 +36,24 @@ const execute = async (page: Page, id: string): Promise<string> => {
   return String(await status.textContent())
 }
 
-test('creates: two resources, each with the example of the page, are both 201', async () => {
-  const { page, problems, close } = await open(['createLeaveRequest', 'createOrganization'])
+test('an open operation fits two screens, shows bounds and defaults, and creates with its example', async () => {
+  const { page, problems, close } = await open(['listLeaveRequests', 'createLeaveRequest', 'createOrganization'])
+  const list = operation(page, 'listLeaveRequests')
+  const { height } = (await list.boundingBox()) ?? { height: 9_999 }
+  assert.ok(height <= 2 * 900, `${height} px`)
+  await list.locator('.response-toggle').last().click()
+  await list.locator('.response .highlight-code').nth(1).waitFor()
+  const limit = await list.locator('[data-param-name=limit]').textContent()
+  assert.match(String(limit), /default: 50\s*minimum: 1\s*maximum: 200/)
   await authorize(page)
   assert.match(await execute(page, 'createLeaveRequest'), /^201/)
   assert.match(await execute(page, 'createOrganization'), /^201/)
   const snippet = operation(page, 'createOrganization').locator('.request-snippets')
   assert.match(String(await snippet.textContent()), /PowerShell.*curl -X 'POST'.*\/api\/v1\/organizations/s)
-  assert.equal(problems, [])
-  await close()
-})
-
-test('bounds and defaults: of parameters and of the fields of a body', async () => {
-  const { page, problems, close } = await open(['listLeaveRequests', 'createLeaveRequest'])
-  const limit = operation(page, 'listLeaveRequests').locator('[data-param-name=limit]')
-  assert.match(String(await limit.textContent()), /default: 50\s*minimum: 1\s*maximum: 200/)
   const create = operation(page, 'createLeaveRequest')
   await create.locator('.tablinks', { hasText: 'Schema' }).first().click()
   await create.locator('.json-schema-2020-12', { hasText: 'Default: Pending' }).first().waitFor()
   assert.equal(problems, [])
-  await close()
-})
-
-test('an open operation fits two screens', async () => {
-  const { page, close } = await open(['listLeaveRequests'])
-  const { height } = (await operation(page, 'listLeaveRequests').boundingBox()) ?? { height: 9_999 }
-  assert.ok(height <= 2 * 900, `${height} px`)
-  await operation(page, 'listLeaveRequests').locator('.response-toggle').last().click()
-  await operation(page, 'listLeaveRequests').locator('.response .highlight-code').nth(1).waitFor()
   await close()
 })
 
@@ -69,7 +65,7 @@ for (const { colorScheme, width } of [
     const viewport = { width, height: 844 }
     const { page, problems, close } = await open(['createLeaveRequest', 'listLeaveRequests'], { colorScheme, viewport })
     await page.click('.auth-wrapper .authorize')
-    assert.equal(await seriousViolations(page), [])
+    assert.equal(await seriousViolations(page, '.dialog-ux'), [])
     await page.click('.dialog-ux .btn-done')
     await authorize(page)
     await execute(page, 'createLeaveRequest')

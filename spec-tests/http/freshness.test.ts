@@ -56,13 +56,12 @@ const shapes: [change: string, fields: readonly Field[]][] = [
 ]
 for (const [change, fields] of shapes) {
   test(`a tag changes with the shape of the rows: ${change}`, async () => {
-    const { url, close } = await sharedDatabase()
+    const { url } = await sharedDatabase()
     const changed = office.map((resource) => (resource === shaped ? { ...resource, fields } : resource))
     const before = await (await startOffice({ url })).get(`/v1/${shaped.path}`)
     const after = await (await startOffice({ url, registry: changed })).get(`/v1/${shaped.path}`)
     assert.is.not(after.text, before.text)
     assert.is.not(after.headers.etag, before.headers.etag)
-    close()
   })
 }
 
@@ -73,7 +72,7 @@ const oddIds: [about: string, ids: readonly bigint[]][] = [
 ]
 for (const [about, ids] of oddIds) {
   test(`pages hold rows with ids that another program chose: ${about}`, async () => {
-    const { url, run, close } = await sharedDatabase()
+    const { url, run } = await sharedDatabase()
     const { get } = await startOffice({ url })
     await run('delete from attendance')
     for (const id of ids) await run(`insert into attendance (id, att_date, status) values (${id}, 'x', 'found')`)
@@ -84,7 +83,6 @@ for (const [about, ids] of oddIds) {
         assert.equal(listed, ids.slice(offset, offset + 2), `${query}offset=${offset}`)
       }
     }
-    close()
   })
 }
 
@@ -112,5 +110,4 @@ test('of creates that share a commit, only the invalid ones fail', async () => {
   assert.is((await other.get('/v1/organizations')).body.meta.total, before + 21)
 })
 
-test.after(() => otherClient.close())
 test.run()

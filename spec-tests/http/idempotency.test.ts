@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert'
 import { type Field, isMandatory, type Resource, writableFields } from '../../engine/descriptor/registry.js'
 import { sampleBody } from '../../support/samples.js'
 import { sharedDatabase } from '../support/database.js'
-import { startService, type TestService, token } from '../support/service.js'
+import { startService, type TestService } from '../support/service.js'
 import { registry } from '../support/tested.js'
 
 const otherProgram = await sharedDatabase()
@@ -18,16 +18,8 @@ const hasManyBodies = ({ fields }: Resource): boolean =>
   fields.every(({ references, unique }) => !references || !unique)
 const [first, second] = creatable.filter(hasManyBodies) as [Resource, Resource]
 
-const post = (service: TestService, resource: Resource, key: string, body: unknown) =>
-  service.send(`/api/v1/${resource.path}`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${token}`,
-      'content-type': 'application/json',
-      'idempotency-key': key,
-    },
-    body: JSON.stringify(body),
-  })
+const post = ({ create }: TestService, resource: Resource, key: string, body: unknown) =>
+  create(resource.path, body, { 'idempotency-key': key })
 const totalOf = async (resource: Resource): Promise<number> =>
   (await one.get(`/v1/${resource.path}?limit=1`)).body.meta.total
 const issueOf = (response: { body: { error: { details: { issues: { type: string; loc: string[] }[] } } } }) =>
@@ -133,5 +125,4 @@ test('a key is 1 to 255 visible characters', async () => {
   }
 })
 
-test.after(() => otherProgram.close())
 test.run()

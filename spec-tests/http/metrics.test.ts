@@ -1,11 +1,36 @@
-/** The metrics of one and of several processes. */
+/** The metrics of one and of several processes; the Grafana dashboard and the documentation name those that exist. */
+import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
+import { dirname, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { product } from '../../product.js'
-import { server } from '../support/database.js'
-import { API_TOKEN, exercise, sample, scrape, startMeasured } from '../support/metrics.js'
+import { folders, product } from '../../product.js'
+import { freshUrl, server } from '../support/database.js'
+import { type RunningService, startProcess } from '../support/process.js'
+
+const API_TOKEN = 'a-token-of-some-length'
+const startMeasured = async (more: Record<string, string> = {}) =>
+  startProcess({ DATABASE_URL: await freshUrl(), API_TOKEN, METRICS_PORT: '0', ...more })
+
+const scrape = async (running: RunningService): Promise<string> => {
+  const response = await fetch(/Metrics at ([^\s"]+)/.exec(running.output())?.[1] ?? '')
+  assert.is(response.status, 200)
+  return response.text()
+}
+const escaped = (name: string): string => name.replaceAll(/[{}]/g, '\\$&')
+const sample = (metrics: string, name: string): number =>
+  Number(new RegExp(`^${escaped(name)} (\\S+)$`, 'm').exec(metrics)?.[1])
+
+/** Uses every kind of operation, and one page often enough to cache it. */
+const exercise = async ({ address }: RunningService): Promise<void> => {
+  const get = async (path: string) => (await fetch(`${address}${path}`)).text()
+  for (let n = 0; n < 3; n++) await get('/api/v1/employees?limit=7')
+  for (const path of ['/api', '/api/v1/health', '/api/v1/employees/3', '/api/v1/employees?q=a', '/nowhere', '/livez'])
+    await get(path)
+  const headers = { authorization: `Bearer ${API_TOKEN}`, 'content-type': 'application/json' }
+  await fetch(`${address}/api/v1/leave`, { method: 'POST', headers, body: '{"leave_type":"Annual"}' })
+}
 
 const until = async (isMet: () => Promise<boolean>): Promise<void> => {
   while (!(await isMet())) await setTimeout(50)
@@ -17,15 +42,11 @@ const ofOne = await scrape(single)
 
 const test = suite('metrics')
 
-test('the build, the cache and the workers have metrics', () => {
+test('the build, the cache and the workers have metrics; probes have no part in those of requests', () => {
   const [info = ''] = /^registry_build_info\{.*\} 1$/m.exec(ofOne) ?? []
-  for (const label of [
-    `version="${product.version}"`,
-    `node="${process.version}"`,
-    `database="${server ? 'postgres' : 'sqlite'}"`,
-  ]) {
+  const database = server ? 'postgres' : 'sqlite'
+  for (const label of [`version="${product.version}"`, `node="${process.version}"`, `database="${database}"`])
     assert.ok(info.includes(label), info)
-  }
   assert.match(info, /build="\w+"/)
   assert.is(sample(ofOne, 'registry_cache_hits_total'), 1)
   assert.is(sample(ofOne, 'registry_cache_misses_total'), 4)
@@ -34,6 +55,8 @@ test('the build, the cache and the workers have metrics', () => {
   assert.is(sample(ofOne, 'registry_workers'), 1)
   assert.is(sample(ofOne, 'registry_worker_restarts_total{kind="process"}'), 0)
   assert.is(sample(ofOne, 'registry_worker_restarts_total{kind="thread"}'), 0)
+  assert.match(ofOne, /registry_http_requests_total\{operation="getIndex"/)
+  assert.not.match(ofOne, /operation="probe"/)
 })
 
 test('a request is in flight until its response is complete', async () => {
@@ -48,19 +71,7 @@ test('a request is in flight until its response is complete', async () => {
   await until(async () => (await inFlight()) === 0)
 })
 
-if (server) {
-  test('the connection pools have metrics, by part', () => {
-    assert.is(sample(ofOne, 'registry_pool_size{part="requests"}'), 10)
-    assert.is(sample(ofOne, 'registry_pool_size{part="checks"}'), 1)
-    assert.ok(sample(ofOne, 'registry_pool_open{part="requests"}') >= 1)
-    for (const part of ['requests', 'checks']) {
-      assert.is(sample(ofOne, `registry_pool_in_use{part="${part}"}`), 0)
-      assert.is(sample(ofOne, `registry_pool_waiting{part="${part}"}`), 0)
-    }
-  })
-}
-
-test('the metrics of several workers are added up, and a worker that dies takes nothing away', async () => {
+test('the metrics of several workers are added up; one that dies takes nothing away, one that hangs is not waited for', async () => {
   const running = await startMeasured({ WORKERS: '2' })
   for (let n = 0; n < 5; n++) await exercise(running)
   const creates = (metrics: string) => sample(metrics, 'registry_creates_total{operation="createLeaveRequest"}')
@@ -71,27 +82,40 @@ test('the metrics of several workers are added up, and a worker that dies takes 
   assert.is(sample(before, 'registry_worker_restarts_total{kind="process"}'), 0)
   assert.match(before, /^registry_build_info\{.*\} 1$/m)
 
-  const pids = [...running.output().matchAll(/Worker (\d+) is ready/g)].map(([, pid]) => Number(pid))
-  for (const pid of pids) process.kill(pid, 'SIGKILL')
-  await until(async () => (running.output().match(/Worker \d+ is ready/g)?.length ?? 0) === 4)
+  const workers = () => [...running.output().matchAll(/Worker (\d+) is ready/g)].map(([, pid]) => Number(pid))
+  for (const pid of workers()) process.kill(pid, 'SIGKILL')
+  await until(async () => workers().length === 4)
   const after = await scrape(running)
   assert.is(creates(after), 5)
   assert.is(sample(after, 'registry_workers'), 2)
   assert.is(sample(after, 'registry_worker_restarts_total{kind="process"}'), 2)
   await exercise(running)
   assert.is(creates(await scrape(running)), 6)
+
+  const [hanging = 0] = workers().slice(-1)
+  process.kill(hanging, 'SIGSTOP')
+  const metrics = await scrape(running)
+  process.kill(hanging, 'SIGCONT')
+  assert.is(sample(metrics, 'registry_workers'), 2)
   assert.is(await running.end('SIGTERM'), 0)
 })
 
-test('the metrics do not wait for a worker that hangs', async () => {
-  const running = await startMeasured({ WORKERS: '2' })
-  const [, pid] = /Worker (\d+) is ready/.exec(running.output()) ?? []
-  await scrape(running)
-  process.kill(Number(pid), 'SIGSTOP')
-  const metrics = await scrape(running)
-  process.kill(Number(pid), 'SIGCONT')
-  assert.is(sample(metrics, 'registry_workers'), 2)
-  assert.is(await running.end('SIGTERM'), 0)
+const read = (...path: string[]) => readFileSync(join(dirname(folders.seeds), ...path), 'utf8')
+
+test('every metric of the dashboard exists, and its legends are labels', () => {
+  const dashboard = read('deploy', 'grafana-dashboard.json')
+  const names = [...dashboard.matchAll(/\b(?:registry|process|nodejs)_[a-z0-9_]+/g)].map(([name]) => name)
+  assert.ok(names.length > 20)
+  for (const name of names) assert.match(ofOne, new RegExp(`^(?:# TYPE )?${name}[ {]`, 'm'))
+  // Prometheus adds the first two, and only PostgreSQL has the pools with the third.
+  const labels = new Set(['job', 'instance', 'part', ...[...ofOne.matchAll(/(\w+)="/g)].map(([, label]) => label)])
+  for (const [, label] of dashboard.matchAll(/\{\{(\w+)\}\}/g)) assert.ok(labels.has(label), label)
+})
+
+test('the documentation lists exactly the metrics that exist', () => {
+  const documented = [...read('docs', 'observing.md').matchAll(/^\| `(registry_\w+)`/gm)].map(([, name]) => name)
+  const declared = [...ofOne.matchAll(/^# TYPE (registry_\w+)/gm)].map(([, name]) => name)
+  assert.equal(documented.toSorted(), declared.toSorted())
 })
 
 test.after(async () => {

@@ -4,7 +4,7 @@ import type { Middleware } from 'koa'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { RequestLog } from '../../engine/http/requestLog.js'
-import { startOffice, token } from '../support/service.js'
+import { authorized, startOffice } from '../support/service.js'
 
 const seen: [path: string, status: number][] = []
 const logged: RequestLog[] = []
@@ -49,16 +49,7 @@ const requests: [what: string, path: string, options: object, status: number][] 
   ['an invalid query', '/api/v1/employees?limit=0', {}, 422],
   ['a method that is not allowed', '/api/v1/employees', { method: 'DELETE' }, 405],
   ['a create without a token', '/api/v1/leave', { method: 'POST' }, 401],
-  [
-    'a create',
-    '/api/v1/leave',
-    {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: '{"leave_type":"x"}',
-    },
-    201,
-  ],
+  ['a create', '/api/v1/leave', { method: 'POST', headers: authorized, body: '{"leave_type":"x"}' }, 201],
 ]
 for (const [what, path, options, status] of requests) {
   test(`${what}: middleware reads ${status} after next() and can still set a header`, async () => {

@@ -6,7 +6,6 @@ import { createLogger } from '../../engine/process/log.js'
 import type { Storage } from '../../engine/storage/storage.js'
 import { product } from '../../product.js'
 import { freshUrl } from '../support/database.js'
-import { scrape, startMeasured } from '../support/metrics.js'
 import { startProcess } from '../support/process.js'
 import { startOffice } from '../support/service.js'
 
@@ -70,18 +69,5 @@ for (const WORKERS of ['1', '2']) {
     assert.is(running.messages().at(-1), 'Stopped; every request has its response.')
   })
 }
-
-test('probes are logged at debug, and have no part in the metrics of requests', async () => {
-  const running = await startMeasured({ LOG_LEVEL: 'debug' })
-  for (const path of ['/livez', '/readyz', '/api']) await fetch(`${running.address}${path}`)
-  const metrics = await scrape(running)
-  assert.match(metrics, /registry_http_requests_total\{operation="getIndex"/)
-  assert.not.match(metrics, /operation="probe"/)
-  assert.is(await running.end('SIGTERM'), 0)
-  const lines = running.output().trim().split('\n')
-  const levelOf = (path: string) =>
-    /"level":(\d+)/.exec(lines.find((line) => line.includes(`"path":"${path}"`)) ?? '')?.[1]
-  assert.equal(['/livez', '/readyz', '/api'].map(levelOf), ['20', '20', '30'])
-})
 
 test.run()

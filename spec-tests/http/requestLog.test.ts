@@ -1,5 +1,4 @@
 /** The access log, request ids, Server-Timing and metrics; and what none of them may contain. */
-import { request } from 'node:http'
 import { connect } from 'node:net'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -199,18 +198,6 @@ test('metrics count requests, creates, rows and the process itself', () => {
   for (const name of ['process_cpu_seconds_total', 'process_resident_memory_bytes', 'nodejs_eventloop_lag_seconds']) {
     assert.ok(sample(name) >= 0, name)
   }
-})
-
-test('without METRICS_PORT there are no metrics; a short token causes a warning that does not show it', async () => {
-  const plain = await startProcess({ DATABASE_URL: await freshUrl(), API_TOKEN: 'sh0rt' })
-  assert.not.ok(plain.output().includes('Metrics at'))
-  assert.match(plain.output(), /API_TOKEN has fewer than 16 characters/)
-  assert.not.ok(plain.output().includes('sh0rt'))
-  const status = await new Promise((resolve) => {
-    request(`${plain.address}/metrics`, (response) => resolve(response.statusCode)).end()
-  })
-  assert.is(status, 404)
-  await plain.end('SIGTERM')
 })
 
 test.run()

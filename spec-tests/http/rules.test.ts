@@ -1,32 +1,23 @@
 /** Kinds and rules of values: what is stored, and the issue of what is not, in bodies and in filters. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { boolean, date, defineResource, integer, number, text, timestamp } from '../../engine/descriptor/index.js'
+import { boolean, date, integer, number, text, timestamp } from '../../engine/descriptor/index.js'
 import { compilePattern } from '../../engine/descriptor/pattern.js'
-import { registryFrom } from '../support/registryFrom.js'
+import { resourceIn } from '../support/registryFrom.js'
 import { startService } from '../support/service.js'
 
-const registry = registryFrom({
-  tasks: defineResource({
-    name: 'Task',
-    area: 'Tasks',
-    table: 'tasks',
-    fields: {
-      state: text({ oneOf: ['Pending', 'Approved'], filter: true }),
-      level: integer({ oneOf: [1, 2, 3], filter: true }),
-      days: number({ min: 0, max: 366 }),
-      count: integer({ min: 2, max: 5 }),
-      title: text({ minLength: 2, maxLength: 5 }),
-      code: text({ pattern: '[A-Z]{3}-\\d+', maxLength: 20, example: 'ABC-1' }),
-      done: boolean({ filter: true }),
-      due: date({ min: '2026-01-01', max: '2026-12-31', filter: true }),
-      at: timestamp({ min: '2026-01-01T00:00:00Z', filter: true }),
-    },
-    required: [],
-    create: true,
-  }),
-})
-const { create, get } = await startService({ registry })
+const fields = {
+  state: text({ oneOf: ['Pending', 'Approved'], filter: true }),
+  level: integer({ oneOf: [1, 2, 3], filter: true }),
+  days: number({ min: 0, max: 366 }),
+  count: integer({ min: 2, max: 5 }),
+  title: text({ minLength: 2, maxLength: 5 }),
+  code: text({ pattern: '[A-Z]{3}-\\d+', maxLength: 20, example: 'ABC-1' }),
+  done: boolean({ filter: true }),
+  due: date({ min: '2026-01-01', max: '2026-12-31', filter: true }),
+  at: timestamp({ min: '2026-01-01T00:00:00Z', filter: true }),
+}
+const { create, get } = await startService({ registry: [resourceIn('tasks', fields, { name: 'Task' })] })
 
 /** Values, and what is stored for each. */
 const stored: [field: string, values: readonly unknown[], as?: readonly unknown[]][] = [

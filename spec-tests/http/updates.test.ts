@@ -1,77 +1,44 @@
 /** Updates and deletes: order of the checks, merge, tags, keys, conflicts and references. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { boolean, defineResource, integer, now, text, timestamp } from '../../engine/descriptor/index.js'
-import { registryFrom } from '../support/registryFrom.js'
-import { type Send, startService, token } from '../support/service.js'
+import { boolean, integer, now, text, timestamp } from '../../engine/descriptor/index.js'
+import { resourceIn } from '../support/registryFrom.js'
+import { type Send, startService } from '../support/service.js'
 
-const registry = registryFrom({
-  authors: defineResource({
-    name: 'Author',
-    area: 'Books',
-    table: 'authors',
-    fields: { name: text(), code: text({ unique: true }), secret: text({ redacted: true }) },
-    required: ['name'],
-    create: true,
-    update: true,
-    delete: true,
-  }),
-  books: defineResource({
-    name: 'Book',
-    area: 'Books',
-    table: 'books',
-    fields: {
-      title: text({ maxLength: 80 }),
-      author_id: integer({ references: 'authors', filter: true }),
-      editor_id: integer({ references: 'authors', onDelete: 'set null' }),
-      slug: text({ unique: ['author_id'] }),
-      state: text({ default: 'new', oneOf: ['new', 'sold'] }),
-      lent: boolean({ default: false, filter: true }),
-      created: text({ managed: now }),
-      changed: timestamp({ managed: now, onUpdate: now }),
-    },
+const authorFields = { name: text(), code: text({ unique: true }), secret: text({ redacted: true }) }
+const bookFields = {
+  title: text({ maxLength: 80 }),
+  author_id: integer({ references: 'authors', filter: true }),
+  editor_id: integer({ references: 'authors', onDelete: 'set null' }),
+  slug: text({ unique: ['author_id'] }),
+  state: text({ default: 'new', oneOf: ['new', 'sold'] }),
+  lent: boolean({ default: false, filter: true }),
+  created: text({ managed: now }),
+  changed: timestamp({ managed: now, onUpdate: now }),
+}
+const reviewFields = {
+  book_id: integer({ references: 'books', onDelete: 'cascade', filter: true }),
+  reply_to_id: integer({ references: 'reviews', onDelete: 'cascade' }),
+  words: text(),
+}
+const quoteFields = {
+  review_id: integer({ references: 'reviews' }),
+  book_id: integer({ references: 'books', onDelete: 'cascade' }),
+}
+const registry = [
+  resourceIn('authors', authorFields, { required: ['name'], update: true, delete: true }),
+  resourceIn('books', bookFields, {
     required: ['title', 'state', 'lent', 'created', 'changed'],
-    create: true,
     update: ['title', 'author_id', 'editor_id', 'slug', 'state', 'lent'],
     delete: true,
   }),
-  reviews: defineResource({
-    name: 'Review',
-    area: 'Books',
-    table: 'reviews',
-    fields: {
-      book_id: integer({ references: 'books', onDelete: 'cascade', filter: true }),
-      reply_to_id: integer({ references: 'reviews', onDelete: 'cascade' }),
-      words: text(),
-    },
-    required: ['book_id'],
-    create: true,
-  }),
-  quotes: defineResource({
-    name: 'Quote',
-    area: 'Books',
-    table: 'quotes',
-    fields: {
-      review_id: integer({ references: 'reviews' }),
-      book_id: integer({ references: 'books', onDelete: 'cascade' }),
-    },
-    required: [],
-    create: true,
-    delete: true,
-  }),
-})
+  resourceIn('reviews', reviewFields, { required: ['book_id'] }),
+  resourceIn('quotes', quoteFields, { delete: true }),
+]
 const service = await startService({ registry })
-const { send, get, create } = service
-const authorized = { authorization: `Bearer ${token}` }
-
-const change = (path: string, body: unknown, headers: Record<string, string> = {}) =>
-  send(`/api/v1/${path}`, {
-    method: 'PATCH',
-    headers: { ...authorized, 'content-type': 'application/merge-patch+json', ...headers },
-    body: typeof body === 'string' ? body : JSON.stringify(body),
-  })
-const remove = (path: string, headers: Record<string, string> = {}) =>
-  send(`/api/v1/${path}`, { method: 'DELETE', headers: { ...authorized, ...headers } })
+const { send, get, create, remove } = service
+const change: typeof service.change = (path, body, headers) =>
+  service.change(path, body, { 'content-type': 'application/merge-patch+json', ...headers })
 
 let count = 0
 /** A new row, its path and its tag. */

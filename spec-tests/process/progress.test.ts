@@ -5,6 +5,8 @@ import { progressBar, stepProgress } from '../../engine/process/progress.js'
 import { Database } from '../../engine/storage/sqlite/driver.js'
 import { temporaryFolder } from '../../support/cleanup.js'
 import { freshUrl, runOn, server } from '../support/database.js'
+import { open } from '../support/members.js'
+import { office } from '../support/office.js'
 import { startProcess } from '../support/process.js'
 
 const test = suite('progress')
@@ -122,7 +124,7 @@ const withoutTriggers = (path: string, rows: number): void => {
 if (!server) {
   test('indexing at a start is reported in the log, with done and total', async () => {
     const path = join(folder, 'indexed.sqlite')
-    await (await startProcess({ DATABASE_URL: `sqlite:${path}`, DEMO_DATA: 'false' })).end('SIGTERM')
+    await (await open(office, `sqlite:${path}`)).close()
     withoutTriggers(path, 100_000)
     const running = await startProcess({ DATABASE_URL: `sqlite:${path}` })
     await running.end('SIGTERM')
@@ -135,7 +137,7 @@ if (!server) {
 if (server) {
   test('building an index at a start is reported in the log', async () => {
     const url = await freshUrl()
-    await (await startProcess({ DATABASE_URL: url, DEMO_DATA: 'false' })).end('SIGTERM')
+    await (await open(office, url)).close()
     await runOn(
       url,
       `insert into leave_requests (leave_type, status) select 'Annual', 'Pending' from generate_series(1, 110000)`,

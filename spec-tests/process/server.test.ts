@@ -1,4 +1,6 @@
 /** The process: its start, its error messages, its workers and its stop. */
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -39,28 +41,6 @@ test('the first start creates the database with demo data; a second start keeps 
   assert.match(second.output(), /writes disabled/)
   assert.is(await totalOf(second.address, 'leave'), before + 1)
   assert.is(await second.end('SIGINT'), 0)
-  database.close()
-})
-
-test('DEMO_DATA=false leaves a new database empty', async () => {
-  const running = await startProcess({ DATABASE_URL: await freshUrl(), DEMO_DATA: 'false' })
-  assert.match(running.messages()[0] ?? '', /, without demo data\.$/)
-  assert.is(await totalOf(running.address, 'employees'), 0)
-  assert.is(await running.end('SIGTERM'), 0)
-})
-
-test('tables of another program stop the start, and are left as they are', async () => {
-  const other = await sharedDatabase()
-  await other.run('create table departments (id integer primary key, name text not null)')
-  await other.run(`insert into departments values (1, 'Only')`)
-  const { code, output } = await startAndFail({ DATABASE_URL: other.url })
-  assert.is(code, 1)
-  assert.match(
-    output,
-    /"departments" is a table that this service did not create\. To serve it as it is, write existing: true/,
-  )
-  assert.equal(await other.run('select * from departments'), [{ id: 1, name: 'Only' }])
-  other.close()
 })
 
 const failures: [name: string, environment: Record<string, string>, message: RegExp][] = [
@@ -79,14 +59,15 @@ for (const [name, environment, message] of failures) {
   })
 }
 
-test('workers share the port, a dead one is replaced, and all are drained', async () => {
-  const database = await sharedDatabase()
+test('workers share the port, a dead one is replaced, and all are drained; DEMO_DATA=false leaves a new database empty', async () => {
   const running = await startProcess({
-    DATABASE_URL: database.url,
+    DATABASE_URL: await freshUrl(),
+    DEMO_DATA: 'false',
     WORKERS: '2',
     LOG_LEVEL: 'info',
     API_TOKEN: 'a-token-of-some-length',
   })
+  assert.match(running.messages()[0] ?? '', /, without demo data\.$/)
   /** Waits until so many workers are or were ready; returns their ids. Which of them serves a request is the kernel's choice. */
   const workers = async (count: number): Promise<number[]> => {
     for (;;) {
@@ -101,38 +82,37 @@ test('workers share the port, a dead one is replaced, and all are drained', asyn
     connection: 'close',
   }
   const create = () => fetch(`${running.address}/api/v1/leave`, { method: 'POST', headers, body: '{"leave_type":"x"}' })
-  const before = await totalOf(running.address, 'leave')
+  assert.is(await totalOf(running.address, 'leave'), 0)
   const statuses = (await Promise.all(Array.from({ length: 40 }, create))).map(({ status }) => status)
   assert.ok(statuses.every((status) => status === 201))
-  for (let n = 0; n < 10; n++) assert.is(await totalOf(running.address, 'leave'), before + 40)
+  for (let n = 0; n < 10; n++) assert.is(await totalOf(running.address, 'leave'), 40)
 
   const [killed] = await workers(2)
   process.kill(killed as number, 'SIGKILL')
   // Its replacement is the third.
   await workers(3)
   assert.ok(running.messages().includes(`Worker ${killed} was killed by SIGKILL; starting a new one.`))
-  for (let n = 0; n < 10; n++) assert.is(await totalOf(running.address, 'leave'), before + 40)
+  for (let n = 0; n < 10; n++) assert.is(await totalOf(running.address, 'leave'), 40)
   assert.is(await running.end('SIGTERM'), 0)
-  database.close()
 })
 
 test('a port in use stops the start with a message', async () => {
-  const running = await startProcess({ DATABASE_URL: 'sqlite::memory:' })
-  const { port } = new URL(running.address)
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  const port = String((other.address() as AddressInfo).port)
   const { code, output } = await startAndFail({ DATABASE_URL: 'sqlite::memory:', PORT: port })
   assert.is(code, 1)
   assert.is(output, `Port ${port} is in use; set PORT to another port, or to 0 for any free port.\n`)
   const metrics = await startAndFail({ DATABASE_URL: 'sqlite::memory:', METRICS_PORT: port })
   assert.is(metrics.code, 1)
   assert.is(metrics.output, `Port ${port} is in use; set METRICS_PORT to another port, or to 0 for any free port.\n`)
-  await running.end('SIGTERM')
+  other.close()
 })
 
 for (const WORKERS of ['1', '2']) {
   test(`an unfinished request does not prevent ${WORKERS} process(es) from stopping`, async () => {
-    const database = await sharedDatabase()
     const running = await startProcess({
-      DATABASE_URL: database.url,
+      DATABASE_URL: await freshUrl(),
       API_TOKEN: 'a-token-of-some-length',
       DRAIN_TIMEOUT_MS: '500',
       WORKERS,
@@ -141,7 +121,6 @@ for (const WORKERS of ['1', '2']) {
     assert.is.not(await running.end('SIGTERM'), 0)
     assert.match(running.output(), /within 500 ms \(DRAIN_TIMEOUT_MS\)/)
     close()
-    database.close()
   })
 }
 

@@ -1,4 +1,4 @@
-/** The files around the code: the workflow, and the lock file. */
+/** The files around the code: the workflow, the lock file, and the licences of the dependencies. */
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { suite } from 'uvu'
@@ -10,6 +10,13 @@ const root = dirname(folders.seeds)
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 
 const test = suite('repository')
+
+interface Package {
+  readonly dev?: boolean
+  readonly license?: string
+  readonly engines?: object
+}
+const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, Package> }
 
 interface Workflow {
   readonly permissions: object
@@ -28,8 +35,27 @@ test('the workflow runs .ci/run with every supported version of Node, and cannot
 
 test('npm installs the SQLite driver for Node 20 on that version only', () => {
   // The package itself allows newer versions, for which it would be compiled in vain.
-  const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, { engines: object }> }
   assert.equal(packages['node_modules/better-sqlite3-node20']?.engines, { node: '20.x' })
+})
+
+const permissive = 'MIT ISC Apache-2.0 BSD-2-Clause BSD-3-Clause 0BSD Unlicense BlueOak-1.0.0'.split(' ')
+
+/** Evaluates an SPDX expression; with OR one permissive licence is enough. */
+const isPermissive = (licence: string): boolean =>
+  licence
+    .replaceAll(/[()]/g, '')
+    .split(' OR ')
+    .some((one) => one.split(' AND ').every((part) => permissive.includes(part)))
+
+test('every runtime dependency has a permissive licence', () => {
+  const runtime = Object.entries(packages).filter(([path, { dev }]) => path !== '' && !dev)
+  assert.ok(runtime.length > 10)
+  for (const [path, locked] of runtime) {
+    const manifest = join(path, 'package.json')
+    // A package for another version of Node is not installed.
+    const { license } = existsSync(join(root, manifest)) ? (JSON.parse(read(manifest)) as Package) : locked
+    assert.ok(isPermissive(license ?? ''), `${path}: ${license}`)
+  }
 })
 
 test.run()

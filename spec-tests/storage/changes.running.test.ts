@@ -3,43 +3,16 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { integer, text } from '../../engine/descriptor/index.js'
 import type { Registry } from '../../engine/descriptor/registry.js'
-import { createApp } from '../../engine/http/app.js'
-import { listen } from '../../engine/http/listen.js'
-import { createLogger } from '../../engine/process/log.js'
 import { migrateStorage, openStorage } from '../../engine/storage/open.js'
-import { product } from '../../product.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl, server, sharedDatabase } from '../support/database.js'
 import { prepare, registryOf, type Version } from '../support/members.js'
-
-const token = 'a-token-of-some-length'
+import { startService } from '../support/service.js'
 
 /** A service, with what it has reported. */
 const serve = async (registry: Registry, url: string) => {
   const reports: string[] = []
-  const storage = await openStorage(registry, url, {
-    ...storageOptions,
-    demo: false,
-    warn: (line) => reports.push(line),
-  })
-  const { address, stop } = await listen(createApp({ product, registry, storage, token }, createLogger('silent')), {
-    host: '127.0.0.1',
-    port: 0,
-  })
-  const send = async (path: string, body?: unknown) => {
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-    const response = await fetch(
-      `${address}${path}`,
-      body ? { method: 'POST', headers, body: JSON.stringify(body) } : {},
-    )
-    const { error } = (await response.json()) as { error?: { code: string; message: string } }
-    return { status: response.status, code: error?.code, message: error?.message }
-  }
-  const close = async () => {
-    await stop()
-    await storage.close()
-  }
-  return { reports, send, close }
+  return { reports, ...(await startService({ registry, url, warn: (line) => void reports.push(line) })) }
 }
 
 const before: Version = { fields: { name: text(), note: text({ filter: true }), size: text() } }
@@ -69,23 +42,22 @@ for (const [name, after, approvals, reason] of changes) {
     const url = await freshUrl()
     const registry = registryOf(before)
     await prepare(registry, url, { teams: [{ name: 'Red' }], members: [{ name: 'Ana', note: 'x', size: '7' }] })
-    const { reports, send, close } = await serve(registry, url)
+    const { reports, send, create } = await serve(registry, url)
     assert.is((await send('/api/v1/members')).status, 200)
     await migrateStorage(registryOf(after), url, { ...storageOptions, waitMs: 5_000, approvals })
     const ready = await send('/readyz')
-    assert.equal([ready.status, ready.code], [503, 'unavailable'])
-    assert.match(ready.message ?? '', /members/)
+    assert.equal([ready.status, ready.body.error.code], [503, 'unavailable'])
+    assert.match(ready.body.error.message, /members/)
     for (const path of ['', '/1', '?q=ana', '?note=x', '?limit=1']) {
-      const { status, code } = await send(`/api/v1/members${path}`)
-      assert.equal([status, code], [503, 'unavailable'], path)
+      const { status, body } = await send(`/api/v1/members${path}`)
+      assert.equal([status, body.error.code], [503, 'unavailable'], path)
     }
-    assert.is((await send('/api/v1/members', created)).status, 503)
+    assert.is((await create('members', created)).status, 503)
     assert.is((await send('/api/v1/teams')).status, 200)
     assert.is((await send('/livez')).status, 200)
     assert.is(reports.length, 1, reports.join('\n'))
     assert.match(reports[0] ?? '', /^The table "members" no longer fits its descriptor \(/)
     assert.match(reports[0] ?? '', reason)
-    await close()
   })
 }
 
@@ -93,7 +65,7 @@ test('a request notices it without a probe, and a table that fits again is serve
   const database = await sharedDatabase()
   const registry = registryOf({ fields: { name: text() } })
   await prepare(registry, database.url, { members: [{ name: 'Ana' }] })
-  const { reports, send, close } = await serve(registry, database.url)
+  const { reports, send } = await serve(registry, database.url)
   const rename = async (from: string, to: string) => database.run(`alter table members rename column ${from} to ${to}`)
   // SQLite would rename the column in the engine's own objects too.
   if (!server) await database.run('drop index registry_members_json')
@@ -105,21 +77,17 @@ test('a request notices it without a probe, and a table that fits again is serve
   assert.is((await send('/api/v1/members/1')).status, 200)
   assert.is((await send('/readyz')).status, 200)
   assert.equal(reports.slice(1), ['The table "members" fits its descriptor again.'])
-  await close()
-  database.close()
 })
 
 test('a change that the descriptor does not notice is no outage', async () => {
   const database = await sharedDatabase()
   const registry = registryOf({ fields: { name: text() } })
   await prepare(registry, database.url, { members: [{ name: 'Ana' }] })
-  const { reports, send, close } = await serve(registry, database.url)
+  const { reports, send, create } = await serve(registry, database.url)
   await database.run('alter table members add column grade text')
   assert.equal([(await send('/api/v1/members')).status, (await send('/readyz')).status], [200, 200])
-  assert.is((await send('/api/v1/members', { name: 'Bo' })).status, 201)
+  assert.is((await create('members', { name: 'Bo' })).status, 201)
   assert.equal(reports, [])
-  await close()
-  database.close()
 })
 
 test.run()

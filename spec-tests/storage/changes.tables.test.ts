@@ -6,7 +6,8 @@ import { integer, text, timestamp } from '../../engine/descriptor/index.js'
 import type { Registry, Resource, RowValues } from '../../engine/descriptor/registry.js'
 import { type Difference, describeDifference } from '../../engine/storage/migration/difference.js'
 import { changesOf } from '../../engine/storage/migration/migrationPlan.js'
-import { planStorage } from '../../engine/storage/open.js'
+import { openStorage, planStorage } from '../../engine/storage/open.js'
+import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl, server, sharedDatabase } from '../support/database.js'
 import { insertion } from '../support/insertion.js'
 import {
@@ -17,12 +18,54 @@ import {
   prepare,
   refusal,
   registryOf,
+  rowsServed,
   servedRows,
   team,
   type Version,
 } from '../support/members.js'
 
+/** Every object in the database with its definition; on PostgreSQL its id, which changes when it is recreated. */
+const objectsSql = server
+  ? `select relname as name, pg_class.oid as definition from pg_class
+      join pg_namespace on pg_namespace.oid = relnamespace and nspname = 'public'
+      union all select tgname, oid from pg_trigger where not tgisinternal order by 1, 2`
+  : 'select name, rootpage as definition from sqlite_schema order by name'
+
 const test = suite('changes of tables')
+
+test('a start says each change in one line; references are foreign keys, and indexes of other programs stay', async () => {
+  const database = await sharedDatabase()
+  const changesAt = async (fields: Fields): Promise<readonly string[]> => {
+    let reported: readonly string[] = ['not opened']
+    const opened = ({ changes }: { changes: readonly string[] }) => {
+      reported = changes.toSorted()
+    }
+    await (await openStorage(registryOf({ fields }), database.url, { ...storageOptions, opened })).close()
+    return reported
+  }
+  const indexes = async () => (await database.run(objectsSql)).map(({ name }) => name)
+  assert.equal(await changesAt({ name: text() }), [])
+  const before = await database.run(objectsSql)
+  assert.ok(before.length > 10)
+  assert.equal(await changesAt({ name: text() }), [])
+  assert.equal(await database.run(objectsSql), before)
+  await database.run('create index others_index on members (name)')
+  const referring = { name: text({ filter: true }), team_id: integer({ references: 'teams' }) }
+  assert.equal(await changesAt(referring), ['members: team_id is added'])
+  await database.run(`insert into teams (id, name) values (1, 'Red')`)
+  await database.run(`insert into members (name, team_id) values ('Bo', 1)`)
+  if (!server) await database.run('pragma foreign_keys = ON')
+  assert.match(String(await database.run('delete from teams').catch(String)), /foreign key/i)
+  assert.equal(await changesAt({ name: text({ unique: true }), team_id: integer() }), [
+    'members: name must be unique',
+    'members: team_id no longer references teams',
+    ...(server ? ['members: the index registry_members_filter_name is dropped'] : []),
+  ])
+  assert.ok((await indexes()).includes('registry_members_unique_name'))
+  await changesAt({ name: text(), team_id: integer() })
+  assert.not.ok((await indexes()).includes('registry_members_unique_name'))
+  assert.ok((await indexes()).includes('others_index'))
+})
 
 test('a former column that is there again is not mistaken for the renamed one', async () => {
   const url = await freshUrl()
@@ -36,9 +79,7 @@ test('a former column that is there again is not mistaken for the renamed one', 
   const approvals = ['drop:members.b', 'rename:members.a']
   const { differences } = await apply(renamed, url, ...approvals)
   assert.equal(differences, [])
-  const storage = await open(renamed, url)
-  assert.equal(await servedRows(storage, renamed[1] as Resource), [{ b: 'new' }])
-  await storage.close()
+  assert.equal(await rowsServed(renamed, url), [{ b: 'new' }])
 })
 
 test('a field can reference a resource that is new, if it has no values yet', async () => {
@@ -74,13 +115,9 @@ test('the table of a removed resource stays until it is dropped, with the column
   assert.is((await sentence()).length, 1)
   await apply(alone, url, ...approvals)
   assert.equal(await planStorage(alone, url, 5_000), { steps: [], differences: [] })
-  const storage = await open(alone, url)
-  assert.equal(await servedRows(storage, alone[0] as Resource), [{ name: 'Ana' }])
-  await storage.close()
+  assert.equal(await rowsServed(alone, url), [{ name: 'Ana' }])
   const again = registryOf({ fields: { name: text() } })
-  const both = await open(again, url)
-  assert.equal(await servedRows(both, again[0] as Resource), [])
-  await both.close()
+  assert.equal(await rowsServed(again.toReversed(), url), [])
 })
 
 test('a table that others reference can be renamed', async () => {
@@ -111,10 +148,7 @@ test('a former table that is there again is not mistaken for the renamed one, an
   for (const approvals of [undefined, ['rename:members']]) assert.match(await refusal(renamed, url, approvals), message)
   await database.run('drop table "people"')
   await apply(renamed, url, 'rename:members')
-  const storage = await open(renamed, url)
-  assert.equal(await servedRows(storage, renamed[1] as Resource), [{ name: 'Ana' }])
-  await storage.close()
-  database.close()
+  assert.equal(await rowsServed(renamed, url), [{ name: 'Ana' }])
 })
 
 if (!server) {
@@ -125,7 +159,6 @@ if (!server) {
     const renamed = registryOf({ fields: { label: text({ renamedFrom: 'name' }) } })
     const message = await refusal(renamed, database.url, ['rename:members.name'])
     assert.match(message, /column "name": "others" of another program uses it/)
-    database.close()
   })
 
   test('on SQLite, what another program added to a table is kept, or the table is not rebuilt', async () => {
@@ -152,7 +185,6 @@ if (!server) {
       await refusal(before, database.url, []),
       'table "members": its definition has check, which would be lost',
     )
-    database.close()
   })
 }
 

@@ -4,9 +4,7 @@ import * as assert from 'uvu/assert'
 import { integer, number, text } from '../../engine/descriptor/index.js'
 import { server, sharedDatabase } from '../support/database.js'
 import { registryFrom } from '../support/registryFrom.js'
-import { startOffice, startService, token } from '../support/service.js'
-
-const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+import { authorized, startOffice, startService } from '../support/service.js'
 
 /** Parts with every constraint that a table can have; the descriptor declares none of them. */
 const parts = {
@@ -32,7 +30,7 @@ for (const sql of [
   `create unique index one_heavy on parts (weight) where weight > 100`,
 ])
   await database.run(sql)
-const { create, send } = await startService({ registry: registryFrom({ parts }), url: database.url })
+const { create, change, remove } = await startService({ registry: registryFrom({ parts }), url: database.url })
 await create('parts', { name: 'first', weight: 101 })
 
 const cases: readonly [what: string, values: object, named: RegExp][] = [
@@ -49,7 +47,7 @@ const test = suite('constraints of the database')
 
 for (const [what, values, named] of cases) {
   test(`${what} is 422 and named, in a create and in an update`, async () => {
-    const patch = send('/api/v1/parts/1', { method: 'PATCH', headers, body: JSON.stringify(values) })
+    const patch = change('parts/1', values)
     const isOwn = what === 'a unique index'
     for (const { status, body } of [await create('parts', values), ...(isOwn ? [] : [await patch])]) {
       assert.is(status, 422, JSON.stringify(body))
@@ -65,7 +63,7 @@ for (const [what, values, named] of cases) {
 
 test('a delete of a row that others reference is 409', async () => {
   const [row] = await database.run(`insert into parts (name, other) values ('b', 1) returning id`)
-  const { status, body } = await send('/api/v1/parts/1', { method: 'DELETE', headers })
+  const { status, body } = await remove('parts/1')
   assert.is(status, 409, JSON.stringify(body))
   await database.run('delete from parts where id = ?', row?.['id'])
 })
@@ -76,7 +74,7 @@ const managed = await startOffice({ url: office.url })
 const createIn = async (name: string, slug: string) => {
   // A plain request: the document does not list 500 by itself.
   const body = JSON.stringify({ name, slug })
-  const response = await fetch(`${managed.address}/api/v1/organizations`, { method: 'POST', headers, body })
+  const response = await fetch(`${managed.address}/api/v1/organizations`, { method: 'POST', headers: authorized, body })
   return { status: response.status, body: (await response.json()) as { error: { code: string; message: string } } }
 }
 await office.run(
@@ -127,8 +125,4 @@ test('a deferred foreign key fails alone too', async () => {
   )
 })
 
-test.after(() => {
-  database.close()
-  office.close()
-})
 test.run()

@@ -62,14 +62,12 @@ const heals = async (database: SharedDatabase, total: number, ids: number[]): Pr
   await database.run('insert into things (name) values (?)', 'next')
   assert.is((await start(database)).total, total + 1)
   assert.equal((await start(database)).warnings, [])
-  database.close()
 }
 
 test('counts that match cause no warning', async () => {
   const database = await filled()
   assert.equal((await start(database)).warnings, [])
   assert.equal(await migrated(database, false), [])
-  database.close()
 })
 
 test('rows that are not counted are noticed, and counted again on request', async () => {
@@ -84,7 +82,6 @@ test('demo rows are not loaded into a table whose count is 0', async () => {
   await miscount(database, 'others', -1)
   assert.is((await start(database)).warnings.length, 2)
   assert.equal(await database.run('select id from things order by id'), [{ id: 1 }, { id: 2 }, { id: 3 }])
-  database.close()
 })
 
 test('npm run seed -- --demo refuses a table whose count is 0 and which has rows', async () => {
@@ -94,7 +91,6 @@ test('npm run seed -- --demo refuses a table whose count is 0 and which has rows
   const error = await loadDemoRows(storage, [things], () => {}).catch((thrown: Error) => thrown)
   await storage.close()
   assert.match(String(error), /things already has rows/)
-  database.close()
 })
 
 if (server) {
@@ -107,7 +103,6 @@ if (server) {
     assert.equal(await migrated(database, true), ['things'])
     assert.is((await start(database, 'zebra')).total, 1)
     assert.equal(await migrated(database, false), [])
-    database.close()
   })
 
   test('a data-only restore of the engine’s own tables beside counted rows', async () => {
@@ -124,7 +119,6 @@ if (server) {
     assert.equal({ ...after, ids: [] }, { warnings: [], ids: [], total: 1, tag: after.tag })
     assert.is.not(after.tag, before.tag)
     assert.is((await start(database)).total, 4)
-    database.close()
   })
 
   test('a restore that disables the triggers and enables them again is noticed, and the next start counts', async () => {
@@ -134,7 +128,6 @@ if (server) {
     assert.is((await start(database, 'restored')).total, 1)
     const { total, warnings } = await start(database)
     assert.equal({ total, warnings }, { total: 4, warnings: [] })
-    database.close()
   })
 } else {
   test('INSERT OR REPLACE', async () => {

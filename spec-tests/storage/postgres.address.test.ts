@@ -8,7 +8,6 @@ import { temporaryFolder } from '../../support/cleanup.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl, runOn, server } from '../support/database.js'
 import { office } from '../support/office.js'
-import { startAndFail } from '../support/process.js'
 import { startTlsProxy } from '../support/tlsProxy.js'
 
 const test = suite('addresses of PostgreSQL')
@@ -93,17 +92,12 @@ test('databases that only speak the protocol are served without triggers', async
   }
 })
 
-test('a start prints no part of a password, whatever is wrong with the URL', async () => {
-  // biome-ignore format: one list
-  for (const url of [
-    'postgres://me:p@SEC/RET@127.0.0.1:1/name',
-    'postgres://me:SECRET@127.0.0.1:1/name?password=SECRET',
-    'me:SECRET@host/name',
-  ]) {
-    const { code, output } = await startAndFail({ DATABASE_URL: url, DATABASE_WAIT_MS: '0' })
-    assert.is(code, 1, url)
-    assert.match(output, /^(?:The database postgres:\S+ cannot be used: |DATABASE_URL is ".*", but it must be )/)
-    assert.not.match(output, /SEC|RET/)
+test('no part of a password is printed, whatever is wrong with the URL', async () => {
+  const addresses = ['me:p@SEC/RET@127.0.0.1:1/name', 'me:SECRET@127.0.0.1:1/name?password=SECRET']
+  for (const address of addresses) {
+    const message = await open(`postgres://${address}`)
+    assert.match(message, /^The database postgres:\S+ cannot be used: /)
+    assert.not.match(message, /SEC|RET/)
   }
 })
 

@@ -1,8 +1,6 @@
 /** `npm run copy` from SQLite to PostgreSQL and back. */
-import { execFile } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Resource } from '../../engine/descriptor/registry.js'
@@ -10,6 +8,7 @@ import { publicDatabaseUrl } from '../../engine/process/databaseUrl.js'
 import { openStorage } from '../../engine/storage/open.js'
 import { temporaryFolder } from '../../support/cleanup.js'
 import { storageOptions } from '../../support/storageOptions.js'
+import { callCommand } from '../support/callCommand.js'
 import { freshUrl, runOn } from '../support/database.js'
 import { insertion } from '../support/insertion.js'
 import { office } from '../support/office.js'
@@ -20,14 +19,8 @@ const [first, last] = ['first', 'last'].map((name) => `sqlite:${join(folder, `${
 const middle = await freshUrl()
 
 const copy = async (from: string, to: string): Promise<{ code: number; output: string }> => {
-  const tool = officeFile('cli/copy.js')
-  try {
-    const { stdout, stderr } = await promisify(execFile)(process.execPath, [tool, '--from', from, '--to', to])
-    return { code: 0, output: stdout + stderr }
-  } catch (error) {
-    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string }
-    return { code, output: stdout + stderr }
-  }
+  const { status, stdout, stderr } = await callCommand(officeFile('cli/copy.js'), ['--from', from, '--to', to])
+  return { code: status, output: stdout + stderr }
 }
 
 const leave = office.find(({ path }) => path === 'leave') as Resource

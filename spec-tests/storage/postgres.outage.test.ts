@@ -4,7 +4,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { runOn, sharedDatabase, whileLockedIn } from '../support/database.js'
 import { flakyNetwork } from '../support/flakyNetwork.js'
-import { startOffice, type TestResponse, token } from '../support/service.js'
+import { startOffice, type TestResponse } from '../support/service.js'
 
 const database = await sharedDatabase()
 const network = await flakyNetwork(database.url)
@@ -12,10 +12,8 @@ const pool = { size: 4, waitMs: 2_000, idleMs: 5_000, statementMs: 2_000 }
 const service = await startOffice({ url: network.url, pool })
 
 const leave = { leave_type: 'Outage' }
-const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-const update = (id: number, days: number) =>
-  service.send(`/api/v1/leave/${id}`, { method: 'PATCH', headers, body: JSON.stringify({ days }) })
-const remove = (id: number) => service.send(`/api/v1/leave/${id}`, { method: 'DELETE', headers })
+const update = (id: number, days: number) => service.change(`leave/${id}`, { days })
+const remove = (id: number) => service.remove(`leave/${id}`)
 const writes = () => [service.create('leave', leave), update(1, 7), remove(2)]
 const reads = () => ['/v1/leave', '/v1/leave/1', '/v1/leave?q=annual', '/v1/health'].map((path) => service.get(path))
 

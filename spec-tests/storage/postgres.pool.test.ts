@@ -5,7 +5,7 @@ import { pino } from 'pino'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { runOn, sharedDatabase, whileLockedIn } from '../support/database.js'
-import { startOffice, token } from '../support/service.js'
+import { startOffice } from '../support/service.js'
 
 const database = await sharedDatabase()
 const minute = 60_000
@@ -144,11 +144,7 @@ test('a client that leaves cancels its statement, and no other one', async () =>
 test('while the server ends every session, creates with a key succeed, each once', async () => {
   const service = await startOffice({ url: database.url, pool: { ...never, waitMs: 10_000, statementMs: 10_000 } })
   const create = (key: string) =>
-    service.send('/api/v1/leave', {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'idempotency-key': key },
-      body: JSON.stringify({ leave_type: 'Ended', reason: key }),
-    })
+    service.create('leave', { leave_type: 'Ended', reason: key }, { 'idempotency-key': key })
   let isDone = false
   const endSessions = async () => {
     while (!isDone) {

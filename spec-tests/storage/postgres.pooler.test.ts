@@ -12,7 +12,7 @@ import { type FlakyNetwork, flakyNetwork } from '../support/flakyNetwork.js'
 import { insertion } from '../support/insertion.js'
 import { office } from '../support/office.js'
 import { canKeepStatements, pgbouncer, startPgbouncer } from '../support/pgbouncer.js'
-import { startOffice, token } from '../support/service.js'
+import { startOffice } from '../support/service.js'
 
 const leave = office.find(({ path }) => path === 'leave') as Resource
 const { pool } = storageOptions
@@ -91,13 +91,11 @@ for (const [mode, given, preparedStatements] of modes) {
       // On a busy machine, the last of the requests wait long for a connection.
       const options = { url, pool: { ...pool, waitMs: 60_000, statementMs: 60_000, preparedStatements } }
       const [one, other] = [await startOffice(options), await startOffice(options)]
-      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
       const requests = Array.from({ length: 60 }, async (_, n) => {
-        const { send, get } = n % 2 ? one : other
-        const body = JSON.stringify({ leave_type: 'Pooled', reason: `Number ${n % 20}` })
-        const key = { 'idempotency-key': `"key-${n % 20}"` }
-        const keyed = await send('/api/v1/leave', { method: 'POST', headers: { ...headers, ...key }, body })
-        const plain = await send('/api/v1/leave', { method: 'POST', headers, body })
+        const { create, get } = n % 2 ? one : other
+        const body = { leave_type: 'Pooled', reason: `Number ${n % 20}` }
+        const keyed = await create('leave', body, { 'idempotency-key': `"key-${n % 20}"` })
+        const plain = await create('leave', body)
         const reads = ['', '?q=pooled', '?q=o', '?status=Pending&limit=3', '?offset=7', '/1']
         const statuses = await Promise.all(reads.map(async (read) => (await get(`/v1/leave${read}`)).status))
         return [keyed.status, plain.status, ...statuses]

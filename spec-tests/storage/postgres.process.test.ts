@@ -22,18 +22,21 @@ const messagesOf = (output: string): { level: number; msg: string }[] =>
 
 const test = suite('the process and a PostgreSQL server that fails')
 
-test('a start waits for the server, reports it, and then serves', async () => {
+test('a start waits for the server, reports it, creates the tables, and then serves with all its workers', async () => {
   network.cut()
-  const { child, ended, output } = launch({ DATABASE_URL: network.url })
+  const { child, ended, output } = launch({ DATABASE_URL: network.url, WORKERS: '2' })
   await until(() => output().includes('Waiting'))
   const [{ msg = '' } = {}] = messagesOf(output())
   assert.match(
     msg,
     /^Waiting up to \d+ s \(DATABASE_WAIT_MS\) for the database postgres:\/\/127\.0\.0\.1:\d+\/\w+: .+$/,
   )
-  assert.not.match(output(), /of-the-tests/)
   network.restore()
   await until(() => output().includes('Ready at'))
+  assert.match(output(), /Created the tables in postgres:\/\/127\.0\.0\.1:\d+\/\w+, with the demo data\./)
+  assert.not.match(output(), /of-the-tests/)
+  const [, address] = /Ready at (http:\S+)\/api /.exec(output()) ?? []
+  for (let n = 0; n < 10; n++) assert.is((await fetch(`${address}/api/v1/leave?offset=${n}`)).status, 200)
   child.kill('SIGTERM')
   assert.is(await ended, 0)
 })
@@ -134,15 +137,17 @@ test('the metrics do not wait for a database that hangs', async () => {
   running.child.kill('SIGKILL')
 })
 
-test('the metrics show connections in use and statements that wait for one', async () => {
+test('the metrics show the database, connections in use and statements that wait for one', async () => {
   const database = await freshUrl()
   const limits = { POOL_SIZE: '2', POOL_WAIT_MS: '20000' }
   const running = await startProcess({ DATABASE_URL: database, METRICS_PORT: '0', ...limits })
   const [, address = ''] = /Metrics at (http:\S+?)["\s]/.exec(running.output()) ?? []
-  const read = async (name: string) => {
+  const read = async (name: string, part = 'requests') => {
     const metrics = await (await fetch(address)).text()
-    return Number(new RegExp(`^registry_pool_${name}\\{part="requests"\\} (\\S+)$`, 'm').exec(metrics)?.[1])
+    assert.match(metrics, /^registry_build_info\{.*database="postgres".*\} 1$/m)
+    return Number(new RegExp(`^registry_pool_${name}\\{part="${part}"\\} (\\S+)$`, 'm').exec(metrics)?.[1])
   }
+  for (const name of ['in_use', 'waiting']) assert.equal([await read(name), await read(name, 'checks')], [0, 0])
   const other = new Client({ connectionString: database })
   await other.connect()
   await other.query('begin; lock table leave_requests')
@@ -151,7 +156,7 @@ test('the metrics show connections in use and statements that wait for one', asy
     async (_, n) => (await fetch(`${running.address}/api/v1/leave/${n + 1}`)).status,
   )
   await until(async () => (await read('in_use')) >= 1 && (await read('waiting')) >= 2)
-  assert.is(await read('size'), 2)
+  assert.equal([await read('size'), await read('size', 'checks')], [2, 1])
   await other.query('rollback')
   await other.end()
   assert.equal(await Promise.all(reads), [200, 200, 200, 200])

@@ -10,7 +10,6 @@ import { StorageError } from '../../engine/storage/storage.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl, runOn } from '../support/database.js'
 import { listQuery } from '../support/listQuery.js'
-import { startAndFail } from '../support/process.js'
 import { resourceIn } from '../support/registryFrom.js'
 
 const registryOf = (fields: Parameters<typeof resourceIn>[1], demo = [{ id: 3, name: 'Third' }]): Registry => [
@@ -130,13 +129,10 @@ test('an unusable server or database stops the start, without printing the passw
   for (const [change, message] of wrong) {
     const address = new URL(url)
     change(address)
-    // Only a server that is down is waited for.
-    const wait = address.port === '1' ? { DATABASE_WAIT_MS: '0' } : {}
-    const { code, output } = await startAndFail({ DATABASE_URL: address.href, ...wait })
-    assert.is(code, 1)
-    assert.match(output, /^The database postgres:\/\/[^@\s]+ cannot be used: .*\n$/)
-    assert.match(output, message)
-    assert.not.match(output, /very-secret|of-the-tests/)
+    const error = await openStorage(registryOf({ name: text() }), address.href, storageOptions).catch(String)
+    assert.match(String(error), /^StorageError: The database postgres:\/\/[^@\s]+ cannot be used: /)
+    assert.match(String(error), message)
+    assert.not.match(String(error), /very-secret|of-the-tests/)
   }
 })
 
@@ -155,9 +151,7 @@ test('a database that is not UTF-8 is rejected', async () => {
   const name = `${url.pathname.slice(1)}_latin`
   await runOn(url.href, `create database ${name} template template0 encoding 'LATIN1' locale_provider libc locale 'C'`)
   url.pathname = `/${name}`
-  const { code, output } = await startAndFail({ DATABASE_URL: url.href })
-  assert.is(code, 1)
-  assert.match(output, /its encoding is LATIN1/)
+  assert.match(await openAndList(url.href, registryOf({ name: text() })).catch(String), /its encoding is LATIN1/)
 })
 
 test.run()

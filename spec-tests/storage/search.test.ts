@@ -21,26 +21,8 @@ const searchTexts = (resource: Resource, rows: readonly RowValues[]): string[] =
   const swapped = cut.flatMap((piece) =>
     [piece.toUpperCase(), piece.toLowerCase()].filter((other) => containing(piece)(other)),
   )
-  return [
-    ...new Set([
-      ...cut,
-      ...swapped,
-      '%',
-      '_',
-      '"',
-      "'",
-      '*',
-      '\\',
-      ' OR ',
-      'AND',
-      'no such text',
-      'ﬁ',
-      '-',
-      '(',
-      '^a',
-      'null',
-    ]),
-  ]
+  const signs = ['%', '_', '"', "'", '*', '\\', ' OR ', 'AND', 'no such text', 'ﬁ', '-', '(', '^a', 'null']
+  return [...new Set([...cut, ...swapped, ...signs])]
 }
 
 const toQuery = (values: RowValues): string =>

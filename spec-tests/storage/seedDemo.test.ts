@@ -3,12 +3,13 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { loadDemoRows } from '../../cli/seed/loadDemoRows.js'
 import { integer, text, today } from '../../engine/descriptor/index.js'
-import { newRow, type Registry, type Resource, type RowValues, resourceFrom } from '../../engine/descriptor/registry.js'
+import { newRow, type Registry, type Resource, type RowValues } from '../../engine/descriptor/registry.js'
 import { openStorage } from '../../engine/storage/open.js'
 import type { Storage } from '../../engine/storage/storage.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl } from '../support/database.js'
 import { insertion } from '../support/insertion.js'
+import { resourceIn } from '../support/registryFrom.js'
 
 const authorRows = [
   { id: 1, name: 'Ada' },
@@ -20,28 +21,14 @@ const bookRows = [
   { id: 5, title: 'Third', sequel_id: 3 },
 ]
 
+const bookFields = {
+  title: text({ unique: true }),
+  author_id: integer({ references: 'authors' }),
+  sequel_id: integer({ references: 'books' }),
+}
 const registryOf = (authors: RowValues[], books: RowValues[]): Registry => [
-  resourceFrom(
-    'authors',
-    { name: 'Author', area: 'A', table: 'authors', fields: { name: text() }, required: [], create: true },
-    authors,
-  ),
-  resourceFrom(
-    'books',
-    {
-      name: 'Book',
-      area: 'A',
-      table: 'books',
-      fields: {
-        title: text({ unique: true }),
-        author_id: integer({ references: 'authors' }),
-        sequel_id: integer({ references: 'books' }),
-      },
-      required: ['title'],
-      create: true,
-    },
-    books,
-  ),
+  resourceIn('authors', { name: text() }, { demo: authors }),
+  resourceIn('books', bookFields, { required: ['title'], demo: books }),
 ]
 
 /** A database with the given authors and no books, opened with the demo rows of both. */
@@ -92,8 +79,8 @@ test('a demo row takes the default of a required field that it lacks, and no oth
     note: text({ default: 'none' }),
     since: text({ default: today }),
   }
-  const descriptor = { name: 'Book', area: 'A', table: 'books', fields, required: ['title', 'since'], create: true }
-  const books = resourceFrom('books', descriptor, [{ id: 1 }, { id: 2, title: 'Mine', since: '2026-01-31' }])
+  const demo = [{ id: 1 }, { id: 2, title: 'Mine', since: '2026-01-31' }]
+  const books = resourceIn('books', fields, { required: ['title', 'since'], demo })
   const storage = await openStorage([books], await freshUrl(), storageOptions)
   assert.equal(await storage.rows(books, 0, 10), [
     { id: 1, title: 'Untitled', note: null, since: today() },
@@ -129,11 +116,7 @@ test('references that name no row of this database are all reported, and nothing
 
 test('resources that reference each other are loaded together', async () => {
   const url = await freshUrl()
-  const other = resourceFrom(
-    'others',
-    { name: 'Other', area: 'A', table: 'others', fields: { name: text() }, required: [], create: true },
-    [{ id: 1, name: 'x' }],
-  )
+  const other = resourceIn('others', { name: text() }, { demo: [{ id: 1, name: 'x' }] })
   await (await openStorage([other], url, storageOptions)).close()
   const registry = [...registryOf(authorRows, bookRows), other]
   const storage = await openStorage(registry, url, storageOptions)

@@ -81,7 +81,6 @@ for (const [name, ids] of cases) {
     const moved = [7_000_000_001n, ...ids.filter(isKept).slice(1)]
     await checkPages(database, moved)
     assert.equal((await migrated()).miscounted, [])
-    database.close()
   })
 }
 

@@ -1,5 +1,4 @@
 /** Backups of a database in use: complete, checked, and never over another file. */
-import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -8,6 +7,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { Database } from '../../engine/storage/sqlite/driver.js'
 import { temporaryFolder } from '../../support/cleanup.js'
+import { callCommand } from '../support/callCommand.js'
 import { officeFile } from '../support/officeFiles.js'
 import { startProcess } from '../support/process.js'
 
@@ -15,8 +15,7 @@ const { path: folder } = temporaryFolder('backup')
 const DATABASE_URL = `sqlite:${join(folder, 'served.sqlite')}`
 const API_TOKEN = 'a-token-of-some-length'
 const command = officeFile('cli/backup.js')
-const backup = (file: string, url = DATABASE_URL) =>
-  spawnSync(process.execPath, [command, file], { encoding: 'utf8', env: { ...process.env, DATABASE_URL: url } })
+const backup = (file: string, url = DATABASE_URL) => callCommand(command, [file], { DATABASE_URL: url })
 
 const test = suite('backups')
 
@@ -45,7 +44,7 @@ test('during creates, each backup is intact and has every row acknowledged befor
     while (acknowledged.length < before + 50) await setTimeout(10)
     const known = [...acknowledged]
     const file = join(folder, `copy-${n}.sqlite`)
-    const { status, stdout, stderr } = backup(file)
+    const { status, stdout, stderr } = await backup(file)
     assert.is(status, 0, stderr)
     assert.match(stdout, /and checked its integrity/)
     const copy = new Database(file, { readonly: true })
@@ -68,18 +67,15 @@ test('the service starts on a backup', async () => {
   assert.is(await restored.end('SIGTERM'), 0)
 })
 
-test('existing files are not overwritten, and errors are one line', () => {
+test('existing files are not overwritten, and errors are one line', async () => {
   const existing = join(folder, 'existing')
   writeFileSync(existing, 'mine')
-  for (const { status, stderr } of [
-    backup(existing),
-    backup(''),
-    backup('-x'),
-    backup('--help-me'),
-    backup(join(folder, 'missing', 'folder', 'new')),
-    backup(join(folder, 'new'), `sqlite:${join(folder, 'none.sqlite')}`),
-    backup(join(folder, 'new'), 'sqlite::memory:'),
-  ]) {
+  for (const [file, url] of [
+    ...[existing, '', '-x', '--help-me', join(folder, 'missing', 'folder', 'new')].map((name) => [name] as const),
+    [join(folder, 'new'), `sqlite:${join(folder, 'none.sqlite')}`],
+    [join(folder, 'new'), 'sqlite::memory:'],
+  ] as const) {
+    const { status, stderr } = await backup(file, url)
     assert.ok(status, stderr)
     assert.match(stderr, /^[^\n]+\n$/)
   }

@@ -6,9 +6,13 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { openStorage } from '../../engine/storage/open.js'
 import { Database } from '../../engine/storage/sqlite/driver.js'
+import { StorageError } from '../../engine/storage/storage.js'
 import { temporaryFolder } from '../../support/cleanup.js'
-import { type RunningService, startAndFail, startProcess } from '../support/process.js'
+import { storageOptions } from '../../support/storageOptions.js'
+import { office } from '../support/office.js'
+import { type RunningService, startProcess } from '../support/process.js'
 
 const { path: folder } = temporaryFolder('faults')
 const API_TOKEN = 'a-token-of-some-length'
@@ -228,9 +232,9 @@ for (const [name, damage] of damages) {
     const path = newPath()
     damage(path)
     const before = digestOf(path)
-    const { code, output } = await startAndFail({ DATABASE_URL: `sqlite:${path}` })
-    assert.is(code, 1)
-    assert.match(output, /^The database .* cannot be used: .*\n$/)
+    const error = await openStorage(office, `sqlite:${path}`, storageOptions).catch((thrown: Error) => thrown)
+    assert.instance(error, StorageError)
+    assert.match(String(error), /The database .* cannot be used: /)
     assert.is(digestOf(path), before)
   })
 }
@@ -249,16 +253,8 @@ for (const [call, error] of [
     assert.is((await create(running)).status, 201)
     const before = await totalOf(running)
     const targets = await readTargets(running)
-    const options = [
-      '-f',
-      '-p',
-      String(running.child.pid),
-      '-e',
-      `trace=${call}`,
-      '-e',
-      `inject=${call}:error=${error}`,
-    ]
-    const strace = spawn('strace', options)
+    const inject = ['-e', `trace=${call}`, '-e', `inject=${call}:error=${error}`]
+    const strace = spawn('strace', ['-f', '-p', String(running.child.pid), ...inject])
     await new Promise((attached) => strace.stderr.once('data', attached))
     const expectRefusal = call.includes('sync') ? expectUnknown : expectUnavailable
     for (let n = 0; n < 2; n++) {

@@ -4,6 +4,8 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { Database } from '../../engine/storage/sqlite/driver.js'
 import { temporaryFolder } from '../../support/cleanup.js'
+import { refusal } from '../support/members.js'
+import { office } from '../support/office.js'
 import { obeyingPermissions, startAndFail, startProcess } from '../support/process.js'
 
 const { path: folder } = temporaryFolder('files')
@@ -16,14 +18,12 @@ test('the folder of the default path is created, and no other', async () => {
   const running = await startProcess({}, { shell: `cd '${project}' && exec "$0" "$@"` })
   assert.is(await running.end('SIGTERM'), 0)
   assert.ok(existsSync(join(project, 'data', 'workforce.sqlite')))
-  const { code, output } = await startAndFail({ DATABASE_URL: `sqlite:${join(folder, 'new', 'first.sqlite')}` })
-  assert.is(code, 1)
-  assert.match(output, /cannot be used: the folder \S+\/new does not exist; create it, or correct the path\n$/)
+  const message = await refusal(office, `sqlite:${join(folder, 'new', 'first.sqlite')}`)
+  assert.match(message, /cannot be used: the folder \S+\/new does not exist; create it, or correct the path$/)
   assert.not.ok(existsSync(join(folder, 'new')))
 })
 
 const unusable: [name: string, make: (path: string) => void, message: RegExp][] = [
-  ['a folder', (path) => mkdirSync(path), /it is a folder; name a file in it, such as \S+\/workforce\.sqlite\n$/],
   [
     'a file that this user may not read',
     (path) => {
@@ -96,13 +96,14 @@ test('a read-only database is served with a warning; an incomplete one is reject
   )
 })
 
-test('a file that is not a database stops the start and is not changed', async () => {
+test('a folder and a file that is not a database are named, and not changed', async () => {
+  const advice = /^The database .* cannot be used: it is a folder; name a file in it, such as \S+\/workforce\.sqlite$/
+  assert.match(await refusal(office, `sqlite:${folder}`), advice)
   const path = join(folder, 'foreign')
   const bytes = 'plain text, long enough for the header of a database file'
   writeFileSync(path, bytes)
-  const { code, output } = await startAndFail({ DATABASE_URL: `sqlite:${path}` })
-  assert.is(code, 1)
-  assert.match(output, /^The database .* cannot be used: it is not an SQLite database; use another file\n$/)
+  const message = await refusal(office, `sqlite:${path}`)
+  assert.match(message, /^The database .* cannot be used: it is not an SQLite database; use another file$/)
   assert.is(readFileSync(path, 'utf8'), bytes)
 })
 

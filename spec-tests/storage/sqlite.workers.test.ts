@@ -8,7 +8,7 @@ import { writeQueue } from '../../engine/storage/sqlite/writeQueue.js'
 import type { BoundWrite } from '../../engine/storage/sqlite/writes.js'
 import { Unavailable } from '../../engine/storage/storage.js'
 import { temporaryFolder } from '../../support/cleanup.js'
-import { startOffice, token } from '../support/service.js'
+import { startOffice } from '../support/service.js'
 
 const module = new URL('../support/testWorker.js', import.meta.url)
 const outcome = (task: Promise<unknown>): Promise<unknown> => task.catch((error: Error) => error)
@@ -139,15 +139,12 @@ const endWorker = (kind: string): void => {
 }
 
 const folder = temporaryFolder('workers').path
-const { send, get } = await startOffice({ url: `sqlite:${join(folder, 'workers.sqlite')}` })
+const office = await startOffice({ url: `sqlite:${join(folder, 'workers.sqlite')}` })
+const { get } = office
 const service = suite('a service whose workers die')
 
 const create = (key: string) =>
-  send('/api/v1/leave', {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'idempotency-key': key },
-    body: JSON.stringify({ leave_type: 'Worker', reason: key }),
-  })
+  office.create('leave', { leave_type: 'Worker', reason: key }, { 'idempotency-key': key })
 
 service('each create returns its own row, and a retry with the same key returns that row', async () => {
   let interrupted = 0

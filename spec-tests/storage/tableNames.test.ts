@@ -14,7 +14,7 @@ const team = resourceIn('teams', { name: text() })
 const test = suite('names of tables')
 
 test('indexes, triggers and tables that are derived from two resources have different names', async () => {
-  const { url, close } = await sharedDatabase()
+  const { url } = await sharedDatabase()
   const fields = { json: text({ filter: true }), search: text({ filter: true, unique: true }), search_id: integer() }
   const registry = [
     resourceIn('members', { ...fields, filter_search: text({ filter: true }), b: text({ unique: ['search'] }) }),
@@ -33,7 +33,6 @@ test('indexes, triggers and tables that are derived from two resources have diff
     await storage.close()
     assert.equal((await planStorage(registry, url, 5_000)).steps, [])
   }
-  close()
 })
 
 /** What may have the name of a descriptor's table, as another program creates it. */
@@ -76,7 +75,6 @@ for (const [what, sql] of others) {
     const { differences } = await planStorage(people, url, 5_000)
     assert.is(differences.length, 1)
     assert.is(await refusal([team], url), 'not refused')
-    database.close()
   })
 }
 

@@ -55,7 +55,6 @@ export interface SharedDatabase {
   readonly reportedAs: string
   /** Runs a statement with `?` placeholders, like another program. */
   run(sql: string, ...values: unknown[]): Promise<Record<string, unknown>[]>
-  close(): void
 }
 
 /** A new database for several processes. */
@@ -70,11 +69,9 @@ export const sharedDatabase = async (): Promise<SharedDatabase> => {
       url,
       reportedAs: 'the tables in',
       run: (sql, ...values) => runOn(url, numbered(sql), values),
-      close: () => {},
     }
   }
-  const folder = temporaryFolder('shared')
-  const path = join(folder.path, 'shared.sqlite')
+  const path = join(temporaryFolder('shared').path, 'shared.sqlite')
   let database: BetterSqlite3.Database | undefined
   return {
     url: `sqlite:${path}`,
@@ -85,10 +82,6 @@ export const sharedDatabase = async (): Promise<SharedDatabase> => {
       if (statement.reader) return statement.all(values) as Record<string, unknown>[]
       statement.run(values)
       return []
-    },
-    close() {
-      database?.close()
-      folder.remove()
     },
   }
 }

@@ -38,6 +38,14 @@ export const servedRows = async (storage: Storage, resource: Resource): Promise<
 
 export const open = (registry: Registry, url: string) => openStorage(registry, url, { ...storageOptions, demo: false })
 
+/** The rows of the last resource, as a start serves them. */
+export const rowsServed = async (registry: Registry, url: string): Promise<RowValues[]> => {
+  const storage = await open(registry, url)
+  const rows = await servedRows(storage, registry.at(-1) as Resource)
+  await storage.close()
+  return rows
+}
+
 /** Migrates, with approvals. */
 export const apply = (registry: Registry, url: string, ...approvals: string[]) =>
   migrateStorage(registry, url, { ...storageOptions, waitMs: 5_000, approvals })

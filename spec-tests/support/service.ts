@@ -18,6 +18,9 @@ import { freshUrl } from './database.js'
 
 export const token = 'the-write-token-of-the-tests'
 
+/** The headers of a write. */
+export const authorized = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+
 export interface TestResponse {
   readonly status: number
   readonly headers: IncomingHttpHeaders
@@ -69,7 +72,10 @@ export interface TestService {
   /** A read of a path under the base path. */
   get(path: string): Promise<TestResponse>
   /** A create with the token; a string is sent as it is. */
-  create(resource: string, body: unknown): Promise<TestResponse>
+  create(resource: string, body: unknown, headers?: Record<string, string>): Promise<TestResponse>
+  /** An update of a row, such as `leave/7`. */
+  change(row: string, body: unknown, headers?: Record<string, string>): Promise<TestResponse>
+  remove(row: string, headers?: Record<string, string>): Promise<TestResponse>
   /** Stores whole rows, like another program. */
   fill: Storage['fill']
   stats: Storage['stats']
@@ -89,15 +95,17 @@ export const startService = async (
     middleware?: readonly Middleware[]
     onRequest?: OnRequest
     logger?: Logger
+    warn?: (message: string) => void
   } = {},
 ): Promise<TestService> => {
   // Most tests have a registry of their own, and need not load this one.
   const served = settings.registry ?? (await import('./tested.js')).registry
-  const { pool, readTimeoutMs } = { ...storageOptions, ...settings }
+  const { pool, readTimeoutMs, warn } = { ...storageOptions, ...settings }
   const storage = await openStorage(served, settings.url ?? (await freshUrl()), {
     ...storageOptions,
     pool,
     readTimeoutMs,
+    warn,
     ...(settings.readUrls && { readUrls: settings.readUrls }),
   })
   const { middleware = [], onRequest } = settings
@@ -127,18 +135,23 @@ export const startService = async (
     check(received)
     return response
   }
+  const write =
+    (method: string) =>
+    (path: string, body?: unknown, headers: Record<string, string> = {}) =>
+      send(`${basePath}/v1/${path}`, {
+        method,
+        headers: { ...authorized, ...headers },
+        ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      })
   return {
     address,
     send,
     get: (path) => send(`${basePath}${path}`),
     fill: (batches) => storage.fill(batches),
     stats: () => storage.stats(),
-    create: (resource, body) =>
-      send(`${basePath}/v1/${resource}`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-        body: typeof body === 'string' ? body : JSON.stringify(body),
-      }),
+    create: write('POST'),
+    change: write('PATCH'),
+    remove: (row, headers) => write('DELETE')(row, undefined, headers),
   }
 }
 

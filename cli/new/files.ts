@@ -1,5 +1,5 @@
-/** Verifies new files before they are written, by loading them as a start would. */
-import { cpSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+/** Verifies the files of a new resource as a start would, and writes them. */
+import { cpSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { loadRegistry } from '../../engine/descriptor/load.js'
 import { folders } from '../../product.js'
@@ -31,5 +31,24 @@ export const verifyFiles = async (
     if (loaded !== count) throw new CommandError(`The demo rows of ${path} would not be valid; try --rows 0.`)
   } finally {
     copy.remove()
+  }
+}
+
+/** The folder of the project. */
+export const root = dirname(folders.seeds)
+
+/** Writes all files, or none. An existing file is never overwritten, even if it was created just now. */
+export const writeNew = (files: readonly (readonly [name: string, text: string])[]): void => {
+  const written: string[] = []
+  try {
+    for (const [name, text] of files) {
+      const file = join(root, name)
+      mkdirSync(dirname(file), { recursive: true })
+      writeFileSync(file, text, { flag: 'wx' })
+      written.push(file)
+    }
+  } catch (error) {
+    for (const file of written) rmSync(file)
+    throw new CommandError(`Nothing was written: ${(error as Error).message}`)
   }
 }
