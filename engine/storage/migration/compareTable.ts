@@ -22,7 +22,7 @@ interface ComparedTable {
   readonly shape: TableShape
   /** The fields that it lacks; a required one has a default, which its column gets in every row. */
   readonly added: readonly Field[]
-  /** The columns that no field uses, not even one that was renamed. */
+  /** The columns that stay although no field uses them, not even one that was renamed. */
   readonly unused: readonly CatalogueColumn[]
 }
 
@@ -308,5 +308,5 @@ export const compareTable = async (compared: Compared): Promise<ComparedTable> =
     if (await isDropped(comparison, column)) shapes.delete(column.name)
   const columns = [...shapes.values()]
   await compareUnique(comparison, columns, added)
-  return { shape: { name: resource.table, columns }, added, unused }
+  return { shape: { name: resource.table, columns }, added, unused: unused.filter(({ name }) => shapes.has(name)) }
 }
