@@ -42,8 +42,13 @@ interface ExistingObjects {
   isCurrent(object: DerivedObject): boolean
 }
 
-/** Why a table cannot be altered, and what to do first. */
-export type ShapeDifference = Pick<Difference, 'column' | 'message' | 'advice'>
+export interface Reshaping {
+  readonly sql: readonly string[]
+  /** Whether everything derived from the table must be created again. */
+  readonly isRebuilding: boolean
+  /** What prevents it, if the database itself would not report an error, and what to do first. */
+  readonly differences: readonly Pick<Difference, 'column' | 'message' | 'advice'>[]
+}
 
 interface StoredCounts {
   readonly total: string
@@ -65,11 +70,7 @@ export interface MigrationDialect extends SchemaDialect {
   serves(type: string, kind: Kind): boolean
   /** Makes `isKnownUnused` true for a column, if the catalogue does not show it anyway. */
   rememberUnused(table: string, column: string): string[]
-  /** Whether a new shape means that everything derived from the table must be created again. */
-  rebuilds(current: CatalogueTable, shape: TableShape): boolean
-  /** What prevents a new shape of a table, if the database itself would not report an error. */
-  shapeDifferences(current: CatalogueTable, shape: TableShape): ShapeDifference[]
-  reshape(current: CatalogueTable, shape: TableShape): string[]
+  reshape(current: CatalogueTable, shape: TableShape): Reshaping
   countedTables(): Promise<string[]>
   /** Marks a table as the engine's until everything derived from it is created again, if nothing else shows it. */
   claim(table: string): string[]
@@ -89,13 +90,11 @@ export interface MigrationDialect extends SchemaDialect {
   storedCounts(resource: Resource): StoredCounts
   /** What an operator can do about an error, if that is known. */
   adviceFor(error: unknown): string | undefined
-  /** Makes the transaction check foreign keys at its end. */
-  readonly deferForeignKeys: string
   insertRows(resource: Resource, rows: readonly RowValues[]): Promise<void>
   /** Runs a migration; one at a time. Rebuilding a table may need other settings. */
   exclusively(work: () => Promise<void>, isRebuilding?: boolean): Promise<void>
   /** Carries out a step; `onDone` is called with the part that is done, from 0 to 1. */
   apply(step: Step, onDone: (part: number) => void): Promise<void>
-  /** Runs work in a transaction; not beside a migration. */
+  /** Runs work in a transaction that checks foreign keys at its end, because rows may refer to one another; not beside a migration. */
   transaction(work: () => Promise<void>): Promise<void>
 }

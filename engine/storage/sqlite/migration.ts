@@ -8,7 +8,7 @@ import { splitIntoBatches } from '../migration/rows.js'
 import { countsTable, type ObjectName, quoted } from '../schema.js'
 import { StorageError } from '../storage.js'
 import { readCatalogue, serves, tableNames } from './catalogue.js'
-import { rebuild, rebuildDifferences } from './rebuild.js'
+import { rebuild } from './rebuild.js'
 import { insertRows } from './rows.js'
 import {
   allIndexes,
@@ -86,7 +86,11 @@ export const migrationDialect = (database: Database): MigrationDialect => {
     ...schemaDialect,
     correctedWith: ' with SQLite 3.44 or newer',
     execute,
-    transaction,
+    transaction: (work) =>
+      transaction(() => {
+        database.pragma('defer_foreign_keys = ON')
+        return work()
+      }),
     exclusively: transaction,
     async apply({ sql }, onDone) {
       for (const [done, statement] of sql.entries()) {
@@ -94,14 +98,11 @@ export const migrationDialect = (database: Database): MigrationDialect => {
         await execute(statement)
       }
     },
-    deferForeignKeys: 'pragma defer_foreign_keys = ON',
     ownTables,
     tableNames: async () => tableNames(database),
     catalogue: async (table) => readCatalogue(database, table),
     serves,
     rememberUnused: () => [],
-    rebuilds: () => true,
-    shapeDifferences: (current, shape) => rebuildDifferences(database, current, shape),
     reshape: (current, shape) => rebuild(database, current, shape),
     countedTables: async () => countedTables(),
     claim: (table) => [`insert or replace into ${countsTable} values ('${table}', 0, '')`],

@@ -15,7 +15,6 @@ import {
   orderKey,
   quoted,
   type SchemaDialect,
-  sqlOf,
 } from '../schema.js'
 import { blockSql } from './blocks.js'
 import { knex } from './knex.js'
@@ -39,7 +38,6 @@ export const keyOf = ({ kind, name }: Field, column = quoted(name)): string =>
 export const schemaDialect: SchemaDialect = {
   knex,
   columnOf,
-  jsonType: 'blob',
   idType: 'integer not null primary key autoincrement',
   hasInlineForeignKeys: true,
   uniqueKey: ({ name }) => name,
@@ -50,15 +48,9 @@ export const schemaDialect: SchemaDialect = {
 
 export const ownTables: Readonly<Record<string, OwnTable>> = {
   [countsTable]: {
-    create: sqlOf(
-      knex.schema.createTable(countsTable, (table) => {
-        table.text('name').primary()
-        table.integer('rows').notNullable()
-        table.text('state').notNullable()
-      }),
-    ),
+    create: [`create table ${countsTable} (name text primary key, rows integer not null, state text not null)`],
   },
-  [keysTable]: ownKeys(schemaDialect),
+  [keysTable]: ownKeys('integer', 'blob'),
 }
 
 const written = (sql: string, bindings: readonly unknown[]): string =>
