@@ -88,8 +88,6 @@ export const ownSources: Sources = ({ table }) => quoted(table)
 export const fieldOf = ({ fields }: Resource, name: string): Field =>
   fields.find((field) => field.name === name) as Field
 
-const sqlOf = (schema: Knex.SchemaBuilder): string[] => schema.toSQL().map(({ sql }) => sql)
-
 /** SQLite's row count and version of every table: an exact total without counting, and a version that changes with any row. */
 export const countsTable = 'registry_tables'
 
@@ -146,13 +144,15 @@ export const addForeignKey = (table: string, field: string, key: ForeignKey, isR
   ]
 }
 
+/** An index of a resource, named after what it is for. */
 export const indexOf = (
   { knex }: SchemaDialect,
-  { table }: Resource,
-  name: string,
-  add: (table: Knex.AlterTableBuilder) => void,
+  resource: Resource,
+  purpose: string,
+  add: (table: Knex.AlterTableBuilder, name: string) => void,
 ): DerivedObject => {
-  const [sql = ''] = sqlOf(knex.schema.alterTable(table, add))
+  const name = objectName(resource, purpose)
+  const [{ sql } = { sql: '' }] = knex.schema.alterTable(resource.table, (table) => add(table, name)).toSQL()
   return { type: 'index', name, sql }
 }
 
@@ -167,21 +167,19 @@ export const indexesOf = (dialect: SchemaDialect, resource: Resource, registry: 
   const unique = resource.fields.flatMap((field) => {
     if (field.unique === undefined) return []
     const names = [...field.unique, field.name]
-    const keys = names.map((name) => dialect.uniqueKey(fieldOf(resource, name)))
-    const indexName = objectName(resource, `unique_${names.join('$')}`)
-    const index = indexOf(dialect, resource, indexName, (table) => {
-      table.unique(keys as string[], { indexName, useConstraint: false })
+    const keys = names.map((name) => dialect.uniqueKey(fieldOf(resource, name))) as string[]
+    const index = indexOf(dialect, resource, `unique_${names.join('$')}`, (table, indexName) => {
+      table.unique(keys, { indexName, useConstraint: false })
     })
     return { ...index, unique: names }
   })
   const filters = resource.fields.filter(isSearched).map((field) => {
-    const name = objectName(resource, `filter_${field.name}`)
     const { columns, ...options } = dialect.filterIndex(field)
-    return indexOf(dialect, resource, name, (table) => table.index(columns, name, options))
+    return indexOf(dialect, resource, `filter_${field.name}`, (table, name) => table.index(columns, name, options))
   })
   const orders = orderedFields(resource).map((field) => {
-    const name = objectName(resource, `order_${field.name}`)
-    return indexOf(dialect, resource, name, (table) => table.index(dialect.orderIndex(field) as string[], name))
+    const keys = dialect.orderIndex(field) as string[]
+    return indexOf(dialect, resource, `order_${field.name}`, (table, name) => table.index(keys, name))
   })
   return [...unique, ...filters, ...orders]
 }

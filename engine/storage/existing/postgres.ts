@@ -4,7 +4,7 @@ import type { PoolOptions } from '../options.js'
 import { plainType, withoutZone } from '../postgres/catalogue.js'
 import type { Connections } from '../postgres/connections.js'
 import { lettersFoldedTo } from '../postgres/functions.js'
-import { knex, named, withName } from '../postgres/prepared.js'
+import { knex, named } from '../postgres/prepared.js'
 import { asciiSearchedText, columnOf, parameterType, rowJson, sortKey } from '../postgres/schema.js'
 import { asciiPattern, contains, isLongSearch, searchValues } from '../postgres/search.js'
 import { keyText } from '../postgres/statements.js'
@@ -77,29 +77,20 @@ export const existingOnPostgres = (registry: Registry, tables: PlainTables, hasT
         values: JSON.stringify([plan.search, plan.where.map(({ value }) => String(value))]),
         isScan: plan.strategy === 'scan',
       }
-      return read(withName(statement), values, { table, caller, ...(timed && { timed }) }) as Promise<Cell[][]>
+      return read(statement, values, { table, caller, ...(timed && { timed }) }) as Promise<Cell[][]>
     }
   return {
     sources,
     table(resource: Resource, connections: Connections, { statementMs }: PoolOptions, trace?: Trace): Table {
       const sql = hasTrigrams && !resource.existing ? indexedPostgres(resource) : plainPostgres
       const statements = statementsOf(resource, sql)
-      const { insert, get, lock, conflicts, referencing } = statements
       // Idempotency keys are stored for the service's own tables only.
       const own = resource.existing ? {} : { ...keyStatements, advanceSequence: advanceSequence(resource.table) }
       const { write, hasKey } = tableWriter(connections, resource, statementMs, {
         ...own,
-        conflicts: withName(conflicts),
-        insert: withName(insert),
-        read: withName(get),
-        lock: withName(lock),
-        update(names, stamps) {
-          const { conflicts: found, change } = statements.update(names, stamps)
-          return { conflicts: withName(found), change: withName(change) }
-        },
+        ...statements,
+        read: statements.get,
         allowCascades,
-        delete: withName(statements.delete),
-        referencing: withName(referencing),
       })
       const read = readOn(connections, resource)
       return plainTable(resource, sql, statements, { read, write, hasKey }, trace)

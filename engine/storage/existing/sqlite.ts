@@ -61,9 +61,9 @@ const plainSqlite: PlainSql = {
 }
 
 /** The statement that the writer reads a row with: always one row, whose second column is the JSON. */
-const readForWriter = ({ sql, parameters }: Statement): Statement => ({
-  sql: `select '', (select cast(_row as blob) from (${sql}))`,
-  parameters,
+const readForWriter = (statement: Statement): Statement => ({
+  ...statement,
+  sql: `select '', (select cast(_row as blob) from (${statement.sql}))`,
 })
 
 /** Makes the tables of the existing resources, and the sources of all. */

@@ -115,9 +115,8 @@ const gin = { storageEngineIndexType: 'gin' as never }
 /** The trigram index of a searched text; `trigrams` is the operator class, if the extension is installed. */
 const searchIndexes = (resource: Resource, text: string, trigrams: string | undefined): DerivedObject[] => {
   if (trigrams === undefined) return []
-  const name = objectName(resource, 'search')
   const column = knex.raw(`${text} ${trigrams}`) as unknown as string
-  return [indexOf(schemaDialect, resource, name, (table) => table.index([column], name, gin))]
+  return [indexOf(schemaDialect, resource, 'search', (table, name) => table.index([column], name, gin))]
 }
 
 const triggersOf = (resource: Resource): DerivedObject[] => {

@@ -82,12 +82,12 @@ export const isLong = (resource: Resource): string => `octet_length(${searchedTe
 
 export const allIndexes = (resource: Resource, registry: Registry): DerivedObject[] => [
   // A row is serialised once, when it is written; pages are read from this index alone.
-  indexOf(schemaDialect, resource, jsonIndex(resource), (table) =>
-    table.index(['id', knex.raw(rowJson(resource)) as unknown as string], jsonIndex(resource)),
+  indexOf(schemaDialect, resource, 'json', (table, name) =>
+    table.index(['id', knex.raw(rowJson(resource)) as unknown as string], name),
   ),
   // Almost always empty. A table with a long row is read by a worker, because a page of such rows takes long.
-  indexOf(schemaDialect, resource, longRowsIndex(resource), (table) =>
-    table.index(['id'], longRowsIndex(resource), { predicate: knex.whereRaw(isLong(resource)) }),
+  indexOf(schemaDialect, resource, 'long', (table, name) =>
+    table.index(['id'], name, { predicate: knex.whereRaw(isLong(resource)) }),
   ),
   ...indexesOf(schemaDialect, resource, registry),
 ]
