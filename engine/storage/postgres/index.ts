@@ -101,8 +101,7 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
   const fit: FitDialect = {
     isMismatch,
     columns: async () => (await ask(columns)) as never,
-    stores: (type, kind) => kindsByType[type] === kind,
-    serves,
+    fits: (type, kind, existing) => (existing ? serves(type, kind) : kindsByType[type] === kind),
   }
   return withFitCheck(storage, registry, fit, options.warn)
 }

@@ -56,14 +56,13 @@ export const tableNames = (database: Database): string[] =>
     .pluck()
     .all() as string[]
 
+const uniqueSql = `select (select json_group_array(name) from (select name from pragma_index_info(list.name) order by seqno))
+  from pragma_index_list(?) as list where "unique" and not partial and origin <> 'pk'`
+
 const uniqueIndexes = (database: Database, table: string): string[][] => {
-  const indexes = `select name from pragma_index_list(?) where "unique" and not partial and origin <> 'pk'`
-  const columns = database.prepare('select name from pragma_index_info(?) order by seqno').pluck()
-  const found = (database.prepare(indexes).pluck().all(table) as string[]).map(
-    (index) => columns.all(index) as string[],
-  )
+  const found = (database.prepare(uniqueSql).pluck().all(table) as string[]).map((names) => JSON.parse(names))
   // A column without a name is an expression.
-  return found.filter((names) => names.every((name) => name !== null))
+  return found.filter((names) => !names.includes(null))
 }
 
 const storedSql = (database: Database, name: string): string | undefined =>
