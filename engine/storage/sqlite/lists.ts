@@ -47,8 +47,8 @@ export type ListPage = { readonly version: string; readonly ms: number; readonly
 /** A filter that matches fewer rows than this is used instead of the search index. */
 const maxFilteredRows = 2_000
 
-/** More matches than this are not sorted: the page is found along the index of the order. */
-const maxSorted = 5_000
+/** More matches than this are not sorted: as every twentieth row matches, the page is found along the index of the order. */
+const maxSortedOf = (rows: number): number => Math.min(Math.max(5_000, rows / 20), 50_000)
 
 const countedAtOnce = 2_000
 
@@ -215,6 +215,7 @@ const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof ad
     }
     if (plan.strategy === 'all') return paged(ordered(plan, page.after, wanted, skip), state.rows)
     const find = finder(plan, deadline)
+    const maxSorted = maxSortedOf(state.rows)
     const known = rangeTotal(plan)
     const few: bigint[] = []
     let total = 0
