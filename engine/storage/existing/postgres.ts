@@ -70,18 +70,24 @@ const indexedPostgres = (resource: Resource): PlainSql => ({
 /** Makes the tables of the resources that are served as they are, and the sources of all. */
 export const existingOnPostgres = (registry: Registry, tables: PlainTables, hasTrigrams: boolean) => {
   const { sources, statementsOf, count } = plainResources(plainPostgres, registry, tables)
-  const readOn =
-    ({ read }: Connections, { table }: Resource): PlainRunner['read'] =>
+  const readWith =
+    (readRows: Connections['read'], { table }: Resource): PlainRunner['read'] =>
     (statement, values, { caller, plan } = {}) => {
       const timed = plan && {
         values: JSON.stringify([plan.search, plan.where.map(({ value }) => String(value))]),
         isScan: plan.strategy === 'scan',
       }
-      return read(statement, values, { table, caller, ...(timed && { timed }) }) as Promise<Cell[][]>
+      return readRows(statement, values, { table, caller, ...(timed && { timed }) }) as Promise<Cell[][]>
     }
   return {
     sources,
-    table(resource: Resource, connections: Connections, { statementMs }: PoolOptions, trace?: Trace): Table {
+    table(
+      resource: Resource,
+      connections: Connections,
+      readRows: Connections['read'],
+      { statementMs }: PoolOptions,
+      trace?: Trace,
+    ): Table {
       const sql = hasTrigrams && !resource.existing ? indexedPostgres(resource) : plainPostgres
       const statements = statementsOf(resource, sql)
       // Idempotency keys are stored for the service's own tables only.
@@ -92,9 +98,9 @@ export const existingOnPostgres = (registry: Registry, tables: PlainTables, hasT
         read: statements.get,
         allowCascades,
       })
-      const read = readOn(connections, resource)
+      const read = readWith(readRows, resource)
       return plainTable(resource, sql, statements, { read, write, hasKey }, trace)
     },
-    count: (resource: Resource, connections: Connections) => count(resource, readOn(connections, resource)),
+    count: (resource: Resource, readRows: Connections['read']) => count(resource, readWith(readRows, resource)),
   }
 }
