@@ -11,11 +11,10 @@ import { readCatalogue, serves, tableNames } from './catalogue.js'
 import { rebuild } from './rebuild.js'
 import { insertRows } from './rows.js'
 import {
-  allIndexes,
   blocksOf,
   blocksTable,
-  bookkeepingOf,
   columnOf,
+  derivedObjects,
   ownTables,
   schemaDialect,
   searchedText,
@@ -107,10 +106,7 @@ export const migrationDialect = (database: Database): MigrationDialect => {
     countedTables: async () => countedTables(),
     claim: (table) => [`insert or replace into ${countsTable} values ('${table}', 0, '')`],
     forget: (table) => [`delete from ${countsTable} where name = '${table}'`],
-    derivedObjects: (resource, registry) => ({
-      indexes: allIndexes(resource, registry),
-      bookkeeping: bookkeepingOf(resource),
-    }),
+    derivedObjects,
     async existingObjects({ table }) {
       const stored = new Map(database.prepare('select name, sql from sqlite_schema').raw().all() as [string, string][])
       const own = `select type, name from sqlite_schema where tbl_name = ? and type in ('index', 'trigger') and name glob 'registry_*'`
@@ -123,7 +119,7 @@ export const migrationDialect = (database: Database): MigrationDialect => {
     drop: (_, object) => drop(object),
     indexStep: (_, index) => ({ about: `create the index ${index.name}`, sql: [drop(index), index.sql] }),
     async bookkeepingSteps(resource, rows) {
-      const objects = bookkeepingOf(resource)
+      const { bookkeeping: objects } = derivedObjects(resource, [])
       const filled = await fill(execute, resource, rows)
       const sql = [...objects.toReversed().map(drop), ...objects.map((object) => object.sql), ...filled]
       return [{ about: `index and count the rows of ${resource.table}`, sql }]
