@@ -106,6 +106,17 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
     }
   }
 
+  const onConnection = async <T>(client: PoolClient, work: (client: PoolClient) => Promise<T>): Promise<T> => {
+    try {
+      const result = await work(client)
+      client.release()
+      return result
+    } catch (error) {
+      client.release(isBroken(error))
+      throw error
+    }
+  }
+
   /** Waits for a slot and a connection. The function returned with it frees both; the connection is closed unless it is usable. */
   const enter = async (
     task: Parameters<typeof slots.enter>[0],
@@ -137,20 +148,19 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
     }
   }
 
+  const check: Run = (statement, values) =>
+    withRetries(
+      async (until) =>
+        onConnection(await connect(checks, until), (client) => withTimeout(waitMs, single(client)(statement, values))),
+      isRetryableRead,
+    )
+
   /** Resolves when a statement has ended, with whether its connection is usable. */
   const untilEnded = (running: Promise<unknown>): Promise<boolean> =>
     running.then(
       () => true,
       (error) => !isBroken(error),
     )
-
-  const check: Run = (statement, values) =>
-    withRetries(async (until) => {
-      const client = await connect(checks, until)
-      const running = withTimeout(waitMs, single(client)(statement, values))
-      untilEnded(running).then((isUsable) => client.release(!isUsable))
-      return running
-    }, isRetryableRead)
 
   /**
    * Cancels a read; resolves as above. Its connection stays in use until then: a request on its way would cancel the next statement.
