@@ -1,4 +1,4 @@
-/** The tables of a registry, as SQL built by knex: columns, foreign keys, unique and filter indexes. */
+/** The tables of a registry, as SQL: columns, foreign keys, unique and filter indexes. */
 import { createHash } from 'node:crypto'
 import type { Knex } from 'knex'
 import { type Column, type Kind, kindOf } from '../descriptor/kinds.js'
