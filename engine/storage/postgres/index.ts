@@ -10,10 +10,10 @@ import { type FitDialect, withFitCheck } from '../tableFit.js'
 import { withTimeout } from './attempts.js'
 import { columnType, kindsByType, serves } from './catalogue.js'
 import { countsOf } from './changes.js'
-import { connectionsTo } from './connections.js'
+import { type Connections, connectionsTo } from './connections.js'
 import { isMismatch } from './errors.js'
 import { knex, type Prepared, prepared } from './prepared.js'
-import { openReplicas } from './replicas.js'
+import { logPosition, openReplicas } from './replicas.js'
 import { deferReferences, insertRows, readRows } from './rows.js'
 import { retryUntilReachable } from './server.js'
 import { setUp, withDatabaseInErrors } from './setUp.js'
@@ -42,19 +42,21 @@ const columnsStatement = (registry: Registry): Prepared => {
 
 /** Opens the database, creates what is missing, and loads the demo data into an empty one if requested. */
 export const openPostgres = async (registry: Registry, url: string, options: StorageOptions): Promise<Storage> => {
-  const { server, searchIndex, types } = await withDatabaseInErrors(url, () =>
+  const { server, searchIndex, plainTables } = await withDatabaseInErrors(url, () =>
     retryUntilReachable(url, options, async (found) => ({
       server: found,
       ...(await setUp(found, registry, options)),
     })),
   )
-  const managed = registry.filter((resource) => !types.has(resource))
+  const managed = registry.filter((resource) => !plainTables.has(resource))
   const connections = connectionsTo(server, options.pool, managed.length === 0)
-  const existing = existingOnPostgres(registry, types, searchIndex.isThere)
+  const existing = existingOnPostgres(registry, plainTables, searchIndex.isThere)
   const [counts, columns, ping] = [countsOf(managed), columnsStatement(registry), pingStatement(registry)]
   const ask = (query: Prepared) => withTimeout(options.pool.waitMs, connections.check(query))
   const cache = new ResponseCache(options.cacheBytes)
   const reads = await openReplicas(connections, options)
+  const position = logPosition(connections, options.pool.waitMs)
+  const readPlain: Connections['read'] = (...read) => reads.read(position, ...read)
   const dialectOf = (resource: Resource) =>
     postgresTable(registry, resource, connections, reads, searchIndex, options.pool, existing.sources)
   const storage: Storage = {
@@ -62,7 +64,9 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
       registry,
       dialectOf,
       (resource) =>
-        types.has(resource) ? existing.table(resource, connections, options.pool, options.trace) : undefined,
+        plainTables.has(resource)
+          ? existing.table(resource, connections, readPlain, options.pool, options.trace)
+          : undefined,
       cache,
       options.trace,
     ),
@@ -71,7 +75,7 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
       const rows = new Map(counted.map(([name, count]) => [name, Number(count)]))
       const countOf = async (resource: Resource): Promise<[Resource, number]> => [
         resource,
-        types.has(resource) ? await existing.count(resource, connections) : (rows.get(resource.table) ?? 0),
+        plainTables.has(resource) ? await existing.count(resource, readPlain) : (rows.get(resource.table) ?? 0),
       ]
       return new Map(await Promise.all(registry.map(countOf)))
     },
@@ -81,7 +85,7 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
         await ask(deferReferences)
         for await (const { resource, rows } of batches) {
           await insertRows(ask, resource, rows)
-          if (types.has(resource as Resource)) await ask(advanceSequence(resource.table))
+          if (plainTables.has(resource as Resource)) await ask(advanceSequence(resource.table))
         }
       }),
     stats: () => ({
@@ -101,8 +105,7 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
   const fit: FitDialect = {
     isMismatch,
     columns: async () => (await ask(columns)) as never,
-    stores: (type, kind) => kindsByType[type] === kind,
-    serves,
+    fits: (type, kind, existing) => (existing ? serves(type, kind) : kindsByType[type] === kind),
   }
   return withFitCheck(storage, registry, fit, options.warn)
 }
