@@ -4,21 +4,7 @@ import type { ResponseConfig, RouteConfig } from '@asteasolutions/zod-to-openapi
 import type { z } from 'zod'
 import { operationNames } from '../descriptor/names.js'
 import { filterFields, type Registry, type Resource, searchedFields, updatableFields } from '../descriptor/registry.js'
-import {
-  bodyInvalid,
-  type HttpError,
-  hostUnclear,
-  internalError,
-  keysNotSupported,
-  parametersInvalid,
-  payloadTooLarge,
-  preconditionFailed,
-  referenced,
-  rowNotFound,
-  tokenMissing,
-  unavailable,
-  writesDisabled,
-} from './errors.js'
+import * as errors from './errors.js'
 import { createdExample, createExample, pageExample, rowExample } from './examples.js'
 import { formats } from './formats.js'
 import {
@@ -31,14 +17,7 @@ import {
   responseHeaders,
   systemHeaders,
 } from './headers.js'
-import {
-  type ItemIdSchema,
-  idNotText,
-  itemIdSchema,
-  type ListQuerySchema,
-  listQuerySchema,
-  notInteger,
-} from './parameters.js'
+import { idNotText, itemIdSchema, listQuerySchema, notInteger } from './parameters.js'
 import { bodyLimit, createBodyReader, updateBodyReader } from './rowBody.js'
 import {
   collectionSchema,
@@ -53,7 +32,7 @@ import {
 } from './schemas.js'
 
 /** A route with the parts of its request that the handler validates. The path is relative to the base path. */
-type Route<Request> = Omit<RouteConfig, 'request'> & {
+type Route<Request = object> = Omit<RouteConfig, 'request'> & {
   readonly operationId: string
   readonly method: 'get' | 'post' | 'patch' | 'delete'
   readonly summary: string
@@ -66,19 +45,17 @@ type Body<Type extends string> = {
   readonly content: { readonly [Name in Type]: { schema: z.ZodObject; example?: unknown } }
 }
 
-export type Operation =
-  | { readonly kind: 'index' | 'health'; readonly route: Route<object> }
-  | { readonly kind: 'list'; readonly resource: Resource; readonly route: Route<{ query: ListQuerySchema }> }
-  | { readonly kind: 'get'; readonly resource: Resource; readonly route: Route<{ params: ItemIdSchema }> }
-  | { readonly kind: 'create'; readonly resource: Resource; readonly route: Route<{ body: Body<'application/json'> }> }
-  | {
-      readonly kind: 'update'
-      readonly resource: Resource
-      readonly route: Route<{ params: ItemIdSchema; body: Body<'application/merge-patch+json'> }>
-    }
-  | { readonly kind: 'delete'; readonly resource: Resource; readonly route: Route<{ params: ItemIdSchema }> }
+export interface OperationOn<Kind extends string, Described = Route> {
+  readonly kind: Kind
+  readonly resource: Resource
+  readonly route: Described
+}
 
-export type OperationOf<Kind extends Operation['kind']> = Extract<Operation, { readonly kind: Kind }>
+export type Operation =
+  | { readonly kind: 'index' | 'health'; readonly route: Route }
+  | OperationOn<'list' | 'get' | 'delete', Route>
+  | OperationOn<'create', Route<{ body: Body<'application/json'> }>>
+  | OperationOn<'update', Route<{ body: Body<'application/merge-patch+json'> }>>
 
 const json = <Schema extends z.ZodType>(schema: Schema, example?: unknown) => ({
   'application/json': { schema, example },
@@ -91,7 +68,7 @@ const headers = (...names: readonly ResponseHeader[]) =>
 const isDocumented = (name: string): name is ResponseHeader => name in responseHeaders
 
 /** An error response, with the body that the service really sends as its example. */
-const errorResponse = (description: string, error: HttpError): ResponseConfig => ({
+const errorResponse = (description: string, error: errors.HttpError): ResponseConfig => ({
   description,
   headers: headers(...Object.keys(error.headers).filter(isDocumented)),
   content: json('detail' in error.body ? parameterErrorSchema : errorSchema, error.body),
@@ -106,16 +83,16 @@ const success = (
 
 /** The responses that every operation can have; `default` is any other error of the HTTP layer. */
 const commonResponses = {
-  400: errorResponse('The request is not HTTP that this server accepts.', hostUnclear()),
-  default: errorResponse('Any other error.', internalError()),
+  400: errorResponse('The request is not HTTP that this server accepts.', errors.hostUnclear()),
+  default: errorResponse('Any other error.', errors.internalError()),
 }
 
-const databaseDown = errorResponse('The database is not available; try again.', unavailable())
+const databaseDown = errorResponse('The database is not available; try again.', errors.unavailable())
 
 const readResponses = {
   ...commonResponses,
   304: { description: 'The current ETag is among those sent as `If-None-Match`.', headers: headers('ETag') },
-  412: errorResponse('`If-Match` was sent and does not match the current ETag.', preconditionFailed()),
+  412: errorResponse('`If-Match` was sent and does not match the current ETag.', errors.preconditionFailed()),
   503: databaseDown,
 }
 
@@ -165,8 +142,8 @@ const formatSentences = Object.entries(formats).map(([name, { description }]) =>
 
 const operationOn = <
   Kind extends keyof ReturnType<typeof operationNames>,
-  Method extends Route<object>['method'],
-  const Rest extends Pick<Route<object>, 'summary' | 'description' | 'request' | 'responses'>,
+  Method extends Route['method'],
+  const Rest extends Pick<Route, 'summary' | 'description' | 'request' | 'responses'>,
 >(
   resource: Resource,
   kind: Kind,
@@ -197,7 +174,7 @@ const list = (resource: Resource, row: z.ZodType): Operation => {
     ranges.length > 0 && `Bounds, combined with AND: ${names(ranges)}.`,
     ...formatSentences,
   ]
-  const notANumber = parametersInvalid([notInteger('limit', 'abc')])
+  const notANumber = errors.parametersInvalid([notInteger('limit', 'abc')])
   return operationOn(resource, 'list', 'get', {
     summary: `List ${plural}`,
     description: sentences.filter(Boolean).join(' '),
@@ -210,7 +187,7 @@ const list = (resource: Resource, row: z.ZodType): Operation => {
   })
 }
 
-const rowMissing = ({ name }: Resource) => errorResponse('No row has this id.', rowNotFound(name, '0'))
+const rowMissing = ({ name }: Resource) => errorResponse('No row has this id.', errors.rowNotFound(name, '0'))
 
 const get = (resource: Resource, row: z.ZodType): Operation => {
   const example = rowExample(resource)
@@ -223,7 +200,7 @@ const get = (resource: Resource, row: z.ZodType): Operation => {
       ...readResponses,
       200: success(`The ${singular}.`, row, example, 'ETag'),
       404: rowMissing(resource),
-      422: errorResponse('`item_id` is not valid percent-encoded UTF-8.', parametersInvalid([idNotText('%FF')])),
+      422: errorResponse('`item_id` is not valid percent-encoded UTF-8.', errors.parametersInvalid([idNotText('%FF')])),
     },
   })
 }
@@ -231,11 +208,11 @@ const get = (resource: Resource, row: z.ZodType): Operation => {
 /** The responses of a write that was not made, or may not have been. */
 const writeResponses = {
   ...commonResponses,
-  401: errorResponse('The write token is missing or wrong.', tokenMissing()),
+  401: errorResponse('The write token is missing or wrong.', errors.tokenMissing()),
   503: {
     ...errorResponse(
       '`writes_disabled`: no write token is configured, or the database does not let this deployment write. `unavailable`: the database is not available; nothing was stored. `outcome_unknown`: the commit was cut off; the row may or may not have been stored.',
-      writesDisabled(),
+      errors.writesDisabled(),
     ),
     headers: headers('Retry-After'),
   },
@@ -245,11 +222,11 @@ const writeResponses = {
 const writesOf = ({ existing }: Resource) => ({
   ...writeResponses,
   ...(existing && {
-    501: errorResponse('An `Idempotency-Key` was sent, which this resource does not take.', keysNotSupported()),
+    501: errorResponse('An `Idempotency-Key` was sent, which this resource does not take.', errors.keysNotSupported()),
   }),
 })
 
-const tooLarge = errorResponse('The body is too large.', payloadTooLarge(bodyLimit))
+const tooLarge = errorResponse('The body is too large.', errors.payloadTooLarge(bodyLimit))
 
 const create = (registry: Registry, resource: Resource, row: z.ZodType): Operation => {
   const singular = resource.name.toLowerCase()
@@ -268,7 +245,7 @@ const create = (registry: Registry, resource: Resource, row: z.ZodType): Operati
       ...writesOf(resource),
       201: success(`The new ${singular}.`, row, created, 'Location', 'Idempotency-Replayed'),
       413: tooLarge,
-      422: errorResponse('The create is invalid. Nothing was stored.', bodyInvalid(issues)),
+      422: errorResponse('The create is invalid. Nothing was stored.', errors.bodyInvalid(issues)),
     },
   })
 }
@@ -276,7 +253,7 @@ const create = (registry: Registry, resource: Resource, row: z.ZodType): Operati
 const changeResponses = (resource: Resource) => ({
   ...writesOf(resource),
   404: rowMissing(resource),
-  412: errorResponse('`If-Match` was sent and does not match the current ETag.', preconditionFailed('"…"')),
+  412: errorResponse('`If-Match` was sent and does not match the current ETag.', errors.preconditionFailed('"…"')),
 })
 
 const update = (registry: Registry, resource: Resource, row: z.ZodType): Operation => {
@@ -299,7 +276,7 @@ const update = (registry: Registry, resource: Resource, row: z.ZodType): Operati
       ...changeResponses(resource),
       200: success(`The ${singular} as it is now.`, row, example, 'ETag', 'Content-Location', 'Idempotency-Replayed'),
       413: tooLarge,
-      422: errorResponse('The update is invalid. Nothing was changed.', bodyInvalid(issues)),
+      422: errorResponse('The update is invalid. Nothing was changed.', errors.bodyInvalid(issues)),
     },
   })
 }
@@ -307,7 +284,7 @@ const update = (registry: Registry, resource: Resource, row: z.ZodType): Operati
 const remove = (resource: Resource): Operation => {
   const singular = resource.name.toLowerCase()
   const references = [{ resource: 'others', field: `${singular.replaceAll(/\W+/g, '_')}_id`, count: 3 }]
-  const reused = bodyInvalid([keyReused()])
+  const reused = errors.bodyInvalid([keyReused()])
   return operationOn(resource, 'delete', 'delete', {
     summary: `Delete ${withArticle(singular)}`,
     description: `Deletes the ${singular}. Requires the write token.`,
@@ -318,7 +295,10 @@ const remove = (resource: Resource): Operation => {
     responses: {
       ...changeResponses(resource),
       204: { description: `The ${singular} is deleted.`, headers: headers('Idempotency-Replayed') },
-      409: errorResponse('Other rows reference the row. Nothing was deleted.', referenced(resource.name, references)),
+      409: errorResponse(
+        'Other rows reference the row. Nothing was deleted.',
+        errors.referenced(resource.name, references),
+      ),
       422: errorResponse('The `Idempotency-Key` is invalid, or was used for another request.', reused),
     },
   })

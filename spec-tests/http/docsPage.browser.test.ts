@@ -52,14 +52,22 @@ test('bounds and defaults: of parameters and of the fields of a body', async () 
   await close()
 })
 
-test('an open operation fits two screens', async () => {
-  const { page, close } = await open(['listLeaveRequests'])
-  const { height } = (await operation(page, 'listLeaveRequests').boundingBox()) ?? { height: 9_999 }
-  assert.ok(height <= 2 * 900, `${height} px`)
-  await operation(page, 'listLeaveRequests').locator('.response-toggle').last().click()
-  await operation(page, 'listLeaveRequests').locator('.response .highlight-code').nth(1).waitFor()
-  await close()
-})
+for (const [device, width, height] of [
+  ['desktop', 1280, 900],
+  ['phone', 390, 844],
+] as const) {
+  test(`an open operation fits two screens of a ${device}, and opens what is closed`, async () => {
+    const { page, close } = await open(['listLeaveRequests'], { viewport: { width, height } })
+    const list = operation(page, 'listLeaveRequests')
+    const { height: shown } = (await list.boundingBox()) ?? { height: 9_999 }
+    assert.ok(shown <= 2 * height, `${shown} px`)
+    await list.locator('.toggle').last().click()
+    await list.locator('.response .highlight-code').nth(1).waitFor()
+    if (device === 'phone') await list.locator('.toggle', { hasText: 'employee_id.in' }).press('Enter')
+    if (device === 'phone') await list.locator('[data-param-name="employee_id.in"] button:focus').waitFor()
+    await close()
+  })
+}
 
 for (const { colorScheme, width } of [
   { colorScheme: 'light', width: 390 },
