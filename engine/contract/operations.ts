@@ -18,7 +18,7 @@ import {
   systemHeaders,
 } from './headers.js'
 import { idNotText, itemIdSchema, listQuerySchema, notInteger } from './parameters.js'
-import { bodyLimit, createBodyReader, updateBodyReader } from './rowBody.js'
+import { type BodyReader, bodyLimit, createBodyReader, updateBodyReader } from './rowBody.js'
 import {
   collectionSchema,
   createSchema,
@@ -31,35 +31,32 @@ import {
   withArticle,
 } from './schemas.js'
 
-/** A route with the parts of its request that the handler validates. The path is relative to the base path. */
-type Route<Request = object> = Omit<RouteConfig, 'request'> & {
+/** A route; its path is relative to the base path. */
+interface Route extends RouteConfig {
   readonly operationId: string
   readonly method: 'get' | 'post' | 'patch' | 'delete'
   readonly summary: string
   readonly tags: [area: string]
-  readonly request: { readonly headers: z.ZodObject } & Request
 }
 
-type Body<Type extends string> = {
-  readonly required: true
-  readonly content: { readonly [Name in Type]: { schema: z.ZodObject; example?: unknown } }
+export interface SystemOperation {
+  readonly kind: 'index' | 'health'
+  readonly route: Route
 }
 
-export interface OperationOn<Kind extends string, Described = Route> {
-  readonly kind: Kind
+export interface ResourceOperation {
+  readonly kind: keyof ReturnType<typeof operationNames>
   readonly resource: Resource
-  readonly route: Described
+  readonly route: Route
 }
 
-export type Operation =
-  | { readonly kind: 'index' | 'health'; readonly route: Route }
-  | OperationOn<'list' | 'get' | 'delete', Route>
-  | OperationOn<'create', Route<{ body: Body<'application/json'> }>>
-  | OperationOn<'update', Route<{ body: Body<'application/merge-patch+json'> }>>
+export interface WriteOperation extends ResourceOperation {
+  readonly readBody: BodyReader
+}
 
-const json = <Schema extends z.ZodType>(schema: Schema, example?: unknown) => ({
-  'application/json': { schema, example },
-})
+export type Operation = SystemOperation | ResourceOperation | WriteOperation
+
+const json = (schema: z.ZodType, example?: unknown) => ({ 'application/json': { schema, example } })
 
 /** Inline, because openapi-typescript makes every header that is a `$ref` mandatory. Every response has a request id. */
 const headers = (...names: readonly ResponseHeader[]) =>
@@ -140,24 +137,20 @@ const names = (fields: readonly { readonly name: string }[]): string =>
 /** Only here: a second media type in the response would make its type a union in generated clients. */
 const formatSentences = Object.entries(formats).map(([name, { description }]) => `\`Accept: ${name}\`: ${description}`)
 
-const operationOn = <
-  Kind extends keyof ReturnType<typeof operationNames>,
-  Method extends Route['method'],
-  const Rest extends Pick<Route, 'summary' | 'description' | 'request' | 'responses'>,
->(
+const operationOn = (
   resource: Resource,
-  kind: Kind,
-  method: Method,
-  rest: Rest,
-) => ({
+  kind: ResourceOperation['kind'],
+  method: Route['method'],
+  described: Pick<Route, 'summary' | 'description' | 'request' | 'responses'>,
+): ResourceOperation => ({
   kind,
   resource,
   route: {
     operationId: operationNames(resource)[kind],
     method,
     path: `/v1/${resource.path}${kind === 'list' || kind === 'create' ? '' : '/{item_id}'}`,
-    tags: [resource.area] as [string],
-    ...rest,
+    tags: [resource.area],
+    ...described,
     security: method === 'get' ? [] : [{ writeToken: [] }],
   },
 })
@@ -228,13 +221,14 @@ const writesOf = ({ existing }: Resource) => ({
 
 const tooLarge = errorResponse('The body is too large.', errors.payloadTooLarge(bodyLimit))
 
-const create = (registry: Registry, resource: Resource, row: z.ZodType): Operation => {
+const create = (registry: Registry, resource: Resource, row: z.ZodType): WriteOperation => {
   const singular = resource.name.toLowerCase()
   const example = createExample(registry, resource)
   const created = createdExample(registry, resource)
   const schema = createSchema(resource)
-  const { issues } = createBodyReader(resource, schema)({ ...example, not_a_field: 1 })
-  return operationOn(resource, 'create', 'post', {
+  const readBody = createBodyReader(resource, schema)
+  const { issues } = readBody({ ...example, not_a_field: 1 })
+  const described = operationOn(resource, 'create', 'post', {
     summary: `Create ${withArticle(singular)}`,
     description: `Creates ${withArticle(singular)} and returns it. Requires the write token.`,
     request: {
@@ -248,6 +242,7 @@ const create = (registry: Registry, resource: Resource, row: z.ZodType): Operati
       422: errorResponse('The create is invalid. Nothing was stored.', errors.bodyInvalid(issues)),
     },
   })
+  return { ...described, readBody }
 }
 
 const changeResponses = (resource: Resource) => ({
@@ -256,15 +251,16 @@ const changeResponses = (resource: Resource) => ({
   412: errorResponse('`If-Match` was sent and does not match the current ETag.', errors.preconditionFailed('"…"')),
 })
 
-const update = (registry: Registry, resource: Resource, row: z.ZodType): Operation => {
+const update = (registry: Registry, resource: Resource, row: z.ZodType): WriteOperation => {
   const singular = resource.name.toLowerCase()
   const example = rowExample(resource)
   const schema = updateSchema(resource)
   const [name = 'not_a_field'] = Object.keys(schema.shape)
   const changed = { [name]: example[name] ?? createExample(registry, resource)[name] ?? null }
-  const { issues } = updateBodyReader(resource, schema)({ not_a_field: 1 })
+  const readBody = updateBodyReader(resource, schema)
+  const { issues } = readBody({ not_a_field: 1 })
   const content = { 'application/merge-patch+json': { schema, example: changed }, ...json(schema, changed) }
-  return operationOn(resource, 'update', 'patch', {
+  const described = operationOn(resource, 'update', 'patch', {
     summary: `Change ${withArticle(singular)}`,
     description: `Changes the fields that the body has (RFC 7396), and returns the ${singular}. A body that changes nothing writes nothing. Requires the write token.`,
     request: {
@@ -279,6 +275,7 @@ const update = (registry: Registry, resource: Resource, row: z.ZodType): Operati
       422: errorResponse('The update is invalid. Nothing was changed.', errors.bodyInvalid(issues)),
     },
   })
+  return { ...described, readBody }
 }
 
 const remove = (resource: Resource): Operation => {

@@ -2,9 +2,9 @@
 import type { Middleware } from 'koa'
 import * as errors from '../contract/errors.js'
 import { keyReused, replayedHeader } from '../contract/headers.js'
-import type { Operation, OperationOn } from '../contract/operations.js'
+import type { Operation, ResourceOperation, WriteOperation } from '../contract/operations.js'
 import { itemIdParser, listQueryParser } from '../contract/parameters.js'
-import { conflictIssue, createBodyReader, refusedIssue, updateBodyReader } from '../contract/rowBody.js'
+import { conflictIssue, refusedIssue } from '../contract/rowBody.js'
 import { basePath, docsPath, type Product } from '../contract/service.js'
 import { type Registry, type Resource, type RowValues, stampsOf } from '../descriptor/registry.js'
 import { type Storage, Unavailable } from '../storage/storage.js'
@@ -95,7 +95,7 @@ const health =
     }
   }
 
-const list = (service: Service, { resource }: OperationOn<'list'>): Handler => {
+const list = (service: Service, { resource }: ResourceOperation): Handler => {
   const table = service.storage.table(resource)
   const parseQuery = listQueryParser(resource)
   return async (ctx) => {
@@ -112,7 +112,7 @@ const list = (service: Service, { resource }: OperationOn<'list'>): Handler => {
   }
 }
 
-const get = ({ storage }: Service, { resource }: OperationOn<'get'>): Handler => {
+const get = ({ storage }: Service, { resource }: ResourceOperation): Handler => {
   const table = storage.table(resource)
   const parseItemId = itemIdParser()
   return async (ctx) => {
@@ -158,15 +158,14 @@ const refuseKey = ({ req }: AppContext, { existing }: Resource): void => {
   if (existing && req.headers['idempotency-key'] !== undefined) throw errors.keysNotSupported()
 }
 
-const create = (service: Service, { resource, route }: Extract<Operation, { kind: 'create' }>): Handler => {
+const create = (service: Service, { resource, readBody }: WriteOperation): Handler => {
   const table = service.storage.table(resource)
   const checkToken = writeGuard(service.token)
-  const parseBody = createBodyReader(resource, route.request.body.content['application/json'].schema)
   return async (ctx) => {
     checkToken(ctx.get('Authorization'))
     refuseKey(ctx, resource)
     const { value, source } = await readJson(ctx)
-    const { values, issues } = parseBody(value, source)
+    const { values, issues } = readBody(value, source)
     const idempotencyKey = readIdempotencyKey(ctx, source, issues)
     // An invalid body is still checked against the database, so that the client gets every error at once.
     const outcome =
@@ -199,14 +198,13 @@ const existingRow = ({ storage, token }: Service, resource: Resource) => {
   }
 }
 
-const update = (service: Service, { resource, route }: Extract<Operation, { kind: 'update' }>): Handler => {
+const update = (service: Service, { resource, readBody }: WriteOperation): Handler => {
   const table = service.storage.table(resource)
   const check = existingRow(service, resource)
-  const parseBody = updateBodyReader(resource, route.request.body.content['application/merge-patch+json'].schema)
   return async (ctx) => {
     const { id, ifMatch } = await check(ctx)
     const { value, source } = await readJson(ctx, patchTypes)
-    const { values, issues } = parseBody(value, source)
+    const { values, issues } = readBody(value, source)
     const idempotencyKey = readIdempotencyKey(ctx, source, issues)
     const outcome =
       issues.length > 0
@@ -218,7 +216,7 @@ const update = (service: Service, { resource, route }: Extract<Operation, { kind
   }
 }
 
-const remove = (service: Service, { resource }: OperationOn<'delete'>): Handler => {
+const remove = (service: Service, { resource }: ResourceOperation): Handler => {
   const table = service.storage.table(resource)
   const check = existingRow(service, resource)
   return async (ctx) => {
