@@ -7,16 +7,7 @@ import { filterFields, type Registry, type Resource, searchedFields, updatableFi
 import * as errors from './errors.js'
 import { createdExample, createExample, pageExample, rowExample } from './examples.js'
 import { formats } from './formats.js'
-import {
-  changeHeaders,
-  createHeaders,
-  existingHeaders,
-  keyReused,
-  type ResponseHeader,
-  readHeaders,
-  responseHeaders,
-  systemHeaders,
-} from './headers.js'
+import { keyReused, type ResponseHeader, requestHeaders, responseHeaders } from './headers.js'
 import { idNotText, itemIdSchema, listQuerySchema, notInteger } from './parameters.js'
 import { type BodyReader, bodyLimit, createBodyReader, updateBodyReader } from './rowBody.js'
 import {
@@ -104,7 +95,7 @@ const system = (
     method: 'get',
     tags: ['System'],
     security: [],
-    request: { headers: systemHeaders },
+    request: { headers: requestHeaders.system },
     responses: { ...commonResponses, ...responses },
   },
 })
@@ -171,7 +162,7 @@ const list = (resource: Resource, row: z.ZodType): Operation => {
   return operationOn(resource, 'list', 'get', {
     summary: `List ${plural}`,
     description: sentences.filter(Boolean).join(' '),
-    request: { query: listQuerySchema(resource), headers: readHeaders },
+    request: { query: listQuerySchema(resource), headers: requestHeaders.read },
     responses: {
       ...readResponses,
       200: success('The page.', collectionSchema(resource, row), pageExample(resource), 'ETag', 'Link'),
@@ -188,7 +179,7 @@ const get = (resource: Resource, row: z.ZodType): Operation => {
   return operationOn(resource, 'get', 'get', {
     summary: `Get ${withArticle(singular)}`,
     description: `Returns the ${singular} with this \`id\`.`,
-    request: { params: itemIdSchema(singular, String(example['id'])), headers: readHeaders },
+    request: { params: itemIdSchema(singular, String(example['id'])), headers: requestHeaders.read },
     responses: {
       ...readResponses,
       200: success(`The ${singular}.`, row, example, 'ETag'),
@@ -232,7 +223,7 @@ const create = (registry: Registry, resource: Resource, row: z.ZodType): WriteOp
     summary: `Create ${withArticle(singular)}`,
     description: `Creates ${withArticle(singular)} and returns it. Requires the write token.`,
     request: {
-      headers: resource.existing ? systemHeaders : createHeaders,
+      headers: resource.existing ? requestHeaders.system : requestHeaders.create,
       body: { required: true, content: json(schema, example) },
     },
     responses: {
@@ -265,7 +256,7 @@ const update = (registry: Registry, resource: Resource, row: z.ZodType): WriteOp
     description: `Changes the fields that the body has (RFC 7396), and returns the ${singular}. A body that changes nothing writes nothing. Requires the write token.`,
     request: {
       params: itemIdSchema(singular, String(example['id'])),
-      headers: resource.existing ? existingHeaders : changeHeaders,
+      headers: resource.existing ? requestHeaders.changeExisting : requestHeaders.change,
       body: { required: true, content },
     },
     responses: {
@@ -287,7 +278,7 @@ const remove = (resource: Resource): Operation => {
     description: `Deletes the ${singular}. Requires the write token.`,
     request: {
       params: itemIdSchema(singular, String(rowExample(resource)['id'])),
-      headers: resource.existing ? existingHeaders : changeHeaders,
+      headers: resource.existing ? requestHeaders.changeExisting : requestHeaders.change,
     },
     responses: {
       ...changeResponses(resource),

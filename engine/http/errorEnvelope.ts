@@ -76,7 +76,7 @@ const logError = (ctx: Context, error: unknown, logger: Logger, outages: OutageL
 }
 
 export const errorEnvelope =
-  (logger: Logger, outages: OutageLog = outageLog(logger)): Middleware<State> =>
+  (logger: Logger, outages: OutageLog): Middleware<State> =>
   async (ctx, next) => {
     ctx.state.failed = (error) => {
       if (!isExpected(error)) logError(ctx, error, logger, outages)
