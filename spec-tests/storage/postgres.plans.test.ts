@@ -3,7 +3,7 @@ import { Client } from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { wholeTable } from '../../engine/descriptor/listQuery.js'
-import { filterFields, orderedFields } from '../../engine/descriptor/registry.js'
+import { filterFields, orderedFields, type Resource } from '../../engine/descriptor/registry.js'
 import { openStorage } from '../../engine/storage/open.js'
 import type { Plan } from '../../engine/storage/plan.js'
 import type { Prepared } from '../../engine/storage/postgres/prepared.js'
@@ -97,3 +97,24 @@ for (const resource of registry) {
 
   test.run()
 }
+
+const test = suite('PostgreSQL’s plans of a table with many rows')
+
+test('what few rows a range matches are found by its index', async () => {
+  await client.query(`set enable_seqscan = on; insert into sink_kinds (title, state, done, created, created_on, level, due, at)
+    select n::text, 'open', false, now(), now(), n % 10 - 5, '2030-01-01', now() from generate_series(1, 30000) as n;
+    analyze sink_kinds`)
+  const resource = registry.find(({ table }) => table === 'sink_kinds') as Resource
+  const statements = statementsOf(resource)
+  for (const { name } of resource.fields.filter(({ range }) => range))
+    for (const operators of [['gte'], ['lt'], ['gt', 'lte']] as const)
+      for (const order of [wholeTable.order, { field: 'title', descending: true }]) {
+        const where = operators.map((operator) => ({ field: name, operator, value: 'x' }))
+        const plan = await planOf(statements.matching({ ...listQuery(), where, order, strategy: 'filter' }, undefined))
+        const few = /CTE _few\n.*?\n +CTE /s.exec(plan)?.[0] ?? ''
+        assert.match(few, new RegExp(`Index (Only )?Scan (using|on) \\S+_order_${name} `), plan)
+        assert.not.match(few, /Seq Scan/)
+      }
+})
+
+test.run()

@@ -1,10 +1,10 @@
 /** SQLite uses the indexes: no statement scans a table where an index could find the rows. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { wholeTable } from '../../engine/descriptor/listQuery.js'
+import { type Position, wholeTable } from '../../engine/descriptor/listQuery.js'
 import { filterFields, orderedFields, type Resource } from '../../engine/descriptor/registry.js'
 import { migrate } from '../../engine/storage/migration/migrate.js'
-import { planOf as planQuery } from '../../engine/storage/plan.js'
+import { type Plan, planOf as planQuery } from '../../engine/storage/plan.js'
 import { objectName } from '../../engine/storage/schema.js'
 import { connect } from '../../engine/storage/sqlite/connection.js'
 import { listReader } from '../../engine/storage/sqlite/lists.js'
@@ -65,11 +65,10 @@ const planned = (q: string, filters: Record<string, string | bigint>) =>
 for (const resource of testedResources) {
   const test = suite(`plans of ${resource.path}`)
   const { get, all, conflicts, lists } = statements.get(resource.path) as ReturnType<typeof statementsOf>
+  const pageOf = (plan: Plan, after?: Position) =>
+    sqlOf((read) => read({ resource: resource.path, read: 'page', plan, page: { ...listQuery().page, after } }, 10_000))
   const page = (q: string, filters: Record<string, string | bigint>, order = wholeTable.order) =>
-    sqlOf((read) => {
-      const plan = { ...planned(q, filters), order }
-      read({ resource: resource.path, read: 'page', plan, page: listQuery().page }, 10_000)
-    })
+    pageOf({ ...planned(q, filters), order })
   const someValue = (name: string) =>
     resource.fields.find((field) => field.name === name)?.kind === 'integer' ? 1n : 'x'
 
@@ -77,10 +76,14 @@ for (const resource of testedResources) {
     ['single statements', () => [get.sql, all.sql, conflicts.sql]],
     ['a page of all rows', () => page('', {})],
     ['a search', () => page('engineer', {})],
-    ...orderedFields(resource).flatMap(({ name }): typeof cases => [
-      [`in order of ${name}`, () => page('', {}, { field: name, descending: false })],
-      [`in descending order of ${name}`, () => page('', {}, { field: name, descending: true })],
-    ]),
+    ...orderedFields(resource).flatMap(({ name: field }): typeof cases =>
+      [false, true].flatMap((descending): typeof cases =>
+        [undefined, { id: 1n, value: someValue(field) }, { id: 1n, value: null }].map((after) => [
+          `in ${descending ? 'descending ' : ''}order of ${field}, after ${after ? after.value : 'nothing'}`,
+          () => pageOf({ ...planned('', {}), order: { field, descending } }, after),
+        ]),
+      ),
+    ),
     ...filterFields(resource).flatMap(({ name }): typeof cases => [
       [`filter ${name}`, () => page('', { [name]: someValue(name) })],
       [`filter ${name} with a search`, () => page('engineer', { [name]: someValue(name) })],
@@ -91,6 +94,28 @@ for (const resource of testedResources) {
       assert.ok(sql().length > 0)
       for (const one of sql()) assert.equal(unexpected(resource, planOf(one)), [], `${one}\n${planOf(one).join('\n')}`)
     })
+  }
+
+  for (const { name, kind } of resource.fields.filter(({ range }) => range)) {
+    const isNumber = kind === 'integer' || kind === 'number'
+    const [least, most] = isNumber ? [-1e300, 1e300] : ['', '\u{10ffff}']
+    for (const [operators, value] of [
+      [['gte'], most],
+      [['gt'], most],
+      [['lte'], least],
+      [['lt'], least],
+      [['gt', 'lt'], least],
+    ] as const)
+      for (const q of ['', 'engineer'])
+        test(`${operators.join(' and ')} ${name}${q && ' with a search'}: few matches are found by the index`, () => {
+          const where = operators.map((operator) => ({ field: name, operator, value }))
+          for (const order of [wholeTable.order, { field: name, descending: true }])
+            for (const sql of pageOf({ ...planned(q, {}), strategy: 'filter', where, order })) {
+              // The ids of the matches are sorted.
+              const steps = unexpected(resource, planOf(sql)).filter((step) => !step.includes('TEMP B-TREE'))
+              assert.equal(steps, [], sql)
+            }
+        })
   }
 
   test('rows are read from the covering index with their JSON', () => {

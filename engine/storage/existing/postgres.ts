@@ -83,7 +83,13 @@ export const existingOnPostgres = (
     plainStatements(sqlOf(resource), registry, resource, columns.get(resource) as ExistingColumns, sources)
   return {
     sources,
-    table(resource: Resource, connections: Connections, { statementMs }: PoolOptions, trace?: Trace): Table {
+    table(
+      resource: Resource,
+      connections: Connections,
+      readRows: Connections['read'],
+      { statementMs }: PoolOptions,
+      trace?: Trace,
+    ): Table {
       const statements = statementsOf(resource)
       const { insert, get, lock, conflicts, referencing } = statements
       // Idempotency keys are stored for the service's own tables only.
@@ -108,15 +114,13 @@ export const existingOnPostgres = (
           values: JSON.stringify([plan.search, plan.where.map(({ value }) => String(value))]),
           isScan: plan.strategy === 'scan',
         }
-        return connections.read(withName(statement), values, { table, caller, ...(timed && { timed }) }) as Promise<
-          Cell[][]
-        >
+        return readRows(withName(statement), values, { table, caller, ...(timed && { timed }) }) as Promise<Cell[][]>
       }
       return plainTable(resource, sqlOf(resource), statements, { read, write, hasKey }, trace)
     },
     /** How many rows a table has. */
-    async count(resource: Resource, { read }: Connections): Promise<number> {
-      const [row] = await read(withName(statementsOf(resource).count), {}, { table: resource.table })
+    async count(resource: Resource, readRows: Connections['read']): Promise<number> {
+      const [row] = await readRows(withName(statementsOf(resource).count), {}, { table: resource.table })
       return Number(row?.[0])
     },
   }

@@ -46,3 +46,22 @@ export const retrying =
       if (attempts > connections) await sleep(pause)
     }
   }
+
+/**
+ * Runs a query once at a time: all callers that arrive during a run share the next one. They wait for both runs together no longer
+ * than `waitMs`.
+ */
+export const shared = <T>(waitMs: number, ask: () => Promise<T>): (() => Promise<T>) => {
+  let current: Promise<unknown> = Promise.resolve()
+  let next: Promise<T> | undefined
+  const run = (): Promise<T> => {
+    next = undefined
+    const asked = ask()
+    current = asked.catch(() => {})
+    return asked
+  }
+  return () => {
+    next ??= withTimeout(waitMs, current.then(run))
+    return next
+  }
+}

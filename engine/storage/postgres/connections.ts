@@ -266,18 +266,18 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
     /** Runs a read when a connection is free; it is retried on another one if its own breaks. */
     read: (statement: Prepared, values?: Values, purpose: Purpose = {}): Promise<Row[]> =>
       withRetries((until) => read(statement, values, purpose, until), isRetryableRead),
-    /** Runs a read once, if this server has the expected version of the table; what it has can only become newer meanwhile. */
+    /** Runs a read once, if this server is current; what it has can only become newer meanwhile. */
     readIfCurrent(
       statement: Prepared,
       values: Values | undefined,
       purpose: Purpose = {},
-      version: Prepared,
-      expected: string,
+      freshness: Prepared,
+      isCurrent: (found: string) => boolean,
     ): Promise<Row[] | undefined> {
       const until = performance.now() + waitMs
       return read<Row[] | undefined>(statement, values, purpose, until, async (run) => {
-        const [found] = await withTimeout(until - performance.now(), run(version))
-        return found?.[0] === expected ? run(statement, values) : undefined
+        const [found] = await withTimeout(until - performance.now(), run(freshness))
+        return found?.[0] && isCurrent(found[0]) ? run(statement, values) : undefined
       })
     },
     /** Runs a write of one statement, which is its own transaction. Once sent, it is never cancelled. */

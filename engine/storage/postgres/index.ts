@@ -10,10 +10,10 @@ import { type FitDialect, withFitCheck } from '../tableFit.js'
 import { withTimeout } from './attempts.js'
 import { columnType, kindsByType, serves } from './catalogue.js'
 import { countsOf } from './changes.js'
-import { connectionsTo } from './connections.js'
+import { type Connections, connectionsTo } from './connections.js'
 import { isMismatch } from './errors.js'
 import { knex, type Prepared, prepared } from './prepared.js'
-import { openReplicas } from './replicas.js'
+import { logPosition, openReplicas } from './replicas.js'
 import { deferReferences, insertRows, readRows } from './rows.js'
 import { retryUntilReachable } from './server.js'
 import { setUp, withDatabaseInErrors } from './setUp.js'
@@ -55,6 +55,8 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
   const ask = (query: Prepared) => withTimeout(options.pool.waitMs, connections.check(query))
   const cache = new ResponseCache(options.cacheBytes)
   const reads = await openReplicas(connections, options)
+  const position = logPosition(connections, options.pool.waitMs)
+  const readPlain: Connections['read'] = (...read) => reads.read(position, ...read)
   const dialectOf = (resource: Resource) =>
     postgresTable(registry, resource, connections, reads, searchIndex, options.pool, existing.sources)
   const storage: Storage = {
@@ -62,7 +64,7 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
       registry,
       dialectOf,
       (resource) =>
-        types.has(resource) ? existing.table(resource, connections, options.pool, options.trace) : undefined,
+        types.has(resource) ? existing.table(resource, connections, readPlain, options.pool, options.trace) : undefined,
       cache,
       options.trace,
     ),
@@ -71,7 +73,7 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
       const rows = new Map(counted.map(([name, count]) => [name, Number(count)]))
       const countOf = async (resource: Resource): Promise<[Resource, number]> => [
         resource,
-        types.has(resource) ? await existing.count(resource, connections) : (rows.get(resource.table) ?? 0),
+        types.has(resource) ? await existing.count(resource, readPlain) : (rows.get(resource.table) ?? 0),
       ]
       return new Map(await Promise.all(registry.map(countOf)))
     },

@@ -1,11 +1,12 @@
 /**
- * Reads from replicas, and never older rows than the primary had: a replica serves a read only if it has the version of the table that
- * the primary had when the read began. One that fails is left alone until it answers again.
+ * Reads from replicas, and never older rows than the primary had: a replica serves a read only if it has what the primary had when the
+ * read began. One that fails is left alone until it answers again.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { publicDatabaseUrl } from '../../process/databaseUrl.js'
 import type { StorageOptions } from '../options.js'
 import { type PoolStats, TimedOut } from '../storage.js'
+import { shared } from './attempts.js'
 import { type Connections, connectionsTo } from './connections.js'
 import { codeOf, messageOf, storageError } from './errors.js'
 import { knex, type Prepared, prepared } from './prepared.js'
@@ -15,21 +16,43 @@ import { reachServer } from './server.js'
 /** How often a replica that was left alone is tried again, in milliseconds. */
 const retryMs = 5_000
 
-/** How long a replica is not asked for a table of which it had an older version, in milliseconds. */
+/** How long a replica is not asked for a table that it had not as new as the primary, in milliseconds. */
 const lagMs = 100
 
-/** A statement was in the way of a change from the primary; the replica itself is well. */
-const recoveryConflict = '40001'
+/** The statement cannot run there now, or not on a replica at all; the replica itself is well. */
+const failsThere: ReadonlySet<string> = new Set(['40001', '0A000', '25006'])
+
+/** The server has no such function, does not let this role call it, or is a replica itself. */
+const hasNoPosition: ReadonlySet<string> = new Set(['42883', '42501', '55000'])
 
 const probe = prepared(knex.raw('select 1'))
 
+const insertPosition = prepared(knex.raw(`select pg_current_wal_insert_lsn() - '0/0'`))
+
+const replayPosition = prepared(knex.raw(`select pg_last_wal_replay_lsn() - '0/0' where pg_is_in_recovery()`))
+
 type ReadArguments = Parameters<Connections['read']>
 
-/** The version of a table: what reads it, and its value on the primary. */
-interface Current {
-  readonly statement: Prepared
-  version(): Promise<string>
+/** What tells whether a replica is as new as the primary. */
+export interface Freshness {
+  /** What the primary has now; undefined if it cannot tell. */
+  ofPrimary(): Promise<string | undefined>
+  /** What a replica has. */
+  readonly ofReplica: Prepared
+  isReached(expected: string, found: string): boolean
 }
+
+/** The position in the write-ahead log, for tables without a version; a server that is no replica has none. */
+export const logPosition = (primary: Connections, waitMs: number): Freshness => ({
+  ofPrimary: shared(waitMs, async () => {
+    const found = await primary.check(insertPosition).catch((error) => {
+      if (!hasNoPosition.has(String(codeOf(error)))) throw error
+    })
+    return found?.[0]?.[0] ?? undefined
+  }),
+  ofReplica: replayPosition,
+  isReached: (expected, found) => BigInt(found) >= BigInt(expected),
+})
 
 /** One replica; it is away until it has answered. */
 const replicaAt = (url: string, { pool, warn }: StorageOptions) => {
@@ -40,6 +63,7 @@ const replicaAt = (url: string, { pool, warn }: StorageOptions) => {
   const closing = new AbortController()
   /** When it may be asked for a table again. */
   const askAt = new Map<string, number>()
+  const later = (purpose: ReadArguments[2]) => askAt.set(purpose?.table ?? '', performance.now() + lagMs)
 
   const tryIt = async (): Promise<void> => {
     connections ??= connectionsTo(await reachServer(url, { pool, warn }), pool)
@@ -71,18 +95,20 @@ const replicaAt = (url: string, { pool, warn }: StorageOptions) => {
         leaveAlone(error as Error)
       })
     },
-    /** The rows, or undefined if it has another version of the table, or fails. */
-    async read([statement, values, purpose]: ReadArguments, version: Prepared, expected: string) {
+    /** The rows, or undefined if it is older than expected, or fails. */
+    async read([statement, values, purpose]: ReadArguments, { ofReplica, isReached }: Freshness, expected: string) {
       try {
-        const rows = await connections?.readIfCurrent(statement, values, purpose, version, expected)
+        const isCurrent = (found: string) => isReached(expected, found)
+        const rows = await connections?.readIfCurrent(statement, values, purpose, ofReplica, isCurrent)
         if (rows) this.reads++
-        else askAt.set(purpose?.table ?? '', performance.now() + lagMs)
+        else later(purpose)
         return rows
       } catch (error) {
         // The time limit of the read, or its client, has ended it.
         const cause = storageError(error)
         if (cause instanceof TimedOut) throw cause
-        if (codeOf(error) !== recoveryConflict) leaveAlone(error as Error)
+        if (failsThere.has(String(codeOf(error)))) later(purpose)
+        else leaveAlone(error as Error)
         return undefined
       }
     },
@@ -107,11 +133,12 @@ export const openReplicas = async (primary: Connections, options: StorageOptions
   }
   return {
     /** Reads from the replicas in turn, or from the primary. */
-    async read(current: Current, ...read: ReadArguments): Promise<Row[]> {
+    async read(freshness: Freshness, ...read: ReadArguments): Promise<Row[]> {
       const usable = replicas.filter((replica) => replica.isUsable(read[2]?.table ?? ''))
       const replica = usable[turn++ % usable.length]
-      if (!replica) return fromPrimary(read)
-      return (await replica.read(read, current.statement, await current.version())) ?? fromPrimary(read)
+      const expected = replica && (await freshness.ofPrimary())
+      if (expected === undefined) return fromPrimary(read)
+      return (await replica?.read(read, freshness, expected)) ?? fromPrimary(read)
     },
     /** How many reads each server has answered. */
     reads: (): ReadonlyMap<string, number> =>

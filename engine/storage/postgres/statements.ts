@@ -251,9 +251,14 @@ export const statementsOf = (resource: Resource) => {
     })
     return prepared(query.select(pageColumns(jsonOf(found, inTable.by), inParts)).fromRaw('_state, _large, _tail'))
   }
-  /** Matches that may be few or many, whatever the server estimates: the few are sorted. */
+  /**
+   * Matches that may be few or many, whatever the server estimates: the few are sorted. It takes a third of all rows for the matches of
+   * a range with one bound, and would scan the table for the first ones, but for their order.
+   */
   const fewOrMany = (plan: Plan, matches: Knex.QueryBuilder, next: Next): Prepared => {
-    const { order } = plan
+    const { order, where } = plan
+    const range = where.find(({ operator }) => operatorOf(operator).option === 'range')
+    const inRange = range ? `order by ${tableOrder(resource, { field: range.field, descending: false }).by}` : ''
     const isFew = `(select count(*) from _few) <= ${maxSorted}`
     const few = next(knex('_few').whereRaw(isFew), foundOrder(order))
     const many = next(matches.clone().whereRaw(`not (${isFew})`), tableOrder(resource, order))
@@ -264,7 +269,7 @@ export const statementsOf = (resource: Resource) => {
     return pageOf(
       order,
       {
-        _few: knex.raw(`? limit ${maxSorted + 1}`, [matches.clone().select(columns)]),
+        _few: knex.raw(`? ${inRange} limit ${maxSorted + 1}`, [matches.clone().select(columns)]),
         _next: knex.raw('(?) union all (?)', [few, many]),
       },
       total,

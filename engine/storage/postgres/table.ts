@@ -6,36 +6,17 @@ import type { PoolOptions } from '../options.js'
 import { maxIds } from '../parts.js'
 import { maxInteger, type Plan } from '../plan.js'
 import { fieldOf, readValue, type Sources } from '../schema.js'
-import { withTimeout } from './attempts.js'
+import { shared } from './attempts.js'
 import { compactor } from './changes.js'
 import type { Connections } from './connections.js'
 import type { Prepared } from './prepared.js'
-import type { Reads } from './replicas.js'
+import type { Freshness, Reads } from './replicas.js'
 import type { Row } from './run.js'
 import { columnOf, rowJson } from './schema.js'
 import { indexedFrom, searchValues } from './search.js'
 import { conditionValues, statementsOf, timedOf } from './statements.js'
 import type { SearchIndex } from './trigrams.js'
 import { tableWriter, writeStatements } from './writes.js'
-
-/**
- * Runs a query once at a time: all callers that arrive during a run share the next one. They wait for both runs together no longer
- * than `waitMs`.
- */
-const shared = <T>(waitMs: number, ask: () => Promise<T>): (() => Promise<T>) => {
-  let current: Promise<unknown> = Promise.resolve()
-  let next: Promise<T> | undefined
-  const run = (): Promise<T> => {
-    next = undefined
-    const asked = ask()
-    current = asked.catch(() => {})
-    return asked
-  }
-  return () => {
-    next ??= withTimeout(waitMs, current.then(run))
-    return next
-  }
-}
 
 const idsFrom = (text: string): BigInt64Array => BigInt64Array.from(text.split(','), BigInt)
 
@@ -61,10 +42,14 @@ export const postgresTable = (
     return { version: String(version), body, ids, tail, lastId, lastKey }
   }
   const version = shared(waitMs, async () => parse(await connections.check(statements.version)).version)
-  const current = { statement: statements.version, version }
+  const freshness: Freshness = {
+    ofPrimary: version,
+    ofReplica: statements.version,
+    isReached: (expected, found) => found === expected,
+  }
   type Purpose = Omit<Parameters<Connections['read']>[2] & object, 'table'>
   const rowsOf = (statement: Prepared, values: Readonly<Record<string, unknown>>, purpose: Purpose = {}) =>
-    reads.read(current, statement, values, { table, ...purpose })
+    reads.read(freshness, statement, values, { table, ...purpose })
   const read = async (...given: Parameters<typeof rowsOf>) => parse(await rowsOf(...given))
   const valuesOf = (plan: Plan) => ({
     ...conditionValues(plan),

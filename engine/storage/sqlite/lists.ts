@@ -47,8 +47,8 @@ export type ListPage = { readonly version: string; readonly ms: number; readonly
 /** A filter that matches fewer rows than this is used instead of the search index. */
 const maxFilteredRows = 2_000
 
-/** More matches than this are not sorted: the page is found along the index of the order. */
-const maxSorted = 5_000
+/** More matches than this are not sorted: as every twentieth row matches, the page is found along the index of the order. */
+const maxSortedOf = (rows: number): number => Math.min(Math.max(5_000, rows / 20), 50_000)
 
 const countedAtOnce = 2_000
 
@@ -115,6 +115,7 @@ const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof ad
     const probe = (match: string) => value(probeSql(index), match) as number | undefined
     const match = isIndexed ? [matchExpression(trigramsOf(folded), probe)] : []
     const source = isIndexed ? `${index} cross join ${sql.table} on id = ${index}.rowid` : sql.table
+    // A plus keeps SQLite from scanning the table in order of id rather than sorting what the index of a range finds.
     const key = isIndexed ? `${index}.rowid` : driver?.isPoint === false ? '+id' : 'id'
     const conditions = tests.map((test) => test.sql(test === driver ? '' : '+'))
     const values = [...tests.flatMap((test) => test.values), ...(search === '' ? [] : parameters)]
@@ -126,14 +127,14 @@ const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof ad
         ? `(${candidates('id')})`
         : `(${candidates(`id, ${sql.text} as text`)} order by ${rowId} limit -1) where ${containsSql()}`
     }
-    const ids = (text: string) =>
-      prepare(`select id from ${text} ${search === '' ? 'order by id' : ''}`)
+    const ids = (text: string, by = 'id') =>
+      prepare(`select id from ${text} ${search === '' ? `order by ${by}` : ''}`)
         .pluck()
         .safeIntegers()
     const inRange = matching(source, key, ...(isIndexed ? [`${index} match ?`] : []), `${key} between ? and ?`)
     const count = prepare(`select count(*) from ${inRange}`).pluck()
     return {
-      ids: (from, to) => ids(inRange).all([...match, from, to, ...values]) as bigint[],
+      ids: (from, to) => ids(inRange, key).all([...match, from, to, ...values]) as bigint[],
       count: (from, to) => count.get([...match, from, to, ...values]) as number,
       among: (given) => {
         const found = ids(matching(sql.table, 'id', 'id in (select value from json_each(?))'))
@@ -172,9 +173,11 @@ const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof ad
         return '?'
       })
       for (const bound of bounds) values.push(...bound.values)
+      // SQLite does not see that equal keys need no order, and would sort all rows that have this one.
+      const byKey = / = @value| is null/.test(part) ? '' : `${key} ${direction}, `
       const read =
         prepare(`select ${id}, ${key} from ${source} where ${[condition, ...bounds.map((bound) => bound.sql(''))].join(' and ')}
-        order by ${key} ${direction}, ${id} ${direction} limit cast(? as integer) offset cast(? as integer)`)
+        order by ${byKey}${id} ${direction} limit cast(? as integer) offset cast(? as integer)`)
       rows.push(
         ...(read
           .raw()
@@ -212,6 +215,7 @@ const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof ad
     }
     if (plan.strategy === 'all') return paged(ordered(plan, page.after, wanted, skip), state.rows)
     const find = finder(plan, deadline)
+    const maxSorted = maxSortedOf(state.rows)
     const known = rangeTotal(plan)
     const few: bigint[] = []
     let total = 0
