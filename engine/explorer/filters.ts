@@ -1,6 +1,5 @@
 /** The filters of a table: the most frequent values with their counts, and a box for any other value. */
 import type { ParameterValue } from '../descriptor/kinds.js'
-import type { Condition } from '../descriptor/listQuery.js'
 import { operators } from '../descriptor/operators.js'
 import { type Field, filterFields, type Resource, searchedFields } from '../descriptor/registry.js'
 import { type Counts, figureOf } from './counts.js'
@@ -11,12 +10,6 @@ import { bothNames, fieldTitle, targetOf } from './names.js'
 
 export const without = (query: TableQuery, name: string): TableQuery =>
   fromStart({ ...query, where: query.where.filter(({ field }) => field !== name) })
-
-export const withoutCondition = (query: TableQuery, condition: Condition): TableQuery =>
-  fromStart({ ...query, where: query.where.filter((other) => other !== condition) })
-
-/** Whether a condition is shown by the inputs of its field, which send it again. */
-export const isBound = ({ operator }: Condition): boolean => operator === 'gte' || operator === 'lte'
 
 export const withFilter = (query: TableQuery, field: string, value: ParameterValue): TableQuery => {
   const others = without(query, field)

@@ -1,5 +1,5 @@
 /** The page of a resource: its rows as a table, with a search box, filters, pages and the request. */
-import { type FormatName, formatNames, formats } from '../contract/formats.js'
+import { formatNames, formats } from '../contract/formats.js'
 import { listQueryParser } from '../contract/parameters.js'
 import { type Position, wholeTable } from '../descriptor/listQuery.js'
 import { operatorOf } from '../descriptor/operators.js'
@@ -9,7 +9,7 @@ import type { Caller } from '../storage/storage.js'
 import { chartFields, chartsOf } from './charts.js'
 import { choicesPage } from './choices.js'
 import { type Counts, valueCounterOf } from './counts.js'
-import { filterPanel, isBound, withoutCondition } from './filters.js'
+import { filterPanel } from './filters.js'
 import { grouped, readable } from './format.js'
 import { type Html, html } from './html.js'
 import {
@@ -91,17 +91,20 @@ const summary = (resource: Resource, query: TableQuery, total: number): Html => 
   return html`<p class="summary" role="status"><strong>${grouped(total)}</strong> ${noun}${range}${total > 1 && html` · ${newestFirst(resource, query)}`}</p>`
 }
 
-const searchForm = (resource: Resource, query: TableQuery, isSearchable: boolean): Html => {
+const searchForm = (resource: Resource, query: TableQuery): Html => {
   const plural = resource.plural.toLowerCase()
+  const isSearchable = searchedFields(resource).length > 0
+  // The inputs of bounds send them again.
+  const where = query.where.filter(({ operator }) => operator !== 'gte' && operator !== 'lte')
   const box = html`<input type="search" id="q" name="q" value="${query.search}" placeholder="Search ${plural}" aria-label="Search ${plural}" autocomplete="off" spellcheck="false"><kbd aria-hidden="true">/</kbd>
     <button>Search</button>`
   return html`<form id="search" class="${isSearchable && 'search'}" role="search" action="${pageUrl(resource)}" data-live>
-    ${hiddenInputs(resource, { ...query, search: isSearchable ? '' : query.search, where: query.where.filter((condition) => !isBound(condition)) })}${isSearchable && box}</form>`
+    ${hiddenInputs(resource, { ...query, search: isSearchable ? '' : query.search, where })}${isSearchable && box}</form>`
 }
 
 const downloads = (resource: Resource, query: TableQuery): Html[] =>
   formatNames.map(
-    (format: FormatName) =>
+    (format) =>
       html`<a href="${downloadUrl(resource, query, format)}" download>${formats[format].extension.toUpperCase()}</a>`,
   )
 
@@ -128,7 +131,8 @@ const chosenFilters = ({ registry, resource, query, labels }: TableView): Html |
       return field && !isPlain ? readable(field, typeof one === 'bigint' ? Number(one) : one) : String(one)
     })
     const text = operatorOf(operator).shown(texts.join(', '))
-    return html`<li><span class="chosen-filter">${title}: <bdi>${text}</bdi></span> <a href="${tableUrl(resource, withoutCondition(query, condition))}" aria-label="Remove the filter ${title}">×</a></li>`
+    const without = fromStart({ ...query, where: query.where.filter((other) => other !== condition) })
+    return html`<li><span class="chosen-filter">${title}: <bdi>${text}</bdi></span> <a href="${tableUrl(resource, without)}" aria-label="Remove the filter ${title}">×</a></li>`
   })
   return items.length > 0 ? html`<ul class="chosen-filters" aria-label="Active filters">${items}</ul>` : undefined
 }
@@ -153,7 +157,6 @@ export const tablePage = (service: ExplorerService, resource: Resource) => {
   const parse = listQueryParser(resource)
   const countFilters = valueCounterOf(storage, resource, filterFields(resource), 'filters')
   const countCharts = valueCounterOf(storage, resource, chartFields(resource), 'charts')
-  const isSearchable = searchedFields(resource).length > 0
 
   /** Whether the table has few rows. The rows of an existing table would have to be counted for it. */
   const isSmall = async ({ search, where }: TableQuery, total: number): Promise<boolean> => {
@@ -211,7 +214,7 @@ export const tablePage = (service: ExplorerService, resource: Resource) => {
       ${requestPanel(`curl ${shellWord(`${origin}${url}`)}`, findOperation(service, 'list', resource), url, html`<span class="downloads">Download all: ${downloads(resource, query)}</span>`)}`
     const main = html`<div class="title"><div><h1>${resource.plural}</h1>${resource.about && html`<p class="lead">${resource.about}</p>`}</div>
       ${writes && resource.create && html`<a class="button primary" href="${pageUrl(resource, 'new')}">New ${resource.name.toLowerCase()}</a>`}</div>
-      ${searchForm(resource, query, isSearchable)}
+      ${searchForm(resource, query)}
       <div class="${filters ? 'columns' : ''}">${filters}<div>${chartsOf(view, counted?.charts)}
       <section class="results" id="results" tabindex="-1" aria-label="Rows"><div class="results-head">${head} <span class="time">${milliseconds(performance.now() - started)}</span></div>
       ${body}</section></div></div>`
@@ -225,7 +228,7 @@ export const tablePage = (service: ExplorerService, resource: Resource) => {
     const { total } = await countRows(storage, resource, query, caller)
     const counted = await count(query, total, caller, laterMs)
     const view = await viewOf(query, [], counted)
-    const main = html`<div class="title"><h1>Filters</h1></div>${searchForm(resource, query, isSearchable)}${chartsOf(view, counted.charts)}${filterPanel(view, counted.filters)}`
+    const main = html`<div class="title"><h1>Filters</h1></div>${searchForm(resource, query)}${chartsOf(view, counted.charts)}${filterPanel(view, counted.filters)}`
     const crumbs = [{ title: resource.plural, url: tableUrl(resource, query) }, { title: 'Filters' }]
     return { title: `Filters · ${resource.plural}`, crumbs, main }
   }
