@@ -42,6 +42,7 @@ export interface Route {
 }
 
 type Answer = layout.Page | layout.LaterPage | layout.Redirect | Html | Download
+type Responder = (request: layout.PageRequest) => Answer | Promise<Answer>
 
 export const explorerOf = (service: layout.ExplorerService) => {
   const { product, registry, storage } = service
@@ -49,11 +50,7 @@ export const explorerOf = (service: layout.ExplorerService) => {
     html: layout.documentOf(product, page),
     status: page.status ?? 200,
   })
-  const route = (
-    name: string,
-    path: string,
-    answer: (request: layout.PageRequest) => Answer | Promise<Answer>,
-  ): Route => ({
+  const route = (name: string, path: string, answer: Responder): Route => ({
     name,
     path,
     async respond(request) {
