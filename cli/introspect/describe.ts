@@ -114,7 +114,7 @@ const describeTable = (table: CatalogueTable, paths: ReadonlyMap<string, string>
       note(`"${own}" is of type ${column.type}, which no field can store; it is left out`)
       return []
     }
-    const target = table.foreignKeys.find((key) => key.column === own)?.target
+    const target = column.foreignKey?.target
     const references = kind === 'integer' ? paths.get(target ?? '') : undefined
     if (target !== undefined && references === undefined)
       note(`the reference of "${own}" to "${target}" is left out, because that table has no descriptor`)

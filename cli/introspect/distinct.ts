@@ -2,8 +2,7 @@
 
 import { checkFieldName } from '../../engine/descriptor/checks.js'
 import type { Descriptor } from '../../engine/descriptor/define.js'
-import { isReservedPath } from '../../engine/descriptor/identifiers.js'
-import { checkNames } from '../../engine/descriptor/names.js'
+import { checkNames, isReservedPath } from '../../engine/descriptor/names.js'
 import type { Registry } from '../../engine/descriptor/registry.js'
 import { namesOf } from '../new/names.js'
 

@@ -1,8 +1,8 @@
 /** Parses a field of the command line: `title:text!`, `organization_id:organizations`, `status:text,filter=Planned`. */
 
-import { isName } from '../../engine/descriptor/identifiers.js'
 import { foreignKinds } from '../../engine/descriptor/importError.js'
 import { type Kind, kindOf } from '../../engine/descriptor/kinds.js'
+import { isName } from '../../engine/descriptor/names.js'
 import { didYouMean } from '../../engine/descriptor/nearest.js'
 import type { Registry, Value } from '../../engine/descriptor/registry.js'
 import { refusalOf } from '../../engine/descriptor/valueRules.js'

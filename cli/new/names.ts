@@ -1,6 +1,5 @@
 /** The names of a new resource: its path, and what is derived from it. */
-import { isPath } from '../../engine/descriptor/identifiers.js'
-import { pluralOf } from '../../engine/descriptor/names.js'
+import { isPath, pluralOf } from '../../engine/descriptor/names.js'
 import type { Registry } from '../../engine/descriptor/registry.js'
 import { UsageError } from '../../support/options.js'
 

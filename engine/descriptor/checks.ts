@@ -2,8 +2,8 @@
 import { now, today } from './clock.js'
 import type { Descriptor } from './define.js'
 import { type FieldSpec, type Options, tones } from './fields.js'
-import { isName } from './identifiers.js'
 import { isValueOf, type Kind, kindOf } from './kinds.js'
+import { isName } from './names.js'
 import { didYouMean } from './nearest.js'
 import { compilePattern } from './pattern.js'
 import type { GivenValue } from './registry.js'
@@ -46,24 +46,12 @@ export const checkFieldName = (name: string, report: (message: string) => void):
 }
 
 /** Why a field cannot be in a list, after the name of the property. */
-type Refuse = (name: string, options: Options<unknown>) => string | false | undefined
+type Refuse = (name: string, options: Options<GivenValue>) => string | false | undefined
 
-const checkList = (
-  property: string,
-  list: readonly string[],
-  { fields }: Descriptor,
-  report: Report,
-  refuse: Refuse,
-): void => {
-  const names = Object.keys(fields)
-  for (const [index, name] of list.entries()) {
-    const isKnown = names.includes(name)
-    const why =
-      refuse(name, (fields[name]?.options ?? {}) as Options<unknown>) ||
-      (!isKnown && `names the unknown field "${name}"${didYouMean(name, names)}`)
-    if (why) report(`${property} ${why}`, property, index)
-    if (list.indexOf(name) < index) report(`${property} names "${name}" twice`, property, index)
-  }
+const refusedIn: Readonly<Record<'required' | 'label' | 'update', Refuse>> = {
+  required: (name) => name === 'id' && 'names "id", which every row has; remove it',
+  label: (name, { redacted }) => redacted && `names "${name}", which is redacted; name another field`,
+  update: (name, { managed }) => managed && `names "${name}", which is managed; remove one of the two`,
 }
 
 /** Returns what the function returns, and reports it if it is not a value of the kind. */
@@ -155,97 +143,89 @@ const checkTones = (kind: Kind, { tones: given = {}, oneOf }: Options<GivenValue
   }
 }
 
-const columnsOf = ({ idColumn = 'id', fields }: Descriptor): [field: string, column: string][] => [
-  ['id', idColumn],
-  ...Object.entries(fields).map(([name, { options }]): [string, string] => [name, options.column ?? name]),
-]
+export const checkDescriptor = (descriptor: Descriptor, targets: readonly Target[], report: Report): void => {
+  const { existing, idColumn, fields, required, create, renamedFromTable } = descriptor
+  const names = Object.keys(fields)
+  const optionsOf = (name: string) => (fields[name]?.options ?? {}) as Options<GivenValue>
 
-const checkColumn = (name: string, options: Options<GivenValue>, descriptor: Descriptor, report: Report): void => {
-  const { column, renamedFrom } = options
-  if (!descriptor.existing) {
-    if (column !== undefined)
-      report('column needs existing: true; otherwise the column has the name of the field', 'column')
-    return
-  }
-  if (renamedFrom !== undefined)
-    report('renamedFrom changes the table, and an existing one is never changed', 'renamedFrom')
-  const [other] = columnsOf(descriptor).find(([field, used]) => field !== name && used === (column ?? name)) ?? []
-  if (other !== undefined) report(`the column "${column ?? name}" is also that of "${other}"`, 'column')
-}
-
-const checkField = (
-  name: string,
-  { kind, options: given }: FieldSpec,
-  descriptor: Descriptor,
-  targets: readonly Target[],
-  report: Report,
-): void => {
-  const options = given as Options<GivenValue>
-  const { references, unique, managed, redacted, renamedFrom, default: preset, onUpdate, onDelete } = options
-  const isRequired = descriptor.required.includes(name)
-  checkFieldName(name, report)
-  if (references !== undefined && !targets.some(({ path }) => path === references)) {
-    report(`references the unknown resource "${references}"${pathHint(references, targets)}`, 'references')
-  }
-  if (Array.isArray(unique)) {
-    if (unique.length === 0) report('unique is an empty list; write true if it is unique in the whole table', 'unique')
-    checkList('unique', unique, descriptor, report, (other, others) => {
-      if (other === name) return 'names the field itself; name other fields, or write true'
-      return others.redacted && `names the redacted field "${other}", and would reveal its values`
-    })
-  }
-  checkColumn(name, options, descriptor, report)
-  const isNamedTwice = ([other, spec]: [string, FieldSpec]) =>
-    other !== name && (spec.options as Options<never>).renamedFrom === renamedFrom
-  if (renamedFrom !== undefined) {
-    const say = (what: string) => report(`renamedFrom names "${renamedFrom}", ${what}`, 'renamedFrom')
-    if (Object.hasOwn(descriptor.fields, renamedFrom))
-      say('which is still a field; remove one of the two, or rename in two steps')
-    if (renamedFrom === 'id') say('which every row keeps; remove it')
-    if (Object.entries(descriptor.fields).some(isNamedTwice))
-      say('like that of another field; only one can have its values')
-  }
-  if (managed && preset !== undefined) report('a managed field cannot have a default; remove one of the two', 'default')
-  // The database sets a managed field of an existing table.
-  if (managed === true && isRequired && descriptor.create && !descriptor.existing) {
-    report('a required managed field needs a function that returns its value, such as managed: now', 'managed')
-  }
-  if (redacted && isRequired)
-    report('a redacted field is always null for clients, so it cannot be required', 'redacted')
-  for (const option of ['filter', 'range', 'sort', 'example', 'unique'] as const) {
-    if (redacted && options[option] !== undefined) {
-      report(`a redacted field cannot have the option ${option}, which would reveal its values`, option)
+  const checkList = (property: string, list: readonly string[], say: Report, refuse: Refuse): void => {
+    for (const [index, name] of list.entries()) {
+      const unknown = !names.includes(name) && `names the unknown field "${name}"${didYouMean(name, names)}`
+      const why = refuse(name, optionsOf(name)) || unknown
+      if (why) say(`${property} ${why}`, property, index)
+      if (list.indexOf(name) < index) say(`${property} names "${name}" twice`, property, index)
     }
   }
-  const isDated = options.format !== undefined || [today, now].includes((preset ?? managed) as () => string)
-  if (options.range && kindOf(kind).isText && !isDated) {
-    report("range of a text needs a format, such as format: 'date'", 'range')
-  }
-  checkRules(kind, options, report)
-  checkTones(kind, options, report)
-  if (onUpdate && !managed) report('onUpdate needs managed, because clients must not set the field too', 'onUpdate')
-  const target = targets.find(({ path }) => path === references)
-  if (target?.existing && !descriptor.existing && onDelete && onDelete !== 'restrict')
-    report(
-      `"${references}" is an existing table, for which no foreign key is created; onDelete must be restrict`,
-      'onDelete',
-    )
-  if (onDelete && references === undefined) report('onDelete needs references', 'onDelete')
-  if (onDelete === 'set null' && isRequired) {
-    report('the field is required, so a delete cannot set it to null; use restrict or cascade', 'onDelete')
-  }
-  checkSource('default', kind, options, report)
-  checkSource('managed', kind, options, report)
-}
 
-const refusedIn: Readonly<Record<'required' | 'label' | 'update', Refuse>> = {
-  required: (name) => name === 'id' && 'names "id", which every row has; remove it',
-  label: (name, { redacted }) => redacted && `names "${name}", which is redacted; name another field`,
-  update: (name, { managed }) => managed && `names "${name}", which is managed; remove one of the two`,
-}
+  const checkRenamed = (name: string, renamedFrom: string, say: Report): void => {
+    const sayOf = (what: string) => say(`renamedFrom names "${renamedFrom}", ${what}`, 'renamedFrom')
+    if (names.includes(renamedFrom)) sayOf('which is still a field; remove one of the two, or rename in two steps')
+    if (renamedFrom === 'id') sayOf('which every row keeps; remove it')
+    if (names.some((other) => other !== name && optionsOf(other).renamedFrom === renamedFrom))
+      sayOf('like that of another field; only one can have its values')
+  }
 
-export const checkDescriptor = (descriptor: Descriptor, targets: readonly Target[], report: Report): void => {
-  const { existing, idColumn, renamedFromTable } = descriptor
+  const columns: [field: string, column: string][] = [
+    ['id', idColumn ?? 'id'],
+    ...names.map((name): [string, string] => [name, optionsOf(name).column ?? name]),
+  ]
+  const checkColumn = (name: string, { column = name, renamedFrom }: Options<GivenValue>, say: Report): void => {
+    if (renamedFrom !== undefined)
+      say('renamedFrom changes the table, and an existing one is never changed', 'renamedFrom')
+    const [other] = columns.find(([field, used]) => field !== name && used === column) ?? []
+    if (other !== undefined) say(`the column "${column}" is also that of "${other}"`, 'column')
+  }
+
+  const checkField = (name: string, { kind }: FieldSpec, say: Report): void => {
+    const options = optionsOf(name)
+    const { references, unique, managed, redacted, renamedFrom, default: preset, onUpdate, onDelete } = options
+    const isRequired = required.includes(name)
+    const target = targets.find(({ path }) => path === references)
+    checkFieldName(name, say)
+    if (references !== undefined && !target) {
+      say(`references the unknown resource "${references}"${pathHint(references, targets)}`, 'references')
+    }
+    if (Array.isArray(unique)) {
+      if (unique.length === 0) say('unique is an empty list; write true if it is unique in the whole table', 'unique')
+      checkList('unique', unique, say, (other, others) => {
+        if (other === name) return 'names the field itself; name other fields, or write true'
+        return others.redacted && `names the redacted field "${other}", and would reveal its values`
+      })
+    }
+    if (existing) checkColumn(name, options, say)
+    else if (options.column !== undefined)
+      say('column needs existing: true; otherwise the column has the name of the field', 'column')
+    if (renamedFrom !== undefined) checkRenamed(name, renamedFrom, say)
+    if (managed && preset !== undefined) say('a managed field cannot have a default; remove one of the two', 'default')
+    // The database sets a managed field of an existing table.
+    if (managed === true && isRequired && create && !existing) {
+      say('a required managed field needs a function that returns its value, such as managed: now', 'managed')
+    }
+    if (redacted && isRequired) say('a redacted field is always null for clients, so it cannot be required', 'redacted')
+    for (const option of ['filter', 'range', 'sort', 'example', 'unique'] as const) {
+      if (redacted && options[option] !== undefined) {
+        say(`a redacted field cannot have the option ${option}, which would reveal its values`, option)
+      }
+    }
+    const isDated = options.format !== undefined || [today, now].includes((preset ?? managed) as () => string)
+    if (options.range && kindOf(kind).isText && !isDated) {
+      say("range of a text needs a format, such as format: 'date'", 'range')
+    }
+    checkRules(kind, options, say)
+    checkTones(kind, options, say)
+    if (onUpdate && !managed) say('onUpdate needs managed, because clients must not set the field too', 'onUpdate')
+    if (target?.existing && !existing && onDelete && onDelete !== 'restrict') {
+      const why = `"${references}" is an existing table, for which no foreign key is created`
+      say(`${why}; onDelete must be restrict`, 'onDelete')
+    }
+    if (onDelete && references === undefined) say('onDelete needs references', 'onDelete')
+    if (onDelete === 'set null' && isRequired) {
+      say('the field is required, so a delete cannot set it to null; use restrict or cascade', 'onDelete')
+    }
+    checkSource('default', kind, options, say)
+    checkSource('managed', kind, options, say)
+  }
+
   if (!existing && idColumn !== undefined)
     report('idColumn needs existing: true; otherwise the column is "id"', 'idColumn')
   if (existing && renamedFromTable !== undefined)
@@ -253,11 +233,10 @@ export const checkDescriptor = (descriptor: Descriptor, targets: readonly Target
   for (const [property, refuse] of Object.entries(refusedIn)) {
     const list = descriptor[property as keyof typeof refusedIn]
     if (!Array.isArray(list)) continue
-    checkList(property, list, descriptor, report, refuse)
+    checkList(property, list, report, refuse)
     if (list.length === 0 && property !== 'required')
       report(`${property} is an empty list; name fields, or remove it`, property)
   }
-  for (const [name, spec] of Object.entries(descriptor.fields)) {
-    checkField(name, spec, descriptor, targets, reportAt(report, `field "${name}"`, 'fields', name))
-  }
+  for (const [name, spec] of Object.entries(fields))
+    checkField(name, spec, reportAt(report, `field "${name}"`, 'fields', name))
 }

@@ -88,8 +88,14 @@ const dateWords = 'must be a date such as "2026-03-01"'
 const timestampWords =
   'must be a time such as "2026-03-01T09:30:00Z", with an offset and at most three digits after the second'
 
-const notParsed = (type: string, words: string, text: string): Refusal =>
-  new Refusal(type, `${words}; ${quote(text)} is not`)
+/** A string that is a day or a time. */
+const momentText = (format: string, type: string, words: string, isMoment: (text: string) => boolean) =>
+  refuseIf(z.string(), (text) =>
+    isMoment(text) ? undefined : new Refusal(type, `${words}; ${quote(text)} is not`),
+  ).meta({ format })
+
+/** JSON texts of other types than a string. */
+const notStrings = ['1', 'true', '[]', '{}'] as const
 
 /** Far from the numbers that tests store. */
 const firstSample = 20_000
@@ -135,7 +141,7 @@ export const kinds = {
     },
     convertible: 'every value',
     sample: (n, name) => `${name}-${n} Ünïcode`,
-    wrong: ['1', 'true', '[]', '{}', '"\\u0000"', '"\\ud800"'],
+    wrong: [...notStrings, '"\\u0000"', '"\\ud800"'],
     input: 'text',
   },
   integer: {
@@ -212,10 +218,7 @@ export const kinds = {
     expected: 'a day between "0001-01-01" and "9999-12-31"',
     wrongType: 'date_type',
     row: () => z.string().meta({ format: 'date' }),
-    body: () =>
-      refuseIf(z.string(), (text) => (isDate(text) ? undefined : notParsed('date_parsing', dateWords, text))).meta({
-        format: 'date',
-      }),
+    body: () => momentText('date', 'date_parsing', dateWords, isDate),
     options: ['filter', 'range', 'unique', 'min', 'max'],
     parse: (text) =>
       isDate(text) ? text : new Refusal('date_parsing', 'Input should be a valid date in the format YYYY-MM-DD'),
@@ -227,17 +230,7 @@ export const kinds = {
     },
     convertible: 'only days such as 2026-03-01',
     sample: (n) => nthDay(n).slice(0, 10),
-    wrong: [
-      '1',
-      'true',
-      '[]',
-      '{}',
-      '"2026-02-30"',
-      '"2026-2-3"',
-      '"tomorrow"',
-      '"0000-01-01"',
-      '"2026-03-01T00:00:00Z"',
-    ],
+    wrong: [...notStrings, '"2026-02-30"', '"2026-2-3"', '"tomorrow"', '"0000-01-01"', '"2026-03-01T00:00:00Z"'],
     input: 'date',
   },
   timestamp: {
@@ -246,9 +239,7 @@ export const kinds = {
     wrongType: 'datetime_type',
     row: () => z.string().meta({ format: 'date-time' }),
     body: () =>
-      refuseIf(z.string(), (text) =>
-        parseTimestamp(text) ? undefined : notParsed('datetime_parsing', timestampWords, text),
-      ).meta({ format: 'date-time' }),
+      momentText('date-time', 'datetime_parsing', timestampWords, (text) => parseTimestamp(text) !== undefined),
     canonical: (text: string) => parseTimestamp(text) ?? text,
     options: ['filter', 'range', 'unique', 'min', 'max'],
     // A plus sign that was not encoded arrives as a space.
@@ -268,10 +259,7 @@ export const kinds = {
     convertible: 'only times such as 2026-03-01T09:30:00Z',
     sample: (n) => nthDay(n),
     wrong: [
-      '1',
-      'true',
-      '[]',
-      '{}',
+      ...notStrings,
       '"2026-03-01"',
       '"2026-03-01T09:30:00"',
       '"2026-03-01T09:30:00.1234Z"',

@@ -1,8 +1,8 @@
 /** Parses the default export of a resource file into a descriptor and reports every syntax error. */
 import type { Descriptor, Fields } from './define.js'
 import { type FieldSpec, type OnDelete, type OptionName, optionNames } from './fields.js'
-import { isForeignName, isName, isTableName } from './identifiers.js'
 import { isValueOf, type Kind, kindNames, kindOf } from './kinds.js'
+import { isForeignName, isName, isTableName } from './names.js'
 import { didYouMean, nearest } from './nearest.js'
 import { formatValue, type Report, reportAt } from './registryError.js'
 

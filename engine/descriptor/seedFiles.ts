@@ -1,4 +1,5 @@
 /** Reads the demo rows from the files in `seeds/`. */
+import { isUtf8 } from 'node:buffer'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { jsonErrorIndex } from '../process/jsonError.js'
@@ -35,17 +36,9 @@ const hasDuplicates = (text: string, rows: readonly unknown[]): boolean => {
   return written > 0
 }
 
-const decode = (bytes: Buffer): string | undefined => {
-  try {
-    // Removes a byte order mark, which some editors write.
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    return undefined
-  }
-}
-
 const readSeedFile = (file: string, bytes: Buffer, errors: FileError[]): SeedFile => {
-  const text = decode(bytes)
+  // The decoder removes a byte order mark, which some editors write.
+  const text = isUtf8(bytes) ? new TextDecoder().decode(bytes) : undefined
   const source = seedSource(text ?? '')
   const report = reportIn(errors, file, source)
   if (text === undefined) {
@@ -63,10 +56,8 @@ const readSeedFile = (file: string, bytes: Buffer, errors: FileError[]): SeedFil
   if (!Array.isArray(rows)) report('must be an array of objects, such as [{"id": 1}]')
   else if (invalid >= 0) report(`row ${invalid + 1} must be an object, such as {"id": 1}`, invalid)
   for (const { place, firstLine } of Array.isArray(rows) && hasDuplicates(text, rows) ? duplicatesIn(source) : []) {
-    report(
-      `row ${Number(place[0]) + 1} has "${place.at(-1)}" twice, first in line ${firstLine}; remove one of the two`,
-      ...place,
-    )
+    const what = `row ${Number(place[0]) + 1} has "${place.at(-1)}" twice`
+    report(`${what}, first in line ${firstLine}; remove one of the two`, ...place)
   }
   return { file, source, rows: Array.isArray(rows) && invalid < 0 ? rows : undefined }
 }

@@ -85,15 +85,9 @@ const literalEntries = (source: string, tokens: readonly Token[], n: number): En
       const inside = readValue()
       const last = tokens[at - 1] as Token
       const to = last.start + last.text.length
+      const end = isArray ? to : start + text.length
       // Without a key it is a spread or a computed name.
-      if (isArray || isKey)
-        entries.push({
-          key,
-          start,
-          end: isArray ? to : start + text.length,
-          value: source.slice(from, to),
-          entries: inside,
-        })
+      if (isArray || isKey) entries.push({ key, start, end, value: source.slice(from, to), entries: inside })
       if (isAt(',')) at++
     }
     at++

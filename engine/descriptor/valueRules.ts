@@ -69,9 +69,8 @@ const lengthBound = (
 ) => ({
   refuse: (given: number) => (text: string) => {
     if (isWithin(text, given)) return undefined
-    return new Refusal(type, `must have ${words} ${given} characters; it has ${countCodePoints(text)}`, {
-      [key]: given,
-    })
+    const message = `must have ${words} ${given} characters; it has ${countCodePoints(text)}`
+    return new Refusal(type, message, { [key]: given })
   },
   keywords: (given: number) => ({ [keyword]: given }),
 })

@@ -2,8 +2,7 @@
 
 import { checkDescriptor, type Target } from './checks.js'
 import { checkCycles, type Linked } from './cycles.js'
-import { isPath, isReservedPath } from './identifiers.js'
-import { checkNames } from './names.js'
+import { checkNames, isPath, isReservedPath } from './names.js'
 import { parseDescriptor } from './parse.js'
 import { type FileError, type Report, reportIn } from './registryError.js'
 import { duplicatesIn, type SourceFile, textAt } from './sourceFile.js'

@@ -1,4 +1,5 @@
 /** SQL that knex builds once, with named parameters that each request binds. */
+import { createHash } from 'node:crypto'
 import type { Knex } from 'knex'
 
 class Binding {
@@ -10,6 +11,8 @@ class Binding {
 }
 
 export interface Statement {
+  /** The name under which a connection prepares it. */
+  readonly name: string
   readonly sql: string
   readonly parameters: readonly string[]
 }
@@ -25,7 +28,9 @@ export const compile = (query: Knex.QueryBuilder | Knex.Raw): Statement => {
     throw new TypeError(`the statement binds the value ${String(binding)}; use a named parameter`)
   })
   // SQLite's client leaves the backslash with which knex escapes a question mark in a name.
-  return { sql: sql.replaceAll('\\?', '?'), parameters }
+  const text = sql.replaceAll('\\?', '?')
+  const name = createHash('sha256').update(text).digest('base64url').slice(0, 20)
+  return { name, sql: text, parameters }
 }
 
 /** The values of a statement's parameters; a missing one is null. Both databases take 1 and 0 for a boolean. */

@@ -1,7 +1,6 @@
 /** Idempotency keys, the same for every database: stored with what the write made, and valid for 24 hours. */
 import type { Knex } from 'knex'
 import { parameter } from './bindings.js'
-import { type SchemaDialect, sqlOf } from './schema.js'
 import type { CopiedTable } from './storage.js'
 
 export const keysTable = 'registry_keys'
@@ -19,20 +18,12 @@ export const copiedKeys: CopiedTable = {
   cursor: 'key',
 }
 
-const createKeysTable = ({ knex, columnOf, jsonType }: SchemaDialect): string[] =>
-  sqlOf(
-    knex.schema.createTable(keysTable, (table) => {
-      table.text('key').primary()
-      table.text('digest').notNullable()
-      table.specificType('id', columnOf('integer').type).notNullable()
-      table.specificType('body', jsonType).notNullable()
-      table.specificType('at', columnOf('integer').type).notNullable()
-      table.index(['at'], `${keysTable}_at`)
-    }),
-  )
-
-export const ownKeys = (dialect: SchemaDialect) => ({
-  create: createKeysTable(dialect),
+/** The table, given the types of its integers and of the JSON of a row. */
+export const ownKeys = (integer: string, json: string) => ({
+  create: [
+    `create table ${keysTable} (key text primary key, digest text not null, id ${integer} not null, body ${json} not null, at ${integer} not null)`,
+    `create index ${keysTable}_at on ${keysTable} (at)`,
+  ],
   columns: copiedKeys.fields.map(({ name }) => name),
 })
 

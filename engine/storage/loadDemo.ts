@@ -25,8 +25,6 @@ export const loadDemo = async (database: MigrationDialect, all: Registry): Promi
   await database.transaction(async () => {
     // Another process may have loaded them in the meantime.
     if (!(await isEmpty(database, registry))) return
-    // Rows refer to one another in both directions.
-    await database.execute(database.deferForeignKeys)
     for (const resource of registry) await database.insertRows(resource, resource.demo)
     isLoaded = registry.some(({ demo }) => demo.length > 0)
   })

@@ -1,7 +1,7 @@
 /** Opens or migrates the database that DATABASE_URL names. A dialect is a folder beside this file and a line here. */
 import type { Registry } from '../descriptor/registry.js'
 import type { CatalogueTable } from './migration/catalogue.js'
-import { Approvals } from './migration/difference.js'
+import { approvalsFrom } from './migration/difference.js'
 import type { MigrationDialect } from './migration/migrationDialect.js'
 import { type MigrationPlan, planMigration } from './migration/migrationPlan.js'
 import { compareRules } from './migration/ruleDifferences.js'
@@ -51,7 +51,7 @@ export const planStorage = async (
 ): Promise<MigrationPlan> => {
   const { use } = await dialectOf(url)
   const plan = async (database: MigrationDialect): Promise<MigrationPlan> => {
-    const { steps, differences } = await planMigration(database, registry, new Approvals([]))
+    const { steps, differences } = await planMigration(database, registry, approvalsFrom([]))
     return { steps, differences: [...differences, ...(withRules ? await compareRules(database, registry) : [])] }
   }
   return use(url, waitMs, plan, !derivedObjects)

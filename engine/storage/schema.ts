@@ -1,16 +1,15 @@
-/** The tables of a registry, as SQL built by knex: columns, foreign keys, unique and filter indexes. */
+/** The tables of a registry, as SQL: columns, foreign keys, unique and filter indexes. */
 import { createHash } from 'node:crypto'
 import type { Knex } from 'knex'
-import type { OnDelete } from '../descriptor/fields.js'
 import { type Column, type Kind, kindOf } from '../descriptor/kinds.js'
 import { keyLength } from '../descriptor/listQuery.js'
 import { type Field, type GivenValue, orderedFields, type Registry, type Resource } from '../descriptor/registry.js'
+import type { ColumnShape, ForeignKey } from './migration/catalogue.js'
 import type { StoredRow } from './storage.js'
 
 export interface SchemaDialect {
   readonly knex: Knex
   columnOf(kind: Kind): Column
-  readonly jsonType: string
   /** The type of `id`, with the primary key and how ids are assigned. */
   readonly idType: string
   /** Whether a foreign key is a part of its column, or is added once all tables exist. */
@@ -73,10 +72,11 @@ export const resourceAt = (registry: Registry, path: string): Resource => {
   return target
 }
 
-/** The table that a foreign key of a field names; undefined if it has none: nothing is created for a table of another program. */
-export const targetTable = (registry: Registry, { references }: Pick<Field, 'references'>): string | undefined => {
+/** The foreign key of a field, if it has one: nothing is created for a table of another program. */
+export const foreignKeyOf = (registry: Registry, field: Field): ForeignKey | undefined => {
+  const { references, onDelete = 'restrict' } = field
   const target = references === undefined ? undefined : resourceAt(registry, references)
-  return target?.existing ? undefined : target?.table
+  return target && !target.existing ? { target: target.table, onDelete } : undefined
 }
 
 /** The SQL after FROM whose columns are the fields of a resource. */
@@ -88,8 +88,6 @@ export const ownSources: Sources = ({ table }) => quoted(table)
 export const fieldOf = ({ fields }: Resource, name: string): Field =>
   fields.find((field) => field.name === name) as Field
 
-export const sqlOf = (schema: Knex.SchemaBuilder): string[] => schema.toSQL().map(({ sql }) => sql)
-
 /** SQLite's row count and version of every table: an exact total without counting, and a version that changes with any row. */
 export const countsTable = 'registry_tables'
 
@@ -97,89 +95,64 @@ export const countsTable = 'registry_tables'
 export const constantDefault = ({ default: value }: Field): GivenValue | undefined =>
   typeof value === 'function' ? undefined : value
 
-/** What a foreign key does on a delete. Without it the database refuses, unless the same statement deletes the referencing rows too. */
-export const onDeleteSql = (onDelete: OnDelete = 'restrict'): string =>
-  onDelete === 'restrict' ? '' : ` on delete ${onDelete}`
+/** What a foreign key references. By default the database refuses a delete, unless the same statement deletes the referencing rows too. */
+const referenceSql = ({ target, onDelete }: ForeignKey): string =>
+  `references ${quoted(target)} ("id")${onDelete === 'restrict' ? '' : ` on delete ${onDelete}`}`
 
-const addFields =
-  (
-    { columnOf, hasInlineForeignKeys }: SchemaDialect,
-    registry: Registry,
-    fields: readonly Field[],
-    isFilled: boolean,
-  ) =>
-  (table: Knex.TableBuilder): void => {
-    for (const field of fields) {
-      const { name, kind, required, onDelete = 'restrict' } = field
-      const target = hasInlineForeignKeys ? targetTable(registry, field) : undefined
-      // knex cannot add a column with its foreign key to an existing table of SQLite.
-      const foreignKey = target ? ` references ${quoted(target)} (${quoted('id')})${onDeleteSql(onDelete)}` : ''
-      const sqlColumn = columnOf(kind)
-      const column = table.specificType(name, `${sqlColumn.type}${foreignKey}`)
-      if (required) column.notNullable()
-      const value = constantDefault(field)
-      if (required && isFilled && value !== undefined) column.defaultTo(boundValue(sqlColumn, value) as string)
-    }
-  }
+export const columnDefinition = (
+  { name, type, isNotNull, foreignKey }: Pick<ColumnShape, 'name' | 'type' | 'isNotNull' | 'foreignKey'>,
+  defaultSql?: string,
+): string => {
+  const parts = [quoted(name), type]
+  if (isNotNull) parts.push('not null')
+  if (defaultSql !== undefined) parts.push(`default ${defaultSql}`)
+  if (foreignKey) parts.push(referenceSql(foreignKey))
+  return parts.join(' ')
+}
 
-export const createTable = (dialect: SchemaDialect, registry: Registry, { table, fields }: Resource): string[] =>
-  sqlOf(
-    dialect.knex.schema.createTable(table, (builder) => {
-      builder.specificType('id', dialect.idType)
-      addFields(
-        dialect,
-        registry,
-        fields.filter(({ name }) => name !== 'id'),
-        false,
-      )(builder)
-    }),
-  )
+const fieldDefinition = (dialect: SchemaDialect, registry: Registry, field: Field, preset?: GivenValue): string => {
+  const { name, kind, required: isNotNull } = field
+  const column = dialect.columnOf(kind)
+  const foreignKey = dialect.hasInlineForeignKeys ? foreignKeyOf(registry, field) : undefined
+  const defaultSql = preset === undefined ? undefined : literal(boundValue(column, preset) as GivenValue)
+  return columnDefinition({ name, type: column.type, isNotNull, foreignKey }, defaultSql)
+}
 
-/** Adds the columns that a descriptor has gained; a required one gets its default in every row. */
-export const addColumns = (
-  dialect: SchemaDialect,
-  registry: Registry,
-  { table }: Resource,
-  fields: readonly Field[],
-): string[] => sqlOf(dialect.knex.schema.alterTable(table, addFields(dialect, registry, fields, true)))
+export const createTable = (dialect: SchemaDialect, registry: Registry, { table, fields }: Resource): string => {
+  const others = fields.filter(({ name }) => name !== 'id').map((field) => fieldDefinition(dialect, registry, field))
+  return `create table ${quoted(table)} (${[`"id" ${dialect.idType}`, ...others].join(', ')})`
+}
+
+/** Adds the column that a descriptor has gained; a required one gets its default in every row. */
+export const addColumn = (dialect: SchemaDialect, registry: Registry, { table }: Resource, field: Field): string => {
+  const preset = field.required ? constantDefault(field) : undefined
+  return `alter table ${quoted(table)} add column ${fieldDefinition(dialect, registry, field, preset)}`
+}
+
+export const foreignKeyName = (table: string, field: string): string => objectName({ table }, `references_${field}`)
 
 /**
- * Adds foreign keys. They are deferrable, because rows that are loaded together may refer to each other. Existing rows are
- * checked by a second statement, which does not lock the table.
+ * Adds a foreign key, or replaces it. It is deferrable, because rows that are loaded together may refer to each other. Existing
+ * rows are checked by a second statement, which does not lock the table.
  */
-export const addForeignKeys = (
-  { knex, hasInlineForeignKeys }: SchemaDialect,
-  registry: Registry,
-  resource: Resource,
-  fields: readonly Field[],
-): string[] =>
-  fields.flatMap(({ name, references, onDelete = 'restrict' }) => {
-    const target = references === undefined ? undefined : targetTable(registry, { references })
-    if (hasInlineForeignKeys || target === undefined) return []
-    const constraint = objectName(resource, `references_${name}`)
-    const added = sqlOf(
-      knex.schema.alterTable(resource.table, (table) => {
-        table
-          .foreign(name, constraint)
-          .references('id')
-          .inTable(target)
-          .onDelete(onDelete === 'restrict' ? 'no action' : onDelete)
-          .deferrable('immediate')
-      }),
-    )
-    return [
-      ...added.map((sql) => `${sql} not valid`),
-      `alter table ${quoted(resource.table)} validate constraint ${quoted(constraint)}`,
-    ]
-  })
+export const addForeignKey = (table: string, field: string, key: ForeignKey, isReplacing = false): string[] => {
+  const [alter, name] = [`alter table ${quoted(table)}`, foreignKeyName(table, field)]
+  const drop = isReplacing ? `drop constraint if exists ${name}, ` : ''
+  return [
+    `${alter} ${drop}add constraint ${name} foreign key (${quoted(field)}) ${referenceSql(key)} deferrable initially immediate not valid`,
+    `${alter} validate constraint ${name}`,
+  ]
+}
 
+/** An index of a resource, named after what it is for. */
 export const indexOf = (
   { knex }: SchemaDialect,
-  { table }: Resource,
-  name: string,
-  add: (table: Knex.AlterTableBuilder) => void,
+  resource: Resource,
+  purpose: string,
+  add: (table: Knex.AlterTableBuilder, name: string) => void,
 ): DerivedObject => {
-  const [sql = ''] = sqlOf(knex.schema.alterTable(table, add))
+  const name = objectName(resource, purpose)
+  const [{ sql } = { sql: '' }] = knex.schema.alterTable(resource.table, (table) => add(table, name)).toSQL()
   return { type: 'index', name, sql }
 }
 
@@ -194,21 +167,19 @@ export const indexesOf = (dialect: SchemaDialect, resource: Resource, registry: 
   const unique = resource.fields.flatMap((field) => {
     if (field.unique === undefined) return []
     const names = [...field.unique, field.name]
-    const keys = names.map((name) => dialect.uniqueKey(fieldOf(resource, name)))
-    const indexName = objectName(resource, `unique_${names.join('$')}`)
-    const index = indexOf(dialect, resource, indexName, (table) => {
-      table.unique(keys as string[], { indexName, useConstraint: false })
+    const keys = names.map((name) => dialect.uniqueKey(fieldOf(resource, name))) as string[]
+    const index = indexOf(dialect, resource, `unique_${names.join('$')}`, (table, indexName) => {
+      table.unique(keys, { indexName, useConstraint: false })
     })
     return { ...index, unique: names }
   })
   const filters = resource.fields.filter(isSearched).map((field) => {
-    const name = objectName(resource, `filter_${field.name}`)
     const { columns, ...options } = dialect.filterIndex(field)
-    return indexOf(dialect, resource, name, (table) => table.index(columns, name, options))
+    return indexOf(dialect, resource, `filter_${field.name}`, (table, name) => table.index(columns, name, options))
   })
   const orders = orderedFields(resource).map((field) => {
-    const name = objectName(resource, `order_${field.name}`)
-    return indexOf(dialect, resource, name, (table) => table.index(dialect.orderIndex(field) as string[], name))
+    const keys = dialect.orderIndex(field) as string[]
+    return indexOf(dialect, resource, `order_${field.name}`, (table, name) => table.index(keys, name))
   })
   return [...unique, ...filters, ...orders]
 }

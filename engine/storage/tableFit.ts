@@ -13,9 +13,8 @@ export interface FitDialect {
   hasChanged?(): boolean
   /** The columns of the resources' tables, at least, with their types. */
   columns(): Promise<readonly (readonly [table: string, column: string, type: string])[]>
-  stores(type: string, kind: Kind): boolean
-  /** The same for a column of another program. */
-  serves(type: string, kind: Kind): boolean
+  /** Whether a column of a type has the values of a kind; `existing` if it is one of another program. */
+  fits(type: string, kind: Kind, existing: boolean | undefined): boolean
   /** The error of a statement that reads or stores a row, for what the columns do not show. */
   statementError?(resource: Resource): string | undefined
 }
@@ -60,9 +59,10 @@ export const withFitCheck = (
     for (const resource of registry) {
       const { table, fields, existing } = resource
       const typeOf = (column: string) => types.get(key(table, column))
-      const fits = (type: string | undefined, kind: Kind) =>
-        type !== undefined && (existing ? dialect.serves(type, kind) : dialect.stores(type, kind))
-      const field = fields.find(({ column, kind }) => !fits(typeOf(column), kind))
+      const field = fields.find(({ column, kind }) => {
+        const type = typeOf(column)
+        return type === undefined || !dialect.fits(type, kind, existing)
+      })
       const reason = field ? describeColumn(field.column, typeOf(field.column)) : dialect.statementError?.(resource)
       if (reason !== undefined && !reasons.has(resource))
         warn(`The table "${table}" no longer fits its descriptor (${reason}). ${advice}`)

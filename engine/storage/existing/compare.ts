@@ -1,37 +1,22 @@
 /** Compares a descriptor with a table of another program: what keeps it from being served as the descriptor says. */
 import { didYouMean } from '../../descriptor/nearest.js'
 import { type Resource, writableFields } from '../../descriptor/registry.js'
-import { type CatalogueTable, findColumn } from '../migration/catalogue.js'
-import { Approvals, type Difference, TableDifferences } from '../migration/difference.js'
+import { findColumn } from '../migration/catalogue.js'
+import { approvalsFrom, type Difference, tableDifferences } from '../migration/difference.js'
 import type { MigrationDialect } from '../migration/migrationDialect.js'
 
-type Add = (message: string, advice: string, column?: string) => void
-
 const correct = 'Correct the descriptor; the table is never changed.'
-
-/** Why rows cannot be created. */
-const compareCreate = ({ fields }: Resource, table: CatalogueTable, idColumn: string, add: Add): void => {
-  const advice = 'Correct the descriptor, or write create: false.'
-  const unset = table.columns.filter(({ name, isNotNull, default: value, whyReadOnly }) => {
-    const field = fields.find((one) => one.column === name)
-    return isNotNull && value === null && whyReadOnly == null && (!field || field.managed === true) && name !== idColumn
-  })
-  for (const { name } of unset) add('it needs a value, which no field sets when a row is created.', advice, name)
-  const isAssigned = table.rowId === idColumn || findColumn(table, idColumn)?.default != null
-  if (!isAssigned) add('the database assigns no ids to new rows.', advice, idColumn)
-}
 
 /** What prevents a table, or view, from being served. */
 export const compareExisting = async (database: MigrationDialect, resource: Resource): Promise<Difference[]> => {
   const { fields, create, update, delete: remove } = resource
-  const differences = new TableDifferences(resource.table, new Approvals([]))
-  const add: Add = (message, advice, column) => differences.add(message, advice, column)
+  const { all, add } = tableDifferences(resource.table, approvalsFrom([]))
   const table = await database.catalogue(resource.table)
   if (!table?.hasRows) {
     const found = table?.otherwise ?? `no table or view${didYouMean(resource.table, await database.tableNames())}`
     const what = table ? `it is ${found}, which has no rows.` : `there is ${found}`
     add(what.replace(/(?<![.?])$/, '.'), 'Correct table in the descriptor, or DATABASE_URL.')
-    return differences.all
+    return all
   }
   const isTable = table.otherwise === undefined
   const names = table.columns.map(({ name }) => name)
@@ -53,13 +38,18 @@ export const compareExisting = async (database: MigrationDialect, resource: Reso
     add('several rows may have the same id, because it is not unique.', 'Name a unique integer column.', idColumn)
   const isWritten = create || (update && writableFields(resource).length > 0) || remove
   if (isWritten && table.isReadOnly) {
-    add(
-      `its rows cannot be changed, because it is ${table.otherwise}.`,
-      'Write create: false, and no update or delete.',
-    )
-  } else if (create && isTable) compareCreate(resource, table, idColumn, add)
-  else if (create && database.hasInlineForeignKeys) {
+    const message = `its rows cannot be changed, because it is ${table.otherwise}.`
+    add(message, 'Write create: false, and no update or delete.')
+  } else if (create && isTable) {
+    const advice = 'Correct the descriptor, or write create: false.'
+    const isSet = (column: string) => fields.some((field) => field.column === column && field.managed !== true)
+    for (const { name, isNotNull, default: preset, whyReadOnly } of table.columns)
+      if (isNotNull && preset === null && whyReadOnly == null && !isSet(name) && name !== idColumn)
+        add('it needs a value, which no field sets when a row is created.', advice, name)
+    const isAssigned = table.rowId === idColumn || findColumn(table, idColumn)?.default != null
+    if (!isAssigned) add('the database assigns no ids to new rows.', advice, idColumn)
+  } else if (create && database.hasInlineForeignKeys) {
     add(`SQLite does not tell the id of a row that is created in ${table.otherwise}.`, 'Write create: false.')
   }
-  return differences.all
+  return all
 }

@@ -1,9 +1,10 @@
 /** What a database provides to serve a table that has nothing but its columns. */
 import type { Knex } from 'knex'
 import type { Column, Kind } from '../../descriptor/kinds.js'
-import type { Field, Resource } from '../../descriptor/registry.js'
+import { type Field, type Resource, searchedFields } from '../../descriptor/registry.js'
 import type { Statement } from '../bindings.js'
 import type { Plan } from '../plan.js'
+import { quoted } from '../schema.js'
 import type { Caller } from '../storage.js'
 import type { Outcome, Write } from '../write.js'
 
@@ -45,6 +46,15 @@ export interface PlainSql {
   searchValues(search: string): Readonly<Record<string, unknown>>
   /** What is bound for the values of a list. */
   bindList(values: readonly unknown[]): unknown
+}
+
+/** A quoted name for knex, to which a question mark is a parameter. */
+export const escapedName = (name: string): string => quoted(name).replaceAll('?', '\\?')
+
+/** The text fields of a row that have a value, joined by a space. */
+export const joinedText = (resource: Resource): string => {
+  const names = searchedFields(resource).map(({ name }) => quoted(name))
+  return `concat_ws(' ', ${names.join(', ') || "''"})`
 }
 
 /** The value of a row as the driver returns it. */

@@ -4,16 +4,15 @@ import type { PoolOptions } from '../options.js'
 import { plainType, withoutZone } from '../postgres/catalogue.js'
 import type { Connections } from '../postgres/connections.js'
 import { lettersFoldedTo } from '../postgres/functions.js'
-import { knex, named, withName } from '../postgres/prepared.js'
+import { knex, named } from '../postgres/prepared.js'
 import { asciiSearchedText, columnOf, parameterType, rowJson, sortKey } from '../postgres/schema.js'
 import { asciiPattern, contains, isLongSearch, searchValues } from '../postgres/search.js'
 import { keyText } from '../postgres/statements.js'
 import { advanceSequence, allowCascades, keyStatements, tableWriter } from '../postgres/writes.js'
 import type { Table } from '../storage.js'
 import type { Trace } from '../trace.js'
-import type { Cell, ColumnSql, PlainRunner, PlainSql } from './dialect.js'
-import { type ColumnTypes, columnsFrom, type ExistingColumns, escapedName, joinedText, sourcesOf } from './source.js'
-import { type PlainStatements, plainStatements } from './statements.js'
+import { type Cell, type ColumnSql, escapedName, joinedText, type PlainRunner, type PlainSql } from './dialect.js'
+import { type PlainTables, plainResources } from './statements.js'
 import { plainTable } from './table.js'
 
 /** A time without a zone is one of UTC. A value is written in the type of its column, which the server knows. */
@@ -27,7 +26,7 @@ const columnSql = ({ kind, column }: Field, type: string): ColumnSql => {
 /** Without an index. */
 const noIndex = { isThere: false, isAscii: true }
 
-export const plainPostgres: PlainSql = {
+const plainPostgres: PlainSql = {
   knex,
   columnOf,
   columnSql,
@@ -68,19 +67,18 @@ const indexedPostgres = (resource: Resource): PlainSql => ({
   searchValues: (search) => ({ ...plainPostgres.searchValues(search), searchWords: asciiPattern(search) }),
 })
 
-/** Makes the tables of the resources whose columns have these types, and the sources of all. */
-export const existingOnPostgres = (
-  registry: Registry,
-  types: ReadonlyMap<Resource, ColumnTypes>,
-  hasTrigrams: boolean,
-) => {
-  const sqlOf = (resource: Resource) => (hasTrigrams && !resource.existing ? indexedPostgres(resource) : plainPostgres)
-  const columns = new Map(
-    [...types].map(([resource, own]) => [resource, columnsFrom(plainPostgres, resource, own)] as const),
-  )
-  const sources = sourcesOf(plainPostgres, registry, columns)
-  const statementsOf = (resource: Resource): PlainStatements =>
-    plainStatements(sqlOf(resource), registry, resource, columns.get(resource) as ExistingColumns, sources)
+/** Makes the tables of the resources that are served as they are, and the sources of all. */
+export const existingOnPostgres = (registry: Registry, tables: PlainTables, hasTrigrams: boolean) => {
+  const { sources, statementsOf, count } = plainResources(plainPostgres, registry, tables)
+  const readWith =
+    (readRows: Connections['read'], { table }: Resource): PlainRunner['read'] =>
+    (statement, values, { caller, plan } = {}) => {
+      const timed = plan && {
+        values: JSON.stringify([plan.search, plan.where.map(({ value }) => String(value))]),
+        isScan: plan.strategy === 'scan',
+      }
+      return readRows(statement, values, { table, caller, ...(timed && { timed }) }) as Promise<Cell[][]>
+    }
   return {
     sources,
     table(
@@ -90,38 +88,19 @@ export const existingOnPostgres = (
       { statementMs }: PoolOptions,
       trace?: Trace,
     ): Table {
-      const statements = statementsOf(resource)
-      const { insert, get, lock, conflicts, referencing } = statements
+      const sql = hasTrigrams && !resource.existing ? indexedPostgres(resource) : plainPostgres
+      const statements = statementsOf(resource, sql)
       // Idempotency keys are stored for the service's own tables only.
       const own = resource.existing ? {} : { ...keyStatements, advanceSequence: advanceSequence(resource.table) }
       const { write, hasKey } = tableWriter(connections, resource, statementMs, {
         ...own,
-        conflicts: withName(conflicts),
-        insert: withName(insert),
-        read: withName(get),
-        lock: withName(lock),
-        update(names, stamps) {
-          const { conflicts: found, change } = statements.update(names, stamps)
-          return { conflicts: withName(found), change: withName(change) }
-        },
+        ...statements,
+        read: statements.get,
         allowCascades,
-        delete: withName(statements.delete),
-        referencing: withName(referencing),
       })
-      const { table } = resource
-      const read: PlainRunner['read'] = (statement, values, { caller, plan } = {}) => {
-        const timed = plan && {
-          values: JSON.stringify([plan.search, plan.where.map(({ value }) => String(value))]),
-          isScan: plan.strategy === 'scan',
-        }
-        return readRows(withName(statement), values, { table, caller, ...(timed && { timed }) }) as Promise<Cell[][]>
-      }
-      return plainTable(resource, sqlOf(resource), statements, { read, write, hasKey }, trace)
+      const read = readWith(readRows, resource)
+      return plainTable(resource, sql, statements, { read, write, hasKey }, trace)
     },
-    /** How many rows a table has. */
-    async count(resource: Resource, readRows: Connections['read']): Promise<number> {
-      const [row] = await readRows(withName(statementsOf(resource).count), {}, { table: resource.table })
-      return Number(row?.[0])
-    },
+    count: (resource: Resource, readRows: Connections['read']) => count(resource, readWith(readRows, resource)),
   }
 }

@@ -9,9 +9,8 @@ import { containsSql, searchParameters } from '../sqlite/search.js'
 import { type DatabaseContext, tableWriter } from '../sqlite/table.js'
 import type { Table } from '../storage.js'
 import type { Trace } from '../trace.js'
-import type { Cell, ColumnSql, PlainRunner, PlainSql } from './dialect.js'
-import { columnsFrom, type ExistingColumns, escapedName, joinedText, sourcesOf } from './source.js'
-import { type PlainStatements, plainStatements } from './statements.js'
+import { type Cell, type ColumnSql, escapedName, joinedText, type PlainRunner, type PlainSql } from './dialect.js'
+import { plainResources } from './statements.js'
 import { plainTable } from './table.js'
 
 /** Other programs write times as SQLite prints them, unless the column is declared as text. */
@@ -25,7 +24,7 @@ const checkedRows = 1_024
 
 const jsonItem = (item: unknown): string => (typeof item === 'bigint' ? String(item) : JSON.stringify(item))
 
-export const plainSqlite: PlainSql = {
+const plainSqlite: PlainSql = {
   knex,
   columnOf,
   columnSql({ kind, column }: Field, type) {
@@ -62,42 +61,31 @@ export const plainSqlite: PlainSql = {
 }
 
 /** The statement that the writer reads a row with: always one row, whose second column is the JSON. */
-const readForWriter = ({ sql, parameters }: Statement): Statement => ({
-  sql: `select '', (select cast(_row as blob) from (${sql}))`,
-  parameters,
+const readForWriter = (statement: Statement): Statement => ({
+  ...statement,
+  sql: `select '', (select cast(_row as blob) from (${statement.sql}))`,
 })
 
 /** Makes the tables of the existing resources, and the sources of all. */
 export const existingOnSqlite = (registry: Registry, database: Database) => {
-  const columns = new Map(
-    registry
-      .filter(({ existing }) => existing)
-      .map((resource) => {
-        const types = readCatalogue(database, resource.table)?.columns.map(({ name, type }) => [name, type] as const)
-        return [resource, columnsFrom(plainSqlite, resource, new Map(types))] as const
-      }),
-  )
-  const sources = sourcesOf(plainSqlite, registry, columns)
-  const statementsOf = (resource: Resource): PlainStatements =>
-    plainStatements(plainSqlite, registry, resource, columns.get(resource) as ExistingColumns, sources)
+  const existing = registry.filter((resource) => resource.existing)
+  const tables = new Map(existing.map((resource) => [resource, readCatalogue(database, resource.table)]))
+  const { sources, statementsOf, count } = plainResources(plainSqlite, registry, tables)
+  const readIn = ({ readerOf }: DatabaseContext, { path }: Resource): PlainRunner['read'] => {
+    const reader = readerOf(path)
+    return (statement, values, { caller, plan } = {}) => {
+      const task = { sql: statement.sql, values: bind(statement, values), search: plan?.search ?? '' }
+      return reader.plain(task, caller) as Promise<Cell[][]>
+    }
+  }
   return {
     sources,
-    table(resource: Resource, { readerOf, writes }: DatabaseContext, trace?: Trace): Table {
+    table(resource: Resource, context: DatabaseContext, trace?: Trace): Table {
       const statements = statementsOf(resource)
-      const reader = readerOf(resource.path)
-      const { write } = tableWriter(resource, { ...statements, get: readForWriter(statements.get) }, writes)
-      const read: PlainRunner['read'] = (statement, values, { caller, plan } = {}) =>
-        reader.plain(
-          { sql: statement.sql, values: bind(statement, values), search: plan?.search ?? '' },
-          caller,
-        ) as Promise<Cell[][]>
-      return plainTable(resource, plainSqlite, statements, { read, write }, trace)
+      const forWriter = { ...statements, get: readForWriter(statements.get) }
+      const { write } = tableWriter(resource, forWriter, context.writes)
+      return plainTable(resource, plainSqlite, statements, { read: readIn(context, resource), write }, trace)
     },
-    /** How many rows a table has. */
-    async count(resource: Resource, { readerOf }: Pick<DatabaseContext, 'readerOf'>): Promise<number> {
-      const { sql } = statementsOf(resource).count
-      const [row] = (await readerOf(resource.path).plain({ sql, values: [], search: '' })) as Cell[][]
-      return Number(row?.[0])
-    },
+    count: (resource: Resource, context: DatabaseContext) => count(resource, readIn(context, resource)),
   }
 }

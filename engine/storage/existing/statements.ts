@@ -1,30 +1,27 @@
 /** The statements of a table that has nothing but its columns, for any database: every one counts, sorts or scans by itself. */
 import type { Knex } from 'knex'
 import { kindOf, servedValue } from '../../descriptor/kinds.js'
-import { isById, orderName, type Position } from '../../descriptor/listQuery.js'
+import { orderName, type Position } from '../../descriptor/listQuery.js'
 import { operatorOf } from '../../descriptor/operators.js'
 import { type Field, type Registry, type Resource, searchedFields } from '../../descriptor/registry.js'
 import { compile, parameter, type Statement } from '../bindings.js'
 import { conflictsQuery, referencingQuery } from '../conflicts.js'
 import { excerptLength, maxValueBytes } from '../dialect.js'
+import type { CatalogueTable } from '../migration/catalogue.js'
 import { bindPosition, orderBy, partsAfter } from '../order.js'
 import type { Plan } from '../plan.js'
-import { fieldOf, quoted, type Sources } from '../schema.js'
+import { fieldOf, ownSources, quoted, type Sources } from '../schema.js'
 import type { CountSize } from '../storage.js'
-import type { PlainSql } from './dialect.js'
-import { type ExistingColumns, escapedName } from './source.js'
+import { type ColumnSql, escapedName, type PlainRunner, type PlainSql } from './dialect.js'
 
 /** The most rows that one statement returns for a download. */
 export const maxRows = 500
 
+/** The columns of a table, by field. */
+type Columns = ReadonlyMap<string, ColumnSql>
+
 /** The statements of one resource; those of lists are built on first use. */
-export const plainStatements = (
-  sql: PlainSql,
-  registry: Registry,
-  resource: Resource,
-  columns: ExistingColumns,
-  sources: Sources,
-) => {
+const plainStatements = (sql: PlainSql, registry: Registry, resource: Resource, columns: Columns, sources: Sources) => {
   const { knex } = sql
   const source = sources(resource)
   const raw = (text: string, ...bindings: unknown[]): Knex.Raw => knex.raw(text, bindings as never)
@@ -72,21 +69,12 @@ export const plainStatements = (
       found.whereRaw(`(${condition})`, bindings as never)
     }
     const by = orderBy(order, '_k')
-    const limited = raw(
-      `? order by ${orderBy(order, key)} limit ? offset ?`,
-      unwrapped(found),
-      named('limit', 'bigint'),
-      named('skip', 'bigint'),
-    )
-    const sized = raw(
-      `select *, sum(${size}) over (order by ${by} rows unbounded preceding) - (${size}) as _before from (?) as _t`,
-      limited,
-    )
-    return raw(
-      `select id, _k, case when _before < ? then ${json} end as _json from (?) as _t order by ${by}`,
-      named('bytes', 'bigint'),
-      sized,
-    )
+    const bounds = [named('limit', 'bigint'), named('skip', 'bigint')]
+    const limited = raw(`? order by ${orderBy(order, key)} limit ? offset ?`, unwrapped(found), ...bounds)
+    const before = `sum(${size}) over (order by ${by} rows unbounded preceding) - (${size})`
+    const sized = raw(`select *, ${before} as _before from (?) as _t`, limited)
+    const shown = `case when _before < ? then ${json} end as _json`
+    return raw(`select id, _k, ${shown} from (?) as _t order by ${by}`, named('bytes', 'bigint'), sized)
   }
   const keyed = ({ order }: Plan) => sql.keyText(fieldOf(resource, order.field), '_k')
   const page = (plan: Plan, after: Position | undefined): Knex.Raw =>
@@ -118,10 +106,8 @@ export const plainStatements = (
   const excerpts = (fields: readonly string[]): Knex.Raw => {
     const values = fields.map((name) => {
       const field = fieldOf(resource, name)
-      const value = servedValue(
-        { ...sql.columnOf(field.kind), json: (column) => sql.keyText(field, column) },
-        quoted(name),
-      )
+      const column = { ...sql.columnOf(field.kind), json: (key: string) => sql.keyText(field, key) }
+      const value = servedValue(column, quoted(name))
       return kindOf(field.kind).isText ? `substr(${value}, 1, ${excerptLength})` : value
     })
     return raw(`select ${['id', ...values].join(', ')} from ${source} as _t where id ${sql.isIn}`, named('ids'))
@@ -135,6 +121,7 @@ export const plainStatements = (
   // The database sets a managed field without a value.
   const inserted = resource.fields.filter(({ managed }) => managed !== true).map(({ name }) => name)
   const values = inserted.length > 0 ? `(${inserted.map(column)}) values (${inserted.map(written)})` : 'default values'
+  const returning = sql.returnsIds ? ` returning ${idColumn}` : ''
 
   const built = new Map<string, Statement>()
   const once = (key: string, build: () => Knex.Raw): Statement => {
@@ -165,31 +152,17 @@ export const plainStatements = (
     lock: compile(raw(`select ${json} from ${source} as _t where id = ? for update`, rowId)),
     conflicts: compile(conflictsQuery(knex, registry, resource, 'all', comparison, sources)),
     referencing: compile(referencingQuery(knex, registry, resource, sql.isLateral, sources)),
-    insert: compile(
-      raw(
-        `insert into ${table} ${values}${sql.returnsIds ? ` returning ${idColumn}` : ''}`,
-        ...inserted.map((name) => named(name)),
-      ),
-    ),
+    insert: compile(raw(`insert into ${table} ${values}${returning}`, ...inserted.map((name) => named(name)))),
     /** Finds the conflicts of an update, and makes it if it changes a value: `stamps` only then. */
     update(names: readonly string[], stamps: readonly string[]) {
-      const set = [...names, ...stamps].map((name) => `${column(name)} = ${written(name)}`).join(', ')
-      const isChanged = names.map((name) => `${quoted(name)} is distinct from ?`).join(' or ') || '1 = 0'
-      const changed = raw(
-        `exists (select 1 from ${source} as _t where id = ? and (${isChanged}))`,
-        rowId,
-        ...names.map(typed),
-      )
+      const changed = [...names, ...stamps]
+      const set = changed.map((name) => `${column(name)} = ${written(name)}`).join(', ') || `${idColumn} = ${idColumn}`
+      const differs = names.map((name) => `${quoted(name)} is distinct from ?`).join(' or ') || '1 = 0'
+      const before = `select 1 from ${source} as _t where id = ? and (${differs})`
+      const update = `update ${table} set ${set} where ${idColumn} = ? and exists (${before})`
       return {
         conflicts: compile(conflictsQuery(knex, registry, resource, names, comparison, sources)),
-        change: compile(
-          raw(
-            `update ${table} set ${set || `${idColumn} = ${idColumn}`} where ${idColumn} = ? and ?`,
-            ...[...names, ...stamps].map((name) => named(name)),
-            rowId,
-            changed,
-          ),
-        ),
+        change: compile(raw(update, ...changed.map((name) => named(name)), rowId, rowId, ...names.map(typed))),
       }
     },
     delete: compile(raw(`delete from ${table} where ${idColumn} = ?`, rowId)),
@@ -198,6 +171,34 @@ export const plainStatements = (
 
 export type PlainStatements = ReturnType<typeof plainStatements>
 
-/** Whether a page is read without looking at other rows than its own. */
-export const isWholeTable = ({ where, search, order }: Plan): boolean =>
-  where.length === 0 && search === '' && isById(order)
+/** The tables that are served as they are, by resource, as the database describes them. */
+export type PlainTables = ReadonlyMap<Resource, CatalogueTable | undefined>
+
+/** The sources of all resources, and the statements of those whose tables are served as they are. */
+export const plainResources = (sql: PlainSql, registry: Registry, tables: PlainTables) => {
+  const columnsOf = (resource: Resource): Columns => {
+    const types = new Map(tables.get(resource)?.columns.map(({ name, type }) => [name, type]))
+    return new Map(resource.fields.map((field) => [field.name, sql.columnSql(field, types.get(field.column) ?? '')]))
+  }
+  const columns = new Map([...tables.keys()].map((resource) => [resource, columnsOf(resource)]))
+  /** The table as a query whose columns are the fields; a redacted column is never read. */
+  const sources: Sources = (resource) => {
+    const own = columns.get(resource)
+    if (!own) return ownSources(resource)
+    const shown = resource.fields.filter(({ redacted }) => !redacted)
+    const selected = shown.map(({ name }) => `${own.get(name)?.read} as ${quoted(name)}`)
+    const isRow = sql.hasId(escapedName(fieldOf(resource, 'id').column))
+    return `(select ${selected.join(', ')} from ${escapedName(resource.table)} where ${isRow})`
+  }
+  const statementsOf = (resource: Resource, own = sql): PlainStatements =>
+    plainStatements(own, registry, resource, columns.get(resource) as Columns, sources)
+  return {
+    sources,
+    statementsOf,
+    /** How many rows a table has. */
+    async count(resource: Resource, read: PlainRunner['read']): Promise<number> {
+      const [row] = await read(statementsOf(resource).count, {})
+      return Number(row?.[0])
+    },
+  }
+}

@@ -3,6 +3,14 @@ import type { OnDelete } from '../../descriptor/fields.js'
 import type { Kind } from '../../descriptor/kinds.js'
 import type { GivenValue } from '../../descriptor/registry.js'
 
+/** A reference to the `id` of another table, and what a delete there does. */
+export interface ForeignKey {
+  /** Undefined where the database gives constraints no names. */
+  readonly name?: string
+  readonly target: string
+  readonly onDelete: OnDelete
+}
+
 export interface CatalogueColumn {
   readonly name: string
   /** As the database names it: `text`, `character varying(20)`. */
@@ -16,20 +24,10 @@ export interface CatalogueColumn {
   readonly values?: readonly string[] | undefined
   /** The SQL of the value if an insert omits it. */
   readonly default: string | null
+  readonly foreignKey: ForeignKey | undefined
   /** Whether no field used it when the table was last changed: it is not the former name of a later field. */
   readonly isKnownUnused: boolean
 }
-
-interface ForeignKey {
-  /** Empty where the database gives constraints no names. */
-  readonly name: string
-  readonly column: string
-  readonly target: string
-  readonly onDelete: OnDelete
-}
-
-export const onDeleteFrom = (action: string): OnDelete =>
-  action === 'NO ACTION' ? 'restrict' : (action.toLowerCase() as OnDelete)
 
 /** Without the columns that the engine has added. */
 export interface CatalogueTable {
@@ -45,49 +43,26 @@ export interface CatalogueTable {
   readonly primaryKey: readonly string[]
   /** The column to which SQLite gives the number of the row. */
   readonly rowId?: string | undefined
-  readonly foreignKeys: readonly ForeignKey[]
   readonly unique: readonly (readonly string[])[]
   /** Constraints that no descriptor can express: `check (hours > 0)`. */
   readonly otherConstraints: readonly string[]
 }
 
-export interface ColumnShape {
-  readonly name: string
-  readonly type: string
-  readonly isNotNull: boolean
-  readonly default: string | null
-  /** The table that it references by `id`, and what a delete there does. */
-  readonly target?: string | undefined
-  readonly onDelete?: OnDelete | undefined
-  readonly from: string
+/** An existing column as it should be: renamed, retyped or constrained. */
+export interface ColumnShape extends Pick<CatalogueColumn, 'name' | 'type' | 'isNotNull' | 'foreignKey'> {
+  readonly from: CatalogueColumn
   readonly convertTo?: Kind | undefined
   readonly fill?: GivenValue | undefined
 }
 
-/** A table as it should be: existing columns that are renamed, retyped, constrained or left out. */
-export interface TableShape {
-  readonly name: string
-  readonly columns: readonly ColumnShape[]
-}
+/** A table as it should be; columns that are left out are dropped. */
+export type TableShape = readonly ColumnShape[]
 
 export const findColumn = ({ columns }: CatalogueTable, name: string): CatalogueColumn | undefined =>
   columns.find((column) => column.name === name)
 
-export const findForeignKey = ({ foreignKeys }: CatalogueTable, name: string): ForeignKey | undefined =>
-  foreignKeys.find(({ column }) => column === name)
-
-export const currentShape = (table: CatalogueTable): TableShape => ({
-  name: table.name,
-  columns: table.columns.map(({ name, type, isNotNull, default: value }) => ({
-    name,
-    type,
-    isNotNull,
-    default: value,
-    target: findForeignKey(table, name)?.target,
-    onDelete: findForeignKey(table, name)?.onDelete,
-    from: name,
-  })),
-})
+export const droppedColumns = ({ columns }: CatalogueTable, shape: TableShape): CatalogueColumn[] =>
+  columns.filter((column) => !shape.some(({ from }) => from === column))
 
 const describeDelete: Readonly<Record<OnDelete, (name: string) => string>> = {
   restrict: (name) => `is refused while ${name} references the row`,
@@ -95,26 +70,24 @@ const describeDelete: Readonly<Record<OnDelete, (name: string) => string>> = {
   cascade: (name) => `deletes the rows whose ${name} references it`,
 }
 
-const describeKey = (name: string, before: string | undefined, after: string | undefined): string => {
-  if (after === undefined) return `${name} no longer references ${before}`
-  return `${name} references ${after}${before === undefined ? '' : ` instead of ${before}`}`
+const describeKey = (name: string, before: ForeignKey | undefined, after: ForeignKey | undefined): string[] => {
+  if (before?.target === after?.target) {
+    const isKept = after === undefined || before?.onDelete === after.onDelete
+    return isKept ? [] : [`a delete in ${after.target} ${describeDelete[after.onDelete](name)}`]
+  }
+  if (after === undefined) return [`${name} no longer references ${before?.target}`]
+  return [`${name} references ${after.target}${before === undefined ? '' : ` instead of ${before.target}`}`]
 }
 
-export const describeChanges = (table: CatalogueTable, shape: TableShape): string[] => {
-  const before = new Map(currentShape(table).columns.map((column) => [column.name, column]))
-  const changes = shape.columns.flatMap(({ name, from, isNotNull, target, onDelete, convertTo, fill }) => {
-    const now = before.get(from)
-    before.delete(from)
-    return [
-      ...(from === name ? [] : [`${from} is renamed to ${name}`]),
-      ...(convertTo === undefined ? [] : [`${name} becomes ${convertTo}`]),
-      ...(fill === undefined ? [] : [`${name} becomes ${JSON.stringify(fill)} where it is null`]),
-      ...(now?.isNotNull === isNotNull ? [] : [isNotNull ? `${name} becomes required` : `${name} may be null`]),
-      ...(now?.target === target ? [] : [describeKey(name, now?.target, target)]),
-      ...(target === undefined || now?.target !== target || now?.onDelete === onDelete
-        ? []
-        : [`a delete in ${target} ${describeDelete[onDelete ?? 'restrict'](name)}`]),
-    ]
-  })
-  return [...changes, ...[...before.keys()].map((name) => `${name} is dropped`)]
-}
+const describeColumn = ({ name, from, isNotNull, foreignKey, convertTo, fill }: ColumnShape): string[] => [
+  ...(from.name === name ? [] : [`${from.name} is renamed to ${name}`]),
+  ...(convertTo === undefined ? [] : [`${name} becomes ${convertTo}`]),
+  ...(fill === undefined ? [] : [`${name} becomes ${JSON.stringify(fill)} where it is null`]),
+  ...(from.isNotNull === isNotNull ? [] : [isNotNull ? `${name} becomes required` : `${name} may be null`]),
+  ...describeKey(name, from.foreignKey, foreignKey),
+]
+
+export const describeChanges = (table: CatalogueTable, shape: TableShape): string[] => [
+  ...shape.flatMap(describeColumn),
+  ...droppedColumns(table, shape).map(({ name }) => `${name} is dropped`),
+]

@@ -2,7 +2,6 @@
 import { managedResources, type Registry, type Resource } from '../../descriptor/registry.js'
 import type { MigrateOptions } from '../options.js'
 import { quoted } from '../schema.js'
-
 import { applySteps } from './migrate.js'
 import type { MigrationDialect } from './migrationDialect.js'
 import { recountSteps } from './migrationPlan.js'

@@ -45,60 +45,47 @@ export const approvalError = (approval: string): string | undefined => {
   return table ? undefined : `"${approval}" names no table; use the form that npm run plan prints`
 }
 
-export class Approvals {
-  readonly #given: ReadonlySet<string>
-  readonly #unused: Set<string>
-
-  constructor(approvals: readonly string[]) {
-    this.#given = new Set(approvals)
-    this.#unused = new Set(approvals)
-  }
-
+/** The approvals that were given, and which of them the comparison has asked for. */
+export const approvalsFrom = (approvals: readonly string[]) => {
+  const given = [...new Set(approvals)]
+  const unused = new Set(given)
   /** Whether a change was approved, or all of several that are joined by commas. */
-  has(approval: string): boolean {
-    return splitApprovals(approval).every((part) => {
-      this.#unused.delete(part)
-      return this.#given.has(part)
+  const has = (approval: string): boolean =>
+    splitApprovals(approval).every((part) => {
+      unused.delete(part)
+      return given.includes(part)
     })
-  }
-
-  /** The value of `fill:TABLE.COLUMN=VALUE`, given what precedes it. */
-  valueOf(approval: string): string | undefined {
-    const given = [...this.#given].find((one) => one.startsWith(`${approval}=`))
-    return given !== undefined && this.has(given) ? given.slice(approval.length + 1) : undefined
-  }
-
-  get used(): readonly string[] {
-    return [...this.#given].filter((approval) => !this.#unused.has(approval))
-  }
-
-  get unused(): readonly string[] {
-    return [...this.#unused]
+  return {
+    has,
+    /** The value of `fill:TABLE.COLUMN=VALUE`, given what precedes it. */
+    valueOf(approval: string): string | undefined {
+      const filled = given.find((one) => one.startsWith(`${approval}=`))
+      return filled !== undefined && has(filled) ? filled.slice(approval.length + 1) : undefined
+    },
+    used: () => given.filter((approval) => !unused.has(approval)),
+    unused: () => [...unused],
   }
 }
 
-export class TableDifferences {
-  readonly all: Difference[] = []
-  readonly #table: string
-  readonly #approvals: Approvals
+export type Approvals = ReturnType<typeof approvalsFrom>
 
-  constructor(table: string, approvals: Approvals) {
-    this.#table = table
-    this.#approvals = approvals
-  }
-
-  get isBlocking(): boolean {
-    return this.all.some(({ isBlocking }) => isBlocking)
-  }
-
-  add(message: string, advice: string, column?: string, approval?: string, isBlocking = true): void {
-    this.all.push({ table: this.#table, column, message, advice, isBlocking, approval })
-  }
-
-  /** Whether a change was approved; adds it otherwise, with the command that approves it at the end of the advice. */
-  isApproved(approval: string, message: string, advice: string, column?: string, isBlocking?: boolean): boolean {
-    if (this.#approvals.has(approval)) return true
-    this.add(message, `${advice} ${applyCommand(approval)}`, column, approval, isBlocking)
-    return false
+/** Collects the differences of a table. */
+export const tableDifferences = (table: string, approvals: Approvals) => {
+  const all: Difference[] = []
+  const add = (message: string, advice: string, column?: string, approval?: string, isBlocking = true): void =>
+    void all.push({ table, column, message, advice, isBlocking, approval })
+  return {
+    all,
+    approvals,
+    add,
+    isBlocking: () => all.some(({ isBlocking }) => isBlocking),
+    /** Whether a change was approved; adds it otherwise, with the command that approves it at the end of the advice. */
+    isApproved(approval: string, message: string, advice: string, column?: string, isBlocking?: boolean): boolean {
+      if (approvals.has(approval)) return true
+      add(message, `${advice} ${applyCommand(approval)}`, column, approval, isBlocking)
+      return false
+    },
   }
 }
+
+export type TableDifferences = ReturnType<typeof tableDifferences>

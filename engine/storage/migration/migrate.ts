@@ -2,7 +2,7 @@
 import type { Registry } from '../../descriptor/registry.js'
 import type { ChangeOptions } from '../options.js'
 import { NothingToDo, StorageError } from '../storage.js'
-import { Approvals, applyTogether, describeDifference } from './difference.js'
+import { type Approvals, applyTogether, approvalsFrom, describeDifference } from './difference.js'
 import type { MigrationDialect, Step } from './migrationDialect.js'
 import { type MigrationPlan, planMigration } from './migrationPlan.js'
 
@@ -10,11 +10,10 @@ import { type MigrationPlan, planMigration } from './migrationPlan.js'
 const refuseBlocking = ({ differences }: MigrationPlan, approvals: Approvals): void => {
   const blocking = differences.filter(({ isBlocking }) => isBlocking).map(describeDifference)
   if (blocking.length === 0) return
-  const together = applyTogether(differences, approvals.used)
+  const together = applyTogether(differences, approvals.used())
   const lines = together === undefined ? blocking : [...blocking, together]
-  throw new StorageError(
-    lines.length === 1 ? lines[0] : `the descriptors and the tables differ:\n  ${lines.join('\n  ')}`,
-  )
+  const all = `the descriptors and the tables differ:\n  ${lines.join('\n  ')}`
+  throw new StorageError(lines.length === 1 ? lines[0] : all)
 }
 
 const stepError = (database: MigrationDialect, { table, about }: Step, error: unknown): unknown => {
@@ -45,50 +44,36 @@ export const applySteps = async (
 /** A table is renamed, then rebuilt, and then its derived objects follow. */
 const maxPasses = 3
 
-const applyChanges = async (
-  database: MigrationDialect,
-  registry: Registry,
-  options: ChangeOptions,
-): Promise<MigrationPlan> => {
-  const approvals = new Approvals(options.approvals ?? [])
-  const planAll = async (): Promise<MigrationPlan> => {
-    const plan = await planMigration(database, registry, approvals)
-    refuseBlocking(plan, approvals)
-    return plan
-  }
-  const first = await planAll()
-  if (approvals.unused.length > 0)
-    throw new NothingToDo(
-      `There is nothing to do for ${approvals.unused.join(', ')}; npm run plan lists what can be applied.`,
-    )
-  if (first.steps.length === 0) return first
-  await options.beforeChanges?.()
-  const done: Step[] = []
-  let { differences } = first
-  const apply = async (): Promise<boolean> => {
-    // Another process may have migrated in the meantime.
-    const plan = await planAll()
-    await applySteps(database, plan.steps, options)
-    done.push(...plan.steps)
-    differences = plan.differences
-    return plan.steps.some(({ isRebuilding }) => isRebuilding)
-  }
-  const isRebuilding = first.steps.some((step) => step.isRebuilding)
-  await database.exclusively(async () => {
-    for (let pass = 1; pass <= maxPasses; pass++) {
-      if (!(await apply())) break
-    }
-  }, isRebuilding)
-  return { steps: done, differences }
-}
-
 /** Brings the database up to date; returns what was done, and the differences that remain, of which it warns. */
 export const migrate = async (
   database: MigrationDialect,
   registry: Registry,
   options: ChangeOptions,
 ): Promise<MigrationPlan> => {
-  const plan = await applyChanges(database, registry, options)
+  const approvals = approvalsFrom(options.approvals ?? [])
+  const planAll = async (): Promise<MigrationPlan> => {
+    const found = await planMigration(database, registry, approvals)
+    refuseBlocking(found, approvals)
+    return found
+  }
+  const isRebuilding = ({ steps }: MigrationPlan) => steps.some((step) => step.isRebuilding)
+  let plan = await planAll()
+  const unused = approvals.unused().join(', ')
+  if (unused) throw new NothingToDo(`There is nothing to do for ${unused}; npm run plan lists what can be applied.`)
+  const done: Step[] = []
+  const apply = async (): Promise<void> => {
+    for (let pass = 1; pass <= maxPasses; pass++) {
+      // Another process may have migrated in the meantime.
+      plan = await planAll()
+      await applySteps(database, plan.steps, options)
+      done.push(...plan.steps)
+      if (!isRebuilding(plan)) break
+    }
+  }
+  if (plan.steps.length > 0) {
+    await options.beforeChanges?.()
+    await database.exclusively(apply, isRebuilding(plan))
+  }
   for (const difference of plan.differences) options.warn(describeDifference(difference))
-  return plan
+  return { steps: done, differences: plan.differences }
 }

@@ -36,21 +36,12 @@ export interface DerivedObjects {
   readonly bookkeeping: readonly DerivedObject[]
 }
 
-interface ExistingObjects {
-  readonly names: readonly ObjectName[]
-  /** Whether an object exists, is in use, and was created by the same SQL. */
-  isCurrent(object: DerivedObject): boolean
-}
-
-/** Why a table cannot be altered, and what to do first. */
-export type ShapeDifference = Pick<Difference, 'column' | 'message' | 'advice'>
-
-interface StoredCounts {
-  readonly total: string
-  /** A query of the blocks of rows: the `first` id of each, and how many `rows` it has. */
-  readonly blocks: string
-  /** A condition: some row has no searched text or, where the database can compare it, a wrong one. */
-  readonly isTextWrong: string
+export interface Reshaping {
+  readonly sql: readonly string[]
+  /** Whether everything derived from the table must be created again. */
+  readonly isRebuilding: boolean
+  /** What prevents it, if the database itself would not report an error, and what to do first. */
+  readonly differences: readonly Pick<Difference, 'column' | 'message' | 'advice'>[]
 }
 
 export interface MigrationDialect extends SchemaDialect {
@@ -65,11 +56,7 @@ export interface MigrationDialect extends SchemaDialect {
   serves(type: string, kind: Kind): boolean
   /** Makes `isKnownUnused` true for a column, if the catalogue does not show it anyway. */
   rememberUnused(table: string, column: string): string[]
-  /** Whether a new shape means that everything derived from the table must be created again. */
-  rebuilds(current: CatalogueTable, shape: TableShape): boolean
-  /** What prevents a new shape of a table, if the database itself would not report an error. */
-  shapeDifferences(current: CatalogueTable, shape: TableShape): ShapeDifference[]
-  reshape(current: CatalogueTable, shape: TableShape): string[]
+  reshape(current: CatalogueTable, shape: TableShape): Reshaping
   countedTables(): Promise<string[]>
   /** Marks a table as the engine's until everything derived from it is created again, if nothing else shows it. */
   claim(table: string): string[]
@@ -79,23 +66,28 @@ export interface MigrationDialect extends SchemaDialect {
   /** The steps for the engine's own functions, if the database has any. */
   functionSteps?(): Promise<Step[]>
   derivedObjects(resource: Resource, registry: Registry): DerivedObjects
-  existingObjects(resource: Resource): Promise<ExistingObjects>
+  /** The derived objects of a table; `isCurrent` if one exists, is in use, and was created by the same SQL. */
+  existingObjects(
+    resource: Resource,
+  ): Promise<{ readonly names: readonly ObjectName[]; isCurrent(object: DerivedObject): boolean }>
   drop(resource: Resource, object: ObjectName): string
   /** Whether the bookkeeping has counted the rows of the table. */
   isCounted(resource: Resource): Promise<boolean>
   /** Creates an index, or replaces it; `isNew` if nobody else can use the table yet. */
   indexStep(resource: Resource, index: DerivedObject, isNew: boolean): Omit<Step, 'table' | 'rows'>
   bookkeepingSteps(resource: Resource, rows: number): Promise<Omit<Step, 'table' | 'rows'>[]>
-  storedCounts(resource: Resource): StoredCounts
+  /**
+   * Queries of the total and of the blocks of rows: the `first` id of each, and how many `rows` it has. And a condition: some row has
+   * no searched text or, where the database can compare it, a wrong one.
+   */
+  storedCounts(resource: Resource): Readonly<Record<'total' | 'blocks' | 'isTextWrong', string>>
   /** What an operator can do about an error, if that is known. */
   adviceFor(error: unknown): string | undefined
-  /** Makes the transaction check foreign keys at its end. */
-  readonly deferForeignKeys: string
   insertRows(resource: Resource, rows: readonly RowValues[]): Promise<void>
   /** Runs a migration; one at a time. Rebuilding a table may need other settings. */
   exclusively(work: () => Promise<void>, isRebuilding?: boolean): Promise<void>
   /** Carries out a step; `onDone` is called with the part that is done, from 0 to 1. */
   apply(step: Step, onDone: (part: number) => void): Promise<void>
-  /** Runs work in a transaction; not beside a migration. */
+  /** Runs work in a transaction that checks foreign keys at its end, because rows may refer to one another; not beside a migration. */
   transaction(work: () => Promise<void>): Promise<void>
 }

@@ -1,14 +1,15 @@
 /** Reads the catalogue of PostgreSQL, and alters a table whose shape changes. */
 import { type Kind, kindNames } from '../../descriptor/kinds.js'
 import {
+  type CatalogueColumn,
   type CatalogueTable,
   type ColumnShape,
-  findColumn,
-  findForeignKey,
+  droppedColumns,
+  type ForeignKey,
   type TableShape,
 } from '../migration/catalogue.js'
-import type { Execute } from '../migration/migrationDialect.js'
-import { literal, objectName, onDeleteSql, quoted } from '../schema.js'
+import type { Execute, Reshaping } from '../migration/migrationDialect.js'
+import { addForeignKey, foreignKeyName, literal, quoted } from '../schema.js'
 import { searchedColumn, columnOf as typeOf } from './schema.js'
 
 /** The type without its length or precision. */
@@ -102,17 +103,21 @@ export const readCatalogue = async (execute: Execute, table: string): Promise<Ca
   const named = [quoted(table)]
   const [found] = await execute<{ words: string | null; hasRows: boolean }>(otherThanTableSql, named)
   if (!found) return undefined
-  const columns = await execute<Omit<CatalogueTable['columns'][number], 'kind'>>(columnsSql, named)
+  const columns = await execute<Omit<CatalogueColumn, 'kind' | 'foreignKey'>>(columnsSql, named)
+  const keys = await execute<ForeignKey & { column: string }>(foreignKeysSql, named)
   return {
     name: table,
     otherwise: found.words ?? undefined,
     hasRows: found.hasRows,
     isReadOnly: (await execute<{ is: boolean }>(isReadOnlySql, named))[0]?.is === true,
     isOwn: (await execute(ownObjectsSql, named)).length > 0,
-    columns: columns.map((column) => ({ ...column, kind: kindsByType[plainType(column.type)] })),
+    columns: columns.map((column) => ({
+      ...column,
+      kind: kindsByType[plainType(column.type)],
+      foreignKey: keys.find((key) => key.column === column.name),
+    })),
     unique: (await execute<{ columns: string[] }>(uniqueSql, named)).map((index) => index.columns),
     primaryKey: (await execute<{ name: string }>(primaryKeySql, named)).map(({ name }) => name),
-    foreignKeys: await execute<CatalogueTable['foreignKeys'][number]>(foreignKeysSql, named),
     otherConstraints: (await execute<{ sql: string }>(otherConstraintsSql, named)).map(({ sql }) => sql),
   }
 }
@@ -128,48 +133,40 @@ const converted = (name: string, from: Kind, to: Kind): string => {
   return to === 'boolean' && from === 'integer' ? `${name} = 1` : `${name}::${typeOf(to).type}`
 }
 
-/** Whether a shape renames, retypes or drops a column, which derived objects may use. */
-export const changesColumns = (current: CatalogueTable, shape: TableShape): boolean =>
-  shape.columns.length < current.columns.length ||
-  shape.columns.some(({ name, from, convertTo }) => name !== from || convertTo !== undefined)
-
-export const alter = (current: CatalogueTable, shape: TableShape): string[] => {
-  const table = `alter table ${quoted(current.name)}`
-  const altered = (column: ColumnShape): string[] => {
-    const { name, type, isNotNull, target, onDelete, from, convertTo, fill } = column
-    const before = findColumn(current, from)
-    const key = findForeignKey(current, from)
-    const own = objectName({ table: current.name }, `references_${name}`)
-    const isKept = key?.target === target && key?.onDelete === onDelete
-    return [
-      ...(key && !isKept && (target === undefined || key.name !== own)
-        ? [`${table} drop constraint ${quoted(key.name)}`]
-        : []),
-      ...(from === name ? [] : [`${table} rename column ${quoted(from)} to ${quoted(name)}`]),
-      ...(from !== name && isKept && key?.name === objectName({ table: current.name }, `references_${from}`)
-        ? [`${table} rename constraint ${quoted(key.name)} to ${own}`]
-        : []),
-      ...(convertTo === undefined
-        ? []
-        : [
-            `${table} alter column ${quoted(name)} drop default`,
-            `${table} alter column ${quoted(name)} type ${type} using ${converted(quoted(name), before?.kind as Kind, convertTo)}`,
-          ]),
-      ...(fill === undefined
-        ? []
-        : [`update ${quoted(current.name)} set ${quoted(name)} = ${literal(fill)} where ${quoted(name)} is null`]),
-      ...(before?.isNotNull === isNotNull
-        ? []
-        : [`${table} alter column ${quoted(name)} ${isNotNull ? 'set' : 'drop'} not null`]),
-      ...(target === undefined || isKept
-        ? []
-        : [
-            // A constraint that is not validated is left from an interrupted migration.
-            `${table} drop constraint if exists ${own}, add constraint ${own} foreign key (${quoted(name)}) references ${quoted(target)} ("id")${onDeleteSql(onDelete)} deferrable initially immediate not valid`,
-            `${table} validate constraint ${own}`,
-          ]),
-    ]
+const alterColumn = (table: string, column: ColumnShape): string[] => {
+  const { name, type, isNotNull, foreignKey: wanted, from, convertTo, fill } = column
+  const alter = `alter table ${quoted(table)}`
+  const alterOwn = `${alter} alter column ${quoted(name)}`
+  const [key, keyName] = [from.foreignKey, foreignKeyName(table, name)]
+  const isKept = key?.target === wanted?.target && key?.onDelete === wanted?.onDelete
+  const sql: string[] = []
+  if (key && !isKept && (!wanted || key.name !== keyName))
+    sql.push(`${alter} drop constraint ${quoted(String(key.name))}`)
+  if (from.name !== name) {
+    sql.push(`${alter} rename column ${quoted(from.name)} to ${quoted(name)}`)
+    const former = foreignKeyName(table, from.name)
+    if (isKept && key?.name === former) sql.push(`${alter} rename constraint ${former} to ${keyName}`)
   }
-  const left = current.columns.filter(({ name }) => !shape.columns.some(({ from }) => from === name))
-  return [...left.map(({ name }) => `${table} drop column ${quoted(name)}`), ...shape.columns.flatMap(altered)]
+  if (convertTo !== undefined) {
+    const value = converted(quoted(name), from.kind as Kind, convertTo)
+    sql.push(`${alterOwn} drop default`, `${alterOwn} type ${type} using ${value}`)
+  }
+  if (fill !== undefined)
+    sql.push(`update ${quoted(table)} set ${quoted(name)} = ${literal(fill)} where ${quoted(name)} is null`)
+  if (from.isNotNull !== isNotNull) sql.push(`${alterOwn} ${isNotNull ? 'set' : 'drop'} not null`)
+  // A constraint that is not validated is left from an interrupted migration.
+  if (wanted && !isKept) sql.push(...addForeignKey(table, name, wanted, true))
+  return sql
+}
+
+export const alterTable = (current: CatalogueTable, shape: TableShape): Reshaping => {
+  const dropped = droppedColumns(current, shape)
+  const drops = dropped.map(({ name }) => `alter table ${quoted(current.name)} drop column ${quoted(name)}`)
+  return {
+    sql: [...drops, ...shape.flatMap((column) => alterColumn(current.name, column))],
+    // Derived objects may use a column that is renamed, retyped or dropped.
+    isRebuilding:
+      dropped.length > 0 || shape.some(({ name, from, convertTo }) => name !== from.name || convertTo !== undefined),
+    differences: [],
+  }
 }

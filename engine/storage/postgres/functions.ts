@@ -17,19 +17,16 @@ language sql immutable parallel safe as $$
   select case when octet_length($1) <= ${maxKeyBytes} then $1 else left($1, 100) || md5($1) end
 $$`
 
-const memoised = <T>(compute: () => T): (() => T) => {
-  let result: T | undefined
-  return () => {
-    result ??= compute()
-    return result
-  }
-}
+const knownLetters: string[] = []
 
 /** Every non-ASCII letter that the engine folds; the server's own folding depends on its locale. */
-const foldedLetters = memoised((): string[] => {
+const foldedLetters = (): readonly string[] => {
+  if (knownLetters.length > 0) return knownLetters
   const all = Array.from({ length: 0x1_ff80 }, (_, n) => String.fromCodePoint(0x80 + n)).join('')
-  return [...all.matchAll(/\p{Changes_When_Casemapped}/gu)].map(([letter]) => letter).filter((one) => fold(one) !== one)
-})
+  for (const [letter] of all.matchAll(/\p{Changes_When_Casemapped}/gu))
+    if (fold(letter) !== letter) knownLetters.push(letter)
+  return knownLetters
+}
 
 /** The letters beyond ASCII that fold to a letter of a folded text, and what they fold to, for translate(). */
 export const lettersFoldedTo = (text: string): { foldedFrom: string; foldedTo: string } => {

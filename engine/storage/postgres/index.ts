@@ -42,15 +42,15 @@ const columnsStatement = (registry: Registry): Prepared => {
 
 /** Opens the database, creates what is missing, and loads the demo data into an empty one if requested. */
 export const openPostgres = async (registry: Registry, url: string, options: StorageOptions): Promise<Storage> => {
-  const { server, searchIndex, types } = await withDatabaseInErrors(url, () =>
+  const { server, searchIndex, plainTables } = await withDatabaseInErrors(url, () =>
     retryUntilReachable(url, options, async (found) => ({
       server: found,
       ...(await setUp(found, registry, options)),
     })),
   )
-  const managed = registry.filter((resource) => !types.has(resource))
+  const managed = registry.filter((resource) => !plainTables.has(resource))
   const connections = connectionsTo(server, options.pool, managed.length === 0)
-  const existing = existingOnPostgres(registry, types, searchIndex.isThere)
+  const existing = existingOnPostgres(registry, plainTables, searchIndex.isThere)
   const [counts, columns, ping] = [countsOf(managed), columnsStatement(registry), pingStatement(registry)]
   const ask = (query: Prepared) => withTimeout(options.pool.waitMs, connections.check(query))
   const cache = new ResponseCache(options.cacheBytes)
@@ -64,7 +64,9 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
       registry,
       dialectOf,
       (resource) =>
-        types.has(resource) ? existing.table(resource, connections, readPlain, options.pool, options.trace) : undefined,
+        plainTables.has(resource)
+          ? existing.table(resource, connections, readPlain, options.pool, options.trace)
+          : undefined,
       cache,
       options.trace,
     ),
@@ -73,7 +75,7 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
       const rows = new Map(counted.map(([name, count]) => [name, Number(count)]))
       const countOf = async (resource: Resource): Promise<[Resource, number]> => [
         resource,
-        types.has(resource) ? await existing.count(resource, readPlain) : (rows.get(resource.table) ?? 0),
+        plainTables.has(resource) ? await existing.count(resource, readPlain) : (rows.get(resource.table) ?? 0),
       ]
       return new Map(await Promise.all(registry.map(countOf)))
     },
@@ -83,7 +85,7 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
         await ask(deferReferences)
         for await (const { resource, rows } of batches) {
           await insertRows(ask, resource, rows)
-          if (types.has(resource as Resource)) await ask(advanceSequence(resource.table))
+          if (plainTables.has(resource as Resource)) await ask(advanceSequence(resource.table))
         }
       }),
     stats: () => ({
@@ -103,8 +105,7 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
   const fit: FitDialect = {
     isMismatch,
     columns: async () => (await ask(columns)) as never,
-    stores: (type, kind) => kindsByType[type] === kind,
-    serves,
+    fits: (type, kind, existing) => (existing ? serves(type, kind) : kindsByType[type] === kind),
   }
   return withFitCheck(storage, registry, fit, options.warn)
 }

@@ -6,7 +6,7 @@ import { keysTable } from '../keys.js'
 import type { MigrationDialect, OwnTable } from '../migration/migrationDialect.js'
 import { splitIntoBatches } from '../migration/rows.js'
 import { type DerivedObject, type ObjectName, objectName, quoted } from '../schema.js'
-import { alter, changesColumns, ownComment, readCatalogue, serves, tableNames, unusedComment } from './catalogue.js'
+import { alterTable, ownComment, readCatalogue, serves, tableNames, unusedComment } from './catalogue.js'
 import { askForUpkeep, changesTable, logStatesTable, validState } from './changeLog.js'
 import { sqlFunctions, valueFunctions } from './functions.js'
 import { type Connect, concurrently, executeOn, stepRunner } from './migrationSteps.js'
@@ -110,15 +110,12 @@ export const migrationDialect = (
     execute,
     apply,
     exclusively,
-    deferForeignKeys: 'set constraints all deferred',
     ownTables,
     tableNames: () => tableNames(execute),
     catalogue: (table) => readCatalogue(execute, table),
     serves,
     rememberUnused: (table, column) => [`comment on column ${quoted(table)}.${quoted(column)} is '${unusedComment}'`],
-    rebuilds: changesColumns,
-    shapeDifferences: () => [],
-    reshape: alter,
+    reshape: alterTable,
     async countedTables() {
       if (!(await readCatalogue(execute, logStatesTable))) return []
       const rows = await execute<{ name: string }>(`select distinct name from ${logStatesTable}`)
@@ -231,6 +228,7 @@ export const migrationDialect = (
     transaction: (work) =>
       inTransaction('the database', async () => {
         await lock()
+        await execute('set constraints all deferred')
         await work()
       }),
   }

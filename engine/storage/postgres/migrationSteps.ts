@@ -64,14 +64,14 @@ export const stepRunner = (client: Client, connect: Connect, warn: (message: str
   }
 
   /** Runs work in one transaction; retries while another transaction holds a lock. */
-  const inTransaction = async <T>(what: string, work: () => Promise<T>): Promise<T> => {
+  const inTransaction = async (what: string, work: () => Promise<void>): Promise<void> => {
     for (;;) {
       await execute('begin')
       try {
         await execute(settings)
-        const result = await work()
+        await work()
         await execute('commit')
-        return result
+        return
       } catch (error) {
         await execute('rollback').catch(() => {})
         if (!isLocked(error)) throw error

@@ -181,18 +181,18 @@ export const reachServer = async (
       `The server is ${withoutTriggers}, which has no statement triggers with transition tables: DERIVED_OBJECTS is false. See docs/scaling.md.`,
     )
   }
-  const isPlain = withoutTriggers !== undefined
-  if (isDirect) {
-    const config = (settings: SessionSettings) => address.config(tls, settings)
-    return { config, isDirect, isPlain, keepsStatements: preparedStatements !== 'off' }
-  }
-  if (address.options) throw noOptions()
-  if (preparedStatements === 'auto') {
+  if (!isDirect && address.options) throw noOptions()
+  if (!isDirect && preparedStatements === 'auto') {
     warn(
       'The server parses every statement again, because it is reached through a pooler. If that supports prepared statements (PgBouncer 1.21 or newer with max_prepared_statements, or session mode), set PREPARED_STATEMENTS=on; otherwise off.',
     )
   }
-  return { config: () => address.config(tls, {}), isDirect, isPlain, keepsStatements: preparedStatements === 'on' }
+  return {
+    config: (settings) => address.config(tls, isDirect ? settings : {}),
+    isDirect,
+    isPlain: withoutTriggers !== undefined,
+    keepsStatements: preparedStatements === 'on' || (isDirect && preparedStatements === 'auto'),
+  }
 }
 
 /** The first pause between attempts, in milliseconds; each is twice as long as the previous one, up to the longest. */

@@ -1,35 +1,29 @@
 /** Prepares a PostgreSQL database at start: checks it, migrates it, and loads the demo data into an empty one. */
+import type { Client } from 'pg'
 import { managedResources, type Registry, type Resource } from '../../descriptor/registry.js'
 import { publicDatabaseUrl } from '../../process/databaseUrl.js'
-import type { ColumnTypes } from '../existing/source.js'
 import { keysTable } from '../keys.js'
 import { loadDemo } from '../loadDemo.js'
+import type { CatalogueTable } from '../migration/catalogue.js'
 import { checkCounts, reportCountDifferences } from '../migration/countDifferences.js'
 import { migrate } from '../migration/migrate.js'
 import type { Execute, MigrationDialect } from '../migration/migrationDialect.js'
-import { changesOf, type MigrationPlan } from '../migration/migrationPlan.js'
-import type { Migrated, MigrateOptions, StorageOptions } from '../options.js'
+import { changesOf } from '../migration/migrationPlan.js'
+import type { ChangeOptions, Migrated, MigrateOptions, StorageOptions } from '../options.js'
 import { quoted } from '../schema.js'
 import { NothingToDo, StorageError } from '../storage.js'
 import { logStatesTable } from './changeLog.js'
 import { codeOf, messageOf } from './errors.js'
 import { migrationDialect } from './migration.js'
-import { executeOn } from './migrationSteps.js'
+import { type Connect, executeOn } from './migrationSteps.js'
 import { openClient, reachServer, type Server } from './server.js'
 import { findOrCreateTrigrams, operatorClass, probeSearchIndex } from './trigrams.js'
 
 type Warn = (message: string) => void
 
-const refuseEncoding = async (execute: Execute): Promise<void> => {
-  const [server] = await execute<{ encoding: string }>(`select current_setting('server_encoding') as encoding`)
-  if (server?.encoding === 'UTF8') return
-  throw new StorageError(`its encoding is ${server?.encoding}; use a database with the encoding UTF8`)
-}
-
-/** Whether nothing can be written: a standby, or a database whose transactions are read-only. */
-const isReadOnly = async (execute: Execute): Promise<boolean> => {
-  const [found] = await execute<{ is: boolean }>(`select current_setting('transaction_read_only')::boolean as is`)
-  return found?.is === true
+const readSetting = async (execute: Execute, name: string): Promise<string | undefined> => {
+  const [found] = await execute<{ value: string }>('select current_setting($1) as value', [name])
+  return found?.value
 }
 
 /** Warns of tables that creates and the upkeep of totals need and this role may not insert into. */
@@ -55,72 +49,70 @@ const vacuum = async (execute: Execute, changed: readonly { readonly table: stri
     )
 }
 
-interface MigratedDatabase {
-  readonly isPlain: boolean
-  readonly execute: Execute
-  readonly dialect: MigrationDialect
-  readonly trigrams: string | undefined
-  readonly plan: MigrationPlan
-}
-
-const connectorTo = (server: Server, waitMs: number) => () =>
-  openClient({ ...server.config({ statement_timeout: '0', lock_timeout: '0' }), connectionTimeoutMillis: waitMs })
-
-/** Migrates on separate connections without timeouts, and runs `work` before they are closed. */
-const withMigrated = async <T>(
+/** Runs work on a connection without timeouts, which it closes afterwards; `connect` opens further ones. */
+const withClient = async <T>(
   server: Server,
-  registry: Registry,
-  options: MigrateOptions,
-  work: (migrated: MigratedDatabase) => Promise<T>,
+  waitMs: number,
+  work: (client: Client, connect: Connect) => Promise<T>,
 ): Promise<T> => {
-  const { warn, waitMs } = options
-  const connect = connectorTo(server, waitMs)
+  const config = server.config({ statement_timeout: '0', lock_timeout: '0' })
+  const connect = () => openClient({ ...config, connectionTimeoutMillis: waitMs })
   const client = await connect()
   try {
-    const execute = executeOn(client)
-    await refuseEncoding(execute)
-    const isManaged = managedResources(registry).length > 0
-    const isPlain = server.isPlain || options.derivedObjects === false
-    const findTrigrams = isPlain ? operatorClass : findOrCreateTrigrams
-    const trigrams = isManaged ? await findTrigrams(execute, warn) : undefined
-    const dialect = migrationDialect(client, connect, trigrams, warn, isPlain)
-    const plan = await migrate(dialect, registry, options)
-    const changed = plan.steps.filter(({ rows = 0 }) => rows > 0)
-    await vacuum(execute, changed, warn)
-    return await work({ isPlain, execute, dialect, trigrams, plan })
+    return await work(client, connect)
   } finally {
     await client.end()
   }
 }
 
-const readTypes = async ({ catalogue }: MigrationDialect, registry: Registry, isPlain: boolean) => {
-  const types = new Map<Resource, ColumnTypes>()
-  for (const resource of registry.filter(({ existing }) => existing || isPlain)) {
-    const columns = (await catalogue(resource.table))?.columns ?? []
-    types.set(resource, new Map(columns.map(({ name, type }) => [name, type])))
-  }
-  return types
+const migrateWith = async (
+  client: Client,
+  connect: Connect,
+  server: Server,
+  registry: Registry,
+  options: ChangeOptions,
+) => {
+  const { warn, derivedObjects = true } = options
+  const execute = executeOn(client)
+  const encoding = await readSetting(execute, 'server_encoding')
+  if (encoding !== 'UTF8') throw new StorageError(`its encoding is ${encoding}; use a database with the encoding UTF8`)
+  const isManaged = managedResources(registry).length > 0
+  const isPlain = server.isPlain || !derivedObjects
+  const findTrigrams = isPlain ? operatorClass : findOrCreateTrigrams
+  const trigrams = isManaged ? await findTrigrams(execute, warn) : undefined
+  const dialect = migrationDialect(client, connect, trigrams, warn, isPlain)
+  const plan = await migrate(dialect, registry, options)
+  const changed = plan.steps.filter(({ rows = 0 }) => rows > 0)
+  await vacuum(execute, changed, warn)
+  return { isPlain, execute, dialect, trigrams, plan }
 }
 
-export const setUp = (server: Server, registry: Registry, options: StorageOptions) =>
-  withMigrated(
-    server,
-    registry,
-    { ...options, waitMs: options.pool.waitMs },
-    async ({ isPlain, execute, dialect, trigrams, plan }) => {
-      const isReader = await isReadOnly(execute)
-      if (isReader) options.warn('The database is read-only: reads work, and creates get 503.')
-      else await reportMissingRights(execute, registry, options.warn)
-      const isLoaded = options.demo && !isReader && (await loadDemo(dialect, registry))
-      if (!isPlain) await reportCountDifferences(dialect, registry, options.warn)
-      const created = plan.steps.some(({ table }) => table === keysTable)
-      options.opened?.({ created, demo: isLoaded, changes: created ? [] : changesOf(plan) })
-      return {
-        searchIndex: await probeSearchIndex(execute, trigrams),
-        types: await readTypes(dialect, registry, isPlain),
-      }
-    },
-  )
+const readPlainTables = async ({ catalogue }: MigrationDialect, registry: Registry, isPlain: boolean) => {
+  const tables = new Map<Resource, CatalogueTable | undefined>()
+  for (const resource of registry.filter(({ existing }) => existing || isPlain))
+    tables.set(resource, await catalogue(resource.table))
+  return tables
+}
+
+export const setUp = (server: Server, registry: Registry, options: StorageOptions) => {
+  const { warn, pool } = options
+  return withClient(server, pool.waitMs, async (client, connect) => {
+    const migrated = await migrateWith(client, connect, server, registry, options)
+    const { isPlain, execute, dialect, trigrams, plan } = migrated
+    // A standby, or a database whose transactions are read-only.
+    const isReader = (await readSetting(execute, 'transaction_read_only')) === 'on'
+    if (isReader) warn('The database is read-only: reads work, and creates get 503.')
+    else await reportMissingRights(execute, registry, warn)
+    const isLoaded = options.demo && !isReader && (await loadDemo(dialect, registry))
+    if (!isPlain) await reportCountDifferences(dialect, registry, warn)
+    const created = plan.steps.some(({ table }) => table === keysTable)
+    options.opened?.({ created, demo: isLoaded, changes: created ? [] : changesOf(plan) })
+    return {
+      searchIndex: await probeSearchIndex(execute, trigrams),
+      plainTables: await readPlainTables(dialect, registry, isPlain),
+    }
+  })
+}
 
 /** Runs work; adds the database to the message of an error, and the grant to that of a missing right. */
 export const withDatabaseInErrors = async <T>(url: string, work: () => Promise<T>): Promise<T> => {
@@ -135,13 +127,14 @@ export const withDatabaseInErrors = async <T>(url: string, work: () => Promise<T
   }
 }
 
-const reachToMigrate = (url: string, { waitMs, warn }: Pick<MigrateOptions, 'waitMs' | 'warn'>): Promise<Server> =>
+const reachToMigrate = (url: string, waitMs: number, warn: Warn): Promise<Server> =>
   reachServer(url, { pool: { waitMs, preparedStatements: 'off' }, warn })
 
 export const migratePostgres = (registry: Registry, url: string, options: MigrateOptions): Promise<Migrated> =>
   withDatabaseInErrors(url, async () => {
-    const server = await reachToMigrate(url, options)
-    return withMigrated(server, registry, options, async ({ isPlain, execute, dialect, plan }) => {
+    const server = await reachToMigrate(url, options.waitMs, options.warn)
+    return withClient(server, options.waitMs, async (client, connect) => {
+      const { isPlain, execute, dialect, plan } = await migrateWith(client, connect, server, registry, options)
       const miscounted = isPlain ? [] : await checkCounts(dialect, registry, options)
       if (options.isRecounting) await vacuum(execute, miscounted, options.warn)
       return { ...plan, miscounted }
@@ -156,16 +149,11 @@ export const usePostgres = <T>(
   isPlain = false,
 ): Promise<T> =>
   withDatabaseInErrors(url, async () => {
-    const server = await reachToMigrate(url, { waitMs, warn: () => {} })
-    const connect = connectorTo(server, waitMs)
-    const client = await connect()
-    try {
+    const warn = () => {}
+    const server = await reachToMigrate(url, waitMs, warn)
+    return withClient(server, waitMs, async (client, connect) => {
       const execute = executeOn(client)
       await execute('begin read only')
-      return await work(
-        migrationDialect(client, connect, await operatorClass(execute), () => {}, isPlain || server.isPlain),
-      )
-    } finally {
-      await client.end()
-    }
+      return work(migrationDialect(client, connect, await operatorClass(execute), warn, isPlain || server.isPlain))
+    })
   })

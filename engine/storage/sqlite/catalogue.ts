@@ -1,7 +1,7 @@
 /** Reads the catalogue of SQLite. */
 import type { Database } from 'better-sqlite3'
 import { type Kind, kindNames } from '../../descriptor/kinds.js'
-import { type CatalogueTable, onDeleteFrom } from '../migration/catalogue.js'
+import type { CatalogueTable, ForeignKey } from '../migration/catalogue.js'
 import { countsTable, quoted } from '../schema.js'
 import { columnOf, jsonIndex, jsonValue } from './schema.js'
 
@@ -56,14 +56,13 @@ export const tableNames = (database: Database): string[] =>
     .pluck()
     .all() as string[]
 
+const uniqueSql = `select (select json_group_array(name) from (select name from pragma_index_info(list.name) order by seqno))
+  from pragma_index_list(?) as list where "unique" and not partial and origin <> 'pk'`
+
 const uniqueIndexes = (database: Database, table: string): string[][] => {
-  const indexes = `select name from pragma_index_list(?) where "unique" and not partial and origin <> 'pk'`
-  const columns = database.prepare('select name from pragma_index_info(?) order by seqno').pluck()
-  const found = (database.prepare(indexes).pluck().all(table) as string[]).map(
-    (index) => columns.all(index) as string[],
-  )
+  const found = (database.prepare(uniqueSql).pluck().all(table) as string[]).map((names) => JSON.parse(names))
   // A column without a name is an expression.
-  return found.filter((names) => names.every((name) => name !== null))
+  return found.filter((names) => !names.includes(null))
 }
 
 const storedSql = (database: Database, name: string): string | undefined =>
@@ -80,8 +79,8 @@ const inCheck = /\bcheck\s*\(\s*["[`]?(\w+)["\]`]?\s+in\s*\(([^()]*)\)\s*\)/gi
 const otherConstraints = (database: Database, table: string): string[] => {
   const indexes = `select coalesce(sql, name) from pragma_index_list(?) as list join sqlite_schema using (name)
     where "unique" and list.origin = 'c' and (partial or exists (select 1 from pragma_index_info(list.name) as info where info.name is null))`
-  const sql = String(database.prepare('select sql from sqlite_schema where name = ?').pluck().get(table))
-  const known = [...sql.matchAll(inCheck)].map(([, column, values]) => `check (${column} in (${values}))`)
+  const inChecks = String(storedSql(database, table)).matchAll(inCheck)
+  const known = [...inChecks].map(([, column, values]) => `check (${column} in (${values}))`)
   const count = readDefinition(database, table).match(/\bcheck\s*\(/gi)?.length ?? 0
   const checks = [...known, ...(count > known.length ? ['check (…)'] : [])]
   return [...checks, ...(database.prepare(indexes).pluck().all(table) as string[])]
@@ -103,18 +102,17 @@ const otherThanTable = (database: Database, name: string): string | undefined =>
   return words[String(type)]
 }
 
+/** The foreign keys of one column each; SQLite gives them no names. */
+const foreignKeysSql = `select "from" as column, "table" as target, iif(on_delete = 'NO ACTION', 'restrict', lower(on_delete)) as onDelete
+  from pragma_foreign_key_list(?) group by id having count(*) = 1 order by id`
+
 const insteadSql = `select 1 from sqlite_schema where type = 'trigger' and tbl_name = ? collate nocase and sql like '%instead of%'`
 
 export const readCatalogue = (database: Database, name: string): CatalogueTable | undefined => {
   const columns = database.pragma(`table_xinfo(${quoted(name)})`) as TableInfo[]
   const otherwise = otherThanTable(database, name)
   if (columns.length === 0 && otherwise === undefined) return undefined
-  const keys = database.pragma(`foreign_key_list(${quoted(name)})`) as {
-    id: number
-    from: string
-    table: string
-    on_delete: string
-  }[]
+  const keys = database.prepare(foreignKeysSql).all(name) as (ForeignKey & { readonly column: string })[]
   const json = storedSql(database, jsonIndex({ table: name }))
   /** The kind as which the index has the values of the column; that of its type if it has not. */
   const lastKind = (column: string, type: string): Kind | undefined =>
@@ -133,6 +131,7 @@ export const readCatalogue = (database: Database, name: string): CatalogueTable 
       isNotNull: notnull === 1,
       whyReadOnly: hidden > 1 ? 'the database computes its values' : undefined,
       default: hidden > 1 ? 'generated' : dflt_value,
+      foreignKey: keys.find((key) => key.column === column),
       isKnownUnused: json !== undefined && !json.includes(`'${column}', `),
     })),
     primaryKey: primaryKey.map((column) => column.name),
@@ -145,15 +144,6 @@ export const readCatalogue = (database: Database, name: string): CatalogueTable 
         ? primaryKey[0]?.name
         : undefined,
     unique: uniqueIndexes(database, name),
-    // Those of several columns have several rows.
-    foreignKeys: keys
-      .filter(({ id }) => keys.filter((key) => key.id === id).length === 1)
-      .map(({ from, table, on_delete: action }) => ({
-        name: '',
-        column: from,
-        target: table,
-        onDelete: onDeleteFrom(action),
-      })),
     otherConstraints: otherConstraints(database, name),
   }
 }

@@ -55,8 +55,7 @@ export const sqliteFit = (
       return seenSchema !== before
     },
     columns: async () => columns.all() as [string, string, string][],
-    stores,
-    serves,
+    fits: (type, kind, existing) => (existing ? serves : stores)(type, kind),
     statementError({ path }: Resource) {
       const { get, insert } = statements.get(path) ?? {}
       if (!get || !insert) return undefined

@@ -8,14 +8,13 @@ import { splitIntoBatches } from '../migration/rows.js'
 import { countsTable, type ObjectName, quoted } from '../schema.js'
 import { StorageError } from '../storage.js'
 import { readCatalogue, serves, tableNames } from './catalogue.js'
-import { rebuild, rebuildDifferences } from './rebuild.js'
+import { rebuild } from './rebuild.js'
 import { insertRows } from './rows.js'
 import {
-  allIndexes,
   blocksOf,
   blocksTable,
-  bookkeepingOf,
   columnOf,
+  derivedObjects,
   ownTables,
   schemaDialect,
   searchedText,
@@ -86,7 +85,11 @@ export const migrationDialect = (database: Database): MigrationDialect => {
     ...schemaDialect,
     correctedWith: ' with SQLite 3.44 or newer',
     execute,
-    transaction,
+    transaction: (work) =>
+      transaction(() => {
+        database.pragma('defer_foreign_keys = ON')
+        return work()
+      }),
     exclusively: transaction,
     async apply({ sql }, onDone) {
       for (const [done, statement] of sql.entries()) {
@@ -94,22 +97,16 @@ export const migrationDialect = (database: Database): MigrationDialect => {
         await execute(statement)
       }
     },
-    deferForeignKeys: 'pragma defer_foreign_keys = ON',
     ownTables,
     tableNames: async () => tableNames(database),
     catalogue: async (table) => readCatalogue(database, table),
     serves,
     rememberUnused: () => [],
-    rebuilds: () => true,
-    shapeDifferences: (current, shape) => rebuildDifferences(database, current, shape),
     reshape: (current, shape) => rebuild(database, current, shape),
     countedTables: async () => countedTables(),
     claim: (table) => [`insert or replace into ${countsTable} values ('${table}', 0, '')`],
     forget: (table) => [`delete from ${countsTable} where name = '${table}'`],
-    derivedObjects: (resource, registry) => ({
-      indexes: allIndexes(resource, registry),
-      bookkeeping: bookkeepingOf(resource),
-    }),
+    derivedObjects,
     async existingObjects({ table }) {
       const stored = new Map(database.prepare('select name, sql from sqlite_schema').raw().all() as [string, string][])
       const own = `select type, name from sqlite_schema where tbl_name = ? and type in ('index', 'trigger') and name glob 'registry_*'`
@@ -122,7 +119,7 @@ export const migrationDialect = (database: Database): MigrationDialect => {
     drop: (_, object) => drop(object),
     indexStep: (_, index) => ({ about: `create the index ${index.name}`, sql: [drop(index), index.sql] }),
     async bookkeepingSteps(resource, rows) {
-      const objects = bookkeepingOf(resource)
+      const { bookkeeping: objects } = derivedObjects(resource, [])
       const filled = await fill(execute, resource, rows)
       const sql = [...objects.toReversed().map(drop), ...objects.map((object) => object.sql), ...filled]
       return [{ about: `index and count the rows of ${resource.table}`, sql }]

@@ -1,30 +1,25 @@
 /** Rebuilds a table of SQLite whose shape changes, unless that would lose something that another program has added. */
 import type { Database } from 'better-sqlite3'
-import { type CatalogueTable, type ColumnShape, findColumn, type TableShape } from '../migration/catalogue.js'
-import type { ShapeDifference } from '../migration/migrationDialect.js'
-import { literal, onDeleteSql, quoted } from '../schema.js'
+import type { CatalogueTable, ColumnShape, TableShape } from '../migration/catalogue.js'
+import type { Reshaping } from '../migration/migrationDialect.js'
+import { columnDefinition, literal, quoted } from '../schema.js'
 import { readDefinition } from './catalogue.js'
+import { schemaDialect } from './schema.js'
 
 /** No descriptor's table may begin with registry_. */
 const rebuilt = 'registry_rebuilt'
 
-const definition = ({ name, type, isNotNull, target, onDelete, default: value, convertTo }: ColumnShape): string => {
-  if (name === 'id') return `${quoted(name)} integer not null primary key autoincrement`
-  const parts = [
-    quoted(name),
-    type,
-    ...(isNotNull ? ['not null'] : []),
-    ...(value === null || convertTo !== undefined ? [] : [`default (${value})`]),
-    ...(target === undefined ? [] : [`references ${quoted(target)} ("id")${onDeleteSql(onDelete)}`]),
-  ]
-  return parts.join(' ')
+const definition = (column: ColumnShape): string => {
+  const { name, from, convertTo } = column
+  if (name === 'id') return `"id" ${schemaDialect.idType}`
+  return columnDefinition(column, from.default === null || convertTo ? undefined : `(${from.default})`)
 }
 
 /** Parts of a definition that the new table would not have. */
 const unusual = /\b(?:check|generated|as|collate|strict|without|deferrable|conflict|on\s+update|set\s+default|desc)\b/i
 
 /** What another program has added to a table and the new one would lack. */
-const unusualParts = (database: Database, table: string): ShapeDifference[] => {
+const unusualParts = (database: Database, table: string): Reshaping['differences'] => {
   const keys = database.pragma(`foreign_key_list(${quoted(table)})`) as { to: string | null }[]
   const hasOtherKey = keys.some(({ to }) => to !== null && to !== 'id')
   const found = hasOtherKey
@@ -36,9 +31,9 @@ const unusualParts = (database: Database, table: string): ShapeDifference[] => {
 }
 
 /** The columns that are renamed or dropped although a view, trigger or index of another program uses them. */
-const usedColumns = (database: Database, current: CatalogueTable, shape: TableShape): ShapeDifference[] => {
+const usedColumns = (database: Database, current: CatalogueTable, shape: TableShape): Reshaping['differences'] => {
   const gone = current.columns.filter(
-    ({ name }) => !shape.columns.some((one) => one.from === name && one.name === name),
+    (column) => !shape.some(({ from, name }) => from === column && name === from.name),
   )
   const others = database
     .prepare(
@@ -54,34 +49,28 @@ const usedColumns = (database: Database, current: CatalogueTable, shape: TableSh
   })
 }
 
-export const rebuildDifferences = (
-  database: Database,
-  current: CatalogueTable,
-  shape: TableShape,
-): ShapeDifference[] => [...unusualParts(database, current.name), ...usedColumns(database, current, shape)]
-
 /**
  * SQLite cannot change a column, so the rows are copied into a new table (see "Making Other Kinds Of Table Schema Changes" in its
  * documentation). The indexes and triggers of other programs are created again; the engine's own follow in the migration.
  */
-export const rebuild = (database: Database, current: CatalogueTable, shape: TableShape): string[] => {
+export const rebuild = (database: Database, current: CatalogueTable, shape: TableShape): Reshaping => {
   const { name: table } = current
   const others = `select sql from sqlite_schema
     where tbl_name = ? and type in ('index', 'trigger') and name not glob 'registry_*' and sql is not null`
   const converted = ({ from, convertTo }: ColumnShape): string =>
     convertTo === undefined
-      ? quoted(from)
-      : `registry_converted(${quoted(from)}, '${findColumn(current, from)?.kind}', '${convertTo}')`
-  const values = shape.columns.map((column) =>
+      ? quoted(from.name)
+      : `registry_converted(${quoted(from.name)}, '${from.kind}', '${convertTo}')`
+  const values = shape.map((column) =>
     column.fill === undefined ? converted(column) : `coalesce(${converted(column)}, ${literal(column.fill)})`,
   )
   const sequence = (name: string) => `select seq from sqlite_sequence where name = '${name}'`
   const hasSequence =
     database.prepare("select 1 from sqlite_schema where name = 'sqlite_sequence'").get() !== undefined &&
     database.prepare(sequence(table)).get() !== undefined
-  return [
+  const sql = [
     `drop table if exists ${rebuilt}`,
-    `create table ${rebuilt} (${shape.columns.map(definition).join(', ')})`,
+    `create table ${rebuilt} (${shape.map(definition).join(', ')})`,
     `insert into ${rebuilt} select ${values.join(', ')} from ${quoted(table)}`,
     ...(hasSequence
       ? [
@@ -96,4 +85,6 @@ export const rebuild = (database: Database, current: CatalogueTable, shape: Tabl
     'pragma legacy_alter_table = OFF',
     ...(database.prepare(others).pluck().all(table) as string[]),
   ]
+  const differences = [...unusualParts(database, table), ...usedColumns(database, current, shape)]
+  return { sql, isRebuilding: true, differences }
 }

@@ -5,7 +5,7 @@
 import { type Kind, kindOf, servedValue } from '../../descriptor/kinds.js'
 import { type Field, type Registry, type Resource, searchedFields } from '../../descriptor/registry.js'
 import { keysTable, ownKeys } from '../keys.js'
-import type { OwnTable } from '../migration/migrationDialect.js'
+import type { DerivedObjects, OwnTable } from '../migration/migrationDialect.js'
 import {
   countsTable,
   type DerivedObject,
@@ -15,7 +15,6 @@ import {
   orderKey,
   quoted,
   type SchemaDialect,
-  sqlOf,
 } from '../schema.js'
 import { blockSql } from './blocks.js'
 import { knex } from './knex.js'
@@ -39,7 +38,6 @@ export const keyOf = ({ kind, name }: Field, column = quoted(name)): string =>
 export const schemaDialect: SchemaDialect = {
   knex,
   columnOf,
-  jsonType: 'blob',
   idType: 'integer not null primary key autoincrement',
   hasInlineForeignKeys: true,
   uniqueKey: ({ name }) => name,
@@ -50,15 +48,9 @@ export const schemaDialect: SchemaDialect = {
 
 export const ownTables: Readonly<Record<string, OwnTable>> = {
   [countsTable]: {
-    create: sqlOf(
-      knex.schema.createTable(countsTable, (table) => {
-        table.text('name').primary()
-        table.integer('rows').notNullable()
-        table.text('state').notNullable()
-      }),
-    ),
+    create: [`create table ${countsTable} (name text primary key, rows integer not null, state text not null)`],
   },
-  [keysTable]: ownKeys(schemaDialect),
+  [keysTable]: ownKeys('integer', 'blob'),
 }
 
 const written = (sql: string, bindings: readonly unknown[]): string =>
@@ -88,20 +80,8 @@ export const searchedText = (resource: Resource, of?: string): string => {
 /** Whether a row holds so much text that a page of such rows takes long to read. */
 export const isLong = (resource: Resource): string => `octet_length(${searchedText(resource)}) > ${longText}`
 
-export const allIndexes = (resource: Resource, registry: Registry): DerivedObject[] => [
-  // A row is serialised once, when it is written; pages are read from this index alone.
-  indexOf(schemaDialect, resource, jsonIndex(resource), (table) =>
-    table.index(['id', knex.raw(rowJson(resource)) as unknown as string], jsonIndex(resource)),
-  ),
-  // Almost always empty. A table with a long row is read by a worker, because a page of such rows takes long.
-  indexOf(schemaDialect, resource, longRowsIndex(resource), (table) =>
-    table.index(['id'], longRowsIndex(resource), { predicate: knex.whereRaw(isLong(resource)) }),
-  ),
-  ...indexesOf(schemaDialect, resource, registry),
-]
-
 /** The search index and the blocks of a resource, and the triggers that maintain them, the row count and the version. */
-export const bookkeepingOf = (resource: Resource): DerivedObject[] => {
+const bookkeepingOf = (resource: Resource): DerivedObject[] => {
   const { table } = resource
   const search = searchTable(resource)
   const blocks = blocksOf(resource)
@@ -126,3 +106,18 @@ export const bookkeepingOf = (resource: Resource): DerivedObject[] => {
     trigger('delete', `${forget} ${blocks.uncountRow} ${count('- 1')}`),
   ]
 }
+
+export const derivedObjects = (resource: Resource, registry: Registry): DerivedObjects => ({
+  indexes: [
+    // A row is serialised once, when it is written; pages are read from this index alone.
+    indexOf(schemaDialect, resource, 'json', (table, name) =>
+      table.index(['id', knex.raw(rowJson(resource)) as unknown as string], name),
+    ),
+    // Almost always empty. A table with a long row is read by a worker, because a page of such rows takes long.
+    indexOf(schemaDialect, resource, 'long', (table, name) =>
+      table.index(['id'], name, { predicate: knex.whereRaw(isLong(resource)) }),
+    ),
+    ...indexesOf(schemaDialect, resource, registry),
+  ],
+  bookkeeping: bookkeepingOf(resource),
+})
