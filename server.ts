@@ -8,9 +8,15 @@ import type { Registry } from './engine/descriptor/registry.js'
 import { createApp } from './engine/http/app.js'
 import { listen } from './engine/http/listen.js'
 import { currentRequest, type InFlight, type OnRequest } from './engine/http/requestLog.js'
-import { explainListenError } from './engine/process/listenError.js'
 import { createLogger, notices } from './engine/process/log.js'
-import { readSettings, type Settings, settingHint, settingsHelp, settingWarnings } from './engine/process/settings.js'
+import {
+  explainListenError,
+  readSettings,
+  type Settings,
+  settingHint,
+  settingsHelp,
+  settingWarnings,
+} from './engine/process/settings.js'
 import { reportIndexing, reportOpened, reportUnfilled } from './engine/process/startReports.js'
 import { onStopSignal } from './engine/process/stopSignals.js'
 import { supervise } from './engine/process/supervise.js'

@@ -9,9 +9,8 @@ const style = (): string => {
     .filter(({ path }) => path.endsWith('.css'))
     .map(({ body }) => body.toString())
     .join('\n')
-  const colours = css.match(/^(?:@media \(prefers-color-scheme: dark\) \{\n {2})?:root \{.*?^\}/gms) ?? []
-  const rules = css.match(/^\.(?:box|edge|arrow|tone-\d)[^{,]*\{.*?^\}/gms) ?? []
-  return [...colours, ...rules, '.paper {\n  fill: var(--card);\n}'].join('\n')
+  const rules = css.match(/^(?::root|\.(?:box|edge|arrow|info|good|warning|bad|muted)) \{.*?^\}/gms) ?? []
+  return [...rules, '.paper {\n  fill: var(--card);\n}'].join('\n')
 }
 
 /** Draws the registry. The links of the explorer lead nowhere in a file, so they are left out. */

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { Issue } from './errors.js'
 
-export const keyHeader = 'Idempotency-Key'
+const keyHeader = 'Idempotency-Key'
 export const replayedHeader = 'Idempotency-Replayed'
 
 /** Visible ASCII only, so that every proxy passes a key on unchanged. */
@@ -51,12 +51,14 @@ const ifMatch = z.string().optional().meta({
 })
 
 /** The request headers, by the kind of operation that reads them. */
-export const systemHeaders = z.object({ 'X-Request-Id': requestId })
-export const readHeaders = z.object({ 'If-None-Match': ifNoneMatch, 'X-Request-Id': requestId })
-export const createHeaders = z.object({ [keyHeader]: idempotencyKey.optional(), 'X-Request-Id': requestId })
-export const changeHeaders = z.object({ ...createHeaders.shape, 'If-Match': ifMatch })
-/** Those of changes to a table of another program, beside which no key can be stored. */
-export const existingHeaders = z.object({ ...systemHeaders.shape, 'If-Match': ifMatch })
+export const requestHeaders = {
+  system: z.object({ 'X-Request-Id': requestId }),
+  read: z.object({ 'If-None-Match': ifNoneMatch, 'X-Request-Id': requestId }),
+  create: z.object({ [keyHeader]: idempotencyKey.optional(), 'X-Request-Id': requestId }),
+  change: z.object({ [keyHeader]: idempotencyKey.optional(), 'X-Request-Id': requestId, 'If-Match': ifMatch }),
+  /** Beside a table of another program no key can be stored. */
+  changeExisting: z.object({ 'X-Request-Id': requestId, 'If-Match': ifMatch }),
+}
 
 const header = (description: string, { required = false, type = 'string' as 'string' | 'integer' } = {}) => ({
   description,

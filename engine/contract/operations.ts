@@ -4,42 +4,12 @@ import type { ResponseConfig, RouteConfig } from '@asteasolutions/zod-to-openapi
 import type { z } from 'zod'
 import { operationNames } from '../descriptor/names.js'
 import { filterFields, type Registry, type Resource, searchedFields, updatableFields } from '../descriptor/registry.js'
-import {
-  bodyInvalid,
-  type HttpError,
-  hostUnclear,
-  internalError,
-  keysNotSupported,
-  parametersInvalid,
-  payloadTooLarge,
-  preconditionFailed,
-  referenced,
-  rowNotFound,
-  tokenMissing,
-  unavailable,
-  writesDisabled,
-} from './errors.js'
+import * as errors from './errors.js'
 import { createdExample, createExample, pageExample, rowExample } from './examples.js'
 import { formats } from './formats.js'
-import {
-  changeHeaders,
-  createHeaders,
-  existingHeaders,
-  keyReused,
-  type ResponseHeader,
-  readHeaders,
-  responseHeaders,
-  systemHeaders,
-} from './headers.js'
-import {
-  type ItemIdSchema,
-  idNotText,
-  itemIdSchema,
-  type ListQuerySchema,
-  listQuerySchema,
-  notInteger,
-} from './parameters.js'
-import { bodyLimit, createBodyReader, updateBodyReader } from './rowBody.js'
+import { keyReused, type ResponseHeader, requestHeaders, responseHeaders } from './headers.js'
+import { idNotText, itemIdSchema, listQuerySchema, notInteger } from './parameters.js'
+import { type BodyReader, bodyLimit, createBodyReader, updateBodyReader } from './rowBody.js'
 import {
   collectionSchema,
   createSchema,
@@ -52,37 +22,32 @@ import {
   withArticle,
 } from './schemas.js'
 
-/** A route with the parts of its request that the handler validates. The path is relative to the base path. */
-type Route<Request> = Omit<RouteConfig, 'request'> & {
+/** A route; its path is relative to the base path. */
+interface Route extends RouteConfig {
   readonly operationId: string
   readonly method: 'get' | 'post' | 'patch' | 'delete'
   readonly summary: string
   readonly tags: [area: string]
-  readonly request: { readonly headers: z.ZodObject } & Request
 }
 
-type Body<Type extends string> = {
-  readonly required: true
-  readonly content: { readonly [Name in Type]: { schema: z.ZodObject; example?: unknown } }
+export interface SystemOperation {
+  readonly kind: 'index' | 'health'
+  readonly route: Route
 }
 
-export type Operation =
-  | { readonly kind: 'index' | 'health'; readonly route: Route<object> }
-  | { readonly kind: 'list'; readonly resource: Resource; readonly route: Route<{ query: ListQuerySchema }> }
-  | { readonly kind: 'get'; readonly resource: Resource; readonly route: Route<{ params: ItemIdSchema }> }
-  | { readonly kind: 'create'; readonly resource: Resource; readonly route: Route<{ body: Body<'application/json'> }> }
-  | {
-      readonly kind: 'update'
-      readonly resource: Resource
-      readonly route: Route<{ params: ItemIdSchema; body: Body<'application/merge-patch+json'> }>
-    }
-  | { readonly kind: 'delete'; readonly resource: Resource; readonly route: Route<{ params: ItemIdSchema }> }
+export interface ResourceOperation {
+  readonly kind: keyof ReturnType<typeof operationNames>
+  readonly resource: Resource
+  readonly route: Route
+}
 
-export type OperationOf<Kind extends Operation['kind']> = Extract<Operation, { readonly kind: Kind }>
+export interface WriteOperation extends ResourceOperation {
+  readonly readBody: BodyReader
+}
 
-const json = <Schema extends z.ZodType>(schema: Schema, example?: unknown) => ({
-  'application/json': { schema, example },
-})
+export type Operation = SystemOperation | ResourceOperation | WriteOperation
+
+const json = (schema: z.ZodType, example?: unknown) => ({ 'application/json': { schema, example } })
 
 /** Inline, because openapi-typescript makes every header that is a `$ref` mandatory. Every response has a request id. */
 const headers = (...names: readonly ResponseHeader[]) =>
@@ -91,7 +56,7 @@ const headers = (...names: readonly ResponseHeader[]) =>
 const isDocumented = (name: string): name is ResponseHeader => name in responseHeaders
 
 /** An error response, with the body that the service really sends as its example. */
-const errorResponse = (description: string, error: HttpError): ResponseConfig => ({
+const errorResponse = (description: string, error: errors.HttpError): ResponseConfig => ({
   description,
   headers: headers(...Object.keys(error.headers).filter(isDocumented)),
   content: json('detail' in error.body ? parameterErrorSchema : errorSchema, error.body),
@@ -106,16 +71,16 @@ const success = (
 
 /** The responses that every operation can have; `default` is any other error of the HTTP layer. */
 const commonResponses = {
-  400: errorResponse('The request is not HTTP that this server accepts.', hostUnclear()),
-  default: errorResponse('Any other error.', internalError()),
+  400: errorResponse('The request is not HTTP that this server accepts.', errors.hostUnclear()),
+  default: errorResponse('Any other error.', errors.internalError()),
 }
 
-const databaseDown = errorResponse('The database is not available; try again.', unavailable())
+const databaseDown = errorResponse('The database is not available; try again.', errors.unavailable())
 
 const readResponses = {
   ...commonResponses,
   304: { description: 'The current ETag is among those sent as `If-None-Match`.', headers: headers('ETag') },
-  412: errorResponse('`If-Match` was sent and does not match the current ETag.', preconditionFailed()),
+  412: errorResponse('`If-Match` was sent and does not match the current ETag.', errors.preconditionFailed()),
   503: databaseDown,
 }
 
@@ -130,7 +95,7 @@ const system = (
     method: 'get',
     tags: ['System'],
     security: [],
-    request: { headers: systemHeaders },
+    request: { headers: requestHeaders.system },
     responses: { ...commonResponses, ...responses },
   },
 })
@@ -163,24 +128,20 @@ const names = (fields: readonly { readonly name: string }[]): string =>
 /** Only here: a second media type in the response would make its type a union in generated clients. */
 const formatSentences = Object.entries(formats).map(([name, { description }]) => `\`Accept: ${name}\`: ${description}`)
 
-const operationOn = <
-  Kind extends keyof ReturnType<typeof operationNames>,
-  Method extends Route<object>['method'],
-  const Rest extends Pick<Route<object>, 'summary' | 'description' | 'request' | 'responses'>,
->(
+const operationOn = (
   resource: Resource,
-  kind: Kind,
-  method: Method,
-  rest: Rest,
-) => ({
+  kind: ResourceOperation['kind'],
+  method: Route['method'],
+  described: Pick<Route, 'summary' | 'description' | 'request' | 'responses'>,
+): ResourceOperation => ({
   kind,
   resource,
   route: {
     operationId: operationNames(resource)[kind],
     method,
     path: `/v1/${resource.path}${kind === 'list' || kind === 'create' ? '' : '/{item_id}'}`,
-    tags: [resource.area] as [string],
-    ...rest,
+    tags: [resource.area],
+    ...described,
     security: method === 'get' ? [] : [{ writeToken: [] }],
   },
 })
@@ -197,11 +158,11 @@ const list = (resource: Resource, row: z.ZodType): Operation => {
     ranges.length > 0 && `Bounds, combined with AND: ${names(ranges)}.`,
     ...formatSentences,
   ]
-  const notANumber = parametersInvalid([notInteger('limit', 'abc')])
+  const notANumber = errors.parametersInvalid([notInteger('limit', 'abc')])
   return operationOn(resource, 'list', 'get', {
     summary: `List ${plural}`,
     description: sentences.filter(Boolean).join(' '),
-    request: { query: listQuerySchema(resource), headers: readHeaders },
+    request: { query: listQuerySchema(resource), headers: requestHeaders.read },
     responses: {
       ...readResponses,
       200: success('The page.', collectionSchema(resource, row), pageExample(resource), 'ETag', 'Link'),
@@ -210,7 +171,7 @@ const list = (resource: Resource, row: z.ZodType): Operation => {
   })
 }
 
-const rowMissing = ({ name }: Resource) => errorResponse('No row has this id.', rowNotFound(name, '0'))
+const rowMissing = ({ name }: Resource) => errorResponse('No row has this id.', errors.rowNotFound(name, '0'))
 
 const get = (resource: Resource, row: z.ZodType): Operation => {
   const example = rowExample(resource)
@@ -218,12 +179,12 @@ const get = (resource: Resource, row: z.ZodType): Operation => {
   return operationOn(resource, 'get', 'get', {
     summary: `Get ${withArticle(singular)}`,
     description: `Returns the ${singular} with this \`id\`.`,
-    request: { params: itemIdSchema(singular, String(example['id'])), headers: readHeaders },
+    request: { params: itemIdSchema(singular, String(example['id'])), headers: requestHeaders.read },
     responses: {
       ...readResponses,
       200: success(`The ${singular}.`, row, example, 'ETag'),
       404: rowMissing(resource),
-      422: errorResponse('`item_id` is not valid percent-encoded UTF-8.', parametersInvalid([idNotText('%FF')])),
+      422: errorResponse('`item_id` is not valid percent-encoded UTF-8.', errors.parametersInvalid([idNotText('%FF')])),
     },
   })
 }
@@ -231,11 +192,11 @@ const get = (resource: Resource, row: z.ZodType): Operation => {
 /** The responses of a write that was not made, or may not have been. */
 const writeResponses = {
   ...commonResponses,
-  401: errorResponse('The write token is missing or wrong.', tokenMissing()),
+  401: errorResponse('The write token is missing or wrong.', errors.tokenMissing()),
   503: {
     ...errorResponse(
       '`writes_disabled`: no write token is configured, or the database does not let this deployment write. `unavailable`: the database is not available; nothing was stored. `outcome_unknown`: the commit was cut off; the row may or may not have been stored.',
-      writesDisabled(),
+      errors.writesDisabled(),
     ),
     headers: headers('Retry-After'),
   },
@@ -245,80 +206,87 @@ const writeResponses = {
 const writesOf = ({ existing }: Resource) => ({
   ...writeResponses,
   ...(existing && {
-    501: errorResponse('An `Idempotency-Key` was sent, which this resource does not take.', keysNotSupported()),
+    501: errorResponse('An `Idempotency-Key` was sent, which this resource does not take.', errors.keysNotSupported()),
   }),
 })
 
-const tooLarge = errorResponse('The body is too large.', payloadTooLarge(bodyLimit))
+const tooLarge = errorResponse('The body is too large.', errors.payloadTooLarge(bodyLimit))
 
-const create = (registry: Registry, resource: Resource, row: z.ZodType): Operation => {
+const create = (registry: Registry, resource: Resource, row: z.ZodType): WriteOperation => {
   const singular = resource.name.toLowerCase()
   const example = createExample(registry, resource)
   const created = createdExample(registry, resource)
   const schema = createSchema(resource)
-  const { issues } = createBodyReader(resource, schema)({ ...example, not_a_field: 1 })
-  return operationOn(resource, 'create', 'post', {
+  const readBody = createBodyReader(resource, schema)
+  const { issues } = readBody({ ...example, not_a_field: 1 })
+  const described = operationOn(resource, 'create', 'post', {
     summary: `Create ${withArticle(singular)}`,
     description: `Creates ${withArticle(singular)} and returns it. Requires the write token.`,
     request: {
-      headers: resource.existing ? systemHeaders : createHeaders,
+      headers: resource.existing ? requestHeaders.system : requestHeaders.create,
       body: { required: true, content: json(schema, example) },
     },
     responses: {
       ...writesOf(resource),
       201: success(`The new ${singular}.`, row, created, 'Location', 'Idempotency-Replayed'),
       413: tooLarge,
-      422: errorResponse('The create is invalid. Nothing was stored.', bodyInvalid(issues)),
+      422: errorResponse('The create is invalid. Nothing was stored.', errors.bodyInvalid(issues)),
     },
   })
+  return { ...described, readBody }
 }
 
 const changeResponses = (resource: Resource) => ({
   ...writesOf(resource),
   404: rowMissing(resource),
-  412: errorResponse('`If-Match` was sent and does not match the current ETag.', preconditionFailed('"…"')),
+  412: errorResponse('`If-Match` was sent and does not match the current ETag.', errors.preconditionFailed('"…"')),
 })
 
-const update = (registry: Registry, resource: Resource, row: z.ZodType): Operation => {
+const update = (registry: Registry, resource: Resource, row: z.ZodType): WriteOperation => {
   const singular = resource.name.toLowerCase()
   const example = rowExample(resource)
   const schema = updateSchema(resource)
   const [name = 'not_a_field'] = Object.keys(schema.shape)
   const changed = { [name]: example[name] ?? createExample(registry, resource)[name] ?? null }
-  const { issues } = updateBodyReader(resource, schema)({ not_a_field: 1 })
+  const readBody = updateBodyReader(resource, schema)
+  const { issues } = readBody({ not_a_field: 1 })
   const content = { 'application/merge-patch+json': { schema, example: changed }, ...json(schema, changed) }
-  return operationOn(resource, 'update', 'patch', {
+  const described = operationOn(resource, 'update', 'patch', {
     summary: `Change ${withArticle(singular)}`,
     description: `Changes the fields that the body has (RFC 7396), and returns the ${singular}. A body that changes nothing writes nothing. Requires the write token.`,
     request: {
       params: itemIdSchema(singular, String(example['id'])),
-      headers: resource.existing ? existingHeaders : changeHeaders,
+      headers: resource.existing ? requestHeaders.changeExisting : requestHeaders.change,
       body: { required: true, content },
     },
     responses: {
       ...changeResponses(resource),
       200: success(`The ${singular} as it is now.`, row, example, 'ETag', 'Content-Location', 'Idempotency-Replayed'),
       413: tooLarge,
-      422: errorResponse('The update is invalid. Nothing was changed.', bodyInvalid(issues)),
+      422: errorResponse('The update is invalid. Nothing was changed.', errors.bodyInvalid(issues)),
     },
   })
+  return { ...described, readBody }
 }
 
 const remove = (resource: Resource): Operation => {
   const singular = resource.name.toLowerCase()
   const references = [{ resource: 'others', field: `${singular.replaceAll(/\W+/g, '_')}_id`, count: 3 }]
-  const reused = bodyInvalid([keyReused()])
+  const reused = errors.bodyInvalid([keyReused()])
   return operationOn(resource, 'delete', 'delete', {
     summary: `Delete ${withArticle(singular)}`,
     description: `Deletes the ${singular}. Requires the write token.`,
     request: {
       params: itemIdSchema(singular, String(rowExample(resource)['id'])),
-      headers: resource.existing ? existingHeaders : changeHeaders,
+      headers: resource.existing ? requestHeaders.changeExisting : requestHeaders.change,
     },
     responses: {
       ...changeResponses(resource),
       204: { description: `The ${singular} is deleted.`, headers: headers('Idempotency-Replayed') },
-      409: errorResponse('Other rows reference the row. Nothing was deleted.', referenced(resource.name, references)),
+      409: errorResponse(
+        'Other rows reference the row. Nothing was deleted.',
+        errors.referenced(resource.name, references),
+      ),
       422: errorResponse('The `Idempotency-Key` is invalid, or was used for another request.', reused),
     },
   })

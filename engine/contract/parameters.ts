@@ -1,4 +1,4 @@
-/** The parameters of reads: their schemas, which the documents show, and the parsers made from these schemas. */
+/** The parameters of reads: their schemas, which the documents show, and their parsers. */
 import { z } from 'zod'
 import { kindOf, kinds, type ParameterValue, Refusal, storableText } from '../descriptor/kinds.js'
 import {
@@ -19,6 +19,13 @@ import { type HttpError, type Issue, parametersInvalid } from './errors.js'
 /** The most values of a list. */
 const maxListed = 100
 
+interface Bounds {
+  readonly ge: number
+  readonly le?: number
+}
+
+const bounds = { limit: { ge: 1, le: 200 }, offset: { ge: 0 } } satisfies Record<string, Bounds>
+
 const conditionSchema = ({ kind, name, oneOf }: Field, operator: OperatorName) => {
   const { takes, option, sentence } = operatorOf(operator)
   const value = kindOf(takes === 'boolean' ? 'boolean' : kind).row()
@@ -29,8 +36,13 @@ const conditionSchema = ({ kind, name, oneOf }: Field, operator: OperatorName) =
 
 export const listQuerySchema = (resource: Resource) =>
   z.object({
-    limit: z.int().min(1).max(200).default(wholeTable.page.limit).meta({ description: 'Page size.' }),
-    offset: z.int().min(0).default(0).meta({ description: 'Number of rows to skip.' }),
+    limit: z
+      .int()
+      .min(bounds.limit.ge)
+      .max(bounds.limit.le)
+      .default(wholeTable.page.limit)
+      .meta({ description: 'Page size.' }),
+    offset: z.int().min(bounds.offset.ge).default(0).meta({ description: 'Number of rows to skip.' }),
     q: z.string().optional().meta({ description: 'Text to search for, ignoring case.' }),
     sort: z
       .enum(possibleOrders(resource))
@@ -47,8 +59,6 @@ export const listQuerySchema = (resource: Resource) =>
     ),
   })
 
-export type ListQuerySchema = ReturnType<typeof listQuerySchema>
-
 const queryIssue = (name: string, input: string, { type, message, ctx }: Refusal): Issue => ({
   type,
   loc: ['query', name],
@@ -60,38 +70,25 @@ const queryIssue = (name: string, input: string, { type, message, ctx }: Refusal
 export const notInteger = (name: string, input: string): Issue =>
   queryIssue(name, input, kinds.integer.parse(input) as Refusal)
 
-/** The refusal of an integer by its schema: below its minimum or above its maximum. */
-const outOfBounds = (issue: z.core.$ZodIssue): Refusal => {
-  if (issue.code === 'too_small') {
-    const ge = Number(issue.minimum)
-    return new Refusal('greater_than_equal', `Input should be greater than or equal to ${ge}`, { ge })
-  }
-  const le = Number((issue as z.core.$ZodIssueTooBig).maximum)
-  return new Refusal('less_than_equal', `Input should be less than or equal to ${le}`, { le })
-}
-
-/** Clamps to the safe integers, because z.int() accepts no others; every bound is among them. */
-const asNumber = (value: bigint): number =>
-  Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Number(value)))
-
 /** Not URLSearchParams() of the text itself, which takes a question mark off its start: `??limit=0` has a parameter `?limit`. */
 export const queryParameters = (querystring: string): URLSearchParams => new URLSearchParams(`&${querystring}`)
 
+type ParseValue = (input: string) => ParameterValue | Refusal
+
 const boundedParser =
-  (schema: z.ZodType) =>
-  (input: string): ParameterValue | Refusal => {
+  ({ ge, le = Infinity }: Bounds): ParseValue =>
+  (input) => {
     const value = kinds.integer.parse(input)
     if (value instanceof Refusal) return value
-    const issue = schema.safeParse(asNumber(value)).error?.issues[0]
-    return issue ? outOfBounds(issue) : value
+    if (value < ge) return new Refusal('greater_than_equal', `Input should be greater than or equal to ${ge}`, { ge })
+    if (value > le) return new Refusal('less_than_equal', `Input should be less than or equal to ${le}`, { le })
+    return value
   }
 
 const notAmong = (expected: readonly (string | number | boolean)[]): Refusal => {
   const words = expected.map((value) => `'${value}'`).join(', ')
   return new Refusal('enum', `Input should be ${words.replace(/, ([^,]*)$/, ' or $1')}`, { expected })
 }
-
-type ParseValue = (input: string) => ParameterValue | Refusal
 
 /** Makes the parser of a condition's value. A filter for a value that no row can have because of `oneOf` is a mistake of the client. */
 const conditionParser = ({ kind, oneOf }: Field, operator: OperatorName): ParseValue => {
@@ -140,12 +137,12 @@ const unknownOperators = (resource: Resource, names: readonly string[], sent: It
 }
 
 /** Makes the parser of the query strings of a list; it throws with every invalid parameter at once. */
-export const listQueryParser = (resource: Resource, { shape }: ListQuerySchema) => {
+export const listQueryParser = (resource: Resource) => {
   const conditions = possibleConditions(resource)
   const orders = possibleOrders(resource)
   const parsers: Record<string, ParseValue> = {
-    limit: boundedParser(shape.limit),
-    offset: boundedParser(shape.offset),
+    limit: boundedParser(bounds.limit),
+    offset: boundedParser(bounds.offset),
     q: (input) => input,
     sort: (input) => (orders.includes(input) ? input : notAmong(orders)),
     ...Object.fromEntries(
@@ -156,8 +153,6 @@ export const listQueryParser = (resource: Resource, { shape }: ListQuerySchema) 
   const lists = new Set(
     conditions.filter(({ operator }) => operatorOf(operator).takes === 'list').map(({ parameter }) => parameter),
   )
-  const defaultLimit = shape.limit.parse(undefined)
-  const defaultOffset = shape.offset.parse(undefined)
   return (querystring: string): ListQuery => {
     // Not ctx.query: `?__proto__=` breaks it. The last value of a repeated parameter counts, except in a list.
     const parameters = queryParameters(querystring)
@@ -189,8 +184,8 @@ export const listQueryParser = (resource: Resource, { shape }: ListQuerySchema) 
       search: String(values['q'] ?? '').trim(),
       order: sort === 'id' ? wholeTable.order : { field: sort.replace(/^-/, ''), descending: sort.startsWith('-') },
       page: {
-        limit: Number(values['limit'] ?? defaultLimit),
-        offset: BigInt((values['offset'] as bigint | undefined) ?? defaultOffset),
+        limit: Number(values['limit'] ?? wholeTable.page.limit),
+        offset: (values['offset'] as bigint | undefined) ?? 0n,
       },
     }
     const cursor = sent.get('after')
@@ -204,10 +199,10 @@ export const listQueryParser = (resource: Resource, { shape }: ListQuerySchema) 
   }
 }
 
-export const itemIdSchema = (singular: string, example: string) =>
-  z.object({ item_id: storableText().meta({ description: `The \`id\` of the ${singular}.`, example }) })
+const itemId = storableText()
 
-export type ItemIdSchema = ReturnType<typeof itemIdSchema>
+export const itemIdSchema = (singular: string, example: string) =>
+  z.object({ item_id: itemId.meta({ description: `The \`id\` of the ${singular}.`, example }) })
 
 /** The issue for an `item_id` that is not valid percent-encoded UTF-8, or contains a NUL. */
 export const idNotText = (input: string): Issue => ({
@@ -230,9 +225,9 @@ const decodeSegment = (segment: string): string | undefined => {
  * another body than reads.
  */
 export const itemIdParser =
-  ({ shape }: ItemIdSchema, refuse: (issues: readonly Issue[]) => HttpError = parametersInvalid) =>
+  (refuse: (issues: readonly Issue[]) => HttpError = parametersInvalid) =>
   (segment: string) => {
-    const { data: text } = shape.item_id.safeParse(decodeSegment(segment))
+    const { data: text } = itemId.safeParse(decodeSegment(segment))
     if (text === undefined) throw refuse([idNotText(segment)])
     const id = /^[1-9]\d{0,15}$/.test(text) ? Number(text) : undefined
     return { id: Number.isSafeInteger(id) ? id : undefined, text }

@@ -56,6 +56,9 @@ const propertyIssue = (resource: Resource, writable: readonly string[], key: str
   return bodyIssue('extra_forbidden', `Unknown property "${shorten(key)}".${hint}`, key)
 }
 
+/** Reads the body of a request, with its source; the values are those that may be stored. */
+export type BodyReader = (body: unknown, source?: string) => { values: RowValues; issues: Issue[] }
+
 const bodyReader = (resource: Resource, allowed: readonly Field[], schema: z.ZodObject, isUpdate: boolean) => {
   const fields = new Map(allowed.map((field) => [field.name, field]))
   const names = [...fields.keys()]
@@ -104,9 +107,9 @@ const bodyReader = (resource: Resource, allowed: readonly Field[], schema: z.Zod
   }
 }
 
-export const createBodyReader = (resource: Resource, schema: z.ZodObject) => {
+export const createBodyReader = (resource: Resource, schema: z.ZodObject): BodyReader => {
   const read = bodyReader(resource, writableFields(resource), schema, false)
-  return (body: unknown, source?: string): { values: RowValues; issues: Issue[] } => {
+  return (body, source) => {
     const { values, issues } = read(body, source)
     const row = newRow(resource, values)
     for (const { loc } of issues) delete row[String(loc[1])]
@@ -114,10 +117,10 @@ export const createBodyReader = (resource: Resource, schema: z.ZodObject) => {
   }
 }
 
-export const updateBodyReader = (resource: Resource, schema: z.ZodObject) => {
+export const updateBodyReader = (resource: Resource, schema: z.ZodObject): BodyReader => {
   const fields = updatableFields(resource)
   const read = bodyReader(resource, fields, schema, true)
-  return (body: unknown, source?: string): { values: RowValues; issues: Issue[] } => {
+  return (body, source) => {
     const { values, issues } = read(body, source)
     const stored = fields.flatMap((field) => {
       const value = values[field.name]

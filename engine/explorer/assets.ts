@@ -1,7 +1,7 @@
 /** The files that pages load: a fixed list, so that no other file can be reached. */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 
 export interface Asset {
   readonly path: string
@@ -9,24 +9,32 @@ export interface Asset {
   readonly body: Buffer
 }
 
-const read = (name: string): Buffer => readFileSync(join(import.meta.dirname, 'assets', name))
+const types: Readonly<Record<string, string>> = { css: 'text/css', js: 'text/javascript', svg: 'image/svg+xml' }
 
-const types = { css: 'text/css', js: 'text/javascript', svg: 'image/svg+xml' }
-const names = ['theme.css', 'explorer.css', 'explorer.js', 'navigate.js', 'combobox.js', 'form.js', 'icon.svg']
-
-export const file = (name: string, path: string): Asset => {
-  const type = types[name.split('.')[1] as keyof typeof types]
-  return { path, type: `${type}; charset=utf-8`, body: read(name) }
+/** A file, served under its own name in a folder of addresses. */
+export const assetIn = (folder: string, file: string): Asset => {
+  const name = basename(file)
+  return {
+    path: `${folder}/${name}`,
+    type: `${types[name.split('.')[1] ?? '']}; charset=utf-8`,
+    body: readFileSync(file),
+  }
 }
+
+export const explorerFile = (name: string): string => join(import.meta.dirname, 'assets', name)
+
+const files = ['theme.css', 'explorer.css', 'explorer.js', 'navigate.js', 'combobox.js', 'form.js', 'icon.svg'].map(
+  explorerFile,
+)
 
 /** Named after its contents, so that browsers may keep the files; scripts import each other by relative paths. */
 const digest = createHash('sha256')
-  .update(Buffer.concat(names.map(read)))
+  .update(Buffer.concat(files.map((file) => readFileSync(file))))
   .digest('hex')
   .slice(0, 12)
 export const assetsPath = `/explore/assets/${digest}`
 
-export const assets = (): Asset[] => names.map((name) => file(name, `${assetsPath}/${name}`))
+export const assets = (): Asset[] => files.map((file) => assetIn(assetsPath, file))
 
 /** Browsers ask for it while they show JSON, which names no icon. */
-export const favicon = (): Asset => file('icon.svg', '/favicon.ico')
+export const favicon = (): Asset => ({ ...assetIn('', explorerFile('icon.svg')), path: '/favicon.ico' })

@@ -1,11 +1,11 @@
 /** Small distributions above a table: of numbers and dates with ranges, from a sample; a bar filters by its range. */
 import type { Condition } from '../descriptor/listQuery.js'
-import type { Field, Registry, Resource } from '../descriptor/registry.js'
+import type { Field, Resource } from '../descriptor/registry.js'
 import { type Counts, figureOf } from './counts.js'
 import { without } from './filters.js'
 import { isMoment, readable } from './format.js'
 import { type Html, html } from './html.js'
-import { type TableQuery, tableUrl } from './links.js'
+import { type TableView, tableUrl } from './links.js'
 import { fieldTitle } from './names.js'
 
 const maxBars = 20
@@ -19,6 +19,9 @@ interface Bar {
   readonly to: number
 }
 
+const barsOf = (length: number, at: (n: number) => number): Bar[] =>
+  Array.from({ length }, (_, n) => ({ from: at(n), to: at(n + 1) }))
+
 /** The least of 1, 2 and 5 times a power of ten that is not below a number. */
 const roundStep = (least: number): number => {
   const power = 10 ** Math.floor(Math.log10(least))
@@ -29,8 +32,7 @@ const numberBars = (min: number, max: number, isInteger: boolean): Bar[] => {
   const step = Math.max(roundStep((max - min) / maxBars), isInteger ? 1 : 0)
   const first = Math.floor(min / step)
   // Rounded, because 3 × 0.1 is more than 0.3.
-  const at = (n: number) => Number(((first + n) * step).toPrecision(12))
-  return Array.from({ length: Math.floor(max / step) - first + 1 }, (_, n) => ({ from: at(n), to: at(n + 1) }))
+  return barsOf(Math.floor(max / step) - first + 1, (n) => Number(((first + n) * step).toPrecision(12)))
 }
 
 const dayMs = 86_400_000
@@ -42,18 +44,14 @@ const dateBars = (min: number, max: number): Bar[] => {
   const days = [1, 7].find((step) => (max - min) / dayMs / step < maxBars)
   if (days) {
     const from = Math.floor(min / dayMs) * dayMs
-    const length = Math.floor((max - from) / (days * dayMs)) + 1
-    return Array.from({ length }, (_, n) => ({ from: from + n * days * dayMs, to: from + (n + 1) * days * dayMs }))
+    return barsOf(Math.floor((max - from) / (days * dayMs)) + 1, (n) => from + n * days * dayMs)
   }
   const months = (max - min) / dayMs / 30.4
   const step = monthSteps.find((one) => months / one < maxBars) ?? 12_000
   const monthOf = (time: number) => new Date(time).getUTCFullYear() * 12 + new Date(time).getUTCMonth()
   const first = Math.floor(monthOf(min) / step) * step
-  const at = (n: number) => new Date(0).setUTCFullYear(0, first + n * step, 1)
-  return Array.from({ length: Math.floor((monthOf(max) - first) / step) + 1 }, (_, n) => ({
-    from: at(n),
-    to: at(n + 1),
-  }))
+  const length = Math.floor((monthOf(max) - first) / step) + 1
+  return barsOf(length, (n) => new Date(0).setUTCFullYear(0, first + n * step, 1))
 }
 
 /** The conditions of a bar; whole numbers and days include their last one, as the inputs of the filter do. */
@@ -77,22 +75,13 @@ const conditionsOf = (field: Field, { from, to }: Bar): Condition[] => {
 const barWidth = 10
 const height = 36
 
-const chartOf = (
-  registry: Registry,
-  resource: Resource,
-  field: Field,
-  query: TableQuery,
-  counts: Counts,
-): Html | undefined => {
+const chartOf = ({ registry, resource, query }: TableView, field: Field, counts: Counts): Html | undefined => {
   const points = (counts.counts?.values.get(field.name) ?? []).flatMap(([value, rows]) => {
     const at = isMoment(field) ? Date.parse(value) : Number(value)
     return Number.isFinite(at) ? [{ at, rows }] : []
   })
   const places = points.map(({ at }) => at)
-  const [min, max] = [
-    places.reduce((a, b) => Math.min(a, b), Infinity),
-    places.reduce((a, b) => Math.max(a, b), -Infinity),
-  ]
+  const [min, max] = [Math.min(...places), Math.max(...places)]
   if (!(min < max)) return undefined
   const bars = isMoment(field) ? dateBars(min, max) : numberBars(min, max, field.kind === 'integer')
   if (bars.length < 2) return undefined
@@ -117,14 +106,8 @@ const chartOf = (
 }
 
 /** All charts of a table; empty until their values are counted. */
-export const chartsOf = (
-  registry: Registry,
-  resource: Resource,
-  query: TableQuery,
-  counts: Counts | undefined,
-): Html => {
-  const charts = counts
-    ? chartFields(resource).flatMap((field) => chartOf(registry, resource, field, query, counts) ?? [])
-    : []
-  return html`<section class="charts ${!counts && chartFields(resource).length > 0 && 'later'}" id="charts" aria-label="Distributions">${charts}</section>`
+export const chartsOf = (view: TableView, counts: Counts | undefined): Html => {
+  const fields = chartFields(view.resource)
+  const charts = counts && fields.map((field) => chartOf(view, field, counts))
+  return html`<section class="charts ${!charts && fields.length > 0 && 'later'}" id="charts" aria-label="Distributions">${charts}</section>`
 }

@@ -6,10 +6,9 @@ import type { Caller, Storage } from '../storage/storage.js'
 import { valueCounterOf } from './counts.js'
 import { withFilter } from './filters.js'
 import { type Html, html } from './html.js'
-import { labelOf, targetOf } from './labels.js'
-import type { ExplorerService, Page } from './layout.js'
+import type { ExplorerService, Page, PageRequest } from './layout.js'
 import { type TableQuery, tableUrl } from './links.js'
-import { fieldTitle } from './names.js'
+import { fieldTitle, labelOf, targetOf } from './names.js'
 import { eachRow } from './rows.js'
 
 interface Choice {
@@ -52,23 +51,20 @@ const readChoices = async (
   return [...choices, ...found.sort((a, b) => rank(a, q) - rank(b, q))].slice(0, limit)
 }
 
-export const choiceOptions = async (
-  storage: Storage,
-  target: Resource,
-  querystring: string,
-  caller: Caller,
-): Promise<Html> => {
-  const text = queryParameters(querystring).get('q') ?? ''
-  const choices = await readChoices(storage, target, text, 8, caller)
-  if (choices.length === 0)
-    return html`<li class="note" role="option" aria-disabled="true">No ${target.name.toLowerCase()} found</li>`
-  return html`${choices.map(({ id, label }) => html`<li role="option" aria-selected="false" id="choice-${id}" data-value="${id}" data-label="${label}"><bdi>${label}</bdi> <span class="note">#${id}</span></li>`)}`
-}
+export const rowOptions =
+  (storage: Storage, target: Resource) =>
+  async ({ querystring, caller }: PageRequest): Promise<Html> => {
+    const text = queryParameters(querystring).get('q') ?? ''
+    const choices = await readChoices(storage, target, text, 8, caller)
+    if (choices.length === 0)
+      return html`<li class="note" role="option" aria-disabled="true">No ${target.name.toLowerCase()} found</li>`
+    return html`${choices.map(({ id, label }) => html`<li role="option" aria-selected="false" id="choice-${id}" data-value="${id}" data-label="${label}"><bdi>${label}</bdi> <span class="note">#${id}</span></li>`)}`
+  }
 
 /** Suggestions for a text that lists are filtered by: its most frequent values, which contain what was typed. */
 export const valueOptions = (storage: Storage, resource: Resource) => {
   const countValues = valueCounterOf(storage, resource, filterFields(resource), 'filters')
-  return async (querystring: string, caller: Caller): Promise<Html> => {
+  return async ({ querystring, caller }: PageRequest): Promise<Html> => {
     const sent = queryParameters(querystring)
     const total = (await storage.counts()).get(resource) ?? 0
     const { counts } = await countValues(wholeTable, total, caller, 1_000)

@@ -10,9 +10,8 @@ import {
 } from '../descriptor/registry.js'
 import { inputType, readable } from './format.js'
 import { type Html, html } from './html.js'
-import { type Labels, targetOf } from './labels.js'
-import { choicesUrl, valuesUrl } from './links.js'
-import { fieldTitle } from './names.js'
+import { pageUrl } from './links.js'
+import { bothNames, fieldTitle, type Labels, targetOf } from './names.js'
 
 const formats = { date: 'YYYY-MM-DD', timestamp: 'YYYY-MM-DDTHH:MM:SSZ' }
 
@@ -88,17 +87,12 @@ const selectOf = (field: Field, edited: Edited | undefined, common: Html, values
 }
 
 /** Any text is accepted; the picker beside it writes the usual form. */
-const withPicker = (field: Field, title: string, input: Html): Html =>
-  html`<span class="with-picker">${input}<input type="${inputType(field)}" class="picker" data-picks="field-${field.name}" tabindex="-1" aria-label="Choose ${title.toLowerCase()} from a calendar" hidden></span>`
+const withPicker = (registry: Registry, field: Field, input: Html): Html =>
+  html`<span class="with-picker">${input}<input type="${inputType(field)}" class="picker" data-picks="field-${field.name}" tabindex="-1" aria-label="Choose ${fieldTitle(registry, field).toLowerCase()} from a calendar" hidden></span>`
 
-const inputOf = (
-  resource: Resource,
-  field: Field,
-  title: string,
-  target: Resource | undefined,
-  edited: Edited | undefined,
-): Html => {
+const inputOf = (registry: Registry, resource: Resource, field: Field, edited: Edited | undefined): Html => {
   const { name, kind, oneOf, format, redacted } = field
+  const target = targetOf(registry, field)
   const { input } = kindOf(kind)
   const stored = edited?.row[name] ?? null
   const text = controlValue(field, stored)
@@ -107,15 +101,15 @@ const inputOf = (
   const common = html`id="field-${name}" name="${name}" data-json="${json}" autocomplete="off" aria-describedby="help-${name} issue-${name}"${isNeeded(field, edited) && html` aria-required="true"`}`
   if (target) {
     const label = text !== '' && edited?.labels(target, stored)
-    return html`<div class="combobox"><input ${common}${value} data-choices="${choicesUrl(target.path)}" placeholder="Type a name or an id"><span class="picked note">${label}</span></div>`
+    return html`<div class="combobox"><input ${common}${value} data-choices="${pageUrl(target, 'choices')}" placeholder="Type a name or an id"><span class="picked note">${label}</span></div>`
   }
   const values = oneOf ?? (input === 'checkbox' ? [true, false] : undefined)
   if (values && (oneOf || !isMandatory(field))) return selectOf(field, edited, common, values)
   const hint = defaultOf(field, edited) ?? (edited && redacted ? 'Redacted' : format ? formats[format] : '')
   const placeholder = html` placeholder="${hint}"`
-  if (format && kindOf(kind).isText) return withPicker(field, title, html`<input ${common}${value}${placeholder}>`)
+  if (format && kindOf(kind).isText) return withPicker(registry, field, html`<input ${common}${value}${placeholder}>`)
   if (field.filter && kindOf(kind).isText && !isLong(stored))
-    return html`<div class="combobox"><input ${common}${value}${placeholder}${ruleAttributes(field)} data-choices="${valuesUrl(resource, field)}"></div>`
+    return html`<div class="combobox"><input ${common}${value}${placeholder}${ruleAttributes(field)} data-choices="${pageUrl(resource, 'values')}?field=${name}"></div>`
   // A parser drops the first line feed of a textarea.
   if (isMultiline(resource, field) || isLong(stored))
     return html`<textarea rows="1" ${common}${placeholder}${ruleAttributes(field)}>
@@ -129,8 +123,6 @@ ${text}</textarea>`
 
 export const control = (registry: Registry, resource: Resource, field: Field, edited?: Edited): Html => {
   const { name, about, unique, kind } = field
-  const target = targetOf(registry, field)
-  const title = fieldTitle(registry, field)
   const { input } = kindOf(kind)
   const preset = input.startsWith('date') && defaultOf(field, edited)
   const help = [
@@ -140,6 +132,6 @@ export const control = (registry: Registry, resource: Resource, field: Field, ed
     preset && `Default: ${preset}.`,
     edited && field.redacted && 'Never shown: leave it empty to keep it.',
   ].filter(Boolean)
-  return html`<div class="control"><label for="field-${name}">${title} <code class="raw">${name}</code>${isNeeded(field, edited) && html` <span class="required">required</span>`}</label>
-    ${inputOf(resource, field, title, target, edited)}<p class="help" id="help-${name}">${help.join(' ')}</p><p class="issue" id="issue-${name}"></p></div>`
+  return html`<div class="control"><label for="field-${name}">${bothNames(registry, field)}${isNeeded(field, edited) && html` <span class="required">required</span>`}</label>
+    ${inputOf(registry, resource, field, edited)}<p class="help" id="help-${name}">${help.join(' ')}</p><p class="issue" id="issue-${name}"></p></div>`
 }

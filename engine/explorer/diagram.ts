@@ -1,7 +1,8 @@
 /** The entity diagram: a box for each resource and an arrow for each reference, laid out by dagre, as SVG. */
+import type { Tone } from '../descriptor/fields.js'
 import type { Registry, Resource } from '../descriptor/registry.js'
 import { type Html, html } from './html.js'
-import { tableUrl } from './links.js'
+import { pageUrl } from './links.js'
 
 interface Point {
   readonly x: number
@@ -45,16 +46,16 @@ const curve = (points: readonly Point[]): string => {
     .join('')
 }
 
+interface Line {
+  readonly from: Resource
+  readonly field: string
+  readonly to: Resource
+}
+
 /** The line of a reference: from its field to the name of its target, through the points that dagre has found between them. */
-const edgePath = (
-  from: Resource,
-  fromAt: Point,
-  field: string,
-  to: Resource,
-  toAt: Point,
-  between: readonly Point[],
-): string => {
+const linePath = ({ from, field, to }: Line, placeOf: (one: Resource) => Point, between: readonly Point[]): string => {
   const half = boxWidth / 2
+  const [fromAt, toAt] = [placeOf(from), placeOf(to)]
   const [startY, endY] = [lineAt(from, fromAt, field), lineAt(to, toAt)]
   if (from === to) {
     const x = fromAt.x + half
@@ -69,13 +70,15 @@ const edgePath = (
   return curve([{ x: fromAt.x + side, y: startY }, ...passed, { x: toAt.x - side, y: endY }])
 }
 
-const box = (resource: Resource, { x, y }: Point, tone: number): Html => {
+const areaTones: readonly Tone[] = ['info', 'good', 'warning', 'muted', 'bad']
+
+const box = (resource: Resource, { x, y }: Point, tone: Tone | undefined): Html => {
   const [left, top] = [x - boxWidth / 2, y - heightOf(resource) / 2]
   const lines = references(resource).map(
     ({ name }, n) => html`<text class="field" x="${left + 14}" y="${top + 44 + n * lineHeight}">${fitted(name)}</text>`,
   )
   const name = fitted(resource.plural)
-  return html`<a href="${tableUrl(resource)}"><g class="box tone-${tone}">${name !== resource.plural && html`<title>${resource.plural}</title>`}
+  return html`<a href="${pageUrl(resource)}"><g class="box ${tone}">${name !== resource.plural && html`<title>${resource.plural}</title>`}
     <rect x="${left}" y="${top}" width="${boxWidth}" height="${heightOf(resource)}" rx="8"/>
     <rect class="edge-bar" x="${left}" y="${top + 8}" width="3" height="${heightOf(resource) - 16}" rx="1.5"/>
     <text class="name" x="${left + 14}" y="${top + 24}">${name}</text>${lines}</g></a>`
@@ -88,9 +91,9 @@ export const diagramOf = async (registry: Registry): Promise<Html> => {
   graph.setGraph({ rankdir: 'LR', nodesep: 22, ranksep: 70, marginx: 40, marginy: 8 })
   for (const resource of registry) graph.setNode(resource.path, { width: boxWidth, height: heightOf(resource) })
   const lines = registry.flatMap((from) =>
-    references(from).flatMap(({ name, references: path }) => {
+    references(from).flatMap(({ name: field, references: path }): Line[] => {
       const to = registry.find((resource) => resource.path === path)
-      return to ? [{ from, name, to }] : []
+      return to ? [{ from, field, to }] : []
     }),
   )
   // A reference to the same resource needs no layout. One edge for each pair: dagre throws on some graphs with parallel edges.
@@ -99,19 +102,15 @@ export const diagramOf = async (registry: Registry): Promise<Html> => {
   const { width = 0, height = 0 } = graph.graph()
   const place = ({ path }: Resource) => graph.node(path) as Point
   const areas = [...new Set(registry.map(({ area }) => area))]
-  const edges = lines.map(({ from, name, to }) => {
+  const edges = lines.map((line) => {
+    const { from, field, to } = line
     const { points = [] } = (graph.edge(from.path, to.path) ?? {}) as { points?: Point[] }
-    const path = edgePath(
-      from,
-      place(from),
-      name,
-      to,
-      place(to),
-      points.filter((_, n) => n > 1 && n < points.length - 2 && n % 2 === 0),
-    )
-    return html`<path class="edge" d="${path}" marker-end="url(#arrow)"><title>${from.path}.${name} → ${to.path}</title></path>`
+    const between = points.filter((_, n) => n > 1 && n < points.length - 2 && n % 2 === 0)
+    return html`<path class="edge" d="${linePath(line, place, between)}" marker-end="url(#arrow)"><title>${from.path}.${field} → ${to.path}</title></path>`
   })
-  const boxes = registry.map((resource) => box(resource, place(resource), areas.indexOf(resource.area) % 6))
+  const boxes = registry.map((resource) =>
+    box(resource, place(resource), areaTones[areas.indexOf(resource.area) % areaTones.length]),
+  )
   const [w, h] = [Math.ceil(width), Math.ceil(height)]
   return html`<svg width="${w}" height="${h}" viewBox="0 0 ${w} ${h}" role="group" aria-label="Entity diagram: a box for each resource, an arrow for each reference">
     <defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto-start-reverse"><path class="arrow" d="M0 0L8 4L0 8z"/></marker></defs>

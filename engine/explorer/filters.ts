@@ -1,23 +1,15 @@
 /** The filters of a table: the most frequent values with their counts, and a box for any other value. */
 import type { ParameterValue } from '../descriptor/kinds.js'
-import type { Condition } from '../descriptor/listQuery.js'
 import { operators } from '../descriptor/operators.js'
-import { type Field, filterFields, type Registry, type Resource, searchedFields } from '../descriptor/registry.js'
+import { type Field, filterFields, type Resource, searchedFields } from '../descriptor/registry.js'
 import { type Counts, figureOf } from './counts.js'
 import { grouped, inputType, readable } from './format.js'
 import { type Html, html } from './html.js'
-import { type Labels, targetOf } from './labels.js'
-import { choicesUrl, filtersUrl, fromStart, type TableQuery, tableUrl } from './links.js'
-import { bothNames, fieldTitle } from './names.js'
+import { filtersUrl, fromStart, pageUrl, type TableQuery, type TableView, tableUrl } from './links.js'
+import { bothNames, fieldTitle, targetOf } from './names.js'
 
 export const without = (query: TableQuery, name: string): TableQuery =>
   fromStart({ ...query, where: query.where.filter(({ field }) => field !== name) })
-
-export const withoutCondition = (query: TableQuery, condition: Condition): TableQuery =>
-  fromStart({ ...query, where: query.where.filter((other) => other !== condition) })
-
-/** Whether a condition is shown by the inputs of its field, which send it again. */
-export const isBound = ({ operator }: Condition): boolean => operator === 'gte' || operator === 'lte'
 
 export const withFilter = (query: TableQuery, field: string, value: ParameterValue): TableQuery => {
   const others = without(query, field)
@@ -30,28 +22,21 @@ const valueBox = (title: string, { name }: Field, target: Resource | undefined):
     return html`<input form="search" id="${id}" name="${name}" autocomplete="off" aria-label="Other ${title}" placeholder="Other value">`
   }
   return html`<div class="combobox"><input form="search" id="${id}" name="${name}" autocomplete="off" aria-label="${title}: type the name of ${target.name.toLowerCase()}"
-    placeholder="Type a name or an id" data-choices="${choicesUrl(target.path)}" data-choose="submit"></div>`
+    placeholder="Type a name or an id" data-choices="${pageUrl(target, 'choices')}" data-choose="submit"></div>`
 }
 
-const rangeInputs = (registry: Registry, field: Field, { where }: TableQuery): Html => {
+const rangeInputs = ({ registry, query }: TableView, field: Field): Html => {
   const { name, about } = field
   const type = field.format === 'timestamp' ? 'text' : inputType(field)
   const input = (operator: 'gte' | 'lte', words: string): Html => {
-    const value = where.find((condition) => condition.field === name && condition.operator === operator)?.value
+    const value = query.where.find((condition) => condition.field === name && condition.operator === operator)?.value
     const shown = type === 'datetime-local' ? String(value ?? '').replace(/(:00)?\.000Z$/, '') : value
     return html`<label>${words} <input form="search" type="${type}"${type === 'number' && html` step="any"`} name="${name}${operators[operator].suffix}" value="${shown === undefined ? '' : String(shown)}" aria-label="${fieldTitle(registry, field)} ${words.toLowerCase()}"></label>`
   }
   return html`<section class="filter range"><h2 title="${about}">${bothNames(registry, field)}</h2>${input('gte', 'From')}${input('lte', 'To')}</section>`
 }
 
-const control = (
-  registry: Registry,
-  resource: Resource,
-  field: Field,
-  query: TableQuery,
-  shown: Counts | undefined,
-  labels: Labels,
-): Html => {
+const control = ({ registry, resource, query, labels }: TableView, field: Field, shown?: Counts): Html => {
   const { name } = field
   const title = fieldTitle(registry, field)
   const target = targetOf(registry, field)
@@ -72,27 +57,20 @@ const control = (
 }
 
 /** All filters of a table; without counts, the script asks for them, and so does a link. */
-export const filterPanel = (
-  registry: Registry,
-  resource: Resource,
-  query: TableQuery,
-  shown: Counts | undefined,
-  labels: Labels,
-): Html | undefined => {
+export const filterPanel = (view: TableView, shown?: Counts): Html | undefined => {
+  const { resource, query } = view
   // References come last: they have many values.
-  const fields = filterFields(resource).sort(
-    (a, b) => Number(a.references !== undefined) - Number(b.references !== undefined),
-  )
+  const fields = filterFields(resource).sort((a, b) => Number(!!a.references) - Number(!!b.references))
   const ranges = resource.fields.filter((field) => field.range)
   if (fields.length + ranges.length === 0) return undefined
-  const later = !shown ? filtersUrl(resource, query) : undefined
-  const note =
-    shown && !shown.counts
-      ? 'Counting the values took too long.'
-      : shown?.counts && !shown.isExact && `Counts are estimated from a sample of ${grouped(shown.counts.rows)} rows.`
+  const later = !shown && filtersUrl(resource, query)
+  const rows = shown?.counts?.rows
+  const isEstimated = rows !== undefined && !shown?.isExact
   const isSearchable = searchedFields(resource).length > 0
   return html`<aside class="filters" id="filters" aria-label="Filters" data-counts="${later}"><details open><summary>Filters</summary>
     ${later && html`<noscript><p><a href="${later}">Count the values</a></p></noscript>`}
-    ${fields.map((field) => control(registry, resource, field, query, shown, labels))}${ranges.map((field) => rangeInputs(registry, field, query))}${note && html`<p class="note">${note}</p>`}
+    ${fields.map((field) => control(view, field, shown))}${ranges.map((field) => rangeInputs(view, field))}
+    ${shown && !shown.counts && html`<p class="note">Counting the values took too long.</p>`}
+    ${isEstimated && html`<p class="note">Counts are estimated from a sample of ${grouped(rows)} rows.</p>`}
     ${!isSearchable && html`<button form="search">Filter</button>`}</details></aside>`
 }

@@ -4,40 +4,34 @@ import type { Resource } from '../descriptor/registry.js'
 import { diagramOf } from './diagram.js'
 import { grouped } from './format.js'
 import { type Html, html } from './html.js'
-import type { ExplorerService, Page } from './layout.js'
-import { createUrl, tableUrl } from './links.js'
-import { requestPanel, shellWord } from './requests.js'
-
-const areasOf = (registry: readonly Resource[]): Map<string, Resource[]> => {
-  const areas = new Map<string, Resource[]>()
-  for (const resource of registry) areas.set(resource.area, [...(areas.get(resource.area) ?? []), resource])
-  return areas
-}
+import { type ExplorerService, findOperation, type Page, type PageRequest, requestPanel, shellWord } from './layout.js'
+import { pageUrl } from './links.js'
 
 const card = (resource: Resource, count: number | undefined, writes: boolean): Html => html`<li class="card">
-  <h3><a href="${tableUrl(resource)}">${resource.plural}</a></h3>
+  <h3><a href="${pageUrl(resource)}">${resource.plural}</a></h3>
   <p class="count" title="Number of rows">${count === undefined ? '–' : grouped(count)}</p>
   ${resource.about && html`<p class="about">${resource.about}</p>`}
-  ${writes && resource.create && html`<p class="card-action"><a href="${createUrl(resource)}" aria-label="New ${resource.name.toLowerCase()}">+ New</a></p>`}
+  ${writes && resource.create && html`<p class="card-action"><a href="${pageUrl(resource, 'new')}" aria-label="New ${resource.name.toLowerCase()}">+ New</a></p>`}
   </li>`
 
 /** Makes the home page; the diagram is laid out on the first request. */
-export const homePage = ({ product, registry, storage, operations, writes }: ExplorerService) => {
-  const index = operations.find(({ kind }) => kind === 'index')
+export const homePage = (service: ExplorerService) => {
+  const { product, registry, storage, writes } = service
   let diagram: Promise<Html> | undefined
-  return async (origin: string): Promise<Page> => {
+  return async ({ origin }: PageRequest): Promise<Page> => {
     diagram ??= diagramOf(registry)
     const counts = await storage.counts()
-    const areas = [...areasOf(registry)].map(
-      ([area, resources]) => html`<section class="area"><h2>${area}</h2>
-        <ul class="cards">${resources.map((resource) => card(resource, counts.get(resource), writes))}</ul></section>`,
-    )
+    const areas = [...new Set(registry.map(({ area }) => area))].map((area) => {
+      const resources = registry.filter((resource) => resource.area === area)
+      return html`<section class="area"><h2>${area}</h2>
+        <ul class="cards">${resources.map((resource) => card(resource, counts.get(resource), writes))}</ul></section>`
+    })
     const main = html`<div class="hero"><h1>${product.name}</h1><p class="lead">${product.about}</p>
-      <p class="hero-links"><a class="button" href="${docsPath}">API docs</a></p></div>
+      <p><a class="button" href="${docsPath}">API docs</a></p></div>
       ${areas}
       <section class="area"><h2 id="diagram-title">How they refer to each other</h2>
       <div class="diagram" tabindex="0" role="region" aria-labelledby="diagram-title">${await diagram}</div></section>
-      ${requestPanel(`curl ${shellWord(`${origin}${basePath}`)}`, index, basePath)}`
+      ${requestPanel(`curl ${shellWord(`${origin}${basePath}`)}`, findOperation(service, 'index'), basePath)}`
     return { title: product.name, crumbs: [], main }
   }
 }

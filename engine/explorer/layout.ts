@@ -1,12 +1,12 @@
-/** The dependencies of the explorer, the requests for its pages, and the frame of every page. */
+/** The dependencies of the explorer, the requests for its pages, the frame of every page, and the API request that it shows. */
 import type { HttpError, Issue } from '../contract/errors.js'
 import type { Operation } from '../contract/operations.js'
 import { basePath, docsPath, type Product } from '../contract/service.js'
 import type { Registry, Resource } from '../descriptor/registry.js'
 import type { Caller, Storage } from '../storage/storage.js'
 import { assetsPath } from './assets.js'
-import { type Html, html, joined } from './html.js'
-import { homePath, tableUrl } from './links.js'
+import { type Html, html, type Part } from './html.js'
+import { homePath, operationUrl, pageUrl } from './links.js'
 
 const titles: Readonly<Record<number, string>> = {
   404: 'Not found',
@@ -22,7 +22,7 @@ const messagesOf = ({ body, message }: HttpError): readonly string[] => {
 /** An error as a page that leads on: to the table that was asked for, if there is one. */
 export const errorPage = (error: HttpError, resource?: Resource): Page => {
   const title = titles[error.status] ?? 'Something went wrong'
-  const table = resource && { title: resource.plural, url: tableUrl(resource) }
+  const table = resource && { title: resource.plural, url: pageUrl(resource) }
   const main = html`<div class="hero"><h1>${title}</h1>${messagesOf(error).map((message) => html`<p class="lead"><bdi>${message}</bdi></p>`)}
     <p>${table && html`<a class="button primary" href="${table.url}">All ${table.title.toLowerCase()}</a>`} <a class="button" href="${homePath}">Home</a></p></div>`
   return { title, crumbs: [...(table ? [table] : []), { title }], main, status: error.status }
@@ -63,6 +63,10 @@ export interface Page {
   readonly skip?: 'results'
 }
 
+export interface Redirect {
+  readonly redirect: string
+}
+
 /** A page whose rows may take a while. */
 export interface LaterPage {
   readonly title: string
@@ -81,21 +85,25 @@ export const barOf = (name: string, links: Html): Html => html`<header class="ba
   <nav class="links" aria-label="Service">${links}</nav>
   </header>`
 
-/** The start of a document, which needs no row. */
-export const documentStart = (product: Product, title: string): string =>
+/** The start of a document; its icon and style sheets are in a folder. */
+export const documentStart = (title: string, folder: string, styles: readonly string[], scripts?: Html): string =>
   html`<!doctype html>
     <html lang="en">
     <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <meta name="color-scheme" content="light dark">
-    <title>${joined([...new Set([title, product.name])], ' · ')}</title>
-    <link rel="icon" type="image/svg+xml" href="${assetsPath}/icon.svg">
-    <link rel="stylesheet" href="${assetsPath}/theme.css">
-    <link rel="stylesheet" href="${assetsPath}/explorer.css">
-    <script type="module" src="${assetsPath}/explorer.js"></script>
+    <title>${title}</title>
+    <link rel="icon" type="image/svg+xml" href="${folder}/icon.svg">
+    ${styles.map((name) => html`<link rel="stylesheet" href="${folder}/${name}">`)}${scripts}
     </head>
     <body>`.source
+
+/** The start of a page, which needs no row. */
+export const pageStart = ({ name }: Product, title: string): string => {
+  const script = html`<script type="module" src="${assetsPath}/explorer.js"></script>`
+  return documentStart([...new Set([title, name])].join(' · '), assetsPath, ['theme.css', 'explorer.css'], script)
+}
 
 export const documentOf = (product: Product, { title, crumbs, main, skip }: Page): string => {
   const { source } = html`
@@ -108,5 +116,18 @@ export const documentOf = (product: Product, { title, crumbs, main, skip }: Page
     <footer class="foot">${product.name} ${product.version}</footer>
     </body>
     </html>`
-  return documentStart(product, title) + source
+  return pageStart(product, title) + source
 }
+
+export const findOperation = ({ operations }: ExplorerService, kind: Operation['kind'], resource?: Resource) =>
+  operations.find((one) => one.kind === kind && (!('resource' in one) || one.resource === resource))
+
+export const shellWord = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
+
+/** A line with the request, and links beside it; `more` are further links. */
+export const requestPanel = (curl: string, operation: Operation | undefined, jsonUrl?: string, more?: Part): Html =>
+  html`<section class="request" aria-label="API request">
+    <div class="curl"><code tabindex="0" role="group" aria-label="curl command">${curl}</code><button type="button" class="copy" data-copy hidden>Copy</button></div>
+    <p class="request-links">${jsonUrl && html`<a href="${jsonUrl}">JSON</a>`}
+    ${operation && html`<a href="${operationUrl(operation.route)}">${operation.route.operationId} in the docs</a>`}${more}</p>
+    </section>`

@@ -1,7 +1,11 @@
-/** Names for people: `first_name` is "First name", and `dept_id`, which references departments, is "Department". */
-import type { Field, Registry } from '../descriptor/registry.js'
+/** Names for people: of a field (`dept_id`, which references departments, is "Department"), and of a row, which is its label. */
+import { type Field, type Registry, type Resource, type RowValues, searchedFields } from '../descriptor/registry.js'
+import type { Storage } from '../storage/storage.js'
+import { cut } from './excerpt.js'
 import { type Html, html } from './html.js'
-import { targetOf } from './labels.js'
+
+export const targetOf = (registry: Registry, { references }: Field): Resource | undefined =>
+  registry.find(({ path }) => path === references)
 
 const initialisms = new Set(['api', 'html', 'id', 'ip', 'json', 'url', 'uuid'])
 
@@ -22,3 +26,48 @@ export const fieldTitle = (registry: Registry, field: Field): string => {
 
 export const bothNames = (registry: Registry, field: Field): Html =>
   html`${fieldTitle(registry, field)} <code class="raw">${field.name}</code>`
+
+/** Fields that name a row, by preference. */
+const usual = [['name'], ['title'], ['first_name', 'last_name'], ['label'], ['code'], ['slug']]
+
+/** The fields that form the label of a row; none if it has no text field. */
+export const labelFields = (resource: Resource): readonly string[] => {
+  if (resource.label) return resource.label
+  const texts = searchedFields(resource).filter(({ format }) => format === undefined)
+  const named = usual.find((names) => names.every((name) => texts.some((field) => field.name === name)))
+  const first = texts.find(({ required }) => required) ?? texts[0]
+  return named ?? (first ? [first.name] : [])
+}
+
+const maxLength = 80
+
+export const labelOf = (resource: Resource, row: RowValues): string => {
+  const words = labelFields(resource).map((name) => String(row[name] ?? '').trim())
+  const label = words.filter(Boolean).join(' ')
+  if (label === '') return `#${row['id']}`
+  return label.length > maxLength ? `${cut(label, 0, maxLength)}…` : label
+}
+
+export type Labels = (target: Resource, id: unknown) => string | undefined
+
+/** Reads the labels of the rows that some values of reference fields name: one query for each referenced resource. */
+export const readLabels = async (
+  { storage, registry }: { readonly storage: Storage; readonly registry: Registry },
+  fields: readonly Field[],
+  valuesOf: (field: Field) => readonly unknown[],
+): Promise<Labels> => {
+  const ids = new Map<Resource, Set<number>>()
+  for (const field of fields) {
+    const target = targetOf(registry, field)
+    if (!target) continue
+    const known = ids.get(target) ?? new Set()
+    for (const id of valuesOf(field)) if (id !== null && Number.isSafeInteger(Number(id))) known.add(Number(id))
+    ids.set(target, known)
+  }
+  const labels = new Map<Resource, Map<number, string>>()
+  for (const [target, wanted] of ids) {
+    const found = wanted.size === 0 ? [] : await storage.table(target).excerpts([...wanted], labelFields(target))
+    labels.set(target, new Map(found.map((row) => [Number(row['id']), labelOf(target, row)])))
+  }
+  return (target, id) => labels.get(target)?.get(Number(id))
+}

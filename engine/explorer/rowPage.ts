@@ -4,12 +4,10 @@ import { type Reference, type Resource, referencesTo, updatableFields } from '..
 import { withFilter } from './filters.js'
 import { grouped } from './format.js'
 import { type Html, html, type Part } from './html.js'
-import { labelOf, readLabels } from './labels.js'
-import type { ExplorerService, Page } from './layout.js'
-import { apiRowUrl, deleteUrl, editUrl, rowUrl, tableUrl } from './links.js'
-import { bothNames, fieldTitle } from './names.js'
-import { type FindOperation, requestPanel, shellWord } from './requests.js'
-import { eachRow, type RowFinder } from './rows.js'
+import { type ExplorerService, findOperation, type Page, type PageRequest, requestPanel, shellWord } from './layout.js'
+import { apiUrl, pageUrl, tableUrl } from './links.js'
+import { bothNames, fieldTitle, labelOf, readLabels } from './names.js'
+import { countRows, findRow } from './rows.js'
 import { fullValue } from './values.js'
 
 export const referrerItem = ({ plural }: Resource, title: string, count: Part, url?: string): Html => {
@@ -29,21 +27,21 @@ const referrer = async (
   const title = fieldTitle(registry, field)
   if (!field.filter) return referrerItem(resource, title, notCounted)
   const query = withFilter(wholeTable, field.name, BigInt(id))
-  const page = await storage.table(resource).list({ ...query, page: { limit: 1, offset: 0n } })
-  return referrerItem(resource, title, await eachRow(page, () => {}), tableUrl(resource, query))
+  const { total } = await countRows(storage, resource, query)
+  return referrerItem(resource, title, total, tableUrl(resource, query))
 }
 
 const actions = (resource: Resource, id: number): Html => html`<p class="actions">
-  ${updatableFields(resource).length > 0 && html`<a class="button" href="${editUrl(resource, id)}">Edit</a>`}
-  ${resource.delete && html`<a class="button" href="${deleteUrl(resource, id)}">Delete</a>`}</p>`
+  ${updatableFields(resource).length > 0 && html`<a class="button" href="${pageUrl(resource, id, 'edit')}">Edit</a>`}
+  ${resource.delete && html`<a class="button" href="${pageUrl(resource, id, 'delete')}">Delete</a>`}</p>`
 
-export const rowPage = (service: ExplorerService, resource: Resource, find: FindOperation, findRow: RowFinder) => {
+export const rowPage = (service: ExplorerService, resource: Resource) => {
   const { registry, storage, writes } = service
   const referrers = referencesTo(registry, resource.path)
-  return async (segment: string, origin: string): Promise<Page> => {
-    const { id, row } = await findRow(segment)
-    const labels = await readLabels(storage, registry, resource.fields, ({ name }) => [row[name]])
-    const shown = { registry, labels, url: rowUrl(resource, id) }
+  return async ({ segment, origin }: PageRequest): Promise<Page> => {
+    const { id, row } = await findRow(storage, resource, segment)
+    const labels = await readLabels(service, resource.fields, ({ name }) => [row[name]])
+    const shown = { registry, labels, url: pageUrl(resource, id) }
     const fields = resource.fields.map(
       (
         field,
@@ -52,12 +50,12 @@ export const rowPage = (service: ExplorerService, resource: Resource, find: Find
     )
     const links = await Promise.all(referrers.map((one) => referrer(service, one, id)))
     const label = labelOf(resource, row)
-    const url = apiRowUrl(resource, id)
+    const url = apiUrl(resource, id)
     const main = html`<div class="title"><div><h1><bdi>${label}</bdi></h1><p class="lead">${resource.name} #${id}</p></div>${writes && actions(resource, id)}</div>
       <div class="row-columns"><dl class="fields">${fields}</dl>
       <div class="beside">${links.length > 0 && html`<section class="referrers" aria-labelledby="referrers-title"><h2 id="referrers-title">Referred to by</h2><ul class="plain-list">${links}</ul></section>`}
-      ${requestPanel(`curl ${shellWord(`${origin}${url}`)}`, find('get', resource), url)}</div></div>`
-    const crumbs = [{ title: resource.plural, url: tableUrl(resource) }, { title: label }]
+      ${requestPanel(`curl ${shellWord(`${origin}${url}`)}`, findOperation(service, 'get', resource), url)}</div></div>`
+    const crumbs = [{ title: resource.plural, url: pageUrl(resource) }, { title: label }]
     return { title: `${label} · ${resource.plural}`, crumbs, main }
   }
 }

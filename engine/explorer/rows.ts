@@ -1,20 +1,18 @@
 /** Reads rows for pages: one by its address, or those of a list one after another, so that many megabytes are never in memory as a whole. */
 import { rowNotFound } from '../contract/errors.js'
-import { itemIdParser, itemIdSchema } from '../contract/parameters.js'
+import { itemIdParser } from '../contract/parameters.js'
+import type { ListQuery } from '../descriptor/listQuery.js'
 import type { Resource, RowValues } from '../descriptor/registry.js'
 import { pageHead } from '../storage/parts.js'
-import type { CachedBody, Storage, StreamedBody } from '../storage/storage.js'
+import type { CachedBody, Caller, Storage, StreamedBody } from '../storage/storage.js'
 
-export type RowFinder = (segment: string) => Promise<{ id: number; tag: string; row: RowValues }>
+const parseId = itemIdParser()
 
-export const rowFinder = (storage: Storage, resource: Resource): RowFinder => {
-  const parseId = itemIdParser(itemIdSchema('', ''))
-  return async (segment) => {
-    const { id, text } = parseId(segment)
-    const found = id === undefined ? undefined : await storage.table(resource).get(id)
-    if (id === undefined || !found) throw rowNotFound(resource.name, text)
-    return { id, tag: found.tag, row: JSON.parse(String(found.body)) as RowValues }
-  }
+export const findRow = async (storage: Storage, resource: Resource, segment: string) => {
+  const { id, text } = parseId(segment)
+  const found = id === undefined ? undefined : await storage.table(resource).get(id)
+  if (id === undefined || !found) throw rowNotFound(resource.name, text)
+  return { id, tag: found.tag, row: JSON.parse(String(found.body)) as RowValues }
 }
 
 export const eachRow = async (page: CachedBody | StreamedBody, take: (row: RowValues) => unknown): Promise<number> => {
@@ -28,4 +26,14 @@ export const eachRow = async (page: CachedBody | StreamedBody, take: (row: RowVa
     total = meta?.total ?? 0
   }
   return total
+}
+
+/** The number of rows that match a query, and the id of the first. */
+export const countRows = async (storage: Storage, resource: Resource, query: ListQuery, caller?: Caller) => {
+  let first: number | undefined
+  const page = await storage.table(resource).list({ ...query, page: { limit: 1, offset: 0n } }, caller)
+  const total = await eachRow(page, (row) => {
+    first = Number(row['id'])
+  })
+  return { total, first }
 }

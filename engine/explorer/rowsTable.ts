@@ -1,11 +1,10 @@
 /** The rows of a page as a table: the id and the label stay in sight, and the columns that were chosen follow. */
-import type { Field, Registry, Resource } from '../descriptor/registry.js'
+import type { Field, Resource } from '../descriptor/registry.js'
 import { type Excerpt, marked } from './excerpt.js'
 import { isNumeric } from './format.js'
 import { type Html, html, joined, type Part } from './html.js'
-import { type Labels, labelFields } from './labels.js'
-import { columnsParameter, fromStart, rowUrl, type TableQuery, tableUrl } from './links.js'
-import { fieldTitle } from './names.js'
+import { columnsParameter, fromStart, pageUrl, type TableView, tableUrl } from './links.js'
+import { bothNames, fieldTitle, labelFields } from './names.js'
 import { cellOf, type ShownRow } from './values.js'
 
 /** The fields that can be a column of their own: all but the id and those of the label. */
@@ -18,7 +17,7 @@ const labelsOf = (resource: Resource): Field[] =>
   labelFields(resource).flatMap((name) => resource.fields.find((field) => field.name === name) ?? [])
 
 /** The names of a column's fields; where rows can be ordered by one, a link that does so or turns the order around. */
-const head = (registry: Registry, resource: Resource, query: TableQuery, fields: readonly Field[], kind = ''): Html => {
+const head = ({ registry, resource, query }: TableView, fields: readonly Field[], kind = ''): Html => {
   const { order } = query
   const titles = fields.map((field) => {
     const { name } = field
@@ -35,7 +34,7 @@ const head = (registry: Registry, resource: Resource, query: TableQuery, fields:
 }
 
 /** The label of a row with its matches; if there is none, where else the search has matched, because that column may be out of sight. */
-const labelCell = (registry: Registry, resource: Resource, row: ShownRow, url: string): Html => {
+const labelCell = ({ registry, resource }: TableView, row: ShownRow, url: string): Html => {
   const isExcerpt = (value: unknown): value is Excerpt => typeof value === 'object' && value !== null
   const parts = labelFields(resource).flatMap((name): Part[] => {
     const value = row[name] ?? null
@@ -48,61 +47,49 @@ const labelCell = (registry: Registry, resource: Resource, row: ShownRow, url: s
   })
   const [first] = found
   const isInLabel = found.some(({ field }) => labelFields(resource).includes(field.name))
-  const where = !isInLabel && first && matchOf(registry, first.field, first.value)
+  const where = !isInLabel && first && matchIn(fieldTitle(registry, first.field), first.value)
   return html`<th scope="row" class="label"><a href="${url}"><bdi>${parts.length > 0 ? joined(parts, ' ') : `#${row['id']}`}</bdi></a>${where}</th>`
 }
 
-const matchOf = (registry: Registry, field: Field, { text, ranges, from: skipped }: Excerpt): Html => {
+const matchIn = (title: string, { text, ranges, from: skipped }: Excerpt): Html => {
   const from = Math.max(0, (ranges[0]?.[0] ?? 0) - 8)
-  return html`<small class="match">${fieldTitle(registry, field)}: <bdi>${from + skipped > 0 && '…'}${marked(text, ranges, from, 60)}</bdi></small>`
+  return html`<small class="match">${title}: <bdi>${from + skipped > 0 && '…'}${marked(text, ranges, from, 60)}</bdi></small>`
 }
 
 /** Room for ids of so many digits: the label is frozen beside them. */
-const idWidths = [3, 5, 7, 10, 16]
+const idWidths = [4, 8, 16]
 
-export const rowsTable = (
-  registry: Registry,
-  resource: Resource,
-  query: TableQuery,
-  rows: readonly ShownRow[],
-  labels: Labels,
-): Html => {
+export const rowsTable = (view: TableView, rows: readonly ShownRow[]): Html => {
+  const { resource, query } = view
   const fields = columnFields(resource).filter(({ name }) => query.columns?.includes(name) ?? true)
   const hasLabel = labelFields(resource).length > 0
   const idField = resource.fields.slice(0, 1)
   const digits = Math.max(...rows.map((row) => String(row['id']).length))
   const width = idWidths.find((most) => digits <= most) ?? 16
   const lines = rows.map((row) => {
-    const url = rowUrl(resource, String(row['id']))
-    const cells = fields.map((field) => cellOf(field, row[field.name] ?? null, { registry, labels, url }))
-    return html`<tr><th scope="row" class="id number"><a href="${url}">${String(row['id'])}</a></th>${hasLabel && labelCell(registry, resource, row, url)}${cells}</tr>`
+    const url = pageUrl(resource, String(row['id']))
+    const cells = fields.map((field) => cellOf(field, row[field.name] ?? null, { ...view, url }))
+    return html`<tr><th scope="row" class="id number"><a href="${url}">${String(row['id'])}</a></th>${hasLabel && labelCell(view, row, url)}${cells}</tr>`
   })
   const heads = [
-    head(registry, resource, query, idField, 'id number'),
-    hasLabel && head(registry, resource, query, labelsOf(resource), 'label'),
-    ...fields.map((field) =>
-      head(registry, resource, query, [field], isNumeric(field) && !field.redacted ? 'number' : ''),
-    ),
+    head(view, idField, 'id number'),
+    hasLabel && head(view, labelsOf(resource), 'label'),
+    ...fields.map((field) => head(view, [field], isNumeric(field) && !field.redacted ? 'number' : '')),
   ]
   return html`<div class="scroll" tabindex="0" role="region" aria-label="Table of ${resource.plural.toLowerCase()}"><table class="ids-${width}"><thead><tr>${heads}</tr></thead><tbody>${lines}</tbody></table></div>`
 }
 
 /** The form that chooses columns; the address has the choice. */
-export const columnChooser = (
-  registry: Registry,
-  resource: Resource,
-  query: TableQuery,
-  hidden: readonly Html[],
-): Html | undefined => {
+export const columnChooser = ({ registry, resource, query }: TableView, hidden: readonly Html[]): Html | undefined => {
   const fields = columnFields(resource)
   if (fields.length < 2) return undefined
   const name = columnsParameter(resource)
   const shown = query.columns ?? fields.map((field) => field.name)
   const boxes = fields.map(
     (field) =>
-      html`<label><input type="checkbox" name="${name}" value="${field.name}"${shown.includes(field.name) && html` checked`}> ${fieldTitle(registry, field)} <code class="raw">${field.name}</code></label>`,
+      html`<label><input type="checkbox" name="${name}" value="${field.name}"${shown.includes(field.name) && html` checked`}> ${bothNames(registry, field)}</label>`,
   )
   const all = tableUrl(resource, { ...query, columns: undefined })
-  return html`<details class="chooser"><summary>Columns <span class="note">${shown.length} of ${fields.length}</span></summary><form action="${tableUrl(resource)}" data-navigate>${hidden}<div class="boxes">${boxes}</div>
+  return html`<details class="chooser"><summary>Columns <span class="note">${shown.length} of ${fields.length}</span></summary><form action="${pageUrl(resource)}" data-navigate>${hidden}<div class="boxes">${boxes}</div>
     <p><button>Show these</button> <a href="${all}">All</a></p></form></details>`
 }

@@ -1,33 +1,41 @@
 /** The page of a resource: its rows as a table, with a search box, filters, pages and the request. */
-import { type FormatName, formatNames, formats } from '../contract/formats.js'
-import { listQueryParser, listQuerySchema } from '../contract/parameters.js'
+import { formatNames, formats } from '../contract/formats.js'
+import { listQueryParser } from '../contract/parameters.js'
 import { type Position, wholeTable } from '../descriptor/listQuery.js'
 import { operatorOf } from '../descriptor/operators.js'
-import { filterFields, type Registry, type Resource, searchedFields } from '../descriptor/registry.js'
+import { filterFields, type Resource, searchedFields } from '../descriptor/registry.js'
 import { spreadOverTicks } from '../process/batchPerTick.js'
 import type { Caller } from '../storage/storage.js'
 import { chartFields, chartsOf } from './charts.js'
 import { choicesPage } from './choices.js'
 import { type Counts, valueCounterOf } from './counts.js'
-import { filterPanel, isBound, withoutCondition } from './filters.js'
+import { filterPanel } from './filters.js'
 import { grouped, readable } from './format.js'
 import { type Html, html } from './html.js'
-import { type Labels, readLabels, targetOf } from './labels.js'
-import type { ExplorerService, LaterPage, Page, PageRequest } from './layout.js'
+import {
+  type ExplorerService,
+  findOperation,
+  type LaterPage,
+  type Page,
+  type PageRequest,
+  type Redirect,
+  requestPanel,
+  shellWord,
+} from './layout.js'
 import {
   apiListUrl,
-  createUrl,
   downloadUrl,
   fromStart,
   nextUrl,
   pageParameter,
-  queryInputs,
+  pageUrl,
   type TableQuery,
+  type TableView,
+  tableParameters,
   tableUrl,
 } from './links.js'
-import { fieldTitle } from './names.js'
-import { type FindOperation, requestPanel, shellWord } from './requests.js'
-import { eachRow } from './rows.js'
+import { fieldTitle, readLabels, targetOf } from './names.js'
+import { countRows, eachRow } from './rows.js'
 import { columnChooser, rowsTable } from './rowsTable.js'
 import { parseQuery } from './tableQuery.js'
 import { type ShownRow, shownRow } from './values.js'
@@ -35,7 +43,9 @@ import { type ShownRow, shownRow } from './values.js'
 const sizes = [25, 50, 100, 200]
 
 const hiddenInputs = (resource: Resource, query: TableQuery): Html[] =>
-  queryInputs(resource, query).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)
+  tableParameters(resource, fromStart(query)).map(
+    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
+  )
 
 /** The pages of a result; one page needs no pager. */
 const pager = (resource: Resource, query: TableQuery, total: number, next?: Position): Html | undefined => {
@@ -52,7 +62,7 @@ const pager = (resource: Resource, query: TableQuery, total: number, next?: Posi
   const choices = [...new Set([...sizes, limit])].sort((a, b) => a - b)
   return html`<nav class="pager" aria-label="Pages">
     <div class="steps">${link('First', 1n, page > 1n)}${link('Previous', last, page > 1n)}
-    <form action="${tableUrl(resource)}" data-navigate>${hiddenInputs(resource, query)}<label>Page <input name="${pageParameter(resource)}" inputmode="numeric" value="${page}" size="${String(pages).length + 1}" autocomplete="off"></label> of ${grouped(Number(pages))} <button>Go</button></form>
+    <form action="${pageUrl(resource)}" data-navigate>${hiddenInputs(resource, query)}<label>Page <input name="${pageParameter(resource)}" inputmode="numeric" value="${page}" size="${String(pages).length + 1}" autocomplete="off"></label> of ${grouped(Number(pages))} <button>Go</button></form>
     ${button('Next', next ? nextUrl(resource, query, next) : false)}${link('Last', pages, page < pages)}</div>
     <p class="sizes">Rows per page: ${choices.map((one) =>
       one === limit
@@ -81,19 +91,21 @@ const summary = (resource: Resource, query: TableQuery, total: number): Html => 
   return html`<p class="summary" role="status"><strong>${grouped(total)}</strong> ${noun}${range}${total > 1 && html` · ${newestFirst(resource, query)}`}</p>`
 }
 
-const searchForm = (resource: Resource, query: TableQuery, isSearchable: boolean): Html => {
+const searchForm = (resource: Resource, query: TableQuery): Html => {
   const plural = resource.plural.toLowerCase()
-  const box = html`<label class="hidden" for="q">Search ${plural}</label>
-    <input type="search" id="q" name="q" value="${query.search}" placeholder="Search ${plural}" autocomplete="off" spellcheck="false"><kbd aria-hidden="true">/</kbd>
+  const isSearchable = searchedFields(resource).length > 0
+  // The inputs of bounds send them again.
+  const where = query.where.filter(({ operator }) => operator !== 'gte' && operator !== 'lte')
+  const box = html`<input type="search" id="q" name="q" value="${query.search}" placeholder="Search ${plural}" aria-label="Search ${plural}" autocomplete="off" spellcheck="false"><kbd aria-hidden="true">/</kbd>
     <button>Search</button>`
-  return html`<form id="search" class="${isSearchable && 'search'}" role="search" action="${tableUrl(resource)}" data-live>
-    ${hiddenInputs(resource, { ...query, search: isSearchable ? '' : query.search, where: query.where.filter((condition) => !isBound(condition)) })}${isSearchable && box}</form>`
+  return html`<form id="search" class="${isSearchable && 'search'}" role="search" action="${pageUrl(resource)}" data-live>
+    ${hiddenInputs(resource, { ...query, search: isSearchable ? '' : query.search, where })}${isSearchable && box}</form>`
 }
 
 const downloads = (resource: Resource, query: TableQuery): Html[] =>
   formatNames.map(
-    (format: FormatName) =>
-      html`<a href="${downloadUrl(resource, query, format)}" download data-plain>${formats[format].extension.toUpperCase()}</a>`,
+    (format) =>
+      html`<a href="${downloadUrl(resource, query, format)}" download>${formats[format].extension.toUpperCase()}</a>`,
   )
 
 const empty = (resource: Resource, query: TableQuery, total: number): Html => {
@@ -107,7 +119,7 @@ const empty = (resource: Resource, query: TableQuery, total: number): Html => {
   return html`<p class="empty">${isNarrowed ? 'No rows match.' : 'There are no rows yet.'} ${isNarrowed && html`<a href="${tableUrl(resource, { ...wholeTable, columns: query.columns })}">Show all ${plural}</a>`}</p>`
 }
 
-const chosenFilters = (registry: Registry, resource: Resource, query: TableQuery, labels: Labels): Html | undefined => {
+const chosenFilters = ({ registry, resource, query, labels }: TableView): Html | undefined => {
   const items = query.where.map((condition) => {
     const { field: name, operator, value } = condition
     const field = resource.fields.find((one) => one.name === name)
@@ -119,7 +131,8 @@ const chosenFilters = (registry: Registry, resource: Resource, query: TableQuery
       return field && !isPlain ? readable(field, typeof one === 'bigint' ? Number(one) : one) : String(one)
     })
     const text = operatorOf(operator).shown(texts.join(', '))
-    return html`<li><span class="chosen-filter">${title}: <bdi>${text}</bdi></span> <a href="${tableUrl(resource, withoutCondition(query, condition))}" aria-label="Remove the filter ${title}">×</a></li>`
+    const without = fromStart({ ...query, where: query.where.filter((other) => other !== condition) })
+    return html`<li><span class="chosen-filter">${title}: <bdi>${text}</bdi></span> <a href="${tableUrl(resource, without)}" aria-label="Remove the filter ${title}">×</a></li>`
   })
   return items.length > 0 ? html`<ul class="chosen-filters" aria-label="Active filters">${items}</ul>` : undefined
 }
@@ -130,17 +143,20 @@ const turn = spreadOverTicks()
 /** Tables of up to so many rows have their counts at once. */
 const smallTable = 5_000
 
+interface Counted {
+  readonly filters: Counts
+  readonly charts: Counts
+}
+
 /** How long a page waits for its counts, and how long a request for them, in milliseconds. */
 const [inlineMs, laterMs] = [400, 10_000]
 
 /** Makes the page of a resource, and that of its filters with the counts of their values. */
-export const tablePage = (service: ExplorerService, resource: Resource, find: FindOperation) => {
+export const tablePage = (service: ExplorerService, resource: Resource) => {
   const { registry, storage, writes } = service
-  const parse = listQueryParser(resource, listQuerySchema(resource))
+  const parse = listQueryParser(resource)
   const countFilters = valueCounterOf(storage, resource, filterFields(resource), 'filters')
   const countCharts = valueCounterOf(storage, resource, chartFields(resource), 'charts')
-  const isSearchable = searchedFields(resource).length > 0
-  const crumb = { title: resource.plural }
 
   /** Whether the table has few rows. The rows of an existing table would have to be counted for it. */
   const isSmall = async ({ search, where }: TableQuery, total: number): Promise<boolean> => {
@@ -148,8 +164,7 @@ export const tablePage = (service: ExplorerService, resource: Resource, find: Fi
     return !resource.existing && ((await storage.counts()).get(resource) ?? 0) <= smallTable
   }
 
-  /** What is counted of a result; undefined if one of both took too long. */
-  const count = async (query: TableQuery, total: number, caller: Caller, timeoutMs: number) => {
+  const count = async (query: TableQuery, total: number, caller: Caller, timeoutMs: number): Promise<Counted> => {
     const [filters, charts] = await Promise.all([
       countFilters(query, total, caller, timeoutMs),
       countCharts(query, total, caller, timeoutMs),
@@ -157,23 +172,19 @@ export const tablePage = (service: ExplorerService, resource: Resource, find: Fi
     return { filters, charts }
   }
 
-  const panel = async (query: TableQuery, counted?: { readonly filters: Counts; readonly charts: Counts }) => {
-    const counts = counted?.filters
-    const labels = await readLabels(storage, registry, filterFields(resource), ({ name }) => [
-      ...(counts?.counts?.values.get(name) ?? []).map(([value]) => value),
+  const viewOf = async (query: TableQuery, rows: readonly ShownRow[], counted?: Counted): Promise<TableView> => {
+    const labels = await readLabels(service, resource.fields, ({ name }) => [
+      ...rows.map((row) => row[name]),
+      ...(counted?.filters.counts?.values.get(name) ?? []).map(([value]) => value),
       ...query.where.filter(({ field }) => field === name).flatMap(({ value }) => value),
     ])
-    return {
-      labels,
-      filters: filterPanel(registry, resource, query, counts, labels),
-      charts: chartsOf(registry, resource, query, counted?.charts),
-    }
+    return { registry, resource, query, labels }
   }
 
   /** The page of a query; what the address means is known before its rows are read. */
-  const table = async (request: PageRequest): Promise<Page | { readonly redirect: string } | LaterPage> => {
+  const table = async (request: PageRequest): Promise<Page | Redirect | LaterPage> => {
     const started = performance.now()
-    const parsed = await parseQuery(storage, registry, resource, parse, request.querystring)
+    const parsed = await parseQuery(service, resource, parse, request.querystring)
     if ('redirect' in parsed) return parsed
     if ('ambiguous' in parsed) return choicesPage(service, resource, parsed.query, parsed.ambiguous)
     return { title: resource.plural, later: rendered(parsed.query, parsed.ignored, request, started) }
@@ -189,42 +200,37 @@ export const tablePage = (service: ExplorerService, resource: Resource, find: Fi
     await turn()
     const rows: ShownRow[] = []
     const total = await eachRow(page, (row) => rows.push(shownRow(resource, row, query.search)))
-    const labels = await readLabels(storage, registry, resource.fields, ({ name }) => rows.map((row) => row[name]))
-    const counted = (await isSmall(query, total)) ? await count(query, total, caller, inlineMs) : undefined
+    const inTime = (await isSmall(query, total)) ? await count(query, total, caller, inlineMs) : undefined
+    const counted = inTime?.filters.counts && inTime.charts.counts ? inTime : undefined
+    const view = await viewOf(query, rows, counted)
     await turn()
-    const isCounted = counted?.filters.counts && counted.charts.counts
-    const { labels: valueLabels, filters, charts } = await panel(query, isCounted ? counted : undefined)
-    const curl = `curl ${shellWord(`${origin}${apiListUrl(resource, query)}`)}`
-    const head = html`${summary(resource, query, total)}${columnChooser(registry, resource, query, hiddenInputs(resource, { ...query, columns: undefined }))}`
+    const filters = filterPanel(view, counted?.filters)
+    const url = apiListUrl(resource, query)
+    const head = html`${summary(resource, query, total)}${columnChooser(view, hiddenInputs(resource, { ...query, columns: undefined }))}`
     const body = html`${ignored.map((words) => html`<p class="notice">${words}</p>`)}
-      ${chosenFilters(registry, resource, query, valueLabels)}
-      ${rows.length > 0 ? rowsTable(registry, resource, query, rows, labels) : empty(resource, query, total)}
+      ${chosenFilters(view)}
+      ${rows.length > 0 ? rowsTable(view, rows) : empty(resource, query, total)}
       ${pager(resource, query, total, page.next)}
-      ${requestPanel(curl, find('list', resource), apiListUrl(resource, query), html`<span class="downloads">Download all: ${downloads(resource, query)}</span>`)}`
+      ${requestPanel(`curl ${shellWord(`${origin}${url}`)}`, findOperation(service, 'list', resource), url, html`<span class="downloads">Download all: ${downloads(resource, query)}</span>`)}`
     const main = html`<div class="title"><div><h1>${resource.plural}</h1>${resource.about && html`<p class="lead">${resource.about}</p>`}</div>
-      ${writes && resource.create && html`<a class="button primary" href="${createUrl(resource)}">New ${resource.name.toLowerCase()}</a>`}</div>
-      ${searchForm(resource, query, isSearchable)}
-      <div class="${filters ? 'columns' : ''}">${filters}<div>${charts}
+      ${writes && resource.create && html`<a class="button primary" href="${pageUrl(resource, 'new')}">New ${resource.name.toLowerCase()}</a>`}</div>
+      ${searchForm(resource, query)}
+      <div class="${filters ? 'columns' : ''}">${filters}<div>${chartsOf(view, counted?.charts)}
       <section class="results" id="results" tabindex="-1" aria-label="Rows"><div class="results-head">${head} <span class="time">${milliseconds(performance.now() - started)}</span></div>
       ${body}</section></div></div>`
-    return { title: resource.plural, crumbs: [crumb], main, skip: 'results' }
+    return { title: resource.plural, crumbs: [{ title: resource.plural }], main, skip: 'results' }
   }
 
-  const filters = async ({ querystring, caller }: PageRequest): Promise<Page | { readonly redirect: string }> => {
-    const parsed = await parseQuery(storage, registry, resource, parse, querystring)
-    if (!('ignored' in parsed)) return { redirect: tableUrl(resource) }
+  const filters = async ({ querystring, caller }: PageRequest): Promise<Page | Redirect> => {
+    const parsed = await parseQuery(service, resource, parse, querystring)
+    if (!('ignored' in parsed)) return { redirect: pageUrl(resource) }
     const { query } = parsed
-    const total = await eachRow(
-      await storage.table(resource).list({ ...query, page: { limit: 1, offset: 0n } }, caller),
-      () => {},
-    )
-    const { filters: shown, charts } = await panel(query, await count(query, total, caller, laterMs))
-    const main = html`<div class="title"><h1>Filters</h1></div>${searchForm(resource, query, isSearchable)}${charts}${shown}`
-    return {
-      title: `Filters · ${resource.plural}`,
-      crumbs: [{ ...crumb, url: tableUrl(resource, query) }, { title: 'Filters' }],
-      main,
-    }
+    const { total } = await countRows(storage, resource, query, caller)
+    const counted = await count(query, total, caller, laterMs)
+    const view = await viewOf(query, [], counted)
+    const main = html`<div class="title"><h1>Filters</h1></div>${searchForm(resource, query)}${chartsOf(view, counted.charts)}${filterPanel(view, counted.filters)}`
+    const crumbs = [{ title: resource.plural, url: tableUrl(resource, query) }, { title: 'Filters' }]
+    return { title: `Filters · ${resource.plural}`, crumbs, main }
   }
   return { table, filters }
 }

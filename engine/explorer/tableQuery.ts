@@ -3,12 +3,12 @@ import { parametersInvalid } from '../contract/errors.js'
 import { type listQueryParser, queryParameters } from '../contract/parameters.js'
 import { possibleConditions, wholeTable } from '../descriptor/listQuery.js'
 import { didYouMean } from '../descriptor/nearest.js'
-import { filterFields, type Registry, type Resource } from '../descriptor/registry.js'
-import type { Storage } from '../storage/storage.js'
+import { filterFields, type Resource } from '../descriptor/registry.js'
 import { withFilter } from './filters.js'
-import { targetOf } from './labels.js'
+import type { ExplorerService } from './layout.js'
 import { columnsParameter, pageParameter, type TableQuery, tableUrl } from './links.js'
-import { eachRow } from './rows.js'
+import { targetOf } from './names.js'
+import { countRows } from './rows.js'
 import { columnFields } from './rowsTable.js'
 
 /** The query; or where to go instead; or the name that several rows have, of which one must be chosen. */
@@ -26,15 +26,6 @@ const withOffset = ([name, value]: [string, string]): [string, string] => [
     ? `${value}${value.length > 16 ? '' : ':00'}Z`
     : value,
 ]
-
-const onlyMatch = async (storage: Storage, target: Resource, q: string): Promise<number | undefined> => {
-  let id: number | undefined
-  const page = await storage.table(target).list({ ...wholeTable, search: q, page: { limit: 1, offset: 0n } })
-  const total = await eachRow(page, (row) => {
-    id = Number(row['id'])
-  })
-  return total === 1 ? id : undefined
-}
 
 /** The columns that the parameters name, in the order of the descriptor; undefined for all. */
 const columnsIn = (resource: Resource, values: readonly string[]): readonly string[] | undefined => {
@@ -59,8 +50,7 @@ const ignoredIn = (resource: Resource, sent: Iterable<string>): string[] => {
 }
 
 export const parseQuery = async (
-  storage: Storage,
-  registry: Registry,
+  { storage, registry }: ExplorerService,
   resource: Resource,
   parse: ReturnType<typeof listQueryParser>,
   querystring: string,
@@ -84,8 +74,8 @@ export const parseQuery = async (
   const target = names[0] && targetOf(registry, names[0])
   if (first && target) {
     const [field, text] = first
-    const id = await onlyMatch(storage, target, text)
-    if (id === undefined) return { query, ambiguous: { field, text } }
+    const { total, first: id } = await countRows(storage, target, { ...wholeTable, search: text })
+    if (total !== 1) return { query, ambiguous: { field, text } }
     return { redirect: tableUrl(resource, withFilter(query, field, String(id))) }
   }
   if (page !== undefined && isInteger(page)) {

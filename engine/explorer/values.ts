@@ -10,8 +10,8 @@ import {
 import { cut, type Excerpt, excerptOf, marked, matchesIn } from './excerpt.js'
 import { formatted, grouped, isNumeric, readable } from './format.js'
 import { type Html, html } from './html.js'
-import { type Labels, targetOf } from './labels.js'
-import { rowUrl } from './links.js'
+import { pageUrl } from './links.js'
+import { type Labels, targetOf } from './names.js'
 
 /** A row as it is shown: long texts are excerpts, so that a page of them stays small. */
 export type ShownRow = Readonly<Record<string, Value | Excerpt>>
@@ -49,7 +49,7 @@ const reference = (field: Field, value: Value, { registry, labels }: Shown, isFu
   const note = label === undefined ? 'There is no such row.' : label === `#${value}` ? undefined : `#${value}`
   const more = isFull && note && html` <span class="note">${note}</span>`
   if (label === undefined) return html`<span class="none">#${Number(value)}</span>${more}`
-  return html`<a href="${rowUrl(target, Number(value))}"><bdi>${label}</bdi></a>${more}`
+  return html`<a href="${pageUrl(target, Number(value))}"><bdi>${label}</bdi></a>${more}`
 }
 
 const longText = ({ text, ranges, from: skipped, length }: Excerpt, url: string): Html => {

@@ -1,17 +1,35 @@
-/** Reads a write request: its JSON body and its Idempotency-Key. */
-import { createHash } from 'node:crypto'
+/** Reads a write request: its token, its JSON body and its Idempotency-Key. */
+import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Context } from 'koa'
 import bodyParser from 'koa-bodyparser'
-import { bodyInvalid, type HttpError, type Issue, payloadTooLarge, shorten } from '../contract/errors.js'
+import * as errors from '../contract/errors.js'
 import { invalidKeyIssue } from '../contract/headers.js'
 import { bodyIssue, bodyLimit } from '../contract/rowBody.js'
 import { jsonErrorPlace } from '../process/jsonError.js'
 import type { IdempotencyKey } from '../storage/write.js'
 
-export const mergePatchType = 'application/merge-patch+json'
+/** Digests have one length, so comparing two takes the same time whatever was sent. */
+const sha256 = (token: Buffer): Buffer => createHash('sha256').update(token).digest()
+
+export const writeGuard = (token: string | undefined): ((authorization: string | undefined) => void) => {
+  if (token === undefined) {
+    return () => {
+      throw errors.writesDisabled()
+    }
+  }
+  const expected = sha256(Buffer.from(token, 'utf8'))
+  return (authorization = '') => {
+    const [, sent] = /^bearer +(\S.*)$/i.exec(authorization) ?? []
+    if (sent === undefined) throw errors.tokenMissing()
+    // Node decodes headers as Latin-1; as bytes, a token in UTF-8 compares as it was sent.
+    if (!timingSafeEqual(sha256(Buffer.from(sent, 'latin1')), expected)) throw errors.tokenWrong()
+  }
+}
+
+const mergePatchType = 'application/merge-patch+json'
 export const patchTypes = [mergePatchType, 'application/json']
 
-const refuse = (type: string, msg: string): HttpError => bodyInvalid([bodyIssue(type, msg)])
+const refuse = (type: string, msg: string): errors.HttpError => errors.bodyInvalid([bodyIssue(type, msg)])
 
 /**
  * koa-bodyparser limits and inflates the body but replaces invalid UTF-8. So it reads the bytes as Latin-1, which keeps
@@ -28,7 +46,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 const checkContentType = ({ request }: Context, allowed: readonly string[]): void => {
   const type = request.type.trim().toLowerCase()
   if (!allowed.includes(type)) {
-    const sent = type === '' ? 'none' : `"${shorten(type)}"`
+    const sent = type === '' ? 'none' : `"${errors.shorten(type)}"`
     throw refuse('content_type', `Content-Type must be ${allowed.join(' or ')}, but is ${sent}.`)
   }
   if (!/^(?:utf-?8)?$/i.test(request.charset)) {
@@ -57,12 +75,12 @@ const responseClosed = ({ res }: Context): Promise<never> =>
   })
 
 const readBody = async (ctx: Context): Promise<Buffer> => {
-  if (Number(ctx.get('Content-Length')) > bodyLimit) throw payloadTooLarge(bodyLimit)
+  if (Number(ctx.get('Content-Length')) > bodyLimit) throw errors.payloadTooLarge(bodyLimit)
   if (awaitsContinue(ctx)) ctx.res.writeContinue()
   try {
     await Promise.race([readBytes(ctx, async () => {}), responseClosed(ctx)])
   } catch (error) {
-    if ((error as { status?: number }).status === 413) throw payloadTooLarge(bodyLimit)
+    if ((error as { status?: number }).status === 413) throw errors.payloadTooLarge(bodyLimit)
     throw refuse('body_read', 'The body could not be read as its Content-Encoding and Content-Length describe it.')
   }
   return Buffer.from(ctx.request.rawBody ?? '', 'latin1')
@@ -90,7 +108,11 @@ export const readJson = async (
 }
 
 /** The Idempotency-Key of a write, where it has one; an invalid key is one more issue of the request. */
-export const readIdempotencyKey = (ctx: Context, source: string, issues: Issue[]): IdempotencyKey | undefined => {
+export const readIdempotencyKey = (
+  ctx: Context,
+  source: string,
+  issues: errors.Issue[],
+): IdempotencyKey | undefined => {
   const key = ctx.req.headers['idempotency-key'] as string | undefined
   if (key === undefined) return undefined
   const issue = invalidKeyIssue(key)

@@ -1,16 +1,7 @@
 /** Turns everything that middleware and handlers throw into an error response, and logs what is not the client's fault. */
 import type { Context, Middleware } from 'koa'
 import type { Logger } from 'pino'
-import {
-  HttpError,
-  internalError,
-  middlewareError,
-  outcomeUnknown,
-  pathNotFound,
-  tableChanged,
-  unavailable,
-  writesDisabled,
-} from '../contract/errors.js'
+import * as errors from '../contract/errors.js'
 import { OutcomeUnknown, TableChanged, TimedOut, Unavailable, WritesForbidden } from '../storage/storage.js'
 import type { State } from './requestLog.js'
 
@@ -56,19 +47,22 @@ interface KoaError extends Error {
 
 const isErrorStatus = (status: unknown): status is number => Number(status) >= 400 && Number(status) <= 599
 
-const toHttpError = (error: unknown): HttpError => {
-  if (error instanceof HttpError) return error
-  if (error instanceof TimedOut) return unavailable('The read exceeded its time limit. Narrow the query, or try again.')
-  if (error instanceof TableChanged) return tableChanged()
-  if (error instanceof Unavailable) return unavailable()
-  if (error instanceof OutcomeUnknown) return outcomeUnknown()
-  if (error instanceof WritesForbidden) return writesDisabled('the database does not let this deployment write')
+const toHttpError = (error: unknown): errors.HttpError => {
+  if (error instanceof errors.HttpError) return error
+  if (error instanceof TimedOut)
+    return errors.unavailable('The read exceeded its time limit. Narrow the query, or try again.')
+  if (error instanceof TableChanged) return errors.tableChanged()
+  if (error instanceof Unavailable) return errors.unavailable()
+  if (error instanceof OutcomeUnknown) return errors.outcomeUnknown()
+  if (error instanceof WritesForbidden) return errors.writesDisabled('the database does not let this deployment write')
   const { status, expose, message, headers } = (error ?? {}) as KoaError
-  return isErrorStatus(status) ? middlewareError(status, expose ? message : undefined, headers) : internalError()
+  return isErrorStatus(status)
+    ? errors.middlewareError(status, expose ? message : undefined, headers)
+    : errors.internalError()
 }
 
 const isExpected = (error: unknown): boolean =>
-  error instanceof HttpError || error instanceof TableChanged || (error as KoaError | null)?.expose === true
+  error instanceof errors.HttpError || error instanceof TableChanged || (error as KoaError | null)?.expose === true
 
 const logError = (ctx: Context, error: unknown, logger: Logger, outages: OutageLog): void => {
   const id = ctx.response.get('X-Request-Id')
@@ -82,7 +76,7 @@ const logError = (ctx: Context, error: unknown, logger: Logger, outages: OutageL
 }
 
 export const errorEnvelope =
-  (logger: Logger, outages: OutageLog = outageLog(logger)): Middleware<State> =>
+  (logger: Logger, outages: OutageLog): Middleware<State> =>
   async (ctx, next) => {
     ctx.state.failed = (error) => {
       if (!isExpected(error)) logError(ctx, error, logger, outages)
@@ -90,7 +84,7 @@ export const errorEnvelope =
     }
     try {
       await next()
-      if (ctx.status === 404 && ctx.body === undefined) throw pathNotFound()
+      if (ctx.status === 404 && ctx.body === undefined) throw errors.pathNotFound()
       if (ctx.state.usedDatabase) outages.succeeded()
     } catch (error) {
       const httpError = ctx.state.failed(error)

@@ -1,5 +1,6 @@
 /** Serves the explorer's pages: their headers, compression, redirects and downloads. */
 import { Readable } from 'node:stream'
+import { setTimeout } from 'node:timers/promises'
 import { internalError } from '../contract/errors.js'
 import type { Operation } from '../contract/operations.js'
 import type { Asset } from '../explorer/assets.js'
@@ -13,23 +14,28 @@ import type { AppContext } from './requestLog.js'
 const explorerHeaders = pageHeaders("img-src 'self'", "form-action 'self'")
 
 /** The path of a file has the digest of its contents. */
-const immutable = 'public, max-age=31536000, immutable'
+const immutable = { 'Cache-Control': 'public, max-age=31536000, immutable' }
 
 const htmlType = 'text/html; charset=utf-8'
 
 /** How long a page may wait for its rows before its start is sent, in milliseconds. */
 const startAfterMs = 50
 
-const isLate = async (response: Promise<unknown>): Promise<boolean> => {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(resolve, startAfterMs, true)
-  })
+const isLate = (response: Promise<unknown>): Promise<boolean> => {
   const onTime = response.then(
     () => false,
     () => false,
   )
-  return Promise.race([onTime, late]).finally(() => clearTimeout(timer))
+  return Promise.race([onTime, setTimeout(startAfterMs, true, { ref: false })])
+}
+
+/** Serves a file, which is read once. */
+export const assetHandler = ({ type, body }: Asset, headers: Record<string, string> = {}): Handler => {
+  const tagged = taggedBody(body)
+  return async (ctx) => {
+    await sendTagged(ctx, tagged, type)
+    ctx.set(headers)
+  }
 }
 
 interface PageRoute {
@@ -87,14 +93,11 @@ export const explorerRoutes = (service: Service, operations: readonly Operation[
     handler: (ctx) => ctx.redirect(ctx.path.slice(0, -1) + ctx.search),
   })
   const pages = explorer.routes.filter(({ path }) => !path.endsWith('/'))
-  const asset = ({ path, type, body }: Asset, cacheControl: string): PageRoute => {
-    const tagged = taggedBody(body)
-    const handler: Handler = async (ctx) => {
-      await sendTagged(ctx, tagged, type)
-      ctx.set('Cache-Control', cacheControl)
-    }
-    return { name: 'exploreAsset', path, handler }
-  }
-  const assets = [...explorer.assets.map((file) => asset(file, immutable)), asset(explorer.favicon, 'no-cache')]
+  const asset = (file: Asset, headers?: Record<string, string>): PageRoute => ({
+    name: 'exploreAsset',
+    path: file.path,
+    handler: assetHandler(file, headers),
+  })
+  const assets = [...explorer.assets.map((file) => asset(file, immutable)), asset(explorer.favicon)]
   return { routes: [...assets, ...explorer.routes.map(page), ...pages.map(withSlash)], prepare }
 }

@@ -1,25 +1,15 @@
 /** The handler of each kind of operation, and of the probes: parse the request, query the storage, set the response. */
 import type { Middleware } from 'koa'
-import {
-  bodyInvalid,
-  type Issue,
-  keysNotSupported,
-  preconditionFailed,
-  referenced,
-  rowNotFound,
-  tableChanged,
-  unavailable,
-} from '../contract/errors.js'
+import * as errors from '../contract/errors.js'
 import { keyReused, replayedHeader } from '../contract/headers.js'
-import type { Operation, OperationOf } from '../contract/operations.js'
-import { type ItemIdSchema, itemIdParser, listQueryParser } from '../contract/parameters.js'
-import { conflictIssue, createBodyReader, refusedIssue, updateBodyReader } from '../contract/rowBody.js'
+import type { Operation, ResourceOperation, WriteOperation } from '../contract/operations.js'
+import { itemIdParser, listQueryParser } from '../contract/parameters.js'
+import { conflictIssue, refusedIssue } from '../contract/rowBody.js'
 import { basePath, docsPath, type Product } from '../contract/service.js'
 import { type Registry, type Resource, type RowValues, stampsOf } from '../descriptor/registry.js'
 import { type Storage, Unavailable } from '../storage/storage.js'
 import { type Outcome, rowTag } from '../storage/write.js'
-import { writeGuard } from './auth.js'
-import { patchTypes, readIdempotencyKey, readJson } from './body.js'
+import { patchTypes, readIdempotencyKey, readJson, writeGuard } from './body.js'
 import { allowedTags, jsonType, sendRow, sendStreamed, sendTagged } from './conditional.js'
 import { requestedFormat, sendRows } from './download.js'
 import { setLinks } from './links.js'
@@ -35,11 +25,11 @@ const live: Handler = (ctx) => {
 const ready =
   ({ storage, isStopping }: Service): Handler =>
   async (ctx) => {
-    if (isStopping?.()) throw unavailable('The service is stopping; send requests to another instance.')
+    if (isStopping?.()) throw errors.unavailable('The service is stopping; send requests to another instance.')
     const { isReadOnly, changedTables } = await storage.ping().catch(() => {
-      throw unavailable()
+      throw errors.unavailable()
     })
-    if (changedTables.length > 0) throw tableChanged(changedTables)
+    if (changedTables.length > 0) throw errors.tableChanged(changedTables)
     ctx.set('Cache-Control', 'no-store')
     ctx.body = { status: isReadOnly ? 'read-only' : 'ok' }
   }
@@ -105,9 +95,9 @@ const health =
     }
   }
 
-const list = (service: Service, { resource, route }: OperationOf<'list'>): Handler => {
+const list = (service: Service, { resource }: ResourceOperation): Handler => {
   const table = service.storage.table(resource)
-  const parseQuery = listQueryParser(resource, route.request.query)
+  const parseQuery = listQueryParser(resource)
   return async (ctx) => {
     const query = parseQuery(ctx.querystring)
     ctx.state.parsed = performance.now()
@@ -122,9 +112,9 @@ const list = (service: Service, { resource, route }: OperationOf<'list'>): Handl
   }
 }
 
-const get = ({ storage }: Service, { resource, route }: OperationOf<'get'>): Handler => {
+const get = ({ storage }: Service, { resource }: ResourceOperation): Handler => {
   const table = storage.table(resource)
-  const parseItemId = itemIdParser(route.request.params)
+  const parseItemId = itemIdParser()
   return async (ctx) => {
     // Not ctx.params: the router's decoding hides which segments are not valid.
     const { id, text } = parseItemId(ctx.path.slice(ctx.path.lastIndexOf('/') + 1))
@@ -132,7 +122,7 @@ const get = ({ storage }: Service, { resource, route }: OperationOf<'get'>): Han
     const row = id === undefined ? undefined : await table.get(id, ctx.res)
     ctx.state.queried = performance.now()
     ctx.state.usedDatabase = id !== undefined
-    if (!row) throw rowNotFound(resource.name, text)
+    if (!row) throw errors.rowNotFound(resource.name, text)
     await sendRow(ctx, row)
   }
 }
@@ -141,16 +131,16 @@ const storedRow = (
   { registry }: Service,
   resource: Resource,
   outcome: Outcome,
-  { id = 0, values = {}, issues = [] }: { id?: number; values?: RowValues; issues?: readonly Issue[] },
+  { id = 0, values = {}, issues = [] }: { id?: number; values?: RowValues; issues?: readonly errors.Issue[] },
 ) => {
   if ('id' in outcome) return outcome
-  if ('refused' in outcome) throw bodyInvalid([refusedIssue(resource, outcome.refused)])
-  if ('mismatch' in outcome) throw bodyInvalid([keyReused()])
-  if ('isMissing' in outcome) throw rowNotFound(resource.name, String(id))
-  if ('current' in outcome) throw preconditionFailed(`"${rowTag(outcome.current)}"`)
-  if ('referencing' in outcome) throw referenced(resource.name, outcome.referencing)
+  if ('refused' in outcome) throw errors.bodyInvalid([refusedIssue(resource, outcome.refused)])
+  if ('mismatch' in outcome) throw errors.bodyInvalid([keyReused()])
+  if ('isMissing' in outcome) throw errors.rowNotFound(resource.name, String(id))
+  if ('current' in outcome) throw errors.preconditionFailed(`"${rowTag(outcome.current)}"`)
+  if ('referencing' in outcome) throw errors.referenced(resource.name, outcome.referencing)
   const found = outcome.conflicts.map(({ type, field }) => conflictIssue(registry, resource, type, field, values))
-  throw bodyInvalid([...issues, ...found])
+  throw errors.bodyInvalid([...issues, ...found])
 }
 
 const sendStored = (ctx: AppContext, status: number, { body, replayed }: { body: Buffer; replayed: boolean }): void => {
@@ -165,18 +155,17 @@ const sendStored = (ctx: AppContext, status: number, { body, replayed }: { body:
 
 /** Nothing is stored beside a table of another program. */
 const refuseKey = ({ req }: AppContext, { existing }: Resource): void => {
-  if (existing && req.headers['idempotency-key'] !== undefined) throw keysNotSupported()
+  if (existing && req.headers['idempotency-key'] !== undefined) throw errors.keysNotSupported()
 }
 
-const create = (service: Service, { resource, route }: OperationOf<'create'>): Handler => {
+const create = (service: Service, { resource, readBody }: WriteOperation): Handler => {
   const table = service.storage.table(resource)
   const checkToken = writeGuard(service.token)
-  const parseBody = createBodyReader(resource, route.request.body.content['application/json'].schema)
   return async (ctx) => {
     checkToken(ctx.get('Authorization'))
     refuseKey(ctx, resource)
     const { value, source } = await readJson(ctx)
-    const { values, issues } = parseBody(value, source)
+    const { values, issues } = readBody(value, source)
     const idempotencyKey = readIdempotencyKey(ctx, source, issues)
     // An invalid body is still checked against the database, so that the client gets every error at once.
     const outcome =
@@ -190,33 +179,32 @@ const create = (service: Service, { resource, route }: OperationOf<'create'>): H
 }
 
 /** Makes the checks that precede every change of a row: the token, the row and If-Match. */
-const existingRow = ({ storage, token }: Service, resource: Resource, params: ItemIdSchema) => {
+const existingRow = ({ storage, token }: Service, resource: Resource) => {
   const table = storage.table(resource)
   const checkToken = writeGuard(token)
-  const parseItemId = itemIdParser(params, bodyInvalid)
+  const parseItemId = itemIdParser(errors.bodyInvalid)
   return async (ctx: AppContext): Promise<{ id: number; ifMatch: readonly string[] | undefined }> => {
     checkToken(ctx.get('Authorization'))
     refuseKey(ctx, resource)
     const { id, text } = parseItemId(ctx.path.slice(ctx.path.lastIndexOf('/') + 1))
     const ifMatch = allowedTags(ctx)
     const key = ctx.req.headers['idempotency-key'] as string | undefined
-    if (id === undefined) throw rowNotFound(resource.name, text)
+    if (id === undefined) throw errors.rowNotFound(resource.name, text)
     const row = await table.get(id)
     if (row && (!ifMatch || ifMatch.includes(row.tag))) return { id, ifMatch }
     // The retry of a change that was made succeeds again, although the row has another tag by now, or is gone.
     if (key !== undefined && (await table.hasKey(key))) return { id, ifMatch }
-    throw row ? preconditionFailed(`"${row.tag}"`) : rowNotFound(resource.name, text)
+    throw row ? errors.preconditionFailed(`"${row.tag}"`) : errors.rowNotFound(resource.name, text)
   }
 }
 
-const update = (service: Service, { resource, route }: OperationOf<'update'>): Handler => {
+const update = (service: Service, { resource, readBody }: WriteOperation): Handler => {
   const table = service.storage.table(resource)
-  const check = existingRow(service, resource, route.request.params)
-  const parseBody = updateBodyReader(resource, route.request.body.content['application/merge-patch+json'].schema)
+  const check = existingRow(service, resource)
   return async (ctx) => {
     const { id, ifMatch } = await check(ctx)
     const { value, source } = await readJson(ctx, patchTypes)
-    const { values, issues } = parseBody(value, source)
+    const { values, issues } = readBody(value, source)
     const idempotencyKey = readIdempotencyKey(ctx, source, issues)
     const outcome =
       issues.length > 0
@@ -228,14 +216,14 @@ const update = (service: Service, { resource, route }: OperationOf<'update'>): H
   }
 }
 
-const remove = (service: Service, { resource, route }: OperationOf<'delete'>): Handler => {
+const remove = (service: Service, { resource }: ResourceOperation): Handler => {
   const table = service.storage.table(resource)
-  const check = existingRow(service, resource, route.request.params)
+  const check = existingRow(service, resource)
   return async (ctx) => {
     const { id, ifMatch } = await check(ctx)
-    const issues: Issue[] = []
+    const issues: errors.Issue[] = []
     const idempotencyKey = readIdempotencyKey(ctx, '', issues)
-    if (issues.length > 0) throw bodyInvalid(issues)
+    if (issues.length > 0) throw errors.bodyInvalid(issues)
     const outcome = await table.write({ kind: 'delete', id, ifMatch, idempotencyKey })
     sendStored(ctx, 204, storedRow(service, resource, outcome, { id }))
   }

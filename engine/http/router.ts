@@ -8,7 +8,7 @@ import { patchTypes } from './body.js'
 import { preflightHeaders } from './commonHeaders.js'
 import { sendTagged, taggedBody } from './conditional.js'
 import { docsAssets, docsHeaders } from './docs.js'
-import { explorerRoutes } from './explorer.js'
+import { assetHandler, explorerRoutes } from './explorer.js'
 import { type Handler, handlerOf, probesOf, type Service } from './handlers.js'
 import type { AppContext, State } from './requestLog.js'
 
@@ -65,12 +65,8 @@ export const routesOf = (service: Service, operations: readonly Operation[]): Mi
   const documents = documentMaker(service, operations)
   add('documents', `${basePath}/openapi.json`, async (ctx) => sendTagged(ctx, (await documents()).openapi))
   add('documents', '/swagger.json', async (ctx) => sendTagged(ctx, (await documents()).swagger(ctx.host)))
-  for (const { path, type, body } of docsAssets(service.product.name, service.explorer === true)) {
-    const asset = taggedBody(body)
-    add('docs', path, (ctx) => {
-      ctx.set(docsHeaders)
-      return sendTagged(ctx, asset, type)
-    })
+  for (const asset of docsAssets(service.product.name, service.explorer === true)) {
+    add('docs', asset.path, assetHandler(asset, docsHeaders))
   }
   const explorer = service.explorer ? explorerRoutes(service, operations) : undefined
   for (const { name, path, handler } of explorer?.routes ?? []) add(name, path, handler)

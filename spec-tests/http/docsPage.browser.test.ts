@@ -36,14 +36,9 @@ const execute = async (page: Page, id: string): Promise<string> => {
   return String(await status.textContent())
 }
 
-test('an open operation fits two screens, shows bounds and defaults, and creates with its example', async () => {
+test('an open operation shows bounds and defaults, and creates with its example', async () => {
   const { page, problems, close } = await open(['listLeaveRequests', 'createLeaveRequest', 'createOrganization'])
-  const list = operation(page, 'listLeaveRequests')
-  const { height } = (await list.boundingBox()) ?? { height: 9_999 }
-  assert.ok(height <= 2 * 900, `${height} px`)
-  await list.locator('.response-toggle').last().click()
-  await list.locator('.response .highlight-code').nth(1).waitFor()
-  const limit = await list.locator('[data-param-name=limit]').textContent()
+  const limit = await operation(page, 'listLeaveRequests').locator('[data-param-name=limit]').textContent()
   assert.match(String(limit), /default: 50\s*minimum: 1\s*maximum: 200/)
   await authorize(page)
   assert.match(await execute(page, 'createLeaveRequest'), /^201/)
@@ -56,6 +51,23 @@ test('an open operation fits two screens, shows bounds and defaults, and creates
   assert.equal(problems, [])
   await close()
 })
+
+for (const [device, width, height] of [
+  ['desktop', 1280, 900],
+  ['phone', 390, 844],
+] as const) {
+  test(`an open operation fits two screens of a ${device}, and opens what is closed`, async () => {
+    const { page, close } = await open(['listLeaveRequests'], { viewport: { width, height } })
+    const list = operation(page, 'listLeaveRequests')
+    const { height: shown } = (await list.boundingBox()) ?? { height: 9_999 }
+    assert.ok(shown <= 2 * height, `${shown} px`)
+    await list.locator('.toggle').last().click()
+    await list.locator('.response .highlight-code').nth(1).waitFor()
+    if (device === 'phone') await list.locator('.toggle', { hasText: 'employee_id.in' }).press('Enter')
+    if (device === 'phone') await list.locator('[data-param-name="employee_id.in"] button:focus').waitFor()
+    await close()
+  })
+}
 
 for (const { colorScheme, width } of [
   { colorScheme: 'light', width: 390 },

@@ -171,7 +171,7 @@ document.addEventListener('click', (event) => {
   if (!link || event.defaultPrevented || event.button !== 0) return
   if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
   const url = new URL(link.href.baseVal ?? link.href, location.href)
-  if (!isOurs(url) || link.hasAttribute('data-plain') || link.hasAttribute('download') || link.target) return
+  if (!isOurs(url) || link.hasAttribute('download') || link.target) return
   if (url.hash && url.pathname === location.pathname && url.search === location.search) return
   event.preventDefault()
   if (mayLeave()) load(url.href)

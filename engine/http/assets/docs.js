@@ -1,8 +1,4 @@
 /** Starts Swagger UI. A file, because the policy of the page forbids inline scripts. */
-const dark = matchMedia('(prefers-color-scheme: dark)')
-const followTheme = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
-followTheme()
-dark.addEventListener('change', followTheme)
 
 /** Gives controls the names that Swagger UI leaves out, and takes the links out of its buttons, which may contain none. */
 const accessibility = ({ React: { createElement } }) => {
@@ -30,7 +26,7 @@ const accessibility = ({ React: { createElement } }) => {
 }
 
 /** Shows the default of a parameter with its bounds, also when the field has another value, and names its list of values. */
-const parameters = ({ React: { createElement } }) => ({
+const defaults = ({ React: { createElement } }) => ({
   wrapComponents: {
     JsonSchemaForm: (Form) => (props) => {
       const ref = (node) => node?.querySelector('select')?.setAttribute('aria-label', props.description)
@@ -41,25 +37,43 @@ const parameters = ({ React: { createElement } }) => ({
   },
 })
 
-/** Shows the example and the headers of an error's response when they are asked for, so that an operation fits a screen or two. */
-const responses = ({ React: { createElement, useState } }) => ({
-  wrapComponents: {
-    response: (Response) => (props) => {
-      const { code, response } = props
-      const [isOpen, setOpen] = useState(code.startsWith('2'))
-      const toggle = createElement(
-        'button',
-        { type: 'button', className: 'response-toggle', 'aria-expanded': isOpen, onClick: () => setOpen(!isOpen) },
-        response.get('description').replaceAll('`', ''),
-      )
-      if (isOpen) return createElement(Response, props)
-      const cell = (name, content) => createElement('td', { className: `response-col_${name}` }, content)
-      return createElement('tr', { className: 'response' }, cell('status', code), cell('description', toggle))
+const phone = matchMedia('(max-width: 700px)')
+
+/** Closes what few people need, so that an operation fits two screens: errors, headers, and on a phone optional parameters. */
+const closed = ({ React: { createElement, useState } }) => {
+  /** A row that is a button until it is opened; then the focus moves into it. */
+  const closedRow = (isOpenAtFirst, cellsOf) => (Row) => (props) => {
+    const [isOpen, setOpen] = useState(() => isOpenAtFirst(props))
+    if (isOpen) return createElement(Row, props)
+    const onClick = ({ currentTarget }) => {
+      const row = currentTarget.closest('tr')
+      const [rows, place] = [row.parentElement.children, row.sectionRowIndex]
+      setOpen(true)
+      setTimeout(() => rows[place].querySelector('input, select, button')?.focus())
+    }
+    const toggle = (text) =>
+      createElement('button', { type: 'button', className: 'toggle', 'aria-expanded': false, onClick }, text)
+    return createElement('tr', { className: 'response closed' }, ...cellsOf(props, toggle))
+  }
+  const cell = (name, content) => createElement('td', { className: name }, content)
+  return {
+    wrapComponents: {
+      response: closedRow(
+        ({ code }) => code.startsWith('2'),
+        ({ code, response }, toggle) => [
+          cell('response-col_status', code),
+          cell('response-col_description', toggle(response.get('description').replaceAll('`', ''))),
+        ],
+      ),
+      parameterRow: closedRow(
+        ({ rawParam }) => !phone.matches || rawParam.get('required'),
+        ({ rawParam }, toggle) => [cell('parameter__name', toggle(rawParam.get('name')))],
+      ),
+      headers: (Headers) => (props) =>
+        createElement('details', null, createElement('summary', null, 'Headers'), createElement(Headers, props)),
     },
-    headers: (Headers) => (props) =>
-      createElement('details', null, createElement('summary', null, 'Headers'), createElement(Headers, props)),
-  },
-})
+  }
+}
 
 /** Swagger UI leaves out the second level of headings. */
 const fixHeadings = () => {
@@ -80,7 +94,7 @@ window.SwaggerUIBundle({
   url: docs.dataset.url,
   domNode: docs,
   responseInterceptor: withBasePath,
-  plugins: [accessibility, parameters, responses],
+  plugins: [accessibility, defaults, closed],
   deepLinking: true,
   displayRequestDuration: true,
   docExpansion: 'list',
