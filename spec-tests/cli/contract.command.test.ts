@@ -14,7 +14,7 @@ const build = dirname(dirname(command))
 const docs = join(build, '..', '..', 'docs')
 mkdirSync(docs)
 const recordedFile = join(docs, 'openapi.json')
-/** Runs the command in a process of its own, which loads descriptors anew. */
+/** Each run is a new process, so that it reads the changed descriptors. */
 const contract = async (...args: string[]) => {
   const { status, stdout, stderr } = spawnSync(process.execPath, [command, ...args], { encoding: 'utf8' })
   return { status, output: `${stdout}${stderr}` }

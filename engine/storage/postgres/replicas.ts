@@ -16,13 +16,13 @@ import { reachServer } from './server.js'
 /** How often a replica that was left alone is tried again, in milliseconds. */
 const retryMs = 5_000
 
-/** How long a replica is not asked for a table that it had not as new as the primary, in milliseconds. */
+/** How long a replica is not asked again for a table after it was behind the primary, in milliseconds. */
 const lagMs = 100
 
-/** The statement cannot run there now, or not on a replica at all; the replica itself is well. */
+/** Errors of a statement that a replica cannot run; the replica itself works. */
 const failsThere: ReadonlySet<string> = new Set(['40001', '0A000', '25006'])
 
-/** The server has no such function, does not let this role call it, or is a replica itself. */
+/** Errors of a server that cannot tell its position: no such function, no right to call it, or itself a replica. */
 const hasNoPosition: ReadonlySet<string> = new Set(['42883', '42501', '55000'])
 
 const probe = prepared(knex.raw('select 1'))

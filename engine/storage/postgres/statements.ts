@@ -252,8 +252,8 @@ export const statementsOf = (resource: Resource) => {
     return prepared(query.select(pageColumns(jsonOf(found, inTable.by), inParts)).fromRaw('_state, _large, _tail'))
   }
   /**
-   * Matches that may be few or many, whatever the server estimates: the few are sorted. It takes a third of all rows for the matches of
-   * a range with one bound, and would scan the table for the first ones, but for their order.
+   * Matches that may be few or many, whatever the server estimates: the few are sorted. The server expects a range with one bound to
+   * match a third of all rows, and would scan the table for it; asked for the order of the range, it uses the index.
    */
   const fewOrMany = (plan: Plan, matches: Knex.QueryBuilder, next: Next): Prepared => {
     const { order, where } = plan

@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3'
 import { isById, type ListQuery, type Position } from '../../descriptor/listQuery.js'
 import { operatorOf } from '../../descriptor/operators.js'
 import { maxValueBytes } from '../dialect.js'
-import { partsAfter } from '../order.js'
+import { bindPosition, partsAfter } from '../order.js'
 import {
   asElements,
   type FoundIds,
@@ -47,7 +47,7 @@ export type ListPage = { readonly version: string; readonly ms: number; readonly
 /** A filter that matches fewer rows than this is used instead of the search index. */
 const maxFilteredRows = 2_000
 
-/** More matches than this are not sorted: as every twentieth row matches, the page is found along the index of the order. */
+/** More matches than this are not sorted: they are frequent enough to find the page along the index of the order. */
 const maxSortedOf = (rows: number): number => Math.min(Math.max(5_000, rows / 20), 50_000)
 
 const countedAtOnce = 2_000
@@ -115,7 +115,7 @@ const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof ad
     const probe = (match: string) => value(probeSql(index), match) as number | undefined
     const match = isIndexed ? [matchExpression(trigramsOf(folded), probe)] : []
     const source = isIndexed ? `${index} cross join ${sql.table} on id = ${index}.rowid` : sql.table
-    // A plus keeps SQLite from scanning the table in order of id rather than sorting what the index of a range finds.
+    // Without the plus, SQLite would scan the table in order of id instead of using the index of a range.
     const key = isIndexed ? `${index}.rowid` : driver?.isPoint === false ? '+id' : 'id'
     const conditions = tests.map((test) => test.sql(test === driver ? '' : '+'))
     const values = [...tests.flatMap((test) => test.values), ...(search === '' ? [] : parameters)]
@@ -167,13 +167,9 @@ const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof ad
     const direction = order.descending ? 'desc' : 'asc'
     const rows: KeyedRow[] = []
     for (const part of after ? partsAfter(key, id, order, after) : ['1']) {
-      const values: unknown[] = given ? [given] : []
-      const condition = part.replaceAll(/@(value|id)/g, (_, name: keyof Position) => {
-        values.push(after?.[name])
-        return '?'
-      })
-      for (const bound of bounds) values.push(...bound.values)
-      // SQLite does not see that equal keys need no order, and would sort all rows that have this one.
+      const [condition, position] = bindPosition<unknown>(part, after?.value, after?.id)
+      const values = [...(given ? [given] : []), ...position, ...bounds.flatMap((bound) => bound.values)]
+      // SQLite does not notice that all these keys are equal, and would sort every row that has the key.
       const byKey = / = @value| is null/.test(part) ? '' : `${key} ${direction}, `
       const read =
         prepare(`select ${id}, ${key} from ${source} where ${[condition, ...bounds.map((bound) => bound.sql(''))].join(' and ')}
