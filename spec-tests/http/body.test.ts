@@ -31,17 +31,11 @@ test('the content type must be JSON, in UTF-8', async () => {
   }
 })
 
-// biome-ignore format: one list
-for (const body of [
-  '', ' ', '{', '{"leave_type":"x"', "{'a':1}", 'undefined', 'NaN', '{"leave_type":"x"}}', '\u0000',
-]) {
-  test(`${JSON.stringify(body)} is refused`, async () => {
-    const response = await post(body)
-    assert.is(response.status, 422)
-    assert.is(response.body.error.code, 'validation_error')
-    assert.equal(response.body.error.details.issues[0].loc, ['body'])
-  })
-}
+test('a body that is missing is refused', async () => {
+  const { status, body } = await post('')
+  const issue = { type: 'missing', loc: ['body'], msg: 'The body is missing; send a JSON object.' }
+  assert.equal([status, body.error.code, body.error.details.issues], [422, 'validation_error', [issue]])
+})
 
 test('bytes that are not UTF-8 are refused, not replaced', async () => {
   const response = await post(
@@ -59,19 +53,18 @@ test('a body of one mebibyte is read, one byte more is too large', async () => {
   assert.is(large.body.error.code, 'payload_too_large')
 })
 
-const compressors = {
-  gzip: gzipSync,
-  GZIP: gzipSync,
-  deflate: deflateSync,
-  br: brotliCompressSync,
-  identity: Buffer.from,
-}
-for (const [encoding, compress] of Object.entries(compressors)) {
+for (const [encoding, compress] of [
+  ['gzip', gzipSync],
+  ['GZIP', gzipSync],
+  ['deflate', deflateSync],
+  ['br', brotliCompressSync],
+  ['identity', Buffer.from],
+] as const) {
   test(`a body with Content-Encoding ${encoding} is read, within the same limit`, async () => {
     const headers = { 'content-type': 'application/json', 'content-encoding': encoding }
-    const bytes = compress(valid) as Buffer
+    const bytes = compress(valid)
     assert.is((await post(bytes, headers)).status, 201)
-    assert.is((await post(compress(`{"leave_type":"${'x'.repeat(2 ** 24)}"}`) as Buffer, headers)).status, 413)
+    assert.is((await post(compress(`{"leave_type":"${'x'.repeat(2 ** 24)}"}`), headers)).status, 413)
     if (encoding === 'identity') return
     for (const broken of ['not compressed at all', bytes.subarray(0, bytes.length - 4)]) {
       assert.is((await post(broken, headers)).status, 422)
@@ -89,6 +82,11 @@ test('an unknown Content-Encoding is refused, and the message lists the supporte
 })
 
 const syntaxErrors: [source: string, place: string][] = [
+  [' ', 'unexpected end at line 1, column 2'],
+  ["{'a':1}", 'unexpected character at line 1, column 2'],
+  ['undefined', 'unexpected character at line 1, column 1'],
+  ['NaN', 'unexpected character at line 1, column 1'],
+  ['\0', 'unexpected character at line 1, column 1'],
   ['{"leave_type": secret}', 'unexpected character at line 1, column 16'],
   ['{"leave_type":"x",}', 'unexpected character at line 1, column 19'],
   ['{\n  "leave_type": "x"\n  "reason": "y"\n}', 'unexpected character at line 3, column 3'],
