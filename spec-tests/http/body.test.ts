@@ -133,13 +133,12 @@ test('the place of a syntax error is where JSON.parse finds it', () => {
   assert.ok(compared > 500)
 })
 
-test('deep nesting and many keys get a response', async () => {
-  const deep = `{"leave_type":${'['.repeat(100_000)}${']'.repeat(100_000)}}`
-  assert.is((await post(deep)).status, 422)
-  const wide = `{${Array.from({ length: 60_000 }, (_, n) => `"k${n}":1`).join(',')}}`
-  const response = await post(wide)
-  assert.is(response.status, 422)
-  assert.is(response.body.error.details.issues.length, 100)
+test('deep nesting, many keys and a number of a million digits get a response', async () => {
+  const nested = [`${'['.repeat(300_000)}${']'.repeat(300_000)}`, `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`]
+  for (const body of [...nested, `{"leave_type":${nested[0]}}`, `{"leave_type":${'1'.repeat(1_000_001)}}`])
+    assert.is((await post(body)).status, 422)
+  const wide = await post(`{${Array.from({ length: 60_000 }, (_, n) => `"k${n}":1`).join(',')}}`)
+  assert.equal([wide.status, wide.body.error.details.issues.length], [422, 100])
 })
 
 /** Sends the headers of a create and the body only after `100 Continue`; resolves with everything that came back. */

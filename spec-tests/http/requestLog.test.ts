@@ -1,9 +1,9 @@
 /** The access log, request ids, Server-Timing and metrics; and what none of them may contain. */
-import { connect } from 'node:net'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { traceOf } from '../../engine/http/requestLog.js'
 import { freshUrl } from '../support/database.js'
+import { exchange, logLines, sample as sampleOf, scrape } from '../support/observed.js'
 import { startProcess } from '../support/process.js'
 
 const token = 'secret-token-0123456789'
@@ -18,17 +18,6 @@ const at = (path: string, init: RequestInit = {}): Promise<Response> => fetch(`$
 const post = (headers: Record<string, string>, body: string): Promise<Response> =>
   at('/leave', { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body })
 
-/** Sends bytes that never reach the app; resolves with the whole response. */
-const sendRaw = (bytes: string): Promise<string> =>
-  new Promise((resolve, reject) => {
-    const socket = connect(Number(new URL(running.address).port), '127.0.0.1', () => socket.end(bytes))
-    let received = ''
-    socket.on('data', (chunk) => {
-      received += chunk
-    })
-    socket.on('error', reject)
-    socket.on('close', () => resolve(received))
-  })
 const auth = `Authorization: Bearer ${token}\r\nContent-Type: application/json\r\n`
 const refusals = {
   'an unknown method': { status: 400, bytes: 'BREW / HTTP/1.1\r\nHost: a\r\n\r\n' },
@@ -47,7 +36,7 @@ const refusals = {
   },
 }
 const refused: Record<string, string> = {}
-for (const [what, { bytes }] of Object.entries(refusals)) refused[what] = await sendRaw(bytes)
+for (const [what, { bytes }] of Object.entries(refusals)) refused[what] = String(await exchange(running.address, bytes))
 
 const ok = await at('/employees?q=very-private&limit=3', { headers: { 'x-request-id': 'from-the-proxy-7' } })
 const sentTag = ok.headers.get('etag') ?? ''
@@ -71,14 +60,9 @@ const responses: Record<string, [response: Response, status: number]> = {
   ...{ traced: [traced, 200], badTrace: [badTrace, 200], made: [made, 201], again: [again, 201] },
   ...{ wrong: [wrong, 401], unknown: [unknown, 422] },
 }
-const metricsAddress = /Metrics at ([^\s"]+)/.exec(running.output())?.[1] ?? ''
-const metrics = await (await fetch(metricsAddress)).text()
+const metrics = await scrape(running)
 await running.end('SIGTERM')
-const lines = running
-  .output()
-  .split('\n')
-  .filter((line) => line.startsWith('{'))
-  .map((line) => JSON.parse(line) as Record<string, unknown>)
+const lines = logLines(running)
 const lineOf = (response: Response) => lines.find(({ id }) => id === response.headers.get('x-request-id'))
 
 const test = suite('request log')
@@ -122,8 +106,10 @@ for (const [what, { status }] of Object.entries(refusals)) {
 
 test('a download has one line, with its bytes', () => {
   const logged = lines.filter(({ id }) => id === download.headers.get('x-request-id'))
-  const found = logged.map(({ status, bytes }) => ({ status, bytes }))
-  assert.equal(found, [{ status: 200, bytes: Buffer.byteLength(downloaded) }])
+  assert.equal(
+    logged.map(({ status, bytes }) => [status, bytes]),
+    [[200, Buffer.byteLength(downloaded)]],
+  )
 })
 
 test('a valid request id is used, an invalid one is replaced', () => {
@@ -156,10 +142,8 @@ const invalid = [
 for (const form of [...valid, ...invalid]) {
   test(`traceparent ${JSON.stringify(form)} is ${valid.includes(form) ? '' : 'not '}valid`, () => {
     const header = form.replaceAll('T', trace).replaceAll('P', parent)
-    assert.equal(
-      traceOf({ headers: { traceparent: header } }),
-      valid.includes(form) ? { traceId: trace, parentId: parent } : undefined,
-    )
+    const expected = valid.includes(form) ? { traceId: trace, parentId: parent } : undefined
+    assert.equal(traceOf({ headers: { traceparent: header } }), expected)
   })
 }
 
@@ -180,8 +164,7 @@ test('the log contains no secret, and at this level no statement', () => {
   }
 })
 
-const sample = (name: string): number =>
-  Number(new RegExp(`^${name.replaceAll(/[{}]/g, '\\$&')} (\\S+)$`, 'm').exec(metrics)?.[1])
+const sample = (name: string) => sampleOf(metrics, name)
 
 test('metrics count requests, creates, rows and the process itself', () => {
   assert.is(sample('registry_http_requests_total{operation="listEmployees",status="200"}'), 3)
