@@ -70,8 +70,8 @@ const filters: readonly RowValues[] = [
 const test = suite('a large table')
 
 for (const q of ['', ...texts]) {
-  test(`${q === '' ? 'no search' : `"${q.slice(0, 20)}"`} with every filter`, async () => {
-    for (const one of filters) await checkList({ q, filters: one })
+  test(`${q === '' ? 'no search' : `"${q.slice(0, 20)}"`} with every filter, at the same time`, async () => {
+    await Promise.all(filters.map((one) => checkList({ q, filters: one })))
   })
 }
 
@@ -93,10 +93,6 @@ test('a page that begins in one step of a read and ends in the next', async () =
     const border = found.findIndex(({ id }) => Number(id) >= 8 * 2048)
     for (const before of [0, 1, 10]) await checkList({ q, filters: one, offset: border - before, limit: 20 })
   }
-})
-
-test('many concurrent requests', async () => {
-  await Promise.all(texts.flatMap((q) => filters.map((one) => checkList({ q, filters: one, limit: 7, offset: 3 }))))
 })
 
 test.run()
