@@ -47,11 +47,12 @@ for (const resource of testedResources) {
 }
 
 const ids = suite('ids')
-const unknown = ['0', '-1', '1.0', '007', '+1', '1e0', '%201', '1%20', '9'.repeat(30), '9007199254740993', '%D9%A1']
-for (const id of [...unknown, 'a%2Fb', '%25', 'null', '__proto__', "1'--"]) {
-  ids(`${id.slice(0, 30)} is an unknown id`, () => expectUnknown('/v1/sink-basins', id))
-}
-for (const id of ['%zz', '%', '%C3%28', '%00', '1%00', '%ED%A0%80']) {
+// biome-ignore format: one list
+const unknown = [
+  '0', '-1', '1.0', '007', '+1', '1e0', '%201', '1%20', '9'.repeat(30), '9007199254740993', '%D9%A1', 'a%2Fb', '%25',
+  'null', '__proto__', "1'--",
+]
+for (const id of unknown) ids(`${id} is an unknown id`, () => expectUnknown('/v1/sink-basins', id))
+for (const id of ['%zz', '%', '%C3%28', '%00', '1%00', '%ED%A0%80'])
   ids(`${id} is malformed`, () => expectMalformed('/v1/sink-basins', id))
-}
 ids.run()

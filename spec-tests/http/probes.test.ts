@@ -22,19 +22,29 @@ test('a service that works lives and is ready', async () => {
   }
 })
 
-const pings: [what: string, ping: Storage['ping'], isStopping: boolean, status: number, body: RegExp][] = [
-  ['without a database', () => Promise.reject(new Error('gone')), false, 503, /"code":"unavailable"/],
-  ['on a standby', async () => ({ isReadOnly: true, changedTables: [] }), false, 200, /^\{"status":"read-only"\}$/],
-  ['that stops', async () => ({ isReadOnly: false, changedTables: [] }), true, 503, /service is stopping/],
-]
-for (const [what, ping, isStopping, status, body] of pings) {
-  test(`a process ${what} lives, and /readyz responds with ${status}`, async () => {
+const pings: [what: string, ping: Storage['ping'], isStopping: boolean, ready: number, health: number, body: RegExp][] =
+  [
+    ['without a database', () => Promise.reject(new Error('gone')), false, 503, 503, /"code":"unavailable"/],
+    [
+      'on a standby',
+      async () => ({ isReadOnly: true, changedTables: [] }),
+      false,
+      200,
+      200,
+      /^\{"status":"read-only"\}$/,
+    ],
+    ['that stops', async () => ({ isReadOnly: false, changedTables: [] }), true, 503, 200, /service is stopping/],
+  ]
+for (const [what, ping, isStopping, ready, health, body] of pings) {
+  test(`a process ${what} lives, and /readyz responds with ${ready}`, async () => {
     const storage = { ping, table: () => assert.unreachable() } as unknown as Storage
     const service = { product, registry: [], storage, token: undefined, isStopping: () => isStopping }
     const { address, stop } = await listen(createApp(service, createLogger('silent')), { host: '127.0.0.1', port: 0 })
-    const [live, ready] = await Promise.all(['/livez', '/readyz'].map((path) => fetch(`${address}${path}`)))
-    assert.equal([live?.status, ready?.status], [200, status])
-    assert.match(String(await ready?.text()), body)
+    const paths = ['/livez', '/readyz', '/api/v1/health']
+    const responses = await Promise.all(paths.map((path) => fetch(`${address}${path}`)))
+    const statuses = responses.map(({ status }) => status)
+    assert.equal(statuses, [200, ready, health])
+    assert.match(String(await responses[1]?.text()), body)
     await stop()
   })
 }
