@@ -1,9 +1,9 @@
-import { connect } from 'node:net'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { inexactKeys } from '../../engine/contract/exactNumbers.js'
 import { jsonErrorPlace } from '../../engine/process/jsonError.js'
+import { exchange } from '../support/observed.js'
 import { startOffice, token } from '../support/service.js'
 
 const { send, address } = await startOffice()
@@ -141,21 +141,11 @@ test('deep nesting, many keys and a number of a million digits get a response', 
   assert.equal([wide.status, wide.body.error.details.issues.length], [422, 100])
 })
 
-/** Sends the headers of a create and the body only after `100 Continue`; resolves with everything that came back. */
-const expecting = (headers: string, { version = '1.1', sent = authorization } = {}): Promise<string> =>
-  new Promise((resolve, reject) => {
-    const socket = connect(Number(new URL(address).port), '127.0.0.1')
-    let received = ''
-    socket.on('data', (chunk) => {
-      received += chunk
-      if (received.endsWith('100 Continue\r\n\r\n')) socket.end(valid)
-    })
-    socket.on('error', reject)
-    socket.on('close', () => resolve(received))
-    const fixed = `Host: a\r\nAuthorization: ${sent}\r\nContent-Type: application/json\r\nConnection: close\r\n`
-    socket.write(`POST /api/v1/leave HTTP/${version}\r\n${fixed}${headers}\r\n`)
-    if (version === '1.0') socket.end(valid)
-  })
+/** Sends a create that asks for `100 Continue`; resolves with everything that came back. */
+const expecting = async (headers: string, { version = '1.1', sent = authorization } = {}): Promise<string> => {
+  const fixed = `Host: a\r\nAuthorization: ${sent}\r\nContent-Type: application/json\r\nConnection: close\r\n`
+  return String(await exchange(address, `POST /api/v1/leave HTTP/${version}\r\n${fixed}${headers}\r\n${valid}`))
+}
 
 test('without the token, or over the limit, there is no 100 Continue', async () => {
   for (const sent of ['Bearer no', 'Basic x']) {
@@ -169,7 +159,7 @@ test('without the token, or over the limit, there is no 100 Continue', async () 
   }
 })
 
-test('every client that waits for 100 Continue gets it, and no other client does', async () => {
+test('every client that asks for 100 Continue gets it, and no other client does', async () => {
   const length = `Content-Length: ${valid.length}\r\n`
   for (const expect of ['100-continue', '100-Continue', '100-continue, other']) {
     const response = await expecting(`Expect: ${expect}\r\n${length}`)

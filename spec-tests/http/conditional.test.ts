@@ -103,19 +103,16 @@ for (const target of ['/api/v1/employees?status=Active&q=a', '/api/v1/employees/
   })
 }
 
-for (const headers of [{}, { 'if-none-match': '*' }, { 'if-match': '*' }, { 'if-match': '"other"' }]) {
-  test(`an invalid request fails in the same way with ${JSON.stringify(headers)}`, async () => {
-    const cases: [string, number][] = [
-      ['/api/v1/employees?q=a?&limit=abc', 422],
-      ['/api/v1/employees?limit=abc', 422],
-      ['/api/v1/employees/none', 404],
-      ['/api/v1/employees/%FF', 422],
-      ['/nothing', 404],
-    ]
-    for (const [target, status] of cases) {
-      const response = await one.send(target, { headers: headers as Record<string, string> })
-      assert.is(response.status, status, target)
-      assert.is(response.headers['cache-control'], 'no-store')
+for (const [target, status] of [
+  ['/api/v1/employees?q=a?&limit=abc', 422],
+  ['/api/v1/employees/none', 404],
+  ['/api/v1/employees/%FF', 422],
+  ['/nothing', 404],
+] as const) {
+  test(`${target} is ${status} and not stored, whatever the conditions`, async () => {
+    for (const condition of [{}, { 'if-none-match': '*' }, { 'if-match': '*' }, { 'if-match': '"other"' }]) {
+      const response = await one.send(target, { headers: condition as Record<string, string> })
+      assert.equal([response.status, response.headers['cache-control']], [status, 'no-store'])
     }
   })
 }

@@ -32,21 +32,15 @@ const of = (id: string, msg: string) => debug.filter((line) => line['id'] === id
 const test = suite('debug log')
 
 test('each read has a line with its cache result, a miss with its plan and time', () => {
-  for (const [kind, msg] of [
-    ['page', 'list'],
-    ['row', 'get'],
-  ]) {
-    const found = [1, 2, 3].map((n) => of(`${kind}-${n}`, String(msg)))
+  for (const [kind, msg] of Object.entries({ page: 'list', row: 'get' })) {
+    const found = [1, 2, 3].map((n) => of(`${kind}-${n}`, msg))
     const shown = found.map((all) => all.map(({ cache, resource }) => [resource, cache]))
     assert.equal(shown, [[['employees', 'miss']], [['employees', 'miss']], [['employees', 'hit']]])
     assert.type(found[0]?.[0]?.['ms'], 'number')
   }
-  const [page] = of('page-1', 'list')
-  assert.is(page?.['plan'], 'all')
-  const [search] = of('search', 'list')
-  assert.is(search?.['plan'], 'search')
-  assert.equal(search?.['filters'], ['status'])
-  assert.is(of('filter', 'list')[0]?.['plan'], 'filter')
+  const plans = ['page-1', 'search', 'filter'].map((id) => of(id, 'list')[0]?.['plan'])
+  assert.equal(plans, ['all', 'search', 'filter'])
+  assert.equal(of('search', 'list')[0]?.['filters'], ['status'])
 })
 
 test('a create has a line with its time', () => {

@@ -61,7 +61,6 @@ test('a request whose body becomes invalid after its response gets no second res
 const head = (method: string, path: string, headers = ''): string =>
   `${method} ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n${headers}\r\n`
 const health = head('GET', '/api/v1/health')
-const closing = head('GET', '/api/v1/health', 'Connection: close\r\n')
 const valid = '{"leave_type":"after a close"}'
 const create = head('POST', '/api/v1/leave', `Content-Length: ${valid.length}\r\n`) + valid
 
@@ -108,22 +107,19 @@ test('hosts and expectations that are valid', async () => {
 })
 
 for (const [what, first, status] of [
-  ['Connection: close', closing, 200],
+  ['Connection: close', head('GET', '/api/v1/health', 'Connection: close\r\n'), 200],
   ['HTTP/1.0', 'GET /api/v1/health HTTP/1.0\r\n\r\n', 200],
   ['an invalid host', 'GET /api HTTP/1.1\r\nHost: a b\r\n\r\n', 400],
   ['CONNECT', 'CONNECT a:80 HTTP/1.1\r\nHost: a:80\r\n\r\n', 405],
 ] as const) {
   test(`nothing that follows ${what} is handled`, async () => {
-    const total = async (): Promise<number> => {
-      const response = await fetch(`${running.address}/api/v1/leave?q=after%20a%20close`)
-      return ((await response.json()) as { meta: { total: number } }).meta.total
-    }
     for (const next of [create, health, 'junk\r\n\r\n']) {
       const responses = parseResponses(await exchange(first + next))
       const found = responses.map((response) => response.status)
       assert.equal(found, [status])
     }
-    assert.is(await total(), 0)
+    const stored = await fetch(`${running.address}/api/v1/leave?q=after%20a%20close`)
+    assert.match(await stored.text(), '"total":0,')
   })
 }
 
