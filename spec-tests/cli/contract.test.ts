@@ -22,32 +22,23 @@ type Descriptors = Record<string, Descriptor>
 /** The descriptors that each change begins with. */
 const original: Descriptors = {
   authors: {
-    name: 'Author',
-    area: 'Library',
-    table: 'authors',
+    ...{ name: 'Author', area: 'Library', table: 'authors', create: false },
     fields: { name: text() },
     required: ['name'],
-    create: false,
   },
   books: {
-    name: 'Book',
-    area: 'Library',
-    table: 'books',
+    ...{ name: 'Book', area: 'Library', table: 'books', create: true },
     fields: {
-      title: text(),
-      subtitle: text(),
+      ...{ title: text(), subtitle: text(), pages: integer(), price: number() },
       isbn: text({ unique: true }),
       shelf: text({ unique: ['author_id'] }),
       author_id: integer({ references: 'authors', filter: true }),
-      pages: integer(),
-      price: number(),
       status: text({ default: 'available', filter: true }),
       added_on: text({ default: today }),
       notes: text({ redacted: true }),
       created: text({ managed: now }),
     },
     required: ['title', 'status', 'created'],
-    create: true,
   },
 }
 
@@ -71,6 +62,7 @@ const fields =
 
 const require = (...names: string[]) => books({ required: ['title', 'status', 'created', ...names] })
 
+const operations = ['GET /v1/books', 'GET /v1/books/{item_id}', 'POST /v1/books']
 const filtered = (rule: string, field: string, breaks = '') =>
   ['', '.in', '.null'].map((suffix) => `${rule} query parameter "${field}${suffix}"${breaks}`)
 
@@ -100,16 +92,11 @@ const changes: [change: (before: Descriptors) => Descriptors, ...expected: strin
   ],
   [
     books({ name: 'Volume' }),
-    ...['GET /v1/books', 'GET /v1/books/{item_id}', 'POST /v1/books'].map(
-      (operation) => `operation-renamed ${operation}: generated clients`,
-    ),
+    ...operations.map((operation) => `operation-renamed ${operation}: generated clients`),
     ...['Book', 'BookCollection', 'BookCreate'].map((name) => `schema-renamed schema ${name}: generated clients`),
   ],
   [books({ plural: 'Library books' }), 'operation-renamed GET /v1/books: generated clients'],
-  [
-    books({ area: 'Loans' }),
-    ...['GET /v1/books', 'GET /v1/books/{item_id}', 'POST /v1/books'].map((operation) => `tag-changed ${operation}`),
-  ],
+  [books({ area: 'Loans' }), ...operations.map((operation) => `tag-changed ${operation}`)],
   [fields({ language: text() }), 'field-added Book.language', 'field-added BookCreate.language'],
   [
     (before) => require('language')(fields({ language: text() })(before)),

@@ -205,10 +205,9 @@ const odd = [
 test('odd resources: formatted, valid, served, and a create of each succeeds', async () => {
   const project = projectCopy()
   for (const args of odd) {
-    const about = args.endsWith('--about')
-      ? [`It's a "sink", described by a sentence ${'that is very long '.repeat(5)}`]
-      : []
-    const { status, stdout, stderr } = await callCommand(command, [...args.split(' '), ...about])
+    const about = `It's a "sink", described by a sentence ${'that is very long '.repeat(5)}`
+    const given = [...args.split(' '), ...(args.endsWith('--about') ? [about] : [])]
+    const { status, stdout, stderr } = await callCommand(command, given)
     assert.is(status, 0, stderr)
     const [, path = ''] = /^Wrote resources\/(\S+)\.ts/.exec(stdout) ?? []
     for (const file of [`resources/${path}.ts`, `seeds/${path}.json`].filter((name) => existsSync(join(root, name)))) {
