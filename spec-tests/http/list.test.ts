@@ -1,4 +1,4 @@
-/** Lists of every resource: order, paging, bounds and invalid parameters. */
+/** Lists and rows of every resource: order, paging, bounds, ids, and invalid parameters. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { parseInteger } from '../../engine/descriptor/integers.js'
@@ -8,7 +8,20 @@ import { publicRow } from '../../support/samples.js'
 import { startService } from '../support/service.js'
 import { testedResources } from '../support/tested.js'
 
-const { get } = await startService()
+const { get, send } = await startService()
+
+const expectUnknown = async (path: string, id: string): Promise<void> => {
+  const { status, body } = await get(`${path}/${id}`)
+  assert.is(status, 404, id)
+  assert.is(body.error.code, 'not_found')
+}
+
+const expectMalformed = async (path: string, id: string): Promise<void> => {
+  const { status, body } = await get(`${path}/${id}`)
+  assert.is(status, 422, id)
+  assert.equal(body.detail[0].loc, ['path', 'item_id'])
+  assert.is(body.detail[0].input, id)
+}
 
 const pages = [
   { query: '', limit: 50, offset: 0 },
@@ -52,8 +65,30 @@ for (const resource of testedResources) {
     }
   })
 
+  test('each row alone, as the list has it, also without its body; unknown and malformed ids', async () => {
+    for (const row of rows.slice(0, 20)) {
+      const { status, body } = await get(`${path}/${row['id']}`)
+      assert.equal([status, body], [200, row])
+    }
+    const { status, text } = await send(`/api${path}/${rows[0]?.['id']}`, { method: 'HEAD' })
+    assert.equal([status, text], [200, ''])
+    for (const id of ['987654321', 'abc']) await expectUnknown(path, id)
+    await expectMalformed(path, '%FF')
+  })
+
   test.run()
 }
+
+const ids = suite('ids')
+// biome-ignore format: one list
+const unknown = [
+  '0', '-1', '1.0', '007', '+1', '1e0', '%201', '1%20', '9'.repeat(30), '9007199254740993', '%D9%A1', 'a%2Fb', '%25',
+  'null', '__proto__', "1'--",
+]
+for (const id of unknown) ids(`${id} is an unknown id`, () => expectUnknown('/v1/sink-basins', id))
+for (const id of ['%zz', '%', '%C3%28', '%00', '1%00', '%ED%A0%80'])
+  ids(`${id} is malformed`, () => expectMalformed('/v1/sink-basins', id))
+ids.run()
 
 const grammar = suite('integers of a list')
 const path = '/v1/sink-basins'
