@@ -5,6 +5,8 @@ import { boolean, date, integer, number, text, timestamp } from '../../engine/de
 import { possibleOrders } from '../../engine/descriptor/listQuery.js'
 import type { RowValues } from '../../engine/descriptor/registry.js'
 import { Oracle } from '../../stress/oracle.js'
+import { seededRandom } from '../../stress/random.js'
+import { expectedList } from '../support/expectedList.js'
 import { resourceIn } from '../support/registryFrom.js'
 import { startService } from '../support/service.js'
 
@@ -21,14 +23,7 @@ const fields = {
 }
 const events = resourceIn('events', fields, { required: ['name'], delete: true })
 
-/** A generator that gives the same numbers in every run. */
-let seed = 7
-const random = (below: number): number => {
-  seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31
-  return Math.floor((seed / 2 ** 31) * below)
-}
-const pick = <T>(values: readonly T[]): T => values[random(values.length)] as T
-
+const { below: random, pick } = seededRandom(7)
 const long = 'x'.repeat(199)
 const odd = ['\u{1f600}', '\uffee', '\ue000', 'a\u0301']
 const names = ['Ada', 'ada', 'Äda', '', ' ', 'Z', ...odd, `${long}a`, `${long}b`, `${long}bc`]
@@ -69,20 +64,7 @@ const idsOf = (found: readonly RowValues[]): unknown[] => found.map(({ id }) => 
 type Parameters = [name: string, value: string][]
 const path = (parameters: Parameters): string => `/v1/events?${new URLSearchParams(parameters)}`
 
-/** What a query must return. */
-const expected = (parameters: Parameters) => {
-  const isInteger = (name: string) => /^(?:limit|offset|count(?!.null).*)$/.test(name)
-  const list = oracle.list(
-    events,
-    parameters.map(([name, value]) => ({
-      name,
-      written: encodeURIComponent(value),
-      integer: isInteger(name) ? BigInt(value) : undefined,
-    })),
-  )
-  if ('rejected' in list) throw new Error(`the oracle rejects ${list.rejected}`)
-  return list
-}
+const expected = (parameters: Parameters) => expectedList(oracle, events, parameters)
 const idsOfAll = (parameters: Parameters): unknown[] => idsOf(expected(parameters).all)
 
 const orders = possibleOrders(events)
