@@ -43,15 +43,8 @@ for (const resource of registry) {
   })
 
   test('other spellings of the path are other paths', async () => {
-    const others = [
-      path.toUpperCase(),
-      `${path}/`,
-      `${path}/1/`,
-      `${path}/1/2`,
-      `/v1/${resource.path}`,
-      `${path}-or-not`,
-    ]
-    for (const other of others) {
+    const longer = ['/', '/1/', '/1/2', '-or-not'].map((end) => `${path}${end}`)
+    for (const other of [...longer, path.toUpperCase(), `/v1/${resource.path}`]) {
       const response = await open.send(other)
       assert.is(response.status, 404, other)
       assert.is(response.body.error.code, 'not_found')

@@ -23,14 +23,7 @@ const expectMalformed = async (path: string, id: string): Promise<void> => {
   assert.is(body.detail[0].input, id)
 }
 
-const pages = [
-  { query: '', limit: 50, offset: 0 },
-  { query: '?limit=1', limit: 1, offset: 0 },
-  { query: '?limit=200', limit: 200, offset: 0 },
-  { query: '?limit=7&offset=3', limit: 7, offset: 3 },
-  { query: '?offset=5', limit: 50, offset: 5 },
-  { query: '?offset=1000000', limit: 50, offset: 1_000_000 },
-]
+const pages = ['', 'limit=1', 'limit=200', 'limit=7&offset=3', 'offset=5', 'offset=1000000']
 const largeOffsets = ['9223372036854775807', '9223372036854775808', '9'.repeat(4300)]
 
 /** A filter whose value its field can have. */
@@ -42,8 +35,10 @@ for (const resource of testedResources) {
   const rows = resource.demo.map((row) => publicRow(resource, row)).sort((a, b) => Number(a['id']) - Number(b['id']))
 
   test('pages: the rows by id, with all fields in order, and their total', async () => {
-    for (const { query, limit, offset } of pages) {
-      const { status, body } = await get(`${path}${query}`)
+    for (const query of pages) {
+      const given = new URLSearchParams(query)
+      const [limit, offset] = [Number(given.get('limit') ?? 50), Number(given.get('offset') ?? 0)]
+      const { status, body } = await get(`${path}?${query}`)
       assert.is(status, 200)
       assert.equal(body.data, rows.slice(offset, offset + limit), query)
       assert.equal(body.meta, { total: rows.length, limit, offset }, query)

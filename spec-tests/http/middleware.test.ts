@@ -77,24 +77,17 @@ for (const how of ['limit', 'throw']) {
   })
 }
 
-const rest: [asked: string, path: string, status: number, body: object][] = [
-  ['throw 503', '/nothing', 503, { error: { code: 'service_unavailable', message: 'Service Unavailable' } }],
-  ['rewrite', '/', 302, { rewritten: 302 }],
+const rest: [asked: string, path: string, status: number, text: RegExp][] = [
+  ['throw 503', '/nothing', 503, /^\{"error":\{"code":"service_unavailable","message":"Service Unavailable"\}\}$/],
+  ['rewrite', '/', 302, /^\{"rewritten":302\}$/],
+  ['fail', '/nothing', 500, /^\{"error":\{"code":"internal_error",(?!.*secret)/],
+  ['nothing', '/nothing', 404, /^\{"error":\{"code":"not_found",/],
 ]
-for (const [asked, path, expected, sent] of rest) {
-  test(`middleware that does "${asked}" has its response sent, without messages for the log`, async () => {
-    const { status, body } = await ask(path, asked)
-    assert.equal([status, body], [expected, sent])
-  })
-}
-
-for (const [asked, expected, code] of [
-  ['fail', 500, 'internal_error'],
-  ['nothing', 404, 'not_found'],
-] as const) {
-  test(`middleware that does "${asked}" leaves ${expected} in the envelope`, async () => {
-    const { status, body, text } = await ask('/not-handled', asked)
-    assert.equal([status, body.error.code, text.includes('secret')], [expected, code, false])
+for (const [asked, path, status, text] of rest) {
+  test(`the response of middleware that does "${asked}" has no message for the log`, async () => {
+    const response = await ask(path, asked)
+    assert.is(response.status, status)
+    assert.match(response.text, text)
   })
 }
 
