@@ -11,7 +11,7 @@ import { markdown, withSection } from './report.js'
 import { dataFolder, postgresTarget, sqliteTarget } from './targets.js'
 import { measure } from './throughput.js'
 
-export interface BenchmarkOptions {
+interface BenchmarkOptions {
   readonly postgres: boolean
   readonly rows: number
   readonly rounds: number
@@ -36,8 +36,7 @@ const startAll = async (benchServers: readonly BenchServer[]) => {
   const unavailable: { name: string; reason: string }[] = []
   for (const server of benchServers) {
     try {
-      if (server.unavailable) unavailable.push({ name: server.name, reason: server.unavailable })
-      else servers.push(await server.start())
+      servers.push(await server.start())
     } catch (error) {
       unavailable.push({ name: server.name, reason: (error as Error).message })
     }

@@ -127,7 +127,7 @@ export const postgresTarget = async (): Promise<BenchTarget> => {
       return urlOf(name)
     },
     peers: (url, _bodies, port) => [
-      nodePeer('Fastify by hand', 'fastify_pg.mjs', port + 1, { DATABASE: url, POOL_SIZE: poolSize }),
+      nodePeer('Fastify by hand', 'fastify.mjs', port + 1, { DATABASE: url, POOL_SIZE: poolSize }),
       platformatic(url, port + 2, employeeFields),
     ],
     close: stop,
