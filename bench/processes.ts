@@ -2,10 +2,9 @@
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import { folders } from '../product.js'
 import { spawnChild } from '../support/cleanup.js'
-import { startFlags } from '../support/process.js'
+import { startFlags, untilResponding } from '../support/process.js'
 
 export const root = dirname(folders.seeds)
 
@@ -54,13 +53,8 @@ const start = async (
     child.kill('SIGTERM')
     await ended
   }
-  for (let tries = 0; tries < 600; tries++) {
-    if (child.exitCode !== null) throw new Error(`it exited with code ${child.exitCode} before it listened`)
-    if (await fetch(address).catch(() => undefined)) return { name, address, ...paths, stop }
-    await setTimeout(100)
-  }
-  child.kill('SIGKILL')
-  throw new Error(`${name} did not listen within a minute`)
+  await untilResponding(address, child)
+  return { name, address, ...paths, stop }
 }
 
 /** This service with its default settings. */

@@ -25,12 +25,12 @@ const throughputTable = ({ measured }: Results): string => {
   const [service = ''] = servers
   const rows = servers.map((server) => [
     server,
-    ...kinds.flatMap(({ name }) => {
+    ...Object.keys(kinds).flatMap((name) => {
       const rate = rateOf(measured, name, server)
       return [rounded(rate), server === service ? '' : ratio(rateOf(measured, name, service) / rate)]
     }),
   ])
-  return table(['requests per second', ...kinds.flatMap(({ name }) => [name, 'ratio'])], rows)
+  return table(['requests per second', ...Object.keys(kinds).flatMap((name) => [name, 'ratio'])], rows)
 }
 
 const machine = (): string => {

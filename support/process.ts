@@ -2,6 +2,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { folders } from '../product.js'
 import { spawnChild } from './cleanup.js'
 
@@ -68,6 +69,19 @@ export const startAndFail = async (
   const code = await ended
   clearTimeout(timer)
   return { code, output: errors() }
+}
+
+/** Resolves when a service responds; rejects when its process has exited, and after a minute, which ends it. */
+export const untilResponding = async (address: string, child: ChildProcess): Promise<void> => {
+  const deadline = performance.now() + 60_000
+  while (!(await fetch(address, { method: 'HEAD' }).catch(() => undefined))) {
+    if (child.exitCode !== null) throw new Error(`it exited with code ${child.exitCode} before it listened`)
+    if (performance.now() > deadline) {
+      child.kill('SIGKILL')
+      throw new Error('it did not listen within a minute')
+    }
+    await delay(20)
+  }
 }
 
 const readyAddress = (output: string): string | undefined => /Ready at (http:\S+)\/api /.exec(output)?.[1]
