@@ -24,6 +24,8 @@ export interface RunningService {
 
 const ownServer = join(import.meta.dirname, '..', 'server.js')
 
+type Environment = Readonly<Record<string, string>>
+
 interface LaunchOptions {
   /** A shell command that sets limits and then runs its arguments. */
   readonly shell?: string
@@ -36,10 +38,7 @@ export const obeyingPermissions: LaunchOptions =
   process.getuid?.() === 0 ? { shell: 'exec setpriv --bounding-set -dac_override,-dac_read_search "$0" "$@"' } : {}
 
 /** Starts the service without waiting for it. */
-export const launch = (
-  environment: Readonly<Record<string, string>>,
-  { shell, server = ownServer }: LaunchOptions = {},
-) => {
+export const launch = (environment: Environment, { shell, server = ownServer }: LaunchOptions = {}) => {
   const { PATH, HOME } = process.env
   const service = [process.execPath, ...startFlags, server]
   const [program = '', ...args] = shell === undefined ? service : ['sh', '-c', shell, ...service]
@@ -59,10 +58,7 @@ export const launch = (
 }
 
 /** Starts a service that is expected to exit; resolves with its exit code and its standard error. */
-export const startAndFail = async (
-  environment: Readonly<Record<string, string>>,
-  options?: LaunchOptions,
-): Promise<{ code: number | null; output: string }> => {
+export const startAndFail = async (environment: Environment, options?: LaunchOptions) => {
   const { child, ended, errors } = launch(environment, options)
   // Otherwise a service that starts successfully would never exit.
   const timer = setTimeout(() => child.kill('SIGKILL'), 30_000)
@@ -87,10 +83,7 @@ export const untilResponding = async (address: string, child: ChildProcess): Pro
 const readyAddress = (output: string): string | undefined => /Ready at (http:\S+)\/api /.exec(output)?.[1]
 
 /** Starts the service and waits for its ready line. */
-export const startProcess = async (
-  environment: Readonly<Record<string, string>>,
-  options?: LaunchOptions,
-): Promise<RunningService> => {
+export const startProcess = async (environment: Environment, options?: LaunchOptions): Promise<RunningService> => {
   const { child, ended, output } = launch(environment, options)
   const address = await new Promise<string>((resolve, reject) => {
     child.stdout?.on('data', () => {
