@@ -60,11 +60,12 @@ export const requestHeaders = {
   changeExisting: z.object({ 'X-Request-Id': requestId, 'If-Match': ifMatch }),
 }
 
-const header = (description: string, { required = false, type = 'string' as 'string' | 'integer' } = {}) => ({
+const header = (description: string, type: 'string' | 'integer' = 'string') => ({
   description,
-  required,
+  required: false,
   schema: { type },
 })
+const always = (description: string) => ({ ...header(description), required: true })
 
 export const responseHeaders = {
   ETag: header(
@@ -74,17 +75,14 @@ export const responseHeaders = {
   Link: header(
     'Of a list with more rows: the path of the next page, `rel="next"`, and of the first one, `rel="first"`. Following `next` never skips or repeats a row that stays.',
   ),
-  Location: header('Path of the new row.', { required: true }),
-  'Content-Location': header('Path of the row.', { required: true }),
-  'Retry-After': header('Seconds to wait before retrying. Sent with `unavailable`, not with `writes_disabled`.', {
-    type: 'integer',
-  }),
-  'WWW-Authenticate': header('`Bearer realm="writes"`, with `error="invalid_token"` if a token was sent.', {
-    required: true,
-  }),
-  'X-Request-Id': header('Id of this request in the log: the one that was sent, or a generated one.', {
-    required: true,
-  }),
+  Location: always('Path of the new row.'),
+  'Content-Location': always('Path of the row.'),
+  'Retry-After': header(
+    'Seconds to wait before retrying. Sent with `unavailable`, not with `writes_disabled`.',
+    'integer',
+  ),
+  'WWW-Authenticate': always('`Bearer realm="writes"`, with `error="invalid_token"` if a token was sent.'),
+  'X-Request-Id': always('Id of this request in the log: the one that was sent, or a generated one.'),
 }
 
 export type ResponseHeader = keyof typeof responseHeaders

@@ -111,9 +111,6 @@ const conditionParser = ({ kind, oneOf }: Field, operator: OperatorName): ParseV
   }
 }
 
-const tooMany = (count: number): Refusal =>
-  new Refusal('too_long', `Input should have at most ${maxListed} values, not ${count}`, { max_length: maxListed })
-
 /** The issues for operators that a field does not have; any other unknown parameter is ignored. */
 const unknownOperators = (resource: Resource, names: readonly string[], sent: Iterable<[string, string]>): Issue[] => {
   const issues: Issue[] = []
@@ -121,17 +118,10 @@ const unknownOperators = (resource: Resource, names: readonly string[], sent: It
     const field = name.slice(0, Math.max(0, name.indexOf('.')))
     if (names.includes(name) || !resource.fields.some((one) => one.name === field)) continue
     const known = names.filter((one) => one === field || one.startsWith(`${field}.`))
-    const hint =
-      known.length === 0
-        ? `; ${field} is neither a filter nor a range`
-        : didYouMean(name, known) || `; use ${known.join(', ')}`
-    issues.push(
-      queryIssue(
-        name,
-        input,
-        new Refusal('extra_forbidden', `Unknown operator "${name.slice(field.length)}" of ${field}${hint}`),
-      ),
-    )
+    const use = known.length === 0 ? `${field} is neither a filter nor a range` : `use ${known.join(', ')}`
+    const hint = didYouMean(name, known) || `; ${use}`
+    const message = `Unknown operator "${name.slice(field.length)}" of ${field}${hint}`
+    issues.push(queryIssue(name, input, new Refusal('extra_forbidden', message)))
   }
   return issues
 }
@@ -164,7 +154,10 @@ export const listQueryParser = (resource: Resource) => {
       if (last === undefined) continue
       const inputs = lists.has(name) ? parameters.getAll(name) : [last]
       const parsed: ParameterValue[] = []
-      if (inputs.length > maxListed) issues.push(queryIssue(name, last, tooMany(inputs.length)))
+      if (inputs.length > maxListed) {
+        const message = `Input should have at most ${maxListed} values, not ${inputs.length}`
+        issues.push(queryIssue(name, last, new Refusal('too_long', message, { max_length: maxListed })))
+      }
       for (const input of inputs.slice(0, maxListed)) {
         const value = (parsers[name] as ParseValue)(input)
         if (value instanceof Refusal) issues.push(queryIssue(name, input, value))

@@ -1,16 +1,10 @@
 /** Finds resources that require references to each other, so that a client could never create the first row. */
 import type { Descriptor } from './define.js'
 import type { Options } from './fields.js'
-import type { Report } from './registryError.js'
-
-export interface Linked {
-  readonly path: string
-  readonly descriptor: Descriptor
-  readonly report: Report
-}
+import type { ParsedResource } from './verify.js'
 
 /** A required reference: the field of one resource, and the path of the other. */
-interface Step extends Linked {
+interface Step extends ParsedResource {
   readonly field: string
   readonly target: string
 }
@@ -38,15 +32,15 @@ const reportCycles = (steps: readonly Step[], message: (names: string, length: n
 }
 
 /** Reports required references that make a circle: no first row can be created, or a delete removes all rows. */
-export const checkCycles = (all: readonly Linked[]): void => {
+export const checkCycles = (all: readonly ParsedResource[]): void => {
   const steps = (isStep: (options: Options<unknown>, of: Descriptor) => boolean): Step[] =>
-    all.flatMap((linked) =>
-      Object.entries(linked.descriptor.fields).flatMap(([field, spec]) => {
+    all.flatMap((resource) =>
+      Object.entries(resource.descriptor.fields).flatMap(([field, spec]) => {
         const options = spec.options as Options<unknown>
         const { references: target } = options
-        const isRequired = linked.descriptor.required.includes(field)
-        return target !== undefined && isRequired && isStep(options, linked.descriptor)
-          ? [{ ...linked, field, target }]
+        const isRequired = resource.descriptor.required.includes(field)
+        return target !== undefined && isRequired && isStep(options, resource.descriptor)
+          ? [{ ...resource, field, target }]
           : []
       }),
     )

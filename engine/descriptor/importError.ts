@@ -39,11 +39,6 @@ const importsIn = (source: SourceFile): { specifier: string; position: Position 
     },
   )
 
-const importPosition = (source: SourceFile, path: string): Position | undefined => {
-  const found = importsIn(source).find(({ specifier }) => path.endsWith(specifier.replace(/^(?:\.\.?\/)+/, '')))
-  return found?.position
-}
-
 /** The imports from other folders of the project: the build would not notice their changes, and the image has no copy of them. */
 export const foreignImports = (file: string, source: SourceFile): FileError[] =>
   importsIn(source)
@@ -82,10 +77,10 @@ const explain = (error: unknown, file: string, source: SourceFile): [message: st
     return [`"${unknown}" is not defined${hint}`, wordPosition(source, unknown)]
   }
   const [, path] = /^(?:Cannot find (?:module|package)|Directory import) '(.+?)'/.exec(message) ?? []
-  const position = path === undefined ? undefined : importPosition(source, path)
-  if (position) {
-    const specifier = position.text.slice(position.column - 1, position.column - 1 + position.length)
-    return [`"${specifier}" does not exist; a resource file imports from '${index}' and './shared/'`, position]
+  const imported = importsIn(source).find(({ specifier }) => path?.endsWith(specifier.replace(/^(?:\.\.?\/)+/, '')))
+  if (imported) {
+    const advice = `a resource file imports from '${index}' and './shared/'`
+    return [`"${imported.specifier}" does not exist; ${advice}`, imported.position]
   }
   return [message, error instanceof Error ? stackPosition(source, error, file) : undefined]
 }

@@ -40,11 +40,7 @@ const readSource = (sources: string | undefined, name: string): SourceFile | und
  * Imports the modules of a folder. The folder of their TypeScript sources is undefined if only the build was deployed;
  * errors then have no position.
  */
-export const importModules = async (
-  folder: string,
-  sources: string | undefined,
-  errors: FileError[],
-): Promise<ResourceModule[]> => {
+export const importModules = async (folder: string, sources: string | undefined, errors: FileError[]) => {
   const names = existsSync(folder) ? readdirSync(folder).filter(isModule) : []
   const modules = sources !== undefined && existsSync(sources) ? reportIgnored(sources, errors) : []
   if (names.length === 0 && errors.length === 0) {
