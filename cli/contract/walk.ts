@@ -37,7 +37,7 @@ export const compareKeywords = (known: Readonly<Record<string, Compare>>, before
   for (const [key, compare] of Object.entries(known)) compare(before[key], after[key], at)
   for (const key of keysOf(before, after)) {
     if (Object.hasOwn(known, key) || isSame(before[key], after[key])) continue
-    const rule = wordings[key]
+    const rule = Object.hasOwn(wordings, key) ? wordings[key] : undefined
     if (rule) say(at, rule)
     else say({ ...at, subject: `${at.subject}: ${key}` }, 'keyword-changed', before[key], after[key])
   }

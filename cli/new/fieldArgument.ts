@@ -1,10 +1,10 @@
 /** Parses a field of the command line: `title:text!`, `organization_id:organizations`, `status:text,filter=Planned`. */
 import { now, today } from '../../engine/descriptor/clock.js'
-import { foreignKinds } from '../../engine/descriptor/importError.js'
 import { type Kind, kindNames, kindOf } from '../../engine/descriptor/kinds.js'
 import { isName } from '../../engine/descriptor/names.js'
 import { didYouMean } from '../../engine/descriptor/nearest.js'
 import type { GivenValue, Registry } from '../../engine/descriptor/registry.js'
+import { foreignKinds } from '../../engine/descriptor/resourceFiles.js'
 import { refusalOf } from '../../engine/descriptor/valueRules.js'
 import { UsageError } from '../../support/options.js'
 import type { NewField } from './plan.js'

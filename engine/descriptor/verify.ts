@@ -25,10 +25,9 @@ export interface ParsedResource extends Required<Pick<ResourceModule, 'file' | '
 }
 
 const checkPath = (path: string, report: Report): void => {
+  const advice = 'the file name becomes the path, so it must be lower-case words joined by "-", such as career-sites.ts'
   if (isReservedPath(path)) report(`the path "${path}" is reserved; rename the file`)
-  else if (!isPath(path)) {
-    report('the file name becomes the path, so it must be lower-case words joined by "-", such as career-sites.ts')
-  }
+  else if (!isPath(path)) report(advice)
 }
 
 /** JavaScript silently keeps the last of two properties with the same name. */
