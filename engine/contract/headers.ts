@@ -40,15 +40,14 @@ export const requestId = z
     description:
       'Id of this request for the log and the response: 1 to 128 visible ASCII characters. Any other value is replaced by a generated id.',
   })
-const ifNoneMatch = z.string().optional().meta({
-  description:
-    'One or more ETags, each in quotes. The response is 304 without a body if the current ETag is among them.',
-})
+const optional = (description: string) => z.string().optional().meta({ description })
 
-const ifMatch = z.string().optional().meta({
-  description:
-    'The ETag of the row that was read. The response is 412, and nothing changes, if the row has another one by now.',
-})
+const ifNoneMatch = optional(
+  'One or more ETags, each in quotes. The response is 304 without a body if the current ETag is among them.',
+)
+const ifMatch = optional(
+  'The ETag of the row that was read. The response is 412, and nothing changes, if the row has another one by now.',
+)
 
 /** The request headers, by the kind of operation that reads them. */
 export const requestHeaders = {

@@ -19,12 +19,7 @@ import { type HttpError, type Issue, parametersInvalid } from './errors.js'
 /** The most values of a list. */
 const maxListed = 100
 
-interface Bounds {
-  readonly ge: number
-  readonly le?: number
-}
-
-const bounds = { limit: { ge: 1, le: 200 }, offset: { ge: 0 } } satisfies Record<string, Bounds>
+const bounds = { limit: { ge: 1, le: 200 }, offset: { ge: 0 } }
 
 const conditionSchema = ({ kind, name, oneOf }: Field, operator: OperatorName) => {
   const { takes, option, sentence } = operatorOf(operator)
@@ -76,7 +71,7 @@ export const queryParameters = (querystring: string): URLSearchParams => new URL
 type ParseValue = (input: string) => ParameterValue | Refusal
 
 const boundedParser =
-  ({ ge, le = Infinity }: Bounds): ParseValue =>
+  ({ ge, le = Infinity }: { readonly ge: number; readonly le?: number }): ParseValue =>
   (input) => {
     const value = kinds.integer.parse(input)
     if (value instanceof Refusal) return value

@@ -89,11 +89,6 @@ const explain = (error: unknown, file: string, source: SourceFile): [message: st
   return [message, error instanceof Error ? stackPosition(source, error, file) : undefined]
 }
 
-const importError = (error: unknown, file: string, source: SourceFile | undefined): FileError => {
-  const [message, position] = source ? explain(error, file, source) : [firstLine(error), undefined]
-  return { file, message: `cannot be loaded: ${message}`, position }
-}
-
 const isModule = (name: string): boolean => /(?<!\.d)\.[jt]s$/.test(name)
 
 /** Why a file or folder in the folder of the sources is ignored; undefined if that is not a mistake. */
@@ -143,7 +138,9 @@ export const importModules = async (folder: string, sources: string | undefined,
       if (foreign.length === 0) module = (await import(pathToFileURL(join(folder, name)).href)) as { default?: unknown }
     } catch (error) {
       const failed = failedFile(error) ?? `${path}.ts`
-      const fileError = importError(error, `resources/${failed}`, readSource(sources, failed))
+      const found = readSource(sources, failed)
+      const [reason, position] = found ? explain(error, `resources/${failed}`, found) : [firstLine(error), undefined]
+      const fileError = { file: `resources/${failed}`, message: `cannot be loaded: ${reason}`, position }
       // A shared file fails for every resource that imports it.
       const isKnown = errors.some((known) => known.file === fileError.file && known.message === fileError.message)
       if (!isKnown) errors.push(fileError)
