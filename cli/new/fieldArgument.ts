@@ -1,4 +1,5 @@
 /** Parses a field of the command line: `title:text!`, `organization_id:organizations`, `status:text,filter=Planned`. */
+import { parseJson } from '../../engine/descriptor/checks.js'
 import { now, today } from '../../engine/descriptor/clock.js'
 import { type Kind, kindNames, kindOf } from '../../engine/descriptor/kinds.js'
 import { isName } from '../../engine/descriptor/names.js'
@@ -25,20 +26,11 @@ const optionNames = ['filter', 'sort', 'range', 'unique', 'redacted']
 
 const clocks: Partial<Record<Kind, () => string>> = { date: today, timestamp: now }
 
-/** The value of a kind that a default writes; what is no JSON is a text. */
-const written = (kind: Kind, text: string): GivenValue => {
-  try {
-    return kindOf(kind).isText ? text : (JSON.parse(text) as GivenValue)
-  } catch {
-    return text
-  }
-}
-
 const parseDefault = (kind: Kind, text: string): NewField['default'] => {
   if (text === '') throw new UsageError('the default is empty; leave out the "=" or write a value after it')
   const clock = clocks[kind]
   if (clock && text === clock.name) return clock
-  const value = written(kind, text)
+  const value = kindOf(kind).isText ? text : (parseJson(text) as GivenValue)
   if (refusalOf({ kind }, value) === undefined) return value
   const expected = `${clock ? `${clock.name} or ` : ''}${kindOf(kind).expected}`
   throw new UsageError(`the default is "${text}", but it must be ${expected}`)

@@ -119,8 +119,8 @@ const checkRules = (kind: Kind, options: Options<GivenValue>, report: Report): v
   }
 }
 
-/** Names of properties are texts: those of numbers and booleans are their JSON. */
-const parseJson = (text: string): unknown => {
+/** The value that a text stands for: what is not JSON is itself. */
+export const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {
