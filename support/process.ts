@@ -12,16 +12,6 @@ const { scripts } = JSON.parse(manifest) as { scripts: { start: string } }
 /** The Node flags of `npm start`. */
 export const startFlags: readonly string[] = scripts.start.match(/--\S+/g) ?? []
 
-export interface RunningService {
-  readonly address: string
-  readonly child: ChildProcess
-  readonly output: () => string
-  /** The messages logged so far. */
-  readonly messages: () => string[]
-  /** Sends a signal and resolves with the exit code. */
-  end(signal: NodeJS.Signals): Promise<number | null>
-}
-
 const ownServer = join(import.meta.dirname, '..', 'server.js')
 
 type Environment = Readonly<Record<string, string>>
@@ -83,7 +73,7 @@ export const untilResponding = async (address: string, child: ChildProcess): Pro
 const readyAddress = (output: string): string | undefined => /Ready at (http:\S+)\/api /.exec(output)?.[1]
 
 /** Starts the service and waits for its ready line. */
-export const startProcess = async (environment: Environment, options?: LaunchOptions): Promise<RunningService> => {
+export const startProcess = async (environment: Environment, options?: LaunchOptions) => {
   const { child, ended, output } = launch(environment, options)
   const address = await new Promise<string>((resolve, reject) => {
     child.stdout?.on('data', () => {
@@ -92,14 +82,18 @@ export const startProcess = async (environment: Environment, options?: LaunchOpt
     })
     void ended.then((code) => reject(new Error(`the service exited with code ${code}: ${output()}`)))
   })
+  /** The messages logged so far. */
   const messages = () =>
     output()
       .split('\n')
       .filter((line) => line.startsWith('{'))
       .map((line) => (JSON.parse(line) as { msg: string }).msg)
+  /** Sends a signal and resolves with the exit code. */
   const end = (signal: NodeJS.Signals) => {
     child.kill(signal)
     return ended
   }
   return { address, child, output, messages, end }
 }
+
+export type RunningService = Awaited<ReturnType<typeof startProcess>>
