@@ -88,6 +88,8 @@ export interface Command<O extends Options> {
   /** More text for the help. */
   readonly notes?: string
   readonly example: string
+  /** The advice for an unknown option that resembles no known one. */
+  readonly hint?: (name: string) => string
 }
 
 /** The command line is invalid; the message is one line. */
@@ -144,7 +146,7 @@ const shown = (value: string): string => (/:\/|@|password=/i.test(value) ? publi
 
 /** Returns the values of a command line, or undefined if it asks for help; throws a UsageError if it is invalid. */
 export const parseCommand = <O extends Options>(
-  { argument, moreArguments, options }: Command<O>,
+  { argument, moreArguments, options, hint }: Command<O>,
   args: readonly string[],
 ): { values: Values<O>; argument: string | undefined; more: string[] } | undefined => {
   if (wantsHelp(args)) return undefined
@@ -167,7 +169,8 @@ export const parseCommand = <O extends Options>(
     const option = Object.hasOwn(options, token.name) ? options[token.name] : undefined
     if (!option) {
       const near = nearest(token.name, [...Object.keys(options), 'help'])
-      throw new UsageError(`Unknown option ${token.rawName}. ${near ? `Did you mean --${near}?` : 'See --help.'}`)
+      const advice = near ? `Did you mean --${near}?` : (hint?.(token.name) ?? 'See --help.')
+      throw new UsageError(`Unknown option ${token.rawName}. ${advice}`)
     }
     const { value, inlineValue: isInline } = token
     const isMissing = option.placeholder && (value === undefined || (!isInline && value.startsWith('-')))
