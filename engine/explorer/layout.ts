@@ -25,7 +25,7 @@ export const errorPage = (error: HttpError, resource?: Resource): Page => {
   const table = resource && { title: resource.plural, url: pageUrl(resource) }
   const main = html`<div class="hero"><h1>${title}</h1>${messagesOf(error).map((message) => html`<p class="lead"><bdi>${message}</bdi></p>`)}
     <p>${table && html`<a class="button primary" href="${table.url}">All ${table.title.toLowerCase()}</a>`} <a class="button" href="${homePath}">Home</a></p></div>`
-  return { title, crumbs: [...(table ? [table] : []), { title }], main, status: error.status }
+  return { title, crumbs: [...(table ? [table] : []), { title }], main }
 }
 
 export interface ExplorerService {
@@ -58,7 +58,6 @@ export interface Page {
   /** The way to it from the home page, which itself has none. */
   readonly crumbs: readonly Crumb[]
   readonly main: Html
-  readonly status?: number
   /** The element that the keyboard may skip to; by default the whole content. */
   readonly skip?: 'results'
 }
@@ -105,8 +104,9 @@ export const pageStart = ({ name }: Product, title: string): string => {
   return documentStart([...new Set([title, name])].join(' · '), assetsPath, ['theme.css', 'explorer.css'], script)
 }
 
-export const documentOf = (product: Product, { title, crumbs, main, skip }: Page): string => {
-  const { source } = html`
+/** What follows the start of a page. */
+export const pageRest = (product: Product, { crumbs, main, skip }: Page): string =>
+  html`
     <a class="skip" href="#${skip ?? 'main'}">Skip to ${skip ?? 'content'}</a>
     ${barOf(product.name, html`<a href="${docsPath}">API docs</a><a href="${basePath}/openapi.json">OpenAPI</a>`)}
     <div id="page">
@@ -115,9 +115,7 @@ export const documentOf = (product: Product, { title, crumbs, main, skip }: Page
     </div>
     <footer class="foot">${product.name} ${product.version}</footer>
     </body>
-    </html>`
-  return pageStart(product, title) + source
-}
+    </html>`.source
 
 export const findOperation = ({ operations }: ExplorerService, kind: Operation['kind'], resource?: Resource) =>
   operations.find((one) => one.kind === kind && (!('resource' in one) || one.resource === resource))
