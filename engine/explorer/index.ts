@@ -28,7 +28,9 @@ export interface Route {
   readonly name: string
   /** A path; the segment after that of the resource may be `:item`. */
   readonly path: string
-  readonly respond: (request: layout.PageRequest) => PageResponse | layout.LaterPage | Promise<PageResponse | layout.LaterPage>
+  readonly respond: (
+    request: layout.PageRequest,
+  ) => PageResponse | layout.LaterPage | Promise<PageResponse | layout.LaterPage>
 }
 
 export const explorerOf = (service: layout.ExplorerService) => {

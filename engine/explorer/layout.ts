@@ -117,15 +117,21 @@ export const pageRest = (product: Product, { crumbs, main, skip }: Page): string
     </body>
     </html>`.source
 
-export const findOperation = ({ operations }: ExplorerService, kind: Operation['kind'], resource?: Resource) =>
-  operations.find((one) => one.kind === kind && (!('resource' in one) || one.resource === resource))
-
 export const shellWord = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
 
-/** A line with the request, and links beside it; `more` are further links. */
-export const requestPanel = (curl: string, operation: Operation | undefined, jsonUrl?: string, more?: Part): Html =>
-  html`<section class="request" aria-label="API request">
+type OperationId = readonly [kind: Operation['kind'], resource?: Resource]
+
+/** A line with the request of an operation, and links beside it: to its JSON, to the docs, and more. */
+export const requestPanel = (service: ExplorerService, id: OperationId, curl: string, url?: string, more?: Part) => {
+  const [kind, resource] = id
+  const isMeant = (one: Operation) => one.kind === kind && (!('resource' in one) || one.resource === resource)
+  const operation = service.operations.find(isMeant)
+  return html`<section class="request" aria-label="API request">
     <div class="curl"><code tabindex="0" role="group" aria-label="curl command">${curl}</code><button type="button" class="copy" data-copy hidden>Copy</button></div>
-    <p class="request-links">${jsonUrl && html`<a href="${jsonUrl}">JSON</a>`}
+    <p class="request-links">${url && html`<a href="${url}">JSON</a>`}
     ${operation && html`<a href="${operationUrl(operation.route)}">${operation.route.operationId} in the docs</a>`}${more}</p>
     </section>`
+}
+
+export const readPanel = (service: ExplorerService, id: OperationId, origin: string, url: string, more?: Part): Html =>
+  requestPanel(service, id, `curl ${shellWord(`${origin}${url}`)}`, url, more)

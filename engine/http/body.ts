@@ -6,7 +6,6 @@ import * as errors from '../contract/errors.js'
 import { invalidKeyIssue } from '../contract/headers.js'
 import { bodyIssue, bodyLimit } from '../contract/rowBody.js'
 import { jsonErrorPlace } from '../process/jsonError.js'
-import type { IdempotencyKey } from '../storage/write.js'
 
 /** Digests have one length, so comparing two takes the same time whatever was sent. */
 const sha256 = (token: Buffer): Buffer => createHash('sha256').update(token).digest()
@@ -86,10 +85,7 @@ const readBody = async (ctx: Context): Promise<Buffer> => {
   return Buffer.from(ctx.request.rawBody ?? '', 'latin1')
 }
 
-export const readJson = async (
-  ctx: Context,
-  types: readonly string[] = ['application/json'],
-): Promise<{ value: unknown; source: string }> => {
+export const readJson = async (ctx: Context, types: readonly string[] = ['application/json']) => {
   checkContentType(ctx, types)
   checkContentEncoding(ctx)
   const bytes = await readBody(ctx)
@@ -101,18 +97,14 @@ export const readJson = async (
     throw refuse('string_unicode', 'The body is not valid UTF-8.')
   }
   try {
-    return { value: JSON.parse(source), source }
+    return { value: JSON.parse(source) as unknown, source }
   } catch {
     throw refuse('json_invalid', `The body is not valid JSON: ${jsonErrorPlace(source)}.`)
   }
 }
 
 /** The Idempotency-Key of a write, where it has one; an invalid key is one more issue of the request. */
-export const readIdempotencyKey = (
-  ctx: Context,
-  source: string,
-  issues: errors.Issue[],
-): IdempotencyKey | undefined => {
+export const readIdempotencyKey = (ctx: Context, source: string, issues: errors.Issue[]) => {
   const key = ctx.req.headers['idempotency-key'] as string | undefined
   if (key === undefined) return undefined
   const issue = invalidKeyIssue(key)

@@ -99,14 +99,11 @@ const makeServer = ({ handle, logRequest }: App, isStopping: () => boolean, send
   return server
 }
 
-interface Target {
-  readonly host: string
-  readonly port: number
-  readonly sendTimeout?: number
-}
-
 /** Serves an app; rejects where it cannot listen on the address. */
-export const listen = (app: App, { host, port, sendTimeout = sendTimeoutMs }: Target) => {
+export const listen = (
+  app: App,
+  { host, port, sendTimeout = sendTimeoutMs }: { host: string; port: number; sendTimeout?: number },
+) => {
   let isStopping = false
   const server = makeServer(app, () => isStopping, sendTimeout)
   /** Accepts no new connection, lets the requests in progress finish, and closes. */

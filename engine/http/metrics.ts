@@ -8,11 +8,7 @@ import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, r
 import type { PoolStats, Storage } from '../storage/storage.js'
 import type { InFlight, OnRequest } from './requestLog.js'
 
-export const serveMetrics = async (
-  host: string,
-  port: number,
-  read: () => Promise<string> = () => register.metrics(),
-): Promise<string> => {
+export const serveMetrics = async (host: string, port: number, read = () => register.metrics()): Promise<string> => {
   const server = createServer(async ({ url, method }, response) => {
     if (url !== '/metrics' || (method !== 'GET' && method !== 'HEAD')) return void response.writeHead(404).end()
     try {
