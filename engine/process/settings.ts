@@ -161,15 +161,10 @@ export const settingHint = (option: string): string => {
   return `Settings are environment variables: ${setting}=… npm start`
 }
 
-interface ListenError extends Error {
-  readonly code?: string
-  readonly port?: number
-}
-
 /** Explains why the service cannot listen, and which setting to change. */
 export const explainListenError =
   (setting: 'PORT' | 'METRICS_PORT') =>
-  (error: ListenError): never => {
+  (error: Error & { readonly code?: string; readonly port?: number }): never => {
     const { code = '', port } = error
     const unknownHost = 'HOST is not an address of this machine; use 127.0.0.1 or 0.0.0.0.'
     const messages: Readonly<Record<string, string>> = {
