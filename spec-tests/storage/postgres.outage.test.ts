@@ -1,15 +1,19 @@
-/** Outages of PostgreSQL: requests get 503, no row is lost, and the service recovers. */
+/** Outages of PostgreSQL: requests get 503, no row is lost, the service recovers, and the log has a line for the begin and the end. */
 import { setTimeout } from 'node:timers/promises'
+import { pino } from 'pino'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { runOn, sharedDatabase, whileLockedIn } from '../support/database.js'
 import { flakyNetwork } from '../support/flakyNetwork.js'
 import { startOffice, type TestResponse } from '../support/service.js'
+import { until } from '../support/until.js'
 
 const database = await sharedDatabase()
 const network = await flakyNetwork(database.url)
 const pool = { size: 4, waitMs: 2_000, idleMs: 5_000, statementMs: 2_000 }
-const service = await startOffice({ url: network.url, pool })
+let lines: string[] = []
+const logger = pino({}, { write: (line: string) => lines.push(line) })
+const service = await startOffice({ url: network.url, pool, logger })
 
 const leave = { leave_type: 'Outage' }
 const update = (id: number, days: number) => service.change(`leave/${id}`, { days })
@@ -32,12 +36,21 @@ const waitForRecovery = async (): Promise<void> => {
 
 const test = suite('outages of PostgreSQL')
 
-test('without a connection every request gets 503; then the service recovers', async () => {
+test('without a connection every request gets 503; then the service recovers, and logs how many failed', async () => {
+  lines = []
   network.cut()
   const responses = await Promise.all([...reads(), ...writes()])
   network.restore()
   for (const response of responses) expectUnavailable(response)
   await waitForRecovery()
+  await until(async () => (await service.get('/v1/health')).status === 200 && /available again/.test(lines.join()))
+  const logged = lines.map((line) => JSON.parse(line)).filter(({ level }) => level > 30)
+  assert.is(logged.length, 2, JSON.stringify(logged))
+  const began = /^The database is not available: .+\. Failed requests are counted until it recovers\.$/
+  assert.match(logged[0].msg, began)
+  const ended = /^The database is available again: (\d+) requests failed within [\d.]+ s\.$/
+  assert.ok(Number(ended.exec(logged[1].msg)?.[1]) >= responses.length, logged[1].msg)
+  assert.not.match(lines.join(''), /"stack"/)
 })
 
 test('on a network that loses every packet every request gets 503; then the service recovers', async () => {
@@ -124,6 +137,15 @@ test('a success is stored and 503 is not, unless the message says that the outco
   assert.ok(surprising.length <= unknownCreates, 'a row is stored although its create got 503')
   const total = (await service.get('/v1/leave?limit=1')).body.meta.total
   assert.is(total, stored.size)
+})
+
+test('an unexpected error names the table in the log', async () => {
+  await database.run('alter table leave_requests drop column registry_searched cascade')
+  lines = []
+  // A plain request: the document does not list 500 by itself.
+  assert.is((await fetch(`${service.address}/api/v1/leave?q=annual`)).status, 500)
+  await until(() => lines.length > 0)
+  assert.match(lines.join(''), 'leave_requests: column \\"registry_searched\\" does not exist')
 })
 
 test.run()
