@@ -11,12 +11,12 @@ import { schemaOf } from '../support/foreignTables.js'
 import { insertion } from '../support/insertion.js'
 import { listQuery } from '../support/listQuery.js'
 import { refusal, servedRows } from '../support/members.js'
-import { office } from '../support/office.js'
+import { inOffice, office } from '../support/office.js'
 import { resourceIn } from '../support/registryFrom.js'
 import { containing, joinedText } from '../support/searchOracle.js'
 
 const openIn = (url: string, derivedObjects: boolean) => openStorage(office, url, { ...storageOptions, derivedObjects })
-const employees = office.find(({ path }) => path === 'employees') as Resource
+const employees = inOffice('employees')
 
 /** What the service has created, by kind; foreign keys have triggers of their own. */
 const objectsIn = async (url: string): Promise<string[]> =>

@@ -1,7 +1,6 @@
 /** A pooler between the service and PostgreSQL: a real PgBouncer in each of its modes. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Resource } from '../../engine/descriptor/registry.js'
 import { openStorage } from '../../engine/storage/open.js'
 import type { PoolOptions } from '../../engine/storage/options.js'
 import { reachServer } from '../../engine/storage/postgres/server.js'
@@ -10,11 +9,11 @@ import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl, runOn, server } from '../support/database.js'
 import { type FlakyNetwork, flakyNetwork } from '../support/flakyNetwork.js'
 import { insertion } from '../support/insertion.js'
-import { office } from '../support/office.js'
+import { inOffice, office } from '../support/office.js'
 import { canKeepStatements, pgbouncer, startPgbouncer } from '../support/pgbouncer.js'
 import { startOffice } from '../support/service.js'
 
-const leave = office.find(({ path }) => path === 'leave') as Resource
+const leave = inOffice('leave')
 const { pool } = storageOptions
 
 /** The modes of PgBouncer, and PREPARED_STATEMENTS in each. */

@@ -64,7 +64,7 @@ test('a standby serves reads, refuses creates and follows its primary', async ()
 })
 
 test('no create is acknowledged that no standby confirms; reads go on, and nothing of it is cancelled', async () => {
-  const limits = { size: 6, waitMs: 1_000, idleMs: 60_000, statementMs: 1_000 }
+  const limits = { size: 6, waitMs: 2_000, idleMs: 60_000, statementMs: 1_000 }
   const { create, get } = await startOffice({ url: primary, pool: limits })
   const patient = await startOffice({ url: primary, pool: { ...limits, waitMs: 60_000, statementMs: 60_000 } })
   const { total: before } = (await get('/v1/leave')).body.meta
@@ -91,7 +91,7 @@ test('no create is acknowledged that no standby confirms; reads go on, and nothi
           assert.is((await get(`/v1/${path}`)).status, 200)
       }
     }
-    await Promise.all(Array.from({ length: 16 }, (_, n) => Promise.all([creator(n), reader(n)])))
+    await Promise.all(Array.from({ length: 8 }, (_, n) => Promise.all([creator(n), reader(n)])))
     assert.ok(codes.has('outcome_unknown'))
     // The sessions that wait keep their connections, so that there are never more of them.
     const [{ count } = {}] = await runOn(primary, `select count(*) ${waiting}`)

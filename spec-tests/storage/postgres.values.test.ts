@@ -10,7 +10,7 @@ import { Database } from '../../engine/storage/sqlite/driver.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl, runOn } from '../support/database.js'
 import { insertion } from '../support/insertion.js'
-import { office } from '../support/office.js'
+import { inOffice, office } from '../support/office.js'
 
 const url = await freshUrl()
 await (await openStorage(office, url, { ...storageOptions, demo: false })).close()
@@ -67,7 +67,7 @@ test('numbers are exact on a server that prints fewer digits', async () => {
   const database = await freshUrl()
   await runOn(database, `alter database ${new URL(database).pathname.slice(1)} set extra_float_digits = -15`)
   const storage = await openStorage(office, database, { ...storageOptions, demo: false })
-  const leave = office.find(({ path }) => path === 'leave') as Resource
+  const leave = inOffice('leave')
   const created = await storage
     .table(leave)
     .write(insertion({ leave_type: 'Annual', status: 'Pending', days: 0.30000000000000004 }))
