@@ -6,23 +6,7 @@ import { seededRandom } from '../../stress/random.js'
 
 const test = suite('case folding and containment')
 
-test('folding ignores case in every script, and nothing else', () => {
-  // biome-ignore format: one list
-  const same = [
-    'MÜLLER müller', 'ΣΑΣ σας', 'ΑΣ αΣ', 'Ж ж', 'Ａ ａ', 'ſ S', 'K k', 'ẞ ß', 'Ⴀ ⴀ', 'Ა ა', '𐐀 𐐨', 'Ǆ ǆ', 'µ Μ', 'Ꭰ ꭰ',
-    'Å Å',
-  ]
-  for (const pair of same) {
-    const [a = '', b = ''] = pair.split(' ')
-    assert.is(fold(a), fold(b), pair)
-  }
-  for (const pair of ['ı i', 'İ i', 'ß ss', 'é e', 'ﬁ fi', 'ü u']) {
-    const [a = '', b = ''] = pair.split(' ')
-    assert.is.not(fold(a), fold(b), pair)
-  }
-})
-
-test('folding agrees with case-insensitive regular expressions for every letter', () => {
+test('folding ignores the case of every letter, and nothing else: it agrees with case-insensitive regular expressions', () => {
   for (let point = 0x20; point < 0x1ffff; point++) {
     if (point >= 0xd800 && point < 0xe000) continue
     const letter = String.fromCodePoint(point)
@@ -32,8 +16,8 @@ test('folding agrees with case-insensitive regular expressions for every letter'
       folded === letter || new RegExp(folded.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`), 'iu').test(letter)
     if (!isSame) assert.unreachable(`U+${point.toString(16)} folds to ${folded}`)
     // Dotless ı has I as its capital and yet is another letter than i, as are the old shapes of Cyrillic letters.
-    const upper = letter.toUpperCase()
-    if (upper.length === letter.length && !/[ı\u1c80-\u1c88]/.test(letter)) assert.is(fold(upper), folded, letter)
+    for (const other of [letter.toUpperCase(), letter.toLowerCase()])
+      if (other.length === letter.length && !/[ı\u1c80-\u1c88]/.test(letter)) assert.is(fold(other), folded, letter)
   }
 })
 
