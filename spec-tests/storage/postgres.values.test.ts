@@ -99,11 +99,6 @@ test('case folding equals the engine’s, whatever the server’s locale', async
   assert.equal(folded.map(fold), folded, 'folding is idempotent')
 })
 
-test('search texts are joined by a space, without nulls', async () => {
-  const [row] = await runOn(url, `select registry_searched(array['A', null, '', 'Ö']) as text`)
-  assert.is(row?.['text'], 'a  ö')
-})
-
 test('texts too long for an index are distinguished by their hash', async () => {
   const [one, other] = ['x'.repeat(5_000), `${'x'.repeat(4_999)}y`]
   const keys = await evaluate('registry_key(value)', 'text', ['short', one, other])
