@@ -60,7 +60,7 @@ type Conversion = [before: Fields[string], values: Value[], after: Fields[string
 /** All values convert on approval. */
 const converted = (...[before, values, after, served = values]: Conversion): Column => {
   const type = before?.kind === 'text' ? 'text' : '[^;]+'
-  const refused = `the field is of kind ${after?.kind}, but the column is of type ${type}; all ${values.length} values convert\\.`
+  const refused = `the field is of kind ${after?.kind}, but the column is of type ${type}; all ${values.length} values convert\\. To convert them, run: `
   return { before, values, after, served, refused, approvals: ['retype'] }
 }
 /** The same of kinds that SQLite stores alike, where there is nothing to convert. */
