@@ -3,7 +3,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { openStorage } from '../../engine/storage/open.js'
 import { storageOptions } from '../../support/storageOptions.js'
-import { freshUrl, runOn, whileLockedIn } from '../support/database.js'
+import { endSessions, freshUrl, runOn, whileLockedIn } from '../support/database.js'
 import { flakyNetwork } from '../support/flakyNetwork.js'
 import { office } from '../support/office.js'
 import { launch, startProcess } from '../support/process.js'
@@ -26,9 +26,10 @@ const startWaiting = (address: string, startWaitMs: number) => {
   return { said, ended }
 }
 
-/** The statements of starts that wait for a lock. */
-const waiting = `from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-const isWaiting = async () => (await runOn(url, `select 1 ${waiting}`)).length > 0
+/** Whether a start waits for a lock. */
+const waiting = `wait_event_type = 'Lock'`
+const isWaiting = async () =>
+  (await runOn(url, `select 1 from pg_stat_activity where datname = current_database() and ${waiting}`)).length > 0
 
 const test = suite('the process and a PostgreSQL server that fails')
 
@@ -85,7 +86,7 @@ test('a start whose session the server ends begins again', async () => {
   const { ended } = await whileLockedIn(url, 'employees in access exclusive mode', async () => {
     const started = startWaiting(url, 60_000)
     await until(isWaiting)
-    await runOn(url, `select pg_terminate_backend(pid) ${waiting}`)
+    await endSessions(url, waiting)
     await until(() => /Waiting up to .*: terminating connection/.test(started.said.join()))
     return started
   })

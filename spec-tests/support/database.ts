@@ -32,6 +32,14 @@ export const sessionOn = async (url: string): Promise<Client> => {
   return client
 }
 
+/** Ends the sessions of a database that fulfil a condition, as an administrator does; its own excepted. */
+export const endSessions = (url: string, condition = 'true') =>
+  runOn(
+    url,
+    `select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid() and ${condition}`,
+  )
+
 /** Creates a role that may only log in; returns its name, the URL with which it does, and how to drop it. */
 export const roleOn = async (url: string) => {
   const role = `role_${randomBytes(4).toString('hex')}`
