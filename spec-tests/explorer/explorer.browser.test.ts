@@ -5,9 +5,9 @@ import { browserSuite, seriousViolations } from '../support/browser.js'
 import { resourceIn } from '../support/registryFrom.js'
 import { startOffice, startService, token } from '../support/service.js'
 
-const { run, test, address, visit } = await browserSuite('explorer in a browser', () => startOffice({ explorer: true }))
-
-const open = (path: string, options = {}) => visit(`${address}${path}`, options)
+const { run, test, address, visit, open } = await browserSuite('explorer in a browser', () =>
+  startOffice({ explorer: true }),
+)
 
 test('search: the table follows the typing, "/" focuses the box, and the URL is the state', async () => {
   const { page, problems, close } = await open('/explore/employees')

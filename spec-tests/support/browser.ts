@@ -65,7 +65,8 @@ export const browserSuite = async (name: string, start: () => Promise<TestServic
   run.after(() => browser?.close())
   const visitAny = (url: string, options?: BrowserContextOptions) => visit(browser as Browser, url, options)
   const address = service?.address ?? ''
-  return { run, test: path ? run : run.skip, service, address, visit: visitAny }
+  const open = (path: string, options?: BrowserContextOptions) => visitAny(`${address}${path}`, options)
+  return { run, test: path ? run : run.skip, service, address, visit: visitAny, open }
 }
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
