@@ -7,7 +7,7 @@ import {
   type Selection,
   textKey,
 } from '../engine/descriptor/listQuery.js'
-import { compareValues, operatorOf } from '../engine/descriptor/operators.js'
+import { type Operand, type OperatorName, operatorOf } from '../engine/descriptor/operators.js'
 import {
   type Field,
   type GivenValue,
@@ -53,6 +53,28 @@ export const brokenRule = (field: Field, value: GivenValue): string | undefined 
   if (length < minLength) return 'string_too_short'
   if (length > maxLength) return 'string_too_long'
   return new RegExp(`^(?:${pattern})$`, 'u').test(String(value)) ? undefined : 'string_pattern_mismatch'
+}
+
+/** Negative, zero or positive; texts are compared by code point, as both databases do. */
+const compareValues = (a: ParameterValue, b: ParameterValue): number => {
+  if (typeof a === 'string' && typeof b === 'string') return Buffer.compare(Buffer.from(a), Buffer.from(b))
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+const comparison =
+  (holds: (difference: number) => boolean) =>
+  (stored: ParameterValue | null, value: Operand): boolean =>
+    stored !== null && holds(compareValues(stored, value as ParameterValue))
+
+/** What each operator means, apart from its SQL. */
+const comparisons: Readonly<Record<OperatorName, (stored: ParameterValue | null, value: Operand) => boolean>> = {
+  eq: (stored, value) => stored === value,
+  in: (stored, value) => (value as readonly unknown[]).includes(stored),
+  null: (stored, isNull) => (stored === null) === isNull,
+  gte: comparison((difference) => difference >= 0),
+  gt: comparison((difference) => difference > 0),
+  lte: comparison((difference) => difference <= 0),
+  lt: comparison((difference) => difference < 0),
 }
 
 export class Oracle {
@@ -128,7 +150,8 @@ export class Oracle {
     const text = fold(search)
     const kindsOfFields = new Map(resource.fields.map(({ name, kind }) => [name, kind]))
     const satisfies = (row: RowValues, { field, operator, value }: Condition): boolean => {
-      const { matches, option } = operatorOf(operator)
+      const { option } = operatorOf(operator)
+      const matches = comparisons[operator]
       const stored = row[field] ?? null
       // Integers of parameters have any size.
       if (stored !== null && kindsOfFields.get(field) === 'integer') return matches(BigInt(stored), value)

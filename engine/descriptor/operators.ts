@@ -1,4 +1,4 @@
-/** The operators that compare a field with the value of a parameter; each serves the parser, the documents, the SQL and the tests. */
+/** The operators that compare a field with the value of a parameter; each serves the parser, the documents, the SQL and the explorer. */
 import type { ParameterValue } from './kinds.js'
 
 export type Operand = ParameterValue | readonly ParameterValue[]
@@ -18,17 +18,9 @@ export interface Operator {
   readonly sentence: (field: string) => string
   /** The condition as people read it after the name of the field. */
   readonly shown: (value: string) => string
-  /** Whether a value matches, as the SQL does. */
-  readonly matches: (stored: ParameterValue | null, value: Operand) => boolean
 }
 
-/** Negative, zero or positive; texts are compared by code point, as both databases do. */
-export const compareValues = (a: ParameterValue, b: ParameterValue): number => {
-  if (typeof a === 'string' && typeof b === 'string') return Buffer.compare(Buffer.from(a), Buffer.from(b))
-  return a < b ? -1 : a > b ? 1 : 0
-}
-
-const comparison = (suffix: string, sign: string, words: string, holds: (difference: number) => boolean): Operator => ({
+const comparison = (suffix: string, sign: string, words: string): Operator => ({
   suffix,
   option: 'range',
   takes: 'value',
@@ -36,7 +28,6 @@ const comparison = (suffix: string, sign: string, words: string, holds: (differe
   sql: () => `?? ${sign} ?`,
   sentence: (field) => `a \`${field}\` ${words}`,
   shown: (value) => `${sign.replace('>=', '≥').replace('<=', '≤')} ${value}`,
-  matches: (stored, value) => stored !== null && holds(compareValues(stored, value as ParameterValue)),
 })
 
 export const operators = {
@@ -48,7 +39,6 @@ export const operators = {
     sql: () => '?? = ?',
     sentence: (field) => `exactly this \`${field}\``,
     shown: (value) => value,
-    matches: (stored, value) => stored === value,
   },
   in: {
     suffix: '.in',
@@ -58,7 +48,6 @@ export const operators = {
     sql: () => '?? in (?)',
     sentence: (field) => `one of these values as \`${field}\`; repeat the parameter for each`,
     shown: (value) => `one of ${value}`,
-    matches: (stored, value) => (value as readonly unknown[]).includes(stored),
   },
   null: {
     suffix: '.null',
@@ -68,12 +57,11 @@ export const operators = {
     sql: (isNull) => `?? is ${isNull ? '' : 'not '}null`,
     sentence: (field) => `\`${field}\` null (\`true\`) or not null (\`false\`)`,
     shown: (isNull) => (isNull === 'true' ? 'empty' : 'not empty'),
-    matches: (stored, isNull) => (stored === null) === isNull,
   },
-  gte: comparison('.gte', '>=', 'of at least this value', (difference) => difference >= 0),
-  gt: comparison('.gt', '>', 'greater than this value', (difference) => difference > 0),
-  lte: comparison('.lte', '<=', 'of at most this value', (difference) => difference <= 0),
-  lt: comparison('.lt', '<', 'less than this value', (difference) => difference < 0),
+  gte: comparison('.gte', '>=', 'of at least this value'),
+  gt: comparison('.gt', '>', 'greater than this value'),
+  lte: comparison('.lte', '<=', 'of at most this value'),
+  lt: comparison('.lt', '<', 'less than this value'),
 } as const satisfies Record<string, Operator>
 
 export type OperatorName = keyof typeof operators

@@ -17,6 +17,13 @@ export const excerptLength = 200
 /** The longest text among the values that are counted, in bytes. */
 export const maxValueBytes = 400
 
+/** The counts that rows of field, value and count give; the first row has the number of counted rows. */
+export const valueCountsFrom = ([total, ...counts]: readonly (readonly unknown[])[], fields: readonly string[]) => {
+  const values = new Map(fields.map((name) => [name, [] as [string, number][]]))
+  for (const [name, value, count] of counts) values.get(String(name))?.push([String(value), Number(count)])
+  return { rows: Number(total?.[2]), values }
+}
+
 export interface TableDialect extends Pick<Table, 'hasKey' | 'conflicts' | 'referencing' | 'write' | 'excerpts'> {
   /** The SQL that shapes a row. A digest of it is part of the tag: the same rows in another shape are a different response. */
   readonly shape: string

@@ -88,7 +88,7 @@ const elsewhere: Record<string, { file: string; as: string }> = {
   'npm run test:postgres': { file: '.ci/run', as: 'npm run test:postgres -- --all' },
   'npm run lint': { file: '.ci/run', as: '\nnpm run lint\n' },
   'npm run typecheck': { file: '.ci/run', as: '\nnpm run typecheck\n' },
-  'npm run clients': { file: '.ci/run', as: '\nnpm run clients\n' },
+  'npm run clients': { file: '.ci/run', as: '\nnpm run clients ' },
   'npm run dev': { file: 'spec-tests/project/dev.test.ts', as: "project.start('npm run dev'" },
   'npm run torture': { file: 'spec-tests/cli/commands.test.ts', as: "['torture', '--rounds 1000', 'SIGINT']" },
   'npm run fuzz': { file: 'spec-tests/cli/commands.test.ts', as: "['fuzz', '--cases 1000000', 'SIGTERM']" },

@@ -110,10 +110,13 @@ test('what few rows a range matches are found by its index', async () => {
     for (const operators of [['gte'], ['lt'], ['gt', 'lte']] as const)
       for (const order of [wholeTable.order, { field: 'title', descending: true }]) {
         const where = operators.map((operator) => ({ field: name, operator, value: 'x' }))
-        const plan = await planOf(statements.matching({ ...listQuery(), where, order, strategy: 'filter' }, undefined))
-        const few = /CTE _few\n.*?\n +CTE /s.exec(plan)?.[0] ?? ''
-        assert.match(few, new RegExp(`Index (Only )?Scan (using|on) \\S+_order_${name} `), plan)
-        assert.not.match(few, /Seq Scan/)
+        const query = { ...listQuery(), where, order, strategy: 'filter' as const }
+        for (const statement of [statements.matching(query, undefined), statements.ids(query, undefined)]) {
+          const plan = await planOf(statement)
+          const few = /CTE _few\n.*?\n +CTE /s.exec(plan)?.[0] ?? ''
+          assert.match(few, new RegExp(`Index (Only )?Scan (using|on) \\S+_order_${name} `), plan)
+          assert.not.match(few, /Seq Scan/)
+        }
       }
 })
 

@@ -7,7 +7,7 @@ import { lettersFoldedTo } from '../postgres/functions.js'
 import { knex, named } from '../postgres/prepared.js'
 import { asciiSearchedText, columnOf, parameterType, rowJson, sortKey } from '../postgres/schema.js'
 import { asciiPattern, contains, isLongSearch, searchValues } from '../postgres/search.js'
-import { keyText } from '../postgres/statements.js'
+import { keyText, timedOf } from '../postgres/statements.js'
 import { advanceSequence, allowCascades, keyStatements, tableWriter } from '../postgres/writes.js'
 import type { Table } from '../storage.js'
 import type { Trace } from '../trace.js'
@@ -73,11 +73,8 @@ export const existingOnPostgres = (registry: Registry, tables: PlainTables, hasT
   const readWith =
     (readRows: Connections['read'], { table }: Resource): PlainRunner['read'] =>
     (statement, values, { caller, plan } = {}) => {
-      const timed = plan && {
-        values: JSON.stringify([plan.search, plan.where.map(({ value }) => String(value))]),
-        isScan: plan.strategy === 'scan',
-      }
-      return readRows(statement, values, { table, caller, ...(timed && { timed }) }) as Promise<Cell[][]>
+      const timed = plan && { timed: timedOf(plan) }
+      return readRows(statement, values, { table, caller, ...timed }) as Promise<Cell[][]>
     }
   return {
     sources,

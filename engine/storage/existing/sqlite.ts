@@ -4,7 +4,7 @@ import type { Field, Registry, Resource } from '../../descriptor/registry.js'
 import { bind, parameter, type Statement } from '../bindings.js'
 import { readCatalogue } from '../sqlite/catalogue.js'
 import { knex } from '../sqlite/knex.js'
-import { columnOf, keyOf, rowJson } from '../sqlite/schema.js'
+import { columnOf, jsonList, keyOf, rowJson } from '../sqlite/schema.js'
 import { containsSql, searchParameters } from '../sqlite/search.js'
 import { type DatabaseContext, tableWriter } from '../sqlite/table.js'
 import type { Table } from '../storage.js'
@@ -21,8 +21,6 @@ const timestampSql = (column: string, type: string): ColumnSql => ({
 
 /** One row in so many, chosen at random, looks at the time: SQLite itself cannot end a read, and the ids may follow any rule. */
 const checkedRows = 1_024
-
-const jsonItem = (item: unknown): string => (typeof item === 'bigint' ? String(item) : JSON.stringify(item))
 
 const plainSqlite: PlainSql = {
   knex,
@@ -57,7 +55,7 @@ const plainSqlite: PlainSql = {
     const [isLong, folded, isAscii] = searchParameters(search).parameters
     return { isLong, folded, isAscii }
   },
-  bindList: (values) => `[${values.map(jsonItem).join()}]`,
+  bindList: jsonList,
 }
 
 /** The statement that the writer reads a row with: always one row, whose second column is the JSON. */

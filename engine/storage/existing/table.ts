@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { ListQuery, Position } from '../../descriptor/listQuery.js'
 import type { Resource, RowValues, Value } from '../../descriptor/registry.js'
 import { parseConflicts } from '../conflicts.js'
+import { valueCountsFrom } from '../dialect.js'
 import { largePageBytes, pageHead, partBytes, turn } from '../parts.js'
 import { emptyPage, maxInteger, type Plan, planOf } from '../plan.js'
 import { boundValue, fieldOf, readValue } from '../schema.js'
@@ -120,10 +121,7 @@ export const plainTable = (
       if (plan.strategy === 'nothing' || fields.length === 0) return { rows: 0, values: new Map() }
       const statement = statements.valueCounts(plan, fields, size)
       const given = { ...valuesOf(plan), permille: Math.ceil(size.share * 1000) }
-      const [total, ...counts] = await runner.read(statement, given, { caller, plan })
-      const values = new Map(fields.map((name) => [name, [] as [string, number][]]))
-      for (const [name, value, count] of counts) values.get(String(name))?.push([String(value), Number(count)])
-      return { rows: Number(total?.[2]), values }
+      return valueCountsFrom(await runner.read(statement, given, { caller, plan }), fields)
     },
     async excerpts(ids, fields) {
       const rows = await runner.read(statements.excerpts(fields), { ids: sql.bindList(ids) })

@@ -16,7 +16,13 @@ import { columnOf, filterIndexCondition, parameterType, rowJson, searchedColumn,
 import { contains, isExactSearch, isLongSearch } from './search.js'
 import type { Timed } from './slots.js'
 
+/** Common table expressions, by name; no table has such names. */
 type Parts = Readonly<Record<string, Query>>
+
+const withParts = (parts: Parts, query: Knex.QueryBuilder): Knex.QueryBuilder => {
+  for (const [name, part] of Object.entries(parts)) query.withMaterialized(name, part)
+  return query
+}
 
 /** Whether a filter's value is left out of the filter's index. */
 const isLongText = ({ value }: Condition): boolean =>
@@ -169,8 +175,7 @@ const partStatement = (resource: Resource): Prepared => {
         then (select id from _part order by registry_n desc limit 1) end`),
     )
     .from('_part')
-  for (const [name, part] of Object.entries(parts)) query.withMaterialized(name, part)
-  return prepared(query)
+  return prepared(withParts(parts, query))
 }
 
 /** The most frequent values, as rows of field, value and count. The first row has the number of counted rows. */
@@ -216,6 +221,11 @@ const excerptsStatement = (resource: Resource, fields: readonly string[]): Prepa
 
 /** More matches of a filter than this are not sorted: the server finds the page along the index of the order. */
 const maxSorted = 5_000
+const isFew = `(select count(*) from _few) <= ${maxSorted}`
+
+/** Whether the index of a filter has its matches in another order than the page. */
+const isInAnyOrder = ({ strategy, order, where }: Plan): boolean =>
+  strategy === 'filter' && !(isById(order) && where.every(({ operator }) => operatorOf(operator).isPoint))
 
 /** The statements of one resource; those that depend on a request are built on first use. */
 export const statementsOf = (resource: Resource) => {
@@ -227,13 +237,9 @@ export const statementsOf = (resource: Resource) => {
   const jsonOf = (rows: Knex.QueryBuilder, by: string) =>
     knex.select(knex.raw(`string_agg(${rowJson(resource)}, ',' order by ${by})`)).from(rows.clone().as('_rows'))
 
-  /** Selects the version of the table and whether its log has become long. Its parts are common table expressions; no table has such names. */
-  const withParts = (parts: Parts = {}): Knex.QueryBuilder => {
-    const query = knex.select('tag', 'is_long')
-    for (const [name, part] of Object.entries({ _state: stateOf(resource), ...parts }))
-      query.withMaterialized(name, part)
-    return query
-  }
+  /** Selects the version of the table and whether its log has become long. */
+  const withState = (parts: Parts = {}): Knex.QueryBuilder =>
+    withParts({ _state: stateOf(resource), ...parts }, knex.select('tag', 'is_long'))
   /** Adds the page of the first rows of the part `_next`, which has one more if there is another page. */
   const pageOf = (order: Order, parts: Parts, total: Query): Prepared => {
     const [inTable, inParts] = [tableOrder(resource, order), foundOrder(order)]
@@ -241,7 +247,7 @@ export const statementsOf = (resource: Resource) => {
     const last = knex('_found')
       .select('id', knex.raw(`${keyText(fieldOf(resource, order.field))} as value`))
       .whereRaw('(select count(*) from _next) > ?', [limit] as never)
-    const query = withParts({
+    const query = withState({
       ...parts,
       _found: knex.raw(`select id, k from _next order by ${inParts.by} limit ?`, [limit]),
       _last: knex.raw(`? order by ${inParts.reversed} limit 1`, [last]),
@@ -251,41 +257,38 @@ export const statementsOf = (resource: Resource) => {
     })
     return prepared(query.select(pageColumns(jsonOf(found, inTable.by), inParts)).fromRaw('_state, _large, _tail'))
   }
+  type Next = (source: Knex.QueryBuilder, order: OrderSql) => Query
   /**
    * Matches that may be few or many, whatever the server estimates: the few are sorted. The server expects a range with one bound to
    * match a third of all rows, and would scan the table for it; asked for the order of the range, it uses the index.
    */
-  const fewOrMany = (plan: Plan, matches: Knex.QueryBuilder, next: Next): Prepared => {
-    const { order, where } = plan
+  const fewOrMany = ({ order, where }: Plan, matches: Knex.QueryBuilder, next: Next): Parts => {
     const range = where.find(({ operator }) => operatorOf(operator).option === 'range')
     const inRange = range ? `order by ${tableOrder(resource, { field: range.field, descending: false }).by}` : ''
-    const isFew = `(select count(*) from _few) <= ${maxSorted}`
     const few = next(knex('_few').whereRaw(isFew), foundOrder(order))
     const many = next(matches.clone().whereRaw(`not (${isFew})`), tableOrder(resource, order))
     const columns = ['id', knex.raw(`${tableOrder(resource, order).key} as k`)] as never[]
-    const total = knex.raw(`case when ${isFew} then (select count(*) from _few) else (?) end`, [
-      matches.clone().count(),
-    ])
-    return pageOf(
-      order,
-      {
-        _few: knex.raw(`? ${inRange} limit ${maxSorted + 1}`, [matches.clone().select(columns)]),
-        _next: knex.raw('(?) union all (?)', [few, many]),
-      },
-      total,
-    )
+    return {
+      _few: knex.raw(`? ${inRange} limit ${maxSorted + 1}`, [matches.clone().select(columns)]),
+      _next: knex.raw('(?) union all (?)', [few, many]),
+    }
   }
-  type Next = (source: Knex.QueryBuilder, order: OrderSql) => Query
-  const matchingPage = (plan: Plan, after: Position | undefined): Prepared => {
-    const { strategy, where, order } = plan
+  const nextAfter = ({ order }: Plan, after: Position | undefined, skip?: Query): Next => {
     const type = parameterType(fieldOf(resource, order.field))
-    const next: Next = (source, by) => inOrder(source, by, order, type, after)
+    return (source, by) => inOrder(source, by, order, type, after, skip)
+  }
+  const matchingPage = (plan: Plan, after: Position | undefined): Prepared => {
+    const { strategy, order } = plan
+    const next = nextAfter(plan, after)
     const inTable = tableOrder(resource, order)
     if (strategy === 'all') return pageOf(order, { _next: next(all, inTable) }, totalOf(resource))
     const matches = addMatching(all.clone(), resource, plan)
-    const isIndexed = isById(order) && where.every(({ operator }) => operatorOf(operator).isPoint)
-    if (strategy === 'filter' && !isIndexed) return fewOrMany(plan, matches, next)
-    if (strategy === 'filter') return pageOf(order, { _next: next(matches, inTable) }, matches.clone().count())
+    const total = matches.clone().count()
+    if (isInAnyOrder(plan)) {
+      const counted = knex.raw(`case when ${isFew} then (select count(*) from _few) else (?) end`, [total])
+      return pageOf(order, fewOrMany(plan, matches, next), counted)
+    }
+    if (strategy === 'filter') return pageOf(order, { _next: next(matches, inTable) }, total)
     // The count needs all matches, so the page is taken from them.
     const keyed = matches.clone().select('id', knex.raw(`${inTable.key} as k`))
     return pageOf(
@@ -296,16 +299,17 @@ export const statementsOf = (resource: Resource) => {
   }
   const idsStatement = (plan: Plan, after: Position | undefined): Prepared => {
     const { order } = plan
-    const field = fieldOf(resource, order.field)
     const matches = addMatching(all.clone(), resource, plan)
-    const rows = inOrder(matches, tableOrder(resource, order), order, parameterType(field), after, knex.raw('0'))
-    const limit = named('limit', 'bigint')
-    return prepared(
-      knex.raw(`select id, ${keyText(field)} from (?) as _rows order by ${foundOrder(order).by} limit ?`, [
-        rows,
-        limit,
-      ]),
-    )
+    const next = nextAfter(plan, after, knex.raw('0'))
+    const parts = isInAnyOrder(plan)
+      ? fewOrMany(plan, matches, next)
+      : { _next: next(matches, tableOrder(resource, order)) }
+    const { by } = foundOrder(order)
+    const query = knex
+      .select('id', knex.raw(keyText(fieldOf(resource, order.field))))
+      .fromRaw(`(select * from _next order by ${by} limit ?) as _rows`, [named('limit', 'bigint')] as never)
+      .orderByRaw(by)
+    return prepared(withParts(parts, query))
   }
 
   const built = new Map<string, Prepared>()
@@ -320,9 +324,9 @@ export const statementsOf = (resource: Resource) => {
   const skip = knex.raw('(select skip from _start)')
 
   return {
-    version: prepared(withParts().from('_state')),
+    version: prepared(withState().from('_state')),
     get: prepared(
-      withParts()
+      withState()
         .select(jsonOf(knex(table).where('id', named('id', 'bigint')), 'id').as('body'))
         .from('_state'),
     ),

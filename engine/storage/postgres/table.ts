@@ -1,7 +1,7 @@
 /** The rows of one resource on PostgreSQL: every query is one prepared statement and one round trip. */
 import { isById, type Position } from '../../descriptor/listQuery.js'
 import type { Registry, Resource, Value } from '../../descriptor/registry.js'
-import type { TableDialect } from '../dialect.js'
+import { type TableDialect, valueCountsFrom } from '../dialect.js'
 import type { PoolOptions } from '../options.js'
 import { maxIds } from '../parts.js'
 import { maxInteger, type Plan } from '../plan.js'
@@ -94,10 +94,7 @@ export const postgresTable = (
     async valueCounts(plan, fields, { share, maxValues }, caller) {
       const statement = statements.valueCounts(plan, fields, share < 1)
       const values = { ...valuesOf(plan), percent: share * 100, most: maxValues }
-      const [total, ...rows] = await rowsOf(statement, values, { caller, timed: timedOf(plan) })
-      const found = new Map(fields.map((name) => [name, [] as [string, number][]]))
-      for (const [name, value, count] of rows) found.get(String(name))?.push([String(value), Number(count)])
-      return { rows: Number(total?.[2]), values: found }
+      return valueCountsFrom(await rowsOf(statement, values, { caller, timed: timedOf(plan) }), fields)
     },
     async excerpts(ids, fields) {
       const rows = await rowsOf(statements.excerpts(fields), { ids: ids.join() })

@@ -53,6 +53,10 @@ export const ownTables: Readonly<Record<string, OwnTable>> = {
   [keysTable]: ownKeys('integer', 'blob'),
 }
 
+/** Values as a JSON array, as a list is bound; not by JSON.stringify(), because integers may exceed 2^53. */
+export const jsonList = (values: readonly unknown[]): string =>
+  `[${values.map((value) => (typeof value === 'bigint' ? String(value) : JSON.stringify(value))).join()}]`
+
 const written = (sql: string, bindings: readonly unknown[]): string =>
   knex
     .raw(sql, bindings as never)

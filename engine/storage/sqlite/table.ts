@@ -13,7 +13,7 @@ import { type Outcome, rememberUpdates, type Write } from '../write.js'
 import { type Block, pageStart, type TableState } from './blocks.js'
 import { type Prepare, preparer } from './prepared.js'
 import type { Reader } from './readers.js'
-import { columnOf } from './schema.js'
+import { columnOf, jsonList } from './schema.js'
 import { isIndexed } from './search.js'
 import type { Statements } from './statements.js'
 import type { WriteQueue } from './writeQueue.js'
@@ -154,17 +154,13 @@ export const sqliteTable = (resource: Resource, statements: Statements, context:
   }
   const bindValue = (name: string, value: ParameterValue): ParameterValue =>
     boundValue(columnOf(fieldOf(resource, name).kind), value) as ParameterValue
-  /** A list is bound as JSON; integers may exceed 2^53. */
-  const bindList = (name: string, values: readonly ParameterValue[]): string => {
-    const items = values.map((value) => bindValue(name, value))
-    return `[${items.map((item) => (typeof item === 'bigint' ? String(item) : JSON.stringify(item))).join()}]`
-  }
   const withBoundValues = ({ where, ...plan }: Plan): Plan => ({
     ...plan,
     where: where.map(({ field, operator, value }) => ({
       field,
       operator,
-      value: typeof value === 'object' ? bindList(field, value) : bindValue(field, value),
+      value:
+        typeof value === 'object' ? jsonList(value.map((item) => bindValue(field, item))) : bindValue(field, value),
     })),
   })
   const boundPosition = ({ order: { field } }: Plan, after: Position | undefined): Position | undefined =>
