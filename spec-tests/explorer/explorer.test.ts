@@ -278,13 +278,9 @@ test('numbers and dates with a range have a chart, whose bars filter', async () 
 })
 
 test('a large table comes first, and its counts follow', async () => {
-  const url = await freshUrl()
-  const [resource] = notes as [Resource]
-  const storage = await openStorage(notes, url, { ...storageOptions, demo: false })
   const rows = Array.from({ length: 6_000 }, (_, n) => ({ id: n + 1, title: `Note ${n}`, done: n % 3 === 0 }))
-  await storage.fill([{ resource, rows: rows.map((row) => ({ ...notes[0]?.demo[1], ...row, state: 'open' })) }])
-  await storage.close()
-  const large = await startService({ registry: notes, url, explorer: true })
+  const demo = rows.map((row) => ({ ...notes[0]?.demo[1], ...row, state: 'open' }))
+  const large = await startService({ registry: [{ ...(notes[0] as Resource), demo }], explorer: true })
   const { text: html } = await large.send('/explore/notes?done=true')
   assert.match(html, /data-counts="\/explore\/notes\/filters\?done=true"/)
   assert.not.match(html, /class="figure"/)
@@ -447,20 +443,15 @@ for (const value of hostile) {
 }
 
 test('texts of a megabyte: tables have excerpts, the page of the row has all, and labels are short', async () => {
-  const [resource] = documents as [Registry[number]]
-  const url = await freshUrl()
-  const storage = await openStorage(documents, url, storageOptions)
   const long = `${'<b>word</b> & '.repeat(70_000)}needle`
-  const rows = Array.from({ length: 40 }, (_, n) => ({
+  const demo = Array.from({ length: 40 }, (_, n) => ({
     id: n + 1,
     code: `D-${n + 1}`,
     kind: n % 4 === 0 ? 'x'.repeat(500) : 'letter',
     body: n < 4 ? long : 'short',
     next_id: n === 0 ? null : n,
   }))
-  await storage.fill([{ resource, rows }])
-  await storage.close()
-  const library = await startService({ registry: documents, url, explorer: true })
+  const library = await startService({ registry: [{ ...(documents[0] as Resource), demo }], explorer: true })
   for (const query of ['', '?q=word', '?q=needle']) {
     const { status, text: html } = await library.send(`/explore/documents${query}`)
     assert.is(status, 200)
