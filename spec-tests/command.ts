@@ -19,7 +19,7 @@ const slow = new Set([
 /** Files that start a service and prove nothing about its database: a run on PostgreSQL leaves them out. */
 const independent = new Set([
   ...['access', 'body', 'conditional', 'deploy', 'docsPage.browser', 'documents', 'explorer.browser', 'form.browser'],
-  ...['metrics', 'middleware', 'new', 'parameters', 'probes', 'requestLog', 'requestLog.terminal', 'server', 'sockets'],
+  ...['metrics', 'middleware', 'new', 'probes', 'requestLog', 'requestLog.terminal', 'server', 'sockets'],
   'system',
 ])
 

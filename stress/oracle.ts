@@ -32,7 +32,14 @@ const indexed = (resource: Resource, row: RowValues): IndexedRow => ({ row, fold
 /** The expected page, or the parameters that must be rejected. */
 export type ExpectedList =
   | { readonly rejected: readonly string[] }
-  | { readonly data: readonly RowValues[]; readonly total: number; readonly limit: bigint; readonly offset: bigint }
+  | {
+      readonly data: readonly RowValues[]
+      /** The rows of all pages. */
+      readonly all: readonly RowValues[]
+      readonly total: number
+      readonly limit: bigint
+      readonly offset: bigint
+    }
 
 /** Replaces all digits, so that timestamps of different moments are equal. */
 const withoutDigits = (value: unknown): string => String(value).replaceAll(/\d/g, '9')
@@ -216,7 +223,7 @@ export class Oracle {
     const offset = given.get('offset')?.integer ?? 0n
     const start = offset > BigInt(found.length) ? found.length : Number(offset)
     const data = found.slice(start, start + Number(limit))
-    return { data, total: found.length, limit, offset }
+    return { data, all: found, total: found.length, limit, offset }
   }
 
   /** The fields of a row that must be unique, but equal another row's. */

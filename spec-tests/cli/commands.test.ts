@@ -63,31 +63,18 @@ for (const [name, how] of [
 }
 
 const [deployed] = await loadRegistry(folders)
-const [missing, empty, target] = ['missing', 'empty', 'target'].map((name) => join(folder, name)) as [
-  string,
-  string,
-  string,
-]
+const [missing, empty, target] = ['missing', 'empty', 'target'].map((name) => `sqlite:${join(folder, name)}`)
+const unknown = (name: string, like?: string) => `is "${name}", which is not a resource. Did you mean ${like}?`
 const rejected: [name: string, args: string, status: number, message: string][] = [
   ['seed', '', 2, '--rows is missing. See --help.'],
-  [
-    'seed',
-    '--rows 5 --resource employes',
-    2,
-    '--resource is "employes", which is not a resource. Did you mean employees?',
-  ],
-  ['seed', '--demo employes', 2, '--demo is "employes", which is not a resource. Did you mean employees?'],
+  ['seed', '--rows 5 --resource employes', 2, `--resource ${unknown('employes', 'employees')}`],
+  ['seed', '--demo employes', 2, `--demo ${unknown('employes', 'employees')}`],
   ['seed', '--demo employees --rows 5', 2, '--demo loads the demo rows as they are; leave out --rows and --resource.'],
   ['new', '', 2, 'PATH is missing. See --help.'],
   ['contract', 'docs', 2, 'Unexpected argument "docs". See --help.'],
   ['test', 'serch', 2, 'No test file has "serch" in its name. Did you mean search?'],
   ['test', 'search lsit', 2, 'No test file has "lsit" in its name. Did you mean list?'],
-  [
-    'test',
-    `--resource ${deployed?.path}x`,
-    2,
-    `--resource is "${deployed?.path}x", which is not a resource. Did you mean ${deployed?.path}?`,
-  ],
+  ['test', `--resource ${deployed?.path}x`, 2, `--resource ${unknown(`${deployed?.path}x`, deployed?.path)}`],
   ['test:postgres', 'serch', 2, 'No test file has "serch" in its name. Did you mean search?'],
   ['start', '--prot 4000', 2, 'Unknown option --prot. Settings are environment variables: PORT=… npm start'],
   ['backup', '', 2, 'FILE is missing. See --help.'],
@@ -96,31 +83,26 @@ const rejected: [name: string, args: string, status: number, message: string][] 
   ['copy', '--from sqlite:a --to sqlite:./a', 2, '--from and --to are the same database.'],
   [
     'copy',
-    `--from sqlite::memory: --to sqlite:${target}`,
+    `--from sqlite::memory: --to ${target}`,
     2,
     '--from is sqlite::memory:, which is empty before and after the copy; use a file.',
   ],
-  [
-    'copy',
-    `--from sqlite:${missing} --to sqlite:${target}`,
-    1,
-    `--from is sqlite:${missing}, but there is no such file.`,
-  ],
-  ['copy', `--from sqlite:${empty} --to sqlite:${target}`, 1, `--from is sqlite:${empty}, but that file is empty.`],
+  ['copy', `--from ${missing} --to ${target}`, 1, `--from is ${missing}, but there is no such file.`],
+  ['copy', `--from ${empty} --to ${target}`, 1, `--from is ${empty}, but that file is empty.`],
 ]
 for (const [name, args, status, message] of rejected) {
   test(`${name} ${args.replaceAll(folder, '…')} is rejected, and no file is created`, async () => {
-    writeFileSync(empty, '')
+    writeFileSync(join(folder, 'empty'), '')
     assert.equal(await call(name, args), { status, stdout: '', stderr: `${message}\n` })
     assert.equal(readdirSync(folder), ['empty'])
-    assert.is(readFileSync(empty, 'utf8'), '')
+    assert.is(readFileSync(join(folder, 'empty'), 'utf8'), '')
   })
 }
 
 test('migrate sets a database up, does nothing the second time, and counts again on request', async () => {
   const file = join(folder, 'migrated.sqlite')
   const migrate = (args = '', url = `sqlite:${file}`) => call('migrate', args, { DATABASE_URL: url })
-  const [match, upToDate] = [/^The stored counts of all \d+ tables match/m, /^The database is up to date\.$/m]
+  const match = /^The stored counts of all \d+ tables match/m
   const advice = `There is no database file ${file}; npm start creates it. Check DATABASE_URL.\n`
   assert.equal(await migrate(), { status: 1, stdout: '', stderr: advice })
   assert.not.ok(existsSync(file))
@@ -131,7 +113,7 @@ test('migrate sets a database up, does nothing the second time, and counts again
   assert.match(first.stdout, /^Database: sqlite:\S+migrated\.sqlite\nDone: .*^Done: create the table employees\.$/ms)
   assert.match(first.stdout, match)
   const second = await migrate()
-  assert.match(second.stdout, upToDate)
+  assert.match(second.stdout, /^The database is up to date\.$/m)
   assert.is(second.stderr, '')
   const other = new Database(file)
   other.exec(`update registry_tables set rows = 7 where name = 'employees'`)

@@ -58,9 +58,8 @@ test('a music shop: capitals, ids of other names, dates, and a table with a comp
     registry.map(({ path }) => path),
     ['album', 'artist', 'employee', 'invoice-line'],
   )
-  assert.equal((await service.get(encodeURI('/v1/artist?q=ANTÔNIO'))).body.data, [
-    { id: 2, name: 'Antônio Carlos Jobim' },
-  ])
+  const found = await service.get(encodeURI('/v1/artist?q=ANTÔNIO'))
+  assert.equal(found.body.data, [{ id: 2, name: 'Antônio Carlos Jobim' }])
   assert.equal((await service.get('/v1/employee/2')).body, {
     id: 2,
     last_name: 'Edwards',
@@ -70,21 +69,12 @@ test('a music shop: capitals, ids of other names, dates, and a table with a comp
     hire_date: null,
   })
   assert.equal((await service.get('/v1/invoice-line')).body.data, [{ id: 1, unit_price: 0.99, quantity: 1 }])
-  assert.equal((await service.create('album', { title: 'New', artist_id: 2 })).body, {
-    id: 3,
-    title: 'New',
-    artist_id: 2,
-  })
-  assert.is(
-    (await service.create('album', { title: 'x'.repeat(161), artist_id: 9 })).body.error.details.issues.length,
-    2,
-  )
-  const hired = await service.create('employee', {
-    last_name: 'a',
-    first_name: 'b',
-    hire_date: '2026-03-01T09:30:00.5Z',
-  })
-  assert.is(hired.body.hire_date, '2026-03-01T09:30:00.500Z')
+  const album = { title: 'New', artist_id: 2 }
+  assert.equal((await service.create('album', album)).body, { id: 3, ...album })
+  const wrong = await service.create('album', { title: 'x'.repeat(161), artist_id: 9 })
+  assert.is(wrong.body.error.details.issues.length, 2)
+  const employee = { last_name: 'a', first_name: 'b', hire_date: '2026-03-01T09:30:00.5Z' }
+  assert.is((await service.create('employee', employee)).body.hire_date, '2026-03-01T09:30:00.500Z')
   if (!server) {
     const [stored] = await database.run('select "HireDate" as at from "Employee" where "EmployeeId" = 3')
     assert.is(stored?.['at'], '2026-03-01 09:30:00.500')
@@ -108,9 +98,7 @@ const web = [
 test("a web framework's: booleans, decimals, unique keys of two columns, deferred references and passwords", async () => {
   const { database, before, registry, service, notes } = await serve(web)
   assert.ok(
-    notes.includes(
-      `django_session: left out, because its primary key "session_key" is of type ${server ? 'character varying' : 'varchar'}(40), not an integer.`,
-    ),
+    notes.some((note) => note.startsWith('django_session: left out, because its primary key "session_key" is of')),
   )
   assert.equal(
     registry.map(({ path }) => path),
@@ -136,12 +124,9 @@ test("a web framework's: booleans, decimals, unique keys of two columns, deferre
     user_id: 1,
   }
   const created = await service.create('shop-order', order)
-  assert.is(created.status, 201, created.text)
-  assert.is(created.body.total, 12.5)
-  assert.is(
-    (await service.create('shop-order', { ...order, user_id: 9 })).body.error.details.issues[0].type,
-    'reference',
-  )
+  assert.equal([created.status, created.body.total], [201, 12.5], created.text)
+  const unowned = await service.create('shop-order', { ...order, user_id: 9 })
+  assert.is(unowned.body.error.details.issues[0].type, 'reference')
   const refused = await service.create('shop-order', { ...order, count: -1 })
   assert.equal([refused.status, refused.body.error.details.issues[0].type], [422, 'constraint'])
   assert.is((await service.create('shop-order', { ...order, extra: '{' })).status, 422)

@@ -1,4 +1,5 @@
 /** Parsing of command lines: values, defaults, errors and help. */
+import { throws } from 'node:assert/strict'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import {
@@ -29,29 +30,19 @@ const withRequired = { ...command, options: { from: text('where from', 'DATABASE
 const test = suite('options')
 
 test('values are parsed, and omitted options have their defaults', () => {
-  assert.equal(parseCommand(command, []), {
-    values: { rows: 10, resource: 'employees', postgres: false },
-    argument: undefined,
-    more: [],
-  })
-  assert.equal(parseCommand(command, ['--rows', '5', '--postgres', 'file', '--resource=jobs']), {
-    values: { rows: 5, resource: 'jobs', postgres: true },
-    argument: 'file',
-    more: [],
-  })
+  const defaults = { rows: 10, resource: 'employees', postgres: false }
+  assert.equal(parseCommand(command, []), { values: defaults, argument: undefined, more: [] })
+  const values = { rows: 5, resource: 'jobs', postgres: true }
+  const parsed = parseCommand(command, ['--rows', '5', '--postgres', 'file', '--resource=jobs'])
+  assert.equal(parsed, { values, argument: 'file', more: [] })
 })
 
 test('more arguments follow the first, and an optional text may be left out', () => {
-  const several = {
-    ...command,
-    moreArguments: { name: 'FIELD', about: 'its fields' },
-    options: { table: optionalText('which table', 'NAME', 'derived from FILE') },
-  }
-  assert.equal(parseCommand(several, ['file', 'a:text!', '--table', 'x', 'b:number=-1']), {
-    values: { table: 'x' },
-    argument: 'file',
-    more: ['a:text!', 'b:number=-1'],
-  })
+  const options = { table: optionalText('which table', 'NAME', 'derived from FILE') }
+  const several = { ...command, moreArguments: { name: 'FIELD', about: 'its fields' }, options }
+  const more = ['a:text!', 'b:number=-1']
+  const parsed = parseCommand(several, ['file', 'a:text!', '--table', 'x', 'b:number=-1'])
+  assert.equal(parsed, { values: { table: 'x' }, argument: 'file', more })
   assert.equal(parseCommand(several, []), { values: { table: undefined }, argument: undefined, more: [] })
   assert.throws(() => parseCommand(several, ['file', '--', '-b']), /^FIELD is "-b", but it must not begin with "-"\.$/)
   const help = helpOf(several)
@@ -103,10 +94,7 @@ const rejected: [args: string[], message: string, command?: Command<Record<strin
 ]
 for (const [args, message, other = command] of rejected) {
   test(`${args.join(' ') || 'nothing'} is rejected`, () => {
-    assert.throws(
-      () => parseCommand(other, args),
-      (error: Error) => error instanceof UsageError && error.message === message,
-    )
+    throws(() => parseCommand(other, args), new UsageError(message))
   })
 }
 

@@ -21,23 +21,10 @@ const { get, send, address } = await startService()
 const openapi = (await get('/openapi.json')).body
 const swagger = (await send('/swagger.json')).body
 
-interface Parameter {
-  readonly name: string
-  readonly in: string
-}
-interface Described {
-  readonly operationId: string
-  readonly summary: string
-  readonly description: string
-  readonly tags: string[]
-  readonly security?: object[]
-  readonly parameters: Parameter[]
-  readonly responses: Record<string, { headers: Record<string, object> }>
-}
-const operations: [string, Described][] = Object.entries(
-  openapi.paths as Record<string, Record<string, Described>>,
-).flatMap(([path, methods]) =>
-  Object.entries(methods).map(([method, operation]): [string, Described] => [`${method} ${path}`, operation]),
+// biome-ignore lint/suspicious/noExplicitAny: the document has every shape
+type Described = any
+const operations = Object.entries<Described>(openapi.paths).flatMap(([path, methods]) =>
+  Object.entries<Described>(methods).map(([method, one]): [string, Described] => [`${method} ${path}`, one]),
 )
 
 const test = suite('the documents')
@@ -107,47 +94,39 @@ test('the operations are a list and a get of each resource, and the writes that 
   assert.is(ids.size, operations.length, 'operation ids are unique')
 })
 
-const swaggerOperation = (name: string): Described => {
+const swaggerOperation = (name: string) => {
   const [method = '', path = ''] = name.split(' ')
   return swagger.paths[path][method]
 }
 
 /** By method: the statuses that must be documented, the headers of a request, and the headers of responses; all have X-Request-Id. */
-const documented: Record<string, { statuses: string[]; request: string[]; response: Record<string, string[]> }> = {
-  get: {
-    statuses: ['200', '304', '412', '422', '503'],
-    request: ['If-None-Match'],
-    response: { 200: ['ETag'], 304: ['ETag'] },
-  },
-  post: {
-    statuses: ['201', '401', '413', '422', '503'],
-    request: ['Idempotency-Key'],
-    response: { 201: ['Location', 'Idempotency-Replayed'] },
-  },
-  patch: {
-    statuses: ['200', '401', '404', '412', '413', '422', '503'],
-    request: ['Idempotency-Key', 'If-Match'],
-    response: { 200: ['ETag', 'Content-Location', 'Idempotency-Replayed'], 412: ['ETag'] },
-  },
-  delete: {
-    statuses: ['204', '401', '404', '409', '412', '503'],
-    request: ['Idempotency-Key', 'If-Match'],
-    response: { 204: ['Idempotency-Replayed'], 412: ['ETag'] },
-  },
+const documented: Record<string, [statuses: string, request: string[], response: Record<string, string[]>]> = {
+  get: ['200 304 412 422 503', ['If-None-Match'], { 200: ['ETag'], 304: ['ETag'] }],
+  post: ['201 401 413 422 503', ['Idempotency-Key'], { 201: ['Location', 'Idempotency-Replayed'] }],
+  patch: [
+    '200 401 404 412 413 422 503',
+    ['Idempotency-Key', 'If-Match'],
+    { 200: ['ETag', 'Content-Location', 'Idempotency-Replayed'], 412: ['ETag'] },
+  ],
+  delete: [
+    '204 401 404 409 412 503',
+    ['Idempotency-Key', 'If-Match'],
+    { 204: ['Idempotency-Replayed'], 412: ['ETag'] },
+  ],
 }
 const errorHeaders: Record<string, string[]> = { 401: ['WWW-Authenticate'], 503: ['Retry-After'] }
 
 for (const [name, operation] of operations) {
   const isSystem = operation.tags[0] === 'System'
   const [method = ''] = name.split(' ')
-  const { statuses = [], request = [], response = {} } = isSystem ? {} : (documented[method] ?? {})
+  const [statuses = '200', request = [], response = {}] = isSystem ? [] : (documented[method] ?? [])
 
   test(`${name} documents its headers, in both documents, without examples, which Swagger UI would send`, () => {
     for (const { parameters, responses } of [operation, swaggerOperation(name)]) {
-      const headers = parameters.filter((parameter) => parameter.in === 'header')
-      assert.equal(headers.map((parameter) => parameter.name).sort(), [...request, 'X-Request-Id'].sort())
+      const headers = parameters.filter((parameter: Described) => parameter.in === 'header')
+      assert.equal(headers.map(({ name }: Described) => name).sort(), [...request, 'X-Request-Id'].sort())
       assert.not.match(JSON.stringify(headers), /"(?:default|examples?|x-example)":/)
-      for (const [status, { headers: sent }] of Object.entries(responses)) {
+      for (const [status, { headers: sent }] of Object.entries<Described>(responses)) {
         const expected = response[status] ?? errorHeaders[status] ?? []
         const isList = method === 'get' && !isSystem && !name.endsWith('}')
         const links = status === '200' && isList ? ['Link'] : []
@@ -161,7 +140,7 @@ for (const [name, operation] of operations) {
     assert.is(operation.tags.length, 1)
     assert.equal(operation.security, method === 'get' ? [] : [{ writeToken: [] }])
     assert.equal(swaggerOperation(name).security, operation.security)
-    for (const status of isSystem ? ['200'] : statuses) assert.ok(status in operation.responses, status)
+    for (const status of statuses.split(' ')) assert.ok(status in operation.responses, status)
     if (name.includes('item_id')) assert.ok('404' in operation.responses)
   })
 }
@@ -169,26 +148,19 @@ for (const [name, operation] of operations) {
 test('list parameters have their bounds and defaults', () => {
   for (const { path } of registry) {
     const [limit, offset, q] = openapi.paths[`/v1/${path}`].get.parameters
-    assert.equal(
-      [limit.schema.minimum, limit.schema.maximum, limit.schema.default, limit.required],
-      [1, 200, 50, false],
-    )
-    assert.equal([offset.schema.minimum, offset.schema.default, offset.required], [0, 0, false])
-    assert.equal([q.schema.type, q.required], ['string', false])
+    const { minimum, maximum, default: preset } = limit.schema
+    assert.equal([minimum, maximum, preset, offset.schema.minimum, offset.schema.default], [1, 200, 50, 0, 0])
+    assert.equal([q.schema.type, limit.required, offset.required, q.required], ['string', false, false, false])
   }
 })
 
-const descriptionOf = (schema: string, field: string): string =>
-  openapi.components.schemas[schema].properties[field].description ?? ''
-
 test('defaults, references and uniqueness are stated wherever a descriptor has them', () => {
   for (const resource of registry.filter(({ create }) => create)) {
-    const schema = schemaNames(resource).create
-    for (const field of writableFields(resource)) {
-      const description = descriptionOf(schema, field.name)
-      assert.is(description.includes('Default: '), field.default !== undefined, `${schema}.${field.name}`)
-      assert.is(description.includes('References '), field.references !== undefined, `${schema}.${field.name}`)
-      assert.is(description.includes('Unique'), field.unique !== undefined, `${schema}.${field.name}`)
+    const { properties } = openapi.components.schemas[schemaNames(resource).create]
+    for (const { name, default: preset, references, unique } of writableFields(resource)) {
+      const stated = ['Default: ', 'References ', 'Unique'].map((word) => properties[name].description?.includes(word))
+      const declared = [preset, references, unique].map((option) => option !== undefined)
+      assert.equal(stated.map(Boolean), declared, `${resource.path}.${name}`)
     }
   }
 })
@@ -233,18 +205,13 @@ test('the examples are real responses', async () => {
   }
 })
 
-test('the Swagger document has the same operations, with nulls as its extension', () => {
-  for (const [name] of operations) {
-    const [method = '', path = ''] = name.split(' ')
-    assert.ok(swagger.paths[path][method], name)
-  }
+test('the Swagger document has nulls as its extension', () => {
   assert.equal(swagger.definitions.SinkBasin.properties.id, {
     type: 'integer',
     'x-nullable': true,
     description: 'Assigned by the service.',
   })
   assert.is(swagger.definitions.SinkBasinCreate.additionalProperties, false)
-  assert.ok(address)
 })
 
 test.run()

@@ -1,6 +1,4 @@
 /** Conditional and compressed reads. */
-import { request } from 'node:http'
-import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { namesTag } from '../../engine/http/conditional.js'
@@ -10,16 +8,6 @@ import { startOffice } from '../support/service.js'
 const database = await sharedDatabase()
 const one = await startOffice({ url: database.url })
 const other = await startOffice({ url: database.url })
-
-const raw = (target: string, encoding: string): Promise<{ bytes: Buffer; headers: Record<string, unknown> }> =>
-  new Promise((resolve) => {
-    const { port } = new URL(one.address)
-    request({ port, host: '127.0.0.1', path: target, headers: { 'accept-encoding': encoding } }, (response) => {
-      const chunks: Buffer[] = []
-      response.on('data', (chunk: Buffer) => chunks.push(chunk))
-      response.on('end', () => resolve({ bytes: Buffer.concat(chunks), headers: response.headers }))
-    }).end()
-  })
 
 const test = suite('conditional reads')
 
@@ -32,14 +20,7 @@ test('a list of tags takes time linear in its length to parse', () => {
   assert.is(namesTag(`"a",${spaces}W/"b"${spaces},`, '"b"', 'weak'), true)
 })
 
-for (const target of [
-  '/api/v1/employees',
-  '/api/v1/employees/7',
-  '/api/v1/jobs?status=Open&q=a',
-  '/api/openapi.json',
-  '/swagger.json',
-  '/api/docs',
-]) {
+for (const target of ['/api/v1/employees?status=Active&q=a', '/api/v1/employees/7', '/swagger.json', '/api/docs']) {
   const isRow = target.endsWith('/7')
 
   test(`${target} has one strong tag in every process`, async () => {
@@ -52,37 +33,39 @@ for (const target of [
     assert.is((await other.send(target, host)).headers.etag, headers.etag)
   })
 
-  for (const method of ['GET', 'HEAD']) {
-    test(`${method} ${target} follows If-None-Match`, async () => {
-      for (const encoding of ['identity', 'gzip', 'br']) {
-        const first = await one.send(target, { method, headers: { 'accept-encoding': encoding } })
-        const tag = String(first.headers.etag)
-        const ask = (sent: string) =>
-          one.send(target, { method, headers: { 'accept-encoding': encoding, 'if-none-match': sent } })
-        for (const sent of [tag, `W/${tag}`, `"other", ${tag}`, `"a,b" , ,W/${tag}`, `"x,y",${tag}`, ' * ']) {
-          const again = await ask(sent)
-          assert.is(again.status, 304, sent)
-          assert.is(again.text, '')
-          // The server's own tag, whatever was sent.
-          assert.is(again.headers.etag, tag)
-          assert.is(again.headers.vary, first.headers.vary)
-          assert.is(again.headers['cache-control'], 'no-cache')
-          assert.is(again.headers['content-type'], undefined)
-        }
-        const bare = tag.slice(1, -1)
-        const [state] = bare.split(/-(?:br|gzip)$/)
-        const otherEncodings = ['', '-br', '-gzip']
-          .map((suffix) => `"${state}${suffix}"`)
-          .filter((form) => form !== tag)
-        const invalid = [bare, `'${bare}'`, `w/${tag}`, `"${bare}`, `x${tag}`, `"a" ${tag}`, '*, "a"', '']
-        const notNamed = [...invalid, '"other"', `"x,${bare}"`, '"*"']
-        for (const sent of notNamed) assert.is((await ask(sent)).status, 200, `${encoding}: ${sent}`)
-        // The tag of a row names the row, whatever its encoding.
-        const status = isRow ? 304 : 200
-        for (const sent of otherEncodings) assert.is((await ask(sent)).status, status, `${encoding}: ${sent}`)
+  test(`${target} follows If-None-Match`, async () => {
+    for (const [method, encoding] of [
+      ['GET', 'identity'],
+      ['HEAD', 'gzip'],
+      ['GET', 'br'],
+    ] as const) {
+      const first = await one.send(target, { method, headers: { 'accept-encoding': encoding } })
+      const tag = String(first.headers.etag)
+      const ask = (sent: string) =>
+        one.send(target, { method, headers: { 'accept-encoding': encoding, 'if-none-match': sent } })
+      for (const sent of [tag, `W/${tag}`, `"other", ${tag}`, `"a,b" , ,W/${tag}`, `"x,y",${tag}`, ' * ']) {
+        const again = await ask(sent)
+        assert.is(again.status, 304, sent)
+        assert.is(again.text, '')
+        // The server's own tag, whatever was sent.
+        assert.is(again.headers.etag, tag)
+        assert.is(again.headers.vary, first.headers.vary)
+        assert.is(again.headers['cache-control'], 'no-cache')
+        assert.is(again.headers['content-type'], undefined)
       }
-    })
+      const bare = tag.slice(1, -1)
+      const [state] = bare.split(/-(?:br|gzip)$/)
+      const otherEncodings = ['', '-br', '-gzip'].map((suffix) => `"${state}${suffix}"`).filter((form) => form !== tag)
+      const invalid = [bare, `'${bare}'`, `w/${tag}`, `"${bare}`, `x${tag}`, `"a" ${tag}`, '*, "a"', '']
+      const notNamed = [...invalid, '"other"', `"x,${bare}"`, '"*"']
+      for (const sent of notNamed) assert.is((await ask(sent)).status, 200, `${encoding}: ${sent}`)
+      // The tag of a row names the row, whatever its encoding.
+      const status = isRow ? 304 : 200
+      for (const sent of otherEncodings) assert.is((await ask(sent)).status, status, `${encoding}: ${sent}`)
+    }
+  })
 
+  for (const method of ['GET', 'HEAD']) {
     test(`${method} ${target} follows If-Match, by strong comparison`, async () => {
       const { headers } = await one.send(target, { method })
       const tag = String(headers.etag)
@@ -105,40 +88,31 @@ for (const target of [
   }
 
   test(`${target} is compressed where the client accepts it`, async () => {
+    const ask = (headers: Record<string, string>) => one.send(target, { headers })
     const plain = await one.send(target)
-    const decoders = { br: brotliDecompressSync, gzip: gunzipSync }
-    for (const [encoding, decode] of Object.entries(decoders)) {
-      const { bytes, headers } = await raw(target, encoding)
-      if (Buffer.byteLength(plain.text) < 1024) {
-        assert.is(headers['content-encoding'], undefined)
-        continue
-      }
-      assert.is(headers['content-encoding'], encoding)
-      assert.is(decode(bytes).toString(), plain.text)
-      assert.is(headers['etag'], String(plain.headers.etag).replace(/"$/, `-${encoding}"`))
-      assert.is(
-        (await one.send(target, { headers: { 'if-none-match': String(headers['etag']), 'accept-encoding': encoding } }))
-          .status,
-        304,
-      )
+    const isLong = Buffer.byteLength(plain.text) >= 1024
+    for (const encoding of ['br', 'gzip']) {
+      const { text, headers } = await ask({ 'accept-encoding': encoding })
+      assert.is(headers['content-encoding'], isLong ? encoding : undefined)
+      assert.is(text, plain.text)
+      assert.is(headers.etag, isLong ? plain.headers.etag?.replace(/"$/, `-${encoding}"`) : plain.headers.etag)
+      if (isLong) assert.ok(Number(headers['content-length']) < Number(plain.headers['content-length']))
+      assert.is((await ask({ 'if-none-match': String(headers.etag), 'accept-encoding': encoding })).status, 304)
     }
-    assert.is((await raw(target, 'identity, br;q=0')).headers['content-encoding'], undefined)
+    assert.is((await ask({ 'accept-encoding': 'identity, br;q=0' })).headers['content-encoding'], undefined)
   })
 }
 
-for (const headers of [{}, { 'if-none-match': '*' }, { 'if-match': '*' }, { 'if-match': '"other"' }]) {
-  test(`an invalid request fails in the same way with ${JSON.stringify(headers)}`, async () => {
-    const cases: [string, number][] = [
-      ['/api/v1/employees?q=a?&limit=abc', 422],
-      ['/api/v1/employees?limit=abc', 422],
-      ['/api/v1/employees/none', 404],
-      ['/api/v1/employees/%FF', 422],
-      ['/nothing', 404],
-    ]
-    for (const [target, status] of cases) {
-      const response = await one.send(target, { headers: headers as Record<string, string> })
-      assert.is(response.status, status, target)
-      assert.is(response.headers['cache-control'], 'no-store')
+for (const [target, status] of [
+  ['/api/v1/employees?q=a?&limit=abc', 422],
+  ['/api/v1/employees/none', 404],
+  ['/api/v1/employees/%FF', 422],
+  ['/nothing', 404],
+] as const) {
+  test(`${target} is ${status} and not stored, whatever the conditions`, async () => {
+    for (const condition of [{}, { 'if-none-match': '*' }, { 'if-match': '*' }, { 'if-match': '"other"' }]) {
+      const response = await one.send(target, { headers: condition as Record<string, string> })
+      assert.equal([response.status, response.headers['cache-control']], [status, 'no-store'])
     }
   })
 }

@@ -1,41 +1,29 @@
-/** Lists of every resource: order, paging, bounds and invalid parameters. */
+/** Lists and rows of every resource: order, paging, bounds, ids, and invalid parameters. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { parseInteger } from '../../engine/descriptor/integers.js'
 import { type Field, filterFields } from '../../engine/descriptor/registry.js'
 import { sampleValue } from '../../engine/descriptor/samples.js'
 import { publicRow } from '../../support/samples.js'
 import { startService } from '../support/service.js'
 import { testedResources } from '../support/tested.js'
 
-const { get } = await startService()
+const { get, send } = await startService()
 
-const intParsing = (loc: string, input: string) => ({
-  type: 'int_parsing',
-  loc: ['query', loc],
-  msg: 'Input should be a valid integer, unable to parse string as an integer',
-  input,
-})
-// biome-ignore format: one list
-const notIntegers = [
-  '', '1.5', '1e3', '10.', '0x10', 'true', 'NaN', '1,000', '_10', '--1', '١', '\0', '1__0', '10_', '+-1', ' ',
-]
-const validTens = ['10.0', '010', '1_0', '+10', ' 10 ', '10.000', '0_10', '00010.0']
-const tooLarge = ['201', '1000', '9'.repeat(30)]
-const pages = [
-  { query: '', limit: 50, offset: 0 },
-  { query: '?limit=1', limit: 1, offset: 0 },
-  { query: '?limit=200', limit: 200, offset: 0 },
-  { query: '?limit=7&offset=3', limit: 7, offset: 3 },
-  { query: '?offset=5', limit: 50, offset: 5 },
-  { query: '?offset=1000000', limit: 50, offset: 1_000_000 },
-]
-/** Of a repeated parameter the last counts, and unknown ones are ignored. */
-const spellings = [
-  { query: '?limit=3&limit=9', limit: 9 },
-  { query: '?offset=-0', limit: 50 },
-  { query: '??limit=0', limit: 50 },
-  { query: '?nonsense=1&__proto__=2&constructor=3&LIMIT=4', limit: 50 },
-]
+const expectUnknown = async (path: string, id: string): Promise<void> => {
+  const { status, body } = await get(`${path}/${id}`)
+  assert.is(status, 404, id)
+  assert.is(body.error.code, 'not_found')
+}
+
+const expectMalformed = async (path: string, id: string): Promise<void> => {
+  const { status, body } = await get(`${path}/${id}`)
+  assert.is(status, 422, id)
+  assert.equal(body.detail[0].loc, ['path', 'item_id'])
+  assert.is(body.detail[0].input, id)
+}
+
+const pages = ['', 'limit=1', 'limit=200', 'limit=7&offset=3', 'offset=5', 'offset=1000000']
 const largeOffsets = ['9223372036854775807', '9223372036854775808', '9'.repeat(4300)]
 
 /** A filter whose value its field can have. */
@@ -46,21 +34,17 @@ for (const resource of testedResources) {
   const path = `/v1/${resource.path}`
   const rows = resource.demo.map((row) => publicRow(resource, row)).sort((a, b) => Number(a['id']) - Number(b['id']))
 
-  test('pages: the rows by id, and their total', async () => {
-    for (const { query, limit, offset } of pages) {
-      const { status, body } = await get(`${path}${query}`)
+  test('pages: the rows by id, with all fields in order, and their total', async () => {
+    for (const query of pages) {
+      const given = new URLSearchParams(query)
+      const [limit, offset] = [Number(given.get('limit') ?? 50), Number(given.get('offset') ?? 0)]
+      const { status, body } = await get(`${path}?${query}`)
       assert.is(status, 200)
       assert.equal(body.data, rows.slice(offset, offset + limit), query)
       assert.equal(body.meta, { total: rows.length, limit, offset }, query)
+      const names = resource.fields.map((field) => field.name)
+      for (const row of body.data) assert.equal(Object.keys(row), names)
     }
-  })
-
-  test('rows have all declared fields in order', async () => {
-    const { body } = await get(`${path}?limit=1`)
-    assert.equal(
-      Object.keys(body.data[0]),
-      resource.fields.map((field) => field.name),
-    )
   })
 
   test('an offset of any size is echoed exactly', async () => {
@@ -76,71 +60,122 @@ for (const resource of testedResources) {
     }
   })
 
-  test('limit and offset reject what is not an integer or out of bounds, both reported', async () => {
-    const { status, body } = await get(`${path}?limit=abc&offset=abc`)
-    assert.is(status, 422)
-    assert.equal(body, { detail: [intParsing('limit', 'abc'), intParsing('offset', 'abc')] })
-    const { body: bounds } = await get(`${path}?limit=201&offset=-1`)
-    const found = bounds.detail.map(({ type }: { type: string }) => type)
-    assert.equal(found, ['less_than_equal', 'greater_than_equal'])
+  test('each row alone, as the list has it, also without its body; unknown and malformed ids', async () => {
+    for (const row of rows.slice(0, 20)) {
+      const { status, body } = await get(`${path}/${row['id']}`)
+      assert.equal([status, body], [200, row])
+    }
+    const { status, text } = await send(`/api${path}/${rows[0]?.['id']}`, { method: 'HEAD' })
+    assert.equal([status, text], [200, ''])
+    for (const id of ['987654321', 'abc']) await expectUnknown(path, id)
+    await expectMalformed(path, '%FF')
   })
 
   test.run()
 }
 
+const ids = suite('ids')
+// biome-ignore format: one list
+const unknown = [
+  '0', '-1', '1.0', '007', '+1', '1e0', '%201', '1%20', '9'.repeat(30), '9007199254740993', '%D9%A1', 'a%2Fb', '%25',
+  'null', '__proto__', "1'--",
+]
+for (const id of unknown) ids(`${id} is an unknown id`, () => expectUnknown('/v1/sink-basins', id))
+for (const id of ['%zz', '%', '%C3%28', '%00', '1%00', '%ED%A0%80'])
+  ids(`${id} is malformed`, () => expectMalformed('/v1/sink-basins', id))
+ids.run()
+
 const grammar = suite('integers of a list')
 const path = '/v1/sink-basins'
 
-for (const { query, limit } of spellings) {
+/** Of a repeated parameter the last counts, and unknown ones are ignored. */
+for (const [query, limit] of [
+  ['?limit=3&limit=9', 9],
+  ['??limit=0', 50],
+  ['?nonsense=1&__proto__=2&constructor=3&LIMIT=4', 50],
+] as const) {
   grammar(`${query} is a page of ${limit}`, async () => {
-    const { meta } = (await get(`${path}${query}`)).body
-    assert.equal([meta.limit, meta.offset], [limit, 0])
+    assert.is((await get(`${path}${query}`)).body.meta.limit, limit)
   })
 }
 
-for (const input of notIntegers) {
-  grammar(`limit and offset reject ${JSON.stringify(input)}, both reported`, async () => {
-    const { status, body } = await get(`${path}?limit=${encodeURIComponent(input)}&offset=${encodeURIComponent(input)}`)
-    assert.is(status, 422)
-    assert.equal(body, { detail: [intParsing('limit', input), intParsing('offset', input)] })
-    assert.equal(Object.keys(body.detail[0]), ['type', 'loc', 'msg', 'input'])
+const sevens = (count: number): string => '7'.repeat(count)
+
+/** The results of pydantic 2.13; it accepts up to 4,300 digits. */
+const valid: Record<string, readonly string[]> = {
+  0: ['-0', '00', '0_0', '0'.repeat(5000)],
+  1: ['0_1', '0__1'],
+  10: ['10.0', '010', '1_0', '+10', ' 10 ', '10.000', '0_10', '00010.0', '1_0.0', '\u00a010\u2003'],
+  [sevens(4300)]: [sevens(4300), ` +${sevens(4300)} `, `000${sevens(4300)}`, Array(4300).fill('7').join('_')],
+}
+for (const [value, inputs] of Object.entries(valid)) {
+  grammar(`inputs that are ${value.slice(0, 9)}`, async () => {
+    for (const input of inputs) {
+      const { text } = await get(`${path}?offset=${encodeURIComponent(input)}`)
+      assert.ok(text.endsWith(`"offset":${value}}}`), input)
+    }
+  })
+}
+
+const invalid: [type: string, msg: string, inputs: readonly string[]][] = [
+  [
+    'int_parsing',
+    'Input should be a valid integer, unable to parse string as an integer',
+    // biome-ignore format: one list
+    [
+      'abc', '', '1.5', '1e3', '10.', '0x10', 'true', 'NaN', '1,000', '_10', '--1', '١', '\0', '1__0', '10_', '+-1', ' ',
+      '++1', '0_', '.0', '1.0_0', '1 0', '１', '\uFEFF1', '0-5', `${sevens(4300)}abc`, `+${sevens(4301)}`,
+      ` ${sevens(4301)}`, `0${sevens(4301)}`, `-0${sevens(4300)}`, Array(4301).fill('7').join('_'),
+    ],
+  ],
+  [
+    'int_parsing_size',
+    'Unable to parse input string as an integer, exceeded maximum size',
+    [...['', 'abc', '.5', '_', '\0'].map((end) => `${sevens(4301)}${end}`), `-${sevens(4300)}`, `-${sevens(4301)}abc`],
+  ],
+]
+for (const [type, msg, inputs] of invalid) {
+  grammar(`limit and offset reject what is ${type}, both reported`, async () => {
+    for (const input of inputs) {
+      const both = encodeURIComponent(input).length < 7_000 ? ['limit', 'offset'] : ['offset']
+      const query = both.map((name) => `${name}=${encodeURIComponent(input)}`).join('&')
+      const { status, text } = await get(`${path}?${query}`)
+      assert.is(status, 422, input)
+      const issues = both.map((name) => ({ type, loc: ['query', name], msg, input }))
+      assert.is(text, JSON.stringify({ detail: issues }))
+    }
   })
 }
 
 grammar('a parameter without a value is empty', async () => {
-  assert.equal((await get(`${path}?limit`)).body, { detail: [intParsing('limit', '')] })
+  assert.is((await get(`${path}?limit`)).body.detail[0].input, '')
 })
 
-for (const input of validTens) {
-  grammar(`limit parses ${JSON.stringify(input)} as 10`, async () => {
-    assert.is((await get(`${path}?limit=${encodeURIComponent(input)}`)).body.meta.limit, 10)
-  })
-}
-
-grammar('limit and offset have bounds', async () => {
-  const below = (name: string, input: string, ge: number) => ({
-    type: 'greater_than_equal',
+grammar('limit and offset have bounds, both reported', async () => {
+  const issue = (name: string, input: string, ctx: { ge: number } | { le: number }) => ({
+    type: 'ge' in ctx ? 'greater_than_equal' : 'less_than_equal',
     loc: ['query', name],
-    msg: `Input should be greater than or equal to ${ge}`,
+    msg: `Input should be ${'ge' in ctx ? `greater than or equal to ${ctx.ge}` : `less than or equal to ${ctx.le}`}`,
     input,
-    ctx: { ge },
+    ctx,
   })
-  for (const input of ['0', '-0', '0.0', '-5'])
-    assert.equal((await get(`${path}?limit=${input}`)).body.detail, [below('limit', input, 1)])
-  assert.equal((await get(`${path}?offset=-1`)).body.detail, [below('offset', '-1', 0)])
-  for (const input of tooLarge) {
-    const issue = {
-      type: 'less_than_equal',
-      loc: ['query', 'limit'],
-      msg: 'Input should be less than or equal to 200',
-      input,
-      ctx: { le: 200 },
-    }
-    const { status, body } = await get(`${path}?limit=${input}`)
+  const cases = [
+    ...['0', '-0', '0.0', '-5', '-05.00'].map((input) => issue('limit', input, { ge: 1 })),
+    ...['201', '1000', '9'.repeat(30)].map((input) => issue('limit', input, { le: 200 })),
+  ]
+  for (const limit of cases) {
+    const { status, text } = await get(`${path}?limit=${limit.input}&offset=-1`)
     assert.is(status, 422)
-    assert.equal(body.detail, [issue])
-    assert.equal(Object.keys(body.detail[0]), ['type', 'loc', 'msg', 'input', 'ctx'])
+    assert.is(text, JSON.stringify({ detail: [limit, issue('offset', '-1', { ge: 0 })] }))
   }
+})
+
+grammar('an integer takes time linear in its length to parse', () => {
+  // Quadratic parsing of these would outlast the test run.
+  const [spaces, zeros] = [' ', '0'].map((sign) => sign.repeat(1_000_000))
+  const pairs = ['0_', '1_'].map((sign) => sign.repeat(1_000_000))
+  for (const input of [`1${spaces}1`, `${zeros}x`, `${pairs[0]}.`, `${pairs[1]}`, `1.${zeros}1`])
+    assert.type(parseInteger(input), 'string')
 })
 
 grammar.run()

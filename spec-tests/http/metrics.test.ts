@@ -1,26 +1,18 @@
 /** The metrics of one and of several processes; the Grafana dashboard and the documentation name those that exist. */
 import { readFileSync } from 'node:fs'
-import { connect } from 'node:net'
 import { dirname, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { folders, product } from '../../product.js'
 import { freshUrl, server } from '../support/database.js'
+import { sample, scrape } from '../support/observed.js'
 import { type RunningService, startProcess } from '../support/process.js'
+import { authorized, token } from '../support/service.js'
+import { unfinishedRequest } from '../support/unfinishedRequest.js'
 
-const API_TOKEN = 'a-token-of-some-length'
 const startMeasured = async (more: Record<string, string> = {}) =>
-  startProcess({ DATABASE_URL: await freshUrl(), API_TOKEN, METRICS_PORT: '0', ...more })
-
-const scrape = async (running: RunningService): Promise<string> => {
-  const response = await fetch(/Metrics at ([^\s"]+)/.exec(running.output())?.[1] ?? '')
-  assert.is(response.status, 200)
-  return response.text()
-}
-const escaped = (name: string): string => name.replaceAll(/[{}]/g, '\\$&')
-const sample = (metrics: string, name: string): number =>
-  Number(new RegExp(`^${escaped(name)} (\\S+)$`, 'm').exec(metrics)?.[1])
+  startProcess({ DATABASE_URL: await freshUrl(), API_TOKEN: token, METRICS_PORT: '0', ...more })
 
 /** Uses every kind of operation, and one page often enough to cache it. */
 const exercise = async ({ address }: RunningService): Promise<void> => {
@@ -28,8 +20,7 @@ const exercise = async ({ address }: RunningService): Promise<void> => {
   for (let n = 0; n < 3; n++) await get('/api/v1/employees?limit=7')
   for (const path of ['/api', '/api/v1/health', '/api/v1/employees/3', '/api/v1/employees?q=a', '/nowhere', '/livez'])
     await get(path)
-  const headers = { authorization: `Bearer ${API_TOKEN}`, 'content-type': 'application/json' }
-  await fetch(`${address}/api/v1/leave`, { method: 'POST', headers, body: '{"leave_type":"Annual"}' })
+  await fetch(`${address}/api/v1/leave`, { method: 'POST', headers: authorized, body: '{"leave_type":"Annual"}' })
 }
 
 const until = async (isMet: () => Promise<boolean>): Promise<void> => {
@@ -48,13 +39,12 @@ test('the build, the cache and the workers have metrics; probes have no part in 
   for (const label of [`version="${product.version}"`, `node="${process.version}"`, `database="${database}"`])
     assert.ok(info.includes(label), info)
   assert.match(info, /build="\w+"/)
-  assert.is(sample(ofOne, 'registry_cache_hits_total'), 1)
-  assert.is(sample(ofOne, 'registry_cache_misses_total'), 4)
-  assert.is(sample(ofOne, 'registry_cache_entries'), 1)
+  for (const [name, value] of Object.entries({
+    ...{ cache_hits_total: 1, cache_misses_total: 4, cache_entries: 1, workers: 1 },
+    ...{ 'worker_restarts_total{kind="process"}': 0, 'worker_restarts_total{kind="thread"}': 0 },
+  }))
+    assert.is(sample(ofOne, `registry_${name}`), value, name)
   assert.ok(sample(ofOne, 'registry_cache_bytes') > 512)
-  assert.is(sample(ofOne, 'registry_workers'), 1)
-  assert.is(sample(ofOne, 'registry_worker_restarts_total{kind="process"}'), 0)
-  assert.is(sample(ofOne, 'registry_worker_restarts_total{kind="thread"}'), 0)
   assert.match(ofOne, /registry_http_requests_total\{operation="getIndex"/)
   assert.not.match(ofOne, /operation="probe"/)
 })
@@ -62,13 +52,11 @@ test('the build, the cache and the workers have metrics; probes have no part in 
 test('a request is in flight until its response is complete', async () => {
   const inFlight = async () => sample(await scrape(single), 'registry_http_requests_in_flight')
   assert.is(await inFlight(), 0)
-  const body = '{"leave_type":"Annual"}'
-  const head = `POST /api/v1/leave HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${API_TOKEN}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`
-  const socket = connect(Number(new URL(single.address).port), '127.0.0.1')
-  socket.write(head)
-  await until(async () => (await inFlight()) === 1)
-  socket.end(body)
+  const { complete, close } = await unfinishedRequest(single.address, token, '{"leave_type":"Annual"}')
+  assert.is(await inFlight(), 1)
+  complete()
   await until(async () => (await inFlight()) === 0)
+  close()
 })
 
 test('the metrics of several workers are added up; one that dies takes nothing away, one that hangs is not waited for', async () => {
@@ -83,8 +71,11 @@ test('the metrics of several workers are added up; one that dies takes nothing a
   assert.match(before, /^registry_build_info\{.*\} 1$/m)
 
   const workers = () => [...running.output().matchAll(/Worker (\d+) is ready/g)].map(([, pid]) => Number(pid))
-  for (const pid of workers()) process.kill(pid, 'SIGKILL')
+  const killed = workers()
+  for (const pid of killed) process.kill(pid, 'SIGKILL')
   await until(async () => workers().length === 4)
+  for (const pid of killed)
+    assert.ok(running.messages().includes(`Worker ${pid} was killed by SIGKILL; starting a new one.`))
   const after = await scrape(running)
   assert.is(creates(after), 5)
   assert.is(sample(after, 'registry_workers'), 2)

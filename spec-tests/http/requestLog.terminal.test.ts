@@ -84,14 +84,14 @@ if (isScriptInstalled) {
     const { shown, ids } = await inTerminal({})
     assert.match(shown, /^Ready at http/m)
     const [first = '', second = ''] = ids
+    for (const [colour, status, id, path] of [
+      [32, 200, first, '/api/v1/leave'],
+      [33, 404, second, '/none'],
+    ] as const) {
+      const start = `\\d\\d:\\d\\d:\\d\\d \u001b\\[${colour}m${status}\u001b\\[39m [ .\\d]{6} ms [ .\\d]{1,7} k?B`
+      assert.match(shown, new RegExp(`^${start} ${id.slice(0, 8)} GET     ${path}\r$`, 'm'))
+    }
     assert.is(first.length, 36)
-    const columns = (colour: number, status: number, id: string, path: string) =>
-      new RegExp(
-        `^\\d\\d:\\d\\d:\\d\\d \u001b\\[${colour}m${status}\u001b\\[39m [ .\\d]{6} ms [ .\\d]{1,7} k?B ${id.slice(0, 8)} GET     ${path}\r$`,
-        'm',
-      )
-    assert.match(shown, columns(32, 200, first, '/api/v1/leave'))
-    assert.match(shown, columns(33, 404, second, '/none'))
     assert.not.ok(shown.includes(first))
   })
 

@@ -1,53 +1,30 @@
 /** The access log, request ids, Server-Timing and metrics; and what none of them may contain. */
-import { connect } from 'node:net'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { traceOf } from '../../engine/http/requestLog.js'
 import { freshUrl } from '../support/database.js'
+import { exchange, logLines, sample, scrape } from '../support/observed.js'
 import { startProcess } from '../support/process.js'
 
 const token = 'secret-token-0123456789'
 const password = 'hash-that-nobody-may-see'
-const running = await startProcess({
-  DATABASE_URL: await freshUrl(),
-  API_TOKEN: token,
-  LOG_LEVEL: 'info',
-  METRICS_PORT: '0',
-})
+const settings = { API_TOKEN: token, LOG_LEVEL: 'info', METRICS_PORT: '0' }
+const running = await startProcess({ DATABASE_URL: await freshUrl(), ...settings })
 const at = (path: string, init: RequestInit = {}): Promise<Response> => fetch(`${running.address}/api/v1${path}`, init)
 const post = (headers: Record<string, string>, body: string): Promise<Response> =>
   at('/leave', { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body })
 
-/** Sends bytes that never reach the app; resolves with the whole response. */
-const sendRaw = (bytes: string): Promise<string> =>
-  new Promise((resolve, reject) => {
-    const socket = connect(Number(new URL(running.address).port), '127.0.0.1', () => socket.end(bytes))
-    let received = ''
-    socket.on('data', (chunk) => {
-      received += chunk
-    })
-    socket.on('error', reject)
-    socket.on('close', () => resolve(received))
-  })
-const auth = `Authorization: Bearer ${token}\r\nContent-Type: application/json\r\n`
-const refusals = {
-  'an unknown method': { status: 400, bytes: 'BREW / HTTP/1.1\r\nHost: a\r\n\r\n' },
-  'a URL that is too long': { status: 414, bytes: `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n` },
-  'a traced request without a host': {
-    status: 400,
-    bytes: `GET /api HTTP/1.1\r\ntraceparent: 00-${'7'.repeat(32)}-${'8'.repeat(16)}-01\r\n\r\n`,
-  },
-  'an unknown transfer coding': {
-    status: 501,
-    bytes: `POST /api/v1/leave HTTP/1.1\r\nHost: a\r\n${auth}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`,
-  },
-  'a body that is too short': {
-    status: 400,
-    bytes: `POST /api/v1/leave HTTP/1.1\r\nHost: a\r\n${auth}Content-Length: 9\r\n\r\n{`,
-  },
-}
-const refused: Record<string, string> = {}
-for (const [what, { bytes }] of Object.entries(refusals)) refused[what] = await sendRaw(bytes)
+const request = (method: string, path: string, headers: string) => `${method} ${path} HTTP/1.1\r\n${headers}\r\n`
+const write = `Host: a\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n`
+const refusals: [what: string, status: number, bytes: string][] = [
+  ['an unknown method', 400, request('BREW', '/', 'Host: a\r\n')],
+  ['a URL that is too long', 414, request('GET', `/${'x'.repeat(20_000)}`, 'Host: a\r\n')],
+  ['no host', 400, request('GET', '/api', `traceparent: 00-${'7'.repeat(32)}-${'8'.repeat(16)}-01\r\n`)],
+  ['an unknown transfer coding', 501, request('POST', '/api/v1/leave', `${write}Transfer-Encoding: gzip, chunked\r\n`)],
+  ['a body that is too short', 400, `${request('POST', '/api/v1/leave', `${write}Content-Length: 9\r\n`)}{`],
+]
+const refused = new Map<string, string>()
+for (const [what, , bytes] of refusals) refused.set(what, String(await exchange(running.address, bytes)))
 
 const ok = await at('/employees?q=very-private&limit=3', { headers: { 'x-request-id': 'from-the-proxy-7' } })
 const sentTag = ok.headers.get('etag') ?? ''
@@ -71,14 +48,9 @@ const responses: Record<string, [response: Response, status: number]> = {
   ...{ traced: [traced, 200], badTrace: [badTrace, 200], made: [made, 201], again: [again, 201] },
   ...{ wrong: [wrong, 401], unknown: [unknown, 422] },
 }
-const metricsAddress = /Metrics at ([^\s"]+)/.exec(running.output())?.[1] ?? ''
-const metrics = await (await fetch(metricsAddress)).text()
+const metrics = await scrape(running)
 await running.end('SIGTERM')
-const lines = running
-  .output()
-  .split('\n')
-  .filter((line) => line.startsWith('{'))
-  .map((line) => JSON.parse(line) as Record<string, unknown>)
+const lines = logLines(running)
 const lineOf = (response: Response) => lines.find(({ id }) => id === response.headers.get('x-request-id'))
 
 const test = suite('request log')
@@ -97,9 +69,9 @@ for (const [name, [response, status]] of Object.entries(responses)) {
   })
 }
 
-for (const [what, { status }] of Object.entries(refusals)) {
+for (const [what, status] of refusals) {
   test(`${what}: the response has every common header and one log line`, () => {
-    const [head = '', body = ''] = (refused[what] ?? '').split('\r\n\r\n')
+    const [head = '', body = ''] = (refused.get(what) ?? '').split('\r\n\r\n')
     assert.match(head, new RegExp(`^HTTP/1\\.1 ${status} `))
     for (const header of [
       /^date: \w{3}, \d\d /im,
@@ -111,19 +83,19 @@ for (const [what, { status }] of Object.entries(refusals)) {
     ]) {
       assert.match(head, header)
     }
-    assert.match(JSON.parse(body).error.code, /^bad_request$/)
+    assert.is(JSON.parse(body).error.code, 'bad_request')
     const id = /^x-request-id: (\S+)/im.exec(head)?.[1]
-    const logged = lines.filter((line) => line['id'] === id)
-    assert.is(logged.length, 1)
-    assert.is(logged[0]?.['status'], status)
-    assert.is(logged[0]?.['bytes'], Buffer.byteLength(body))
+    const logged = lines.filter((line) => line['id'] === id).map((line) => [line['status'], line['bytes']])
+    assert.equal(logged, [[status, Buffer.byteLength(body)]])
   })
 }
 
 test('a download has one line, with its bytes', () => {
   const logged = lines.filter(({ id }) => id === download.headers.get('x-request-id'))
-  const found = logged.map(({ status, bytes }) => ({ status, bytes }))
-  assert.equal(found, [{ status: 200, bytes: Buffer.byteLength(downloaded) }])
+  assert.equal(
+    logged.map(({ status, bytes }) => [status, bytes]),
+    [[200, Buffer.byteLength(downloaded)]],
+  )
 })
 
 test('a valid request id is used, an invalid one is replaced', () => {
@@ -156,10 +128,8 @@ const invalid = [
 for (const form of [...valid, ...invalid]) {
   test(`traceparent ${JSON.stringify(form)} is ${valid.includes(form) ? '' : 'not '}valid`, () => {
     const header = form.replaceAll('T', trace).replaceAll('P', parent)
-    assert.equal(
-      traceOf({ headers: { traceparent: header } }),
-      valid.includes(form) ? { traceId: trace, parentId: parent } : undefined,
-    )
+    const expected = valid.includes(form) ? { traceId: trace, parentId: parent } : undefined
+    assert.equal(traceOf({ headers: { traceparent: header } }), expected)
   })
 }
 
@@ -180,24 +150,24 @@ test('the log contains no secret, and at this level no statement', () => {
   }
 })
 
-const sample = (name: string): number =>
-  Number(new RegExp(`^${name.replaceAll(/[{}]/g, '\\$&')} (\\S+)$`, 'm').exec(metrics)?.[1])
-
 test('metrics count requests, creates, rows and the process itself', () => {
-  assert.is(sample('registry_http_requests_total{operation="listEmployees",status="200"}'), 3)
-  assert.is(sample('registry_http_requests_total{operation="listEmployees",status="304"}'), 1)
-  assert.is(sample('registry_http_requests_total{operation="createLeaveRequest",status="201"}'), 2)
-  assert.is(sample('registry_creates_total{operation="createLeaveRequest"}'), 1)
-  assert.is(sample('registry_rows{resource="leave"}'), 241)
-  assert.is(sample('registry_http_request_duration_seconds_count{operation="getEmployee"}'), 4)
-  assert.is(sample('registry_http_requests_total{operation="none",status="400"}'), 2)
-  assert.is(sample('registry_http_requests_total{operation="createLeaveRequest",status="400"}'), 1)
-  for (const status of [414, 501]) {
-    assert.is(sample(`registry_http_requests_total{operation="none",status="${status}"}`), 1)
-  }
-  for (const name of ['process_cpu_seconds_total', 'process_resident_memory_bytes', 'nodejs_eventloop_lag_seconds']) {
-    assert.ok(sample(name) >= 0, name)
-  }
+  const requests = (operation: string, status: number) =>
+    `http_requests_total{operation="${operation}",status="${status}"}`
+  for (const [name, value] of Object.entries({
+    [requests('listEmployees', 200)]: 3,
+    [requests('listEmployees', 304)]: 1,
+    [requests('createLeaveRequest', 201)]: 2,
+    [requests('createLeaveRequest', 400)]: 1,
+    [requests('none', 400)]: 2,
+    [requests('none', 414)]: 1,
+    [requests('none', 501)]: 1,
+    'creates_total{operation="createLeaveRequest"}': 1,
+    'rows{resource="leave"}': 241,
+    'http_request_duration_seconds_count{operation="getEmployee"}': 4,
+  }))
+    assert.is(sample(metrics, `registry_${name}`), value, name)
+  for (const name of ['process_cpu_seconds_total', 'process_resident_memory_bytes', 'nodejs_eventloop_lag_seconds'])
+    assert.ok(sample(metrics, name) >= 0, name)
 })
 
 test.run()

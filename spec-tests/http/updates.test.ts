@@ -1,11 +1,11 @@
 /** Updates and deletes: order of the checks, merge, tags, keys, conflicts and references. */
+import { setImmediate } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { boolean, integer, now, text, timestamp } from '../../engine/descriptor/index.js'
 import { resourceIn } from '../support/registryFrom.js'
 import { type Send, startService } from '../support/service.js'
 
-const authorFields = { name: text(), code: text({ unique: true }), secret: text({ redacted: true }) }
 const bookFields = {
   title: text({ maxLength: 80 }),
   author_id: integer({ references: 'authors', filter: true }),
@@ -25,13 +25,10 @@ const quoteFields = {
   review_id: integer({ references: 'reviews' }),
   book_id: integer({ references: 'books', onDelete: 'cascade' }),
 }
+const both = { update: true, delete: true } as const
 const registry = [
-  resourceIn('authors', authorFields, { required: ['name'], update: true, delete: true }),
-  resourceIn('books', bookFields, {
-    required: ['title', 'state', 'lent', 'created', 'changed'],
-    update: ['title', 'author_id', 'editor_id', 'slug', 'state', 'lent'],
-    delete: true,
-  }),
+  resourceIn('authors', { name: text(), secret: text({ redacted: true }) }, { required: ['name'], ...both }),
+  resourceIn('books', bookFields, { required: ['title', 'state', 'lent', 'created', 'changed'], ...both }),
   resourceIn('reviews', reviewFields, { required: ['book_id'] }),
   resourceIn('quotes', quoteFields, { delete: true }),
 ]
@@ -44,7 +41,7 @@ let count = 0
 /** A new row, its path and its tag. */
 const fresh = async (resource: string, values: object = {}) => {
   const name = `${resource} ${count++}`
-  const body = { authors: { name, code: name }, books: { title: name }, reviews: { words: name } }[resource]
+  const body = { authors: { name }, books: { title: name }, reviews: { words: name } }[resource]
   const created = await create(resource, { ...body, ...values })
   assert.is(created.status, 201, created.text)
   const path = `${resource}/${created.body.id}`
@@ -56,27 +53,10 @@ const issuesOf = (response: { body: { error: { details: { issues: { type: string
 
 const test = suite('updates and deletes')
 
-test('an update changes what it names, and the tag; what is absent stays', async () => {
-  const { path, row, tag } = await fresh('books', { slug: 'a' })
-  const changed = await change(path, { title: 'Other', lent: true })
-  assert.is(changed.status, 200, changed.text)
-  assert.is(changed.headers['content-location'], `/api/v1/${path}`)
-  assert.equal({ ...changed.body, changed: '' }, { ...row, title: 'Other', lent: true, changed: '' })
-  assert.ok(changed.body.changed >= row.changed)
-  assert.is.not(changed.headers['etag'], tag)
-  const read = await get(`/v1/${path}`)
-  assert.equal(read.body, changed.body)
-  assert.is(read.headers['etag'], changed.headers['etag'])
-})
-
-test('an update that changes nothing writes nothing', async () => {
-  const { path, row, tag } = await fresh('books')
-  const { etag } = (await get('/v1/books')).headers
-  for (const body of [{}, { title: row.title }, { title: row.title, lent: false, slug: null }]) {
-    const same = await change(path, body)
-    assert.equal([same.status, same.headers['etag'], same.body], [200, tag, row])
-  }
-  assert.is((await get('/v1/books')).headers['etag'], etag, 'the table changed')
+test('a change sets a field with onUpdate', async () => {
+  const { path, row } = await fresh('books')
+  while (new Date().toISOString() <= row.changed) await setImmediate()
+  assert.ok((await change(path, { lent: true })).body.changed > row.changed)
 })
 
 test('the tag of a row is its own: another row does not change it', async () => {
@@ -121,17 +101,9 @@ test('every issue of an update is reported at once', async () => {
   const refused = await change(path, body)
   assert.is(refused.status, 422)
   assert.equal(
-    new Set(issuesOf(refused).map(String)),
-    new Set(
-      [
-        ['missing', 'title'],
-        ['enum', 'state'],
-        ['bool_type', 'lent'],
-        ['reference', 'author_id'],
-        ['extra_forbidden', 'id'],
-        ['extra_forbidden', 'created'],
-        ['extra_forbidden', 'colour'],
-      ].map(String),
+    issuesOf(refused).map(String).sort(),
+    'bool_type,lent enum,state extra_forbidden,colour extra_forbidden,created extra_forbidden,id missing,title reference,author_id'.split(
+      ' ',
     ),
   )
   const author = await fresh('authors')
@@ -147,26 +119,6 @@ test('unique values are compared on the merged row, and not with itself', async 
   assert.is((await change(two.path, { author_id: author.id, slug: 'other' })).status, 200)
 })
 
-test('a delete removes the row, sets null and cascades, and says what prevents it', async () => {
-  const author = await fresh('authors')
-  const editor = await fresh('authors')
-  const book = await fresh('books', { author_id: author.id, editor_id: editor.id })
-  const reviews = await Promise.all([1, 2, 3].map(() => fresh('reviews', { book_id: book.id })))
-  const refused = await remove(author.path)
-  assert.equal([refused.status, refused.body.error.code], [409, 'referenced'])
-  assert.equal(refused.body.error.details.references, [{ resource: 'books', field: 'author_id', count: 1 }])
-  assert.is((await remove(editor.path)).status, 204)
-  assert.is((await get(`/v1/${book.path}`)).body.editor_id, null)
-  const total = async () => (await get('/v1/reviews')).body.meta.total
-  const before = await total()
-  const removed = await remove(book.path)
-  assert.equal([removed.status, removed.text], [204, ''])
-  assert.is(await total(), before - 3)
-  for (const { path } of [book, ...reviews]) assert.is((await get(`/v1/${path}`)).status, 404)
-  assert.is((await remove(book.path)).status, 404)
-  assert.ok((await fresh('books')).id > book.id, 'an id was given again')
-})
-
 test('a delete is prevented by what references a row further down its cascades, unless that is deleted too', async () => {
   const [book, other] = [await fresh('books'), await fresh('books')]
   const review = await fresh('reviews', { book_id: book.id })
@@ -177,12 +129,15 @@ test('a delete is prevented by what references a row further down its cascades, 
   assert.equal([refused.status, refused.body.error.code], [409, 'referenced'])
   assert.equal(refused.body.error.details.references, [{ resource: 'quotes', field: 'review_id', count: 1 }])
   assert.is((await remove(quote.path)).status, 204)
+  const total = async () => (await get('/v1/reviews')).body.meta.total
+  const before = await total()
   assert.is((await remove(book.path)).status, 204)
   assert.is((await get(`/v1/${reply.path}`)).status, 404)
+  assert.is(await total(), before - 2)
 })
 
 test('a retry with the same key has the same outcome, whatever the tag is by now', async () => {
-  const { path, tag } = await fresh('books')
+  const { id, path, tag } = await fresh('books')
   const headers = { 'idempotency-key': `update-${path}`, 'if-match': tag }
   const first = await change(path, { title: 'Once' }, headers)
   assert.is(first.status, 200)
@@ -195,6 +150,7 @@ test('a retry with the same key has the same outcome, whatever the tag is by now
   assert.is((await remove(path, gone)).status, 204)
   assert.is((await remove(path, gone)).status, 204)
   assert.is((await change(path, {}, gone)).status, 422)
+  assert.ok((await fresh('books')).id > id, 'an id was given again')
 })
 
 test('requests with the same key at the same time have the same outcome', async () => {
@@ -214,25 +170,13 @@ test('clients that read, add one and write with the tag they read lose no update
   const { path } = await fresh('books', { title: '0' })
   const addOne = async (): Promise<void> => {
     const { headers, body } = await get(`/v1/${path}`)
-    const changed = await change(
-      path,
-      { title: String(Number(body.title) + 1) },
-      { 'if-match': String(headers['etag']) },
-    )
+    const title = String(Number(body.title) + 1)
+    const changed = await change(path, { title }, { 'if-match': String(headers['etag']) })
     if (changed.status === 412) return addOne()
     assert.is(changed.status, 200, changed.text)
   }
   await Promise.all(Array.from({ length: 40 }, addOne))
   assert.is((await get(`/v1/${path}`)).body.title, '40')
-})
-
-test('a path without updates refuses them, one with them names its media types', async () => {
-  const { path } = await fresh('reviews', { book_id: (await fresh('books')).id })
-  const refused = await change(path, {})
-  assert.equal([refused.status, refused.headers['allow']], [405, 'GET, HEAD, OPTIONS'])
-  const options = await send('/api/v1/books/1', { method: 'OPTIONS' })
-  assert.is(options.headers['accept-patch'], 'application/merge-patch+json, application/json')
-  assert.is(options.headers['allow'], 'DELETE, GET, HEAD, OPTIONS, PATCH')
 })
 
 test.run()

@@ -1,72 +1,48 @@
-import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { progressBar, stepProgress } from '../../engine/process/progress.js'
-import { Database } from '../../engine/storage/sqlite/driver.js'
-import { temporaryFolder } from '../../support/cleanup.js'
-import { freshUrl, runOn, server } from '../support/database.js'
+import { server, sharedDatabase } from '../support/database.js'
 import { open } from '../support/members.js'
 import { office } from '../support/office.js'
 import { startProcess } from '../support/process.js'
 
 const test = suite('progress')
 
-/** Reports as seconds and done, and the lines that they print. */
-const bars: [
-  about: string,
-  total: number,
-  unit: string,
-  reports: [seconds: number, done: number][],
-  lines: string[],
-][] = [
+/** Reports as `seconds:done`, and the lines that they print. */
+const bars: [about: string, total: number, unit: string, reports: string, ...lines: string[]][] = [
   [
     'the rate is measured over the last ten seconds',
-    1_000,
-    'rows',
-    [[0, 0], [5, 500], [10, 510], [20, 530]], // biome-ignore format: one table
-    [
-      'x: 500 of 1,000 rows · 100 rows/s · 5 s left',
-      'x: 510 of 1,000 rows · 51 rows/s · 10 s left',
-      'x: 530 of 1,000 rows · 2 rows/s · 3 min 55 s left',
-    ],
+    ...([1_000, 'rows', '0:0 5:500 10:510 20:530'] as const),
+    'x: 500 of 1,000 rows · 100 rows/s · 5 s left',
+    'x: 510 of 1,000 rows · 51 rows/s · 10 s left',
+    'x: 530 of 1,000 rows · 2 rows/s · 3 min 55 s left',
   ],
   [
     'work done before the first report does not count',
-    1_000_000,
-    'rows',
-    [[0, 900_000], [5, 900_050]], // biome-ignore format: one table
-    ['x: 900,050 of 1,000,000 rows · 10 rows/s · 2 h 46 min left'],
+    ...([1_000_000, 'rows', '0:900000 5:900050'] as const),
+    'x: 900,050 of 1,000,000 rows · 10 rows/s · 2 h 46 min left',
   ],
-  [
-    'nothing follows the last line',
-    100,
-    'rows',
-    [[0, 0], [4, 100], [20, 120]], // biome-ignore format: one table
-    ['x: 100 of 100 rows · 25 rows/s'],
-  ],
+  ['nothing follows the last line', 100, 'rows', '0:0 4:100 20:120', 'x: 100 of 100 rows · 25 rows/s'],
   [
     'seconds have no rate',
-    600,
-    'seconds',
-    [[0, 0], [60, 60], [600, 600]], // biome-ignore format: one table
-    ['x: 60 of 600 seconds · 9 min 0 s left', 'x: 600 of 600 seconds'],
+    ...([600, 'seconds', '0:0 60:60 600:600'] as const),
+    'x: 60 of 600 seconds · 9 min 0 s left',
+    'x: 600 of 600 seconds',
   ],
-  ['a total of zero is complete at once', 0, 'rows', [[0, 0]], ['x: 0 of 0 rows']],
+  ['a total of zero is complete at once', 0, 'rows', '0:0', 'x: 0 of 0 rows'],
   [
     'a slow rate is not rounded to zero',
-    20,
-    'measurements',
-    [[0, 0], [8, 2]], // biome-ignore format: one table
-    ['x: 2 of 20 measurements · 0.25 measurements/s · 1 min 12 s left'],
+    ...([20, 'measurements', '0:0 8:2'] as const),
+    'x: 2 of 20 measurements · 0.25 measurements/s · 1 min 12 s left',
   ],
 ]
-for (const [about, total, unit, reports, expected] of bars) {
+for (const [about, total, unit, reports, ...expected] of bars) {
   test(about, () => {
     let now = 0
     const lines: string[] = []
     const write = (text: string) => void lines.push(text.trimEnd())
     const report = progressBar('x', total, unit, { now: () => now, isTerminal: false, columns: 100, write })
-    for (const [seconds, done] of reports) {
+    for (const [seconds = 0, done = 0] of reports.split(' ').map((one) => one.split(':').map(Number))) {
       now = seconds * 1000
       report(done)
     }
@@ -108,45 +84,20 @@ test('steps over large tables have a line each, and small ones none', () => {
   assert.equal(reported, ['a 200000', 'a 0', 'a 200000', 'a 200000', 'a 0', 'b 100000', 'b 0'])
 })
 
-const { path: folder } = temporaryFolder('progress')
-/** Adds rows to a table whose triggers are missing, as a restore of the rows alone leaves it. */
-const withoutTriggers = (path: string, rows: number): void => {
-  const database = new Database(path)
-  const triggers = database.prepare(
-    `select name from sqlite_schema where type = 'trigger' and tbl_name = 'leave_requests'`,
-  )
-  for (const name of triggers.pluck().all()) database.exec(`drop trigger ${name}`)
-  database.exec(`with recursive n(i) as (select 1 union all select i + 1 from n where i < ${rows})
+test('indexing at a start is reported in the log, with done and total', async () => {
+  const { url, run } = await sharedDatabase()
+  await (await open(office, url)).close()
+  // A table without its triggers, as a restore of the rows alone leaves it, or without an index.
+  const triggers = `select 'trigger ' || name as object from sqlite_schema where type = 'trigger' and tbl_name = 'leave_requests'`
+  const dropped = server ? [{ object: 'index registry_leave_requests_filter_status' }] : await run(triggers)
+  for (const { object } of dropped) await run(`drop ${object}`)
+  await run(`with recursive n(i) as (select 1 union all select i + 1 from n where i < 110000)
     insert into leave_requests (leave_type, status) select 'Annual', 'Pending' from n`)
-  database.close()
-}
-
-if (!server) {
-  test('indexing at a start is reported in the log, with done and total', async () => {
-    const path = join(folder, 'indexed.sqlite')
-    await (await open(office, `sqlite:${path}`)).close()
-    withoutTriggers(path, 100_000)
-    const running = await startProcess({ DATABASE_URL: `sqlite:${path}` })
-    await running.end('SIGTERM')
-    const done =
-      '"table":"leave_requests","done":100000,"total":100000,"msg":"Indexing leave_requests: 100,000 of 100,000 rows'
-    assert.ok(running.output().includes(done), running.output())
-  })
-}
-
-if (server) {
-  test('building an index at a start is reported in the log', async () => {
-    const url = await freshUrl()
-    await (await open(office, url)).close()
-    await runOn(
-      url,
-      `insert into leave_requests (leave_type, status) select 'Annual', 'Pending' from generate_series(1, 110000)`,
-    )
-    await runOn(url, 'drop index registry_leave_requests_filter_status')
-    const running = await startProcess({ DATABASE_URL: url })
-    await running.end('SIGTERM')
-    assert.match(running.output(), /"msg":"Indexing leave_requests: 110,000 of 110,000 rows/)
-  })
-}
+  const running = await startProcess({ DATABASE_URL: url })
+  await running.end('SIGTERM')
+  const reported =
+    /"table":"leave_requests","done":110000,"total":110000,"msg":"Indexing leave_requests: 110,000 of 110,000 /
+  assert.match(running.output(), reported)
+})
 
 test.run()

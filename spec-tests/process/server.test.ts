@@ -1,23 +1,26 @@
 /** The process: its start, its error messages, its workers and its stop. */
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
-import { setTimeout } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { publicDatabaseUrl } from '../../engine/process/databaseUrl.js'
 import { freshUrl, sharedDatabase } from '../support/database.js'
 import { startAndFail, startProcess } from '../support/process.js'
+import { authorized, token } from '../support/service.js'
 import { unfinishedRequest } from '../support/unfinishedRequest.js'
 
 const totalOf = async (address: string, resource: string) =>
   ((await (await fetch(`${address}/api/v1/${resource}?limit=1`)).json()) as { meta: { total: number } }).meta.total
+
+const sent = { method: 'POST', headers: { ...authorized, connection: 'close' }, body: '{"leave_type":"x"}' }
+const create = (address: string) => fetch(`${address}/api/v1/leave`, sent)
 
 const test = suite('the process')
 
 test('the first start creates the database with demo data; a second start keeps the rows and loads no demo data', async () => {
   const database = await sharedDatabase()
   const DATABASE_URL = database.url
-  const first = await startProcess({ DATABASE_URL, API_TOKEN: 'a-token-of-some-length' })
+  const first = await startProcess({ DATABASE_URL, API_TOKEN: token })
   const [opened, ready, ...more] = first.messages()
   const named = publicDatabaseUrl(DATABASE_URL)
   assert.is(opened, `Created ${database.reportedAs} ${named}, with the demo data.`)
@@ -28,12 +31,7 @@ test('the first start creates the database with demo data; a second start keeps 
   if (DATABASE_URL.startsWith('sqlite:')) assert.match(first.output(), /"driver":"better-sqlite3 \d+\.\d+\.\d+"/)
   assert.not.match(first.output(), /of-the-tests/)
   const before = await totalOf(first.address, 'leave')
-  const response = await fetch(`${first.address}/api/v1/leave`, {
-    method: 'POST',
-    headers: { authorization: 'Bearer a-token-of-some-length', 'content-type': 'application/json' },
-    body: '{"leave_type":"Annual"}',
-  })
-  assert.is(response.status, 201)
+  assert.is((await create(first.address)).status, 201)
   assert.is(await first.end('SIGTERM'), 0)
 
   const second = await startProcess({ DATABASE_URL })
@@ -43,55 +41,24 @@ test('the first start creates the database with demo data; a second start keeps 
   assert.is(await second.end('SIGINT'), 0)
 })
 
-const failures: [name: string, environment: Record<string, string>, message: RegExp][] = [
-  ['invalid settings', { PORT: 'x', LOG_LEVEL: 'loud' }, /^PORT is "x", but .*\nLOG_LEVEL is "loud", but .*\n$/],
-  [
-    'a host of another machine',
-    { DATABASE_URL: 'sqlite::memory:', HOST: '192.0.2.1' },
-    /^HOST is not an address of this machine.*\n$/,
-  ],
-]
-for (const [name, environment, message] of failures) {
-  test(`${name}: the start fails with one line per error`, async () => {
+for (const [environment, message] of [
+  [{ PORT: 'x', LOG_LEVEL: 'loud' }, /^PORT is "x", but .*\nLOG_LEVEL is "loud", but .*\n$/],
+  [{ DATABASE_URL: 'sqlite::memory:', HOST: '192.0.2.1' }, /^HOST is not an address of this machine.*\n$/],
+] as const) {
+  test(`${JSON.stringify(environment)}: the start fails with one line per error`, async () => {
     const { code, output } = await startAndFail(environment)
     assert.is(code, 1)
     assert.match(output, message)
   })
 }
 
-test('workers share the port, a dead one is replaced, and all are drained; DEMO_DATA=false leaves a new database empty', async () => {
-  const running = await startProcess({
-    DATABASE_URL: await freshUrl(),
-    DEMO_DATA: 'false',
-    WORKERS: '2',
-    LOG_LEVEL: 'info',
-    API_TOKEN: 'a-token-of-some-length',
-  })
+test('workers share the port and are drained; DEMO_DATA=false leaves a new database empty', async () => {
+  const environment = { DEMO_DATA: 'false', WORKERS: '2', LOG_LEVEL: 'info', API_TOKEN: token }
+  const running = await startProcess({ DATABASE_URL: await freshUrl(), ...environment })
   assert.match(running.messages()[0] ?? '', /, without demo data\.$/)
-  /** Waits until so many workers are or were ready; returns their ids. Which of them serves a request is the kernel's choice. */
-  const workers = async (count: number): Promise<number[]> => {
-    for (;;) {
-      const ready = running.messages().flatMap((message) => /^Worker (\d+) is ready\.$/.exec(message)?.[1] ?? [])
-      if (ready.length >= count) return ready.map(Number)
-      await setTimeout(50)
-    }
-  }
-  const headers = {
-    authorization: 'Bearer a-token-of-some-length',
-    'content-type': 'application/json',
-    connection: 'close',
-  }
-  const create = () => fetch(`${running.address}/api/v1/leave`, { method: 'POST', headers, body: '{"leave_type":"x"}' })
   assert.is(await totalOf(running.address, 'leave'), 0)
-  const statuses = (await Promise.all(Array.from({ length: 40 }, create))).map(({ status }) => status)
-  assert.ok(statuses.every((status) => status === 201))
-  for (let n = 0; n < 10; n++) assert.is(await totalOf(running.address, 'leave'), 40)
-
-  const [killed] = await workers(2)
-  process.kill(killed as number, 'SIGKILL')
-  // Its replacement is the third.
-  await workers(3)
-  assert.ok(running.messages().includes(`Worker ${killed} was killed by SIGKILL; starting a new one.`))
+  const responses = await Promise.all(Array.from({ length: 40 }, () => create(running.address)))
+  assert.ok(responses.every(({ status }) => status === 201))
   for (let n = 0; n < 10; n++) assert.is(await totalOf(running.address, 'leave'), 40)
   assert.is(await running.end('SIGTERM'), 0)
 })
@@ -100,28 +67,23 @@ test('a port in use stops the start with a message', async () => {
   const other = createServer().listen(0, '127.0.0.1')
   await once(other, 'listening')
   const port = String((other.address() as AddressInfo).port)
-  const { code, output } = await startAndFail({ DATABASE_URL: 'sqlite::memory:', PORT: port })
-  assert.is(code, 1)
-  assert.is(output, `Port ${port} is in use; set PORT to another port, or to 0 for any free port.\n`)
-  const metrics = await startAndFail({ DATABASE_URL: 'sqlite::memory:', METRICS_PORT: port })
-  assert.is(metrics.code, 1)
-  assert.is(metrics.output, `Port ${port} is in use; set METRICS_PORT to another port, or to 0 for any free port.\n`)
+  for (const name of ['PORT', 'METRICS_PORT']) {
+    const output = `Port ${port} is in use; set ${name} to another port, or to 0 for any free port.\n`
+    assert.equal(await startAndFail({ DATABASE_URL: 'sqlite::memory:', [name]: port }), { code: 1, output })
+  }
   other.close()
 })
 
-for (const WORKERS of ['1', '2']) {
-  test(`an unfinished request does not prevent ${WORKERS} process(es) from stopping`, async () => {
-    const running = await startProcess({
-      DATABASE_URL: await freshUrl(),
-      API_TOKEN: 'a-token-of-some-length',
-      DRAIN_TIMEOUT_MS: '500',
-      WORKERS,
-    })
-    const { close } = await unfinishedRequest(running.address, 'a-token-of-some-length', '{"leave_type":"x"}')
+test('an unfinished request does not prevent one or several processes from stopping', async () => {
+  const check = async (WORKERS: string): Promise<void> => {
+    const environment = { API_TOKEN: token, DRAIN_TIMEOUT_MS: '500', WORKERS }
+    const running = await startProcess({ DATABASE_URL: await freshUrl(), ...environment })
+    const { close } = await unfinishedRequest(running.address, token, '{"leave_type":"x"}')
     assert.is.not(await running.end('SIGTERM'), 0)
     assert.match(running.output(), /within 500 ms \(DRAIN_TIMEOUT_MS\)/)
     close()
-  })
-}
+  }
+  await Promise.all(['1', '2'].map(check))
+})
 
 test.run()

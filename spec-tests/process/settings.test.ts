@@ -56,27 +56,18 @@ test('all invalid settings are reported at once, with the accepted values', () =
   assert.throws(() => readSettings({ DATABASE_READ_URL: 'postgres://a:secret@one/b,mysql://two' }), /^(?!.*secret)/s)
 })
 
-const typos: Readonly<Record<string, string>> = {
-  API_TOKN: 'API_TOKEN',
-  APITOKEN: 'API_TOKEN',
-  api_token: 'API_TOKEN',
-  DATABSE_URL: 'DATABASE_URL',
-  DATABASE_URI: 'DATABASE_URL',
-  DATABSE_ULR: 'DATABASE_URL',
-  LOGLEVEL: 'LOG_LEVEL',
-  LOG_LEVLE: 'LOG_LEVEL',
-  WORKER: 'WORKERS',
-  PROT: 'PORT',
-  HSOT: 'HOST',
-  port: 'PORT',
-  CACHE_MBS: 'CACHE_MB',
-  METRIC_PORT: 'METRICS_PORT',
-  READ_TIMEOUT: 'READ_TIMEOUT_MS',
-  DEMODATA: 'DEMO_DATA',
+const typos: Readonly<Record<string, readonly string[]>> = {
+  API_TOKEN: ['API_TOKN', 'APITOKEN', 'api_token'],
+  DATABASE_URL: ['DATABSE_URL', 'DATABASE_URI', 'DATABSE_ULR'],
+  LOG_LEVEL: ['LOGLEVEL', 'LOG_LEVLE'],
+  PORT: ['PROT', 'port'],
+  ...{ WORKERS: ['WORKER'], HOST: ['HSOT'], CACHE_MB: ['CACHE_MBS'], METRICS_PORT: ['METRIC_PORT'] },
+  ...{ READ_TIMEOUT_MS: ['READ_TIMEOUT'], DEMO_DATA: ['DEMODATA'] },
 }
-for (const [given, meant] of Object.entries(typos)) {
-  test(`${given} is reported as a typo of ${meant}`, () => {
-    assert.equal(settingWarnings({ [given]: '1' }), [`${given} is not a setting. Did you mean ${meant}?`])
+for (const [meant, names] of Object.entries(typos)) {
+  test(`typos of ${meant} are reported`, () => {
+    for (const given of names)
+      assert.equal(settingWarnings({ [given]: '1' }), [`${given} is not a setting. Did you mean ${meant}?`])
   })
 }
 

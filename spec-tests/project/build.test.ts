@@ -22,85 +22,56 @@ import { temporaryFolder } from '../../support/cleanup.js'
 const root = dirname(folders.seeds)
 
 /** A small project with this project's build scripts; its server prints the exports of its modules. */
-const newProject = () => {
-  const { path } = temporaryFolder('build')
-  const write = (name: string, source: string) => {
-    mkdirSync(dirname(join(path, name)), { recursive: true })
-    writeFileSync(join(path, name), source)
-  }
-  cpSync(join(root, 'scripts'), join(path, 'scripts'), { recursive: true })
-  write('package.json', '{ "type": "module" }')
-  write(
-    'tsconfig.json',
-    JSON.stringify({
-      compilerOptions: { module: 'nodenext', target: 'es2023', types: [], rootDir: '.' },
-      include: ['server.ts', 'parts'],
-    }),
-  )
-  // With --wait it imports the second module only after a line on standard input.
-  write(
-    'server.ts',
-    `declare const process: any, console: any
+const { path } = temporaryFolder('build')
+const write = (name: string, source: string) => {
+  mkdirSync(dirname(join(path, name)), { recursive: true })
+  writeFileSync(join(path, name), source)
+}
+const read = (name: string) => readFileSync(join(path, name), 'utf8')
+cpSync(join(root, 'scripts'), join(path, 'scripts'), { recursive: true })
+symlinkSync(join(root, 'node_modules'), join(path, 'node_modules'))
+const compilerOptions = { module: 'nodenext', target: 'es2023', types: [], rootDir: '.' }
+write('package.json', '{ "type": "module" }')
+write('tsconfig.json', JSON.stringify({ compilerOptions, include: ['server.ts', 'parts'] }))
+// With --wait it imports the second module only after a line on standard input.
+write(
+  'server.ts',
+  `declare const process: any, console: any
 import { first } from './parts/first.js'
 console.log(first)
 if (process.argv.includes('--wait')) await new Promise((resolve) => process.stdin.once('data', resolve))
 console.log((await import('./parts/second.js')).second)
 process.exit()
 `,
-  )
-  write('parts/first.ts', 'export const first: string = "one"')
-  write('parts/second.ts', 'export const second: string = "two"')
-  symlinkSync(join(root, 'node_modules'), join(path, 'node_modules'))
-  const start = (args: readonly string[] = ['scripts/run.mjs', 'server'], environment = {}) => {
-    const child = spawn(process.execPath, args, { cwd: path, env: { ...process.env, ...environment } })
-    const ended = Promise.all([once(child, 'close'), text(child.stdout), text(child.stderr)])
-    return { child, ended: ended.then(([[code], stdout, stderr]) => ({ code, stdout, stderr })) }
-  }
-  const builds = () => readdirSync(join(path, 'dist')).filter((name) => /^build-\d+$/.test(name))
-  return {
-    path,
-    write,
-    start,
-    run: (args?: readonly string[], environment = {}) => start(args, environment).ended,
-    builds,
-    /** The folder that `dist/server.js` starts. */
-    lastBuild: () =>
-      join(path, 'dist', /build-\d+/.exec(readFileSync(join(path, 'dist/server.js'), 'utf8'))?.[0] ?? ''),
-  }
+)
+const writeSecond = (text: string) => write('parts/second.ts', `export const second: string = "${text}"`)
+write('parts/first.ts', 'export const first: string = "one"')
+writeSecond('two')
+
+const start = (...args: readonly string[]) => {
+  const child = spawn(process.execPath, args, { cwd: path })
+  const ended = Promise.all([once(child, 'close'), text(child.stdout), text(child.stderr)])
+  return { child, ended: ended.then(([[code], stdout, stderr]) => ({ code, stdout, stderr })) }
 }
+const run = () => start('scripts/run.mjs', 'server').ended
+const builds = () => readdirSync(join(path, 'dist')).filter((name) => /^build-\d+$/.test(name))
+/** The folder that `dist/server.js` starts. */
+const lastBuild = () => join('dist', /build-\d+/.exec(read('dist/server.js'))?.[0] ?? '')
 
 const test = suite('the build')
 
 test('the first start builds and says so; later starts reuse the build while the sources are the same', async () => {
-  const { run, builds } = newProject()
   assert.equal(await run(), { code: 0, stdout: 'one\ntwo\n', stderr: 'Building …\n' })
   assert.equal(await run(), { code: 0, stdout: 'one\ntwo\n', stderr: '' })
-  assert.equal(await run(['dist/server.js']), { code: 0, stdout: 'one\ntwo\n', stderr: '' })
-  assert.is(builds().length, 1)
-})
-
-test('a changed, added or removed source is built, whatever its modification time, and so are files that are served as they are', async () => {
-  const { path, write, run, lastBuild } = newProject()
-  write('parts/third.ts', 'export const third = 3')
-  write('parts/assets/page.css', 'a {}')
-  await run()
-  assert.is(readFileSync(join(lastBuild(), 'parts/assets/page.css'), 'utf8'), 'a {}')
-  write('parts/assets/page.css', 'b {}')
-  write('parts/second.ts', 'export const second: string = "changed"')
-  utimesSync(join(path, 'parts/second.ts'), 1, 1)
-  rmSync(join(path, 'parts/third.ts'))
-  assert.equal(await run(), { code: 0, stdout: 'one\nchanged\n', stderr: 'Building …\n' })
-  assert.is(readFileSync(join(lastBuild(), 'parts/assets/page.css'), 'utf8'), 'b {}')
-  assert.not.ok(existsSync(join(lastBuild(), 'parts/third.js')))
+  assert.equal(await start('dist/server.js').ended, { code: 0, stdout: 'one\ntwo\n', stderr: '' })
+  assert.equal(builds(), ['build-1'])
 })
 
 test('a process keeps its build while newer ones are made beside it; of many builds the oldest are removed', async () => {
-  const { write, start, run, builds } = newProject()
-  await run()
-  const running = [start(['scripts/run.mjs', 'server', '--wait']), start(['dist/server.js', '--wait'])]
+  const running = [start('scripts/run.mjs', 'server', '--wait'), start('dist/server.js', '--wait')]
   await Promise.all(running.map(({ child }) => once(child.stdout, 'readable')))
   for (let n = 1; n <= 9; n++) {
-    write('parts/second.ts', `export const second: string = "newer-${n}"`)
+    writeSecond(`newer-${n}`)
     assert.is((await run()).stdout, `one\nnewer-${n}\n`)
   }
   for (const { child, ended } of running) {
@@ -108,33 +79,43 @@ test('a process keeps its build while newer ones are made beside it; of many bui
     assert.is((await ended).stdout, 'one\ntwo\n')
   }
   assert.equal([builds().length, builds().includes('build-1')], [10, true])
-  write('parts/second.ts', 'export const second: string = "newest"')
+  writeSecond('newest')
   await run()
   assert.equal([builds().length, builds().includes('build-1')], [10, false])
 })
 
-test('without TypeScript the last build is used, with a warning if the sources differ', async () => {
-  const { path, write, run } = newProject()
+test('a changed, added or removed source is built, whatever its modification time, and so are files that are served as they are', async () => {
+  write('parts/third.ts', 'export const third = 3')
+  write('parts/assets/page.css', 'a {}')
   await run()
+  assert.is(read(join(lastBuild(), 'parts/assets/page.css')), 'a {}')
+  write('parts/assets/page.css', 'b {}')
+  writeSecond('changed')
+  utimesSync(join(path, 'parts/second.ts'), 1, 1)
+  rmSync(join(path, 'parts/third.ts'))
+  assert.equal(await run(), { code: 0, stdout: 'one\nchanged\n', stderr: 'Building …\n' })
+  assert.is(read(join(lastBuild(), 'parts/assets/page.css')), 'b {}')
+  assert.not.ok(existsSync(join(path, lastBuild(), 'parts/third.js')))
+})
+
+test('without TypeScript the last build is used, with a warning if the sources differ', async () => {
   rmSync(join(path, 'node_modules'))
-  assert.equal(await run(), { code: 0, stdout: 'one\ntwo\n', stderr: '' })
-  write('parts/second.ts', 'export const second: string = "newer"')
+  assert.equal(await run(), { code: 0, stdout: 'one\nchanged\n', stderr: '' })
+  writeSecond('newer')
   const { code, stdout, stderr } = await run()
-  assert.is(code, 0)
-  assert.is(stdout, 'one\ntwo\n')
+  assert.equal([code, stdout], [0, 'one\nchanged\n'])
   assert.match(stderr, /^The sources differ from the build in dist\/, and TypeScript is not installed: [^\n]+\n$/)
 })
 
 test('a compile error stops the start with the compiler’s message, and the last build stays', async () => {
-  const { write, run, builds } = newProject()
-  await run()
+  symlinkSync(join(root, 'node_modules'), join(path, 'node_modules'))
   write('parts/second.ts', 'export const second: string = ')
+  const before = builds()
   const { code, stdout, stderr } = await run()
-  assert.is(code, 1)
-  assert.is(stdout, '')
+  assert.equal([code, stdout], [1, ''])
   assert.match(stderr, /^Building …\nThe build failed:\n\nparts\/second\.ts:1:\d+ - error /)
-  assert.equal(builds(), ['build-1'])
-  assert.is((await run(['dist/server.js'])).stdout, 'one\ntwo\n')
+  assert.equal(builds(), before)
+  assert.is((await start('dist/server.js').ended).stdout, 'one\nchanged\n')
 })
 
 test.run()

@@ -15,21 +15,11 @@ import { startOffice } from '../support/service.js'
 const root = dirname(folders.seeds)
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 
-interface Service {
-  readonly build?: object
-  readonly environment: Record<string, string>
-}
-interface Probe {
-  readonly httpGet: { readonly path: string }
-}
-interface Container extends Record<'startupProbe' | 'livenessProbe' | 'readinessProbe', Probe> {
-  readonly env: { name: string; value?: string }[]
-}
 const [, statefulSet] = parseAllDocuments(read('deploy/kubernetes.yaml')).map((document) => document.toJS())
-const [container] = statefulSet.spec.template.spec.containers as [Container]
+const [container] = statefulSet.spec.template.spec.containers
 const valuesIn = (name: string): string[] =>
-  [...read('deploy/resource-registry.service').matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value]) =>
-    String(value),
+  [...read('deploy/resource-registry.service').matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(
+    ([, value = '']) => value,
   )
 
 const service = await startOffice()
@@ -59,11 +49,15 @@ test('the health check follows /readyz', async () => {
 
 /** The environments that the files give to the service; Compose replaces variables by their defaults. */
 const environments: [file: string, environment: Record<string, string>][] = [
-  ...Object.values(parse(read('compose.yaml'), { merge: true }).services as Record<string, Service>).flatMap(
-    ({ build, environment }): typeof environments => (build ? [['compose.yaml', environment]] : []),
-  ),
+  // biome-ignore lint/suspicious/noExplicitAny: services of every shape
+  ...Object.values<any>(parse(read('compose.yaml'), { merge: true }).services)
+    .filter(({ build }) => build)
+    .map(({ environment }): [string, Record<string, string>] => ['compose.yaml', environment]),
   ['systemd', Object.fromEntries(valuesIn('Environment').map((line) => line.split(/=(.*)/s).slice(0, 2)))],
-  ['kubernetes', Object.fromEntries(container.env.map(({ name, value = 'x' }) => [name, value]))],
+  [
+    'kubernetes',
+    Object.fromEntries(container.env.map(({ name, value = 'x' }: Record<string, string>) => [name, value])),
+  ],
 ]
 for (const [file, environment] of environments) {
   test(`${file}: the settings are valid, without demo data`, () => {

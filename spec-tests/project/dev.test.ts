@@ -1,5 +1,4 @@
 /** `npm run dev` on a copy of the project: it serves the last good version while a file has errors. */
-import { get } from 'node:http'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { onEnd } from '../../support/cleanup.js'
@@ -28,13 +27,10 @@ const until = async (...patterns: RegExp[]): Promise<string> => {
   return seen
 }
 const addressIn = (text: string): string => /Ready at (http:\S+?)\/api/.exec(text)?.[1] ?? ''
-const statusOf = (address: string): Promise<number | undefined> =>
-  new Promise((resolve, reject) => {
-    get(`${address}/api/v1/leave`, { agent: false }, (response) => {
-      response.resume()
-      resolve(response.statusCode)
-    }).on('error', reject)
-  })
+const statusOf = async (address: string): Promise<number> => {
+  const { status } = await fetch(`${address}/api/v1/leave`, { headers: { connection: 'close' } })
+  return status
+}
 
 const leave = project.read('resources/leave.ts')
 let address = ''
@@ -75,10 +71,8 @@ test('without the errors, the new version starts', async () => {
 })
 
 test('a version that ends at its start is replaced by the last good one', async () => {
-  project.write(
-    'server.ts',
-    `${project.read('server.ts').replace('await runCommand', "throw new Error('boom')\nawait runCommand")}`,
-  )
+  const failing = "throw new Error('boom')\nawait runCommand"
+  project.write('server.ts', project.read('server.ts').replace('await runCommand', failing))
   const printed = await until(/Ready at/)
   assert.match(printed, /Error: boom/)
   assert.match(printed, /The new version ended; the last good version starts again\.\n/)
