@@ -53,8 +53,8 @@ const openDatabase = async (registry: Registry, settings: Settings, trace?: Trac
 
 /** Registers the metrics of this process. prom-client is loaded only if METRICS_PORT is set. */
 const startMetrics = async (storage: Storage, inFlight: InFlight, { DATABASE_URL }: Settings): Promise<OnRequest> => {
-  const { registerMetrics } = await import('./engine/http/metrics.js')
-  if (cluster.isWorker) (await import('./engine/http/workerMetrics.js')).replyToSupervisor()
+  const { registerMetrics, replyToSupervisor } = await import('./engine/http/metrics.js')
+  if (cluster.isWorker) replyToSupervisor()
   const database = DATABASE_URL.startsWith('sqlite:') ? 'sqlite' : 'postgres'
   // The build's folder is named after the digest of its sources.
   const build = { version: product.version, build: basename(import.meta.dirname), node: process.version, database }
@@ -66,8 +66,7 @@ let restarts = 0
 /** Serves the metrics of this process, or of its workers. */
 const serveMetrics = async ({ HOST, METRICS_PORT = 0, WORKERS }: Settings): Promise<void> => {
   const server = await import('./engine/http/metrics.js')
-  const ofWorkers =
-    WORKERS > 1 ? (await import('./engine/http/workerMetrics.js')).workerMetrics(() => restarts) : undefined
+  const ofWorkers = WORKERS > 1 ? server.workerMetrics(() => restarts) : undefined
   const metrics = await server.serveMetrics(HOST, METRICS_PORT, ofWorkers).catch(explainListenError('METRICS_PORT'))
   notices.info({ metrics }, `Metrics at ${metrics}`)
 }

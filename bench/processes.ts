@@ -1,12 +1,10 @@
 /** The measured servers, each in its own process: starting, waiting for the port, stopping. */
-import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import { folders } from '../product.js'
 import { spawnChild } from '../support/cleanup.js'
-import { startFlags } from '../support/process.js'
+import { startFlags, untilResponding } from '../support/process.js'
 
 export const root = dirname(folders.seeds)
 
@@ -24,8 +22,7 @@ export interface RunningServer {
 
 export interface BenchServer {
   readonly name: string
-  /** Why the server cannot run on this machine. */
-  readonly unavailable?: string
+  /** Rejects if the server cannot run on this machine. */
   start(): Promise<RunningServer>
 }
 
@@ -34,55 +31,38 @@ export const peersFolder = join(root, 'bench', 'peers')
 /** npm writes this file last, so an interrupted installation does not count. */
 export const arePeersInstalled = (): boolean => existsSync(join(peersFolder, 'node_modules', '.package-lock.json'))
 
-/** Starts a server and waits until it listens. Its output is discarded: reading it would slow down the measurement. */
-const launch = async (
-  name: string,
-  command: string,
-  args: string[],
-  env: Record<string, string>,
-): Promise<ChildProcess> => {
-  const child = spawnChild(command, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'inherit'] })
-  for (let tries = 0; tries < 600; tries++) {
-    if (child.exitCode !== null) throw new Error(`it exited with code ${child.exitCode} before it listened`)
-    if (await fetch(`http://127.0.0.1:${env['PORT']}/`).catch(() => undefined)) return child
-    await setTimeout(100)
-  }
-  child.kill('SIGKILL')
-  throw new Error(`${name} did not listen within a minute`)
-}
-
-const runningServer = (
-  name: string,
-  port: number,
-  child: ChildProcess,
-  paths: Pick<RunningServer, 'page' | 'row'>,
-): RunningServer => ({
-  name,
-  address: `http://127.0.0.1:${port}`,
-  ...paths,
-  async stop() {
-    const ended = once(child, 'exit')
-    child.kill('SIGTERM')
-    await ended
-  },
-})
-
 /** The paths of this service and of the hand-written peers. */
 const restPaths = {
   page: (offset: number) => `/api/v1/employees?limit=50&offset=${offset}`,
   row: '/api/v1/employees/7',
 }
 
+/** Starts a server and waits until it listens. Its output is discarded: reading it would slow down the measurement. */
+const start = async (
+  name: string,
+  args: readonly string[],
+  port: number,
+  settings: Readonly<Record<string, string>>,
+  paths = restPaths,
+): Promise<RunningServer> => {
+  const env = { ...process.env, PORT: String(port), ...settings }
+  const child = spawnChild(process.execPath, args, { env, stdio: ['ignore', 'ignore', 'inherit'] })
+  const address = `http://127.0.0.1:${port}`
+  const stop = async () => {
+    const ended = once(child, 'exit')
+    child.kill('SIGTERM')
+    await ended
+  }
+  await untilResponding(address, child)
+  return { name, address, ...paths, stop }
+}
+
 /** This service with its default settings. */
-export const thisService = (url: string, port: number, env: Record<string, string> = {}): BenchServer => ({
-  name: 'this service',
-  async start() {
-    const settings = { PORT: String(port), DATABASE_URL: url, HOST: '127.0.0.1', ...env }
-    const args = [...startFlags, join(build, 'server.js')]
-    const child = await launch('this service', process.execPath, args, settings)
-    return runningServer('this service', port, child, restPaths)
-  },
-})
+export const thisService = (url: string, port: number, env: Record<string, string> = {}): BenchServer => {
+  const name = 'this service'
+  const args = [...startFlags, join(build, 'server.js')]
+  return { name, start: () => start(name, args, port, { DATABASE_URL: url, HOST: '127.0.0.1', ...env }) }
+}
 
 /** A peer in a file of `bench/peers/`. */
 export const nodePeer = (
@@ -93,9 +73,8 @@ export const nodePeer = (
   paths = restPaths,
 ): BenchServer => ({
   name,
-  ...(arePeersInstalled() ? {} : { unavailable: 'its packages could not be installed' }),
   async start() {
-    const child = await launch(name, process.execPath, [join(peersFolder, file)], { PORT: String(port), ...env })
-    return runningServer(name, port, child, paths)
+    if (!arePeersInstalled()) throw new Error('its packages could not be installed')
+    return start(name, [join(peersFolder, file)], port, env, paths)
   },
 })

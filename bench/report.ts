@@ -17,20 +17,18 @@ const ratio = (value: number): string => `${value.toFixed(2)} ×`
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 
-const rateOf = (measured: readonly Measured[], kind: string, server: string): number =>
-  measured.find((one) => one.kind === kind && one.server === server)?.rate ?? 0
-
-const throughputTable = ({ measured }: Results): string => {
+const throughputTable = (measured: readonly Measured[]): string => {
   const servers = [...new Set(measured.map(({ server }) => server))]
-  const [service = ''] = servers
-  const rows = servers.map((server) => [
+  const rateOf = (kind: string, server = servers[0]) =>
+    measured.find((one) => one.kind === kind && one.server === server)?.rate ?? 0
+  const rows = servers.map((server, index) => [
     server,
-    ...kinds.flatMap(({ name }) => {
-      const rate = rateOf(measured, name, server)
-      return [rounded(rate), server === service ? '' : ratio(rateOf(measured, name, service) / rate)]
+    ...Object.keys(kinds).flatMap((kind) => {
+      const rate = rateOf(kind, server)
+      return [rounded(rate), index === 0 ? '' : ratio(rateOf(kind) / rate)]
     }),
   ])
-  return table(['requests per second', ...kinds.flatMap(({ name }) => [name, 'ratio'])], rows)
+  return table(['requests per second', ...Object.keys(kinds).flatMap((kind) => [kind, 'ratio'])], rows)
 }
 
 const machine = (): string => {
@@ -40,13 +38,12 @@ const machine = (): string => {
 }
 
 /** The section of one database system in docs/benchmarks.md. */
-export const markdown = (results: Results): string => {
-  const { target, unavailable, growth } = results
+export const markdown = ({ target, measured, unavailable, growth }: Results): string => {
   const parts = [
     `## ${target.system}`,
     `Created by \`${target.command}\` on ${machine()}, with wrk and sixteen connections, ${target.setup}, each with its default settings; this service writes its log and sets security headers.`,
     '### Reads',
-    throughputTable(results),
+    throughputTable(measured),
     ...unavailable.map(({ name, reason }) => `${name} was not measured: ${reason}.`),
     `### Growth to ${growth.rows.toLocaleString('en')} rows`,
     'Median latency in milliseconds for one client, with the response cache off and the data already read from disk.',

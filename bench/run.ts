@@ -1,5 +1,16 @@
-/** `npm run bench`: compares the service with its peers and writes its section of docs/benchmarks.md. */
+/** `npm run bench`: installs the peers, creates the databases, measures, and writes its section of docs/benchmarks.md. */
+import type { SpawnOptions } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { endProgressLine } from '../engine/process/progress.js'
+import { spawnChild } from '../support/cleanup.js'
 import { flag, integer, runCommand } from '../support/options.js'
+import { measureGrowth, readBody } from './growth.js'
+import { arePeersInstalled, type BenchServer, peersFolder, type RunningServer, root, thisService } from './processes.js'
+import { markdown, withSection } from './report.js'
+import { dataFolder, postgresTarget, sqliteTarget } from './targets.js'
+import { measure } from './throughput.js'
 
 const command = {
   name: 'npm run bench',
@@ -13,4 +24,59 @@ const command = {
   example: 'npm run bench -- --rows 100000 --rounds 3 --seconds 2',
 }
 
-await runCommand(command, async (options) => (await import('./benchmarks.js')).runBenchmarks(options))
+const log = (line: string) => {
+  endProgressLine()
+  console.error(line)
+}
+
+const installPeers = async (): Promise<void> => {
+  if (arePeersInstalled()) return
+  log('Installing the peers …')
+  const options: SpawnOptions = { cwd: peersFolder, stdio: ['ignore', 'ignore', 'inherit'] }
+  const [code] = await once(spawnChild('npm', ['ci', '--silent'], options, 'SIGTERM'), 'exit')
+  if (code !== 0) log('The peers could not be installed; the report will say so.')
+}
+
+const startAll = async (benchServers: readonly BenchServer[]) => {
+  const servers: RunningServer[] = []
+  const unavailable: { name: string; reason: string }[] = []
+  for (const server of benchServers) {
+    try {
+      servers.push(await server.start())
+    } catch (error) {
+      unavailable.push({ name: server.name, reason: (error as Error).message })
+    }
+  }
+  return { servers, unavailable }
+}
+
+await runCommand(command, async ({ postgres, rows, rounds, seconds }) => {
+  mkdirSync(dataFolder, { recursive: true })
+  await installPeers()
+  const target = postgres ? await postgresTarget() : sqliteTarget
+  const ports = { service: 0, peers: 10, small: 20, large: 21 }
+  const portOf = (server: keyof typeof ports): number => target.port + ports[server]
+  const database = await target.database('reads', 30_000)
+  const service = await thisService(database, portOf('service')).start()
+
+  const bodies = { page: join(dataFolder, 'page.json'), row: join(dataFolder, 'row.json') }
+  writeFileSync(bodies.page, await readBody(service.address + service.page(0)))
+  writeFileSync(bodies.row, await readBody(service.address + service.row))
+
+  const { servers: peers, unavailable } = await startAll(target.peers(database, bodies, portOf('peers')))
+  const servers = [service, ...peers]
+  const measured = await measure(servers, { rounds, seconds }, log)
+  for (const server of servers) await server.stop()
+
+  log(`Growth to ${rows.toLocaleString('en')} rows …`)
+  const uncached = { CACHE_MB: '0' }
+  const demo = thisService(await target.database('demo', 1), portOf('small'), uncached)
+  const large = thisService(await target.database(`employees-${rows}`, rows), portOf('large'), uncached)
+  const growths = await measureGrowth(demo, large, rows)
+  await target.close()
+
+  const report = markdown({ target, measured, unavailable, growth: { rows, growths } })
+  const page = join(root, 'docs', 'benchmarks.md')
+  writeFileSync(page, withSection(readFileSync(page, 'utf8'), report))
+  console.log(report)
+})

@@ -1,6 +1,6 @@
 /** The database systems to benchmark on: how their databases are created, and which peers use them. */
 import { once } from 'node:events'
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { publicDatabaseUrl } from '../engine/process/databaseUrl.js'
 import { spawnChild } from '../support/cleanup.js'
@@ -9,7 +9,6 @@ import { type BenchServer, build, nodePeer, root } from './processes.js'
 
 /** Databases that take long to create are stored here between runs; git ignores it. */
 export const dataFolder = join(root, 'bench', 'data')
-mkdirSync(dataFolder, { recursive: true })
 
 export interface BenchTarget {
   /** The heading of its section in the report. */
@@ -100,11 +99,6 @@ export const postgresTarget = async (): Promise<BenchTarget> => {
     url.pathname = `/${name}`
     return url.href
   }
-  const recreate = async (name: string): Promise<string> => {
-    await runSql(server, `drop database if exists ${name} with (force)`)
-    await runSql(server, `create database ${name} template template0 encoding 'UTF8'`)
-    return urlOf(name)
-  }
   const [version] = await runSql(server, 'show server_version')
   return {
     system: 'PostgreSQL',
@@ -118,7 +112,9 @@ export const postgresTarget = async (): Promise<BenchTarget> => {
       const name = `${prefix}${short.replaceAll('-', '_')}`
       const found = await runSql(server, 'select from pg_database where datname = $1', [name])
       if (found.length === 0) {
-        const url = await recreate(`${name}_new`)
+        const url = urlOf(`${name}_new`)
+        await runSql(server, `drop database if exists ${name}_new with (force)`)
+        await runSql(server, `create database ${name}_new template template0 encoding 'UTF8'`)
         await seed(url, extraRows)
         // Autovacuum would do this later; index-only scans need it.
         await runSql(url, 'vacuum analyze')
@@ -127,7 +123,7 @@ export const postgresTarget = async (): Promise<BenchTarget> => {
       return urlOf(name)
     },
     peers: (url, _bodies, port) => [
-      nodePeer('Fastify by hand', 'fastify_pg.mjs', port + 1, { DATABASE: url, POOL_SIZE: poolSize }),
+      nodePeer('Fastify by hand', 'fastify.mjs', port + 1, { DATABASE: url, POOL_SIZE: poolSize }),
       platformatic(url, port + 2, employeeFields),
     ],
     close: stop,

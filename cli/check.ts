@@ -42,11 +42,9 @@ const formatted = ({ file, message, position }: FileError): string => {
 const printForPeople = (errors: readonly FileError[], resources: number): void => {
   for (const error of errors) console.log(`${formatted(error)}\n`)
   const files = new Set(errors.map(({ file }) => file)).size
-  const isGood = errors.length === 0
-  const summary = isGood
-    ? `${counted(resources, 'resource')} and ${resources === 1 ? 'its' : 'their'} demo rows have no errors.`
-    : `${counted(errors.length, 'error')} in ${counted(files, 'file')}.`
-  console.log(summary)
+  if (errors.length > 0) console.log(`${counted(errors.length, 'error')} in ${counted(files, 'file')}.`)
+  else
+    console.log(`${counted(resources, 'resource')} and ${resources === 1 ? 'its' : 'their'} demo rows have no errors.`)
 }
 
 const printForMachines = (errors: readonly FileError[]): void => {

@@ -4,7 +4,6 @@ import { dirname, join } from 'node:path'
 import { documentsOf } from '../engine/contract/documents.js'
 import { operationsOf } from '../engine/contract/operations.js'
 import { inspectFolders } from '../engine/descriptor/load.js'
-import type { Registry } from '../engine/descriptor/registry.js'
 import { RegistryError } from '../engine/descriptor/registryError.js'
 import { folders, product } from '../product.js'
 import { CommandError, flag, runCommand } from '../support/options.js'
@@ -39,15 +38,10 @@ const readRecorded = (): Json => {
   throw new CommandError(`${name} is not an OpenAPI document; restore it, or ${advice}`)
 }
 
-/** The resources, without demo rows if these have errors: they may not match a changed descriptor yet. */
-const readRegistry = async (): Promise<Registry> => {
+await runCommand(command, async ({ accept, check, json }) => {
+  // Without demo rows where these have errors: they may not match a changed descriptor yet.
   const { registry, errors } = await inspectFolders(folders)
   if (errors.length > 0) throw new RegistryError(errors)
-  return registry
-}
-
-await runCommand(command, async ({ accept, check, json }) => {
-  const registry = await readRegistry()
   const document = JSON.parse(documentsOf(product, operationsOf(registry)).openapi.toString()) as Json
   // The examples come from the demo rows.
   const hasExamples = registry.every(({ demoErrors }) => demoErrors === undefined)

@@ -11,10 +11,9 @@ import { copiedKeys } from '../engine/storage/keys.js'
 import { openStorage, storageTables } from '../engine/storage/open.js'
 import { type Batch, type CopiedTable, hasRows, type Storage, type StoredRow } from '../engine/storage/storage.js'
 import { folders } from '../product.js'
+import { readBatches } from '../support/bulkRows.js'
 import { CommandError, runCommand, text, UsageError } from '../support/options.js'
 import { openOptions } from './openOptions.js'
-
-const batchSize = 5_000
 
 const command = {
   name: 'npm run copy',
@@ -59,17 +58,6 @@ const checkSource = async (registry: Registry, url: string, waitMs: number): Pro
 
 /** All rows are copied in one transaction, which waits for the other database to read them. */
 const copyTimeoutMs = 3_600_000
-
-/** Reads the rows of one table in batches. */
-const readBatches = async function* (storage: Storage, table: CopiedTable): AsyncGenerator<Batch> {
-  let after: StoredRow[string] | undefined
-  for (;;) {
-    const rows = await storage.rows(table, after, batchSize)
-    if (rows.length === 0) return
-    yield { resource: table, rows }
-    after = rows.at(-1)?.[table.cursor ?? 'id']
-  }
-}
 
 const totalOf = async (storage: Storage): Promise<number> =>
   [...(await storage.counts()).values()].reduce((sum, rows) => sum + rows, 0)

@@ -28,24 +28,15 @@ const described = ({ steps, differences }: MigrationPlan, withSql: boolean): str
   const done = steps.map(({ about, sql }) =>
     withSql ? [about, ...sql.map((line) => `      ${line};`)].join('\n') : about,
   )
-  const sentences = (isWanted: (difference: MigrationPlan['differences'][number]) => boolean) =>
-    differences.filter(isWanted).map(describeDifference)
+  const listed = (title: string, isWanted: (difference: MigrationPlan['differences'][number]) => boolean) =>
+    section(title, differences.filter(isWanted).map(describeDifference))
   const together = applyTogether(differences)
   return [
     ...section('A start makes these changes:', done),
-    ...section(
-      'A start is refused until you decide:',
-      sentences(({ approval, isBlocking }) => isBlocking && approval !== undefined),
-    ),
+    ...listed('A start is refused until you decide:', (one) => one.isBlocking && one.approval !== undefined),
     ...(together === undefined ? [] : [together]),
-    ...section(
-      'A start is refused until this is corrected:',
-      sentences(({ approval, isBlocking }) => isBlocking && approval === undefined),
-    ),
-    ...section(
-      'Optional:',
-      sentences(({ isBlocking }) => !isBlocking),
-    ),
+    ...listed('A start is refused until this is corrected:', (one) => one.isBlocking && one.approval === undefined),
+    ...listed('Optional:', ({ isBlocking }) => !isBlocking),
   ].join('\n\n')
 }
 

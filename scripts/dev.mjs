@@ -25,8 +25,6 @@ let timer
 let isUpdating = false
 let isOutdated = false
 
-const say = (message) => console.error(message)
-
 /** Runs a script to its end, and returns what it printed, or undefined if it succeeded. */
 const failureOf = async (child) => {
   const [[code], stdout, stderr] = await Promise.all([once(child, 'close'), text(child.stdout), text(child.stderr)])
@@ -43,7 +41,7 @@ const checkTypes = async () => {
   const child = spawn(process.execPath, [compiler, ...options, ...pretty])
   typeCheck = child
   const failure = await failureOf(child)
-  if (failure && child.signalCode === null) say(`The types have errors:\n${failure.stdout.trimEnd()}`)
+  if (failure && child.signalCode === null) console.error(`The types have errors:\n${failure.stdout.trimEnd()}`)
 }
 
 /** Returns the folder of a new build whose descriptors have no errors, or undefined; prints the errors. */
@@ -53,18 +51,20 @@ const goodBuild = async () => {
     folder = build()
   } catch (error) {
     if (!(error instanceof BuildError)) throw error
-    say(error.message)
+    console.error(error.message)
     return undefined
   }
   const failure = await failureOf(spawn(process.execPath, ['--enable-source-maps', join(folder, 'cli/check.js')]))
   if (!failure) return folder
-  say(`${failure.stdout}${failure.stderr}`.trimEnd())
+  console.error(`${failure.stdout}${failure.stderr}`.trimEnd())
   // A start that does not load the demo rows does not need them to be valid.
   return /^(?!seeds\/)\S+?:/m.test(failure.stdout) ? undefined : folder
 }
 
 const sayWaiting = () =>
-  say(`${service ? 'The last good version keeps running' : 'The service does not run'}; waiting for a change.`)
+  console.error(
+    `${service ? 'The last good version keeps running' : 'The service does not run'}; waiting for a change.`,
+  )
 
 const start = (folder) => {
   const child = spawn(process.execPath, ['--enable-source-maps', join(folder, 'server.js')], { stdio: 'inherit' })
@@ -74,7 +74,7 @@ const start = (folder) => {
     if (service === own) service = undefined
     if (own.isStopped) return
     if (lastGood !== undefined && lastGood !== folder) {
-      say('The new version ended; the last good version starts again.')
+      console.error('The new version ended; the last good version starts again.')
       start(lastGood)
     }
     sayWaiting()

@@ -5,7 +5,6 @@ import { existsSync, statfsSync } from 'node:fs'
 import { availableParallelism, freemem } from 'node:os'
 import { join } from 'node:path'
 import { spawnChild } from '../support/cleanup.js'
-import { inLanes } from '../support/inLanes.js'
 
 export interface Counts {
   readonly passed: number
@@ -61,12 +60,16 @@ export const runTests = async (files: readonly string[]): Promise<never> => {
     for (const child of running) child.kill('SIGTERM')
   }, timeoutMinutes * 60_000).unref()
 
-  await inLanes(files, lanes, async (file) => {
-    const counts = isLate ? { passed: 0, failed: 1 } : await runFile(file)
-    passed += counts.passed
-    failed += counts.failed
-    if (counts.failed > 0) failures.push(file)
-  })
+  const waiting = [...files]
+  const lane = async () => {
+    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
+      const counts = isLate ? { passed: 0, failed: 1 } : await runFile(file)
+      passed += counts.passed
+      failed += counts.failed
+      if (counts.failed > 0) failures.push(file)
+    }
+  }
+  await Promise.all(Array.from({ length: lanes }, lane))
   if (isLate) console.log(`The tests did not finish within ${timeoutMinutes} minutes.`)
   if (failures.length > 0) console.log(`Failed: ${failures.join(', ')}`)
   console.log(`${passed} passed, ${failed} failed`)

@@ -41,10 +41,7 @@ const invalidIntegers = [
 const integerLike = (values: fc.Arbitrary<bigint>): fc.Arbitrary<Omit<Parameter, 'name'>> =>
   fc.oneof(
     { weight: 8, arbitrary: values.chain(validInteger) },
-    {
-      weight: 1,
-      arbitrary: fc.constantFrom(...invalidIntegers).map((written) => ({ written })),
-    },
+    { weight: 1, arbitrary: fc.constantFrom(...invalidIntegers).map((written) => ({ written })) },
   )
 
 const edges = [0n, 1n, -1n, 200n, 201n, 2n ** 31n, 2n ** 53n, 2n ** 63n - 1n, 2n ** 63n, -(2n ** 63n), 10n ** 40n]

@@ -5,36 +5,22 @@ import { readFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import { freePort } from '../engine/process/supervise.js'
 import { runSql } from '../support/postgresServer.js'
-import { launch, type RunningService, startProcess } from '../support/process.js'
+import { launch, type RunningService, startProcess, untilResponding } from '../support/process.js'
 import { RawConnection } from '../support/rawHttp.js'
 import { checkRows } from './crashChecks.js'
 import { checkFile } from './fileChecks.js'
 import { Ledger, WrongResponse } from './ledger.js'
 import { type Random, seededRandom } from './random.js'
-import { allRows, environmentOf, fillDatabase, firstRegistry, server, waitUntilReady } from './service.js'
+import { allRows, environmentOf, fillDatabase, firstRegistry, server } from './service.js'
 import { repeatAll, startClients } from './writeClients.js'
 
-export interface CrashTestOptions {
+interface CrashTestOptions {
   readonly rounds: number
   readonly workers: number
   readonly seed: number
   /** Makes the URL of an empty database. */
   readonly newDatabase: () => Promise<string>
   readonly onProgress: (rounds: number) => void
-}
-
-export interface CrashTestResult {
-  rounds: number
-  sent: number
-  acknowledged: number
-  /** Writes that were repeated after the crash because they had no response. */
-  repeated: number
-  killsDuringStart: number
-  /** The duration of each restart in milliseconds. */
-  readonly restarts: number[]
-  readonly failures: string[]
-  /** The URL of the database, if a check failed. */
-  database: string | undefined
 }
 
 const clients = 6
@@ -89,23 +75,20 @@ const checkDatabase = (url: string): string[] =>
   url.startsWith('sqlite:') ? checkFile(url.slice('sqlite:'.length)) : []
 
 /** Stops after the first round with a failure. */
-export const crashTest = async ({
-  rounds,
-  workers,
-  seed,
-  newDatabase,
-  onProgress,
-}: CrashTestOptions): Promise<CrashTestResult> => {
+export const crashTest = async ({ rounds, workers, seed, newDatabase, onProgress }: CrashTestOptions) => {
   const random = seededRandom(seed)
-  const result: CrashTestResult = {
+  const result = {
     rounds: 0,
     sent: 0,
     acknowledged: 0,
+    /** Writes that were repeated after the crash because they had no response. */
     repeated: 0,
     killsDuringStart: 0,
-    restarts: [],
-    failures: [],
-    database: undefined,
+    /** The duration of each restart in milliseconds. */
+    restarts: [] as number[],
+    failures: [] as string[],
+    /** The URL of the database, if a check failed. */
+    database: undefined as string | undefined,
   }
   // A fixed port: a restarted service must listen where its clients expect it.
   const port = await freePort('127.0.0.1')
@@ -160,7 +143,7 @@ export const crashTest = async ({
     } else killWorker(pid, random)
     await writing.stop()
     const restarted = killsAll ? await start(url) : running
-    await waitUntilReady(restarted.address)
+    await untilResponding(restarted.address, restarted.child)
     await waitForServer(url)
     const { address } = restarted
     const { sent } = ledger

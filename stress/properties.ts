@@ -37,11 +37,7 @@ const send = async (
 const issuesOf = ({ text }: RawResponse): { type: string; loc: string[] }[] => JSON.parse(text).error.details.issues
 
 /** A list returns the rows of the oracle, or rejects exactly the invalid parameters. */
-export const checkList = async (
-  context: FuzzContext,
-  resource: Resource,
-  parameters: readonly Parameter[],
-): Promise<void> => {
+export const checkList = async (context: FuzzContext, resource: Resource, parameters: readonly Parameter[]) => {
   const query = parameters.map(({ name, written }) => `${name}=${written}`).join('&')
   const { status, text } = await send(context, 'GET', `${pathOf(resource)}?${query}`)
   // Long escaped texts exceed the limit of the request head.

@@ -1,6 +1,5 @@
 /** The service under test: its registry, databases with rows in every table, and requests with the write token. */
 import { join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import { basePath } from '../engine/contract/service.js'
 import { loadRegistry } from '../engine/descriptor/load.js'
 import { type Resource, type RowValues, searchedFields } from '../engine/descriptor/registry.js'
@@ -8,7 +7,7 @@ import { openStorage } from '../engine/storage/open.js'
 import { folders } from '../product.js'
 import { buildWith } from '../support/buildWith.js'
 import { bulkRows } from '../support/bulkRows.js'
-import { type Header, RawConnection, type RawResponse, requestBytes } from '../support/rawHttp.js'
+import { type Header, type RawConnection, type RawResponse, requestBytes } from '../support/rawHttp.js'
 import { withSampleRows } from '../support/samples.js'
 import { storageOptions } from '../support/storageOptions.js'
 
@@ -56,23 +55,6 @@ export const fillDatabase = async (url: string, extraRows: number): Promise<void
 }
 
 export const environmentOf = (url: string): Record<string, string> => ({ DATABASE_URL: url, API_TOKEN: token })
-
-/** Resolves when the service responds; rejects after a minute. */
-export const waitUntilReady = async (address: string): Promise<void> => {
-  const deadline = performance.now() + 60_000
-  for (;;) {
-    const connection = new RawConnection(address)
-    try {
-      await read(connection, `${basePath}/v1/health`)
-      return
-    } catch (error) {
-      if (performance.now() > deadline) throw error
-      await setTimeout(10)
-    } finally {
-      connection.close()
-    }
-  }
-}
 
 /** The text that `q` is searched in. */
 export const searchedText = (resource: Resource, row: RowValues): string =>

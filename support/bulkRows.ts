@@ -3,7 +3,7 @@ import { kindOf } from '../engine/descriptor/kinds.js'
 import type { Field, Registry, Resource, RowValues } from '../engine/descriptor/registry.js'
 import { sampleValue } from '../engine/descriptor/samples.js'
 import { ruleNames } from '../engine/descriptor/valueRules.js'
-import type { Storage, StoredRow } from '../engine/storage/storage.js'
+import type { Batch, CopiedTable, Storage, StoredRow } from '../engine/storage/storage.js'
 import { CommandError } from './options.js'
 
 const batchSize = 5_000
@@ -46,13 +46,14 @@ const lastId = async (storage: Storage, resource: Resource): Promise<number> => 
   return low
 }
 
-/** Every row of a resource, in batches. */
-async function* rowsOf(storage: Storage, resource: Resource): AsyncGenerator<StoredRow> {
-  for (let after = 0; ; ) {
-    const rows = await storage.rows(resource, after, batchSize)
+/** Reads all rows of a table in batches. */
+export const readBatches = async function* (storage: Storage, table: CopiedTable): AsyncGenerator<Batch> {
+  let after: StoredRow[string] | undefined
+  for (;;) {
+    const rows = await storage.rows(table, after, batchSize)
     if (rows.length === 0) return
-    yield* rows
-    after = Number(rows.at(-1)?.['id'])
+    yield { resource: table, rows }
+    after = rows.at(-1)?.[table.cursor ?? 'id']
   }
 }
 
@@ -65,13 +66,12 @@ const unreferenced = async (
   needed: number,
 ): Promise<StoredRow[string][]> => {
   const taken = new Set<unknown>()
-  for await (const row of rowsOf(storage, resource)) taken.add(row[name])
+  for await (const { rows } of readBatches(storage, resource)) for (const row of rows) taken.add(row[name])
   const free: StoredRow[string][] = []
-  for await (const { id = null } of rowsOf(storage, registry.find(({ path }) => path === references) as Resource)) {
-    if (free.length === needed) break
-    if (!taken.has(id)) free.push(id)
+  for await (const { rows } of readBatches(storage, registry.find(({ path }) => path === references) as Resource)) {
+    free.push(...rows.map(({ id = null }) => id).filter((id) => !taken.has(id)))
+    if (free.length >= needed) return free
   }
-  if (free.length === needed) return free
   const reason = `each must reference a row of ${references} in ${name} that no other does`
   throw new CommandError(`Only ${free.length} rows can be added: ${reason}. Add rows to ${references} first.`)
 }

@@ -2,6 +2,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { folders } from '../product.js'
 import { spawnChild } from './cleanup.js'
 
@@ -11,17 +12,9 @@ const { scripts } = JSON.parse(manifest) as { scripts: { start: string } }
 /** The Node flags of `npm start`. */
 export const startFlags: readonly string[] = scripts.start.match(/--\S+/g) ?? []
 
-export interface RunningService {
-  readonly address: string
-  readonly child: ChildProcess
-  readonly output: () => string
-  /** The messages logged so far. */
-  readonly messages: () => string[]
-  /** Sends a signal and resolves with the exit code. */
-  end(signal: NodeJS.Signals): Promise<number | null>
-}
-
 const ownServer = join(import.meta.dirname, '..', 'server.js')
+
+type Environment = Readonly<Record<string, string>>
 
 interface LaunchOptions {
   /** A shell command that sets limits and then runs its arguments. */
@@ -35,10 +28,7 @@ export const obeyingPermissions: LaunchOptions =
   process.getuid?.() === 0 ? { shell: 'exec setpriv --bounding-set -dac_override,-dac_read_search "$0" "$@"' } : {}
 
 /** Starts the service without waiting for it. */
-export const launch = (
-  environment: Readonly<Record<string, string>>,
-  { shell, server = ownServer }: LaunchOptions = {},
-) => {
+export const launch = (environment: Environment, { shell, server = ownServer }: LaunchOptions = {}) => {
   const { PATH, HOME } = process.env
   const service = [process.execPath, ...startFlags, server]
   const [program = '', ...args] = shell === undefined ? service : ['sh', '-c', shell, ...service]
@@ -58,10 +48,7 @@ export const launch = (
 }
 
 /** Starts a service that is expected to exit; resolves with its exit code and its standard error. */
-export const startAndFail = async (
-  environment: Readonly<Record<string, string>>,
-  options?: LaunchOptions,
-): Promise<{ code: number | null; output: string }> => {
+export const startAndFail = async (environment: Environment, options?: LaunchOptions) => {
   const { child, ended, errors } = launch(environment, options)
   // Otherwise a service that starts successfully would never exit.
   const timer = setTimeout(() => child.kill('SIGKILL'), 30_000)
@@ -70,13 +57,23 @@ export const startAndFail = async (
   return { code, output: errors() }
 }
 
+/** Resolves when a service responds; rejects when its process has exited, and after a minute, which ends it. */
+export const untilResponding = async (address: string, child: ChildProcess): Promise<void> => {
+  const deadline = performance.now() + 60_000
+  while (!(await fetch(address, { method: 'HEAD' }).catch(() => undefined))) {
+    if (child.exitCode !== null) throw new Error(`it exited with code ${child.exitCode} before it listened`)
+    if (performance.now() > deadline) {
+      child.kill('SIGKILL')
+      throw new Error('it did not listen within a minute')
+    }
+    await delay(20)
+  }
+}
+
 const readyAddress = (output: string): string | undefined => /Ready at (http:\S+)\/api /.exec(output)?.[1]
 
 /** Starts the service and waits for its ready line. */
-export const startProcess = async (
-  environment: Readonly<Record<string, string>>,
-  options?: LaunchOptions,
-): Promise<RunningService> => {
+export const startProcess = async (environment: Environment, options?: LaunchOptions) => {
   const { child, ended, output } = launch(environment, options)
   const address = await new Promise<string>((resolve, reject) => {
     child.stdout?.on('data', () => {
@@ -85,14 +82,18 @@ export const startProcess = async (
     })
     void ended.then((code) => reject(new Error(`the service exited with code ${code}: ${output()}`)))
   })
+  /** The messages logged so far. */
   const messages = () =>
     output()
       .split('\n')
       .filter((line) => line.startsWith('{'))
       .map((line) => (JSON.parse(line) as { msg: string }).msg)
+  /** Sends a signal and resolves with the exit code. */
   const end = (signal: NodeJS.Signals) => {
     child.kill(signal)
     return ended
   }
   return { address, child, output, messages, end }
 }
+
+export type RunningService = Awaited<ReturnType<typeof startProcess>>

@@ -9,14 +9,13 @@ export interface RawResponse {
 
 export type Header = readonly [name: string, value: string]
 
-const latin1 = (text: string): Buffer => Buffer.from(text, 'latin1')
-
 /** Builds a request; headers are neither normalised nor deduplicated. */
 export const requestBytes = (method: string, path: string, headers: readonly Header[] = [], body?: Buffer): Buffer => {
   const isFramed = headers.some(([name]) => /^(?:content-length|transfer-encoding)$/i.test(name))
   const framing: Header[] = body === undefined || isFramed ? [] : [['content-length', String(body.length)]]
   const lines = [['host', 'localhost'] as const, ...headers, ...framing].map(([name, value]) => `${name}: ${value}\r\n`)
-  return Buffer.concat([latin1(`${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n`), body ?? Buffer.alloc(0)])
+  const head = Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n`, 'latin1')
+  return body ? Buffer.concat([head, body]) : head
 }
 
 /** Decodes a chunked body; undefined while it is incomplete. */

@@ -22,13 +22,11 @@ const plainValue = (field: Field, n: number): Value =>
   // Filters match several rows each.
   sampleValue(field, field.filter && field.unique === undefined && kindOf(field.kind).isText ? n % 3 : n)
 
-/** The fields of each key whose values no two rows share. */
-const uniqueKeys = ({ fields }: Resource): string[][] =>
-  fields.flatMap(({ name, unique }) => (unique ? [[...unique, name]] : []))
-
 /** Remembers the unique values of rows; returns false, and remembers nothing, if a row repeats one. */
-const uniqueness = (resource: Resource): ((row: RowValues) => boolean) => {
-  const keys = uniqueKeys(resource).map((names) => ({ names, taken: new Set<string>() }))
+const uniqueness = ({ fields }: Resource): ((row: RowValues) => boolean) => {
+  const keys = fields.flatMap(({ name, unique }) =>
+    unique ? [{ names: [...unique, name], taken: new Set<string>() }] : [],
+  )
   return (row) => {
     const own = keys.flatMap(({ names, taken }) => {
       const values = names.map((name) => row[name] ?? null)

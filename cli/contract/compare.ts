@@ -1,56 +1,129 @@
-/** Compares two OpenAPI documents of this service and reports every difference. */
-import { operationComparison, type Schemas } from './compareOperations.js'
-import { type Difference, differenceList, type Emit } from './differences.js'
-import { asObject, isSame, type Json, keysOf } from './json.js'
+/** Compares two OpenAPI documents of this service and reports every difference; a changed keyword that is not known here counts as breaking. */
+import { compareSchemas } from './compareSchemas.js'
+import { type Difference, differenceList } from './differences.js'
+import { asList, asObject, isSame, type Json, keysOf } from './json.js'
 import type { RuleName } from './rules.js'
+import { type At, type Compare, changed, compareKeywords, say } from './walk.js'
+
+/** Compares the members of two objects; those that only one of them has are reported. */
+const members =
+  (
+    subjectOf: (name: string, of: string) => string,
+    ruleFor: (name: string, isNew: boolean, member: Json) => RuleName,
+    compare: (before: Json, after: Json, member: At, at: At) => void,
+  ): Compare =>
+  (before, after, at) => {
+    const [old, now] = [asObject(before), asObject(after)]
+    for (const name of keysOf(old, now)) {
+      const member = { ...at, subject: subjectOf(name, at.subject) }
+      const isNew = old[name] === undefined
+      if (!isNew && now[name] !== undefined) compare(asObject(old[name]), asObject(now[name]), member, at)
+      else say(member, ruleFor(name, isNew, asObject(now[name])))
+    }
+  }
+
+const required: Compare = (before, after, at) => {
+  if ((before === true) !== (after === true)) say(at, after === true ? 'became-required' : 'became-optional')
+}
+
+const content = members(
+  (type, of) => `${type} of ${of}`,
+  (_, isNew) => (isNew ? 'media-type-added' : 'media-type-removed'),
+  (before, after, _, at) => compareKeywords({ schema: compareSchemas }, before, after, at),
+)
+
+const headers = members(
+  (name, of) => `header ${name} of ${of.replace('response ', '')}`,
+  (_, isNew) => (isNew ? 'header-added' : 'header-removed'),
+  (before, after, at) => compareKeywords({ required, schema: compareSchemas }, before, after, at),
+)
+
+const parameters = members(
+  (key) => key.replace(/^(\w+) (.*)$/, '$1 parameter "$2"'),
+  (_, isNew, { required: isRequired }) =>
+    isNew ? (isRequired ? 'required-parameter-added' : 'parameter-added') : 'parameter-removed',
+  (before, after, at) => {
+    const schema: Compare = (old, now) => compareSchemas(old, now, at, { isMandatory: before['required'] === true })
+    compareKeywords({ required, schema }, before, after, at)
+  },
+)
+
+const byName = (list: unknown): Json =>
+  Object.fromEntries(
+    asList(list).map((one) => {
+      const { in: place, name, ...rest } = asObject(one)
+      return [`${place} ${name}`, rest]
+    }),
+  )
+
+const body = members(
+  () => 'request body',
+  (_, isNew) => (isNew ? 'body-added' : 'body-removed'),
+  (before, after, at) => compareKeywords({ required, content }, before, after, at),
+)
+
+const ifGiven = (value: unknown): Json => (value === undefined ? {} : { body: value })
+
+const responses = members(
+  (status) => `response ${status}`,
+  (status, isNew) => (isNew ? 'status-added' : /^[23]/.test(status) ? 'success-removed' : 'error-removed'),
+  (before, after, at) => compareKeywords({ headers, content }, before, after, at),
+)
+
+const security: Compare = (before, after, at) => {
+  const [wasSecured, isSecured] = [asList(before).length > 0, asList(after).length > 0]
+  if (wasSecured === isSecured) changed('token-scheme-changed')(before, after, at)
+  else say(at, isSecured ? 'token-required' : 'token-not-required')
+}
+
+const operation: Readonly<Record<string, Compare>> = {
+  operationId: changed('operation-renamed'),
+  tags: changed('tag-changed'),
+  security,
+  parameters: (before, after, at) => parameters(byName(before), byName(after), at),
+  requestBody: (before, after, at) => body(ifGiven(before), ifGiven(after), at),
+  responses: (before, after, at) => responses(before, after, { ...at, side: 'response' }),
+}
 
 /** The operations of a document, by method and path. */
-const operationsOf = (document: Json): Json =>
+const operationsOf = (paths: unknown): Json =>
   Object.fromEntries(
-    Object.entries(asObject(document['paths'])).flatMap(([path, methods]) =>
+    Object.entries(asObject(paths)).flatMap(([path, methods]) =>
       Object.entries(asObject(methods)).map(([method, one]) => [`${method.toUpperCase()} ${path}`, one]),
     ),
   )
 
-/** Compares the parts of the documents outside the operations. */
-const compareFrame = (before: Json, after: Json, emit: Emit): void => {
-  const changed = (key: string, rule: RuleName, subject: string) => {
-    if (isSame(before[key], after[key])) return
-    emit(rule, 'request', { subject, before: before[key], after: after[key] })
-  }
-  changed('servers', 'base-path-changed', 'the service')
-  for (const [key, subject] of [
-    ['info', 'the service'],
-    ['tags', 'the list of groups'],
-  ] as const) {
-    if (!isSame(before[key], after[key])) emit('description-changed', 'request', { subject })
-  }
-  const [old, now] = [asObject(before['components']), asObject(after['components'])]
-  const [scheme, newScheme] = [old['securitySchemes'], now['securitySchemes']]
-  if (!isSame(scheme, newScheme)) {
-    emit('token-scheme-changed', 'request', { subject: 'the service', before: scheme, after: newScheme })
-  }
-  for (const key of keysOf(before, after)) {
-    if (!['servers', 'info', 'tags', 'components', 'paths'].includes(key)) changed(key, 'keyword-changed', key)
-  }
+/** What the other parts of a document are about, and the rule for a change of them. */
+const frame: Readonly<Record<string, readonly [RuleName, subject: string]>> = {
+  servers: ['base-path-changed', 'the service'],
+  info: ['description-changed', 'the service'],
+  tags: ['description-changed', 'the list of groups'],
 }
 
 /** Every difference between the recorded and the current document; none if they are equal. */
 export const compareDocuments = (before: Json, after: Json): Difference[] => {
   const list = differenceList()
-  const schemasOf = (document: Json) => asObject(asObject(document['components'])['schemas'])
-  const schemas: Schemas = { before: schemasOf(before), after: schemasOf(after) }
-  const [old, now] = [operationsOf(before), operationsOf(after)]
-  for (const operation of keysOf(old, now)) {
+  const componentsOf = (key: string) => [before, after].map((document) => asObject(document['components'])[key])
+  const [old = {}, now = {}] = componentsOf('schemas').map(asObject)
+  const start = (subject: string, operation?: string): At => {
     const emit = list.emitFor(operation)
-    if (now[operation] === undefined) emit('operation-removed', 'request', { subject: operation })
-    else if (old[operation] === undefined) emit('operation-added', 'request', { subject: operation })
-    else operationComparison(schemas, operation, emit)(asObject(old[operation]), asObject(now[operation]))
+    return { subject, side: 'request', emit, schemas: [old, now], seen: new Set() }
   }
-  compareFrame(before, after, list.emitFor())
+  const [oldPaths, newPaths] = [operationsOf(before['paths']), operationsOf(after['paths'])]
+  for (const name of keysOf(oldPaths, newPaths)) {
+    const at = start(name, name)
+    if (newPaths[name] === undefined) say(at, 'operation-removed')
+    else if (oldPaths[name] === undefined) say(at, 'operation-added')
+    else compareKeywords(operation, asObject(oldPaths[name]), asObject(newPaths[name]), at)
+  }
+  for (const key of keysOf(before, after).filter((one) => one !== 'components' && one !== 'paths')) {
+    const [rule, subject] = frame[key] ?? ['keyword-changed', key]
+    changed(rule)(before[key], after[key], start(subject))
+  }
+  const [scheme, newScheme] = componentsOf('securitySchemes')
+  changed('token-scheme-changed')(scheme, newScheme, start('the service'))
   const found = list.all()
   if (found.length > 0 || JSON.stringify(before) === JSON.stringify(after)) return found
-  const rule: RuleName = isSame(before, after) ? 'order-changed' : 'keyword-changed'
-  list.emitFor()(rule, 'request', { subject: 'the document' })
+  say(start('the document'), isSame(before, after) ? 'order-changed' : 'keyword-changed')
   return list.all()
 }

@@ -1,17 +1,6 @@
-/** Compares two JSON schemas with the keywords that our documents use; a change of any other keyword counts as breaking. */
-import type { Emit } from './differences.js'
+/** Compares two JSON schemas by the keywords that our documents use. */
 import { asList, asObject, isObject, isSame, type Json, keysOf } from './json.js'
-import type { RuleName, Side } from './rules.js'
-
-interface Context {
-  readonly side: Side
-  readonly emit: Emit
-  /** The schemas of both documents, by name. */
-  readonly before: Json
-  readonly after: Json
-  /** The pairs of named schemas that were compared already. */
-  readonly seen: Set<string>
-}
+import { type At, type Compare, changed, compareKeywords, say, wordings } from './walk.js'
 
 interface Given {
   /** Requests could not leave the value out before, or cannot any more. */
@@ -20,31 +9,12 @@ interface Given {
   readonly isNullReported?: boolean
 }
 
-interface Named {
-  readonly name: string | undefined
-  readonly schema: Json
-}
-
-const resolve = (schema: unknown, schemas: Json): Named => {
+const resolve = (schema: unknown, schemas: Json): { name: string | undefined; schema: Json } => {
   const ref = asObject(schema)['$ref']
   if (typeof ref !== 'string') return { name: undefined, schema: asObject(schema) }
   const name = ref.slice(ref.lastIndexOf('/') + 1)
   return { name, schema: asObject(schemas[name]) }
 }
-
-/** The keywords that limit a value: 1 if a greater limit allows more values, -1 if it allows fewer. */
-const bounds = { minimum: -1, 'x-minimum': -1, minLength: -1, maximum: 1, 'x-maximum': 1, maxLength: 1 } as const
-
-/** A limit as a number; that of a date or a time is a text. */
-const limitOf = (value: number | string): number => (typeof value === 'string' ? Date.parse(value) : value)
-
-/** The keywords that are compared below, or do not matter. */
-const known = new Set([
-  ...Object.keys(bounds),
-  ...['$ref', 'type', 'format', 'properties', 'required', 'items', 'additionalProperties', 'anyOf', 'enum', 'pattern'],
-  ...['default', 'description', 'example', 'examples'],
-  ...['x-default', 'x-unique', 'x-references', 'x-redacted', 'x-extensible-enum'],
-])
 
 /** All types of a schema that does not name any. */
 const everyType = ['string', 'number', 'boolean', 'object', 'array', 'null']
@@ -58,163 +28,138 @@ const allows = (types: readonly unknown[], type: unknown): boolean =>
   types.includes(type) ||
   types.includes(String(type).replace(/ \(.*/, '')) ||
   (type === 'integer' && types.includes('number'))
-const isNullable = (schema: Json): boolean => typesOf(schema).includes('null')
-
-/** Compares two sets of allowed values; returns the rule for what one of them allows and the other does not. */
-const ruleFor = (isWider: boolean, isNarrower: boolean, names: readonly [RuleName, RuleName, RuleName]) => {
-  const [changed, widened, narrowed] = names
-  if (isWider && isNarrower) return changed
-  if (isWider) return widened
-  return isNarrower ? narrowed : undefined
-}
+const isNullable = (schema: unknown): boolean => typesOf(asObject(schema)).includes('null')
 
 /** Returns whether the schemas have the same types, some in common, or none. */
-const compareTypes = (
-  before: Json,
-  after: Json,
-  subject: string,
-  { emit, side }: Context,
-): 'same' | 'some' | 'none' => {
-  const withoutNull = (schema: Json) => typesOf(schema).filter((type) => type !== 'null')
-  const [old, now] = [withoutNull(before), withoutNull(after)]
+const compareTypes = (before: Json, after: Json, at: At): 'same' | 'some' | 'none' => {
+  const [old = [], now = []] = [before, after].map((schema) => typesOf(schema).filter((type) => type !== 'null'))
   const isWider = now.some((type) => !allows(old, type))
   const isNarrower = old.some((type) => !allows(now, type))
-  const rule = ruleFor(isWider, isNarrower, ['type-changed', 'type-widened', 'type-narrowed'])
+  if (!isWider && !isNarrower) return 'same'
   const shown = (types: readonly unknown[]) => (types.length === 1 ? types[0] : types)
-  if (rule) emit(rule, side, { subject, before: shown(old), after: shown(now) })
-  if (rule === undefined) return 'same'
+  const rule = !isNarrower ? 'type-widened' : isWider ? 'type-changed' : 'type-narrowed'
+  say(at, rule, shown(old), shown(now))
   return rule === 'type-changed' ? 'none' : 'some'
 }
 
-const compareBounds = (before: Json, after: Json, subject: string, { emit, side }: Context): void => {
-  for (const [keyword, direction] of Object.entries(bounds)) {
-    const [old, now] = [before[keyword], after[keyword]] as (number | string | undefined)[]
-    if (old === now) continue
-    const isLooser = now === undefined || (old !== undefined && (limitOf(now) - limitOf(old)) * direction > 0)
-    const rule = isLooser ? 'bound-loosened' : 'bound-tightened'
-    emit(rule, side, { subject: `${subject}: the ${keyword}`, before: old, after: now })
+/** A limit as a number; that of a date or a time is a text. */
+const limitOf = (value: unknown): number => (typeof value === 'string' ? Date.parse(value) : Number(value))
+
+/** A limit; the direction is 1 if a greater one allows more values, -1 if it allows fewer, and 0 if nothing can be said. */
+const limit =
+  (what: string, direction: -1 | 0 | 1): Compare =>
+  (before, after, at) => {
+    if (before === after) return
+    const isLooser = after === undefined || (before !== undefined && (limitOf(after) - limitOf(before)) * direction > 0)
+    const isPattern = direction === 0 && before !== undefined && after !== undefined
+    if (isPattern) say(at, 'pattern-changed', before, after)
+    else
+      say(
+        { ...at, subject: `${at.subject}: the ${what}` },
+        isLooser ? 'bound-loosened' : 'bound-tightened',
+        before,
+        after,
+      )
   }
-  const [old, now] = [before['pattern'], after['pattern']]
-  if (old === now) return
-  const isLooser = now === undefined
-  const rule = old === undefined ? 'bound-tightened' : isLooser ? 'bound-loosened' : 'pattern-changed'
-  const named = rule === 'pattern-changed' ? subject : `${subject}: the pattern`
-  emit(rule, side, { subject: named, before: old, after: now })
+
+const limits = {
+  minimum: limit('minimum', -1),
+  'x-minimum': limit('x-minimum', -1),
+  minLength: limit('minLength', -1),
+  maximum: limit('maximum', 1),
+  'x-maximum': limit('x-maximum', 1),
+  maxLength: limit('maxLength', 1),
+  pattern: limit('pattern', 0),
 }
 
-/** Compares lists of allowed values; without a list, all are allowed. */
-const compareChoices = (before: Json, after: Json, subject: string, { emit, side }: Context): void => {
-  for (const keyword of ['enum', 'anyOf']) {
-    // Null is compared with the types.
-    const [old, now] = [before, after].map((schema) =>
-      schema[keyword] === undefined ? undefined : asList(schema[keyword]).filter((value) => value !== null),
-    )
-    if (isSame(old, now)) continue
-    if (old === undefined || now === undefined) {
-      const rule = old === undefined ? 'bound-tightened' : 'bound-loosened'
-      emit(rule, side, { subject: `${subject}: the list of values`, before: old, after: now })
-      continue
-    }
-    const includes = (list: unknown, value: unknown) => asList(list).some((one) => isSame(one, value))
-    for (const value of asList(now)) if (!includes(old, value)) emit('value-added', side, { subject, after: value })
-    for (const value of asList(old)) if (!includes(now, value)) emit('value-removed', side, { subject, before: value })
-  }
+/** A list of allowed values; without a list, all are allowed. Null is compared with the types. */
+const choices: Compare = (before, after, at) => {
+  const [old, now] = [before, after].map((list) => list && asList(list).filter((value) => value !== null))
+  const lacks = (list: unknown, value: unknown) => !asList(list).some((one) => isSame(one, value))
+  if (old === undefined || now === undefined) return limit('list of values', 0)(old, now, at)
+  for (const value of asList(now)) if (lacks(old, value)) say(at, 'value-added', undefined, value)
+  for (const value of asList(old)) if (lacks(now, value)) say(at, 'value-removed', value)
 }
 
-/** Compares the extensions in which our documents state what JSON Schema cannot. */
-const comparePromises = (before: Json, after: Json, subject: string, { emit, side }: Context): void => {
-  const [within, wanted] = [before['x-unique'], after['x-unique']]
-  if (!isSame(within, wanted)) {
-    // The more fields a value is unique within, the fewer rows it is compared with.
-    const covers = (outer: unknown, inner: unknown) =>
-      inner === undefined || (outer !== undefined && asList(outer).every((name) => asList(inner).includes(name)))
-    if (!covers(within, wanted)) emit('unique-tightened', side, { subject, before: within, after: wanted })
-    if (!covers(wanted, within)) emit('unique-loosened', side, { subject, before: within, after: wanted })
-  }
-  const [old, now] = [before['x-references'], after['x-references']]
-  if (old !== now) {
-    const rule = old === undefined ? 'reference-added' : now === undefined ? 'reference-removed' : 'reference-changed'
-    emit(rule, side, { subject, before: old, after: now })
-  }
-  const isRedacted = after['x-redacted'] === true
-  if ((before['x-redacted'] === true) !== isRedacted) emit(isRedacted ? 'redacted' : 'revealed', side, { subject })
+const unique: Compare = (before, after, at) => {
+  // The more fields a value is unique within, the fewer rows it is compared with.
+  const covers = (outer: unknown, inner: unknown) =>
+    inner === undefined || (outer !== undefined && asList(outer).every((name) => asList(inner).includes(name)))
+  if (!covers(before, after)) say(at, 'unique-tightened', before, after)
+  if (!covers(after, before)) say(at, 'unique-loosened', before, after)
 }
 
-/** Compares what a request that leaves the value out means. */
-const compareDefault = (before: Json, after: Json, subject: string, { emit, side }: Context): void => {
-  for (const keyword of ['default', 'x-default']) {
-    const [old, now] = [before[keyword], after[keyword]]
-    if (!isSame(old, now)) emit('default-changed', side, { subject, before: old, after: now })
-  }
+const references: Compare = (before, after, at) => {
+  const rule =
+    before === undefined ? 'reference-added' : after === undefined ? 'reference-removed' : 'reference-changed'
+  changed(rule)(before, after, at)
 }
 
-const compareProperties = (before: Json, after: Json, subject: string, context: Context): void => {
-  const { side, emit } = context
+const redacted: Compare = (before, after, at) => {
+  if ((before === true) !== (after === true)) say(at, after === true ? 'redacted' : 'revealed')
+}
+
+/** The extensions in which our documents state what JSON Schema cannot. */
+const extensions = { 'x-unique': unique, 'x-references': references, 'x-redacted': redacted }
+
+/** What a request that leaves the value out means. */
+const defaults = { default: changed('default-changed'), 'x-default': changed('default-changed') }
+
+const items: Compare = (before, after, at) => {
+  if (before !== undefined || after !== undefined) compareSchemas(before, after, { ...at, subject: `${at.subject}[]` })
+}
+
+const otherProperties: Compare = (before, after, at) => {
+  if ((before === false) !== (after === false)) say(at, after === false ? 'closed' : 'opened')
+  else if (isObject(before) || isObject(after)) compareSchemas(before, after, { ...at, subject: `${at.subject}.*` })
+}
+
+const others = { enum: choices, anyOf: choices, items, additionalProperties: otherProperties }
+
+const compareProperties = (before: Json, after: Json, at: At): void => {
   const [old, now] = [asObject(before['properties']), asObject(after['properties'])]
-  const isRequired = (schema: Json, name: string) => asList(schema['required']).includes(name)
   for (const name of keysOf(old, now)) {
-    const field = `${subject}.${name}`
-    const becomesRequired = !isRequired(before, name) && isRequired(after, name)
-    if (now[name] === undefined) emit('field-removed', side, { subject: field })
-    else if (old[name] === undefined) {
-      const isDemanded = side === 'request' && becomesRequired
-      emit(isDemanded ? 'required-field-added' : 'field-added', side, { subject: field })
-    } else {
-      const wasRequired = isRequired(before, name)
-      const becomesOptional = wasRequired && !isRequired(after, name)
-      const [wasNullable, isNull] = [isNullable(asObject(old[name])), isNullable(asObject(now[name]))]
-      if (becomesRequired) emit('became-required', side, { subject: field })
-      if (becomesOptional) emit('became-optional', side, { subject: field })
-      const isNullReported = (becomesRequired && wasNullable) || (becomesOptional && isNull)
-      compareSchemas(old[name], now[name], field, context, {
-        isMandatory: wasRequired || becomesRequired,
-        isNullReported,
+    const field = { ...at, subject: `${at.subject}.${name}` }
+    const wasRequired = asList(before['required']).includes(name)
+    const isRequired = asList(after['required']).includes(name)
+    if (now[name] === undefined) say(field, 'field-removed')
+    else if (old[name] === undefined)
+      say(field, at.side === 'request' && isRequired && !wasRequired ? 'required-field-added' : 'field-added')
+    else {
+      if (wasRequired !== isRequired) say(field, isRequired ? 'became-required' : 'became-optional')
+      compareSchemas(old[name], now[name], field, {
+        isMandatory: wasRequired || isRequired,
+        isNullReported: wasRequired !== isRequired && isNullable(isRequired ? old[name] : now[name]),
       })
     }
   }
 }
 
-const compareDocumentation = (before: Json, after: Json, subject: string, { emit, side }: Context): void => {
-  const differs = (keyword: string) => !isSame(before[keyword], after[keyword])
-  if (differs('description') || differs('x-extensible-enum')) emit('description-changed', side, { subject })
-  if (differs('example') || differs('examples')) emit('example-changed', side, { subject })
-}
+/** What is compared apart from the other keywords. */
+const structure = ['$ref', 'type', 'format', 'properties', 'required']
 
 /** Reports every difference between two schemas. */
-export const compareSchemas = (old: unknown, now: unknown, path: string, context: Context, given: Given = {}): void => {
-  const { side, emit, seen } = context
-  const { name, schema: before } = resolve(old, context.before)
-  const { name: newName, schema: after } = resolve(now, context.after)
-  const subject = newName ?? name ?? path
-  if (name !== newName) {
-    const renamed = name === undefined ? path : `schema ${name}`
-    emit('schema-renamed', side, { subject: renamed, before: name, after: newName })
+export const compareSchemas = (old: unknown, now: unknown, place: At, given: Given = {}): void => {
+  const { name, schema: before } = resolve(old, place.schemas[0])
+  const { name: newName, schema: after } = resolve(now, place.schemas[1])
+  const at = { ...place, subject: newName ?? name ?? place.subject }
+  const renamed = { ...at, subject: name === undefined ? place.subject : `schema ${name}` }
+  if (name !== newName) say(renamed, 'schema-renamed', name, newName)
+  const pair = `${at.side} ${name} ${newName}`
+  if (name !== undefined && newName !== undefined && at.seen.has(pair)) return
+  at.seen.add(pair)
+  if (!given.isNullReported && isNullable(before) !== isNullable(after))
+    say(at, isNullable(after) ? 'null-added' : 'null-removed')
+  const common = compareTypes(before, after, at)
+  const isCompared = (key: string): boolean => {
+    if (structure.includes(key)) return false
+    if (key in defaults) return !given.isMandatory
+    if (key in extensions || key in wordings) return true
+    return common === 'same' || (common === 'some' && !(key in limits))
   }
-  const pair = `${side} ${name} ${newName}`
-  if (name !== undefined && newName !== undefined && seen.has(pair)) return
-  seen.add(pair)
-  if (!given.isNullReported && isNullable(before) !== isNullable(after)) {
-    emit(isNullable(after) ? 'null-added' : 'null-removed', side, { subject })
-  }
-  compareDocumentation(before, after, subject, context)
-  if (!given.isMandatory) compareDefault(before, after, subject, context)
-  comparePromises(before, after, subject, context)
-  const common = compareTypes(before, after, subject, context)
-  if (common === 'none') return
-  if (common === 'same') compareBounds(before, after, subject, context)
-  compareChoices(before, after, subject, context)
-  compareProperties(before, after, subject, context)
-  if (before['items'] !== undefined || after['items'] !== undefined) {
-    compareSchemas(before['items'], after['items'], `${subject}[]`, context)
-  }
-  const [wasClosed, isClosed] = [before['additionalProperties'] === false, after['additionalProperties'] === false]
-  if (wasClosed !== isClosed) emit(isClosed ? 'closed' : 'opened', side, { subject })
-  else if (isObject(after['additionalProperties']) || isObject(before['additionalProperties'])) {
-    compareSchemas(before['additionalProperties'], after['additionalProperties'], `${subject}.*`, context)
-  }
-  for (const keyword of keysOf(before, after)) {
-    if (known.has(keyword) || isSame(before[keyword], after[keyword])) continue
-    const values = { before: before[keyword], after: after[keyword] }
-    emit('keyword-changed', side, { subject: `${subject}: ${keyword}`, ...values })
-  }
+  const [left = {}, right = {}] = [before, after].map((schema) =>
+    Object.fromEntries(Object.entries(schema).filter(([key]) => isCompared(key))),
+  )
+  compareKeywords({ ...defaults, ...extensions, ...limits, ...others }, left, right, at)
+  if (common !== 'none') compareProperties(before, after, at)
 }

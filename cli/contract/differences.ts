@@ -1,5 +1,5 @@
 /** Collects the differences between two documents, and merges equal ones of several operations. */
-import { type Detail, type RuleName, ruleOf, type Side } from './rules.js'
+import { type Detail, type RuleName, ruleOf } from './rules.js'
 
 type Audience = 'readers' | 'writers' | 'generated clients'
 
@@ -14,7 +14,7 @@ export interface Difference {
 }
 
 /** Reports a difference of the current operation. */
-export type Emit = (rule: RuleName, side: Side, detail: Detail) => void
+export type Emit = (rule: RuleName, detail: Detail) => void
 
 /** Readers send GET requests. A row that both get and create return is reported for readers. */
 const audienceOf = (operations: readonly string[]): Audience[] => {
@@ -23,14 +23,14 @@ const audienceOf = (operations: readonly string[]): Audience[] => {
   return operations.some(isRead) ? ['readers'] : ['writers']
 }
 
-const differenceOf = (rule: RuleName, side: Side, detail: Detail, operations: readonly string[]): Difference => {
+const differenceOf = (rule: RuleName, detail: Detail, operations: readonly string[]): Difference => {
   const { text, breaks = {}, breaksGenerated } = ruleOf(rule)
-  const reason = breaks[side]
+  const reason = breaks[detail.side]
   return {
     rule,
     subject: detail.subject,
     operations,
-    message: text(detail, side),
+    message: text(detail),
     breaks: [
       ...(reason === undefined ? [] : audienceOf(operations).map((audience) => ({ audience, reason }))),
       ...(breaksGenerated === undefined ? [] : [{ audience: 'generated clients' as const, reason: breaksGenerated }]),
@@ -39,22 +39,20 @@ const differenceOf = (rule: RuleName, side: Side, detail: Detail, operations: re
 }
 
 export const differenceList = () => {
-  const found = new Map<string, { rule: RuleName; side: Side; detail: Detail; operations: Set<string> }>()
+  const found = new Map<string, { rule: RuleName; detail: Detail; operations: Set<string> }>()
   return {
     /** The function that reports the differences of an operation, or those of the whole document. */
     emitFor:
       (operation?: string): Emit =>
-      (rule, side, detail) => {
-        const key = JSON.stringify([rule, side, detail.subject, detail.before, detail.after])
-        const entry = found.get(key) ?? { rule, side, detail, operations: new Set<string>() }
+      (rule, detail) => {
+        const key = JSON.stringify([rule, detail])
+        const entry = found.get(key) ?? { rule, detail, operations: new Set<string>() }
         if (operation !== undefined) entry.operations.add(operation)
         found.set(key, entry)
       },
     /** All differences; a changed description is reported only if its subject has no other difference. */
     all: (): Difference[] => {
-      const all = [...found.values()].map(({ rule, side, detail, operations }) =>
-        differenceOf(rule, side, detail, [...operations]),
-      )
+      const all = [...found.values()].map(({ rule, detail, operations }) => differenceOf(rule, detail, [...operations]))
       const isImplied = ({ rule, subject }: Difference) =>
         rule === 'description-changed' && all.some((other) => other.rule !== rule && other.subject === subject)
       return all.filter((one) => !isImplied(one))

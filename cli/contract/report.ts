@@ -27,9 +27,9 @@ export const reportOf = (differences: readonly Difference[], isAccepted: boolean
     ? 'Recorded in docs/openapi.json; commit it with your change.'
     : `${breaking.length === 0 ? 'Nothing breaks clients.' : `${counted(breaking.length, 'difference')} break${breaking.length === 1 ? 's' : ''} clients.`} To record the API as it is now: npm run contract -- --accept`
   return [
-    ...section('Breaking for readers:', linesFor('readers')),
-    ...section('Breaking for writers:', linesFor('writers')),
-    ...section('Breaking for generated clients:', linesFor('generated clients')),
+    ...['readers', 'writers', 'generated clients'].flatMap((audience) =>
+      section(`Breaking for ${audience}:`, linesFor(audience)),
+    ),
     ...section(
       'Not breaking:',
       harmless.map((one) => sentence(`${one.message}${places(one)}`)),

@@ -1,16 +1,17 @@
 /** The kinds of difference between two OpenAPI documents, as data: their messages, and which clients they break and why. */
 
 /** A request is what clients send, a response what they receive. */
-export type Side = 'request' | 'response'
+type Side = 'request' | 'response'
 
 export interface Detail {
   readonly subject: string
+  readonly side: Side
   readonly before?: unknown
   readonly after?: unknown
 }
 
 interface Rule {
-  readonly text: (detail: Detail, side: Side) => string
+  readonly text: (detail: Detail) => string
   /** Why it breaks clients, by the side on which it happens; a side that is not listed breaks nobody. */
   readonly breaks?: Partial<Readonly<Record<Side, string>>>
   /** Why it breaks code that was generated from the document. */
@@ -22,8 +23,8 @@ const changes = ({ subject, before, after }: Detail): string =>
   `${subject} changes from ${show(before)} to ${show(after)}`
 const changed =
   (what: string) =>
-  ({ subject, ...values }: Detail): string =>
-    changes({ subject: `${subject}: the ${what}`, ...values })
+  (detail: Detail): string =>
+    changes({ ...detail, subject: `${detail.subject}: the ${what}` })
 const is =
   (what: string) =>
   ({ subject }: Detail): string =>
@@ -31,7 +32,7 @@ const is =
 /** Different texts for requests and responses. */
 const either =
   (request: string, response: string) =>
-  ({ subject }: Detail, side: Side): string =>
+  ({ subject, side }: Detail): string =>
     `${subject} ${side === 'request' ? request : response}`
 
 const refused = 'requests that were valid are refused'
@@ -98,10 +99,7 @@ export const rules = {
     breaks: { request: refused },
   },
   'bound-tightened': { text: changes, breaks: { request: refused } },
-  'bound-loosened': {
-    text: changes,
-    breaks: { response: unexpected },
-  },
+  'bound-loosened': { text: changes, breaks: { response: unexpected } },
   'pattern-changed': { text: changed('pattern'), breaks: { request: refused, response: unexpected } },
   closed: { text: is('accepts no unknown properties'), breaks: { request: refused } },
   opened: { text: is('accepts unknown properties') },

@@ -1,6 +1,6 @@
 /** Describes tables of another program as resources, and reports what a descriptor cannot express. */
 
-import { isDate, parseTimestamp } from '../../engine/descriptor/clock.js'
+import { isDate, now, parseTimestamp, today } from '../../engine/descriptor/clock.js'
 import { isValueOf, type Kind, kindOf } from '../../engine/descriptor/kinds.js'
 import type { Registry } from '../../engine/descriptor/registry.js'
 import type { CatalogueColumn, CatalogueTable } from '../../engine/storage/migration/catalogue.js'
@@ -27,11 +27,8 @@ const whyNoTable = (table: CatalogueTable): string | undefined => {
   const [key, ...others] = primaryKey
   const byHand = 'describe it by hand, and name the column that identifies a row as idColumn'
   if (/partition of|part of|virtual/.test(otherwise ?? '')) return `it is ${otherwise}`
-  if (key === undefined)
-    return `${otherwise ? `it is ${otherwise}` : 'it'} has no primary key; ${byHand}`.replace(
-      /^(it is .*) has/,
-      '$1, which has',
-    )
+  const what = otherwise ? `it is ${otherwise}, which` : 'it'
+  if (key === undefined) return `${what} has no primary key; ${byHand}`
   if (others.length > 0) return `its primary key has several columns (${primaryKey.join(', ')})`
   const { kind, type } = columns.find(({ name }) => name === key) as CatalogueColumn
   return kind === 'integer' ? undefined : `its primary key "${key}" is of type ${type || 'none'}, not an integer`
@@ -73,9 +70,8 @@ const rulesOf = ({ name, type, values }: CatalogueColumn, kind: Kind, constraint
 /** What the default of a column is in a descriptor; undefined if only the database can compute it. */
 const defaultOf = (sql: string, kind: Kind): Pick<NewField, 'default'> | undefined => {
   const plain = sql.replace(/::[\w\s"().]+$/, '').replace(/^\((.*)\)$/, '$1')
-  if (/^(?:now\(\)|current_timestamp(?:\(\d\))?)$/i.test(plain) && kind === 'timestamp')
-    return { default: { clock: 'now' } }
-  if (/^(?:now\(\)|current_date)$/i.test(plain) && kind === 'date') return { default: { clock: 'today' } }
+  if (/^(?:now\(\)|current_timestamp(?:\(\d\))?)$/i.test(plain) && kind === 'timestamp') return { default: now }
+  if (/^(?:now\(\)|current_date)$/i.test(plain) && kind === 'date') return { default: today }
   const [, text] = /^'((?:[^']|'')*)'$/.exec(plain) ?? []
   const given = text?.replaceAll("''", "'")
   if (kind === 'boolean' && /^(?:true|false|[01])$/i.test(given ?? plain))
@@ -99,6 +95,8 @@ const presetOf = (column: CatalogueColumn, kind: Kind, isUnique: boolean): Pick<
   return { managed: true }
 }
 
+const canBeUnique = (kind: Kind): boolean => kindOf(kind).options.includes('unique')
+
 /** The resource of a table without its names; `paths` has the path of each table that is or gets a resource. */
 const describeTable = (table: CatalogueTable, paths: ReadonlyMap<string, string>) => {
   const notes: string[] = []
@@ -120,9 +118,7 @@ const describeTable = (table: CatalogueTable, paths: ReadonlyMap<string, string>
       note(`the reference of "${own}" to "${target}" is left out, because that table has no descriptor`)
     const isRedacted = secret.test(name)
     const isUnique =
-      !isRedacted &&
-      kindOf(kind).options.some((option) => option === 'unique') &&
-      table.unique.some((key) => key.length === 1 && key[0] === own)
+      !isRedacted && canBeUnique(kind) && table.unique.some(([only, ...more]) => only === own && more.length === 0)
     const preset = presetOf(column, kind, isUnique)
     if (preset.managed) note(`only the database sets "${own}", so clients cannot`)
     const rules = references === undefined ? rulesOf(column, kind, table.otherConstraints) : { references }
@@ -134,29 +130,20 @@ const describeTable = (table: CatalogueTable, paths: ReadonlyMap<string, string>
         isRequired: isNotNull && !isRedacted,
         ...rules,
         ...preset,
-        isFilter: !isRedacted && ('references' in rules || 'oneOf' in rules),
-        isUnique,
-        isRedacted,
+        ...(isRedacted ? { redacted: true } : ('references' in rules || 'oneOf' in rules) && { filter: true }),
+        ...(isUnique && { unique: true }),
       },
     ]
   })
-  const keys = new Map<string, readonly string[]>()
   for (const key of table.unique.filter(({ length }) => length > 1)) {
-    const members = key.map((own) => fields.find(({ name }) => name === names.get(own)))
-    const last = members.findLast(
-      (field) =>
-        field &&
-        !field.isUnique &&
-        !keys.has(field.name) &&
-        kindOf(field.kind).options.some((option) => option === 'unique'),
-    )
-    if (!last || members.some((field) => !field || field.isRedacted))
+    const members = key.flatMap((own) => fields.find(({ name }) => name === names.get(own)) ?? [])
+    const last = members.findLast((field) => !field.unique && canBeUnique(field.kind))
+    if (!last || members.length < key.length || members.some(({ redacted }) => redacted))
       note(`no descriptor can express that (${key.join(', ')}) is unique; a write that violates it gets 422`)
-    else
-      keys.set(
-        last.name,
-        members.flatMap((field) => (field && field !== last ? [field.name] : [])),
-      )
+    else {
+      const unique = members.filter((field) => field !== last).map(({ name }) => name)
+      fields[fields.indexOf(last)] = { ...last, unique }
+    }
   }
   const stated = new Set(fields.flatMap(({ name, column = name, oneOf }) => (oneOf ? [column] : [])))
   const others = table.otherConstraints.filter((sql) => !stated.has(allowedValues(sql)?.column ?? ''))
@@ -171,11 +158,7 @@ const describeTable = (table: CatalogueTable, paths: ReadonlyMap<string, string>
   if (!assignsIds) note('create is false, because the database assigns no ids')
   return {
     idColumn,
-    fields: fields.map((field) => {
-      const uniqueWith = keys.get(field.name)
-      const { default: _, ...withoutDefault } = field
-      return uniqueWith ? { ...(uniqueWith.length === 0 ? withoutDefault : field), uniqueWith } : field
-    }),
+    fields,
     create: left.length === 0 && assignsIds && !table.isReadOnly && table.otherwise === undefined,
     notes,
   }
@@ -183,24 +166,17 @@ const describeTable = (table: CatalogueTable, paths: ReadonlyMap<string, string>
 
 /** The resources of tables; those in the registry have one already. */
 export const describeTables = (tables: readonly CatalogueTable[], registry: Registry, area: string): Description[] => {
-  const described = tables.filter(
-    (table) => whyNoTable(table) === undefined && !registry.some((one) => one.table === table.name),
-  )
-  const paths = pathsOf(
-    described.map(({ name }) => name),
-    registry,
-  )
+  const others = tables.filter(({ name }) => !registry.some((one) => one.table === name))
+  const described = others.filter((table) => whyNoTable(table) === undefined).map(({ name }) => name)
+  const paths = pathsOf(described, registry)
   const nameOf = distinctNames(registry)
-  return tables
-    .filter(({ name }) => !registry.some((one) => one.table === name))
-    .map((table): Description => {
-      const path = paths.get(table.name)
-      const why = whyNoTable(table)
-      if (path === undefined || why !== undefined) return { notes: [`${table.name}: left out, because ${why}.`] }
-      const { idColumn, fields, create, notes } = describeTable(table, paths)
-      if (fields.length === 0)
-        return { notes: [...notes, `${table.name}: left out, because no column can be a field.`] }
-      const resource = { path, ...nameOf(path), area, about: undefined, table: table.name, existing: { idColumn } }
-      return { resource: { ...resource, fields, create }, notes }
-    })
+  return others.map((table): Description => {
+    const path = paths.get(table.name)
+    const why = whyNoTable(table)
+    if (path === undefined || why !== undefined) return { notes: [`${table.name}: left out, because ${why}.`] }
+    const { idColumn, fields, create, notes } = describeTable(table, paths)
+    if (fields.length === 0) return { notes: [...notes, `${table.name}: left out, because no column can be a field.`] }
+    const resource = { path, ...nameOf(path), area, about: undefined, table: table.name, existing: { idColumn } }
+    return { resource: { ...resource, fields, create }, notes }
+  })
 }

@@ -27,22 +27,18 @@ const firstFree = (name: string, separator: string, isTaken: (name: string) => b
 
 const pathOf = (table: string): string => snake(table, 'table').replaceAll(/_+/g, '-')
 
-/** The longest name of a field. */
-const maxLength = 60
-
 /** The name of the field of each column: `Limit` is `limit_column`, because every list has a parameter limit. */
 export const fieldNamesOf = (columns: readonly string[]): ReadonlyMap<string, string> => {
   const names = new Map<string, string>()
   for (const column of columns) {
-    const plain = snake(column, 'column').slice(0, maxLength - 10)
+    // A name has at most 60 characters, and may get a suffix.
+    const plain = snake(column, 'column').slice(0, 50)
     const errors: string[] = []
     checkFieldName(plain, (error) => void errors.push(error))
     const name = errors.length === 0 ? plain : `${plain.replace(/^registry_/, 'own_registry_')}_column`
-    const taken = new Set(names.values())
-    names.set(
-      column,
-      firstFree(name, '_', (other) => taken.has(other)),
-    )
+    const taken = [...names.values()]
+    const free = firstFree(name, '_', (other) => taken.includes(other))
+    names.set(column, free)
   }
   return names
 }

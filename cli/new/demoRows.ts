@@ -36,15 +36,15 @@ const textOf = (field: NewField, { path, name: resource }: NewResource, n: numbe
   if (last === 'slug') return slug
   if (last === 'code' || last === 'reference') return `${initials}-${String(n).padStart(4, '0')}`
   if (last === 'title' || last === 'name') return `${resource} ${n}`
-  const list = field.isUnique || !Object.hasOwn(choices, last) ? undefined : choices[last]
+  const list = field.unique || !Object.hasOwn(choices, last) ? undefined : choices[last]
   return list?.[(n - 1) % list.length] ?? `${words(field.name)} ${n}`
 }
 
 const referenceOf = (field: NewField, { path }: NewResource, ids: readonly number[], n: number): Value => {
-  if (field.references !== path) return (field.isUnique ? ids[n - 1] : ids[(n - 1) % ids.length]) ?? null
+  if (field.references !== path) return (field.unique ? ids[n - 1] : ids[(n - 1) % ids.length]) ?? null
   // The resource references itself: the first row is the root.
   if (n === 1) return null
-  return field.isUnique ? n - 1 : 1
+  return field.unique ? n - 1 : 1
 }
 
 const fieldValue = (
@@ -54,12 +54,11 @@ const fieldValue = (
   n: number,
   index: number,
 ): Value => {
-  const { kind, default: preset, isUnique } = field
+  const { kind, default: preset, unique } = field
   if (field.references) return referenceOf(field, resource, ids, n)
-  const isClock = typeof preset === 'object' && preset !== null
-  if (preset !== undefined && !isClock && !isUnique) return preset
+  if (preset !== undefined && typeof preset !== 'function' && !unique) return preset
   if (kind === 'number') return n + 0.5
-  if (kind === 'integer') return isUnique ? 1_000 + n : /^(is|has)_/.test(field.name) ? n % 2 : n
+  if (kind === 'integer') return unique ? 1_000 + n : /^(is|has)_/.test(field.name) ? n % 2 : n
   if (kind === 'boolean') return n % 2 === 1
   if (kind === 'timestamp') return dateOf(n, index).toISOString()
   if (kind === 'date') return dateOf(n, index).toISOString().slice(0, 10)
@@ -73,12 +72,12 @@ export const demoRows = (resource: NewResource, registry: Registry, wanted: numb
   const idsOf = (field: NewField): number[] => {
     const rows = registry.find(({ path }) => path === field.references)?.demo ?? []
     const ids = rows.map((row) => Number(row['id']))
-    return field.isUnique ? ids.slice(0, Math.floor(ids.length / 2)) : ids
+    return field.unique ? ids.slice(0, Math.floor(ids.length / 2)) : ids
   }
-  const fields = resource.fields.filter(({ isRedacted }) => !isRedacted).map((field) => ({ field, ids: idsOf(field) }))
+  const fields = resource.fields.filter(({ redacted }) => !redacted).map((field) => ({ field, ids: idsOf(field) }))
   const limits = fields
     .filter(({ field }) => field.isRequired && isOther(field))
-    .map(({ field, ids }) => (field.isUnique || ids.length === 0 ? ids.length : wanted))
+    .map(({ field, ids }) => (field.unique || ids.length === 0 ? ids.length : wanted))
   return Array.from({ length: Math.min(wanted, ...limits) }, (_, row) => {
     const n = row + 1
     const values = fields.map(({ field, ids }, index): [string, Value] => {

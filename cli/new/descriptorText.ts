@@ -17,8 +17,11 @@ const quoted = (text: string): string => {
   return `${quote}${escaped}${quote}`
 }
 
-const literal = (value: unknown): string =>
-  typeof value === 'string' ? quoted(value) : String(value).replace('e+', 'e')
+const literal = (value: unknown): string => {
+  if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`
+  if (typeof value === 'function') return value.name
+  return typeof value === 'string' ? quoted(value) : String(value).replace('e+', 'e')
+}
 
 /** `key: value,`, with the value on the next line if it is too long. */
 const property = (indent: string, key: string, value: string): string => {
@@ -26,35 +29,14 @@ const property = (indent: string, key: string, value: string): string => {
   return fits(line) ? line : `${indent}${key}:\n${indent}  ${value},`
 }
 
-const optionsOf = ({
-  column,
-  uniqueWith,
-  references,
-  default: preset,
-  managed,
-  oneOf,
-  maxLength,
-  ...field
-}: NewField): [string, string][] => {
-  const isClock = typeof preset === 'object' && preset !== null
-  const options = {
-    column: column !== undefined && quoted(column),
-    references: references && quoted(references),
-    default: isClock ? preset.clock : preset !== undefined && literal(preset),
-    managed: managed && String(managed),
-    oneOf: oneOf && `[${oneOf.map(literal).join(', ')}]`,
-    maxLength: maxLength !== undefined && String(maxLength),
-    filter: field.isFilter && 'true',
-    sort: field.isSorted && 'true',
-    range: field.isRange && 'true',
-    unique: uniqueWith ? `[${uniqueWith.map(quoted).join(', ')}]` : field.isUnique && 'true',
-    redacted: field.isRedacted && 'true',
-  }
-  return Object.entries(options).filter((option): option is [string, string] => Boolean(option[1]))
-}
+/** The options that a new field may have, in the order in which they are written. */
+const written = [
+  ...(['column', 'references', 'default', 'managed', 'oneOf', 'maxLength'] as const),
+  ...(['filter', 'sort', 'range', 'unique', 'redacted'] as const),
+]
 
 const fieldText = (field: NewField): string => {
-  const options = optionsOf(field)
+  const options = written.flatMap((name) => (field[name] === undefined ? [] : [[name, literal(field[name])] as const]))
   if (options.length === 0) return `    ${field.name}: ${field.kind}(),`
   const inside = options.map(([key, value]) => `${key}: ${value}`).join(', ')
   const line = `    ${field.name}: ${field.kind}({ ${inside} }),`
@@ -70,10 +52,8 @@ const requiredText = (fields: readonly NewField[]): string => {
 }
 
 const importsOf = (fields: readonly NewField[]): string => {
-  const clocks = fields.flatMap(({ default: preset, managed }) => [
-    ...(typeof managed === 'string' ? [managed] : []),
-    ...(typeof preset === 'object' && preset !== null ? [preset.clock] : []),
-  ])
+  const values = fields.flatMap((field) => [field.default, field.managed])
+  const clocks = values.flatMap((value) => (typeof value === 'function' ? [literal(value)] : []))
   const names = [...new Set(['defineResource', ...fields.map(({ kind }) => kind), ...clocks])].sort()
   const from = `from '../engine/descriptor/index.js'`
   const line = `import { ${names.join(', ')} } ${from}`

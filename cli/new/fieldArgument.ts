@@ -1,72 +1,47 @@
 /** Parses a field of the command line: `title:text!`, `organization_id:organizations`, `status:text,filter=Planned`. */
-
-import { foreignKinds } from '../../engine/descriptor/importError.js'
-import { type Kind, kindOf } from '../../engine/descriptor/kinds.js'
+import { parseJson } from '../../engine/descriptor/checks.js'
+import { now, today } from '../../engine/descriptor/clock.js'
+import { type Kind, kindNames, kindOf } from '../../engine/descriptor/kinds.js'
 import { isName } from '../../engine/descriptor/names.js'
 import { didYouMean } from '../../engine/descriptor/nearest.js'
-import type { Registry, Value } from '../../engine/descriptor/registry.js'
+import type { GivenValue, Registry } from '../../engine/descriptor/registry.js'
+import { foreignKinds } from '../../engine/descriptor/resourceFiles.js'
 import { refusalOf } from '../../engine/descriptor/valueRules.js'
 import { UsageError } from '../../support/options.js'
-import type { Clock, NewField } from './plan.js'
+import type { NewField } from './plan.js'
+
+type Typed = Partial<NewField> & Pick<NewField, 'kind'>
 
 /** The types that are not references, and their options in a descriptor. */
-const types = {
-  text: { kind: 'text' },
-  integer: { kind: 'integer' },
-  number: { kind: 'number' },
-  boolean: { kind: 'boolean' },
-  date: { kind: 'date' },
-  timestamp: { kind: 'timestamp' },
-  today: { kind: 'date', managed: 'today' },
-  now: { kind: 'timestamp', managed: 'now' },
-} as const satisfies Record<string, Partial<NewField>>
-
-type TypeName = keyof typeof types
+const types: Readonly<Record<string, Typed>> = {
+  ...Object.fromEntries(kindNames.map((kind) => [kind, { kind }])),
+  today: { kind: 'date', managed: today },
+  now: { kind: 'timestamp', managed: now },
+}
 
 /** Types of other systems, and what to write here. */
-const foreignTypes: Readonly<Record<string, string>> = {
-  ...foreignKinds,
-  json: 'text',
-  bool: 'boolean',
-  datetime: 'timestamp',
-}
+const foreignTypes: Readonly<Record<string, string>> = { ...foreignKinds, json: 'text' }
 
 const optionNames = ['filter', 'sort', 'range', 'unique', 'redacted']
 
-const clocks: Partial<Record<Kind, Clock>> = { date: 'today', timestamp: 'now' }
-
-/** The value of a kind that a default writes; what is no JSON is a text. */
-const written = (kind: Kind, text: string): Value => {
-  try {
-    return kindOf(kind).isText ? text : (JSON.parse(text) as Value)
-  } catch {
-    return text
-  }
-}
+const clocks: Partial<Record<Kind, () => string>> = { date: today, timestamp: now }
 
 const parseDefault = (kind: Kind, text: string): NewField['default'] => {
   if (text === '') throw new UsageError('the default is empty; leave out the "=" or write a value after it')
   const clock = clocks[kind]
-  if (text === clock) return { clock }
-  const value = written(kind, text)
+  if (clock && text === clock.name) return clock
+  const value = kindOf(kind).isText ? text : (parseJson(text) as GivenValue)
   if (refusalOf({ kind }, value) === undefined) return value
-  const expected = `${clock ? `${clock} or ` : ''}${kindOf(kind).expected}`
+  const expected = `${clock ? `${clock.name} or ` : ''}${kindOf(kind).expected}`
   throw new UsageError(`the default is "${text}", but it must be ${expected}`)
 }
 
-const checkName = (name: string): void => {
-  if (isName(name)) return
-  throw new UsageError(
-    `the name "${name}" must be at most 60 lower-case letters, digits and underscores, such as from_date`,
-  )
-}
-
 /** The type, or the reference to another resource or to the new one itself. */
-const parseType = (type: string, registry: Registry, ownPath: string): Partial<NewField> & Pick<NewField, 'kind'> => {
-  if (Object.hasOwn(types, type)) return types[type as TypeName]
+const parseType = (type: string, registry: Registry, ownPath: string): Typed => {
+  if (Object.hasOwn(types, type)) return types[type] as Typed
   const paths = [...registry.map(({ path }) => path), ownPath]
   // Every reference is also a filter.
-  if (paths.includes(type)) return { kind: 'integer', references: type, isFilter: true }
+  if (paths.includes(type)) return { kind: 'integer', references: type, filter: true }
   const unknown = `unknown type "${type}"`
   if (Object.hasOwn(foreignTypes, type)) throw new UsageError(`${unknown}; use ${foreignTypes[type]}`)
   const byTable = registry.find(({ table }) => table === type)
@@ -91,61 +66,47 @@ const checkOptions = (options: readonly string[], kind: NewField['kind']): void 
   }
 }
 
-const checkReference = (value: Value, path: string, registry: Registry): void => {
-  const rows = registry.find((resource) => resource.path === path)?.demo ?? []
-  if (rows.some(({ id }) => id === value)) return
-  throw new UsageError(`the default is ${value}, but there is no demo row of ${path} with this id`)
-}
-
 const parse = (argument: string, registry: Registry, ownPath: string): NewField => {
   const equals = argument.indexOf('=')
   const head = equals === -1 ? argument : argument.slice(0, equals)
   const [name = '', described, ...excess] = head.split(':')
   if (!described || excess.length > 0) throw new UsageError('a field is NAME:TYPE, such as title:text')
-  checkName(name)
-  const isRequired = described.includes('!')
+  if (!isName(name)) {
+    const rule = 'must be at most 60 lower-case letters, digits and underscores, such as from_date'
+    throw new UsageError(`the name "${name}" ${rule}`)
+  }
   const [type = '', ...options] = described.replaceAll('!', '').split(',')
   const parsed = parseType(type, registry, ownPath)
   checkOptions(options, parsed.kind)
   if (parsed.managed && equals !== -1) throw new UsageError('the service sets the value, so it cannot have a default')
   const preset = equals === -1 ? undefined : parseDefault(parsed.kind, argument.slice(equals + 1))
-  if (parsed.references && typeof preset === 'number') checkReference(preset, parsed.references, registry)
+  const { references } = parsed
+  const rows = registry.find(({ path }) => path === references)?.demo ?? []
+  if (references && preset !== undefined && rows.every(({ id }) => id !== preset))
+    throw new UsageError(`the default is ${preset}, but there is no demo row of ${references} with this id`)
   return {
     ...parsed,
+    ...Object.fromEntries(options.map((option) => [option, true])),
     name,
+    isRequired: described.includes('!') || parsed.managed !== undefined,
     // A text named status is always a filter.
-    isFilter: parsed.isFilter || options.includes('filter') || (name === 'status' && parsed.kind === 'text'),
-    isSorted: options.includes('sort'),
-    isRange: options.includes('range'),
-    isUnique: options.includes('unique'),
-    isRedacted: options.includes('redacted'),
-    isRequired: isRequired || parsed.managed !== undefined,
+    ...(name === 'status' && parsed.kind === 'text' && { filter: true }),
     ...(preset !== undefined && { default: preset }),
   }
 }
 
-/** Parses one field; throws a UsageError that quotes it. */
-const parseField = (argument: string, registry: Registry, ownPath: string): NewField => {
-  try {
-    return parse(argument, registry, ownPath)
-  } catch (error) {
-    if (error instanceof UsageError) throw new UsageError(`"${argument}": ${error.message}.`.replace('?.', '?'))
-    throw error
-  }
-}
-
-/** Parses all fields; throws a UsageError with the errors of all of them. */
+/** Parses all fields; throws a UsageError with the errors of all of them, each after the field. */
 export const parseFields = (given: readonly string[], registry: Registry, ownPath: string): NewField[] => {
   const problems: string[] = []
   const fields = new Map<string, NewField>()
   for (const argument of given) {
     try {
-      const field = parseField(argument, registry, ownPath)
-      if (fields.has(field.name)) problems.push(`"${argument}": the field "${field.name}" is given twice.`)
+      const field = parse(argument, registry, ownPath)
+      if (fields.has(field.name)) throw new UsageError(`the field "${field.name}" is given twice`)
       fields.set(field.name, field)
     } catch (error) {
       if (!(error instanceof UsageError)) throw error
-      problems.push(error.message)
+      problems.push(`"${argument}": ${error.message}.`.replace('?.', '?'))
     }
   }
   if (problems.length > 0) throw new UsageError(problems.join('\n'))

@@ -7,12 +7,7 @@ import { temporaryFolder } from '../../support/cleanup.js'
 import { CommandError } from '../../support/options.js'
 
 /** Throws an error if the resources would have errors with the new descriptor and its demo rows. */
-export const verifyFiles = async (
-  path: string,
-  descriptor: string,
-  seeds: string | undefined,
-  count: number,
-): Promise<void> => {
+export const verifyFiles = async (path: string, descriptor: string, seeds: string | undefined, count: number) => {
   const copy = temporaryFolder('new-resource')
   try {
     const [resources, rows] = [join(copy.path, 'resources'), join(copy.path, 'seeds')]

@@ -38,11 +38,7 @@ const refuse = (errors: readonly string[]): never => {
 }
 
 /** Loads the demo rows of all the resources in one transaction, or none. */
-export const loadDemoRows = async (
-  storage: Storage,
-  resources: Registry,
-  say: (message: string) => void,
-): Promise<void> => {
+export const loadDemoRows = async (storage: Storage, resources: Registry, say: (message: string) => void) => {
   const empty = await emptyResources(storage, resources)
   const occupied = resources.filter((resource) => !empty.includes(resource))
   if (occupied.length > 0) {

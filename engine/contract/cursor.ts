@@ -33,11 +33,7 @@ const parse = (cursor: string): unknown => {
 }
 
 /** The page that a cursor leads to; a refusal if it is not one, or is of another list. */
-export const decodeCursor = (
-  resource: Resource,
-  selection: Selection,
-  cursor: string,
-): { readonly offset: bigint; readonly after: Position } | Refusal => {
+export const decodeCursor = (resource: Resource, selection: Selection, cursor: string) => {
   const invalid = new Refusal('value_error', 'Input should be a cursor from the Link header of this list')
   const parts = parse(cursor)
   if (!Array.isArray(parts) || parts.length !== 4) return invalid

@@ -1,11 +1,5 @@
 /** The formats of whole results, which a client of a list chooses by its Accept header. */
 
-interface Format {
-  readonly type: string
-  readonly extension: string
-  readonly description: string
-}
-
 /** By media type; every other Accept header gets a page of JSON. */
 export const formats = {
   'text/csv': {
@@ -19,7 +13,7 @@ export const formats = {
     extension: 'ndjson',
     description: 'all matching rows, one JSON object per line, whatever `limit` and `offset` say.',
   },
-} as const satisfies Record<string, Format>
+} as const
 
 export type FormatName = keyof typeof formats
 

@@ -40,15 +40,14 @@ export const requestId = z
     description:
       'Id of this request for the log and the response: 1 to 128 visible ASCII characters. Any other value is replaced by a generated id.',
   })
-const ifNoneMatch = z.string().optional().meta({
-  description:
-    'One or more ETags, each in quotes. The response is 304 without a body if the current ETag is among them.',
-})
+const optional = (description: string) => z.string().optional().meta({ description })
 
-const ifMatch = z.string().optional().meta({
-  description:
-    'The ETag of the row that was read. The response is 412, and nothing changes, if the row has another one by now.',
-})
+const ifNoneMatch = optional(
+  'One or more ETags, each in quotes. The response is 304 without a body if the current ETag is among them.',
+)
+const ifMatch = optional(
+  'The ETag of the row that was read. The response is 412, and nothing changes, if the row has another one by now.',
+)
 
 /** The request headers, by the kind of operation that reads them. */
 export const requestHeaders = {
@@ -60,11 +59,12 @@ export const requestHeaders = {
   changeExisting: z.object({ 'X-Request-Id': requestId, 'If-Match': ifMatch }),
 }
 
-const header = (description: string, { required = false, type = 'string' as 'string' | 'integer' } = {}) => ({
+const header = (description: string, type: 'string' | 'integer' = 'string') => ({
   description,
-  required,
+  required: false,
   schema: { type },
 })
+const always = (description: string) => ({ ...header(description), required: true })
 
 export const responseHeaders = {
   ETag: header(
@@ -74,17 +74,14 @@ export const responseHeaders = {
   Link: header(
     'Of a list with more rows: the path of the next page, `rel="next"`, and of the first one, `rel="first"`. Following `next` never skips or repeats a row that stays.',
   ),
-  Location: header('Path of the new row.', { required: true }),
-  'Content-Location': header('Path of the row.', { required: true }),
-  'Retry-After': header('Seconds to wait before retrying. Sent with `unavailable`, not with `writes_disabled`.', {
-    type: 'integer',
-  }),
-  'WWW-Authenticate': header('`Bearer realm="writes"`, with `error="invalid_token"` if a token was sent.', {
-    required: true,
-  }),
-  'X-Request-Id': header('Id of this request in the log: the one that was sent, or a generated one.', {
-    required: true,
-  }),
+  Location: always('Path of the new row.'),
+  'Content-Location': always('Path of the row.'),
+  'Retry-After': header(
+    'Seconds to wait before retrying. Sent with `unavailable`, not with `writes_disabled`.',
+    'integer',
+  ),
+  'WWW-Authenticate': always('`Bearer realm="writes"`, with `error="invalid_token"` if a token was sent.'),
+  'X-Request-Id': always('Id of this request in the log: the one that was sent, or a generated one.'),
 }
 
 export type ResponseHeader = keyof typeof responseHeaders

@@ -84,43 +84,36 @@ const readResponses = {
   503: databaseDown,
 }
 
-const system = (
-  kind: 'index' | 'health',
-  route: { operationId: string; path: string; summary: string; description: string },
-  responses: Record<number, ResponseConfig>,
-): Operation => ({
-  kind,
-  route: {
-    ...route,
-    method: 'get',
-    tags: ['System'],
-    security: [],
-    request: { headers: requestHeaders.system },
-    responses: { ...commonResponses, ...responses },
-  },
-})
+const system = {
+  method: 'get' as const,
+  tags: ['System'] as [string],
+  security: [],
+  request: { headers: requestHeaders.system },
+}
 
-const index = system(
-  'index',
-  {
+const index: Operation = {
+  kind: 'index',
+  route: {
     operationId: 'getIndex',
     path: '/',
     summary: 'Get the index',
     description: 'Returns the name and version of the service, and the paths of its documents and resources.',
+    ...system,
+    responses: { ...commonResponses, 200: success('The index.', indexSchema) },
   },
-  { 200: success('The index.', indexSchema) },
-)
+}
 
-const health = system(
-  'health',
-  {
+const health: Operation = {
+  kind: 'health',
+  route: {
     operationId: 'getHealth',
     path: '/v1/health',
     summary: 'Check the health',
     description: 'Checks that the database responds.',
+    ...system,
+    responses: { ...commonResponses, 200: success('The database responds.', healthSchema), 503: databaseDown },
   },
-  { 200: success('The database responds.', healthSchema), 503: databaseDown },
-)
+}
 
 const names = (fields: readonly { readonly name: string }[]): string =>
   fields.map(({ name }) => `\`${name}\``).join(', ')
@@ -189,10 +182,13 @@ const get = (resource: Resource, row: z.ZodType): Operation => {
   })
 }
 
-/** The responses of a write that was not made, or may not have been. */
-const writeResponses = {
+/** The responses of a write that was not made, or may not have been. An existing table takes no Idempotency-Key. */
+const writesOf = ({ existing }: Resource) => ({
   ...commonResponses,
   401: errorResponse('The write token is missing or wrong.', errors.tokenMissing()),
+  ...(existing && {
+    501: errorResponse('An `Idempotency-Key` was sent, which this resource does not take.', errors.keysNotSupported()),
+  }),
   503: {
     ...errorResponse(
       '`writes_disabled`: no write token is configured, or the database does not let this deployment write. `unavailable`: the database is not available; nothing was stored. `outcome_unknown`: the commit was cut off; the row may or may not have been stored.',
@@ -200,14 +196,6 @@ const writeResponses = {
     ),
     headers: headers('Retry-After'),
   },
-}
-
-/** An existing table takes no Idempotency-Key. */
-const writesOf = ({ existing }: Resource) => ({
-  ...writeResponses,
-  ...(existing && {
-    501: errorResponse('An `Idempotency-Key` was sent, which this resource does not take.', errors.keysNotSupported()),
-  }),
 })
 
 const tooLarge = errorResponse('The body is too large.', errors.payloadTooLarge(bodyLimit))

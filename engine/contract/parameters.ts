@@ -19,12 +19,7 @@ import { type HttpError, type Issue, parametersInvalid } from './errors.js'
 /** The most values of a list. */
 const maxListed = 100
 
-interface Bounds {
-  readonly ge: number
-  readonly le?: number
-}
-
-const bounds = { limit: { ge: 1, le: 200 }, offset: { ge: 0 } } satisfies Record<string, Bounds>
+const bounds = { limit: { ge: 1, le: 200 }, offset: { ge: 0 } }
 
 const conditionSchema = ({ kind, name, oneOf }: Field, operator: OperatorName) => {
   const { takes, option, sentence } = operatorOf(operator)
@@ -76,7 +71,7 @@ export const queryParameters = (querystring: string): URLSearchParams => new URL
 type ParseValue = (input: string) => ParameterValue | Refusal
 
 const boundedParser =
-  ({ ge, le = Infinity }: Bounds): ParseValue =>
+  ({ ge, le = Infinity }: { readonly ge: number; readonly le?: number }): ParseValue =>
   (input) => {
     const value = kinds.integer.parse(input)
     if (value instanceof Refusal) return value
@@ -111,9 +106,6 @@ const conditionParser = ({ kind, oneOf }: Field, operator: OperatorName): ParseV
   }
 }
 
-const tooMany = (count: number): Refusal =>
-  new Refusal('too_long', `Input should have at most ${maxListed} values, not ${count}`, { max_length: maxListed })
-
 /** The issues for operators that a field does not have; any other unknown parameter is ignored. */
 const unknownOperators = (resource: Resource, names: readonly string[], sent: Iterable<[string, string]>): Issue[] => {
   const issues: Issue[] = []
@@ -121,17 +113,10 @@ const unknownOperators = (resource: Resource, names: readonly string[], sent: It
     const field = name.slice(0, Math.max(0, name.indexOf('.')))
     if (names.includes(name) || !resource.fields.some((one) => one.name === field)) continue
     const known = names.filter((one) => one === field || one.startsWith(`${field}.`))
-    const hint =
-      known.length === 0
-        ? `; ${field} is neither a filter nor a range`
-        : didYouMean(name, known) || `; use ${known.join(', ')}`
-    issues.push(
-      queryIssue(
-        name,
-        input,
-        new Refusal('extra_forbidden', `Unknown operator "${name.slice(field.length)}" of ${field}${hint}`),
-      ),
-    )
+    const use = known.length === 0 ? `${field} is neither a filter nor a range` : `use ${known.join(', ')}`
+    const hint = didYouMean(name, known) || `; ${use}`
+    const message = `Unknown operator "${name.slice(field.length)}" of ${field}${hint}`
+    issues.push(queryIssue(name, input, new Refusal('extra_forbidden', message)))
   }
   return issues
 }
@@ -164,7 +149,10 @@ export const listQueryParser = (resource: Resource) => {
       if (last === undefined) continue
       const inputs = lists.has(name) ? parameters.getAll(name) : [last]
       const parsed: ParameterValue[] = []
-      if (inputs.length > maxListed) issues.push(queryIssue(name, last, tooMany(inputs.length)))
+      if (inputs.length > maxListed) {
+        const message = `Input should have at most ${maxListed} values, not ${inputs.length}`
+        issues.push(queryIssue(name, last, new Refusal('too_long', message, { max_length: maxListed })))
+      }
       for (const input of inputs.slice(0, maxListed)) {
         const value = (parsers[name] as ParseValue)(input)
         if (value instanceof Refusal) issues.push(queryIssue(name, input, value))

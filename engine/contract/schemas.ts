@@ -136,13 +136,9 @@ const fieldSchemas = (fields: readonly Field[], isBody: boolean, isUpdate = fals
       const keywords = ruleKeywords(field)
       // A schema that allows null must name it among the values.
       if (Array.isArray(keywords['enum']) && !isRequired) keywords['enum'] = [...keywords['enum'], null]
-      const meta = {
-        description: sentences(field, isBody, isUpdate) || undefined,
-        ...extensionKeywords(field, isBody, isUpdate),
-        ...keywords,
-      }
-      const given = Object.entries(meta).filter(([, value]) => value !== undefined)
-      return [field.name, given.length === 0 ? schema : schema.meta(Object.fromEntries(given))]
+      const description = sentences(field, isBody, isUpdate)
+      const extensions = extensionKeywords(field, isBody, isUpdate)
+      return [field.name, schema.meta({ ...(description && { description }), ...extensions, ...keywords })]
     }),
   )
 

@@ -40,9 +40,8 @@ export const checkFieldName = (name: string, report: (message: string) => void):
   if (listParameters.includes(lower)) report('the name is a query parameter of every list; choose another')
   if (systemColumns.includes(lower)) report('every table has a column of that name on PostgreSQL; choose another')
   if (name.startsWith('registry_')) report('the service has columns that begin with registry_; choose another name')
-  if (!isName(name)) {
+  if (!isName(name))
     report('the name must be at most 60 lower-case letters, digits and underscores, such as "from_date"')
-  }
 }
 
 /** Why a field cannot be in a list, after the name of the property. */
@@ -77,9 +76,8 @@ const checkFunction = (option: string, compute: () => unknown, kind: Kind, repor
 const checkSource = (option: 'default' | 'managed', kind: Kind, options: Options<GivenValue>, report: Report): void => {
   const { [option]: source, unique, references } = options
   const value = typeof source === 'function' ? checkFunction(option, source, kind, report) : source
-  if (references !== undefined && typeof value === 'number' && value < 1) {
+  if (references !== undefined && typeof value === 'number' && value < 1)
     report(`${option} is ${value}, but ids begin at 1`, option)
-  }
   if (unique !== true || source === undefined || source === true) return
   const advice = 'a second row would be refused; remove one of the two'
   if (typeof source !== 'function') report(`unique and a constant default contradict each other: ${advice}`, option)
@@ -95,9 +93,8 @@ const checkRules = (kind: Kind, options: Options<GivenValue>, report: Report): v
   const { oneOf, min, max, minLength, maxLength, pattern } = options
   const isOver = (least?: GivenValue, most?: GivenValue) => least !== undefined && most !== undefined && least > most
   if (isOver(min, max)) report(`min is ${formatValue(min)}, but max is ${formatValue(max)}; no value is allowed`, 'min')
-  if (isOver(minLength, maxLength)) {
+  if (isOver(minLength, maxLength))
     report(`minLength is ${minLength}, but maxLength is ${maxLength}; no value is allowed`, 'minLength')
-  }
   if (pattern !== undefined) {
     try {
       compilePattern(pattern)
@@ -105,9 +102,8 @@ const checkRules = (kind: Kind, options: Options<GivenValue>, report: Report): v
       report(`pattern cannot be used: ${(error as Error).message}`, 'pattern')
       return
     }
-    if (maxLength === undefined || maxLength > maxPatternLength) {
+    if (maxLength === undefined || maxLength > maxPatternLength)
       report(`a pattern needs a maxLength of at most ${maxPatternLength}`, 'pattern')
-    }
   }
   for (const [index, value] of (oneOf ?? []).entries()) {
     const others = { ...options, kind, oneOf: undefined }
@@ -123,8 +119,8 @@ const checkRules = (kind: Kind, options: Options<GivenValue>, report: Report): v
   }
 }
 
-/** Names of properties are texts: those of numbers and booleans are their JSON. */
-const parseJson = (text: string): unknown => {
+/** The value that a text stands for: what is not JSON is itself. */
+export const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {
@@ -182,9 +178,8 @@ export const checkDescriptor = (descriptor: Descriptor, targets: readonly Target
     const isRequired = required.includes(name)
     const target = targets.find(({ path }) => path === references)
     checkFieldName(name, say)
-    if (references !== undefined && !target) {
+    if (references !== undefined && !target)
       say(`references the unknown resource "${references}"${pathHint(references, targets)}`, 'references')
-    }
     if (Array.isArray(unique)) {
       if (unique.length === 0) say('unique is an empty list; write true if it is unique in the whole table', 'unique')
       checkList('unique', unique, say, (other, others) => {
@@ -198,19 +193,16 @@ export const checkDescriptor = (descriptor: Descriptor, targets: readonly Target
     if (renamedFrom !== undefined) checkRenamed(name, renamedFrom, say)
     if (managed && preset !== undefined) say('a managed field cannot have a default; remove one of the two', 'default')
     // The database sets a managed field of an existing table.
-    if (managed === true && isRequired && create && !existing) {
+    if (managed === true && isRequired && create && !existing)
       say('a required managed field needs a function that returns its value, such as managed: now', 'managed')
-    }
     if (redacted && isRequired) say('a redacted field is always null for clients, so it cannot be required', 'redacted')
     for (const option of ['filter', 'range', 'sort', 'example', 'unique'] as const) {
-      if (redacted && options[option] !== undefined) {
+      if (redacted && options[option] !== undefined)
         say(`a redacted field cannot have the option ${option}, which would reveal its values`, option)
-      }
     }
     const isDated = options.format !== undefined || [today, now].includes((preset ?? managed) as () => string)
-    if (options.range && kindOf(kind).isText && !isDated) {
+    if (options.range && kindOf(kind).isText && !isDated)
       say("range of a text needs a format, such as format: 'date'", 'range')
-    }
     checkRules(kind, options, say)
     checkTones(kind, options, say)
     if (onUpdate && !managed) say('onUpdate needs managed, because clients must not set the field too', 'onUpdate')
@@ -219,9 +211,8 @@ export const checkDescriptor = (descriptor: Descriptor, targets: readonly Target
       say(`${why}; onDelete must be restrict`, 'onDelete')
     }
     if (onDelete && references === undefined) say('onDelete needs references', 'onDelete')
-    if (onDelete === 'set null' && isRequired) {
+    if (onDelete === 'set null' && isRequired)
       say('the field is required, so a delete cannot set it to null; use restrict or cascade', 'onDelete')
-    }
     checkSource('default', kind, options, say)
     checkSource('managed', kind, options, say)
   }

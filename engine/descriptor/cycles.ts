@@ -1,18 +1,12 @@
 /** Finds resources that require references to each other, so that a client could never create the first row. */
-import type { Descriptor } from './define.js'
-import type { Options } from './fields.js'
-import type { Report } from './registryError.js'
-
-export interface Linked {
-  readonly path: string
-  readonly descriptor: Descriptor
-  readonly report: Report
-}
+import type { OnDelete, Options } from './fields.js'
+import type { ParsedResource } from './verify.js'
 
 /** A required reference: the field of one resource, and the path of the other. */
-interface Step extends Linked {
+interface Step extends ParsedResource {
   readonly field: string
   readonly target: string
+  readonly onDelete: OnDelete | undefined
 }
 
 const findCycle = (trail: readonly Step[], steps: readonly Step[]): readonly Step[] | undefined => {
@@ -38,28 +32,22 @@ const reportCycles = (steps: readonly Step[], message: (names: string, length: n
 }
 
 /** Reports required references that make a circle: no first row can be created, or a delete removes all rows. */
-export const checkCycles = (all: readonly Linked[]): void => {
-  const steps = (isStep: (options: Options<unknown>, of: Descriptor) => boolean): Step[] =>
-    all.flatMap((linked) =>
-      Object.entries(linked.descriptor.fields).flatMap(([field, spec]) => {
-        const options = spec.options as Options<unknown>
-        const { references: target } = options
-        const isRequired = linked.descriptor.required.includes(field)
-        return target !== undefined && isRequired && isStep(options, linked.descriptor)
-          ? [{ ...linked, field, target }]
-          : []
-      }),
-    )
-  // Rows of a resource without creates come from elsewhere, perhaps several in one transaction.
-  reportCycles(
-    steps((_, { create }) => create),
-    (names, length) => {
-      const words = length === 1 ? 'its own resource' : `a resource that requires one of this (${names})`
-      return `is required and references ${words}, so no first row can ever be created; remove it from required`
-    },
+export const checkCycles = (all: readonly ParsedResource[]): void => {
+  const steps = all.flatMap((resource) =>
+    Object.entries(resource.descriptor.fields).flatMap(([field, spec]): Step[] => {
+      const { references: target, onDelete } = spec.options as Options<unknown>
+      const isRequired = resource.descriptor.required.includes(field)
+      return target !== undefined && isRequired ? [{ ...resource, field, target, onDelete }] : []
+    }),
   )
+  // Rows of a resource without creates come from elsewhere, perhaps several in one transaction.
+  const isCreated = ({ descriptor }: Step) => descriptor.create
+  reportCycles(steps.filter(isCreated), (names, length) => {
+    const words = length === 1 ? 'its own resource' : `a resource that requires one of this (${names})`
+    return `is required and references ${words}, so no first row can ever be created; remove it from required`
+  })
   reportCycles(
-    steps(({ onDelete }, { create }) => onDelete === 'cascade' && !create),
+    steps.filter((step) => step.onDelete === 'cascade' && !isCreated(step)),
     (names) =>
       `onDelete is cascade in a circle of required references (${names}): one delete could remove every row; use restrict`,
   )

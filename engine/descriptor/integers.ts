@@ -10,22 +10,15 @@ const leadingDigits = /^-?[1-9]\d*/
 /** Fast path for almost every integer that clients send. */
 const plainDigits = /^\d{1,15}$/
 
-const isSpace = /\p{White_Space}/u
-
-/** Strips white space as Unicode defines it, which String.trim() does not; `\s+$` would be quadratic on inner spaces. */
-const trim = (text: string): string => {
-  let start = 0
-  let end = text.length
-  while (start < end && isSpace.test(text.charAt(start))) start++
-  while (end > start && isSpace.test(text.charAt(end - 1))) end--
-  return text.slice(start, end)
-}
+/** White space as Unicode defines it, which String.trim() does not know. */
+const spaces = /\p{White_Space}+/u
 
 /** The integer, or the type of pydantic's error. */
 export const parseInteger = (input: string): bigint | 'int_parsing' | 'int_parsing_size' => {
   if (plainDigits.test(input)) return BigInt(input)
   if ((leadingDigits.exec(input)?.[0].length ?? 0) > maxLength) return 'int_parsing_size'
-  const match = integerGrammar.exec(trim(input))
+  const [word = '', ...others] = input.split(spaces).filter(Boolean)
+  const match = others.length === 0 ? integerGrammar.exec(word) : null
   if (!match) return 'int_parsing'
   const [, sign = '', afterZeros, digits = afterZeros ?? '0'] = match
   const text = `${sign}${digits.replaceAll('_', '')}`

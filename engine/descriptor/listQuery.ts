@@ -1,7 +1,7 @@
 /** The description of a list: which rows, in which order, and which page of them. */
 import type { ParameterValue } from './kinds.js'
 import { type Operand, type OperatorName, operatorNames, operatorOf } from './operators.js'
-import type { Field, Resource } from './registry.js'
+import type { Resource } from './registry.js'
 
 export interface Condition {
   readonly field: string
@@ -58,10 +58,8 @@ export const textKey = (text: string): string =>
         .join('')
 
 /** Every condition that a list of the resource can have, and the parameter that gives its value. */
-export const possibleConditions = (
-  resource: Resource,
-): { readonly field: Field; readonly operator: OperatorName; readonly parameter: string }[] =>
-  resource.fields.flatMap((field) =>
+export const possibleConditions = ({ fields }: Resource) =>
+  fields.flatMap((field) =>
     operatorNames
       .filter((operator) => field[operatorOf(operator).option])
       .map((operator) => ({ field, operator, parameter: `${field.name}${operatorOf(operator).suffix}` })),

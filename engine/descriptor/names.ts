@@ -46,15 +46,7 @@ export const operationNames = (named: Pick<Descriptor, 'name' | 'plural'>) => ({
 })
 
 /** The schemas that every service has. */
-const ownSchemas = [
-  'ErrorEnvelope',
-  'Health',
-  'Index',
-  'PaginationMeta',
-  'ParameterIssue',
-  'ValidationError',
-  'ValidationIssue',
-]
+const ownSchemas = 'ErrorEnvelope Health Index PaginationMeta ParameterIssue ValidationError ValidationIssue'.split(' ')
 
 /** OpenAPI allows no other letters and digits in the names of schemas. */
 const checkCharacters = (property: 'name' | 'plural', value: string, report: Report): void => {

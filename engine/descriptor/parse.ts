@@ -91,19 +91,16 @@ const optionShapes = (kind: Kind): Shapes => {
   return Object.fromEntries(optionNames(kind).map((name) => [name, shapes[name]]))
 }
 
-/** What the message about an unknown name calls it, and what to write instead, if that is not a similar name. */
-type Unknown = (name: string) => readonly [what: string, advice?: string]
-
-/** Returns the valid values and reports the invalid ones, and those with an unknown name. */
-const parseValues = (values: Values, shapes: Shapes, report: Report, unknown: Unknown): Values => {
+/** Returns the valid values and reports the invalid ones, and those with an unknown name; `required` has an advice of its own. */
+const parseValues = (values: Values, shapes: Shapes, report: Report, what: (name: string) => string, advice = '') => {
   const names = Object.keys(shapes)
   const valid: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(values)) {
     const shape = Object.hasOwn(shapes, name) ? shapes[name] : undefined
     if (shape && value === undefined) continue
     if (!shape) {
-      const [what, advice = didYouMean(name, names) || `; it must be one of ${names.join(', ')}`] = unknown(name)
-      report(`unknown ${what}${advice}`, name)
+      const similar = didYouMean(name, names) || `; it must be one of ${names.join(', ')}`
+      report(`unknown ${what(name)}${(name === 'required' && advice) || similar}`, name)
     } else if (shape.isValid(value)) valid[name] = value
     else {
       const hint = value instanceof Date ? '; for the time of each create, write now or today' : ''
@@ -129,8 +126,7 @@ const parseField = (field: string, spec: unknown, report: Report): FieldSpec => 
   }
   const advice = `; add the field to the list of the resource instead: required: ['${field}', …]`
   const what = (name: string) => `option "${name}" of ${kind}()`
-  const unknown: Unknown = (name) => (name === 'required' ? [what(name), advice] : [what(name)])
-  return { kind, options: parseValues(options, optionShapes(kind), report, unknown) }
+  return { kind, options: parseValues(options, optionShapes(kind), report, what, advice) }
 }
 
 /** Replaces invalid properties, so that the rest of the descriptor can be verified in the same run. */
@@ -151,7 +147,7 @@ export const parseDescriptor = (exported: unknown, report: Report): Descriptor |
     if (exported[name] === undefined && !misspelt.includes(name)) report(`${name} is missing; it must be ${expected}`)
   }
   const shapes = exported['existing'] === true ? { ...properties, table: foreignName } : properties
-  const valid = parseValues(exported, shapes, report, (name) => [`property "${name}"`])
+  const valid = parseValues(exported, shapes, report, (name) => `property "${name}"`)
   const parsed: Descriptor = { ...placeholder, ...valid }
   const names = Object.keys(parsed.fields)
   const fields: Fields = Object.fromEntries(

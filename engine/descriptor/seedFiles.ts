@@ -62,11 +62,7 @@ const readSeedFile = (file: string, bytes: Buffer, errors: FileError[]): SeedFil
   return { file, source, rows: Array.isArray(rows) && invalid < 0 ? rows : undefined }
 }
 
-export const readSeedFiles = (
-  folder: string,
-  targets: readonly Target[],
-  errors: FileError[],
-): Map<string, SeedFile> => {
+export const readSeedFiles = (folder: string, targets: readonly Target[], errors: FileError[]) => {
   const files = new Map<string, SeedFile>()
   for (const entry of existsSync(folder) ? readdirSync(folder, { withFileTypes: true }) : []) {
     const { name } = entry

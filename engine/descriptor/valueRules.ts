@@ -33,31 +33,23 @@ const shown = (value: Ruled): string => (typeof value === 'string' ? quote(value
 
 const isMoment = (kind: Kind): boolean => ['date', 'datetime-local'].includes(kindOf(kind).input)
 
-const countCodePoints = (text: string): number => {
-  let length = 0
-  for (const _ of text) length++
-  return length
-}
-
-/** Patterns are compiled once; the matcher remembers its steps. */
-const patterns = new Map<string, (text: string) => boolean>()
-const patternMatcher = (pattern: string): ((text: string) => boolean) => {
-  const known = patterns.get(pattern) ?? compilePattern(pattern)
-  patterns.set(pattern, known)
-  return known
-}
+/** A character outside the first plane takes two units. */
+const countCodePoints = (text: string): number => text.length - (text.match(/[\ud800-\udbff]/g)?.length ?? 0)
 
 const toCanonical = (kind: Kind, value: Ruled): Ruled => kindOf(kind).canonical?.(value as never) ?? value
 
 const bound = (
   [type, key, keyword]: readonly [type: string, key: 'ge' | 'le', keyword: string],
   isWithin: (value: Ruled, bound: Ruled) => boolean,
-  ofNumbers: (bound: Ruled, value: Ruled) => string,
-  ofMoments: (bound: Ruled, value: Ruled) => string,
+  [atLeast, less]: readonly [string, string],
+  [later, earlier]: readonly [string, string],
 ) => ({
   refuse: (given: Ruled, kind: Kind) => (sent: Ruled) => {
     if (isWithin(toCanonical(kind, sent), toCanonical(kind, given))) return undefined
-    return new Refusal(type, (isMoment(kind) ? ofMoments : ofNumbers)(given, sent), { [key]: given })
+    const message = isMoment(kind)
+      ? `must be ${given} or ${later}; ${sent} is ${earlier}`
+      : `must be ${atLeast} ${given}; ${sent} is ${less}`
+    return new Refusal(type, message, { [key]: given })
   },
   keywords: (given: Ruled, kind: Kind) => ({ [isMoment(kind) ? `x-${keyword}` : keyword]: given }),
 })
@@ -91,14 +83,14 @@ export const valueRules = {
   min: bound(
     ['greater_than_equal', 'ge', 'minimum'],
     (value, min) => value >= min,
-    (min, value) => `must be at least ${min}; ${value} is less`,
-    (min, value) => `must be ${min} or later; ${value} is earlier`,
+    ['at least', 'less'],
+    ['later', 'earlier'],
   ),
   max: bound(
     ['less_than_equal', 'le', 'maximum'],
     (value, max) => value <= max,
-    (max, value) => `must be at most ${max}; ${value} is more`,
-    (max, value) => `must be ${max} or earlier; ${value} is later`,
+    ['at most', 'more'],
+    ['earlier', 'later'],
   ),
   // The number of UTF-16 units decides for most texts.
   minLength: lengthBound(
@@ -114,7 +106,7 @@ export const valueRules = {
   // Last, so that a text is never matched before its length is checked.
   pattern: {
     refuse: (pattern: string) => {
-      const matches = patternMatcher(pattern)
+      const matches = compilePattern(pattern)
       return (text: string) =>
         matches(text)
           ? undefined

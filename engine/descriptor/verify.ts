@@ -1,7 +1,8 @@
 /** Verifies all descriptors before the service starts. */
 
 import { checkDescriptor, type Target } from './checks.js'
-import { checkCycles, type Linked } from './cycles.js'
+import { checkCycles } from './cycles.js'
+import type { Descriptor } from './define.js'
 import { checkNames, isPath, isReservedPath } from './names.js'
 import { parseDescriptor } from './parse.js'
 import { type FileError, type Report, reportIn } from './registryError.js'
@@ -18,16 +19,15 @@ export interface ResourceModule {
   readonly module: { readonly default?: unknown } | undefined
 }
 
-interface ParsedResource extends Linked {
-  readonly file: string
-  readonly modifiedAt: number
+export interface ParsedResource extends Required<Pick<ResourceModule, 'file' | 'path' | 'modifiedAt'>> {
+  readonly descriptor: Descriptor
+  readonly report: Report
 }
 
 const checkPath = (path: string, report: Report): void => {
+  const advice = 'the file name becomes the path, so it must be lower-case words joined by "-", such as career-sites.ts'
   if (isReservedPath(path)) report(`the path "${path}" is reserved; rename the file`)
-  else if (!isPath(path)) {
-    report('the file name becomes the path, so it must be lower-case words joined by "-", such as career-sites.ts')
-  }
+  else if (!isPath(path)) report(advice)
 }
 
 /** JavaScript silently keeps the last of two properties with the same name. */

@@ -1,7 +1,7 @@
 /** Small distributions above a table: of numbers and dates with ranges, from a sample; a bar filters by its range. */
 import type { Condition } from '../descriptor/listQuery.js'
-import type { Field, Resource } from '../descriptor/registry.js'
-import { type Counts, figureOf } from './counts.js'
+import type { Field } from '../descriptor/registry.js'
+import { type Counts, figureOf, rangeFields } from './counts.js'
 import { without } from './filters.js'
 import { isMoment, readable } from './format.js'
 import { type Html, html } from './html.js'
@@ -10,17 +10,11 @@ import { fieldTitle } from './names.js'
 
 const maxBars = 20
 
-/** The fields that have a chart: those whose ranges can be asked for. */
-export const chartFields = ({ fields }: Resource): Field[] => fields.filter((field) => field.range)
-
-/** A bar: the values from `from`, below `to`. */
-interface Bar {
-  readonly from: number
-  readonly to: number
-}
-
-const barsOf = (length: number, at: (n: number) => number): Bar[] =>
+/** The bars: each has the values from `from`, below `to`. */
+const barsOf = (length: number, at: (n: number) => number) =>
   Array.from({ length }, (_, n) => ({ from: at(n), to: at(n + 1) }))
+
+type Bar = ReturnType<typeof barsOf>[number]
 
 /** The least of 1, 2 and 5 times a power of ten that is not below a number. */
 const roundStep = (least: number): number => {
@@ -58,7 +52,7 @@ const dateBars = (min: number, max: number): Bar[] => {
 const conditionsOf = (field: Field, { from, to }: Bar): Condition[] => {
   const { name, kind, format } = field
   const isDay = kind === 'date' || format === 'date'
-  const last = isDay ? to - dayMs : kind === 'integer' ? to - 1 : undefined
+  const step = isDay ? dayMs : kind === 'integer' ? 1 : 0
   const asValue = (value: number) => {
     if (!isMoment(field)) return value
     const iso = new Date(value).toISOString()
@@ -66,9 +60,7 @@ const conditionsOf = (field: Field, { from, to }: Bar): Condition[] => {
   }
   return [
     { field: name, operator: 'gte', value: asValue(from) },
-    last === undefined
-      ? { field: name, operator: 'lt', value: asValue(to) }
-      : { field: name, operator: 'lte', value: asValue(last) },
+    { field: name, operator: step > 0 ? 'lte' : 'lt', value: asValue(to - step) },
   ]
 }
 
@@ -107,7 +99,7 @@ const chartOf = ({ registry, resource, query }: TableView, field: Field, counts:
 
 /** All charts of a table; empty until their values are counted. */
 export const chartsOf = (view: TableView, counts: Counts | undefined): Html => {
-  const fields = chartFields(view.resource)
+  const fields = rangeFields(view.resource)
   const charts = counts && fields.map((field) => chartOf(view, field, counts))
   return html`<section class="charts ${!charts && fields.length > 0 && 'later'}" id="charts" aria-label="Distributions">${charts}</section>`
 }

@@ -1,14 +1,14 @@
 /** Suggestions for a reference: the rows that a typed text finds, by their labels. */
 import { queryParameters } from '../contract/parameters.js'
 import { wholeTable } from '../descriptor/listQuery.js'
-import { filterFields, type Resource } from '../descriptor/registry.js'
+import type { Field, Resource, RowValues } from '../descriptor/registry.js'
 import type { Caller, Storage } from '../storage/storage.js'
 import { valueCounterOf } from './counts.js'
 import { withFilter } from './filters.js'
 import { type Html, html } from './html.js'
 import type { ExplorerService, Page, PageRequest } from './layout.js'
 import { type TableQuery, tableUrl } from './links.js'
-import { fieldTitle, labelOf, targetOf } from './names.js'
+import { fieldTitle, labelOf } from './names.js'
 import { eachRow } from './rows.js'
 
 interface Choice {
@@ -26,29 +26,17 @@ const rank = ({ label }: Choice, q: string): number => {
 }
 
 /** The rows that a text finds, up to a number; a row whose id was typed comes first. */
-const readChoices = async (
-  storage: Storage,
-  target: Resource,
-  text: string,
-  limit: number,
-  caller?: Caller,
-): Promise<Choice[]> => {
+const readChoices = async (storage: Storage, target: Resource, text: string, limit: number, caller?: Caller) => {
   const table = storage.table(target)
-  const choices: Choice[] = []
-  const found: Choice[] = []
   const q = text.trim()
-  if (/^[1-9]\d{0,15}$/.test(q)) {
-    const row = await table.get(Number(q))
-    if (row) choices.push({ id: Number(q), label: labelOf(target, JSON.parse(String(row.body))) })
-  }
-  await eachRow(
-    await table.list({ ...wholeTable, search: q, page: { limit: candidates, offset: 0n } }, caller),
-    (row) => {
-      const id = Number(row['id'])
-      if (id !== choices[0]?.id) found.push({ id, label: labelOf(target, row) })
-    },
-  )
-  return [...choices, ...found.sort((a, b) => rank(a, q) - rank(b, q))].slice(0, limit)
+  const choiceOf = (row: RowValues): Choice => ({ id: Number(row['id']), label: labelOf(target, row) })
+  const typed = /^[1-9]\d{0,15}$/.test(q) ? await table.get(Number(q)) : undefined
+  const choices = typed ? [choiceOf(JSON.parse(String(typed.body)))] : []
+  const found: Choice[] = []
+  const page = { limit: candidates, offset: 0n }
+  await eachRow(await table.list({ ...wholeTable, search: q, page }, caller), (row) => found.push(choiceOf(row)))
+  const others = found.filter(({ id }) => id !== choices[0]?.id).sort((a, b) => rank(a, q) - rank(b, q))
+  return [...choices, ...others].slice(0, limit)
 }
 
 export const rowOptions =
@@ -63,7 +51,7 @@ export const rowOptions =
 
 /** Suggestions for a text that lists are filtered by: its most frequent values, which contain what was typed. */
 export const valueOptions = (storage: Storage, resource: Resource) => {
-  const countValues = valueCounterOf(storage, resource, filterFields(resource), 'filters')
+  const countValues = valueCounterOf(storage, resource, 'filters')
   return async ({ querystring, caller }: PageRequest): Promise<Html> => {
     const sent = queryParameters(querystring)
     const total = (await storage.counts()).get(resource) ?? 0
@@ -80,17 +68,15 @@ export const choicesPage = async (
   { registry, storage }: ExplorerService,
   resource: Resource,
   query: TableQuery,
-  { field, text }: { readonly field: string; readonly text: string },
+  { field, target, text }: { readonly field: Field; readonly target: Resource; readonly text: string },
 ): Promise<Page> => {
-  const spec = resource.fields.find(({ name }) => name === field)
-  const target = spec && targetOf(registry, spec)
-  const choices = target ? await readChoices(storage, target, text, 50) : []
+  const choices = await readChoices(storage, target, text, 50)
   const items = choices.map(
     ({ id, label }) =>
-      html`<li><a href="${tableUrl(resource, withFilter(query, field, String(id)))}"><bdi>${label}</bdi></a> <span class="note">#${id}</span></li>`,
+      html`<li><a href="${tableUrl(resource, withFilter(query, field.name, String(id)))}"><bdi>${label}</bdi></a> <span class="note">#${id}</span></li>`,
   )
-  const title = spec ? fieldTitle(registry, spec).toLowerCase() : field
-  const plural = target?.plural.toLowerCase()
+  const title = fieldTitle(registry, field).toLowerCase()
+  const plural = target.plural.toLowerCase()
   const main = html`<h1>Which ${title}?</h1>
     <p class="lead">${choices.length === 0 ? `No ${plural} match` : `Several ${plural} match`} “<bdi>${text}</bdi>”.</p>
     <ul class="plain-list">${items}</ul><p><a href="${tableUrl(resource, query)}">Back to ${resource.plural.toLowerCase()}</a></p>`

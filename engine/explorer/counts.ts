@@ -2,17 +2,20 @@
 import { EventEmitter, once } from 'node:events'
 import { LRUCache } from 'lru-cache'
 import { type Selection, selectionKey, wholeTable } from '../descriptor/listQuery.js'
-import type { Field, Resource } from '../descriptor/registry.js'
+import { type Field, filterFields, type Resource } from '../descriptor/registry.js'
 import type { Caller, Storage, ValueCounts } from '../storage/storage.js'
 import { grouped } from './format.js'
+
+/** The fields whose ranges can be asked for; they also have a chart. */
+export const rangeFields = ({ fields }: Resource): Field[] => fields.filter((field) => field.range)
 
 /**
  * What is counted: up to so many rows exactly, and of a larger result a sample of this size; of filters the most frequent values, of
  * charts every value.
  */
-const sizes = {
-  filters: { countedRows: 50_000, maxValues: 12 },
-  charts: { countedRows: 10_000, maxValues: 10_000 },
+const uses = {
+  filters: { fields: filterFields, countedRows: 50_000, maxValues: 12 },
+  charts: { fields: rangeFields, countedRows: 10_000, maxValues: 10_000 },
 }
 
 /** The counts of a page's filters; undefined if counting took too long. */
@@ -49,15 +52,10 @@ const withTimeout = async <T>(client: Caller, timeoutMs: number, work: (caller: 
   }
 }
 
-export const valueCounterOf = (
-  storage: Storage,
-  resource: Resource,
-  fields: readonly Field[],
-  use: keyof typeof sizes,
-) => {
+export const valueCounterOf = (storage: Storage, resource: Resource, use: keyof typeof uses) => {
   const table = storage.table(resource)
-  const names = fields.map(({ name }) => name)
-  const { countedRows, maxValues } = sizes[use]
+  const { fields, countedRows, maxValues } = uses[use]
+  const names = fields(resource).map(({ name }) => name)
   const known = new LRUCache<string, { tag: string; found: Counts }>({ max: maxResults })
 
   return async ({ where, search }: Selection, total: number, client: Caller, timeoutMs: number): Promise<Counts> => {

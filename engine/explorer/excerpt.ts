@@ -13,27 +13,24 @@ const maxMatches = 200
 
 /** The matches of `q` in the texts of a row, which are searched as one text with spaces between them. */
 export const matchesIn = (texts: readonly (string | null)[], q: string): Ranges[] => {
-  const found = texts.map(() => [] as [number, number][])
-  if (q === '') return found
+  if (q === '') return texts.map(() => [])
   const literal = q.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)
-  let start = 0
-  const places = texts.map((text) => {
-    const place = start
-    if (text !== null) start += text.length + 1
-    return place
-  })
   const all = texts.filter((text) => text !== null).join(' ')
-  let left = maxMatches
-  for (const match of all.matchAll(new RegExp(literal, 'giu'))) {
-    for (const [n, text] of texts.entries()) {
-      const place = places[n] ?? 0
-      const from = Math.max(match.index, place) - place
-      const to = Math.min(match.index + match[0].length, place + (text?.length ?? 0)) - place
-      if (text !== null && from < to) found[n]?.push([from, to])
-    }
-    if (--left === 0) break
+  const matches: { readonly index: number; readonly length: number }[] = []
+  for (const { index, 0: match } of all.matchAll(new RegExp(literal, 'giu'))) {
+    if (matches.push({ index, length: match.length }) === maxMatches) break
   }
-  return found
+  let next = 0
+  return texts.map((text) => {
+    if (text === null) return []
+    const place = next
+    next += text.length + 1
+    return matches.flatMap(({ index, length }) => {
+      const from = Math.max(index, place) - place
+      const to = Math.min(index + length, place + text.length) - place
+      return from < to ? [[from, to] as const] : []
+    })
+  })
 }
 
 export interface Excerpt {
@@ -59,17 +56,13 @@ export const excerptOf = (text: string, ranges: Ranges): Excerpt => {
 }
 
 export const marked = (text: string, ranges: Ranges, from: number, length: number): Html => {
-  const parts: Part[] = []
   const end = from + length
   let done = from
-  for (const [a, b] of ranges) {
-    if (b <= done || a >= end) continue
-    parts.push(
-      cut(text, done, Math.max(0, a - done)),
-      html`<mark>${cut(text, Math.max(a, done), Math.min(b, end) - Math.max(a, done))}</mark>`,
-    )
+  const parts = ranges.flatMap(([a, b]): Part[] => {
+    if (b <= done || a >= end) return []
+    const [before, start] = [done, Math.max(a, done)]
     done = Math.min(b, end)
-  }
-  parts.push(cut(text, done, end - done))
-  return html`${parts}`
+    return [cut(text, before, start - before), html`<mark>${cut(text, start, done - start)}</mark>`]
+  })
+  return html`${parts}${cut(text, done, end - done)}`
 }

@@ -2,10 +2,10 @@
 import type { ParameterValue } from '../descriptor/kinds.js'
 import { operators } from '../descriptor/operators.js'
 import { type Field, filterFields, type Resource, searchedFields } from '../descriptor/registry.js'
-import { type Counts, figureOf } from './counts.js'
+import { type Counts, figureOf, rangeFields } from './counts.js'
 import { grouped, inputType, readable } from './format.js'
 import { type Html, html } from './html.js'
-import { filtersUrl, fromStart, pageUrl, type TableQuery, type TableView, tableUrl } from './links.js'
+import { fromStart, pageUrl, type TableQuery, type TableView, tableUrl } from './links.js'
 import { bothNames, fieldTitle, targetOf } from './names.js'
 
 export const without = (query: TableQuery, name: string): TableQuery =>
@@ -61,9 +61,9 @@ export const filterPanel = (view: TableView, shown?: Counts): Html | undefined =
   const { resource, query } = view
   // References come last: they have many values.
   const fields = filterFields(resource).sort((a, b) => Number(!!a.references) - Number(!!b.references))
-  const ranges = resource.fields.filter((field) => field.range)
+  const ranges = rangeFields(resource)
   if (fields.length + ranges.length === 0) return undefined
-  const later = !shown && filtersUrl(resource, query)
+  const later = !shown && tableUrl(resource, query, 'filters')
   const rows = shown?.counts?.rows
   const isEstimated = rows !== undefined && !shown?.isExact
   const isSearchable = searchedFields(resource).length > 0

@@ -6,7 +6,7 @@ import { isPrevented, type Referencing } from '../storage/write.js'
 import { control } from './controls.js'
 import { withFilter } from './filters.js'
 import { type Html, html, type Part } from './html.js'
-import { type ExplorerService, findOperation, type Page, type PageRequest, requestPanel, shellWord } from './layout.js'
+import { type ExplorerService, type Page, type PageRequest, requestPanel, shellWord } from './layout.js'
 import { apiUrl, pageUrl, tableUrl } from './links.js'
 import { fieldTitle, labelOf, readLabels } from './names.js'
 import { referrerItem } from './rowPage.js'
@@ -53,7 +53,7 @@ const formPage = (service: ExplorerService, resource: Resource, form: Form): Pag
     <p class="actions"><button class="primary ${kind === 'delete' && 'danger'}">${form.button}</button> <a class="button" href="${cancel}">Cancel</a></p></form>`
   const name = existing ? html`<bdi>${existing.label}</bdi>` : resource.name.toLowerCase()
   const main = html`<div class="title"><div><h1>${verb} ${name}${kind === 'delete' && '?'}</h1>${form.lead && html`<p class="lead">${form.lead}</p>`}</div></div>
-    <div class="row-columns"><div>${service.writes ? (form.prevented ?? source) : disabled}</div><div class="beside">${requestPanel(curl, findOperation(service, kind, resource))}</div></div>`
+    <div class="row-columns"><div>${service.writes ? (form.prevented ?? source) : disabled}</div><div class="beside">${requestPanel(service, [kind, resource], curl)}</div></div>`
   const row = existing ? [{ title: existing.label, url: cancel }] : []
   return {
     title: existing ? `${verb} ${existing.label} · ${resource.plural}` : `${verb} ${name}`,

@@ -4,7 +4,7 @@ import type { Resource } from '../descriptor/registry.js'
 import { diagramOf } from './diagram.js'
 import { grouped } from './format.js'
 import { type Html, html } from './html.js'
-import { type ExplorerService, findOperation, type Page, type PageRequest, requestPanel, shellWord } from './layout.js'
+import { type ExplorerService, type Page, type PageRequest, readPanel } from './layout.js'
 import { pageUrl } from './links.js'
 
 const card = (resource: Resource, count: number | undefined, writes: boolean): Html => html`<li class="card">
@@ -31,7 +31,7 @@ export const homePage = (service: ExplorerService) => {
       ${areas}
       <section class="area"><h2 id="diagram-title">How they refer to each other</h2>
       <div class="diagram" tabindex="0" role="region" aria-labelledby="diagram-title">${await diagram}</div></section>
-      ${requestPanel(`curl ${shellWord(`${origin}${basePath}`)}`, findOperation(service, 'index'), basePath)}`
+      ${readPanel(service, ['index'], origin, basePath)}`
     return { title: product.name, crumbs: [], main }
   }
 }

@@ -14,11 +14,6 @@ import { explorePath, homePath, pageUrl } from './links.js'
 import { rowPage } from './rowPage.js'
 import { tablePage } from './tablePage.js'
 
-interface HtmlResponse {
-  readonly html: string
-  readonly status: number
-}
-
 /** A whole result. */
 interface Download {
   readonly resource: Resource
@@ -26,81 +21,68 @@ interface Download {
   readonly format: FormatName
 }
 
-export type PageResponse = HtmlResponse | layout.Redirect | Download
-
-/** A page that may have to wait for its rows, and what it begins with. */
-export interface LaterResponse {
-  readonly start: string
-  readonly later: Promise<HtmlResponse>
-}
+/** A page, a part of one, or where to go instead. */
+export type PageResponse = layout.Page | layout.Redirect | Html | Download
 
 export interface Route {
   readonly name: string
   /** A path; the segment after that of the resource may be `:item`. */
   readonly path: string
-  respond(request: layout.PageRequest): Promise<PageResponse | LaterResponse>
+  readonly respond: (
+    request: layout.PageRequest,
+  ) => PageResponse | layout.LaterPage | Promise<PageResponse | layout.LaterPage>
 }
-
-type Answer = layout.Page | layout.LaterPage | layout.Redirect | Html | Download
-type Responder = (request: layout.PageRequest) => Answer | Promise<Answer>
 
 export const explorerOf = (service: layout.ExplorerService) => {
   const { product, registry, storage } = service
-  const shown = (page: layout.Page): HtmlResponse => ({
-    html: layout.documentOf(product, page),
-    status: page.status ?? 200,
-  })
-  const route = (name: string, path: string, answer: Responder): Route => ({
-    name,
-    path,
-    async respond(request) {
-      const found = await answer(request)
-      if ('redirect' in found || 'format' in found) return found
-      if ('source' in found) return { html: found.source, status: 200 }
-      if ('later' in found) return { start: layout.pageStart(product, found.title), later: found.later.then(shown) }
-      return shown(found)
-    },
-  })
 
   const routesOf = (resource: Resource): Route[] => {
     const { table, filters } = tablePage(service, resource)
     const create = createPage(service, resource)
     const parseQuery = listQueryParser(resource)
-    const downloads = formatNames.map((format) =>
-      route('exploreDownload', pageUrl(resource, `download.${formats[format].extension}`), ({ querystring }) => ({
-        resource,
-        query: parseQuery(querystring),
-        format,
-      })),
-    )
-    const edit = route('exploreEdit', pageUrl(resource, ':item', 'edit'), editPage(service, resource))
-    const remove = route('exploreDelete', pageUrl(resource, ':item', 'delete'), deletePage(service, resource))
+    const route = (name: string, respond: Route['respond'], ...segments: string[]): Route => ({
+      name,
+      path: pageUrl(resource, ...segments),
+      respond,
+    })
+    const downloads = formatNames.map((format) => {
+      const respond = ({ querystring }: layout.PageRequest) => ({ resource, query: parseQuery(querystring), format })
+      return route('exploreDownload', respond, `download.${formats[format].extension}`)
+    })
+    const createOrNot: Route['respond'] = (request) => {
+      if (!resource.create) throw pathNotFound()
+      return create(request)
+    }
+    const edit = route('exploreEdit', editPage(service, resource), ':item', 'edit')
+    const remove = route('exploreDelete', deletePage(service, resource), ':item', 'delete')
     return [
-      route('exploreTable', pageUrl(resource), table),
-      route('exploreFilters', pageUrl(resource, 'filters'), filters),
-      route('exploreCreate', pageUrl(resource, 'new'), (request) => {
-        if (!resource.create) throw pathNotFound()
-        return create(request)
-      }),
-      route('exploreChoices', pageUrl(resource, 'choices'), rowOptions(storage, resource)),
-      route('exploreValues', pageUrl(resource, 'values'), valueOptions(storage, resource)),
+      route('exploreTable', table),
+      route('exploreFilters', filters, 'filters'),
+      route('exploreCreate', createOrNot, 'new'),
+      route('exploreChoices', rowOptions(storage, resource), 'choices'),
+      route('exploreValues', valueOptions(storage, resource), 'values'),
       ...downloads,
-      route('exploreRow', pageUrl(resource, ':item'), rowPage(service, resource)),
+      route('exploreRow', rowPage(service, resource), ':item'),
       ...(updatableFields(resource).length > 0 ? [edit] : []),
       ...(resource.delete ? [remove] : []),
     ]
   }
+  const routes: Route[] = [
+    { name: 'exploreHome', path: homePath, respond: homePage(service) },
+    { name: 'exploreHome', path: explorePath, respond: () => ({ redirect: homePath }) },
+    ...registry.flatMap(routesOf),
+  ]
   return {
-    routes: [
-      route('exploreHome', homePath, homePage(service)),
-      route('exploreHome', explorePath, () => ({ redirect: homePath })),
-      ...registry.flatMap(routesOf),
-    ],
+    routes,
     assets: assets(),
     favicon: favicon(),
-    errorHtml(error: HttpError, path: string): string {
-      const resource = registry.find((one) => path.startsWith(`${pageUrl(one)}/`))
-      return layout.documentOf(product, layout.errorPage(error, resource))
+    start: (title: string): string => layout.pageStart(product, title),
+    rest: (page: layout.Page): string => layout.pageRest(product, page),
+    errorPage(error: HttpError, path: string): layout.Page {
+      return layout.errorPage(
+        error,
+        registry.find((one) => path.startsWith(`${pageUrl(one)}/`)),
+      )
     },
   }
 }

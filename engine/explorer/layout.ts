@@ -25,7 +25,7 @@ export const errorPage = (error: HttpError, resource?: Resource): Page => {
   const table = resource && { title: resource.plural, url: pageUrl(resource) }
   const main = html`<div class="hero"><h1>${title}</h1>${messagesOf(error).map((message) => html`<p class="lead"><bdi>${message}</bdi></p>`)}
     <p>${table && html`<a class="button primary" href="${table.url}">All ${table.title.toLowerCase()}</a>`} <a class="button" href="${homePath}">Home</a></p></div>`
-  return { title, crumbs: [...(table ? [table] : []), { title }], main, status: error.status }
+  return { title, crumbs: [...(table ? [table] : []), { title }], main }
 }
 
 export interface ExplorerService {
@@ -58,7 +58,6 @@ export interface Page {
   /** The way to it from the home page, which itself has none. */
   readonly crumbs: readonly Crumb[]
   readonly main: Html
-  readonly status?: number
   /** The element that the keyboard may skip to; by default the whole content. */
   readonly skip?: 'results'
 }
@@ -105,8 +104,9 @@ export const pageStart = ({ name }: Product, title: string): string => {
   return documentStart([...new Set([title, name])].join(' · '), assetsPath, ['theme.css', 'explorer.css'], script)
 }
 
-export const documentOf = (product: Product, { title, crumbs, main, skip }: Page): string => {
-  const { source } = html`
+/** What follows the start of a page. */
+export const pageRest = (product: Product, { crumbs, main, skip }: Page): string =>
+  html`
     <a class="skip" href="#${skip ?? 'main'}">Skip to ${skip ?? 'content'}</a>
     ${barOf(product.name, html`<a href="${docsPath}">API docs</a><a href="${basePath}/openapi.json">OpenAPI</a>`)}
     <div id="page">
@@ -115,19 +115,23 @@ export const documentOf = (product: Product, { title, crumbs, main, skip }: Page
     </div>
     <footer class="foot">${product.name} ${product.version}</footer>
     </body>
-    </html>`
-  return pageStart(product, title) + source
-}
-
-export const findOperation = ({ operations }: ExplorerService, kind: Operation['kind'], resource?: Resource) =>
-  operations.find((one) => one.kind === kind && (!('resource' in one) || one.resource === resource))
+    </html>`.source
 
 export const shellWord = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
 
-/** A line with the request, and links beside it; `more` are further links. */
-export const requestPanel = (curl: string, operation: Operation | undefined, jsonUrl?: string, more?: Part): Html =>
-  html`<section class="request" aria-label="API request">
+type OperationId = readonly [kind: Operation['kind'], resource?: Resource]
+
+/** A line with the request of an operation, and links beside it: to its JSON, to the docs, and more. */
+export const requestPanel = (service: ExplorerService, id: OperationId, curl: string, url?: string, more?: Part) => {
+  const [kind, resource] = id
+  const isMeant = (one: Operation) => one.kind === kind && (!('resource' in one) || one.resource === resource)
+  const operation = service.operations.find(isMeant)
+  return html`<section class="request" aria-label="API request">
     <div class="curl"><code tabindex="0" role="group" aria-label="curl command">${curl}</code><button type="button" class="copy" data-copy hidden>Copy</button></div>
-    <p class="request-links">${jsonUrl && html`<a href="${jsonUrl}">JSON</a>`}
+    <p class="request-links">${url && html`<a href="${url}">JSON</a>`}
     ${operation && html`<a href="${operationUrl(operation.route)}">${operation.route.operationId} in the docs</a>`}${more}</p>
     </section>`
+}
+
+export const readPanel = (service: ExplorerService, id: OperationId, origin: string, url: string, more?: Part): Html =>
+  requestPanel(service, id, `curl ${shellWord(`${origin}${url}`)}`, url, more)

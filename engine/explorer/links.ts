@@ -68,11 +68,8 @@ const withQuery = (path: string, parameters: Parameter[]): string => {
 export const pageUrl = ({ path }: Resource, ...segments: (string | number)[]): string =>
   [explorePath, path, ...segments].join('/')
 
-export const tableUrl = (resource: Resource, query: TableQuery): string =>
-  withQuery(pageUrl(resource), tableParameters(resource, query))
-
-export const filtersUrl = (resource: Resource, query: TableQuery): string =>
-  withQuery(pageUrl(resource, 'filters'), tableParameters(resource, query))
+export const tableUrl = (resource: Resource, query: TableQuery, ...segments: string[]): string =>
+  withQuery(pageUrl(resource, ...segments), tableParameters(resource, query))
 
 export const nextUrl = (resource: Resource, query: TableQuery, next: Position): string =>
   withQuery(pageUrl(resource), [

@@ -56,17 +56,12 @@ export const readLabels = async (
   fields: readonly Field[],
   valuesOf: (field: Field) => readonly unknown[],
 ): Promise<Labels> => {
-  const ids = new Map<Resource, Set<number>>()
-  for (const field of fields) {
-    const target = targetOf(registry, field)
-    if (!target) continue
-    const known = ids.get(target) ?? new Set()
-    for (const id of valuesOf(field)) if (id !== null && Number.isSafeInteger(Number(id))) known.add(Number(id))
-    ids.set(target, known)
-  }
   const labels = new Map<Resource, Map<number, string>>()
-  for (const [target, wanted] of ids) {
-    const found = wanted.size === 0 ? [] : await storage.table(target).excerpts([...wanted], labelFields(target))
+  for (const target of new Set(fields.flatMap((field) => targetOf(registry, field) ?? []))) {
+    const values = fields.filter(({ references }) => references === target.path).flatMap(valuesOf)
+    const ids = new Set(values.filter((value) => value !== null).map(Number))
+    const wanted = [...ids].filter(Number.isSafeInteger)
+    const found = wanted.length === 0 ? [] : await storage.table(target).excerpts(wanted, labelFields(target))
     labels.set(target, new Map(found.map((row) => [Number(row['id']), labelOf(target, row)])))
   }
   return (target, id) => labels.get(target)?.get(Number(id))

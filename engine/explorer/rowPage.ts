@@ -4,7 +4,7 @@ import { type Reference, type Resource, referencesTo, updatableFields } from '..
 import { withFilter } from './filters.js'
 import { grouped } from './format.js'
 import { type Html, html, type Part } from './html.js'
-import { type ExplorerService, findOperation, type Page, type PageRequest, requestPanel, shellWord } from './layout.js'
+import { type ExplorerService, type Page, type PageRequest, readPanel } from './layout.js'
 import { apiUrl, pageUrl, tableUrl } from './links.js'
 import { bothNames, fieldTitle, labelOf, readLabels } from './names.js'
 import { countRows, findRow } from './rows.js'
@@ -19,11 +19,7 @@ export const referrerItem = ({ plural }: Resource, title: string, count: Part, u
 const notCounted = html`<span class="note" title="Only filters are counted">not counted</span>`
 
 /** How many rows reference a row by a field; only fields with a filter are counted, because only they have an index. */
-const referrer = async (
-  { registry, storage }: ExplorerService,
-  { resource, field }: Reference,
-  id: number,
-): Promise<Html> => {
+const referrer = async ({ registry, storage }: ExplorerService, { resource, field }: Reference, id: number) => {
   const title = fieldTitle(registry, field)
   if (!field.filter) return referrerItem(resource, title, notCounted)
   const query = withFilter(wholeTable, field.name, BigInt(id))
@@ -50,11 +46,10 @@ export const rowPage = (service: ExplorerService, resource: Resource) => {
     )
     const links = await Promise.all(referrers.map((one) => referrer(service, one, id)))
     const label = labelOf(resource, row)
-    const url = apiUrl(resource, id)
     const main = html`<div class="title"><div><h1><bdi>${label}</bdi></h1><p class="lead">${resource.name} #${id}</p></div>${writes && actions(resource, id)}</div>
       <div class="row-columns"><dl class="fields">${fields}</dl>
       <div class="beside">${links.length > 0 && html`<section class="referrers" aria-labelledby="referrers-title"><h2 id="referrers-title">Referred to by</h2><ul class="plain-list">${links}</ul></section>`}
-      ${requestPanel(`curl ${shellWord(`${origin}${url}`)}`, findOperation(service, 'get', resource), url)}</div></div>`
+      ${readPanel(service, ['get', resource], origin, apiUrl(resource, id))}</div></div>`
     const crumbs = [{ title: resource.plural, url: pageUrl(resource) }, { title: label }]
     return { title: `${label} · ${resource.plural}`, crumbs, main }
   }

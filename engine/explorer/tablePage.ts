@@ -3,37 +3,17 @@ import { formatNames, formats } from '../contract/formats.js'
 import { listQueryParser } from '../contract/parameters.js'
 import { type Position, wholeTable } from '../descriptor/listQuery.js'
 import { operatorOf } from '../descriptor/operators.js'
-import { filterFields, type Resource, searchedFields } from '../descriptor/registry.js'
+import { type Resource, searchedFields } from '../descriptor/registry.js'
 import { spreadOverTicks } from '../process/batchPerTick.js'
 import type { Caller } from '../storage/storage.js'
-import { chartFields, chartsOf } from './charts.js'
+import { chartsOf } from './charts.js'
 import { choicesPage } from './choices.js'
 import { type Counts, valueCounterOf } from './counts.js'
 import { filterPanel } from './filters.js'
 import { grouped, readable } from './format.js'
 import { type Html, html } from './html.js'
-import {
-  type ExplorerService,
-  findOperation,
-  type LaterPage,
-  type Page,
-  type PageRequest,
-  type Redirect,
-  requestPanel,
-  shellWord,
-} from './layout.js'
-import {
-  apiListUrl,
-  downloadUrl,
-  fromStart,
-  nextUrl,
-  pageParameter,
-  pageUrl,
-  type TableQuery,
-  type TableView,
-  tableParameters,
-  tableUrl,
-} from './links.js'
+import * as layout from './layout.js'
+import * as links from './links.js'
 import { fieldTitle, readLabels, targetOf } from './names.js'
 import { countRows, eachRow } from './rows.js'
 import { columnChooser, rowsTable } from './rowsTable.js'
@@ -42,13 +22,14 @@ import { type ShownRow, shownRow } from './values.js'
 
 const sizes = [25, 50, 100, 200]
 
-const hiddenInputs = (resource: Resource, query: TableQuery): Html[] =>
-  tableParameters(resource, fromStart(query)).map(
-    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
-  )
+const hiddenInput = ([name, value]: readonly [string, string]): Html =>
+  html`<input type="hidden" name="${name}" value="${value}">`
+
+const hiddenInputs = (resource: Resource, query: links.TableQuery): Html[] =>
+  links.tableParameters(resource, links.fromStart(query)).map(hiddenInput)
 
 /** The pages of a result; one page needs no pager. */
-const pager = (resource: Resource, query: TableQuery, total: number, next?: Position): Html | undefined => {
+const pager = (resource: Resource, query: links.TableQuery, total: number, next?: Position): Html | undefined => {
   const { limit, offset } = query.page
   if (total <= limit && offset === 0n) return undefined
   const size = BigInt(limit)
@@ -57,17 +38,17 @@ const pager = (resource: Resource, query: TableQuery, total: number, next?: Posi
   const button = (title: string, url: string | false): Html =>
     url ? html`<a class="button" href="${url}">${title}</a>` : html`<span class="button off">${title}</span>`
   const link = (title: string, number: bigint, isPossible: boolean): Html =>
-    button(title, isPossible && tableUrl(resource, { ...query, page: { limit, offset: (number - 1n) * size } }))
+    button(title, isPossible && links.tableUrl(resource, { ...query, page: { limit, offset: (number - 1n) * size } }))
   const last = page > pages ? pages : page - 1n
   const choices = [...new Set([...sizes, limit])].sort((a, b) => a - b)
   return html`<nav class="pager" aria-label="Pages">
     <div class="steps">${link('First', 1n, page > 1n)}${link('Previous', last, page > 1n)}
-    <form action="${pageUrl(resource)}" data-navigate>${hiddenInputs(resource, query)}<label>Page <input name="${pageParameter(resource)}" inputmode="numeric" value="${page}" size="${String(pages).length + 1}" autocomplete="off"></label> of ${grouped(Number(pages))} <button>Go</button></form>
-    ${button('Next', next ? nextUrl(resource, query, next) : false)}${link('Last', pages, page < pages)}</div>
+    <form action="${links.pageUrl(resource)}" data-navigate>${hiddenInputs(resource, query)}<label>Page <input name="${links.pageParameter(resource)}" inputmode="numeric" value="${page}" size="${String(pages).length + 1}" autocomplete="off"></label> of ${grouped(Number(pages))} <button>Go</button></form>
+    ${button('Next', next ? links.nextUrl(resource, query, next) : false)}${link('Last', pages, page < pages)}</div>
     <p class="sizes">Rows per page: ${choices.map((one) =>
       one === limit
         ? html`<strong aria-current="true">${one}</strong> `
-        : html`<a href="${tableUrl(resource, { ...query, page: { limit: one, offset: 0n } })}">${one}</a> `,
+        : html`<a href="${links.tableUrl(resource, { ...query, page: { limit: one, offset: 0n } })}">${one}</a> `,
     )}</p>
     </nav>`
 }
@@ -75,14 +56,14 @@ const pager = (resource: Resource, query: TableQuery, total: number, next?: Posi
 const milliseconds = (time: number): string => `${time < 10 ? time.toFixed(1) : grouped(Math.round(time))} ms`
 
 /** Turns the order by id around, which is that of creation. */
-const newestFirst = (resource: Resource, query: TableQuery): Html => {
+const newestFirst = (resource: Resource, query: links.TableQuery): Html => {
   const { field, descending } = query.order
   const isNewest = field === 'id' && descending
-  const url = tableUrl(resource, fromStart({ ...query, order: { field: 'id', descending: !isNewest } }))
+  const url = links.tableUrl(resource, links.fromStart({ ...query, order: { field: 'id', descending: !isNewest } }))
   return html`<a href="${url}">${isNewest ? 'Oldest first' : 'Newest first'}</a>`
 }
 
-const summary = (resource: Resource, query: TableQuery, total: number): Html => {
+const summary = (resource: Resource, query: links.TableQuery, total: number): Html => {
   const { offset, limit } = query.page
   const noun = (total === 1 ? resource.name : resource.plural).toLowerCase()
   const first = Number(offset) + 1
@@ -91,35 +72,35 @@ const summary = (resource: Resource, query: TableQuery, total: number): Html => 
   return html`<p class="summary" role="status"><strong>${grouped(total)}</strong> ${noun}${range}${total > 1 && html` · ${newestFirst(resource, query)}`}</p>`
 }
 
-const searchForm = (resource: Resource, query: TableQuery): Html => {
+const searchForm = (resource: Resource, query: links.TableQuery): Html => {
   const plural = resource.plural.toLowerCase()
   const isSearchable = searchedFields(resource).length > 0
   // The inputs of bounds send them again.
   const where = query.where.filter(({ operator }) => operator !== 'gte' && operator !== 'lte')
   const box = html`<input type="search" id="q" name="q" value="${query.search}" placeholder="Search ${plural}" aria-label="Search ${plural}" autocomplete="off" spellcheck="false"><kbd aria-hidden="true">/</kbd>
     <button>Search</button>`
-  return html`<form id="search" class="${isSearchable && 'search'}" role="search" action="${pageUrl(resource)}" data-live>
+  return html`<form id="search" class="${isSearchable && 'search'}" role="search" action="${links.pageUrl(resource)}" data-live>
     ${hiddenInputs(resource, { ...query, search: isSearchable ? '' : query.search, where })}${isSearchable && box}</form>`
 }
 
-const downloads = (resource: Resource, query: TableQuery): Html[] =>
+const downloads = (resource: Resource, query: links.TableQuery): Html[] =>
   formatNames.map(
     (format) =>
-      html`<a href="${downloadUrl(resource, query, format)}" download>${formats[format].extension.toUpperCase()}</a>`,
+      html`<a href="${links.downloadUrl(resource, query, format)}" download>${formats[format].extension.toUpperCase()}</a>`,
   )
 
-const empty = (resource: Resource, query: TableQuery, total: number): Html => {
+const empty = (resource: Resource, query: links.TableQuery, total: number): Html => {
   const { search, where, page } = query
   const plural = resource.plural.toLowerCase()
   if (total > 0) {
     const last = BigInt(Math.ceil(total / page.limit) - 1) * BigInt(page.limit)
-    return html`<p class="empty">There are no rows this far: the last of ${grouped(total)} is on page ${grouped(Math.ceil(total / page.limit))}. <a href="${tableUrl(resource, { ...query, page: { limit: page.limit, offset: last } })}">Last page</a> or <a href="${tableUrl(resource, fromStart(query))}">first page</a></p>`
+    return html`<p class="empty">There are no rows this far: the last of ${grouped(total)} is on page ${grouped(Math.ceil(total / page.limit))}. <a href="${links.tableUrl(resource, { ...query, page: { limit: page.limit, offset: last } })}">Last page</a> or <a href="${links.tableUrl(resource, links.fromStart(query))}">first page</a></p>`
   }
   const isNarrowed = search !== '' || where.length > 0
-  return html`<p class="empty">${isNarrowed ? 'No rows match.' : 'There are no rows yet.'} ${isNarrowed && html`<a href="${tableUrl(resource, { ...wholeTable, columns: query.columns })}">Show all ${plural}</a>`}</p>`
+  return html`<p class="empty">${isNarrowed ? 'No rows match.' : 'There are no rows yet.'} ${isNarrowed && html`<a href="${links.tableUrl(resource, { ...wholeTable, columns: query.columns })}">Show all ${plural}</a>`}</p>`
 }
 
-const chosenFilters = ({ registry, resource, query, labels }: TableView): Html | undefined => {
+const chosenFilters = ({ registry, resource, query, labels }: links.TableView): Html | undefined => {
   const items = query.where.map((condition) => {
     const { field: name, operator, value } = condition
     const field = resource.fields.find((one) => one.name === name)
@@ -131,8 +112,8 @@ const chosenFilters = ({ registry, resource, query, labels }: TableView): Html |
       return field && !isPlain ? readable(field, typeof one === 'bigint' ? Number(one) : one) : String(one)
     })
     const text = operatorOf(operator).shown(texts.join(', '))
-    const without = fromStart({ ...query, where: query.where.filter((other) => other !== condition) })
-    return html`<li><span class="chosen-filter">${title}: <bdi>${text}</bdi></span> <a href="${tableUrl(resource, without)}" aria-label="Remove the filter ${title}">×</a></li>`
+    const without = links.fromStart({ ...query, where: query.where.filter((other) => other !== condition) })
+    return html`<li><span class="chosen-filter">${title}: <bdi>${text}</bdi></span> <a href="${links.tableUrl(resource, without)}" aria-label="Remove the filter ${title}">×</a></li>`
   })
   return items.length > 0 ? html`<ul class="chosen-filters" aria-label="Active filters">${items}</ul>` : undefined
 }
@@ -152,19 +133,19 @@ interface Counted {
 const [inlineMs, laterMs] = [400, 10_000]
 
 /** Makes the page of a resource, and that of its filters with the counts of their values. */
-export const tablePage = (service: ExplorerService, resource: Resource) => {
+export const tablePage = (service: layout.ExplorerService, resource: Resource) => {
   const { registry, storage, writes } = service
   const parse = listQueryParser(resource)
-  const countFilters = valueCounterOf(storage, resource, filterFields(resource), 'filters')
-  const countCharts = valueCounterOf(storage, resource, chartFields(resource), 'charts')
+  const countFilters = valueCounterOf(storage, resource, 'filters')
+  const countCharts = valueCounterOf(storage, resource, 'charts')
 
   /** Whether the table has few rows. The rows of an existing table would have to be counted for it. */
-  const isSmall = async ({ search, where }: TableQuery, total: number): Promise<boolean> => {
+  const isSmall = async ({ search, where }: links.TableQuery, total: number): Promise<boolean> => {
     if (total > smallTable || (search === '' && where.length === 0)) return total <= smallTable
     return !resource.existing && ((await storage.counts()).get(resource) ?? 0) <= smallTable
   }
 
-  const count = async (query: TableQuery, total: number, caller: Caller, timeoutMs: number): Promise<Counted> => {
+  const count = async (query: links.TableQuery, total: number, caller: Caller, timeoutMs: number): Promise<Counted> => {
     const [filters, charts] = await Promise.all([
       countFilters(query, total, caller, timeoutMs),
       countCharts(query, total, caller, timeoutMs),
@@ -172,7 +153,7 @@ export const tablePage = (service: ExplorerService, resource: Resource) => {
     return { filters, charts }
   }
 
-  const viewOf = async (query: TableQuery, rows: readonly ShownRow[], counted?: Counted): Promise<TableView> => {
+  const viewOf = async (query: links.TableQuery, rows: readonly ShownRow[], counted?: Counted) => {
     const labels = await readLabels(service, resource.fields, ({ name }) => [
       ...rows.map((row) => row[name]),
       ...(counted?.filters.counts?.values.get(name) ?? []).map(([value]) => value),
@@ -182,7 +163,7 @@ export const tablePage = (service: ExplorerService, resource: Resource) => {
   }
 
   /** The page of a query; what the address means is known before its rows are read. */
-  const table = async (request: PageRequest): Promise<Page | Redirect | LaterPage> => {
+  const table = async (request: layout.PageRequest): Promise<layout.Page | layout.Redirect | layout.LaterPage> => {
     const started = performance.now()
     const parsed = await parseQuery(service, resource, parse, request.querystring)
     if ('redirect' in parsed) return parsed
@@ -191,11 +172,11 @@ export const tablePage = (service: ExplorerService, resource: Resource) => {
   }
 
   const rendered = async (
-    query: TableQuery,
+    query: links.TableQuery,
     ignored: readonly string[],
-    { origin, caller }: PageRequest,
+    { origin, caller }: layout.PageRequest,
     started: number,
-  ): Promise<Page> => {
+  ): Promise<layout.Page> => {
     const page = await storage.table(resource).list(query, caller)
     await turn()
     const rows: ShownRow[] = []
@@ -205,15 +186,15 @@ export const tablePage = (service: ExplorerService, resource: Resource) => {
     const view = await viewOf(query, rows, counted)
     await turn()
     const filters = filterPanel(view, counted?.filters)
-    const url = apiListUrl(resource, query)
+    const more = html`<span class="downloads">Download all: ${downloads(resource, query)}</span>`
     const head = html`${summary(resource, query, total)}${columnChooser(view, hiddenInputs(resource, { ...query, columns: undefined }))}`
     const body = html`${ignored.map((words) => html`<p class="notice">${words}</p>`)}
       ${chosenFilters(view)}
       ${rows.length > 0 ? rowsTable(view, rows) : empty(resource, query, total)}
       ${pager(resource, query, total, page.next)}
-      ${requestPanel(`curl ${shellWord(`${origin}${url}`)}`, findOperation(service, 'list', resource), url, html`<span class="downloads">Download all: ${downloads(resource, query)}</span>`)}`
+      ${layout.readPanel(service, ['list', resource], origin, links.apiListUrl(resource, query), more)}`
     const main = html`<div class="title"><div><h1>${resource.plural}</h1>${resource.about && html`<p class="lead">${resource.about}</p>`}</div>
-      ${writes && resource.create && html`<a class="button primary" href="${pageUrl(resource, 'new')}">New ${resource.name.toLowerCase()}</a>`}</div>
+      ${writes && resource.create && html`<a class="button primary" href="${links.pageUrl(resource, 'new')}">New ${resource.name.toLowerCase()}</a>`}</div>
       ${searchForm(resource, query)}
       <div class="${filters ? 'columns' : ''}">${filters}<div>${chartsOf(view, counted?.charts)}
       <section class="results" id="results" tabindex="-1" aria-label="Rows"><div class="results-head">${head} <span class="time">${milliseconds(performance.now() - started)}</span></div>
@@ -221,15 +202,15 @@ export const tablePage = (service: ExplorerService, resource: Resource) => {
     return { title: resource.plural, crumbs: [{ title: resource.plural }], main, skip: 'results' }
   }
 
-  const filters = async ({ querystring, caller }: PageRequest): Promise<Page | Redirect> => {
+  const filters = async ({ querystring, caller }: layout.PageRequest): Promise<layout.Page | layout.Redirect> => {
     const parsed = await parseQuery(service, resource, parse, querystring)
-    if (!('ignored' in parsed)) return { redirect: pageUrl(resource) }
+    if (!('ignored' in parsed)) return { redirect: links.pageUrl(resource) }
     const { query } = parsed
     const { total } = await countRows(storage, resource, query, caller)
     const counted = await count(query, total, caller, laterMs)
     const view = await viewOf(query, [], counted)
     const main = html`<div class="title"><h1>Filters</h1></div>${searchForm(resource, query)}${chartsOf(view, counted.charts)}${filterPanel(view, counted.filters)}`
-    const crumbs = [{ title: resource.plural, url: tableUrl(resource, query) }, { title: 'Filters' }]
+    const crumbs = [{ title: resource.plural, url: links.tableUrl(resource, query) }, { title: 'Filters' }]
     return { title: `Filters · ${resource.plural}`, crumbs, main }
   }
   return { table, filters }

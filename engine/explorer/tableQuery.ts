@@ -4,6 +4,7 @@ import { type listQueryParser, queryParameters } from '../contract/parameters.js
 import { possibleConditions, wholeTable } from '../descriptor/listQuery.js'
 import { didYouMean } from '../descriptor/nearest.js'
 import { filterFields, type Resource } from '../descriptor/registry.js'
+import type { choicesPage } from './choices.js'
 import { withFilter } from './filters.js'
 import type { ExplorerService } from './layout.js'
 import { columnsParameter, pageParameter, type TableQuery, tableUrl } from './links.js'
@@ -15,7 +16,7 @@ import { columnFields } from './rowsTable.js'
 type ParsedQuery =
   | { readonly query: TableQuery; readonly ignored: readonly string[] }
   | { readonly redirect: string }
-  | { readonly query: TableQuery; readonly ambiguous: { readonly field: string; readonly text: string } }
+  | { readonly query: TableQuery; readonly ambiguous: Parameters<typeof choicesPage>[3] }
 
 const isInteger = (text: string): boolean => /^\s*[+-]?\d+\s*$/.test(text)
 
@@ -61,22 +62,22 @@ export const parseQuery = async (
   const sent = new Map(filled)
   const page = sent.get(pageParameter(resource))
   sent.delete(pageParameter(resource))
-  const names = filterFields(resource).filter((field) => field.references && !isInteger(sent.get(field.name) ?? '0'))
-  const texts = names.map(({ name }) => [name, sent.get(name)?.trim() ?? ''] as const)
-  for (const [name] of texts) sent.delete(name)
+  const named = filterFields(resource).flatMap((field) => {
+    const [target, text = '0'] = [targetOf(registry, field), sent.get(field.name)?.trim()]
+    return target && !isInteger(text) ? [{ field, target, text }] : []
+  })
+  for (const { field } of named) sent.delete(field.name)
   const parsed = parse(new URLSearchParams(filled.filter(([name]) => sent.has(name)).map(withOffset)).toString())
-  const [first, ...others] = texts
+  const [first, ...others] = named
   // One name after another: the address of the next page has the names that are still to be found.
-  const unresolved = others.map(([field, value]) => ({ field, operator: 'eq', value }) as const)
+  const unresolved = others.map(({ field, text }) => ({ field: field.name, operator: 'eq', value: text }) as const)
   const sentColumns = all.getAll(columnsParameter(resource))
   const columns = columnsIn(resource, sentColumns)
   const query = { ...parsed, where: [...parsed.where, ...unresolved], columns }
-  const target = names[0] && targetOf(registry, names[0])
-  if (first && target) {
-    const [field, text] = first
-    const { total, first: id } = await countRows(storage, target, { ...wholeTable, search: text })
-    if (total !== 1) return { query, ambiguous: { field, text } }
-    return { redirect: tableUrl(resource, withFilter(query, field, String(id))) }
+  if (first) {
+    const { total, first: id } = await countRows(storage, first.target, { ...wholeTable, search: first.text })
+    if (total !== 1) return { query, ambiguous: first }
+    return { redirect: tableUrl(resource, withFilter(query, first.field.name, String(id))) }
   }
   if (page !== undefined && isInteger(page)) {
     const { limit } = query.page

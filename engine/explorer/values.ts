@@ -1,17 +1,10 @@
 /** How values are shown: in a table, and on the page of their row. */
-import {
-  type Field,
-  type Registry,
-  type Resource,
-  type RowValues,
-  searchedFields,
-  type Value,
-} from '../descriptor/registry.js'
+import { type Field, type Resource, type RowValues, searchedFields, type Value } from '../descriptor/registry.js'
 import { cut, type Excerpt, excerptOf, marked, matchesIn } from './excerpt.js'
 import { formatted, grouped, isNumeric, readable } from './format.js'
 import { type Html, html } from './html.js'
-import { pageUrl } from './links.js'
-import { type Labels, targetOf } from './names.js'
+import { pageUrl, type TableView } from './links.js'
+import { targetOf } from './names.js'
 
 /** A row as it is shown: long texts are excerpts, so that a page of them stays small. */
 export type ShownRow = Readonly<Record<string, Value | Excerpt>>
@@ -24,9 +17,7 @@ export const shownRow = (resource: Resource, row: RowValues, q: string): ShownRo
   return { ...row, ...Object.fromEntries(searched.map((name, n) => [name, excerpts[n] ?? null])) }
 }
 
-export interface Shown {
-  readonly registry: Registry
-  readonly labels: Labels
+export interface Shown extends Pick<TableView, 'registry' | 'labels'> {
   /** The address of the row's own page, which has its texts in full. */
   readonly url: string
 }

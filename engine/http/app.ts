@@ -6,7 +6,7 @@ import { operationsOf } from '../contract/operations.js'
 import { setCommonHeaders } from './commonHeaders.js'
 import { errorEnvelope, outageLog } from './errorEnvelope.js'
 import type { Service } from './handlers.js'
-import { type InFlight, logRequests, type OnRequest, requestLogger, type State } from './requestLog.js'
+import { logRequests, type OnRequest, requestLogger, type State } from './requestLog.js'
 import { routesOf } from './router.js'
 
 export interface App {
@@ -18,12 +18,7 @@ export interface App {
 /** Errors of a response whose client has disconnected, for example to stop a download. */
 const clientLeft = /^(?:EPIPE|ECONNRESET|ERR_STREAM_PREMATURE_CLOSE)$/
 
-export const createApp = (
-  service: Service,
-  logger: Logger,
-  onRequest?: OnRequest,
-  inFlight: InFlight = { count: 0 },
-): App => {
+export const createApp = (service: Service, logger: Logger, onRequest?: OnRequest, inFlight = { count: 0 }): App => {
   const logRequest = requestLogger(logger, onRequest)
   const app = new Koa<State>()
   app.on('error', (error: Error & { code?: string }) => {

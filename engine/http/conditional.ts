@@ -1,10 +1,10 @@
 /** Responds to a read: conditional requests (RFC 9110, section 13), compression, and bodies that are streamed. */
-
 import { createHash } from 'node:crypto'
 import { pipeline, Readable } from 'node:stream'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, createGzip, gzip } from 'node:zlib'
 import { preconditionFailed, unavailable } from '../contract/errors.js'
 import type { CachedBody, StreamedBody } from '../storage/storage.js'
-import { acceptedEncoding, compressed, encodingFor, gzipStream } from './compress.js'
 import type { AppContext } from './requestLog.js'
 
 /** The tag is a hash of the bytes, so every process has the same one. */
@@ -14,6 +14,43 @@ export const taggedBody = (body: Buffer): CachedBody => ({
 })
 
 export const jsonType = 'application/json; charset=utf-8'
+
+type Encoding = 'br' | 'gzip'
+
+/** Smaller bodies fit into one packet anyway. */
+const minLength = 1024
+
+/** Higher quality takes many times as long for a few per cent; a larger window takes megabytes of memory for each body. */
+const params = { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_LGWIN]: 18 }
+
+const encoders: Record<Encoding, (body: Buffer) => Promise<Buffer>> = {
+  br: (body) => promisify(brotliCompress)(body, { params }),
+  gzip: (body) => promisify(gzip)(body),
+}
+
+/** Longer Accept headers are ignored: to parse 15 KB of media types takes 50 ms, in which every other client waits. */
+export const maxAcceptLength = 1_000
+
+/** Compressed forms of bodies in use: a cached response is compressed once. */
+const compressedBodies = new WeakMap<Buffer, Partial<Record<Encoding, Promise<Buffer>>>>()
+
+const acceptedEncoding = (ctx: AppContext, ...encodings: Encoding[]): Encoding | undefined => {
+  const accepted = ctx.req.headers['accept-encoding']
+  if (accepted === undefined || accepted.length > maxAcceptLength) return undefined
+  const best = ctx.acceptsEncodings(...encodings, 'identity')
+  return encodings.find((encoding) => encoding === best)
+}
+
+/** The encoding for a body; none if it is small. */
+const encodingFor = (ctx: AppContext, body: Buffer): Encoding | undefined =>
+  body.length < minLength ? undefined : acceptedEncoding(ctx, 'br', 'gzip')
+
+const compressed = (body: Buffer, encoding: Encoding): Promise<Buffer> => {
+  const forms = compressedBodies.get(body) ?? {}
+  forms[encoding] ??= encoders[encoding](body)
+  compressedBodies.set(body, forms)
+  return forms[encoding]
+}
 
 /**
  * One element of a list of entity tags, with the comma that follows it; commas may also be inside the quotes. White space can
@@ -46,18 +83,8 @@ const plainTag = (etag: string): string => etag.slice(1, -1).replace(/-(?:br|gzi
 
 /** The tags of rows that an If-Match header allows; undefined if it allows any. */
 export const allowedTags = ({ req }: AppContext): readonly string[] | undefined => {
-  const header = req.headers['if-match']
-  const tags = header === undefined ? '*' : tagsIn(header, 'strong')
+  const tags = tagsIn(req.headers['if-match'] ?? '*', 'strong')
   return tags === '*' ? undefined : tags.map(plainTag)
-}
-
-/** Sends a row. Its tag names the row, whatever its encoding: a client may send back any of them. */
-export const sendRow = (ctx: AppContext, row: CachedBody): Promise<void> => {
-  const allowed = allowedTags(ctx)
-  if (allowed && !allowed.includes(row.tag)) throw preconditionFailed(`"${row.tag}"`)
-  const header = ctx.req.headers['if-none-match']
-  const known = header === undefined ? [] : tagsIn(header, 'weak')
-  return send(ctx, row, known === '*' || known.map(plainTag).includes(row.tag))
 }
 
 /** The tag of a body in an encoding: each is a different representation, so each has its own strong tag. */
@@ -85,12 +112,20 @@ const send = async (
   ctx.body = sent
 }
 
+/** Sends a row. Its tag names the row, whatever its encoding: a client may send back any of them. */
+export const sendRow = (ctx: AppContext, row: CachedBody): Promise<void> => {
+  const allowed = allowedTags(ctx)
+  if (allowed && !allowed.includes(row.tag)) throw preconditionFailed(`"${row.tag}"`)
+  const known = tagsIn(ctx.req.headers['if-none-match'] ?? '', 'weak')
+  return send(ctx, row, known === '*' || known.map(plainTag).includes(row.tag))
+}
+
 /** Sends a body whose tag is that of the encoding the client gets; 412 where If-Match fails. */
 export const sendTagged = (ctx: AppContext, body: CachedBody, type?: string, vary?: string): Promise<void> => {
   const etag = etagOf(body.tag, encodingFor(ctx, body.body))
-  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = ctx.req.headers
-  if (ifMatch !== undefined && !namesTag(ifMatch, etag, 'strong')) throw preconditionFailed()
-  return send(ctx, body, ifNoneMatch !== undefined && namesTag(ifNoneMatch, etag, 'weak'), type, vary)
+  const { 'if-match': ifMatch = '*', 'if-none-match': ifNoneMatch = '' } = ctx.req.headers
+  if (!namesTag(ifMatch, etag, 'strong')) throw preconditionFailed()
+  return send(ctx, body, namesTag(ifNoneMatch, etag, 'weak'), type, vary)
 }
 
 export async function* counted(ctx: AppContext, parts: StreamedBody['body']) {
@@ -106,6 +141,9 @@ let streams = 0
 /** While more are streamed, further ones are not compressed, because zlib takes 80 KB of memory for each. */
 const maxCompressed = 100
 
+/** Compression with some 80 KB of memory; by default it would take 260, and more for what it reads ahead. */
+const gzipOptions = { level: 1, windowBits: 11, memLevel: 3, chunkSize: 8 * 1024, highWaterMark: 1 }
+
 /** Sends a body of many megabytes as it is read. It has no tag, so the only If-Match that succeeds is `*`. */
 export const sendStreamed = (
   ctx: AppContext,
@@ -113,8 +151,7 @@ export const sendStreamed = (
   maxStreams = Number.POSITIVE_INFINITY,
   type = jsonType,
 ): void => {
-  const ifMatch = ctx.req.headers['if-match']
-  if (ifMatch !== undefined && ifMatch.trim() !== '*') throw preconditionFailed()
+  if (tagsIn(ctx.req.headers['if-match'] ?? '*', 'strong') !== '*') throw preconditionFailed()
   if (streams >= maxStreams) throw unavailable('Too many downloads are in progress. Try again shortly.')
   streams++
   // Koa, the streams and the reads of the database all listen for its end; Node warns of more than ten listeners.
@@ -128,5 +165,7 @@ export const sendStreamed = (
   // Brotli takes megabytes of memory for each stream.
   const isCompressed = streams <= maxCompressed && acceptedEncoding(ctx, 'gzip') !== undefined
   if (isCompressed) ctx.set('Content-Encoding', 'gzip')
-  ctx.body = isCompressed ? pipeline(parts, gzipStream(), (error) => error && ctx.app.emit('error', error, ctx)) : parts
+  ctx.body = isCompressed
+    ? pipeline(parts, createGzip(gzipOptions), (error) => error && ctx.app.emit('error', error, ctx))
+    : parts
 }

@@ -2,8 +2,7 @@
 import { type FormatName, formatNames, formats } from '../contract/formats.js'
 import type { Selection } from '../descriptor/listQuery.js'
 import type { Resource, Value } from '../descriptor/registry.js'
-import { maxAcceptLength } from './compress.js'
-import { sendStreamed } from './conditional.js'
+import { maxAcceptLength, sendStreamed } from './conditional.js'
 import type { Service } from './handlers.js'
 import type { AppContext } from './requestLog.js'
 

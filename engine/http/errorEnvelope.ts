@@ -8,16 +8,11 @@ import type { State } from './requestLog.js'
 /** An outage has ended if a request succeeds and none has failed for this long, in milliseconds. */
 const calmMs = 2_000
 
-export interface OutageLog {
-  failed(id: string, error: Error): void
-  succeeded(): void
-}
-
-export const outageLog = (logger: Logger): OutageLog => {
+export const outageLog = (logger: Logger) => {
   const [reasons, times] = [new Set<string>(), { first: 0, last: 0 }]
   let failed = 0
   return {
-    failed(id, { message: reason }) {
+    failed(id: string, { message: reason }: Error): void {
       times.last = performance.now()
       if (failed++ === 0) {
         times.first = times.last
@@ -26,7 +21,7 @@ export const outageLog = (logger: Logger): OutageLog => {
       }
       if (reasons.size < 10) reasons.add(reason)
     },
-    succeeded() {
+    succeeded(): void {
       if (failed === 0 || performance.now() - times.last < calmMs) return
       const seconds = Math.round((times.last - times.first) / 100) / 10
       const requests = failed === 1 ? '1 request' : `${failed} requests`
@@ -37,6 +32,8 @@ export const outageLog = (logger: Logger): OutageLog => {
     },
   }
 }
+
+type OutageLog = ReturnType<typeof outageLog>
 
 /** What `ctx.throw(429, 'Slow down')` throws. */
 interface KoaError extends Error {

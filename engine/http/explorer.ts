@@ -4,7 +4,8 @@ import { setTimeout } from 'node:timers/promises'
 import { internalError } from '../contract/errors.js'
 import type { Operation } from '../contract/operations.js'
 import type { Asset } from '../explorer/assets.js'
-import { explorerOf, type LaterResponse, type PageResponse, type Route } from '../explorer/index.js'
+import { explorerOf, type PageResponse } from '../explorer/index.js'
+import type { LaterPage, Page } from '../explorer/layout.js'
 import { pageHeaders } from './commonHeaders.js'
 import { counted, sendTagged, taggedBody } from './conditional.js'
 import { sendRows } from './download.js'
@@ -22,11 +23,8 @@ const htmlType = 'text/html; charset=utf-8'
 const startAfterMs = 50
 
 const isLate = (response: Promise<unknown>): Promise<boolean> => {
-  const onTime = response.then(
-    () => false,
-    () => false,
-  )
-  return Promise.race([onTime, setTimeout(startAfterMs, true, { ref: false })])
+  const onTime = () => false
+  return Promise.race([response.then(onTime, onTime), setTimeout(startAfterMs, true, { ref: false })])
 }
 
 /** Serves a file, which is read once. */
@@ -38,42 +36,33 @@ export const assetHandler = ({ type, body }: Asset, headers: Record<string, stri
   }
 }
 
-interface PageRoute {
-  readonly name: string
-  readonly path: string
-  readonly handler: Handler
-}
+type AddRoute = (name: string, path: string, handler: Handler) => void
 
-/** The routes of the explorer; `prepare` turns errors into pages, also on paths without a route. */
-export const explorerRoutes = (service: Service, operations: readonly Operation[]) => {
+/** Adds the routes of the explorer. Returns what prepares a request for it: errors become pages, also on paths without a route. */
+export const addExplorer = (service: Service, operations: readonly Operation[], add: AddRoute) => {
   const { product, registry, storage, token } = service
   const explorer = explorerOf({ product, registry, storage, operations, writes: token !== undefined })
+  const documentOf = (page: Page): string => explorer.start(page.title) + explorer.rest(page)
   const prepare = (ctx: AppContext): void => {
     ctx.set(explorerHeaders)
-    ctx.state.errorHtml = (error) => explorer.errorHtml(error, `${ctx.path}/`)
+    ctx.state.errorHtml = (error) => documentOf(explorer.errorPage(error, `${ctx.path}/`))
   }
   const send = async (ctx: AppContext, response: PageResponse): Promise<void> => {
-    if ('redirect' in response) {
-      ctx.redirect(response.redirect)
-      return
-    }
+    if ('redirect' in response) return ctx.redirect(response.redirect)
     if ('format' in response) return sendRows(ctx, service, response.resource, response.query, response.format)
-    ctx.status = response.status
-    await sendTagged(ctx, taggedBody(Buffer.from(response.html)), htmlType)
+    const html = 'main' in response ? documentOf(response) : response.source
+    await sendTagged(ctx, taggedBody(Buffer.from(html)), htmlType)
   }
   /** The page of a slow query: its start is sent at once. What fails afterwards is shown in it. */
-  async function* inParts(ctx: AppContext, { start, later }: LaterResponse): AsyncGenerator<Uint8Array> {
-    yield Buffer.from(start)
-    const { html } = await later.catch((error) => {
-      const shown = ctx.state.failed?.(error) ?? internalError()
-      return { html: explorer.errorHtml(shown, `${ctx.path}/`) }
-    })
-    yield Buffer.from(html.slice(html.indexOf('<body>') + '<body>'.length))
+  async function* inParts(ctx: AppContext, { title, later }: LaterPage): AsyncGenerator<Uint8Array> {
+    yield Buffer.from(explorer.start(title))
+    const page = await later.catch((error) =>
+      explorer.errorPage(ctx.state.failed?.(error) ?? internalError(), `${ctx.path}/`),
+    )
+    yield Buffer.from(explorer.rest(page))
   }
-  const page = ({ name, path, respond }: Route): PageRoute => ({
-    name,
-    path,
-    async handler(ctx) {
+  for (const { name, path, respond } of explorer.routes) {
+    add(name, path, async (ctx) => {
       prepare(ctx)
       const segment = ctx.path.split('/')[3] ?? ''
       const origin = `${ctx.protocol}://${ctx.host}`
@@ -84,20 +73,11 @@ export const explorerRoutes = (service: Service, operations: readonly Operation[
       if (ctx.method !== 'GET' || !(await isLate(response.later))) return send(ctx, await response.later)
       ctx.type = htmlType
       ctx.body = Readable.from(counted(ctx, inParts(ctx, response)))
-    },
-  })
-  /** Addresses are typed and pasted with a slash at their end. */
-  const withSlash = ({ name, path }: Route): PageRoute => ({
-    name,
-    path: `${path}/`,
-    handler: (ctx) => ctx.redirect(ctx.path.slice(0, -1) + ctx.search),
-  })
-  const pages = explorer.routes.filter(({ path }) => !path.endsWith('/'))
-  const asset = (file: Asset, headers?: Record<string, string>): PageRoute => ({
-    name: 'exploreAsset',
-    path: file.path,
-    handler: assetHandler(file, headers),
-  })
-  const assets = [...explorer.assets.map((file) => asset(file, immutable)), asset(explorer.favicon)]
-  return { routes: [...assets, ...explorer.routes.map(page), ...pages.map(withSlash)], prepare }
+    })
+    // Addresses are typed and pasted with a slash at their end.
+    if (!path.endsWith('/')) add(name, `${path}/`, (ctx) => ctx.redirect(ctx.path.slice(0, -1) + ctx.search))
+  }
+  for (const file of explorer.assets) add('exploreAsset', file.path, assetHandler(file, immutable))
+  add('exploreAsset', explorer.favicon.path, assetHandler(explorer.favicon))
+  return prepare
 }

@@ -1,4 +1,5 @@
 /** The HTTP server: listens, refuses invalid HTTP, and stops gracefully. */
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -99,32 +100,23 @@ const makeServer = ({ handle, logRequest }: App, isStopping: () => boolean, send
   return server
 }
 
-interface Target {
-  readonly host: string
-  readonly port: number
-  readonly sendTimeout?: number
-}
-
 /** Serves an app; rejects where it cannot listen on the address. */
-export const listen = (app: App, { host, port, sendTimeout = sendTimeoutMs }: Target) => {
+export const listen = async (
+  app: App,
+  { host, port, sendTimeout = sendTimeoutMs }: { host: string; port: number; sendTimeout?: number },
+) => {
   let isStopping = false
   const server = makeServer(app, () => isStopping, sendTimeout)
   /** Accepts no new connection, lets the requests in progress finish, and closes. */
-  const stop = () =>
-    new Promise<void>((stopped) => {
-      isStopping = true
-      // Closes connections as they fall idle after their last response.
-      const closing = setInterval(() => server.closeIdleConnections(), 50)
-      server.close(() => {
-        clearInterval(closing)
-        stopped()
-      })
-    })
-  return new Promise<{ address: string; stop: typeof stop }>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, host, () => {
-      server.off('error', reject)
-      resolve({ address: serverAddress(server), stop })
-    })
-  })
+  const stop = async (): Promise<void> => {
+    isStopping = true
+    // Closes connections as they fall idle after their last response.
+    const closing = setInterval(() => server.closeIdleConnections(), 50)
+    server.close()
+    await once(server, 'close')
+    clearInterval(closing)
+  }
+  server.listen(port, host)
+  await once(server, 'listening')
+  return { address: serverAddress(server), stop }
 }

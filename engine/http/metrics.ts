@@ -1,18 +1,14 @@
-/** The Prometheus metrics of this process, and the port that serves them. Those of the engine begin with `registry_`. */
-
+/** The Prometheus metrics of this process or of all workers, and the port that serves them. Those of the engine begin with `registry_`. */
+import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
-import { Counter, collectDefaultMetrics, Gauge, Histogram, register } from 'prom-client'
+import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, register } from 'prom-client'
 import type { PoolStats, Storage } from '../storage/storage.js'
 import type { InFlight, OnRequest } from './requestLog.js'
 
-export const serveMetrics = async (
-  host: string,
-  port: number,
-  read: () => Promise<string> = () => register.metrics(),
-): Promise<string> => {
+export const serveMetrics = async (host: string, port: number, read = () => register.metrics()): Promise<string> => {
   const server = createServer(async ({ url, method }, response) => {
     if (url !== '/metrics' || (method !== 'GET' && method !== 'HEAD')) return void response.writeHead(404).end()
     try {
@@ -67,7 +63,7 @@ const readMetric = (
 }
 
 /** Counts workers that died, by kind; the supervisor counts processes, and each process its threads. */
-export const registerRestarts = (read: () => Readonly<Partial<Record<'process' | 'thread', number>>>): void =>
+const registerRestarts = (read: () => Readonly<Partial<Record<'process' | 'thread', number>>>): void =>
   readMetric(
     'registry_worker_restarts_total',
     'Workers that died and were replaced, by kind: process or thread.',
@@ -140,5 +136,57 @@ export const registerMetrics = (measured: Measured): OnRequest => {
     requests.inc({ operation, status })
     durations.observe({ operation }, duration / 1000)
     if (status === 201 && !replayed) creates.inc({ operation })
+  }
+}
+
+type Metrics = Awaited<ReturnType<typeof register.getMetricsAsJSON>>
+
+const question = 'registry:metrics'
+
+/** How long a worker may take to reply, in milliseconds; after that, its last known metrics are used. */
+const replyTimeoutMs = 1_000
+
+export const replyToSupervisor = (): void => {
+  process.on('message', async (message) => {
+    if (message === question) process.send?.({ metrics: await register.getMetricsAsJSON() })
+  })
+}
+
+const sumMetrics = (all: readonly Metrics[]) => AggregatorRegistry.aggregate(all as never)
+
+/** Counters and histograms, which never decrease. */
+const isCumulative = ({ type }: { type: unknown }): boolean => type === 'counter' || type === 'histogram'
+
+/**
+ * Makes the function that returns the metrics of all workers as text; `restarts` is how many were replaced. Not prom-client's own
+ * clusterMetrics(): it forgets the counts of dead workers, and a worker that hangs fails the whole scrape.
+ */
+export const workerMetrics = (restarts: () => number): (() => Promise<string>) => {
+  registerRestarts(() => ({ process: restarts() }))
+  const newest = new Map<number, Metrics>()
+  /** The counts of workers that have died: without them the sums would decrease, and rates would show a peak. */
+  let ended: Promise<Metrics> = Promise.resolve([])
+  const add = async (before: Promise<Metrics>, last: Metrics): Promise<Metrics> =>
+    sumMetrics([await before, last.filter(isCumulative)]).getMetricsAsJSON()
+  cluster.on('exit', ({ id }) => {
+    const last = newest.get(id)
+    newest.delete(id)
+    if (last) ended = add(ended, last)
+  })
+  cluster.on('message', (worker, { metrics }: { metrics?: Metrics }) => {
+    if (metrics) newest.set(worker.id, metrics)
+  })
+
+  const ask = async (worker: Worker): Promise<void> => {
+    worker.send(question, () => {})
+    await once(worker, 'message', { signal: AbortSignal.timeout(replyTimeoutMs) }).catch(() => {})
+  }
+  return async () => {
+    const workers = (Object.values(cluster.workers ?? {}) as Worker[]).filter((worker) => worker.isConnected())
+    await Promise.all(workers.map(ask))
+    const own = await register.getMetricsAsJSON()
+    // Taken together, so that a worker that dies now is counted once.
+    const [before, alive] = [ended, [...newest.values()]]
+    return sumMetrics([await before, ...alive, own]).metrics()
   }
 }

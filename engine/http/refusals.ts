@@ -48,32 +48,22 @@ const isInRequestLine = ({ rawPacket, bytesParsed = 0 }: ParserError): boolean =
 
 /** The cause of a parser error, in words; `isInBody` says whether the headers had arrived. */
 export const parserError = (error: ParserError, isInBody: boolean): HttpError => {
-  const { code, reason = 'malformed request' } = error
-  switch (code) {
-    case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return badRequest(408, `The ${isInBody ? 'body' : 'headers'} did not arrive in time.`)
-    case 'HPE_HEADER_OVERFLOW':
-      return isInRequestLine(error)
-        ? badRequest(414, 'The URL is too long; URL and headers may have 16 KiB together.')
-        : badRequest(431, 'The headers are too large; URL and headers may have 16 KiB together.')
-    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
-      return payloadTooLarge(bodyLimit)
-    case 'HPE_INVALID_METHOD':
-      return badRequest(400, 'The request does not begin with a valid HTTP method, such as GET or POST.')
-    case 'HPE_INVALID_URL':
-      return badRequest(400, 'The URL contains a character that must be percent-encoded.')
-    case 'HPE_INVALID_EOF_STATE':
-      return badRequest(
-        400,
-        isInBody
-          ? 'The body is shorter than Content-Length or Transfer-Encoding declares.'
-          : 'The request ended before its headers did.',
-      )
-    case 'HPE_PAUSED_H2_UPGRADE':
-      return badRequest(505, 'The service speaks HTTP/1.1 only.')
-    default:
-      return badRequest(400, `The ${isInBody ? 'body' : 'request'} is not valid HTTP: ${reason}.`)
+  const { code = '', reason = 'malformed request' } = error
+  if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return payloadTooLarge(bodyLimit)
+  const causes: Readonly<Record<string, Parameters<typeof badRequest>>> = {
+    ERR_HTTP_REQUEST_TIMEOUT: [408, `The ${isInBody ? 'body' : 'headers'} did not arrive in time.`],
+    HPE_HEADER_OVERFLOW: isInRequestLine(error)
+      ? [414, 'The URL is too long; URL and headers may have 16 KiB together.']
+      : [431, 'The headers are too large; URL and headers may have 16 KiB together.'],
+    HPE_INVALID_METHOD: [400, 'The request does not begin with a valid HTTP method, such as GET or POST.'],
+    HPE_INVALID_URL: [400, 'The URL contains a character that must be percent-encoded.'],
+    HPE_INVALID_EOF_STATE: isInBody
+      ? [400, 'The body is shorter than Content-Length or Transfer-Encoding declares.']
+      : [400, 'The request ended before its headers did.'],
+    HPE_PAUSED_H2_UPGRADE: [505, 'The service speaks HTTP/1.1 only.'],
   }
+  const other = `The ${isInBody ? 'body' : 'request'} is not valid HTTP: ${reason}.`
+  return badRequest(...(causes[code] ?? [400, other]))
 }
 
 /** How long a client may take to read the response and close its side. */

@@ -13,17 +13,11 @@ import { batchPerTick } from '../process/batchPerTick.js'
 /** Entered only if the debug log is on: it costs every request some microseconds. */
 export const currentRequest = new AsyncLocalStorage<string>()
 
-/** The ids by which tracing tools find the trace and the caller's span. */
-export interface TraceContext {
-  readonly traceId: string
-  readonly parentId: string
-}
-
 /** Version, trace id, parent id and flags; only versions after 00 may have more. */
 const format = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-[!-~]*)?$/
 
-/** The trace of a request; undefined if its header is not valid, so that it is ignored as the standard asks. */
-export const traceOf = ({ headers }: Pick<IncomingMessage, 'headers'>): TraceContext | undefined => {
+/** The ids by which tracing tools find the trace and the caller's span; undefined if its header is not valid, so that it is ignored as the standard asks. */
+export const traceOf = ({ headers }: Pick<IncomingMessage, 'headers'>) => {
   const [, version, traceId = '', parentId = '', more] = format.exec(String(headers['traceparent'])) ?? []
   if (version === undefined || version === 'ff' || (version === '00' && more !== undefined)) return undefined
   return /^0+$/.test(traceId) || /^0+$/.test(parentId) ? undefined : { traceId, parentId }
@@ -57,7 +51,7 @@ export interface RequestLog {
   /** In milliseconds. */
   readonly duration: number
   readonly reason?: string
-  readonly trace: TraceContext | undefined
+  readonly trace: ReturnType<typeof traceOf>
 }
 
 /** Called once for every request that is no probe, after its log line; used by the metrics. */

@@ -8,7 +8,7 @@ import { patchTypes } from './body.js'
 import { preflightHeaders } from './commonHeaders.js'
 import { sendTagged, taggedBody } from './conditional.js'
 import { docsAssets, docsHeaders } from './docs.js'
-import { assetHandler, explorerRoutes } from './explorer.js'
+import { addExplorer, assetHandler } from './explorer.js'
 import { type Handler, handlerOf, probesOf, type Service } from './handlers.js'
 import type { AppContext, State } from './requestLog.js'
 
@@ -68,13 +68,12 @@ export const routesOf = (service: Service, operations: readonly Operation[]): Mi
   for (const asset of docsAssets(service.product.name, service.explorer === true)) {
     add('docs', asset.path, assetHandler(asset, docsHeaders))
   }
-  const explorer = service.explorer ? explorerRoutes(service, operations) : undefined
-  for (const { name, path, handler } of explorer?.routes ?? []) add(name, path, handler)
-  if (!explorer) add('root', '/', (ctx) => ctx.redirect(docsPath))
+  const prepare = service.explorer ? addExplorer(service, operations, add) : undefined
+  if (!prepare) add('root', '/', (ctx) => ctx.redirect(docsPath))
 
   const byPrefix = new Map([...routers].map(([prefix, router]) => [prefix, router.routes() as Middleware<State>]))
   return (ctx) => {
-    if (ctx.path.startsWith('/explore/')) explorer?.prepare(ctx)
+    if (ctx.path.startsWith('/explore/')) prepare?.(ctx)
     return byPrefix.get(prefixOf(ctx.path))?.(ctx, async () => handleOtherMethods(ctx))
   }
 }

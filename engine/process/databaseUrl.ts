@@ -2,17 +2,6 @@
 
 export const defaultDatabaseUrl = 'sqlite:data/workforce.sqlite'
 
-/** The parts of a PostgreSQL URL, decoded; the driver has a default for each missing one. */
-export interface PostgresUrl {
-  readonly user: string
-  readonly password: string
-  /** A host name, an IP address, or the folder of a Unix socket. */
-  readonly host: string
-  readonly port: string
-  readonly database: string
-  readonly parameters: Readonly<Record<string, string>>
-}
-
 /**
  * The "@" before the host is the last one, so that a password may have others. A "=" in the host or the name is probably one of
  * `host=… password=…`.
@@ -37,7 +26,7 @@ const decoded = (text = ''): string =>
   })
 
 /** Parses the URL; throws an error whose message completes the sentence "The database … cannot be used: …". */
-export const parsePostgresUrl = (url: string): PostgresUrl => {
+export const parsePostgresUrl = (url: string) => {
   const parts = urlParts.exec(url.trim())
   const [, login = '', hosts = '', database, query = ''] = parts ?? []
   if (!parts || !query.split('&').filter(Boolean).every(isParameter)) {
@@ -58,12 +47,16 @@ export const parsePostgresUrl = (url: string): PostgresUrl => {
   return {
     user: user ?? decoded(login.slice(0, colon)),
     password: password ?? decoded(login.slice(colon + 1)),
+    /** A host name, an IP address, or the folder of a Unix socket. */
     host: host ?? address ?? decoded(name),
     port: usedPort,
     database: dbname ?? decoded(database),
     parameters,
   }
 }
+
+/** The parts of a PostgreSQL URL, decoded; the driver has a default for each missing one. */
+export type PostgresUrl = ReturnType<typeof parsePostgresUrl>
 
 const publicPostgresUrl = (url: string): string => {
   try {

@@ -9,12 +9,8 @@ const maxBatch = 4096
 /** The longest time before a line is written, in milliseconds. */
 const flushInterval = 200
 
-interface Logged extends Error {
-  readonly code?: unknown
-}
-
 /** The error fields that are logged; driver errors may contain row values. */
-const errorFields = ({ name, message, code, stack, cause }: Logged): object => ({
+const errorFields = ({ name, message, code, stack, cause }: Error & { readonly code?: unknown }): object => ({
   name,
   message,
   ...(code !== undefined && { code }),

@@ -55,17 +55,12 @@ export const endProgressLine = (): void => {
 }
 
 /** Returns a function that reports progress. Its first call starts the clock. */
-export const progressBar = (
-  name: string,
-  total: number,
-  unit: string,
-  output: ProgressOutput = standardError,
-): ((done: number) => void) => {
+export const progressBar = (name: string, total: number, unit: string, output: ProgressOutput = standardError) => {
   const { now, isTerminal, columns = 80, intervalMs = isTerminal ? redrawMs : plainMs, write } = output
   let recent: { readonly at: number; readonly done: number }[] = []
   let drawn = 0
   let isDone = false
-  return (done) => {
+  return (done: number) => {
     const at = now()
     if (recent.length === 0) {
       recent = [{ at, done }]
@@ -93,13 +88,11 @@ export const progressBar = (
   }
 }
 
-type Bar = (table: string, total: number) => (done: number) => void
+const indexingBar = (table: string, total: number) => progressBar(`Indexing ${table}`, total, 'rows')
 
-export const stepProgress = (
-  bar: Bar = (table, total) => progressBar(`Indexing ${table}`, total, 'rows'),
-): ((table: string, done: number, total: number) => void) => {
+export const stepProgress = (bar = indexingBar) => {
   let current: { table: string; done: number; report: (done: number) => void } | undefined
-  return (table, done, total) => {
+  return (table: string, done: number, total: number): void => {
     if (total < manyRows) return
     if (current?.table !== table || done < current.done) current = { table, done, report: bar(table, total) }
     current.done = done

@@ -3,12 +3,6 @@ import { z } from 'zod'
 import { editDistance, nearest } from '../descriptor/nearest.js'
 import { defaultDatabaseUrl, publicDatabaseUrl, sqliteUrl } from './databaseUrl.js'
 
-interface ValueType<T> {
-  readonly schema: z.ZodType<T, string>
-  /** Completes the sentence "it must be …". */
-  readonly expected: string
-}
-
 const integer = (min: number, max: number) =>
   z
     .string()
@@ -49,8 +43,14 @@ const amount = (unit: string, min: number, max: number) => ({
   expected: `a number of ${unit} from ${min} to ${max}`,
 })
 const milliseconds = (max: number, min = 1) => amount('milliseconds', min, max)
+const [hourMs, dayMs] = [3_600_000, 86_400_000]
 
-const variable = <T>(about: string, preset: string, type: ValueType<T>) => ({ about, preset, ...type })
+/** `expected` completes the sentence "it must be …". */
+const variable = <T>(about: string, preset: string, type: { schema: z.ZodType<T, string>; expected: string }) => ({
+  about,
+  preset,
+  ...type,
+})
 
 const variables = {
   PORT: variable('port to listen on', '3000', port),
@@ -61,7 +61,7 @@ const variables = {
   DATABASE_WAIT_MS: variable(
     'PostgreSQL: longest wait at start for a server that is down',
     '60000',
-    milliseconds(86_400_000, 0),
+    milliseconds(dayMs, 0),
   ),
   DEMO_DATA: variable('whether to load the demo data into an empty database', 'true', boolean),
   DERIVED_OBJECTS: variable('PostgreSQL: whether triggers and functions maintain totals and searches', 'true', boolean),
@@ -70,17 +70,17 @@ const variables = {
   METRICS_PORT: variable('port of the Prometheus metrics', '', optionalPort),
   POOL_SIZE: variable('PostgreSQL: connections per process', '10', amount('connections', 1, 1_000)),
   POOL_WAIT_MS: variable('PostgreSQL: longest wait for a connection', '3000', milliseconds(600_000)),
-  POOL_IDLE_MS: variable('PostgreSQL: how long an idle connection stays open', '30000', milliseconds(86_400_000)),
+  POOL_IDLE_MS: variable('PostgreSQL: how long an idle connection stays open', '30000', milliseconds(dayMs)),
   PREPARED_STATEMENTS: variable('PostgreSQL: whether statements are prepared', 'auto', preparedStatements),
   CACHE_MB: variable('memory per process for cached responses', '32', amount('megabytes', 0, 65_536)),
-  READ_TIMEOUT_MS: variable('time limit of a read', '10000', milliseconds(3_600_000)),
+  READ_TIMEOUT_MS: variable('time limit of a read', '10000', milliseconds(hourMs)),
   MAX_DOWNLOADS: variable('downloads per process at the same time', '1000', amount('downloads', 1, 100_000)),
   DRAIN_DELAY_MS: variable(
     'when stopping: how long to keep serving while /readyz is 503',
     '0',
-    milliseconds(3_600_000, 0),
+    milliseconds(hourMs, 0),
   ),
-  DRAIN_TIMEOUT_MS: variable('time limit for finishing requests when stopping', '10000', milliseconds(3_600_000)),
+  DRAIN_TIMEOUT_MS: variable('time limit for finishing requests when stopping', '10000', milliseconds(hourMs)),
   WORKERS: variable('processes that share the port', '1', amount('processes', 1, 256)),
 }
 
@@ -161,15 +161,10 @@ export const settingHint = (option: string): string => {
   return `Settings are environment variables: ${setting}=… npm start`
 }
 
-interface ListenError extends Error {
-  readonly code?: string
-  readonly port?: number
-}
-
 /** Explains why the service cannot listen, and which setting to change. */
 export const explainListenError =
   (setting: 'PORT' | 'METRICS_PORT') =>
-  (error: ListenError): never => {
+  (error: Error & { readonly code?: string; readonly port?: number }): never => {
     const { code = '', port } = error
     const unknownHost = 'HOST is not an address of this machine; use 127.0.0.1 or 0.0.0.0.'
     const messages: Readonly<Record<string, string>> = {

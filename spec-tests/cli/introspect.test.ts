@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { describeTables } from '../../cli/introspect/describe.js'
+import { now } from '../../engine/descriptor/clock.js'
 import { storageTables } from '../../engine/storage/open.js'
 import { Database } from '../../engine/storage/sqlite/driver.js'
 import { temporaryFolder } from '../../support/cleanup.js'
@@ -45,14 +46,14 @@ test('types, names, required values, lengths, references and unique values are t
         ...['part-type', 'PartType', { idColumn: 'PartTypeId' }, true],
         [
           { name: 'weight_in_kg', column: 'Weight in kg', kind: 'number' },
-          { name: 'depot_id', column: 'depotID', kind: 'integer', references: 'depots', isFilter: true },
+          { name: 'depot_id', column: 'depotID', kind: 'integer', references: 'depots', filter: true },
           { name: 'limit_column', column: 'limit', kind: 'integer' },
-          { name: 'id_column', column: 'Id', kind: 'text', uniqueWith: ['depot_id'] },
+          { name: 'id_column', column: 'Id', kind: 'text', unique: ['depot_id'] },
         ],
       ],
       [
         ...['depots', 'depots', { idColumn: 'id' }, true],
-        [{ name: 'name', kind: 'text', maxLength: 40, isRequired: true, isUnique: true }],
+        [{ name: 'name', kind: 'text', maxLength: 40, isRequired: true, unique: true }],
       ],
     ],
   )
@@ -67,15 +68,15 @@ test('dates, booleans, enumerations, checks of values and defaults become kinds,
   )
   assert.equal(notes, ['tasks: only the database sets "rank", so clients cannot.'])
   assert.equal(fieldsOf(resources[0]?.fields), [
-    { name: 'state', kind: 'text', isRequired: true, oneOf: ['open', "it's done"], default: 'open', isFilter: true },
-    { name: 'level', kind: 'integer', oneOf: [1, 2], isFilter: true },
+    { name: 'state', kind: 'text', isRequired: true, oneOf: ['open', "it's done"], default: 'open', filter: true },
+    { name: 'level', kind: 'integer', oneOf: [1, 2], filter: true },
     { name: 'due', kind: 'date' },
     { name: 'done', kind: 'boolean', isRequired: true },
-    { name: 'seen', kind: 'timestamp', isRequired: true, default: { clock: 'now' } },
-    { name: 'mood', kind: 'text', ...(server && { oneOf: ['sad', "it's fine"], isFilter: true }) },
+    { name: 'seen', kind: 'timestamp', isRequired: true, default: now },
+    { name: 'mood', kind: 'text', ...(server && { oneOf: ['sad', "it's fine"], filter: true }) },
     { name: 'size', kind: 'integer', default: 3 },
-    { name: 'api_token', kind: 'text', isRedacted: true },
-    { name: 'password_hash', kind: 'text', isRedacted: true },
+    { name: 'api_token', kind: 'text', redacted: true },
+    { name: 'password_hash', kind: 'text', redacted: true },
     { name: 'rank', kind: 'integer', managed: true },
   ])
 })

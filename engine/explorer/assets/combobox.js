@@ -4,8 +4,8 @@ const pause = 150
 
 const comboboxOf = (input) => {
   const id = `${input.id}-choices`
-  const list = document.createElement('ul')
-  Object.assign(list, { id, role: 'listbox', ariaLabel: 'Suggestions', hidden: true })
+  const properties = { id, role: 'listbox', ariaLabel: 'Suggestions', hidden: true }
+  const list = Object.assign(document.createElement('ul'), properties)
   input.after(list)
   const picked = input.parentElement.querySelector('.picked')
   Object.assign(input, { role: 'combobox', ariaAutoComplete: 'list', ariaExpanded: 'false' })
@@ -83,10 +83,9 @@ const comboboxOf = (input) => {
     }
   })
   input.addEventListener('blur', () => {
-    const [only, ...others] = options()
+    const all = options()
     // A name that only one row has needs no choice; digits are an id.
-    const isChosen = picked && only && others.length === 0 && asked === input.value && /\D/.test(asked)
-    if (isChosen) choose(only)
+    if (picked && all.length === 1 && asked === input.value && /\D/.test(asked)) choose(all[0])
     else close()
   })
   // Before the input loses its focus, which closes the list.

@@ -34,8 +34,7 @@ const setContent = (input, { text, label }) => {
 }
 
 /** Not crypto.randomUUID(), which pages without HTTPS do not have. */
-const newKey = () =>
-  [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+const newKey = () => crypto.getRandomValues(new Uint32Array(4)).join('-')
 
 const element = (name, properties, ...children) => {
   const made = Object.assign(document.createElement(name), properties)
@@ -45,7 +44,7 @@ const element = (name, properties, ...children) => {
 
 const show = (input, message) => {
   const place = input.closest('.control').querySelector('.issue')
-  place.textContent = place.textContent === '' ? message : `${place.textContent} ${message}`
+  place.textContent = `${place.textContent} ${message}`.trim()
   input.setAttribute('aria-invalid', 'true')
   return input
 }
@@ -91,16 +90,11 @@ const showError = (form, method, status, error) => {
   const inputOf = ({ loc }) => form.querySelector(`#field-${CSS.escape(loc.at(-1))}`)
   const unplaced = issues.filter((issue) => !inputOf(issue))
   const shown = issues.filter(inputOf).map((issue) => show(inputOf(issue), issue.msg))
-  const message =
-    issues.length === 0
-      ? (error?.message ?? `The service answered with status ${status}.`)
-      : [
-          `Not ${done[method]}: ${issues.length === 1 ? '1 error' : `${issues.length} errors`}.`,
-          ...unplaced.map(({ msg }) => msg),
-        ].join(' ')
-  const problem = showProblem(form, message)
-  const target = shown[0] ?? problem
-  target.focus()
+  const head = `Not ${done[method]}: ${issues.length === 1 ? '1 error' : `${issues.length} errors`}.`
+  const words = [head, ...unplaced.map(({ msg }) => msg)].join(' ')
+  const other = error?.message ?? `The service answered with status ${status}.`
+  const places = [...shown, showProblem(form, issues.length > 0 ? words : other)]
+  places[0].focus()
 }
 
 /** Shows the other value of a field, with a button that takes it. */
@@ -129,10 +123,11 @@ const merge = async (form, read) => {
     const [mine, theirs] = [contentOf(input), contentOf(fresh.querySelector(`#${CSS.escape(input.id)}`))]
     read.set(input, theirs)
     if (theirs.text === before.text || theirs.text === mine.text) continue
-    const isTouched = mine.text !== before.text
-    if (!isTouched) setContent(input, theirs)
-    if (isTouched) showOther(input, 'Somebody else has set this to', theirs)
-    else showOther(input, 'Somebody else has changed this; it was', before)
+    if (mine.text !== before.text) showOther(input, 'Somebody else has set this to', theirs)
+    else {
+      setContent(input, theirs)
+      showOther(input, 'Somebody else has changed this; it was', before)
+    }
   }
   const message = `${changedMeanwhile} Both values are shown where they differ. Save again to store what the form has now.`
   return showProblem(form, message).focus()
@@ -202,8 +197,7 @@ export const writeForm = (root) => {
   form.addEventListener('submit', async (event) => {
     event.preventDefault()
     clear(form)
-    const typed = form.querySelector('#token').value.trim()
-    token = typed || token
+    token = form.querySelector('#token').value.trim() || token
     if (!isComplete(form, inputs)) return
     const body = bodyOf()
     const key = unsettled?.body === body ? unsettled.key : newKey()
@@ -225,11 +219,8 @@ export const writeForm = (root) => {
       }
     } catch {
       unsettled = { key, body }
-      const words = done[method]
-      showProblem(
-        form,
-        `The service did not answer; the row may or may not have been ${words}. Try again: it is never ${words} twice.`,
-      ).focus()
+      const doubt = `The service did not answer; the row may or may not have been ${done[method]}.`
+      showProblem(form, `${doubt} Try again: it is never ${done[method]} twice.`).focus()
     } finally {
       button.disabled = false
       showRequest()

@@ -20,18 +20,14 @@ export const guard = (check) => {
 
 const mayLeave = () => !hasUnsaved() || confirm('Leave this page? What you have typed is not saved.')
 
-const announce = (root) => {
-  for (const listener of listeners) listener(root)
-}
-
+/** Replaces an element by that of another page. Returns whether both pages have it. */
 const replace = (id, next) => {
-  const [old, fresh] = [document.getElementById(id), next.getElementById(id)]
+  const [old, fresh] = [document, next].map((one) => one.getElementById(id))
   if (!old || !fresh) return false
-  const wasOpen = old.querySelector(':scope > details')?.open
+  const [before, details] = [old, fresh].map((one) => one.querySelector(':scope > details'))
   old.replaceWith(fresh)
-  const details = fresh.querySelector(':scope > details')
-  if (details && wasOpen !== undefined) details.open = wasOpen
-  announce(fresh)
+  if (details && before) details.open = before.open
+  for (const listener of listeners) listener(fresh)
   return true
 }
 
@@ -74,13 +70,6 @@ const replaceFilters = (next) => {
   else replace('charts', next)
 }
 
-const showPage = (next) => {
-  document.title = next.title
-  guard(() => false)
-  document.getElementById('page').replaceWith(next.getElementById('page'))
-  announce(document.getElementById('page'))
-}
-
 /** Shows why a search failed in the place of its rows; the box stays, and the next search replaces the message. */
 const showFailure = (message) => {
   const notice = document.createElement('p')
@@ -108,8 +97,7 @@ export const load = async (url, { history: mode = 'push', live = false, focus = 
   main.setAttribute('aria-busy', 'true')
   try {
     const response = await fetch(url, { signal: request.signal, headers: { Accept: 'text/html' } })
-    const type = response.headers.get('Content-Type') ?? ''
-    if (!type.startsWith('text/html')) throw new Error('not a page')
+    if (!response.headers.get('Content-Type')?.startsWith('text/html')) throw new Error('not a page')
     const next = new DOMParser().parseFromString(await response.text(), 'text/html')
     if (request !== current) return false
     const address = response.redirected ? response.url : url
@@ -123,12 +111,11 @@ export const load = async (url, { history: mode = 'push', live = false, focus = 
       showFailure(next.querySelector('.lead')?.textContent ?? next.title)
       return false
     }
-    const isLive = live && !response.redirected && replace('results', next)
-    if (isLive) {
-      replaceFilters(next)
-      document.title = next.title
-    } else {
-      showPage(next)
+    document.title = next.title
+    if (live && !response.redirected && replace('results', next)) replaceFilters(next)
+    else {
+      guard(() => false)
+      replace('page', next)
       if (focus) document.getElementById('main').focus({ preventScroll: true })
       if (focus || mode === 'none') restoreScroll(history.state)
     }
@@ -144,26 +131,18 @@ export const load = async (url, { history: mode = 'push', live = false, focus = 
   }
 }
 
-const isOurs = (url) =>
-  url.origin === location.origin && (url.pathname === '/' || /^\/explore(\/|$)/.test(url.pathname))
+const isOurs = ({ origin, pathname }) => origin === location.origin && /^\/(explore(\/.*)?)?$/.test(pathname)
 
 /**
  * The address that a form leads to; empty inputs are left out.
  * Not form.action: an input hides the property of its form that has the same name, and inputs are named after fields.
  * Only names with a capital, which no field has, are safe.
  */
-export const addressOf = (form) => {
+const addressOf = (form) => {
   const url = new URL(form.getAttribute('action'), location.href)
   const sent = [...new FormData(form)].filter(([, value]) => String(value).trim() !== '')
   url.search = new URLSearchParams(sent).toString()
   return url.href
-}
-
-const pause = 180
-
-const startSearch = (form) => {
-  clearTimeout(timer)
-  timer = setTimeout(() => load(addressOf(form), { history: 'replace', live: true }), pause)
 }
 
 document.addEventListener('click', (event) => {
@@ -186,8 +165,13 @@ document.addEventListener('submit', (event) => {
   load(addressOf(form), { live: isSearch, focus: !isSearch })
 })
 
-document.addEventListener('input', (event) => {
-  if (event.target.id === 'q' && event.target.form?.hasAttribute('data-live')) startSearch(event.target.form)
+/** How long a pause in typing starts a search, in milliseconds. */
+const pause = 180
+
+document.addEventListener('input', ({ target: { id, form } }) => {
+  if (id !== 'q' || !form?.hasAttribute('data-live')) return
+  clearTimeout(timer)
+  timer = setTimeout(() => load(addressOf(form), { history: 'replace', live: true }), pause)
 })
 
 document.addEventListener('keydown', (event) => {

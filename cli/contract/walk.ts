@@ -1,0 +1,44 @@
+/** The walk through two documents: where it is, and how the keywords of two objects are compared. */
+import type { Emit } from './differences.js'
+import { isSame, type Json, keysOf } from './json.js'
+import type { Detail, RuleName } from './rules.js'
+
+/** A place in both documents. */
+export interface At extends Pick<Detail, 'subject' | 'side'> {
+  readonly emit: Emit
+  /** The named schemas of the documents, and the pairs of them that were compared already. */
+  readonly schemas: readonly [before: Json, after: Json]
+  readonly seen: Set<string>
+}
+
+export type Compare = (before: unknown, after: unknown, at: At) => void
+
+/** Reports a difference. */
+export const say = ({ emit, subject, side }: At, rule: RuleName, before?: unknown, after?: unknown): void =>
+  emit(rule, { subject, side, before, after })
+
+export const changed =
+  (rule: RuleName): Compare =>
+  (before, after, at) => {
+    if (!isSame(before, after)) say(at, rule, before, after)
+  }
+
+/** The keywords that only people read. */
+export const wordings: Readonly<Record<string, RuleName>> = {
+  description: 'description-changed',
+  summary: 'description-changed',
+  'x-extensible-enum': 'description-changed',
+  example: 'example-changed',
+  examples: 'example-changed',
+}
+
+/** Compares two objects: each keyword as it is known, and any other as one of unknown effect. */
+export const compareKeywords = (known: Readonly<Record<string, Compare>>, before: Json, after: Json, at: At): void => {
+  for (const [key, compare] of Object.entries(known)) compare(before[key], after[key], at)
+  for (const key of keysOf(before, after)) {
+    if (Object.hasOwn(known, key) || isSame(before[key], after[key])) continue
+    const rule = Object.hasOwn(wordings, key) ? wordings[key] : undefined
+    if (rule) say(at, rule)
+    else say({ ...at, subject: `${at.subject}: ${key}` }, 'keyword-changed', before[key], after[key])
+  }
+}
