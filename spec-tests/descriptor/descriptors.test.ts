@@ -302,6 +302,17 @@ const cases: [about: string, exported: unknown, ...messages: string[]][] = [
     'renamedFromTable changes the table, and an existing one is never changed',
   ],
   [
+    'the table of another resource',
+    { ...valid, table: 'owner_rows' },
+    'table "owner_rows" is also that of resources/owners.ts; each resource needs its own table',
+  ],
+  [
+    'the name of another resource',
+    { ...valid, name: 'Owner' },
+    'name "Owner" makes the schema Owner, which resources/owners.ts makes too; choose another name',
+  ],
+  ['none, and a plural that is the singular', { ...valid, name: 'Attendance', plural: 'Attendance' }],
+  [
     'no default export',
     undefined,
     'the default export is not a descriptor; write "export default defineResource({ … })", or move shared fields into resources/shared/',
@@ -310,24 +321,11 @@ const cases: [about: string, exported: unknown, ...messages: string[]][] = [
 
 const test = suite('descriptors')
 
-test('a valid descriptor has no problems', () => {
-  assert.equal(problemsOf(valid), [])
-})
-
 for (const [about, exported, ...messages] of cases) {
   test(`${about}: every mistake is reported`, () => {
     assert.equal(problemsOf(exported).sort(), messages.map((message) => `resources/things.ts: ${message}`).sort())
   })
 }
-
-test('two resources with the same table or name are reported with both files', () => {
-  assert.equal(problemsOf({ ...valid, table: 'owner_rows' }), [
-    'resources/things.ts: table "owner_rows" is also that of resources/owners.ts; each resource needs its own table',
-  ])
-  assert.equal(problemsOf({ ...valid, name: 'Owner' }), [
-    'resources/things.ts: name "Owner" makes the schema Owner, which resources/owners.ts makes too; choose another name',
-  ])
-})
 
 test('of two files with the same table, the newer one is reported', () => {
   const problems: FileError[] = []
@@ -439,40 +437,30 @@ test('a cycle that an optional reference or rows from elsewhere can begin is val
   assert.equal(problemsIn({ a: link('A', 'b'), b: link('B', 'a', { create: false }) }), [])
 })
 
-test('names that make the name of a schema or operation twice are reported', () => {
-  const others = [
-    { name: 'leave Request' },
-    { name: 'Leave request create' },
-    { name: 'Leave requests' },
-    { name: 'Absence', plural: 'Leave-requests' },
-    { name: 'Absence', plural: 'Leave request' },
+const made = 'which resources/a.ts makes too; choose another'
+const allowed = 'but schemas and operations are named after it, and OpenAPI allows only A–Z, a–z and 0–9 there; replace'
+for (const [other, message] of [
+  [{ name: 'leave Request' }, `name "leave Request" makes the schema LeaveRequest, ${made} name`],
+  [{ name: 'Leave request create' }, `name "Leave request create" makes the schema LeaveRequestCreate, ${made} name`],
+  [{ name: 'Leave requests' }, 'name "Leave requests" is the plural of resources/a.ts; choose another name'],
+  [{ plural: 'Leave-requests' }, `plural "Leave-requests" makes the operation listLeaveRequests, ${made} plural`],
+  [{ plural: 'Leave request' }, 'plural "Leave request" is the name of resources/a.ts; choose another plural'],
+  [
     { name: 'Pagination meta' },
-    { name: 'Größe' },
-    { name: 'Size', plural: '尺寸' },
-    { name: '?!' },
-  ]
-  const first = { ...valid, name: 'Leave request', table: 'leave_requests' }
-  const made = 'which resources/a.ts makes too; choose another'
-  const allowed =
-    'but schemas and operations are named after it, and OpenAPI allows only A–Z, a–z and 0–9 there; replace'
-  const messages = [
-    `name "leave Request" makes the schema LeaveRequest, ${made} name`,
-    `name "Leave request create" makes the schema LeaveRequestCreate, ${made} name`,
-    'name "Leave requests" is the plural of resources/a.ts; choose another name',
-    `plural "Leave-requests" makes the operation listLeaveRequests, ${made} plural`,
-    'plural "Leave request" is the name of resources/a.ts; choose another plural',
     'name "Pagination meta" makes the schema PaginationMeta, which every service has; choose another name',
-    `name is "Größe", ${allowed} "öß"`,
-    `plural is "尺寸", ${allowed} "尺寸"`,
+  ],
+  [{ name: 'Größe' }, `name is "Größe", ${allowed} "öß"`],
+  [{ plural: '尺寸' }, `plural is "尺寸", ${allowed} "尺寸"`],
+  [
+    { name: '?!' },
     'name is "?!", but schemas and operations are named after it; it must have a letter or digit (A–Z, a–z, 0–9)',
-  ]
-  for (const [n, other] of others.entries())
-    assert.equal(problemsIn({ a: first, b: { ...valid, ...other } }), [`resources/b.ts: ${messages[n]}`])
-})
-
-test('the singular can be the plural', () => {
-  assert.equal(problemsOf({ ...valid, name: 'Attendance', plural: 'Attendance' }), [])
-})
+  ],
+] as const) {
+  test(`${JSON.stringify(other)} beside "Leave request" is reported`, () => {
+    const first = { ...valid, name: 'Leave request', table: 'leave_requests' }
+    assert.equal(problemsIn({ a: first, b: { ...valid, ...other } }), [`resources/b.ts: ${message}`])
+  })
+}
 
 test('a similar name is suggested, and none if none is similar', () => {
   assert.is(nearest('leave_typ', ['leave_type', 'status']), 'leave_type')

@@ -3,7 +3,9 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { callCommand } from '../support/callCommand.js'
 import { commandsIn, readPage } from '../support/consolePage.js'
+import { officeFile } from '../support/officeFiles.js'
 import { projectCopy } from '../support/projectCopy.js'
 
 const shown = commandsIn(readPage('changing-a-resource.md'))
@@ -11,11 +13,8 @@ const project = projectCopy({ isDeployed: true })
 
 const test = suite('docs/changing-a-resource.md')
 
-test('the page shows commands', () => {
+test('a database with the demo data, and a page with commands', async () => {
   assert.ok(shown.length > 8)
-})
-
-test('a database with the demo data', async () => {
   const { status, output } = await project.run('npm run seed -- --demo leave')
   assert.is(status, 0, output)
 })
@@ -43,7 +42,22 @@ test('npm run check -- --database reports the same, and npm run plan as JSON and
   assert.match((await project.run('DATABASE_URL=sqlite:data/new.sqlite npm run plan -- --sql')).output, /create table/)
 })
 
-test('only a approval that changes something makes a copy of the database, which replaces an unfinished one', async () => {
+/** Approvals that are refused before a database is opened. */
+const wrong: [approvals: string[], message: RegExp][] = [
+  [['drop'], /"drop" names no table/],
+  [['remove:leave_requests.days'], /must begin with one of add:, create:, drop:, fill:, rename:, retarget:, retype:/],
+  [[','], /--apply has an empty entry/],
+  [['drop:leave_requests.days', '--apply', 'drop:leave_requests.nothing'], /--apply is given twice; give it once/],
+]
+for (const [approvals, message] of wrong) {
+  test(`--apply ${approvals.join(' ')} is refused`, async () => {
+    const { status, stderr } = await callCommand(officeFile('cli/migrate.js'), ['--apply', ...approvals])
+    assert.match(stderr, message)
+    assert.is(status, 2)
+  })
+}
+
+test('only an approval that changes something makes a copy of the database, which replaces an unfinished one', async () => {
   const leave = project.read('resources/leave.ts')
   project.write(
     'resources/leave.ts',
@@ -56,24 +70,10 @@ test('only a approval that changes something makes a copy of the database, which
   project.write('data/workforce.sqlite.before-20200101T000000Z.unfinished', '')
   project.write('data/workforce.sqlite.before-20200101T000000Z.unfinished-journal', '')
   const before = files()
-  const refused: [approvals: string, status: number, message: RegExp][] = [
-    ['drop:leave_requests.nothing', 1, /^There is nothing to do for drop:leave_requests\.nothing; npm run plan lists/m],
-    ['drop', 2, /"drop" names no table/],
-    [
-      'remove:leave_requests.days',
-      2,
-      /must begin with one of add:, create:, drop:, fill:, rename:, retarget:, retype:/,
-    ],
-    [',', 2, /--apply has an empty entry/],
-    ['drop:leave_requests.days --apply drop:leave_requests.nothing', 2, /--apply is given twice; give it once/],
-    ['drop:leave_requests.days,drop:leave_requests.nothing', 1, /nothing to do for drop:leave_requests\.nothing;/],
-  ]
-  for (const [approvals, status, message] of refused) {
-    const ended = await project.run(`npm run migrate -- --apply ${approvals}`)
-    assert.match(ended.output, message)
-    assert.is(ended.status, status)
-    assert.equal(files(), before)
-  }
+  const ended = await project.run('npm run migrate -- --apply drop:leave_requests.days,drop:leave_requests.nothing')
+  assert.match(ended.output, /^There is nothing to do for drop:leave_requests\.nothing; npm run plan lists/m)
+  assert.is(ended.status, 1)
+  assert.equal(files(), before)
   const { status, output } = await project.run('npm run migrate -- --apply drop:leave_requests.days')
   assert.is(status, 0, output)
   assert.match(output, /Removed \S+\.unfinished, which an interrupted backup had left\./)

@@ -33,11 +33,8 @@ const startOnce = async (): Promise<string> => {
 
 const test = suite('docs/resource-commands.md')
 
-test('the page shows commands', () => {
+test('a recorded API, a database with rows, and a page with commands', async () => {
   assert.ok(shown.length > 8)
-})
-
-test('a recorded API, and a database with rows', async () => {
   assert.is((await project.run('npm run contract -- --accept')).status, 0)
   assert.match(await startOnce(), /^Created the database sqlite:data\/workforce\.sqlite, with the demo data\./)
 })

@@ -6,23 +6,7 @@ import { seededRandom } from '../../stress/random.js'
 
 const test = suite('case folding and containment')
 
-test('folding ignores case in every script, and nothing else', () => {
-  // biome-ignore format: one list
-  const same = [
-    'MÜLLER müller', 'ΣΑΣ σας', 'ΑΣ αΣ', 'Ж ж', 'Ａ ａ', 'ſ S', 'K k', 'ẞ ß', 'Ⴀ ⴀ', 'Ა ა', '𐐀 𐐨', 'Ǆ ǆ', 'µ Μ', 'Ꭰ ꭰ',
-    'Å Å',
-  ]
-  for (const pair of same) {
-    const [a = '', b = ''] = pair.split(' ')
-    assert.is(fold(a), fold(b), pair)
-  }
-  for (const pair of ['ı i', 'İ i', 'ß ss', 'é e', 'ﬁ fi', 'ü u']) {
-    const [a = '', b = ''] = pair.split(' ')
-    assert.is.not(fold(a), fold(b), pair)
-  }
-})
-
-test('folding agrees with case-insensitive regular expressions for every letter', () => {
+test('folding ignores the case of every letter, and nothing else: it agrees with case-insensitive regular expressions', () => {
   for (let point = 0x20; point < 0x1ffff; point++) {
     if (point >= 0xd800 && point < 0xe000) continue
     const letter = String.fromCodePoint(point)
@@ -32,8 +16,8 @@ test('folding agrees with case-insensitive regular expressions for every letter'
       folded === letter || new RegExp(folded.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`), 'iu').test(letter)
     if (!isSame) assert.unreachable(`U+${point.toString(16)} folds to ${folded}`)
     // Dotless ı has I as its capital and yet is another letter than i, as are the old shapes of Cyrillic letters.
-    const upper = letter.toUpperCase()
-    if (upper.length === letter.length && !/[ı\u1c80-\u1c88]/.test(letter)) assert.is(fold(upper), folded, letter)
+    for (const other of [letter.toUpperCase(), letter.toLowerCase()])
+      if (other.length === letter.length && !/[ı\u1c80-\u1c88]/.test(letter)) assert.is(fold(other), folded, letter)
   }
 })
 
@@ -47,23 +31,6 @@ test('folding a text equals folding its letters', () => {
   }
 })
 
-test('containment of long patterns agrees with includes()', () => {
-  const texts = ['ab'.repeat(200), `${'a'.repeat(300)}b${'a'.repeat(300)}`, 'abcabcabd'.repeat(60), 'x'.repeat(65), '']
-  for (const text of texts) {
-    for (const other of texts) {
-      for (const pattern of [
-        other,
-        other.slice(1),
-        other.slice(0, 100),
-        `${other.slice(0, 90)}c`,
-        `c${other.slice(0, 90)}`,
-      ]) {
-        assert.is(containment(pattern)(text), text.includes(pattern), `${pattern.length} in ${text.length}`)
-      }
-    }
-  }
-})
-
 test('containment agrees with includes() on texts whose parts repeat', () => {
   const random = seededRandom(7)
   const rounds = 3_000
@@ -72,9 +39,10 @@ test('containment agrees with includes() on texts whose parts repeat', () => {
     // A beginning that repeats: a search that resumes at the wrong place misses the text.
     const parts = Array.from({ length: 1 + random.below(3) }, () => `${'a'.repeat(random.below(6))}b`)
     let text = ''
-    while (text.length < 400) text += random.pick(parts)
+    const length = random.chance(0.9) ? 400 : random.below(100)
+    while (text.length < length) text += random.pick(parts)
     const from = random.below(150)
-    const slice = text.slice(from, from + shortPattern + 1 + random.below(150))
+    const slice = `${text}${'b'.repeat(from)}`.slice(from, from + shortPattern - 1 + random.below(150))
     const changed = random.below(slice.length)
     const pattern = random.chance(0.5) ? slice : `${slice.slice(0, changed)}a${slice.slice(changed + 1)}`
     const isFound = containment(pattern)(text)

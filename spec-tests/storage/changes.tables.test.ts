@@ -77,8 +77,7 @@ test('a former column that is there again is not mistaken for the renamed one', 
     /column "b": the field was renamed from "a", but the table has both columns: "a" has 1 values, and "b" has 1\. .*--apply drop:members\.b,rename:members\.a\./,
   )
   const approvals = ['drop:members.b', 'rename:members.a']
-  const { differences } = await apply(renamed, url, ...approvals)
-  assert.equal(differences, [])
+  assert.equal((await apply(renamed, url, ...approvals)).differences, [])
   assert.equal(await rowsServed(renamed, url), [{ b: 'new' }])
 })
 
@@ -88,12 +87,6 @@ test('a field can reference a resource that is new, if it has no values yet', as
   await prepare(alone({ name: text(), team_id: integer() }), url, { members: [{ name: 'Ana', team_id: null }] })
   const both: Registry = [team, ...alone({ name: text(), team_id: integer({ references: 'teams' }) })]
   assert.is(await refusal(both, url), 'not refused')
-  const other = await freshUrl()
-  await prepare(alone({ name: text(), team_id: integer() }), other, { members: [{ name: 'Ana', team_id: 4 }] })
-  assert.match(
-    await refusal(both, other),
-    /column "team_id": .*1 row \(id 1\) has a value that is not the id of a row in "teams"/,
-  )
 })
 
 test('the table of a removed resource stays until it is dropped, with the columns that reference it', async () => {
@@ -216,9 +209,8 @@ const misspelt: [name: string, after: Version, message: RegExp, approvals: strin
 for (const [name, after, message, approval] of misspelt) {
   test(`a ${name} that names nothing is refused with the nearest right name`, async () => {
     const url = await freshUrl()
-    await prepare(registryOf({ fields: { name: text(), kind: text() } }), url, {
-      members: [{ name: 'Ana', kind: 'x' }],
-    })
+    const before = registryOf({ fields: { name: text(), kind: text() } })
+    await prepare(before, url, { members: [{ name: 'Ana', kind: 'x' }] })
     assert.match(await refusal(registryOf(after), url), message)
     assert.is(await refusal(registryOf(after), url, [approval]), 'not refused')
   })
@@ -256,9 +248,7 @@ for (const [name, [before, after], members, message] of ruled) {
     assert.is(differences.length, message ? 1 : 0)
     if (message) assert.match(describeDifference(differences[0] as Difference), message)
     assert.equal((await planStorage(changed, url, 5_000)).differences, [])
-    const storage = await open(changed, url)
-    assert.equal(await servedRows(storage, changed[1] as Resource), members)
-    await storage.close()
+    assert.equal(await rowsServed(changed, url), members)
   })
 }
 
@@ -291,20 +281,6 @@ test('onDelete: a start changes what a delete does, and other changes keep it', 
     await storage.close()
     assert.equal((await planStorage(registry, url, 5_000)).steps, [])
   }
-})
-
-test('everything that prevents a start is reported at once', async () => {
-  const url = await freshUrl()
-  const before = registryOf({ fields: { name: text(), size: text(), team_id: integer() } })
-  const first = await open(before, url)
-  await first.fill([{ resource: before[1] as Resource, rows: [{ name: null, size: 'x', team_id: 5 }] }])
-  await first.close()
-  const after = registryOf({
-    fields: { name: text(), size: integer(), team_id: integer({ references: 'teams' }), status: text() },
-    required: ['name', 'status'],
-  })
-  const message = await refusal(after, url)
-  for (const column of ['name', 'size', 'team_id', 'status']) assert.match(message, `column "${column}"`)
 })
 
 test.run()

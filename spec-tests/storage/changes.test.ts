@@ -20,11 +20,11 @@ interface Column {
   /** Its field afterwards; without one, no field uses the column. */
   readonly after?: Fields[string]
   readonly isRequired?: boolean
-  /** What a start is refused with. */
-  readonly refused?: RegExp
+  /** What a start is refused with; a text stands after the name of the column, and before the command for the last approval. */
+  readonly refused?: string | RegExp
   /** What is given to `--apply` and refused. */
   readonly wrong?: readonly [approval: string, message: RegExp]
-  /** What is then given to `--apply`. */
+  /** What is then given to `--apply`, without the name of the column. */
   readonly approvals?: readonly string[]
   /** The values afterwards, as clients see them; the same, unless told otherwise. */
   readonly served?: readonly Value[]
@@ -39,12 +39,33 @@ interface Change extends Pick<Column, 'approvals'> {
   readonly isEmpty?: boolean
 }
 
-const correct = 'Correct the rows(?: with SQLite 3\\.44 or newer)?, or give them a value: npm run migrate -- --apply'
-const fillOf = (column: string, what: string) =>
-  new RegExp(`column "${column}": .*${what}\\. ${correct} fill:members\\.${column}=VALUE$`, 'm')
 const toTeams = { references: 'teams' } as const
 const isRequired = true
 const wasRequired = true
+
+/** Rows lack a value, which `--apply` gives them. */
+const filled = (refused: string, value: string): Partial<Column> => ({
+  isRequired,
+  refused: `${refused}\\. Correct the rows(?: with SQLite 3\\.44 or newer)?, or give them a value: npm run migrate --`,
+  approvals: [`fill=${value}`],
+})
+/** Rows lack a value, and get the default. */
+const defaulted = (refused: string): Partial<Column> => ({
+  isRequired,
+  refused: `${refused}\\. To give them the default, run: `,
+  approvals: ['fill'],
+})
+
+type Conversion = [before: Fields[string], values: Value[], after: Fields[string], served?: Value[]]
+/** All values convert on approval. */
+const converted = (...[before, values, after, served = values]: Conversion): Column => {
+  const type = before?.kind === 'text' ? 'text' : '[^;]+'
+  const refused = `the field is of kind ${after?.kind}, but the column is of type ${type}; all ${values.length} values convert\\. To convert them, run: `
+  return { before, values, after, served, refused, approvals: ['retype'] }
+}
+/** The same of kinds that SQLite stores alike, where there is nothing to convert. */
+const convertedOnServer = (...[before, values, after, served = values]: Conversion): Column =>
+  server ? converted(before, values, after, served) : { before, values, after, served }
 
 /** Many columns at once: each is compared and changed by itself. */
 const changes: readonly (readonly [name: string, columns: Readonly<Record<string, Column>>, change?: Change])[] = [
@@ -74,61 +95,43 @@ const changes: readonly (readonly [name: string, columns: Readonly<Record<string
     {
       since: {
         after: text({ managed: today }),
-        isRequired,
-        refused: fillOf('since', 'in each of the 2 rows'),
-        approvals: ['fill:members.since=2026-01-31'],
+        ...filled('in each of the 2 rows', '2026-01-31'),
         served: ['2026-01-31', '2026-01-31'],
       },
       status: {
         after: text(),
-        isRequired,
-        refused: fillOf('status', 'does not exist, and the descriptor requires a value in each of the 2 rows'),
-        approvals: ["fill:members.status=It's new, so far"],
+        ...filled('does not exist, and the descriptor requires a value in each of the 2 rows', "It's new, so far"),
         served: ["It's new, so far", "It's new, so far"],
       },
-      begun: {
-        after: text({ default: today }),
-        isRequired,
-        refused: /column "begun": .* 2 rows\. To give them the default, run: .* --apply fill:members\.begun$/m,
-        approvals: ['fill:members.begun'],
-        served: [today(), today()],
-      },
+      begun: { after: text({ default: today }), ...defaulted('2 rows'), served: [today(), today()] },
       name: {
         before: text(),
         values: ['Ana', null],
         after: text(),
-        isRequired,
-        refused: fillOf('name', 'the descriptor requires a value, but 1 row \\(id 2\\) has none'),
-        approvals: ['fill:members.name=Bo'],
+        ...filled('the descriptor requires a value, but 1 row \\(id 2\\) has none', 'Bo'),
         served: ['Ana', 'Bo'],
       },
       weight: {
         before: number(),
         values: [2, null],
         after: number({ default: 1.5 }),
-        isRequired,
-        refused: /1 row \(id 2\) has none\. To give them the default, run: .* --apply fill:members\.weight$/m,
-        approvals: ['fill:members.weight'],
+        ...defaulted('1 row \\(id 2\\) has none'),
         served: [2, 1.5],
       },
       level: {
         before: integer(),
         values: [1, null],
         after: integer(),
-        isRequired,
-        refused: fillOf('level', 'has none'),
-        wrong: ['fill:members.level=1.5', /column "level": "1\.5" was given/],
-        approvals: ['fill:members.level=3'],
+        ...filled('has none', '3'),
+        wrong: ['fill=1.5', /column "level": "1\.5" was given/],
         served: [1, 3],
       },
       team_id: {
         before: integer(toTeams),
         values: [1, null],
         after: integer(toTeams),
-        isRequired,
-        refused: fillOf('team_id', 'has none'),
-        wrong: ['fill:members.team_id=9', /column "team_id": existing rows would get 9, which is not the id/],
-        approvals: ['fill:members.team_id=1'],
+        ...filled('has none', '1'),
+        wrong: ['fill=9', /column "team_id": existing rows would get 9, which is not the id/],
         served: [1, 1],
       },
     },
@@ -136,85 +139,20 @@ const changes: readonly (readonly [name: string, columns: Readonly<Record<string
   [
     'values are converted on approval, where every one converts',
     {
-      size: {
-        before: text({ filter: true, unique: true }),
-        values: ['7', '-12'],
-        after: integer(),
-        refused:
-          /column "size": the field is of kind integer, but the column is of type text; all 2 values convert\. .*--apply retype:members\.size$/m,
-        approvals: ['retype:members.size'],
-        served: [7, -12],
-      },
-      spelt: {
-        before: number(),
-        values: [7, 0.5, 1e300, -1e-7, 1e15, 0.000001, 0.30000000000000004, 5e-324],
-        after: text(),
-        refused: /column "spelt": the field is of kind text, but the column is of type/,
-        approvals: ['retype:members.spelt'],
-        served: ['7', '0.5', '1e+300', '-1e-7', '1000000000000000', '0.000001', '0.30000000000000004', '5e-324'],
-      },
-      whole: {
-        before: integer(),
-        values: [7],
-        after: number(),
-        refused: /column "whole": the field is of kind number, but the column is of type/,
-        approvals: ['retype:members.whole'],
-      },
-      team_id: {
-        before: text(),
-        values: ['1'],
-        after: integer(toTeams),
-        refused: /retype:members\.team_id/,
-        approvals: ['retype:members.team_id'],
-        served: [1],
-      },
-      at: {
-        before: text(),
-        values: ['2026-03-01T09:30:00+01:00', '2026-03-01T09:30:00.5Z'],
-        after: timestamp({ filter: true }),
-        refused:
-          /column "at": the field is of kind timestamp, .* all 2 values convert\. .*--apply retype:members\.at$/m,
-        approvals: ['retype:members.at'],
-        served: ['2026-03-01T08:30:00.000Z', '2026-03-01T09:30:00.500Z'],
-      },
-      due: {
-        before: text({ unique: true }),
-        values: ['2024-02-29'],
-        after: date({ unique: true, filter: true }),
-        // SQLite stores a day as text.
-        ...(server && {
-          refused:
-            /column "due": the field is of kind date, .* type text; all 1 values convert\. .*retype:members\.due$/m,
-          approvals: ['retype:members.due'],
-        }),
-      },
-      done: {
-        before: integer({ filter: true }),
-        values: [1, 0],
-        after: boolean({ filter: true }),
-        ...(server && { refused: /of kind boolean, .*retype:members\.done$/m, approvals: ['retype:members.done'] }),
-        served: [true, false],
-      },
-      flag: {
-        before: boolean(),
-        values: [true],
-        after: text(),
-        refused: /retype:members\.flag/,
-        approvals: ['retype:members.flag'],
-        served: ['true'],
-      },
-      day: {
-        before: date(),
-        values: ['2026-03-01'],
-        after: text(),
-        ...(server && { approvals: ['retype:members.day'] }),
-      },
-      moment: {
-        before: timestamp(),
-        values: ['2026-03-01T09:30:00.000Z'],
-        after: text(),
-        ...(server && { approvals: ['retype:members.moment'] }),
-      },
+      size: converted(text({ filter: true, unique: true }), ['7', '-12'], integer(), [7, -12]),
+      spelt: converted(number(), [7, 0.5, 1e300, -1e-7, 1e15, 0.000001, 0.30000000000000004, 5e-324], text(), [
+        ...['7', '0.5', '1e+300', '-1e-7', '1000000000000000', '0.000001', '0.30000000000000004', '5e-324'],
+      ]),
+      whole: converted(integer(), [7], number()),
+      team_id: converted(text(), ['1'], integer(toTeams), [1]),
+      at: converted(text(), ['2026-03-01T09:30:00+01:00', '2026-03-01T09:30:00.5Z'], timestamp({ filter: true }), [
+        ...['2026-03-01T08:30:00.000Z', '2026-03-01T09:30:00.500Z'],
+      ]),
+      flag: converted(boolean(), [true], text(), ['true']),
+      due: convertedOnServer(text({ unique: true }), ['2024-02-29'], date({ unique: true, filter: true })),
+      done: convertedOnServer(integer({ filter: true }), [1, 0], boolean({ filter: true }), [true, false]),
+      day: convertedOnServer(date(), ['2026-03-01'], text()),
+      moment: convertedOnServer(timestamp(), ['2026-03-01T09:30:00.000Z'], text()),
     },
   ],
   [
@@ -227,16 +165,16 @@ const changes: readonly (readonly [name: string, columns: Readonly<Record<string
         values: ['x', 'y', 'z'],
         after: text({ filter: true, unique: true, renamedFrom: 'kind' }),
         isRequired,
-        refused: /column "type": the field was renamed from "kind"\. .*--apply rename:members\.kind$/m,
-        approvals: ['rename:members.kind'],
+        refused: 'the field was renamed from "kind"\\.',
+        approvals: ['rename'],
       },
       to_id: {
         before: integer(toTeams),
         former: 'from_id',
         values: [1],
         after: integer({ ...toTeams, renamedFrom: 'from_id' }),
-        refused: /--apply rename:members\.from_id$/m,
-        approvals: ['rename:members.from_id'],
+        refused: '',
+        approvals: ['rename'],
       },
       ready: {
         before: text(),
@@ -244,37 +182,30 @@ const changes: readonly (readonly [name: string, columns: Readonly<Record<string
         values: ['true', 'false', null],
         after: boolean({ filter: true, renamedFrom: 'done' }),
         isRequired,
-        refused:
-          /column "ready": .*renamed from "done"(?:.|\n)*all 2 values convert(?:.|\n)*--apply fill:members\.ready=VALUE$/m,
-        approvals: ['rename:members.done', 'retype:members.ready', 'fill:members.ready=true'],
+        refused: 'renamed from "done"(?:.|\\n)*all 2 values convert(?:.|\\n)*',
+        approvals: ['rename', 'retype', 'fill=true'],
         served: [true, false, true],
       },
       note: {
         before: text(),
         wasRequired,
         values: ['x', 'y', 'z'],
-        refused:
-          /column "note": no field uses the column, but it is NOT NULL, so no row could be created\. .*--apply drop:members\.note$/m,
-        approvals: ['drop:members.note'],
+        refused: 'no field uses the column, but it is NOT NULL, so no row could be created\\.',
+        approvals: ['drop'],
       },
-      extra: {
-        before: text({ filter: true, unique: true }),
-        values: ['x'],
-        approvals: ['drop:members.extra'],
-      },
+      extra: { before: text({ filter: true, unique: true }), values: ['x'], approvals: ['drop'] },
       more: {
         after: text(),
         refused:
-          /column "more": the column does not exist, and no field uses "note", "extra"\. If the field was renamed, give it renamedFrom\. .*--apply add:members\.more$/m,
-        approvals: ['add:members.more'],
+          'the column does not exist, and no field uses "note", "extra"\\. If the field was renamed, give it renamedFrom\\.',
+        approvals: ['add'],
       },
       other_id: {
         before: integer(toTeams),
         values: [1],
         after: integer({ references: 'members' }),
-        refused:
-          /column "other_id": the field references members, but the ids in the column are those of "teams", not of "members"\. .*--apply retarget:members\.other_id$/m,
-        approvals: ['retarget:members.other_id'],
+        refused: 'the field references members, but the ids in the column are those of "teams", not of "members"\\.',
+        approvals: ['retarget'],
       },
     },
     // One command for all but what needs a value.
@@ -288,19 +219,20 @@ const changes: readonly (readonly [name: string, columns: Readonly<Record<string
         values: ['7', '007', '25e2'],
         after: integer({ unique: true }),
         refused:
-          /column "size": .* 2 of 3 values do not convert: "007" \(id 2\), "25e2" \(id 3\)\. Correct them.* make the field text\(\) again/,
+          '2 of 3 values do not convert: "007" \\(id 2\\), "25e2" \\(id 3\\)\\. Correct them.* make the field text\\(\\) again',
       },
       spelt: {
         before: text(),
         values: ['7', '1.5', '1e3', '1.50', '5', '9007199254740993', '1e-400', '-0'],
         after: number(),
-        refused: /5 of 8 values do not convert, such as "1e3" \(id 3\), "1\.50" \(id 4\), "9007199254740993" \(id 6\)/,
+        refused:
+          '5 of 8 values do not convert, such as "1e3" \\(id 3\\), "1\\.50" \\(id 4\\), "9007199254740993" \\(id 6\\)',
       },
       half: {
         before: number(),
         values: [7, 1.5],
         after: integer(),
-        refused: /column "half": .* 1 of 2 values do not convert: "1\.5" \(id 2\)/,
+        refused: '1 of 2 values do not convert: "1\\.5" \\(id 2\\)',
       },
       due: {
         before: text(),
@@ -308,32 +240,32 @@ const changes: readonly (readonly [name: string, columns: Readonly<Record<string
         after: date(),
         refused:
           /column "due": the field is of kind date, but the column is of type text, and 4 of 5 values do not convert, such as "tomorrow" \(id 2\), "2026-02-30" \(id 3\), "" \(id 4\)\. Correct them.* \(only days such as 2026-03-01 convert\), or make the field text\(\) again/,
-        wrong: ['retype:members.due', /column "due": .* 4 of 5 values do not convert/],
+        wrong: ['retype', /column "due": .* 4 of 5 values do not convert/],
       },
       at: {
         before: text({ unique: true }),
         values: ['2026-03-01T09:30:00+01:00', '2026-03-01T08:30:00Z'],
         after: timestamp({ unique: true }),
-        refused: /column "at": .*, and some of its values, which must be unique, would become equal\. Correct them/,
-        wrong: ['retype:members.at', /column "at": .* would become equal/],
+        refused: ', and some of its values, which must be unique, would become equal\\. Correct them',
+        wrong: ['retype', /column "at": .* would become equal/],
       },
       done: {
         before: text(),
         values: ['true', 'yes', '1'],
         after: boolean(),
-        refused: /column "done": .* 2 of 3 values do not convert: "yes" \(id 2\), "1" \(id 3\)/,
+        refused: '2 of 3 values do not convert: "yes" \\(id 2\\), "1" \\(id 3\\)',
       },
       flag: {
         before: integer(),
         values: [1, 2],
         after: boolean(),
-        refused: /column "flag": the field is of kind boolean, .* 1 of 2 values do not convert: "2" \(id 2\)/,
+        refused: 'the field is of kind boolean, .* 1 of 2 values do not convert: "2" \\(id 2\\)',
       },
       day: {
         before: timestamp(),
         values: ['2026-03-01T09:30:00.000Z'],
         after: date(),
-        refused: /column "day": .* 1 of 1 values do not convert: "2026-03-01.*make the field timestamp\(\) again/,
+        refused: '1 of 1 values do not convert: "2026-03-01.*make the field timestamp\\(\\) again',
       },
     },
   ],
@@ -353,7 +285,7 @@ const changes: readonly (readonly [name: string, columns: Readonly<Record<string
         values: ['x', 'x'],
         after: text({ unique: true, renamedFrom: 'kind' }),
         refused: /\(type\) is unique, but one value occurs more than once: 2 rows share that of id 1/,
-        wrong: ['rename:members.kind', /\(type\) is unique, but one value occurs more than once/],
+        wrong: ['rename', /\(type\) is unique, but one value occurs more than once/],
       },
       title: {
         before: text(),
@@ -365,14 +297,13 @@ const changes: readonly (readonly [name: string, columns: Readonly<Record<string
       team_id: {
         after: integer({ ...toTeams, default: 9 }),
         isRequired,
-        refused: /column "team_id": existing rows would get 9, which is not the id of a row in "teams"\. Use the id/,
+        refused: 'existing rows would get 9, which is not the id of a row in "teams"\\. Use the id',
       },
       lost_id: {
         before: integer(),
         values: [1, 9],
         after: integer(toTeams),
-        refused:
-          /column "lost_id": the field references teams, but 1 row \(id 2\) has a value that is not the id of a row in "teams"/,
+        refused: 'the field references teams, but 1 row \\(id 2\\) has a value that is not the id of a row in "teams"',
       },
     },
   ],
@@ -398,7 +329,7 @@ const changes: readonly (readonly [name: string, columns: Readonly<Record<string
         values: ['3'],
         after: integer({ renamedFrom: 'kind' }),
         isRequired,
-        approvals: ['rename:people.kind', 'retype:people.level'],
+        approvals: ['rename', 'retype'],
         served: [3],
       },
       note: { after: text() },
@@ -454,20 +385,26 @@ for (const [name, columns, change = {}] of changes) {
     const served = await servedRows(first, former)
     await first.close()
 
-    const refused = [...all.map((one) => one.refused), change.refused].filter((message) => message !== undefined)
-    const approvals = [...(change.approvals ?? []), ...all.flatMap((one) => one.approvals ?? [])]
+    /** An approval with the name of its column, such as `fill:members.level=3` for `fill=3`. */
+    const approvalOf = (one: (typeof all)[number], approval: string): string => {
+      const [verb, value] = approval.split('=')
+      const column = `${verb}:${change.table?.table ?? 'members'}.${verb === 'rename' ? one.former : one.name}`
+      return value === undefined ? column : `${column}=${value}`
+    }
+    const refusedWith = (one: (typeof all)[number]): RegExp[] => {
+      if (typeof one.refused !== 'string') return one.refused ? [one.refused] : []
+      const command = one.approvals?.map((approval) => approvalOf(one, approval).replace(/=.*/, '=VALUE')).at(-1)
+      return [new RegExp(`column "${one.name}": .*${one.refused}${command ? `.* --apply ${command}$` : ''}`, 'm')]
+    }
+    const refused = [...all.flatMap(refusedWith), ...(change.refused ? [change.refused] : [])]
+    const named = all.flatMap((one) => one.approvals?.map((approval) => approvalOf(one, approval)) ?? [])
+    const approvals = [...(change.approvals ?? []), ...named]
     if (refused.length > 0) {
       const message = await refusal(changed, url)
       for (const expected of refused) assert.match(message, expected)
-      const wrong = all.flatMap((one) => (one.wrong ? [one.wrong] : []))
-      const again =
-        wrong.length > 0
-          ? await refusal(
-              changed,
-              url,
-              wrong.map(([approval]) => approval),
-            )
-          : ''
+      const wrong = all.flatMap((one) => (one.wrong ? [[approvalOf(one, one.wrong[0]), one.wrong[1]] as const] : []))
+      const given = wrong.map(([approval]) => approval)
+      const again = given.length > 0 ? await refusal(changed, url, given) : ''
       for (const [, expected] of wrong) assert.match(again, expected)
       // The service as it was still runs: nothing has been altered.
       const unchanged = await open(old, url)

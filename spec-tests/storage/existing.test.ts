@@ -1,6 +1,7 @@
 /** A table of another program answers every request as a managed one with the same rows does, and is never changed. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import type { Descriptor } from '../../engine/descriptor/define.js'
 import { boolean, date, integer, number, text, timestamp } from '../../engine/descriptor/index.js'
 import { runOn, server, sharedDatabase } from '../support/database.js'
 import { schemaOf } from '../support/foreignTables.js'
@@ -10,63 +11,41 @@ import { authorized, startService } from '../support/service.js'
 const common = { area: 'Test', required: ['name'], create: true, update: true, delete: true } as const
 
 const teams = { ...common, name: 'Team', table: 'teams', fields: { name: text({ unique: true }) } }
-
-const options = {
-  name: { filter: true, sort: true },
-  size: { filter: true, range: true, sort: true },
-  weight: { filter: true, range: true },
-  is_open: { filter: true },
-  opened: { filter: true, range: true, sort: true },
-  seen: { filter: true, range: true, sort: true },
-  team_id: { references: 'teams', filter: true },
-  secret: { redacted: true },
-} as const
-
-/** The same fields twice: with their own columns, and with those of another program. */
-const managed = registryFrom({
-  teams,
-  places: {
-    ...common,
-    name: 'Place',
-    table: 'places',
-    fields: {
-      name: text(options.name),
-      note: text(),
-      size: integer(options.size),
-      weight: number(options.weight),
-      is_open: boolean(options.is_open),
-      opened: date(options.opened),
-      seen: timestamp(options.seen),
-      team_id: integer(options.team_id),
-      secret: text(options.secret),
-    },
+const places = {
+  ...common,
+  name: 'Place',
+  table: 'places',
+  fields: {
+    name: text({ filter: true, sort: true }),
+    note: text(),
+    size: integer({ filter: true, range: true, sort: true }),
+    weight: number({ filter: true, range: true }),
+    is_open: boolean({ filter: true }),
+    opened: date({ filter: true, range: true, sort: true }),
+    seen: timestamp({ filter: true, range: true, sort: true }),
+    team_id: integer({ references: 'teams', filter: true }),
+    secret: text({ redacted: true }),
   },
-})
+}
+
+/** The same fields with the columns of another program, such as `IsOpen` for `is_open`. */
+const withColumns = (fields: Descriptor['fields']) =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, { kind, options }]) => {
+      const column =
+        name === 'note' ? 'Some note?' : name.replaceAll(/(?:^|_)(.)/g, (_, letter) => letter.toUpperCase())
+      return [name, { kind, options: { ...options, column } }]
+    }),
+  )
+const managed = registryFrom({ teams, places })
 const existing = registryFrom({
-  teams: {
-    ...teams,
-    table: 'Team',
-    existing: true,
-    idColumn: 'TeamId',
-    fields: { name: text({ unique: true, column: 'Name' }) },
-  },
+  teams: { ...teams, table: 'Team', existing: true, idColumn: 'TeamId', fields: withColumns(teams.fields) },
   places: {
-    ...common,
-    name: 'Place',
+    ...places,
     table: 'Place of "work"?',
     existing: true,
     idColumn: 'PlaceId',
-    fields: {
-      name: text({ ...options.name, column: 'Name' }),
-      note: text({ column: 'Some note?' }),
-      size: integer({ ...options.size, column: 'Size' }),
-      weight: number({ ...options.weight, column: 'Weight' }),
-      is_open: boolean({ ...options.is_open, column: 'IsOpen' }),
-      opened: date({ ...options.opened, column: 'Opened' }),
-      seen: timestamp({ ...options.seen, column: 'Seen' }),
-      team_id: integer({ ...options.team_id, column: 'TeamId' }),
-      secret: text({ ...options.secret, column: 'Secret' }),
-    },
+    fields: withColumns(places.fields),
   },
 })
 

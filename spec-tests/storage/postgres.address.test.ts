@@ -3,26 +3,19 @@ import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { openStorage } from '../../engine/storage/open.js'
 import { temporaryFolder } from '../../support/cleanup.js'
-import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl, runOn, server } from '../support/database.js'
-import { office } from '../support/office.js'
+import { startOnce, thingsWith } from '../support/things.js'
 import { startTlsProxy } from '../support/tlsProxy.js'
 
 const test = suite('addresses of PostgreSQL')
 
-/** Opens the database and closes it; returns the message of an error. */
-const open = async (url: string): Promise<string> => {
-  try {
-    const storage = await openStorage(office, url, { ...storageOptions, demo: false })
-    await storage.ping()
-    await storage.close()
-    return 'works'
-  } catch (error) {
-    return (error as Error).message
-  }
-}
+/** Starts and stops; returns the message of an error. */
+const open = (url: string): Promise<string> =>
+  startOnce(thingsWith(), url).then(
+    () => 'works',
+    (error: Error) => error.message,
+  )
 
 test('a Unix socket is used if the host is its folder', async () => {
   const { username, password, hostname, port, pathname } = new URL(await freshUrl())
@@ -92,12 +85,27 @@ test('databases that only speak the protocol are served without triggers', async
   }
 })
 
-test('no part of a password is printed, whatever is wrong with the URL', async () => {
-  const addresses = ['me:p@SEC/RET@127.0.0.1:1/name', 'me:SECRET@127.0.0.1:1/name?password=SECRET']
-  for (const address of addresses) {
-    const message = await open(`postgres://${address}`)
+test('an unusable server or database stops the start, and no part of a password is printed', async () => {
+  const url = new URL(await freshUrl())
+  const changed = (change: Partial<URL>) => Object.assign(new URL(url), change).href
+  const wrong: [url: string, message: RegExp][] = [
+    ['postgres://me:p@SEC/RET@127.0.0.1:1/name', /./],
+    ['postgres://me:SECRET@127.0.0.1:1/name?password=SECRET', /ECONNREFUSED/],
+    // A server with trust authentication accepts any password.
+    ...((url.password
+      ? [
+          [changed({ password: 'SECRET' }), /password authentication failed/],
+          [changed({ password: '' }), /the server demands a password; write it in the URL/],
+        ]
+      : []) as [string, RegExp][]),
+    [changed({ pathname: '/nowhere' }), /"nowhere" does not exist/],
+    [changed({ search: '?sslmode=maybe' }), /sslmode is "maybe"; it must be one of disable/],
+  ]
+  for (const [address, reason] of wrong) {
+    const message = await open(address)
     assert.match(message, /^The database postgres:\S+ cannot be used: /)
-    assert.not.match(message, /SEC|RET/)
+    assert.match(message, reason)
+    assert.not.match(message, /SEC|RET|of-the-tests/)
   }
 })
 

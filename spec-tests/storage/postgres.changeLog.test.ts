@@ -1,17 +1,17 @@
-import { randomBytes } from 'node:crypto'
-import { Client } from 'pg'
+/** The log of changes from which totals and versions are computed: exact at every moment, also after a restore. */
+import type { Client } from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { text } from '../../engine/descriptor/index.js'
-import type { Registry } from '../../engine/descriptor/registry.js'
+import type { Resource } from '../../engine/descriptor/registry.js'
 import { openStorage } from '../../engine/storage/open.js'
 import { storageOptions } from '../../support/storageOptions.js'
-import { freshUrl } from '../support/database.js'
+import { freshUrl, roleOn, sessionOn } from '../support/database.js'
 import { listQuery } from '../support/listQuery.js'
-import { resourceIn } from '../support/registryFrom.js'
+import { thingsWith } from '../support/things.js'
+import { until } from '../support/until.js'
 
-const resource = resourceIn('things', { name: text() }, { required: ['name'], demo: [{ id: 3, name: 'Third' }] })
-const registry: Registry = [resource]
+const registry = thingsWith()
+const [resource] = registry as [Resource]
 
 /** A new database with one row, and connections to it. */
 const newDatabase = async () => {
@@ -19,8 +19,7 @@ const newDatabase = async () => {
   await (await openStorage(registry, url, storageOptions)).close()
   const clients: Client[] = []
   const connect = async (): Promise<Client> => {
-    const client = new Client({ connectionString: url })
-    await client.connect()
+    const client = await sessionOn(url)
     clients.push(client)
     return client
   }
@@ -53,11 +52,8 @@ test('changes of transactions that run during a compaction are counted once', as
   await reader.query(compact)
   await late.query(insert)
   versions.add(await versionOf(reader))
-  for (const [commit, client] of [
-    ['commit', late],
-    ['commit', early],
-  ] as const) {
-    await client.query(commit)
+  for (const client of [late, early]) {
+    await client.query('commit')
     await assertExact(reader)
     versions.add(await versionOf(reader))
     await reader.query(compact)
@@ -75,16 +71,11 @@ test('counts are exact at every moment, with writers, rollbacks, compactions and
     const client = await connect()
     for (let n = 0; !isOver; n++) await work(client, n)
   }
-  const statements = [
-    insert,
-    `delete from things where id in (select id from things order by id limit 2)`,
-    insert,
-    insert,
-  ]
+  const remove = `delete from things where id in (select id from things order by id limit 2)`
   const writer = () =>
     endlessly(async (client, n) => {
       await client.query('begin')
-      await client.query(statements[n % 4] ?? insert)
+      await client.query(n % 4 === 1 ? remove : insert)
       await client.query('savepoint inner_one')
       await client.query(insert)
       if (n % 3 === 0) await client.query('rollback to inner_one')
@@ -168,20 +159,16 @@ test('a database that is restored under a running service is counted again, howe
   await client.query(insert)
   const { body } = await storage.table(resource).list(listQuery({ limit: 5, offset: 1n }))
   assert.match(String(body), /"name":"another".*"total":2,/)
-  const isCounted = async () =>
-    (await client.query(`select total from registry_state('things')`)).rows[0].total !== null
-  for (let n = 0; n < 1_000 && !(await isCounted()); n++) await new Promise((resolve) => setTimeout(resolve, 20))
-  assert.ok(await isCounted())
+  await until(async () => (await client.query(`select total from registry_state('things')`)).rows[0].total !== null)
   await assertExact(client)
   await storage.close()
   await close()
 })
 
 test('a role that may only read and insert compacts, and cannot put a table in the place of the log', async () => {
-  const { connect, close } = await newDatabase()
+  const { url, connect, close } = await newDatabase()
   const client = await connect()
-  const role = `inserter_${randomBytes(4).toString('hex')}`
-  await client.query(`create role ${role}`)
+  const { role, drop } = await roleOn(url)
   await client.query(`grant select, insert on all tables in schema public to ${role}`)
   await client.query(`grant usage on all sequences in schema public to ${role}`)
   await client.query(`set role ${role}`)
@@ -192,8 +179,8 @@ test('a role that may only read and insert compacts, and cannot put a table in t
   assert.is(rows[0].count, '0')
   await assertExact(client)
   assert.is((await client.query('select count(*) from registry_changes')).rows[0].count, '0')
-  await client.query(`reset role; drop owned by ${role}; drop role ${role}`)
   await close()
+  await drop()
 })
 
 test.run()

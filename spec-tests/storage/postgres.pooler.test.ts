@@ -1,20 +1,18 @@
 /** A pooler between the service and PostgreSQL: a real PgBouncer in each of its modes. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Resource } from '../../engine/descriptor/registry.js'
 import { openStorage } from '../../engine/storage/open.js'
 import type { PoolOptions } from '../../engine/storage/options.js'
 import { reachServer } from '../../engine/storage/postgres/server.js'
 import { type Storage, StorageError, TimedOut } from '../../engine/storage/storage.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl, runOn, server } from '../support/database.js'
-import { type FlakyNetwork, flakyNetwork } from '../support/flakyNetwork.js'
 import { insertion } from '../support/insertion.js'
-import { office } from '../support/office.js'
+import { inOffice, office } from '../support/office.js'
 import { canKeepStatements, pgbouncer, startPgbouncer } from '../support/pgbouncer.js'
 import { startOffice } from '../support/service.js'
 
-const leave = office.find(({ path }) => path === 'leave') as Resource
+const leave = inOffice('leave')
 const { pool } = storageOptions
 
 /** The modes of PgBouncer, and PREPARED_STATEMENTS in each. */
@@ -38,14 +36,9 @@ test('a direct connection keeps settings and prepared statements', async () => {
   const url = await freshUrl()
   const warnings: string[] = []
   const options = { ...storageOptions, warn: (warning: string) => warnings.push(warning) }
-  for (const [preparedStatements, keepsStatements] of [
-    ['auto', true],
-    ['on', true],
-    ['off', false],
-  ] as const) {
+  for (const preparedStatements of ['auto', 'on', 'off'] as const) {
     const found = await reachServer(url, { ...options, pool: { ...pool, preparedStatements } })
-    assert.is(found.isDirect, true)
-    assert.is(found.keepsStatements, keepsStatements)
+    assert.equal([found.isDirect, found.keepsStatements], [true, preparedStatements !== 'off'])
   }
   assert.equal(warnings, [])
 })
@@ -53,30 +46,23 @@ test('a direct connection keeps settings and prepared statements', async () => {
 if (!pgbouncer) console.log('PgBouncer is not installed; its tests are skipped.')
 const withPgbouncer = pgbouncer ? test : test.skip
 
-type Work = (url: string, direct: string, network: FlakyNetwork) => Promise<void>
+type Work = (url: string, direct: string) => Promise<void>
 
 /** Starts a pooler for a new database, runs work with it, and stops it. */
 const behind = async (settings: Record<string, string>, work: Work) => {
-  const network = await flakyNetwork(String(server))
-  const pooler = await startPgbouncer(network.url, settings)
+  const pooler = await startPgbouncer(String(server), settings)
   const direct = await freshUrl()
   try {
-    await work(pooler.through(direct), direct, network)
+    await work(pooler.through(direct), direct)
   } finally {
     pooler.stop()
   }
 }
 
-const opened = async (
-  url: string,
-  change: Partial<PoolOptions>,
-  work: (storage: Storage, warnings: string[]) => Promise<void>,
-) => {
-  const warnings: string[] = []
-  const warn = (warning: string) => warnings.push(warning)
-  const storage = await openStorage(office, url, { ...storageOptions, warn, pool: { ...pool, ...change } })
+const opened = async (url: string, change: Partial<PoolOptions>, work: (storage: Storage) => Promise<void>) => {
+  const storage = await openStorage(office, url, { ...storageOptions, pool: { ...pool, ...change } })
   try {
-    await work(storage, warnings)
+    await work(storage)
   } finally {
     await storage.close()
   }
@@ -86,52 +72,49 @@ for (const [mode, given, preparedStatements] of modes) {
   // More clients than server connections, so that transactions of one client run in several sessions.
   const settings = { ...given, ...(given['pool_mode'] === 'transaction' && { default_pool_size: '3' }) }
 
-  withPgbouncer(`in ${mode}, requests succeed as they do without a pooler`, () =>
-    behind(settings, async (url, direct) => {
-      // On a busy machine, the last of the requests wait long for a connection.
-      const options = { url, pool: { ...pool, waitMs: 60_000, statementMs: 60_000, preparedStatements } }
-      const [one, other] = [await startOffice(options), await startOffice(options)]
-      const requests = Array.from({ length: 60 }, async (_, n) => {
-        const { create, get } = n % 2 ? one : other
-        const body = { leave_type: 'Pooled', reason: `Number ${n % 20}` }
-        const keyed = await create('leave', body, { 'idempotency-key': `"key-${n % 20}"` })
-        const plain = await create('leave', body)
-        const reads = ['', '?q=pooled', '?q=o', '?status=Pending&limit=3', '?offset=7', '/1']
-        const statuses = await Promise.all(reads.map(async (read) => (await get(`/v1/leave${read}`)).status))
-        return [keyed.status, plain.status, ...statuses]
-      })
-      for (const statuses of await Promise.all(requests))
-        assert.equal(statuses, [201, 201, 200, 200, 200, 200, 200, 200])
-      const [{ count } = {}] = await runOn(direct, `select count(*) from leave_requests where leave_type = 'Pooled'`)
-      assert.is(count, 80)
-    }),
-  )
-
-  withPgbouncer(`in ${mode}, statement timeout and number format are in force, for this service only`, () =>
-    behind(settings, async (url, direct) => {
-      await runOn(direct, `alter database ${new URL(direct).pathname.slice(1)} set extra_float_digits = 0`)
-      const days = 0.1 + 0.2
-      await opened(url, { statementMs: 300, preparedStatements }, async (storage) => {
-        const table = storage.table(leave)
-        await storage.fill([{ resource: leave, rows: [{ id: 77_777, leave_type: 'A', status: 'B', days }] }])
-        assert.match(String((await table.get(77_777))?.body), /"days":0\.30000000000000004/)
-        const [row] = await storage.rows(leave, 77_776, 1)
-        assert.is(row?.['days'], days)
-        await runOn(direct, slowFunction)
-        await runOn(direct, slowTrigger)
-        for (const retry of [undefined, { key: 'slow', digest: 'slow' }]) {
-          const error = await table
-            .write(insertion({ leave_type: 'Slow', status: 'Slow' }, retry))
-            .catch((thrown: Error) => thrown)
-          assert.instance(error, TimedOut)
-          assert.match((error as Error).message, /statement timeout/)
+  withPgbouncer(
+    `in ${mode}, requests succeed, and statement timeout and number format are in force, for this service only`,
+    () =>
+      behind(settings, async (url, direct) => {
+        await runOn(direct, `alter database ${new URL(direct).pathname.slice(1)} set extra_float_digits = 0`)
+        // On a busy machine, the last of the requests wait long for a connection.
+        const options = { url, pool: { ...pool, waitMs: 60_000, statementMs: 60_000, preparedStatements } }
+        const [one, other] = [await startOffice(options), await startOffice(options)]
+        const requests = Array.from({ length: 60 }, async (_, n) => {
+          const { create, get } = n % 2 ? one : other
+          const body = { leave_type: 'Pooled', reason: `Number ${n % 20}` }
+          const keyed = await create('leave', body, { 'idempotency-key': `"key-${n % 20}"` })
+          const plain = await create('leave', body)
+          const reads = ['', '?q=pooled', '?q=o', '?status=Pending&limit=3', '?offset=7', '/1']
+          const statuses = await Promise.all(reads.map(async (read) => (await get(`/v1/leave${read}`)).status))
+          return [keyed.status, plain.status, ...statuses]
+        })
+        for (const statuses of await Promise.all(requests))
+          assert.equal(statuses, [201, 201, 200, 200, 200, 200, 200, 200])
+        const [{ count } = {}] = await runOn(direct, `select count(*) from leave_requests where leave_type = 'Pooled'`)
+        assert.is(count, 80)
+        const days = 0.1 + 0.2
+        await opened(url, { statementMs: 300, preparedStatements }, async (storage) => {
+          const table = storage.table(leave)
+          await storage.fill([{ resource: leave, rows: [{ id: 77_777, leave_type: 'A', status: 'B', days }] }])
+          assert.match(String((await table.get(77_777))?.body), /"days":0\.30000000000000004/)
+          const [row] = await storage.rows(leave, 77_776, 1)
+          assert.is(row?.['days'], days)
+          await runOn(direct, slowFunction)
+          await runOn(direct, slowTrigger)
+          for (const retry of [undefined, { key: 'slow', digest: 'slow' }]) {
+            const error = await table
+              .write(insertion({ leave_type: 'Slow', status: 'Slow' }, retry))
+              .catch((thrown: Error) => thrown)
+            assert.instance(error, TimedOut)
+            assert.match((error as Error).message, /statement timeout/)
+          }
+        })
+        for (let n = 0; n < 3; n++) {
+          const [shown] = await runOn(url, 'show statement_timeout')
+          assert.is(shown?.['statement_timeout'], '0')
         }
-      })
-      for (let n = 0; n < 3; n++) {
-        const [shown] = await runOn(url, 'show statement_timeout')
-        assert.is(shown?.['statement_timeout'], '0')
-      }
-    }),
+      }),
   )
 }
 

@@ -1,4 +1,4 @@
-/** Replicas of PostgreSQL: they serve reads that are never older than the primary, and may lag, hang, restart or be gone. */
+/** Standbys of PostgreSQL, which serve and confirm; as replicas, they serve reads that are never older than the primary, and may lag, hang, restart or be gone. */
 import { setTimeout } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -9,7 +9,7 @@ import { startOffice, startService } from '../support/service.js'
 import { startStandby } from '../support/standby.js'
 
 const { primary, standby, start, process: first } = await startStandby()
-const pool = { size: 4, waitMs: 1_000, idleMs: 1_000, statementMs: 5_000 }
+const pool = { size: 4, waitMs: 3_000, idleMs: 1_000, statementMs: 5_000 }
 const gone = standby.replace(/:\d+\//, ':1/')
 const service = await startOffice({ url: primary, readUrls: [standby, gone], pool })
 
@@ -24,13 +24,9 @@ const readsOf = async (server: string, work: () => Promise<unknown>): Promise<nu
 let limit = 1
 /** Reads, most of which no cache answers: a page, an order, a search, a row and a download. */
 const reads = async () => {
-  for (const path of [
-    `leave?limit=${++limit}`,
-    `leave?sort=-id&limit=${limit}`,
-    `leave?q=an&limit=${limit}`,
-    'leave/2',
-  ])
-    assert.is((await service.get(`/v1/${path}`)).status, 200)
+  limit++
+  for (const path of [`?limit=${limit}`, `?sort=-id&limit=${limit}`, `?q=an&limit=${limit}`, '/2'])
+    assert.is((await service.get(`/v1/leave${path}`)).status, 200)
   const download = await service.send('/api/v1/leave', { headers: { accept: 'text/csv' } })
   assert.is(download.status, 200)
 }
@@ -47,7 +43,68 @@ const untilServing = async (): Promise<void> => {
     await setTimeout(50)
 }
 
-const test = suite('replicas of PostgreSQL')
+const test = suite('standbys and replicas of PostgreSQL')
+
+test('a standby serves reads, refuses creates and follows its primary', async () => {
+  assert.equal(await runOn(standby, 'select pg_is_in_recovery() as is'), [{ is: true }])
+  const follower = await startOffice({ url: standby })
+  const { body: before } = await follower.get('/v1/leave')
+  assert.ok(before.meta.total > 0)
+  const created = await follower.create('leave', { leave_type: 'Annual' })
+  assert.equal([created.status, created.body.error.code], [503, 'unavailable'])
+  const health = await follower.get('/v1/health')
+  assert.equal([health.status, health.body.status], [200, 'read-only'])
+  await runOn(primary, `insert into leave_requests (leave_type, status) values ('Streamed', 'Pending')`)
+  while ((await follower.get('/v1/leave?q=streamed')).body.meta.total === 0) await setTimeout(20)
+  assert.is((await follower.get('/v1/leave')).body.meta.total, before.meta.total + 1)
+})
+
+test('no create is acknowledged that no standby confirms; reads go on, and nothing of it is cancelled', async () => {
+  const limits = { size: 6, waitMs: 2_000, idleMs: 60_000, statementMs: 1_000 }
+  const { create, get } = await startOffice({ url: primary, pool: limits })
+  const patient = await startOffice({ url: primary, pool: { ...limits, waitMs: 60_000, statementMs: 60_000 } })
+  const { total: before } = (await get('/v1/leave')).body.meta
+  const confirmBy = async (names: string) => {
+    await runOn(primary, `alter system set synchronous_standby_names = '${names}'`)
+    await runOn(primary, 'select pg_reload_conf()')
+    while ((await runOn(primary, 'show synchronous_standby_names'))[0]?.['synchronous_standby_names'] !== names);
+  }
+  const waiting = `from pg_stat_activity where wait_event = 'SyncRep'`
+  await confirmBy('nobody')
+  try {
+    const codes = new Set<string>()
+    const creator = async (n: number) => {
+      for (let k = 0; k < 2; k++) {
+        const { status, body, headers } = await create('leave', { leave_type: 'Unconfirmed', reason: `${n} ${k}` })
+        assert.is(status, 503)
+        codes.add(body.error.code)
+        assert.is(headers['retry-after'], body.error.code === 'outcome_unknown' ? undefined : '1')
+      }
+    }
+    const reader = async (n: number) => {
+      for (let k = 0; k < 20; k++) {
+        for (const path of [`leave?offset=${n}&limit=${k + 1}`, 'leave/1', `leave?q=an&limit=${k + 1}`, 'health'])
+          assert.is((await get(`/v1/${path}`)).status, 200)
+      }
+    }
+    await Promise.all(Array.from({ length: 8 }, (_, n) => Promise.all([creator(n), reader(n)])))
+    assert.ok(codes.has('outcome_unknown'))
+    // The sessions that wait keep their connections, so that there are never more of them.
+    const [{ count } = {}] = await runOn(primary, `select count(*) ${waiting}`)
+    assert.ok(Number(count) > 0 && Number(count) <= 4, `${count} sessions wait`)
+
+    // A wait that someone cancels ends with a success of the server, and a warning.
+    const cancelled = patient.create('leave', { leave_type: 'Cancelled' })
+    while ((await runOn(primary, `select 1 ${waiting}`)).length <= Number(count));
+    await runOn(primary, `select pg_cancel_backend(pid) ${waiting}`)
+    const { status, body } = await cancelled
+    assert.equal([status, body.error.code], [503, 'outcome_unknown'])
+  } finally {
+    await confirmBy('')
+  }
+  while ((await create('leave', { leave_type: 'Confirmed' })).status !== 201);
+  assert.ok((await get('/v1/leave')).body.meta.total > before)
+})
 
 test('reads are answered by the replica that can be reached', async () => {
   await caughtUp()
@@ -88,14 +145,7 @@ test('existing tables are never stale either, and one that a replica cannot read
     create unlogged table drafts (id integer primary key, body text);
     insert into drafts values (1, 'Draft')`,
   )
-  const table = {
-    name: 'Note',
-    area: 'Test',
-    existing: true,
-    create: true,
-    required: [],
-    fields: { body: text() },
-  } as const
+  const table = { name: 'Note', area: 'Test', existing: true, create: true, required: [], fields: { body: text() } }
   const registry = registryFrom({
     notes: { ...table, table: 'notes' },
     drafts: { ...table, name: 'Draft', table: 'drafts', create: false },

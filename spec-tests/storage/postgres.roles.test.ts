@@ -1,23 +1,19 @@
 /** The rights that the service needs on PostgreSQL: once its owner has set the database up, those of an ordinary role. */
-import { randomBytes } from 'node:crypto'
-import { Client } from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { text } from '../../engine/descriptor/index.js'
-import { newRow, type Registry, type Resource } from '../../engine/descriptor/registry.js'
+import { newRow, type Resource } from '../../engine/descriptor/registry.js'
 import { migrateStorage, openStorage } from '../../engine/storage/open.js'
 import { type Storage, StorageError } from '../../engine/storage/storage.js'
 import { storageOptions } from '../../support/storageOptions.js'
-import { freshUrl, runOn } from '../support/database.js'
+import { roleOn as createRole, freshUrl, runOn, sessionOn } from '../support/database.js'
 import { insertion } from '../support/insertion.js'
 import { listQuery } from '../support/listQuery.js'
-import { resourceIn } from '../support/registryFrom.js'
 import { startOffice } from '../support/service.js'
+import { startOnce, thingsWith } from '../support/things.js'
 
-const registryWith = (fields: Parameters<typeof resourceIn>[1]): Registry => [
-  resourceIn('things', fields, { required: ['name'], demo: [{ id: 3, name: 'Third' }] }),
-]
-const registry = registryWith({ name: text({ unique: true, filter: true }) })
+const registry = thingsWith({ name: text({ unique: true, filter: true }) })
+const further = thingsWith({ name: text(), more: text() })
 const [things] = registry as [Resource]
 
 /** The statements of docs/postgres.md. */
@@ -27,16 +23,12 @@ const grantsTo = (role: string): string[] => [
   `grant usage on all sequences in schema public to ${role}`,
 ]
 
-const roles: [url: string, role: string][] = []
+const drops: (() => Promise<unknown>)[] = []
 
-/** Creates a role that may only log in; returns the URL with which it does. */
-const roleOn = async (url: string): Promise<{ role: string; address: string }> => {
-  const role = `ordinary_${randomBytes(4).toString('hex')}`
-  await runOn(url, `create role ${role} login password 'ordinary'`)
-  roles.push([url, role])
-  const address = new URL(url)
-  Object.assign(address, { username: role, password: 'ordinary' })
-  return { role, address: address.href }
+const roleOn = async (url: string) => {
+  const created = await createRole(url)
+  drops.push(created.drop)
+  return created
 }
 
 /** A database that its owner has set up, and a role with these grants. */
@@ -95,9 +87,7 @@ test('after a TRUNCATE or a restore, a role with SELECT and INSERT starts, and c
     ['truncate things', 0],
   ] as const) {
     await runOn(url, change)
-    const storage = await openStorage(registry, address, { ...storageOptions, demo: false })
-    assert.match(await listed(storage), new RegExp(`"total":${total},`))
-    await storage.close()
+    assert.is((await startOnce(registry, address, { demo: false })).total, total)
   }
 })
 
@@ -119,9 +109,7 @@ test('a role that may not insert reads; its creates get 503 writes_disabled, and
 
 test('a role that may not change the tables is told what is to be done, and by whom', async () => {
   const { address } = await migrated()
-  const error = await openStorage(registryWith({ name: text(), more: text() }), address, storageOptions).catch(
-    (thrown: Error) => thrown,
-  )
+  const error = await startOnce(further, address).catch((thrown: Error) => thrown)
   assert.instance(error, StorageError)
   assert.match(String(error), /cannot .* \(table "things"\): must be owner of .*run npm run migrate as the owner/)
 })
@@ -129,18 +117,16 @@ test('a role that may not change the tables is told what is to be done, and by w
 test('a missing right is named, with what to grant', async () => {
   const { url, role, address } = await migrated()
   await runOn(url, `revoke insert on registry_keys, registry_states, things from ${role}`)
-  const warnings: string[] = []
-  const options = { ...storageOptions, demo: false, warn: (message: string) => warnings.push(message) }
-  await (await openStorage(registry, address, options)).close()
-  assert.equal(warnings, [
+  const started = () => startOnce(registry, address, { demo: false })
+  assert.equal((await started()).warnings, [
     'This role may not insert into "things", "registry_keys", "registry_states", so creates or the upkeep of totals fail. Grant it INSERT; see "Roles" in docs/postgres.md.',
   ])
   await runOn(url, `revoke select on things from ${role}`)
-  const error = await openStorage(registry, address, options).catch(String)
-  assert.match(String(error), /permission denied for table things\. Grant this role SELECT and INSERT on all tables/)
+  const denied = /permission denied for table things\. Grant this role SELECT and INSERT on all tables/
+  assert.match(String(await started().catch(String)), denied)
   await runOn(url, `revoke usage on schema public from ${role}, public`)
-  const hidden = await openStorage(registry, address, options).catch(String)
-  assert.match(String(hidden), /no schema has been selected.* Grant this role USAGE on the schema/)
+  const hidden = /no schema has been selected.* Grant this role USAGE on the schema/
+  assert.match(String(await started().catch(String)), hidden)
   await runOn(url, 'grant usage on schema public to public')
 })
 
@@ -153,8 +139,7 @@ test('the functions that run with their owner’s rights do nothing for tables o
   assert.equal(await runOn(address, `select pg_sequence_last_value('mine_id_seq') as last`), [{ last: null }])
   assert.equal(await runOn(url, `select name from registry_states where name in ('mine', 'nothing')`), [])
   // A temporary table never takes the place of the engine's own.
-  const client = new Client({ connectionString: address })
-  await client.connect()
+  const client = await sessionOn(address)
   await client.query('create temporary table registry_keys (like public.registry_keys)')
   await client.query(`insert into pg_temp.registry_keys values ('mine', '', 1, '', 0)`)
   await client.query(`insert into public.registry_keys values ('mine', '', 1, '', 1)`)
@@ -212,16 +197,11 @@ test('a database that is read-only serves reads, and says so', async () => {
   assert.is((await storage.ping()).isReadOnly, true)
   assert.equal(warnings, ['The database is read-only: reads work, and creates get 503.'])
   await storage.close()
-  const error = await openStorage(registryWith({ name: text(), more: text() }), url, storageOptions).catch(
-    (thrown: Error) => thrown,
-  )
+  const error = await startOnce(further, url).catch(String)
   assert.match(String(error), /cannot add to things: more \(table "things"\): .*run npm run migrate on the primary/)
 })
 
 test.after(async () => {
-  for (const [url, role] of roles) {
-    await runOn(url, `drop owned by ${role} cascade`)
-    await runOn(url, `drop role ${role}`)
-  }
+  for (const drop of drops) await drop()
 })
 test.run()

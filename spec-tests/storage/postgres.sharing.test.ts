@@ -1,24 +1,23 @@
 /** Several processes, and other programs, on one PostgreSQL database: races, keys, counts and ids. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { newRow, type Resource, type RowValues } from '../../engine/descriptor/registry.js'
+import { newRow, type RowValues } from '../../engine/descriptor/registry.js'
 import { openStorage } from '../../engine/storage/open.js'
 import type { Outcome } from '../../engine/storage/write.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { runOn, sharedDatabase } from '../support/database.js'
 import { insertion } from '../support/insertion.js'
 import { listQuery } from '../support/listQuery.js'
-import { office } from '../support/office.js'
+import { inOffice, office } from '../support/office.js'
 
 const otherProgram = await sharedDatabase()
 const open = () => openStorage(office, otherProgram.url, storageOptions)
-const resourceAt = (path: string) => office.find((resource) => resource.path === path) as Resource
 
 const test = suite('sharing a PostgreSQL database')
 
 // Both open an empty database at the same time.
 const [one, other] = await Promise.all([open(), open()])
-const organizations = resourceAt('organizations')
+const organizations = inOffice('organizations')
 const both = [one.table(organizations), other.table(organizations)] as const
 const organization = (slug: string): RowValues => newRow(organizations, { name: 'Race', slug })
 const isStored = (creation: Outcome) => 'id' in creation && !creation.replayed
@@ -54,11 +53,11 @@ test('ids continue after those that other programs inserted, even if the sequenc
 
 test('other programs write with any search path, such as the empty one of pg_restore', async () => {
   await runOn(otherProgram.url, `set search_path = ''; insert into public.departments (name) values ('Ångström')`)
-  const { body } = await one.table(resourceAt('departments')).list(listQuery({ limit: 1, offset: 0n, q: 'ÅNG' }))
+  const { body } = await one.table(inOffice('departments')).list(listQuery({ limit: 1, offset: 0n, q: 'ÅNG' }))
   assert.match(String(body), /"name":"Ångström".*"total":1,/)
 })
 
-test('counts and tags reflect the writes of other programs, and stay exact with concurrent writers', async () => {
+test('counts and tags reflect the writes of other programs, whatever the statement', async () => {
   const table = one.table(organizations)
   const exact = async () => {
     const [{ count } = {}] = await otherProgram.run('select count(*) from organizations')
@@ -81,13 +80,6 @@ test('counts and tags reflect the writes of other programs, and stay exact with 
     await exact()
   }
   assert.is(new Set(tags).size, tags.length)
-  const writers = Array.from({ length: 120 }, (_, n) => both[n % 2 ? 1 : 0].write(insertion(organization(`many-${n}`))))
-  const readers = Array.from({ length: 40 }, () => other.table(organizations).tag())
-  await Promise.all([...writers, ...readers])
-  await exact()
-  const leaveTable = one.table(resourceAt('leave'))
-  await otherProgram.run('truncate leave_requests')
-  assert.is(JSON.parse(String((await leaveTable.list(listQuery({ limit: 1, offset: 0n }))).body)).meta.total, 0)
 })
 
 test('the change log is compacted without changing the tag', async () => {

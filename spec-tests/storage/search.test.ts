@@ -64,28 +64,11 @@ for (const resource of testedResources) {
     await expectPage(path, `q=%20${encodeURIComponent(piece)}%20`, found)
   })
 
-  test('a NUL matches nothing', async () => {
-    await expectPage(path, 'q=%00', [])
-    await expectPage(path, 'q=a%00', [])
-  })
-
-  test('a q of many signs before a letter of two cases gets a response', async () => {
-    // A regular expression that can match each sign in two ways takes hours for this text.
-    await expectPage(path, `q=${'!'.repeat(60)}s`, [])
-  })
-
-  test('a very long q gets a response', async () => {
-    await expectPage(path, `q=${'k'.repeat(12_000)}`, [])
-  })
-
   for (const field of filters) {
     test(`${field.name} filters by equality`, async () => {
       for (const value of valuesOf(field).slice(0, 8)) {
-        await expectPage(
-          path,
-          toQuery({ [field.name]: value }),
-          rows.filter((row) => row[field.name] === value),
-        )
+        const equal = rows.filter((row) => row[field.name] === value)
+        await expectPage(path, toQuery({ [field.name]: value }), equal)
       }
       const absent = sampleValue(field, 40_000)
       if (rows.every((row) => row[field.name] !== absent)) await expectPage(path, toQuery({ [field.name]: absent }), [])
@@ -95,13 +78,8 @@ for (const resource of testedResources) {
       test(`${field.name} rejects non-integers, and matches nothing beyond the integer range`, async () => {
         const { status, body } = await get(`${path}?${field.name}=abc&limit=x`)
         assert.is(status, 422)
-        assert.equal(
-          body.detail.map((issue: { loc: string[] }) => issue.loc),
-          [
-            ['query', 'limit'],
-            ['query', field.name],
-          ],
-        )
+        const places = body.detail.map(({ loc }: { loc: string[] }) => loc.join('.'))
+        assert.equal(places, ['query.limit', `query.${field.name}`])
         if (field.oneOf) return
         for (const beyond of ['9223372036854775807', '9223372036854775808', `-${'9'.repeat(40)}`]) {
           await expectPage(path, `${field.name}=${beyond}`, [])
@@ -117,11 +95,8 @@ for (const resource of testedResources) {
       test(`${field.name} is case-sensitive`, async () => {
         const value = String(valuesOf(field)[0] ?? 'x')
         const other = value === value.toUpperCase() ? value.toLowerCase() : value.toUpperCase()
-        await expectPage(
-          path,
-          toQuery({ [field.name]: other }),
-          rows.filter((row) => row[field.name] === other),
-        )
+        const equal = rows.filter((row) => row[field.name] === other)
+        await expectPage(path, toQuery({ [field.name]: other }), equal)
       })
     }
   }
@@ -133,11 +108,8 @@ for (const resource of testedResources) {
       const same = rows.filter((other) => named.every(({ name }) => other[name] === row[name]))
       await expectPage(path, toQuery(values), same)
       const q = Array.from(joinedText(resource, row)).slice(0, 5).join('').trim()
-      await expectPage(
-        path,
-        `${toQuery(values)}&q=${encodeURIComponent(q)}`,
-        same.filter((other) => containing(q)(joinedText(resource, other))),
-      )
+      const found = same.filter((other) => containing(q)(joinedText(resource, other)))
+      await expectPage(path, `${toQuery(values)}&q=${encodeURIComponent(q)}`, found)
     }
   })
 
@@ -152,15 +124,11 @@ for (const resource of testedResources) {
 
 const unusual = suite('search for unusual texts')
 
+const long = 'x'.repeat(3_000)
 for (const [name, stored, finds, misses] of [
-  [
-    'long texts without a usable trigram at the start',
-    `ა${'x'.repeat(3000)}z`,
-    `ა${'x'.repeat(3000)}Z`,
-    `ა${'x'.repeat(3000)}y`,
-  ],
-  ['long texts', `b${'x'.repeat(3500)}z`, `b${'x'.repeat(3500)}Z`, `b${'x'.repeat(3500)}y`],
-  ['long texts with the same trigrams', `c${'x'.repeat(3400)}z`, `C${'x'.repeat(3400)}Z`, `c${'x'.repeat(3401)}z`],
+  ['long texts without a usable trigram at the start', `ა${long}z`, `ა${long}Z`, `ა${long}y`],
+  ['long texts', `b${long}z`, `b${long}Z`, `b${long}y`],
+  ['long texts with the same trigrams', `c${long}z`, `C${long}Z`, `c${long}xz`],
   ['short texts with the same trigrams', 'qwvqw', 'QWVQW', 'qwvqwv'],
   ['noncharacters', 'ab\uffffcd', 'AB\uffffcd', 'ab\ufffdcd'],
   ['replacement characters', 'ef\ufffdgh', '\ufffd', '\ufffe'],
@@ -180,5 +148,11 @@ for (const [name, stored, finds, misses] of [
     assert.not.ok((await found(misses)).includes(id))
   })
 }
+
+unusual('a NUL matches nothing, and the longest texts get a response', async () => {
+  // A regular expression that can match each sign in two ways takes hours for the third.
+  for (const q of ['%00', 'a%00', `${'!'.repeat(60)}s`, 'k'.repeat(12_000)])
+    assert.equal((await office.get(`/v1/leave?q=${q}`)).body.meta.total, 0, q.slice(0, 9))
+})
 
 unusual.run()

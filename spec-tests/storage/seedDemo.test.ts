@@ -42,16 +42,6 @@ const openedWith = async (authors: RowValues[]): Promise<{ storage: Storage; boo
 const countOf = async (storage: Storage, resource: Resource): Promise<number | undefined> =>
   (await storage.counts()).get(resource)
 
-const refusal = async (storage: Storage, ...resources: Resource[]): Promise<string> => {
-  try {
-    await loadDemoRows(storage, resources, () => {})
-  } catch (error) {
-    assert.is((error as Error).name, 'CommandError')
-    return (error as Error).message
-  }
-  return assert.unreachable() as never
-}
-
 const test = suite('seed --demo')
 
 test('the rows are loaded with their ids, and the next row gets the next one', async () => {
@@ -60,14 +50,8 @@ test('the rows are loaded with their ids, and the next row gets the next one', a
   const said: string[] = []
   await loadDemoRows(storage, [books], (message) => said.push(message))
   assert.equal(said, ['books: loaded 3 demo rows.'])
-  assert.equal(
-    (await storage.rows(books, 0, 10)).map(({ id, sequel_id }) => [id, sequel_id]),
-    [
-      [2, null],
-      [3, 5],
-      [5, 3],
-    ],
-  )
+  const stored = await storage.rows(books, 0, 10)
+  assert.is(JSON.stringify(stored.map(({ id, sequel_id }) => [id, sequel_id])), '[[2,null],[3,5],[5,3]]')
   const created = await storage.table(books).write(insertion(newRow(books, { title: 'Fourth', author_id: 1 })))
   assert.is('id' in created && created.id, 6)
   await storage.close()
@@ -89,23 +73,13 @@ test('a demo row takes the default of a required field that it lacks, and no oth
   await storage.close()
 })
 
-test('a table with rows is refused, and stays as it is', async () => {
-  const { storage, books } = await openedWith(authorRows)
-  await storage.table(books).write(insertion(newRow(books, { title: 'Mine' })))
-  assert.is(
-    await refusal(storage, books),
-    'Nothing was loaded:\n  books already has rows; demo rows are for empty tables.',
-  )
-  assert.is(await countOf(storage, books), 1)
-  await storage.close()
-})
-
 test('references that name no row of this database are all reported, and nothing is loaded', async () => {
   const { storage, books } = await openedWith([{ id: 3, name: 'Another' }])
+  const refused = await loadDemoRows(storage, [books], () => {}).catch(String)
   assert.is(
-    await refusal(storage, books),
+    refused,
     [
-      'Nothing was loaded:',
+      'CommandError: Nothing was loaded:',
       'seeds/books.json, row 1: author_id references row 7 of authors, which is not in the database.',
       'seeds/books.json, row 2: author_id references row 1 of authors, which is not in the database.',
     ].join('\n  '),

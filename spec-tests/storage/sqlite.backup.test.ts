@@ -2,7 +2,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { Worker } from 'node:worker_threads'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { Database } from '../../engine/storage/sqlite/driver.js'
@@ -10,35 +9,22 @@ import { temporaryFolder } from '../../support/cleanup.js'
 import { callCommand } from '../support/callCommand.js'
 import { officeFile } from '../support/officeFiles.js'
 import { startProcess } from '../support/process.js'
+import { startOffice, token } from '../support/service.js'
 
 const { path: folder } = temporaryFolder('backup')
 const DATABASE_URL = `sqlite:${join(folder, 'served.sqlite')}`
-const API_TOKEN = 'a-token-of-some-length'
 const command = officeFile('cli/backup.js')
 const backup = (file: string, url = DATABASE_URL) => callCommand(command, [file], { DATABASE_URL: url })
 
 const test = suite('backups')
 
 test('during creates, each backup is intact and has every row acknowledged before it started', async () => {
-  const running = await startProcess({ DATABASE_URL, API_TOKEN })
-  const headers = { authorization: `Bearer ${API_TOKEN}`, 'content-type': 'application/json' }
+  const running = await startProcess({ DATABASE_URL, API_TOKEN: token })
   const acknowledged: number[] = []
-  const clients = new Worker(
-    `const { parentPort, workerData } = require('node:worker_threads')
-     const { address, headers } = workerData
-     let stopped = false
-     parentPort.on('message', () => { stopped = true })
-     const run = async () => {
-       while (!stopped) {
-         const response = await fetch(address, { method: 'POST', headers, body: '{"leave_type":"Annual"}' })
-         parentPort.postMessage((await response.json()).id)
-       }
-     }
-     Promise.all([run(), run(), run(), run()]).then(() => parentPort.close())`,
-    { eval: true, workerData: { address: `${running.address}/api/v1/leave`, headers } },
-  )
-  clients.on('message', (id: number) => acknowledged.push(id))
-  const ended = new Promise((resolve) => clients.once('exit', resolve))
+  let isOver = false
+  const clients = [1, 2, 3, 4].map(async () => {
+    while (!isOver) acknowledged.push((await running.create('leave', { leave_type: 'Annual' })).body.id)
+  })
   for (let n = 0; n < 3; n++) {
     const before = acknowledged.length
     while (acknowledged.length < before + 50) await setTimeout(10)
@@ -53,18 +39,14 @@ test('during creates, each backup is intact and has every row acknowledged befor
     assert.equal(copy.pragma('foreign_key_check'), [])
     copy.close()
   }
-  clients.postMessage('stop')
-  await ended
+  isOver = true
+  await Promise.all(clients)
   assert.is(await running.end('SIGTERM'), 0)
 })
 
 test('the service starts on a backup', async () => {
-  const restored = await startProcess({ DATABASE_URL: `sqlite:${join(folder, 'copy-0.sqlite')}` })
-  const { meta } = (await (await fetch(`${restored.address}/api/v1/leave?limit=1`)).json()) as {
-    meta: { total: number }
-  }
-  assert.ok(meta.total >= 290)
-  assert.is(await restored.end('SIGTERM'), 0)
+  const restored = await startOffice({ url: `sqlite:${join(folder, 'copy-0.sqlite')}` })
+  assert.ok((await restored.get('/v1/leave?limit=1')).body.meta.total >= 290)
 })
 
 test('existing files are not overwritten, and errors are one line', async () => {

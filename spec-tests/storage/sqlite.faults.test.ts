@@ -13,9 +13,10 @@ import { temporaryFolder } from '../../support/cleanup.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { office } from '../support/office.js'
 import { type RunningService, startProcess } from '../support/process.js'
+import { startOffice, type TestClient, type TestResponse, token } from '../support/service.js'
+import { writesDuring } from '../support/writesDuring.js'
 
 const { path: folder } = temporaryFolder('faults')
-const API_TOKEN = 'a-token-of-some-length'
 let files = 0
 /** A copy of a database with the demo data. */
 const newPath = (): string => {
@@ -23,83 +24,62 @@ const newPath = (): string => {
   copyFileSync(join(folder, 'demo.sqlite'), path)
   return path
 }
-const start = (path: string, more: Parameters<typeof startProcess>[1] = {}): Promise<RunningService> =>
-  startProcess({ DATABASE_URL: `sqlite:${path}`, API_TOKEN }, more)
+/** Starts a process, which faults from outside can reach. */
+const startOn = (path: string, more: Parameters<typeof startProcess>[1] = {}): Promise<RunningService> =>
+  startProcess({ DATABASE_URL: `sqlite:${path}`, API_TOKEN: token }, more)
 
-/** A write of each kind: a create, or an update or delete of a row. */
-const methods = ['POST', 'PATCH', 'DELETE'] as const
-type Method = (typeof methods)[number]
-const successes = { POST: 201, PATCH: 200, DELETE: 204 }
-
-const write = ({ address }: RunningService, method: Method, id?: number, reason = 'a fault'): Promise<Response> =>
-  fetch(`${address}/api/v1/leave${id === undefined ? '' : `/${id}`}`, {
-    method,
-    headers: { authorization: `Bearer ${API_TOKEN}`, 'content-type': 'application/json' },
-    ...(method !== 'DELETE' && {
-      body: JSON.stringify({ reason, ...(method === 'POST' && { leave_type: 'Annual' }) }),
-    }),
-  })
-const create = (running: RunningService, reason?: string): Promise<Response> =>
-  write(running, 'POST', undefined, reason)
-
-/** Sends one write of each kind at once: an update and a delete of two demo rows. */
-const writeAll = (running: RunningService, reason?: string): Promise<Response[]> =>
-  Promise.all(methods.map((method, index) => write(running, method, index || undefined, reason)))
+const create = ({ create: send }: TestClient, reason = 'a fault') => send('leave', { leave_type: 'Annual', reason })
+/** Sends one write of each kind at once: a create, and an update and a delete of two demo rows. */
+const writeAll = (service: TestClient, reason = 'a fault'): Promise<TestResponse[]> =>
+  Promise.all([create(service, reason), service.change('leave/1', { reason }), service.remove('leave/2')])
 
 /** The demo rows that the writes concern, as a client reads them. */
-const readTargets = async (running: RunningService): Promise<string[]> =>
-  Promise.all([1, 2].map(async (id) => (await read(running, `/leave/${id}`)).text()))
-const read = ({ address }: RunningService, path = '/leave?limit=1'): Promise<Response> =>
-  fetch(`${address}/api/v1${path}`)
-const totalOf = async (running: RunningService): Promise<number> =>
-  ((await (await read(running)).json()) as { meta: { total: number } }).meta.total
+const readTargets = async ({ get }: TestClient): Promise<string[]> =>
+  Promise.all([1, 2].map(async (id) => (await get(`/v1/leave/${id}`)).text))
+const totalOf = async ({ get }: TestClient): Promise<number> => (await get('/v1/leave?limit=1')).body.meta.total
 
 /** Checks for a 503 that asks the client to retry. */
-const expectUnavailable = async (response: Response): Promise<void> => {
-  assert.is(response.status, 503)
-  assert.ok(Number(response.headers.get('retry-after')) > 0)
-  assert.is(((await response.json()) as { error: { code: string } }).error.code, 'unavailable')
+const expectUnavailable = ({ status, headers, body }: TestResponse): void => {
+  assert.equal([status, body.error.code], [503, 'unavailable'])
+  assert.ok(Number(headers['retry-after']) > 0)
 }
 /** Checks for a 503 that must not be retried blindly: everything was written, and only the sync has failed. */
-const expectUnknown = async (response: Response): Promise<void> => {
-  assert.equal([response.status, response.headers.get('retry-after')], [503, null])
-  assert.is(((await response.json()) as { error: { code: string } }).error.code, 'outcome_unknown')
-}
+const expectUnknown = ({ status, headers, body }: TestResponse): void =>
+  assert.equal([status, body.error.code, headers['retry-after']], [503, 'outcome_unknown', undefined])
+
 /** Resolves when a create succeeds; then an update and a delete must too, so that the total is the same again. */
-const waitForRecovery = async (running: RunningService): Promise<void> => {
-  while ((await create(running)).status !== 201) await setTimeout(100)
-  assert.is((await write(running, 'PATCH', 1, 'recovered')).status, 200)
-  assert.is((await write(running, 'DELETE', 2)).status, 204)
-  assert.match((await readTargets(running)).join(), /"reason":"recovered".*not_found/)
+const waitForRecovery = async (service: TestClient): Promise<void> => {
+  while ((await create(service)).status !== 201) await setTimeout(100)
+  assert.is((await service.change('leave/1', { reason: 'recovered' })).status, 200)
+  assert.is((await service.remove('leave/2')).status, 204)
+  assert.match((await readTargets(service)).join(), /"reason":"recovered".*not_found/)
 }
 
 const test = suite('faults')
 
 test.before(async () => {
-  const running = await start(join(folder, 'demo.sqlite'))
-  assert.is(await running.end('SIGTERM'), 0)
+  await (await openStorage(office, `sqlite:${join(folder, 'demo.sqlite')}`, storageOptions)).close()
 })
 
 test('locked by another program: reads continue, writes wait and get 503, then work again', async () => {
   const path = newPath()
-  const running = await start(path)
-  const before = [await totalOf(running), ...(await readTargets(running))]
+  const service = await startOffice({ url: `sqlite:${path}` })
+  const before = [await totalOf(service), ...(await readTargets(service))]
   const otherProgram = new Database(path)
   otherProgram.exec('begin immediate')
-  const waiting = writeAll(running)
-  for (let n = 0; n < 20; n++) assert.is((await read(running, `/leave?limit=1&offset=${n}`)).status, 200)
-  for (const response of await waiting) await expectUnavailable(response)
-  assert.equal([await totalOf(running), ...(await readTargets(running))], before)
+  const waiting = writeAll(service)
+  for (let n = 0; n < 20; n++) assert.is((await service.get(`/v1/leave?limit=1&offset=${n}`)).status, 200)
+  for (const response of await waiting) expectUnavailable(response)
+  assert.equal([await totalOf(service), ...(await readTargets(service))], before)
   otherProgram.exec('rollback')
   otherProgram.close()
-  await waitForRecovery(running)
-  assert.is(await running.end('SIGTERM'), 0)
+  await waitForRecovery(service)
 })
 
 test('full disk: writes get 503 and change nothing, reads continue, and writes work once there is space', async () => {
   const path = newPath()
   const limit = 8 * 1024
-  const running = await start(path, { shell: `ulimit -S -f ${limit} && exec "$0" "$@"` })
+  const running = await startOn(path, { shell: `ulimit -S -f ${limit} && exec "$0" "$@"` })
   const before = await totalOf(running)
   const reason = 'x'.repeat(200_000)
   let stored = 0
@@ -108,10 +88,10 @@ test('full disk: writes get 503 and change nothing, reads continue, and writes w
     stored++
     response = await create(running, reason)
   }
-  await expectUnavailable(response)
+  expectUnavailable(response)
   assert.ok(stored > 0)
   const targets = await readTargets(running)
-  for (const refused of await writeAll(running, reason)) await expectUnavailable(refused)
+  for (const refused of await writeAll(running, reason)) expectUnavailable(refused)
   assert.equal(await readTargets(running), targets)
   assert.is(await totalOf(running), before + stored)
   spawnSync('prlimit', ['--pid', String(running.child.pid), '--fsize=unlimited'])
@@ -124,94 +104,51 @@ test('full disk: writes get 503 and change nothing, reads continue, and writes w
 
 test('missing file: writes and health get 503, nothing is stored, and all works once the file is back', async () => {
   const path = newPath()
-  const running = await start(path)
-  assert.is((await create(running)).status, 201)
-  const before = await totalOf(running)
+  const service = await startOffice({ url: `sqlite:${path}` })
+  assert.is((await create(service)).status, 201)
+  const before = await totalOf(service)
   renameSync(path, `${path}.away`)
-  for (let n = 0; n < 5; n++) {
-    for (const response of await writeAll(running, 'refused')) await expectUnavailable(response)
-  }
-  await expectUnavailable(await read(running, '/health'))
-  const probed = await Promise.all(['/livez', '/readyz'].map((path) => fetch(`${running.address}${path}`)))
-  assert.equal([probed[0]?.status, probed[1]?.status], [200, 503])
-  assert.is((await read(running)).status, 200)
+  for (let n = 0; n < 5; n++) for (const response of await writeAll(service, 'refused')) expectUnavailable(response)
+  expectUnavailable(await service.get('/v1/health'))
+  assert.equal([(await service.send('/livez')).status, (await service.send('/readyz')).status], [200, 503])
+  assert.is((await service.get('/v1/leave?limit=1')).status, 200)
   assert.not.ok(existsSync(path), 'an empty file was created')
   renameSync(`${path}.away`, path)
-  await waitForRecovery(running)
-  assert.is((await read(running, '/health')).status, 200)
-  assert.is(await totalOf(running), before)
-  assert.is(((await (await read(running, '/leave?q=refused')).json()) as { meta: { total: number } }).meta.total, 0)
-  assert.is(await running.end('SIGTERM'), 0)
+  await waitForRecovery(service)
+  assert.is((await service.get('/v1/health')).status, 200)
+  assert.is(await totalOf(service), before)
+  assert.is((await service.get('/v1/leave?q=refused')).body.meta.total, 0)
 })
 
-test('a file moved away and back under load: a success is stored, 503 is not, unless the message says that it is unknown', async () => {
-  const path = newPath()
-  const running = await start(path)
-  const counts = { stored: 0, refused: 0 }
-  /** For each row the reasons that it may have; undefined if it may be deleted. */
-  const rows = new Map<number, (string | undefined)[]>()
-  const unknownCreates = new Set<string | undefined>()
-  let isOver = false
-  /** Creates rows, updates each one and deletes every other one. */
-  const client = async (name: number): Promise<void> => {
-    for (let n = 0, id: number | undefined; !isOver; n++) {
-      const method: Method = id === undefined ? 'POST' : n % 4 === 3 ? 'DELETE' : 'PATCH'
-      const reason = method === 'DELETE' ? undefined : `moved ${name}-${n}.`
-      const response = await write(running, method, id, reason)
-      const text = await response.text()
-      const isStored = response.status === successes[method]
-      counts[isStored ? 'stored' : 'refused']++
-      const isUnknown = text.includes('may or may not')
-      if (isStored && method === 'POST') id = JSON.parse(text).id as number
-      if (id !== undefined && (isStored || isUnknown)) rows.set(id, [...(isStored ? [] : (rows.get(id) ?? [])), reason])
-      if (id === undefined && isUnknown) unknownCreates.add(reason)
-      // A row whose state is not known gets no further write.
-      if (isUnknown || (isStored && (method === 'DELETE' || n % 8 === 7))) id = undefined
+test('a file moved away and back under load: a success is stored, 503 is not, unless it says that it is unknown', async () => {
+  const path = join(folder, 'moved.sqlite')
+  await writesDuring({ url: `sqlite:${path}` }, async (nextResponses) => {
+    for (let n = 0; n < 40; n++) {
+      await setTimeout(20)
+      renameSync(path, `${path}.away`)
+      // Mostly within one commit, and sometimes for several.
+      await (n % 10 === 9 ? nextResponses() : setTimeout(n % 4))
+      renameSync(`${path}.away`, path)
     }
-  }
-  const untilNext = async (outcome: keyof typeof counts) => {
-    const before = counts[outcome]
-    while (counts[outcome] === before) await setTimeout(10)
-  }
-  const clients = Array.from({ length: 8 }, (_, name) => client(name))
-  await untilNext('stored')
-  for (let n = 0; n < 40; n++) {
-    await setTimeout(20)
-    renameSync(path, `${path}.away`)
-    // Mostly within one commit, and sometimes for several.
-    await (n % 10 === 9 ? untilNext('refused') : setTimeout(n % 4))
-    renameSync(`${path}.away`, path)
-  }
-  isOver = true
-  await Promise.all(clients)
-  assert.is(await running.end('SIGTERM'), 0)
-  const database = new Database(path)
-  const reasons = new Map(database.prepare('select id, reason from leave_requests').raw().all() as [number, string][])
-  database.close()
-  assert.ok(counts.stored > 0 && counts.refused > 0, JSON.stringify(counts))
-  for (const [id, possible] of rows)
-    assert.ok(possible.includes(reasons.get(id)), `row ${id}: ${reasons.get(id)} instead of ${possible}`)
-  const created = [...reasons].filter(([id, reason]) => reason?.startsWith('moved ') && !rows.has(id))
-  for (const [, reason] of created) assert.ok(unknownCreates.has(reason), `${reason} was refused, but is stored`)
+  })
 })
 
 test('replaced file: creates and health get 503, reads work from the old file, and a restart serves the new one', async () => {
   const path = newPath()
   copyFileSync(path, `${path}.backup`)
-  const running = await start(path)
+  const running = await startOn(path)
   const demo = await totalOf(running)
   assert.is((await create(running)).status, 201)
   for (const end of ['', '-wal', '-shm']) rmSync(path + end, { force: true })
   renameSync(`${path}.backup`, path)
-  await expectUnavailable(await create(running))
-  await expectUnavailable(await read(running, '/health'))
-  assert.is((await read(running, '/leave?q=a')).status, 503)
+  expectUnavailable(await create(running))
+  expectUnavailable(await running.get('/v1/health'))
+  assert.is((await running.get('/v1/leave?q=a')).status, 503)
   assert.is(await totalOf(running), demo + 1)
   assert.is(await running.end('SIGTERM'), 0)
-  const restarted = await start(path)
+  const restarted = await startOffice({ url: `sqlite:${path}` })
   assert.is(await totalOf(restarted), demo)
   assert.is((await create(restarted)).status, 201)
-  assert.is(await restarted.end('SIGTERM'), 0)
 })
 
 const digestOf = (path: string): string => createHash('sha256').update(readFileSync(path)).digest('hex')
@@ -249,7 +186,7 @@ for (const [call, error] of [
   if (!hasStrace) break
   test(`${call} fails with ${error}: writes get 503, reads continue, and writes work afterwards`, async () => {
     const path = newPath()
-    const running = await start(path)
+    const running = await startOn(path)
     assert.is((await create(running)).status, 201)
     const before = await totalOf(running)
     const targets = await readTargets(running)
@@ -258,7 +195,7 @@ for (const [call, error] of [
     await new Promise((attached) => strace.stderr.once('data', attached))
     const expectRefusal = call.includes('sync') ? expectUnknown : expectUnavailable
     for (let n = 0; n < 2; n++) {
-      for (const response of await writeAll(running)) await expectRefusal(response)
+      for (const response of await writeAll(running)) expectRefusal(response)
       assert.equal(await readTargets(running), targets)
     }
     assert.is(await totalOf(running), before)

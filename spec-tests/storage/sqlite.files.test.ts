@@ -1,3 +1,4 @@
+/** The SQLite file that a start is given: created, refused or served read-only. */
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite } from 'uvu'
@@ -23,50 +24,44 @@ test('the folder of the default path is created, and no other', async () => {
   assert.not.ok(existsSync(join(folder, 'new')))
 })
 
-const unusable: [name: string, make: (path: string) => void, message: RegExp][] = [
+const closed = join(folder, 'closed')
+const file = join(folder, 'file')
+/** What is made in the folder, the path that a start is given, and what it says. */
+const unusable: [name: string, make: () => void, path: string, message: string][] = [
   [
     'a file that this user may not read',
-    (path) => {
-      writeFileSync(path, 'x')
-      chmodSync(path, 0)
-    },
-    /this user may not read the file; change its permissions or its owner\n$/,
+    () => writeFileSync(join(folder, 'secret'), 'x', { mode: 0 }),
+    join(folder, 'secret'),
+    'this user may not read the file; change its permissions or its owner\n',
   ],
   [
     'an empty file that is read-only',
-    (path) => {
-      writeFileSync(path, '')
-      chmodSync(path, 0o444)
-    },
-    /the file is empty and read-only; change its permissions\n$/,
+    () => writeFileSync(join(folder, 'empty'), '', { mode: 0o444 }),
+    join(folder, 'empty'),
+    'the file is empty and read-only; change its permissions\n',
+  ],
+  [
+    'a folder that this user may not write to',
+    () => mkdirSync(closed, { mode: 0o555 }),
+    join(closed, 'new', 'x.sqlite'),
+    `this user may not write to the folder ${closed},`,
+  ],
+  [
+    'a file instead of a folder',
+    () => writeFileSync(file, ''),
+    join(file, 'x.sqlite'),
+    `${file} is a file, not a folder; use another path\n`,
   ],
 ]
-for (const [name, make, message] of unusable) {
+for (const [name, make, path, message] of unusable) {
   test(`${name} stops the start with its own message`, async () => {
-    const path = join(folder, name.replaceAll(' ', '-'))
-    make(path)
+    make()
     const { code, output } = await startAndFail({ DATABASE_URL: `sqlite:${path}` }, obeyingPermissions)
     assert.is(code, 1)
     assert.match(output, /^The database [^\n]+ cannot be used: [^\n]+\n$/)
-    assert.match(output, message)
+    assert.match(output, ` cannot be used: ${message}`)
   })
 }
-
-test('an unwritable folder, and a file instead of a folder, are named', async () => {
-  const closed = join(folder, 'closed')
-  mkdirSync(closed)
-  chmodSync(closed, 0o555)
-  const { code, output } = await startAndFail(
-    { DATABASE_URL: `sqlite:${join(closed, 'new', 'x.sqlite')}` },
-    obeyingPermissions,
-  )
-  assert.is(code, 1)
-  assert.match(output, new RegExp(`cannot be used: this user may not write to the folder ${closed},[^\\n]+\\n$`))
-  const file = join(folder, 'file')
-  writeFileSync(file, '')
-  const other = await startAndFail({ DATABASE_URL: `sqlite:${join(file, 'x.sqlite')}` }, obeyingPermissions)
-  assert.match(other.output, new RegExp(`cannot be used: ${file} is a file, not a folder; use another path\\n$`))
-})
 
 test('a read-only database is served with a warning; an incomplete one is rejected', async () => {
   const path = join(folder, 'read-only.sqlite')

@@ -38,13 +38,7 @@ test('a search uses at most 16 distinct trigrams, without letters that FTS5 fold
 })
 
 test('a search queries the rarest trigrams', () => {
-  const sixteenth: Record<string, number> = {
-    '"emp"': 516,
-    '"mp-"': 516,
-    '"p-7"': 700,
-    '"-77"': 900,
-    '"777"': 800,
-  }
+  const sixteenth: Record<string, number> = { '"emp"': 516, '"mp-"': 516, '"p-7"': 700, '"-77"': 900, '"777"': 800 }
   const probe = (match: string) => sixteenth[match]
   // No sixteenth row has "77x".
   assert.is(matchExpression(['emp', 'mp-', 'p-7', '-77', '777', '77x'], probe), '"77x" AND "-77" AND "777" AND "p-7"')

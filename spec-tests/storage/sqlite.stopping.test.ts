@@ -1,6 +1,5 @@
 /** Stopping: requests are finished, no acknowledged row is lost, and no WAL remains. */
 import { existsSync } from 'node:fs'
-import { Agent, request } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { suite } from 'uvu'
@@ -8,25 +7,12 @@ import * as assert from 'uvu/assert'
 import { Database } from '../../engine/storage/sqlite/driver.js'
 import { temporaryFolder } from '../../support/cleanup.js'
 import { type RunningService, startProcess } from '../support/process.js'
+import { token } from '../support/service.js'
 import { unfinishedRequest, untilClosed } from '../support/unfinishedRequest.js'
 
 const { path: folder } = temporaryFolder('stopping')
-const API_TOKEN = 'a-token-of-some-length'
-const headers = { authorization: `Bearer ${API_TOKEN}`, 'content-type': 'application/json' }
 const start = (name: string, more: Record<string, string> = {}): Promise<RunningService> =>
-  startProcess({ DATABASE_URL: `sqlite:${join(folder, name)}`, API_TOKEN, ...more })
-
-/** Sends a create; undefined if the connection was refused or closed. */
-const create = (agent: Agent, { address }: RunningService) =>
-  new Promise<{ status: number; connection: string | undefined } | undefined>((resolve) => {
-    const sent = request(`${address}/api/v1/leave`, { method: 'POST', agent, headers }, (response) => {
-      response.resume()
-      response.on('error', () => resolve(undefined))
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, connection: response.headers.connection }))
-    })
-    sent.on('error', () => resolve(undefined))
-    sent.end('{"leave_type":"Annual"}')
-  })
+  startProcess({ DATABASE_URL: `sqlite:${join(folder, name)}`, API_TOKEN: token, ...more })
 
 const test = suite('stopping')
 
@@ -34,12 +20,12 @@ for (const workers of ['1', '2']) {
   test(`under load, ${workers} process(es) finish their requests, exit with 0 and leave no WAL`, async () => {
     const name = `load-${workers}.sqlite`
     const running = await start(name, { WORKERS: workers })
-    const agent = new Agent({ keepAlive: true, maxSockets: 20 })
     let acknowledged = 0
     let refused = false
     const clients = Array.from({ length: 20 }, async () => {
       while (!refused) {
-        const response = await create(agent, running)
+        // It fails if the connection was refused or closed.
+        const response = await running.create('leave', { leave_type: 'Annual' }).catch(() => undefined)
         if (response === undefined) refused = true
         else {
           assert.is(response.status, 201)
@@ -64,7 +50,7 @@ for (const workers of ['1', '2']) {
 
 test('a request that was being received is completed', async () => {
   const running = await start('last.sqlite')
-  const { complete, received, close } = await unfinishedRequest(running.address, API_TOKEN, '{"leave_type":"Annual"}')
+  const { complete, received, close } = await unfinishedRequest(running.address, token, '{"leave_type":"Annual"}')
   const code = running.end('SIGTERM')
   await untilClosed(running.address)
   complete()
@@ -75,7 +61,7 @@ test('a request that was being received is completed', async () => {
 
 test('a second signal stops at once, despite an unfinished request', async () => {
   const running = await start('twice.sqlite', { DRAIN_TIMEOUT_MS: '300000' })
-  await unfinishedRequest(running.address, API_TOKEN, '{"leave_type":"Annual"}')
+  await unfinishedRequest(running.address, token, '{"leave_type":"Annual"}')
   // The terminal and npm may both deliver one Ctrl+C, so a repeat at once changes nothing.
   running.child.kill('SIGTERM')
   running.child.kill('SIGINT')

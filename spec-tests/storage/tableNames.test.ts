@@ -6,10 +6,8 @@ import { newRow } from '../../engine/descriptor/registry.js'
 import { planStorage } from '../../engine/storage/open.js'
 import { server, sharedDatabase } from '../support/database.js'
 import { insertion } from '../support/insertion.js'
-import { open, refusal } from '../support/members.js'
+import { open, refusal, team } from '../support/members.js'
 import { resourceIn } from '../support/registryFrom.js'
-
-const team = resourceIn('teams', { name: text() })
 
 const test = suite('names of tables')
 

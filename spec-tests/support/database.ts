@@ -25,13 +25,36 @@ export const runOn = async (url: string, sql: string, values: readonly unknown[]
   }
 }
 
-/** Runs some work while another session has a lock, such as `leave_requests in exclusive mode`. */
-export const whileLockedIn = async (url: string, lock: string, work: () => Promise<void>): Promise<void> => {
+/** A session of another program. */
+export const sessionOn = async (url: string): Promise<Client> => {
   const client = new Client(url)
   await client.connect()
+  return client
+}
+
+/** Ends the sessions of a database that fulfil a condition, as an administrator does; its own excepted. */
+export const endSessions = (url: string, condition = 'true') =>
+  runOn(
+    url,
+    `select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid() and ${condition}`,
+  )
+
+/** Creates a role that may only log in; returns its name, the URL with which it does, and how to drop it. */
+export const roleOn = async (url: string) => {
+  const role = `role_${randomBytes(4).toString('hex')}`
+  await runOn(url, `create role ${role} login password 'of-a-role'`)
+  const { href: address } = Object.assign(new URL(url), { username: role, password: 'of-a-role' })
+  const drop = () => runOn(url, `drop owned by ${role} cascade; drop role ${role}`)
+  return { role, address, drop }
+}
+
+/** Runs some work while another session has a lock, such as `leave_requests in exclusive mode`. */
+export const whileLockedIn = async <T>(url: string, lock: string, work: () => Promise<T>): Promise<T> => {
+  const client = await sessionOn(url)
   await client.query(`begin; lock table ${lock}`)
   try {
-    await work()
+    return await work()
   } finally {
     await client.end()
   }

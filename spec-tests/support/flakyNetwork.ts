@@ -1,18 +1,7 @@
 /** A TCP proxy between the service and its database that can fail. */
 import { connect, createServer, type Socket } from 'node:net'
 
-export interface FlakyNetwork {
-  /** The database URL through the proxy. */
-  readonly url: string
-  /** Closes all connections and rejects new ones, like a stopped server. */
-  cut(): void
-  /** Accepts connections, but drops all data, like a network that loses every packet. */
-  hang(): void
-  /** Forwards everything again. */
-  restore(): void
-}
-
-export const flakyNetwork = async (address: string): Promise<FlakyNetwork> => {
+export const flakyNetwork = async (address: string) => {
   const target = new URL(address)
   const sockets = new Set<Socket>()
   let state: 'up' | 'cut' | 'hung' = 'up'
@@ -38,14 +27,18 @@ export const flakyNetwork = async (address: string): Promise<FlakyNetwork> => {
   url.hostname = '127.0.0.1'
   url.port = String((server.address() as { port: number }).port)
   return {
+    /** The database URL through the proxy. */
     url: url.href,
+    /** Closes all connections and rejects new ones, like a stopped server. */
     cut() {
       state = 'cut'
       for (const socket of sockets) socket.destroy()
     },
+    /** Accepts connections, but drops all data, like a network that loses every packet. */
     hang() {
       state = 'hung'
     },
+    /** Forwards everything again. */
     restore() {
       // Dropped data is never delivered, so existing connections are useless.
       if (state === 'hung') for (const socket of sockets) socket.destroy()

@@ -8,17 +8,11 @@ let count = 0
 
 const descriptors = {
   'sink-basins': {
-    name: 'Sink basin',
-    table: 'sink_basins',
     fields: { title: text(), serial: integer({ unique: true, filter: true }) },
     required: ['title', 'serial'],
-    update: true,
-    delete: true,
   },
   'sink-bowls': {
-    name: 'Sink bowl',
     about: 'Required unique references, "alone" and `within` others.',
-    table: 'sink_bowls',
     fields: {
       basin_id: integer({ references: 'sink-basins', unique: true, filter: true }),
       other_basin_id: integer({ references: 'sink-basins', unique: ['basin_id'] }),
@@ -27,12 +21,8 @@ const descriptors = {
       place: text({ unique: ['code', 'basin_id'], filter: true, example: 'left' }),
     },
     required: ['basin_id', 'other_basin_id', 'number', 'code', 'place'],
-    update: true,
-    delete: true,
   },
   'sink-clocks': {
-    name: 'Sink clock',
-    table: 'sink_clocks',
     fields: {
       due: text({ default: today, filter: true }),
       noted: text({ default: now }),
@@ -47,10 +37,9 @@ const descriptors = {
     },
     required: ['due', 'noted', 'counted', 'stamped', 'serial'],
     update: ['due', 'unique_day', 'weighed'],
+    delete: false,
   },
   'sink-constants': {
-    name: 'Sink constant',
-    table: 'sink_constants',
     fields: {
       empty: text({ default: '' }),
       zero: integer({ default: 0, filter: true }),
@@ -60,13 +49,10 @@ const descriptors = {
       scoped: text({ default: 'first', unique: ['basin_id'] }),
     },
     required: ['empty', 'zero', 'word', 'basin_id'],
-    update: true,
-    delete: true,
   },
   'sink-drains': {
     name: '3D drain (hidden)',
     plural: '3D drains (hidden)',
-    table: 'sink_drains',
     fields: {
       secret: text({ redacted: true, default: 'not for clients' }),
       pin: integer({ redacted: true }),
@@ -75,13 +61,9 @@ const descriptors = {
       shown: text({ filter: true }),
     },
     required: [],
-    update: true,
-    delete: true,
   },
   'sink-managed': {
-    name: 'Sink managed',
     plural: 'Sink managed',
-    table: 'sink_managed',
     fields: {
       created: text({ managed: now }),
       number: number({ managed: () => 1.5 }),
@@ -89,12 +71,10 @@ const descriptors = {
       basin_id: integer({ managed: true, references: 'sink-basins', onDelete: 'set null' }),
     },
     required: ['created', 'number'],
-    delete: true,
+    update: false,
   },
   'sink-names': {
-    name: 'Sink name',
     about: 'Names that differ by a letter, are as long as they can be, or are words of SQL and of the engine.',
-    table: 'sink_names',
     fields: {
       a: text({ filter: true }),
       ax: text({ filter: true }),
@@ -107,10 +87,9 @@ const descriptors = {
       ...Object.fromEntries(['block', 'total', 'version'].map((name) => [name, number()])),
     },
     required: ['a'],
-    update: true,
+    delete: false,
   },
   'sink-numbers': {
-    name: 'Sink number',
     table: 'page',
     fields: {
       a: number({ filter: true, sort: true }),
@@ -118,12 +97,8 @@ const descriptors = {
       c: number({ default: 1e-7, example: 2.5, sort: true, range: true }),
     },
     required: ['a'],
-    update: true,
-    delete: true,
   },
   'sink-pipes': {
-    name: 'Sink pipe',
-    table: 'sink_pipes',
     fields: {
       title: text({ format: 'date' }),
       parent_id: integer({ references: 'sink-pipes', onDelete: 'cascade', filter: true }),
@@ -131,11 +106,8 @@ const descriptors = {
       valve_id: integer({ references: 'sink-valves', onDelete: 'set null' }),
     },
     required: ['title'],
-    update: true,
-    delete: true,
   },
   'sink-roots': {
-    name: 'Sink root',
     table: 'select',
     fields: {
       root_id: integer({ references: 'sink-roots' }),
@@ -144,9 +116,10 @@ const descriptors = {
     },
     required: ['root_id', 'select'],
     create: false,
+    update: false,
+    delete: false,
   },
   'sink-valves': {
-    name: 'Sink valve',
     table: 'found',
     fields: {
       pipe_id: integer({ references: 'sink-pipes', onDelete: 'cascade', filter: true, unique: ['side'] }),
@@ -155,13 +128,9 @@ const descriptors = {
       [`long_${'name_'.repeat(10)}b`]: integer({ filter: true, unique: true }),
     },
     required: ['pipe_id'],
-    update: true,
-    delete: true,
   },
   'sink-kinds': {
-    name: 'Sink kind',
     about: 'Every kind and every rule.',
-    table: 'sink_kinds',
     fields: {
       title: text({ minLength: 1, maxLength: 40, sort: true }),
       state: text({ oneOf: ['open', 'in progress', 'closed'], default: 'open', filter: true }),
@@ -179,13 +148,9 @@ const descriptors = {
       created_on: date({ managed: today }),
     },
     required: ['title', 'state', 'done', 'created', 'created_on'],
-    update: true,
-    delete: true,
   },
   'sink-taps': {
-    name: 'Sink tap',
     about: 'Every option at once.',
-    table: 'sink_taps',
     fields: {
       text: text({
         about: 'Text.',
@@ -217,17 +182,15 @@ const descriptors = {
       }),
     },
     required: ['text', 'integer', 'number', 'number_text', 'first'],
-    update: true,
-    delete: true,
   },
 } satisfies Record<string, Partial<Descriptor>>
 
-/** All in one group, and clients may create them, unless told otherwise. */
+/** All in one group, named after their paths, and clients may create, update and delete them, unless told otherwise. */
 export const kitchenSink: Registry = registryFrom(
   Object.fromEntries(
-    Object.entries(descriptors).map(([path, descriptor]) => [
-      path,
-      { area: 'Kitchen sink', create: true, ...descriptor },
-    ]),
+    Object.entries(descriptors).map(([path, descriptor]) => {
+      const [name, table] = [path.replace('sink-', 'Sink ').replace(/s$/, ''), path.replaceAll('-', '_')]
+      return [path, { name, area: 'Kitchen sink', table, create: true, update: true, delete: true, ...descriptor }]
+    }),
   ),
 )

@@ -17,14 +17,8 @@ export const canKeepStatements = (): boolean => {
   return Number(major) > 1 || Number(minor) >= 21
 }
 
-export interface Pooler {
-  /** The URL of a database of the server, through the pooler. */
-  through(url: string): string
-  stop(): void
-}
-
 /** Starts a pooler with its default settings and the given ones. */
-export const startPgbouncer = async (server: string, settings: Readonly<Record<string, string>>): Promise<Pooler> => {
+export const startPgbouncer = async (server: string, settings: Readonly<Record<string, string>>) => {
   const { hostname, port, username, password } = new URL(server)
   const folder = temporaryFolder('pgbouncer')
   // Run by root, PgBouncer becomes another user.
@@ -55,7 +49,8 @@ export const startPgbouncer = async (server: string, settings: Readonly<Record<s
     await sleep(20)
   }
   return {
-    through(url) {
+    /** The URL of a database of the server, through the pooler. */
+    through(url: string): string {
       const address = new URL(url)
       address.host = `127.0.0.1:${ownPort}`
       return address.href

@@ -65,8 +65,8 @@ const exchange = (address: string, path: string, { method = 'GET', headers = {},
     sent.end(body)
   })
 
-export interface TestService {
-  readonly address: string
+/** Requests to a service. */
+export interface TestClient {
   /** A request to a path under the host. */
   send(path: string, send?: Send): Promise<TestResponse>
   /** A read of a path under the base path. */
@@ -76,6 +76,39 @@ export interface TestService {
   /** An update of a row, such as `leave/7`. */
   change(row: string, body: unknown, headers?: Record<string, string>): Promise<TestResponse>
   remove(row: string, headers?: Record<string, string>): Promise<TestResponse>
+}
+
+export const clientOf = (address: string, check = (_: ReceivedResponse): void => {}): TestClient => {
+  const send: TestClient['send'] = async (path, sent = {}) => {
+    const response = await exchange(address, path, sent)
+    check({
+      method: sent.method ?? 'GET',
+      path,
+      status: response.status,
+      header: (name) => response.headers[name],
+      text: response.text,
+    })
+    return response
+  }
+  const write =
+    (method: string) =>
+    (path: string, body?: unknown, headers: Record<string, string> = {}) =>
+      send(`${basePath}/v1/${path}`, {
+        method,
+        headers: { ...authorized, ...headers },
+        ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      })
+  return {
+    send,
+    get: (path) => send(`${basePath}${path}`),
+    create: write('POST'),
+    change: write('PATCH'),
+    remove: (row, headers) => write('DELETE')(row, undefined, headers),
+  }
+}
+
+export interface TestService extends TestClient {
+  readonly address: string
   /** Stores whole rows, like another program. */
   fill: Storage['fill']
   stats: Storage['stats']
@@ -121,37 +154,11 @@ export const startService = async (
   const app = createApp(service, settings.logger ?? pino({ level: 'silent' }), onRequest)
   const { address } = await listen(app, { host: '127.0.0.1', port: 0 })
   const document = await exchange(address, `${basePath}/openapi.json`, {})
-  const check = conformance(document.body, basePath)
-
-  const send: TestService['send'] = async (path, sent = {}) => {
-    const response = await exchange(address, path, sent)
-    const received: ReceivedResponse = {
-      method: sent.method ?? 'GET',
-      path,
-      status: response.status,
-      header: (name) => response.headers[name],
-      text: response.text,
-    }
-    check(received)
-    return response
-  }
-  const write =
-    (method: string) =>
-    (path: string, body?: unknown, headers: Record<string, string> = {}) =>
-      send(`${basePath}/v1/${path}`, {
-        method,
-        headers: { ...authorized, ...headers },
-        ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-      })
   return {
+    ...clientOf(address, conformance(document.body, basePath)),
     address,
-    send,
-    get: (path) => send(`${basePath}${path}`),
     fill: (batches) => storage.fill(batches),
     stats: () => storage.stats(),
-    create: write('POST'),
-    change: write('PATCH'),
-    remove: (row, headers) => write('DELETE')(row, undefined, headers),
   }
 }
 

@@ -6,12 +6,6 @@ import { join } from 'node:path'
 import { TLSSocket } from 'node:tls'
 import { temporaryFolder } from '../../support/cleanup.js'
 
-export interface TlsProxy {
-  readonly port: number
-  /** The path of the certificate, which is issued for localhost. */
-  readonly certificate: string
-}
-
 const sslRequest = '0000000804d2162f'
 
 /** What a server says to a client that its pg_hba.conf allows only with TLS. */
@@ -48,8 +42,8 @@ const createCertificate = (): { key: string; certificate: string } | undefined =
   }
 }
 
-/** Starts the proxy; returns undefined if openssl is not installed. */
-export const startTlsProxy = async (server: string): Promise<TlsProxy | undefined> => {
+/** Starts the proxy; returns its port and the path of its certificate, or undefined if openssl is not installed. */
+export const startTlsProxy = async (server: string) => {
   const files = createCertificate()
   if (!files) return undefined
   const { hostname, port } = new URL(server)
