@@ -1,15 +1,15 @@
 /** Compares the API that the descriptors define with the recorded one: `npm run contract`. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { documentsOf } from '../engine/contract/documents.js'
-import { operationsOf } from '../engine/contract/operations.js'
+import { createDocuments } from '../engine/contract/documents.js'
+import { deriveOperations } from '../engine/contract/operations.js'
 import { inspectFolders } from '../engine/descriptor/load.js'
 import { RegistryError } from '../engine/descriptor/registryError.js'
 import { folders, product } from '../product.js'
 import { CommandError, flag, runCommand } from '../support/options.js'
 import { compareDocuments } from './contract/compare.js'
 import { isObject, type Json } from './contract/json.js'
-import { reportOf } from './contract/report.js'
+import { formatReport } from './contract/report.js'
 
 const name = 'docs/openapi.json'
 const file = join(dirname(folders.seeds), name)
@@ -42,7 +42,7 @@ await runCommand(command, async ({ accept, check, json }) => {
   // Without demo rows where these have errors: they may not match a changed descriptor yet.
   const { registry, errors } = await inspectFolders(folders)
   if (errors.length > 0) throw new RegistryError(errors)
-  const document = JSON.parse(documentsOf(product, operationsOf(registry)).openapi.toString()) as Json
+  const document = JSON.parse(createDocuments(product, deriveOperations(registry)).openapi.toString()) as Json
   // The examples come from the demo rows.
   const hasExamples = registry.every(({ demoErrors }) => demoErrors === undefined)
   if (accept && !hasExamples) {
@@ -57,7 +57,7 @@ await runCommand(command, async ({ accept, check, json }) => {
 
   const isBreaking = differences.some(({ breaks }) => breaks.length > 0)
   if (json) console.log(JSON.stringify({ accepted: accept, breaking: isBreaking, differences }, null, 2))
-  else console.log(isNew ? `Recorded the API in ${name}.` : reportOf(differences, accept))
+  else console.log(isNew ? `Recorded the API in ${name}.` : formatReport(differences, accept))
   if (!hasExamples) console.error('Examples were not compared, because files in seeds/ have errors.')
   if (!accept && (isBreaking || (check && differences.length > 0))) process.exitCode = 1
 })

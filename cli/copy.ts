@@ -59,11 +59,11 @@ const checkSource = async (registry: Registry, url: string, waitMs: number): Pro
 /** All rows are copied in one transaction, which waits for the other database to read them. */
 const copyTimeoutMs = 3_600_000
 
-const totalOf = async (storage: Storage): Promise<number> =>
+const countRows = async (storage: Storage): Promise<number> =>
   [...(await storage.counts()).values()].reduce((sum, rows) => sum + rows, 0)
 
 const readAll = async function* (storage: Storage, tables: readonly CopiedTable[]): AsyncGenerator<Batch> {
-  const total = await totalOf(storage)
+  const total = await countRows(storage)
   const report = progressBar('copy', total, 'rows')
   let done = 0
   report(done)
@@ -101,9 +101,9 @@ const copy = async (registry: Registry, from: Storage, to: Storage): Promise<voi
   for (const table of tables) {
     if (await hasRows(to, table)) throw new CommandError('--to already has rows; use an empty database.')
   }
-  if ((await totalOf(from)) === 0) throw new CommandError('--from has no rows; there is nothing to copy.')
+  if ((await countRows(from)) === 0) throw new CommandError('--from has no rows; there is nothing to copy.')
   await to.fill(readAll(from, tables))
-  const total = 2 * (await totalOf(to))
+  const total = 2 * (await countRows(to))
   const report = progressBar('compare', total, 'rows')
   let done = 0
   const onRows = (count: number) => {

@@ -36,7 +36,7 @@ Next: review the files and remove what clients should not see. Then:
   npm start      serves the tables, with this database as DATABASE_URL`
 
 /** The files of resources that are not of the database, and of their demo rows. */
-const filesOf = (resources: Registry): string[] =>
+const resourceFiles = (resources: Registry): string[] =>
   resources
     .flatMap(({ path }) => [`resources/${path}.ts`, `seeds/${path}.json`])
     .filter((name) => existsSync(join(root, name)))
@@ -60,7 +60,7 @@ await runCommand(command, async ({ table: only, area, replace }, argument) => {
   // Works even if other descriptors have errors, or there are none yet.
   const { registry: all } = await inspectFolders(folders)
   const others = all.filter(({ existing, table }) => !existing || !names.includes(table))
-  const obsolete = filesOf(others)
+  const obsolete = resourceFiles(others)
   const registry = replace ? all.filter((resource) => !others.includes(resource)) : all
   const described = describeTables(wanted, registry, area)
   const files = described.flatMap(({ resource }) =>

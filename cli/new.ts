@@ -11,7 +11,7 @@ import { demoRows, seedsText } from './new/demoRows.js'
 import { descriptorText } from './new/descriptorText.js'
 import { fieldSyntax, parseFields } from './new/fieldArgument.js'
 import { root, verifyFiles, writeNew } from './new/files.js'
-import { checkPath, defaultArea, namesOf, tableOf } from './new/names.js'
+import { checkPath, defaultArea, resourceNames, tableName } from './new/names.js'
 import type { NewResource } from './new/plan.js'
 
 const command = {
@@ -57,14 +57,14 @@ await runCommand(
     const registry = isFirst ? [] : await loadRegistry(folders)
     checkPath(path, registry)
     if (fields.length === 0) throw new UsageError('FIELD is missing: name at least one, such as title:text!')
-    const derived = namesOf(path)
+    const derived = resourceNames(path)
     const resource: NewResource = {
       path,
       name: names.name ?? derived.name,
       plural: names.plural ?? (names.name === undefined ? derived.plural : undefined),
       area: area ?? defaultArea(fields, registry),
       about,
-      table: names.table ?? tableOf(path),
+      table: names.table ?? tableName(path),
       fields: parseFields(fields, registry, path),
       create,
       update,

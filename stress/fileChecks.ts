@@ -2,7 +2,7 @@
 
 import { countsTable, quoted } from '../engine/storage/schema.js'
 import { Database } from '../engine/storage/sqlite/driver.js'
-import { blocksOf, searchTable } from '../engine/storage/sqlite/schema.js'
+import { resourceBlocks, searchTable } from '../engine/storage/sqlite/schema.js'
 import { registry } from './service.js'
 
 /** Returns all failures; the file may be in use. */
@@ -32,9 +32,9 @@ export const checkFile = (path: string): string[] => {
         )
         expectEqual(
           `the blocks of ${table}`,
-          `select block.first, block.rows from (${blocksOf(resource).read}) as block`,
+          `select block.first, block.rows from (${resourceBlocks(resource).read}) as block`,
           `select block.first, (select count(*) from ${quoted(table)} where id between block.first and block.last)
-            from (${blocksOf(resource).read}) as block`,
+            from (${resourceBlocks(resource).read}) as block`,
         )
         expectEqual(
           `the rows in the search index of ${table}`,

@@ -109,7 +109,15 @@ export const warnUser = (message: string): void => {
 }
 
 /** The text that `--help` prints. */
-export const helpOf = ({ name, about, argument, moreArguments, options, notes, example }: Command<Options>): string => {
+export const formatHelp = ({
+  name,
+  about,
+  argument,
+  moreArguments,
+  options,
+  notes,
+  example,
+}: Command<Options>): string => {
   const optionLines = Object.entries(options).map(
     ([option, { placeholder, about: what, shownDefault }]): [string, string] => [
       `--${option}${placeholder ? ` ${placeholder}` : ''}`,
@@ -203,7 +211,7 @@ export const runCommand = async <O extends Options>(
   try {
     const parsed = parseCommand(command, process.argv.slice(2))
     if (parsed) await run(parsed.values, parsed.argument, parsed.more)
-    else console.log(helpOf(command))
+    else console.log(formatHelp(command))
   } catch (error) {
     endProgressLine()
     if (isInterrupted()) return

@@ -13,7 +13,7 @@ import { sampleValue } from '../engine/descriptor/samples.js'
 /** The demo rows by path. */
 type Rows = ReadonlyMap<string, readonly RowValues[]>
 
-const rowsOf = (registry: Registry): Rows => new Map(registry.map(({ path, demo }) => [path, demo]))
+const demoRows = (registry: Registry): Rows => new Map(registry.map(({ path, demo }) => [path, demo]))
 
 const idsIn = (rows: Rows, path: string): Value[] => (rows.get(path) ?? []).map((row) => row['id'] ?? null)
 
@@ -58,9 +58,9 @@ const sampleRow = ({ path, fields }: Resource, rows: Rows, id: number, n: number
   )
 
 /** The nth row of a resource, with a value in every field; its unique references may be taken. */
-export const sampleRowOf = (registry: Registry, resource: Resource, n: number): RowValues =>
+export const makeSampleRow = (registry: Registry, resource: Resource, n: number): RowValues =>
   // Every fourth number makes optional fields null.
-  sampleRow(resource, rowsOf(registry), n, 4 * n + 1)
+  sampleRow(resource, demoRows(registry), n, 4 * n + 1)
 
 /** Whether rows of a resource require rows of one of these paths, directly or through others. */
 const requiresAny = (registry: Registry, resource: Resource, paths: readonly string[]): boolean =>
@@ -99,7 +99,7 @@ export const withSampleRows = (registry: Registry): Registry => {
  * number limits how many bodies can be created.
  */
 export const sampleBody = (registry: Registry, resource: Resource, n: number): RowValues => {
-  const rows = rowsOf(registry)
+  const rows = demoRows(registry)
   return Object.fromEntries(
     writableFields(resource).map((field): [string, Value] => {
       if (field.references === undefined) return [field.name, plainValue(field, n)]

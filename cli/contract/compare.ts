@@ -1,7 +1,7 @@
 /** Compares two OpenAPI documents of this service and reports every difference; a changed keyword that is not known here counts as breaking. */
 import { compareSchemas } from './compareSchemas.js'
 import { type Difference, differenceList } from './differences.js'
-import { asList, asObject, isSame, type Json, keysOf } from './json.js'
+import { allKeys, asList, asObject, isSame, type Json } from './json.js'
 import type { RuleName } from './rules.js'
 import { type At, type Compare, changed, compareKeywords, say } from './walk.js'
 
@@ -14,7 +14,7 @@ const members =
   ): Compare =>
   (before, after, at) => {
     const [old, now] = [asObject(before), asObject(after)]
-    for (const name of keysOf(old, now)) {
+    for (const name of allKeys(old, now)) {
       const member = { ...at, subject: subjectOf(name, at.subject) }
       const isNew = old[name] === undefined
       if (!isNew && now[name] !== undefined) compare(asObject(old[name]), asObject(now[name]), member, at)
@@ -86,7 +86,7 @@ const operation: Readonly<Record<string, Compare>> = {
 }
 
 /** The operations of a document, by method and path. */
-const operationsOf = (paths: unknown): Json =>
+const listOperations = (paths: unknown): Json =>
   Object.fromEntries(
     Object.entries(asObject(paths)).flatMap(([path, methods]) =>
       Object.entries(asObject(methods)).map(([method, one]) => [`${method.toUpperCase()} ${path}`, one]),
@@ -103,24 +103,24 @@ const frame: Readonly<Record<string, readonly [RuleName, subject: string]>> = {
 /** Every difference between the recorded and the current document; none if they are equal. */
 export const compareDocuments = (before: Json, after: Json): Difference[] => {
   const list = differenceList()
-  const componentsOf = (key: string) => [before, after].map((document) => asObject(document['components'])[key])
-  const [old = {}, now = {}] = componentsOf('schemas').map(asObject)
+  const bothComponents = (key: string) => [before, after].map((document) => asObject(document['components'])[key])
+  const [old = {}, now = {}] = bothComponents('schemas').map(asObject)
   const start = (subject: string, operation?: string): At => {
     const emit = list.emitFor(operation)
     return { subject, side: 'request', emit, schemas: [old, now], seen: new Set() }
   }
-  const [oldPaths, newPaths] = [operationsOf(before['paths']), operationsOf(after['paths'])]
-  for (const name of keysOf(oldPaths, newPaths)) {
+  const [oldPaths, newPaths] = [listOperations(before['paths']), listOperations(after['paths'])]
+  for (const name of allKeys(oldPaths, newPaths)) {
     const at = start(name, name)
     if (newPaths[name] === undefined) say(at, 'operation-removed')
     else if (oldPaths[name] === undefined) say(at, 'operation-added')
     else compareKeywords(operation, asObject(oldPaths[name]), asObject(newPaths[name]), at)
   }
-  for (const key of keysOf(before, after).filter((one) => one !== 'components' && one !== 'paths')) {
+  for (const key of allKeys(before, after).filter((one) => one !== 'components' && one !== 'paths')) {
     const [rule, subject] = frame[key] ?? ['keyword-changed', key]
     changed(rule)(before[key], after[key], start(subject))
   }
-  const [scheme, newScheme] = componentsOf('securitySchemes')
+  const [scheme, newScheme] = bothComponents('securitySchemes')
   changed('token-scheme-changed')(scheme, newScheme, start('the service'))
   const found = list.all()
   if (found.length > 0 || JSON.stringify(before) === JSON.stringify(after)) return found

@@ -1,5 +1,5 @@
 /** Compares two JSON schemas by the keywords that our documents use. */
-import { asList, asObject, isObject, isSame, type Json, keysOf } from './json.js'
+import { allKeys, asList, asObject, isObject, isSame, type Json } from './json.js'
 import { type At, type Compare, changed, compareKeywords, say, wordings } from './walk.js'
 
 interface Given {
@@ -18,7 +18,7 @@ const resolve = (schema: unknown, schemas: Json): { name: string | undefined; sc
 
 /** All types of a schema that does not name any. */
 const everyType = ['string', 'number', 'boolean', 'object', 'array', 'null']
-const typesOf = ({ type, anyOf, format }: Json): readonly unknown[] => {
+const schemaTypes = ({ type, anyOf, format }: Json): readonly unknown[] => {
   if (type === undefined) return anyOf === undefined ? everyType : ['anyOf']
   const types = Array.isArray(type) ? type : [type]
   return format === undefined ? types : types.map((one) => (one === 'null' ? one : `${one} (${format})`))
@@ -28,11 +28,11 @@ const allows = (types: readonly unknown[], type: unknown): boolean =>
   types.includes(type) ||
   types.includes(String(type).replace(/ \(.*/, '')) ||
   (type === 'integer' && types.includes('number'))
-const isNullable = (schema: unknown): boolean => typesOf(asObject(schema)).includes('null')
+const isNullable = (schema: unknown): boolean => schemaTypes(asObject(schema)).includes('null')
 
 /** Returns whether the schemas have the same types, some in common, or none. */
 const compareTypes = (before: Json, after: Json, at: At): 'same' | 'some' | 'none' => {
-  const [old = [], now = []] = [before, after].map((schema) => typesOf(schema).filter((type) => type !== 'null'))
+  const [old = [], now = []] = [before, after].map((schema) => schemaTypes(schema).filter((type) => type !== 'null'))
   const isWider = now.some((type) => !allows(old, type))
   const isNarrower = old.some((type) => !allows(now, type))
   if (!isWider && !isNarrower) return 'same'
@@ -43,14 +43,16 @@ const compareTypes = (before: Json, after: Json, at: At): 'same' | 'some' | 'non
 }
 
 /** A limit as a number; that of a date or a time is a text. */
-const limitOf = (value: unknown): number => (typeof value === 'string' ? Date.parse(value) : Number(value))
+const comparableLimit = (value: unknown): number => (typeof value === 'string' ? Date.parse(value) : Number(value))
 
 /** A limit; the direction is 1 if a greater one allows more values, -1 if it allows fewer, and 0 if nothing can be said. */
 const limit =
   (what: string, direction: -1 | 0 | 1): Compare =>
   (before, after, at) => {
     if (before === after) return
-    const isLooser = after === undefined || (before !== undefined && (limitOf(after) - limitOf(before)) * direction > 0)
+    const isLooser =
+      after === undefined ||
+      (before !== undefined && (comparableLimit(after) - comparableLimit(before)) * direction > 0)
     const isPattern = direction === 0 && before !== undefined && after !== undefined
     if (isPattern) say(at, 'pattern-changed', before, after)
     else
@@ -118,7 +120,7 @@ const others = { enum: choices, anyOf: choices, items, additionalProperties: oth
 
 const compareProperties = (before: Json, after: Json, at: At): void => {
   const [old, now] = [asObject(before['properties']), asObject(after['properties'])]
-  for (const name of keysOf(old, now)) {
+  for (const name of allKeys(old, now)) {
     const field = { ...at, subject: `${at.subject}.${name}` }
     const wasRequired = asList(before['required']).includes(name)
     const isRequired = asList(after['required']).includes(name)

@@ -17,13 +17,13 @@ export interface Difference {
 export type Emit = (rule: RuleName, detail: Detail) => void
 
 /** Readers send GET requests. A row that both get and create return is reported for readers. */
-const audienceOf = (operations: readonly string[]): Audience[] => {
+const findAudience = (operations: readonly string[]): Audience[] => {
   const isRead = (operation: string) => operation.startsWith('GET ')
   if (operations.length === 0) return ['readers', 'writers']
   return operations.some(isRead) ? ['readers'] : ['writers']
 }
 
-const differenceOf = (rule: RuleName, detail: Detail, operations: readonly string[]): Difference => {
+const makeDifference = (rule: RuleName, detail: Detail, operations: readonly string[]): Difference => {
   const { text, breaks = {}, breaksGenerated } = ruleOf(rule)
   const reason = breaks[detail.side]
   return {
@@ -32,7 +32,7 @@ const differenceOf = (rule: RuleName, detail: Detail, operations: readonly strin
     operations,
     message: text(detail),
     breaks: [
-      ...(reason === undefined ? [] : audienceOf(operations).map((audience) => ({ audience, reason }))),
+      ...(reason === undefined ? [] : findAudience(operations).map((audience) => ({ audience, reason }))),
       ...(breaksGenerated === undefined ? [] : [{ audience: 'generated clients' as const, reason: breaksGenerated }]),
     ],
   }
@@ -52,7 +52,9 @@ export const differenceList = () => {
       },
     /** All differences; a changed description is reported only if its subject has no other difference. */
     all: (): Difference[] => {
-      const all = [...found.values()].map(({ rule, detail, operations }) => differenceOf(rule, detail, [...operations]))
+      const all = [...found.values()].map(({ rule, detail, operations }) =>
+        makeDifference(rule, detail, [...operations]),
+      )
       const isImplied = ({ rule, subject }: Difference) =>
         rule === 'description-changed' && all.some((other) => other.rule !== rule && other.subject === subject)
       return all.filter((one) => !isImplied(one))

@@ -18,4 +18,4 @@ const canonical = (value: unknown): string =>
 export const isSame = (a: unknown, b: unknown): boolean => canonical(a) === canonical(b)
 
 /** The keys of both objects, those of the first in front. */
-export const keysOf = (a: Json, b: Json): string[] => [...new Set([...Object.keys(a), ...Object.keys(b)])]
+export const allKeys = (a: Json, b: Json): string[] => [...new Set([...Object.keys(a), ...Object.keys(b)])]

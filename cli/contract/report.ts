@@ -13,7 +13,7 @@ const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${tex
 const section = (heading: string, lines: readonly string[]): string[] =>
   lines.length === 0 ? [] : [[heading, ...lines.map((line) => `  ${line}`)].join('\n')]
 
-export const reportOf = (differences: readonly Difference[], isAccepted: boolean): string => {
+export const formatReport = (differences: readonly Difference[], isAccepted: boolean): string => {
   if (differences.length === 0) return 'The API matches the one recorded in docs/openapi.json.'
   const breaking = differences.filter(({ breaks }) => breaks.length > 0)
   const harmless = differences.filter(({ breaks }) => breaks.length === 0)

@@ -1,6 +1,6 @@
 /** The walk through two documents: where it is, and how the keywords of two objects are compared. */
 import type { Emit } from './differences.js'
-import { isSame, type Json, keysOf } from './json.js'
+import { allKeys, isSame, type Json } from './json.js'
 import type { Detail, RuleName } from './rules.js'
 
 /** A place in both documents. */
@@ -35,7 +35,7 @@ export const wordings: Readonly<Record<string, RuleName>> = {
 /** Compares two objects: each keyword as it is known, and any other as one of unknown effect. */
 export const compareKeywords = (known: Readonly<Record<string, Compare>>, before: Json, after: Json, at: At): void => {
   for (const [key, compare] of Object.entries(known)) compare(before[key], after[key], at)
-  for (const key of keysOf(before, after)) {
+  for (const key of allKeys(before, after)) {
     if (Object.hasOwn(known, key) || isSame(before[key], after[key])) continue
     const rule = Object.hasOwn(wordings, key) ? wordings[key] : undefined
     if (rule) say(at, rule)

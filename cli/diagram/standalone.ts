@@ -1,7 +1,7 @@
 /** The entity diagram of the explorer as an SVG file, with the part of the explorer's style sheet that it needs. */
 import type { Registry } from '../../engine/descriptor/registry.js'
 import { assets } from '../../engine/explorer/assets.js'
-import { diagramOf } from '../../engine/explorer/diagram.js'
+import { renderDiagram } from '../../engine/explorer/diagram.js'
 
 /** The colours, light and dark, and the rules for boxes and lines. */
 const style = (): string => {
@@ -15,7 +15,7 @@ const style = (): string => {
 
 /** Draws the registry. The links of the explorer lead nowhere in a file, so they are left out. */
 export const standaloneDiagram = async (registry: Registry): Promise<string> => {
-  const { source } = await diagramOf(registry)
+  const { source } = await renderDiagram(registry)
   return source
     .replaceAll(/<\/?a\b[^>]*>/g, '')
     .replace('<svg ', '<svg xmlns="http://www.w3.org/2000/svg" ')

@@ -5,7 +5,7 @@ import { isValueOf, type Kind, kindOf } from '../../engine/descriptor/kinds.js'
 import type { Registry } from '../../engine/descriptor/registry.js'
 import type { CatalogueColumn, CatalogueTable } from '../../engine/storage/migration/catalogue.js'
 import type { NewField, NewResource } from '../new/plan.js'
-import { distinctNames, fieldNamesOf, pathsOf } from './distinct.js'
+import { distinctNames, fieldNames, resourcePaths } from './distinct.js'
 
 interface Description {
   /** Undefined if the table cannot be served. */
@@ -51,16 +51,16 @@ const allowedValues = (sql: string): { column: string; oneOf: (string | number)[
 }
 
 /** The longest text of a column such as varchar(20). */
-const maxLengthOf = (type: string): number | undefined => {
+const parseMaxLength = (type: string): number | undefined => {
   const [, length] = /char[^(]*\((\d+)\)/.exec(type) ?? []
   return length === undefined ? undefined : Number(length)
 }
 
 /** The rules that a column's type and checks have for its values. */
-const rulesOf = ({ name, type, values }: CatalogueColumn, kind: Kind, constraints: readonly string[]) => {
+const inferRules = ({ name, type, values }: CatalogueColumn, kind: Kind, constraints: readonly string[]) => {
   const allowed = values ?? constraints.map(allowedValues).find((check) => check?.column === name)?.oneOf
   const fits = allowed?.every((value) => typeof value === (kind === 'text' ? 'string' : 'number'))
-  const maxLength = kind === 'text' ? maxLengthOf(type) : undefined
+  const maxLength = kind === 'text' ? parseMaxLength(type) : undefined
   return {
     ...(allowed && fits && { oneOf: allowed }),
     ...(maxLength !== undefined && !fits && { maxLength }),
@@ -68,7 +68,7 @@ const rulesOf = ({ name, type, values }: CatalogueColumn, kind: Kind, constraint
 }
 
 /** What the default of a column is in a descriptor; undefined if only the database can compute it. */
-const defaultOf = (sql: string, kind: Kind): Pick<NewField, 'default'> | undefined => {
+const parseDefault = (sql: string, kind: Kind): Pick<NewField, 'default'> | undefined => {
   const plain = sql.replace(/::[\w\s"().]+$/, '').replace(/^\((.*)\)$/, '$1')
   if (/^(?:now\(\)|current_timestamp(?:\(\d\))?)$/i.test(plain) && kind === 'timestamp') return { default: now }
   if (/^(?:now\(\)|current_date)$/i.test(plain) && kind === 'date') return { default: today }
@@ -86,11 +86,11 @@ const defaultOf = (sql: string, kind: Kind): Pick<NewField, 'default'> | undefin
 const secret = /(?:^|_)(?:password|passwd|pwd|token|secret|credential|api_?key|private_?key)s?(?:_|$)/
 
 /** How a value that the client does not send is set. */
-const presetOf = (column: CatalogueColumn, kind: Kind, isUnique: boolean): Pick<NewField, 'default' | 'managed'> => {
+const inferPreset = (column: CatalogueColumn, kind: Kind, isUnique: boolean): Pick<NewField, 'default' | 'managed'> => {
   const { default: sql, whyReadOnly } = column
   if (whyReadOnly != null) return { managed: true }
   if (sql === null || /^null\b/i.test(sql)) return {}
-  const known = defaultOf(sql, kind)
+  const known = parseDefault(sql, kind)
   if (known) return isUnique ? {} : known
   return { managed: true }
 }
@@ -103,7 +103,7 @@ const describeTable = (table: CatalogueTable, paths: ReadonlyMap<string, string>
   const note = (what: string) => void notes.push(`${table.name}: ${what}.`)
   const [idColumn = 'id'] = table.primaryKey
   const columns = table.columns.filter(({ name }) => name !== idColumn)
-  const names = fieldNamesOf(columns.map(({ name }) => name))
+  const names = fieldNames(columns.map(({ name }) => name))
   const fields = columns.flatMap((column): NewField[] => {
     const { name: own, isNotNull } = column
     const name = names.get(own) as string
@@ -119,9 +119,9 @@ const describeTable = (table: CatalogueTable, paths: ReadonlyMap<string, string>
     const isRedacted = secret.test(name)
     const isUnique =
       !isRedacted && canBeUnique(kind) && table.unique.some(([only, ...more]) => only === own && more.length === 0)
-    const preset = presetOf(column, kind, isUnique)
+    const preset = inferPreset(column, kind, isUnique)
     if (preset.managed) note(`only the database sets "${own}", so clients cannot`)
-    const rules = references === undefined ? rulesOf(column, kind, table.otherConstraints) : { references }
+    const rules = references === undefined ? inferRules(column, kind, table.otherConstraints) : { references }
     return [
       {
         name,
@@ -168,7 +168,7 @@ const describeTable = (table: CatalogueTable, paths: ReadonlyMap<string, string>
 export const describeTables = (tables: readonly CatalogueTable[], registry: Registry, area: string): Description[] => {
   const others = tables.filter(({ name }) => !registry.some((one) => one.table === name))
   const described = others.filter((table) => whyNoTable(table) === undefined).map(({ name }) => name)
-  const paths = pathsOf(described, registry)
+  const paths = resourcePaths(described, registry)
   const nameOf = distinctNames(registry)
   return others.map((table): Description => {
     const path = paths.get(table.name)

@@ -4,7 +4,7 @@ import { checkFieldName } from '../../engine/descriptor/checks.js'
 import type { Descriptor } from '../../engine/descriptor/define.js'
 import { checkNames, isReservedPath } from '../../engine/descriptor/names.js'
 import type { Registry } from '../../engine/descriptor/registry.js'
-import { namesOf } from '../new/names.js'
+import { resourceNames } from '../new/names.js'
 
 /** A name in snake case: `EmployeeId` is `employee_id`. It begins with a letter. */
 const snake = (name: string, prefix: string): string => {
@@ -25,10 +25,10 @@ const firstFree = (name: string, separator: string, isTaken: (name: string) => b
   return free
 }
 
-const pathOf = (table: string): string => snake(table, 'table').replaceAll(/_+/g, '-')
+const tablePath = (table: string): string => snake(table, 'table').replaceAll(/_+/g, '-')
 
 /** The name of the field of each column: `Limit` is `limit_column`, because every list has a parameter limit. */
-export const fieldNamesOf = (columns: readonly string[]): ReadonlyMap<string, string> => {
+export const fieldNames = (columns: readonly string[]): ReadonlyMap<string, string> => {
   const names = new Map<string, string>()
   for (const column of columns) {
     // A name has at most 60 characters, and may get a suffix.
@@ -44,11 +44,11 @@ export const fieldNamesOf = (columns: readonly string[]): ReadonlyMap<string, st
 }
 
 /** The path of each table: `a_1` and `a__1` become `a-1` and `a-1-2`. */
-export const pathsOf = (tables: readonly string[], registry: Registry): ReadonlyMap<string, string> => {
+export const resourcePaths = (tables: readonly string[], registry: Registry): ReadonlyMap<string, string> => {
   const paths = new Map(registry.map(({ table, path }) => [table, path]))
   for (const table of tables) {
     const taken = new Set(paths.values())
-    const path = firstFree(pathOf(table), '-', (other) => taken.has(other) || isReservedPath(other))
+    const path = firstFree(tablePath(table), '-', (other) => taken.has(other) || isReservedPath(other))
     paths.set(table, path)
   }
   return paths
@@ -58,7 +58,7 @@ export const pathsOf = (tables: readonly string[], registry: Registry): Readonly
 export const distinctNames = (registry: Registry) => {
   const others = registry.map(({ name, plural }) => ({ name, plural }) as { name: string; plural: string | undefined })
   return (path: string): { name: string; plural: string | undefined } => {
-    const { name: singular, plural } = namesOf(path)
+    const { name: singular, plural } = resourceNames(path)
     // A table may be named in the singular.
     const derived = { name: singular, plural: plural === singular ? undefined : plural }
     const words = plural ?? singular

@@ -16,14 +16,14 @@ const day = 86_400_000
 const firstDay = Date.UTC(2026, 0, 5)
 
 /** A week later in each row, and a day later in each later field, so that a start precedes its end. */
-const dateOf = (n: number, index: number): Date => new Date(firstDay + ((n - 1) * 7 + index) * day + 9 * 3_600_000)
+const demoDate = (n: number, index: number): Date => new Date(firstDay + ((n - 1) * 7 + index) * day + 9 * 3_600_000)
 
 const words = (name: string): string => {
   const spaced = name.replaceAll('_', ' ')
   return spaced.charAt(0).toUpperCase() + spaced.slice(1)
 }
 
-const textOf = (field: NewField, { path, name: resource }: NewResource, n: number): string => {
+const demoText = (field: NewField, { path, name: resource }: NewResource, n: number): string => {
   const last = field.name.slice(field.name.lastIndexOf('_') + 1)
   const slug = `${resource.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}-${n}`
   const initials = path
@@ -40,7 +40,7 @@ const textOf = (field: NewField, { path, name: resource }: NewResource, n: numbe
   return list?.[(n - 1) % list.length] ?? `${words(field.name)} ${n}`
 }
 
-const referenceOf = (field: NewField, { path }: NewResource, ids: readonly number[], n: number): Value => {
+const demoReference = (field: NewField, { path }: NewResource, ids: readonly number[], n: number): Value => {
   if (field.references !== path) return (field.unique ? ids[n - 1] : ids[(n - 1) % ids.length]) ?? null
   // The resource references itself: the first row is the root.
   if (n === 1) return null
@@ -55,26 +55,28 @@ const fieldValue = (
   index: number,
 ): Value => {
   const { kind, default: preset, unique } = field
-  if (field.references) return referenceOf(field, resource, ids, n)
+  if (field.references) return demoReference(field, resource, ids, n)
   if (preset !== undefined && typeof preset !== 'function' && !unique) return preset
   if (kind === 'number') return n + 0.5
   if (kind === 'integer') return unique ? 1_000 + n : /^(is|has)_/.test(field.name) ? n % 2 : n
   if (kind === 'boolean') return n % 2 === 1
-  if (kind === 'timestamp') return dateOf(n, index).toISOString()
-  if (kind === 'date') return dateOf(n, index).toISOString().slice(0, 10)
-  return textOf(field, resource, n)
+  if (kind === 'timestamp') return demoDate(n, index).toISOString()
+  if (kind === 'date') return demoDate(n, index).toISOString().slice(0, 10)
+  return demoText(field, resource, n)
 }
 
 /** The requested number of rows; fewer if a unique reference has fewer rows to reference, none if a required one has none. */
 export const demoRows = (resource: NewResource, registry: Registry, wanted: number): RowValues[] => {
   const isOther = ({ references }: NewField) => references !== undefined && references !== resource.path
   /** The ids that a reference may take; half of those of a unique one stay free, so that more rows can be created. */
-  const idsOf = (field: NewField): number[] => {
+  const referencedIds = (field: NewField): number[] => {
     const rows = registry.find(({ path }) => path === field.references)?.demo ?? []
     const ids = rows.map((row) => Number(row['id']))
     return field.unique ? ids.slice(0, Math.floor(ids.length / 2)) : ids
   }
-  const fields = resource.fields.filter(({ redacted }) => !redacted).map((field) => ({ field, ids: idsOf(field) }))
+  const fields = resource.fields
+    .filter(({ redacted }) => !redacted)
+    .map((field) => ({ field, ids: referencedIds(field) }))
   const limits = fields
     .filter(({ field }) => field.isRequired && isOther(field))
     .map(({ field, ids }) => (field.unique || ids.length === 0 ? ids.length : wanted))

@@ -6,8 +6,8 @@ const lineWidth = 120
 
 const wide =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u
-const widthOf = (line: string): number => [...line].reduce((sum, sign) => sum + (wide.test(sign) ? 2 : 1), 0)
-const fits = (line: string): boolean => widthOf(line) <= lineWidth
+const textWidth = (line: string): number => [...line].reduce((sum, sign) => sum + (wide.test(sign) ? 2 : 1), 0)
+const fits = (line: string): boolean => textWidth(line) <= lineWidth
 
 /** A string in the quotes that need fewer escapes, single ones if it does not matter. */
 const quoted = (text: string): string => {
@@ -51,7 +51,7 @@ const requiredText = (fields: readonly NewField[]): string => {
   return fits(line) ? line : ['  required: [', ...names.map((name) => `    ${name},`), '  ],'].join('\n')
 }
 
-const importsOf = (fields: readonly NewField[]): string => {
+const importLine = (fields: readonly NewField[]): string => {
   const values = fields.flatMap((field) => [field.default, field.managed])
   const clocks = values.flatMap((value) => (typeof value === 'function' ? [literal(value)] : []))
   const names = [...new Set(['defineResource', ...fields.map(({ kind }) => kind), ...clocks])].sort()
@@ -62,7 +62,7 @@ const importsOf = (fields: readonly NewField[]): string => {
 
 export const descriptorText = ({ name, plural, area, about, table, existing, fields, ...verbs }: NewResource): string =>
   [
-    importsOf(fields),
+    importLine(fields),
     '',
     'export default defineResource({',
     property('  ', 'name', quoted(name)),

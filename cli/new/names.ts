@@ -1,5 +1,5 @@
 /** The names of a new resource: its path, and what is derived from it. */
-import { isPath, pluralOf } from '../../engine/descriptor/names.js'
+import { isPath, pluralName } from '../../engine/descriptor/names.js'
 import type { Registry } from '../../engine/descriptor/registry.js'
 import { UsageError } from '../../support/options.js'
 
@@ -17,7 +17,7 @@ export const checkPath = (path: string, registry: Registry): void => {
 }
 
 /** The last word in the singular. */
-const singularOf = (words: string): string => {
+const singularWord = (words: string): string => {
   if (/[^aeiou]ies$/.test(words)) return `${words.slice(0, -3)}y`
   if (/(ss|[^aeo]us|x|zz|ch|sh)es$/.test(words)) return words.slice(0, -2)
   return /[^sui]s$/.test(words) ? words.slice(0, -1) : words
@@ -26,15 +26,15 @@ const singularOf = (words: string): string => {
 const capitalised = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1)
 
 /** The singular and, if the engine does not derive it, the plural name: `training-courses` is `Training course`. */
-export const namesOf = (path: string): { name: string; plural: string | undefined } => {
+export const resourceNames = (path: string): { name: string; plural: string | undefined } => {
   const words = path.replaceAll('-', ' ')
-  const name = capitalised(singularOf(words))
+  const name = capitalised(singularWord(words))
   const plural = capitalised(words)
-  return { name, plural: pluralOf({ name }) === plural ? undefined : plural }
+  return { name, plural: pluralName({ name }) === plural ? undefined : plural }
 }
 
 /** The table of a path; throws a UsageError if the name would be too long. */
-export const tableOf = (path: string): string => {
+export const tableName = (path: string): string => {
   const table = path.replaceAll('-', '_')
   if (table.length <= 60) return table
   throw new UsageError(

@@ -43,7 +43,7 @@ const openApiDocument = (product: Product, operations: readonly Operation[]) => 
 export type OpenApiDocument = ReturnType<typeof openApiDocument>
 
 /** Both documents, as bytes; Swagger 2.0 names the host that it is served from. */
-export const documentsOf = (product: Product, operations: readonly Operation[]) => {
+export const createDocuments = (product: Product, operations: readonly Operation[]) => {
   const openapi = openApiDocument(product, operations)
   const swagger = swaggerDocument(openapi)
   const bytes = (document: object): Buffer => Buffer.from(JSON.stringify(document))

@@ -183,7 +183,7 @@ const get = (resource: Resource, row: z.ZodType): Operation => {
 }
 
 /** The responses of a write that was not made, or may not have been. An existing table takes no Idempotency-Key. */
-const writesOf = ({ existing }: Resource) => ({
+const writeResponses = ({ existing }: Resource) => ({
   ...commonResponses,
   401: errorResponse('The write token is missing or wrong.', errors.tokenMissing()),
   ...(existing && {
@@ -215,7 +215,7 @@ const create = (registry: Registry, resource: Resource, row: z.ZodType): WriteOp
       body: { required: true, content: json(schema, example) },
     },
     responses: {
-      ...writesOf(resource),
+      ...writeResponses(resource),
       201: success(`The new ${singular}.`, row, created, 'Location', 'Idempotency-Replayed'),
       413: tooLarge,
       422: errorResponse('The create is invalid. Nothing was stored.', errors.bodyInvalid(issues)),
@@ -225,7 +225,7 @@ const create = (registry: Registry, resource: Resource, row: z.ZodType): WriteOp
 }
 
 const changeResponses = (resource: Resource) => ({
-  ...writesOf(resource),
+  ...writeResponses(resource),
   404: rowMissing(resource),
   412: errorResponse('`If-Match` was sent and does not match the current ETag.', errors.preconditionFailed('"…"')),
 })
@@ -280,7 +280,7 @@ const remove = (resource: Resource): Operation => {
   })
 }
 
-export const operationsOf = (registry: Registry): readonly Operation[] => [
+export const deriveOperations = (registry: Registry): readonly Operation[] => [
   index,
   health,
   ...registry.flatMap((resource) => {

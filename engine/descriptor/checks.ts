@@ -8,7 +8,7 @@ import { didYouMean } from './nearest.js'
 import { compilePattern } from './pattern.js'
 import type { GivenValue } from './registry.js'
 import { formatValue, type Report, reportAt } from './registryError.js'
-import { refusalOf } from './valueRules.js'
+import { refuseValue } from './valueRules.js'
 
 export interface Target {
   readonly path: string
@@ -107,14 +107,14 @@ const checkRules = (kind: Kind, options: Options<GivenValue>, report: Report): v
   }
   for (const [index, value] of (oneOf ?? []).entries()) {
     const others = { ...options, kind, oneOf: undefined }
-    const refusal = refusalOf(others, value)
+    const refusal = refuseValue(others, value)
     if (refusal) report(`oneOf: ${formatValue(value)} ${refusal.message}`, 'oneOf', index)
     if (oneOf?.indexOf(value) !== index) report(`oneOf names ${formatValue(value)} twice`, 'oneOf', index)
   }
   for (const option of ['default', 'example'] as const) {
     const value = options[option]
     const refusal =
-      value === undefined || typeof value === 'function' ? undefined : refusalOf({ ...options, kind }, value)
+      value === undefined || typeof value === 'function' ? undefined : refuseValue({ ...options, kind }, value)
     if (refusal) report(`${option} ${refusal.message}`, option)
   }
 }
@@ -134,7 +134,7 @@ const checkTones = (kind: Kind, { tones: given = {}, oneOf }: Options<GivenValue
       const hint = didYouMean(String(tone), tones) || `; it must be one of ${tones.join(', ')}`
       report(`tones: "${value}" has the unknown tone ${formatValue(tone)}${hint}`, 'tones', value)
     }
-    const refusal = refusalOf({ kind, oneOf }, kindOf(kind).isText ? value : parseJson(value))
+    const refusal = refuseValue({ kind, oneOf }, kindOf(kind).isText ? value : parseJson(value))
     if (refusal) report(`tones: ${formatValue(value)} ${refusal.message}`, 'tones', value)
   }
 }
@@ -142,28 +142,28 @@ const checkTones = (kind: Kind, { tones: given = {}, oneOf }: Options<GivenValue
 export const checkDescriptor = (descriptor: Descriptor, targets: readonly Target[], report: Report): void => {
   const { existing, idColumn, fields, required, create, renamedFromTable } = descriptor
   const names = Object.keys(fields)
-  const optionsOf = (name: string) => (fields[name]?.options ?? {}) as Options<GivenValue>
+  const optionsFor = (name: string) => (fields[name]?.options ?? {}) as Options<GivenValue>
 
   const checkList = (property: string, list: readonly string[], say: Report, refuse: Refuse): void => {
     for (const [index, name] of list.entries()) {
       const unknown = !names.includes(name) && `names the unknown field "${name}"${didYouMean(name, names)}`
-      const why = refuse(name, optionsOf(name)) || unknown
+      const why = refuse(name, optionsFor(name)) || unknown
       if (why) say(`${property} ${why}`, property, index)
       if (list.indexOf(name) < index) say(`${property} names "${name}" twice`, property, index)
     }
   }
 
   const checkRenamed = (name: string, renamedFrom: string, say: Report): void => {
-    const sayOf = (what: string) => say(`renamedFrom names "${renamedFrom}", ${what}`, 'renamedFrom')
-    if (names.includes(renamedFrom)) sayOf('which is still a field; remove one of the two, or rename in two steps')
-    if (renamedFrom === 'id') sayOf('which every row keeps; remove it')
-    if (names.some((other) => other !== name && optionsOf(other).renamedFrom === renamedFrom))
-      sayOf('like that of another field; only one can have its values')
+    const sayFormer = (what: string) => say(`renamedFrom names "${renamedFrom}", ${what}`, 'renamedFrom')
+    if (names.includes(renamedFrom)) sayFormer('which is still a field; remove one of the two, or rename in two steps')
+    if (renamedFrom === 'id') sayFormer('which every row keeps; remove it')
+    if (names.some((other) => other !== name && optionsFor(other).renamedFrom === renamedFrom))
+      sayFormer('like that of another field; only one can have its values')
   }
 
   const columns: [field: string, column: string][] = [
     ['id', idColumn ?? 'id'],
-    ...names.map((name): [string, string] => [name, optionsOf(name).column ?? name]),
+    ...names.map((name): [string, string] => [name, optionsFor(name).column ?? name]),
   ]
   const checkColumn = (name: string, { column = name, renamedFrom }: Options<GivenValue>, say: Report): void => {
     if (renamedFrom !== undefined)
@@ -173,7 +173,7 @@ export const checkDescriptor = (descriptor: Descriptor, targets: readonly Target
   }
 
   const checkField = (name: string, { kind }: FieldSpec, say: Report): void => {
-    const options = optionsOf(name)
+    const options = optionsFor(name)
     const { references, unique, managed, redacted, renamedFrom, default: preset, onUpdate, onDelete } = options
     const isRequired = required.includes(name)
     const target = targets.find(({ path }) => path === references)

@@ -4,13 +4,13 @@ import { didYouMean, nearest } from './nearest.js'
 import type { Field, Registry, Resource } from './registry.js'
 import { formatValue, type Report, reportAt } from './registryError.js'
 import { type SourceFile, textAt } from './sourceFile.js'
-import { refusalOf } from './valueRules.js'
+import { refuseValue } from './valueRules.js'
 
 /** The ids of the demo rows by path, without the resources whose seed file cannot be read. */
 type Ids = ReadonlyMap<string, ReadonlySet<unknown>>
 
 const valueError = (field: Field, value: unknown, written: () => string | undefined): string | undefined => {
-  const refusal = refusalOf(field, value)
+  const refusal = refuseValue(field, value)
   if (refusal?.type === kindOf(field.kind).wrongType || refusal?.type === 'string_unicode')
     return `is ${formatValue(value)}, but it must be ${kindOf(field.kind).expected}`
   if (refusal) return refusal.message

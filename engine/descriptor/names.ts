@@ -26,7 +26,7 @@ const pascal = (words: string): string =>
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join('')
 
-export const pluralOf = ({ name, plural }: Pick<Descriptor, 'name' | 'plural'>): string => {
+export const pluralName = ({ name, plural }: Pick<Descriptor, 'name' | 'plural'>): string => {
   if (plural !== undefined) return plural
   if (/[^aeiou]y$/i.test(name)) return `${name.slice(0, -1)}ies`
   return /(s|x|z|ch|sh)$/i.test(name) ? `${name}es` : `${name}s`
@@ -38,7 +38,7 @@ export const schemaNames = ({ name }: Pick<Descriptor, 'name'>) => {
 }
 
 export const operationNames = (named: Pick<Descriptor, 'name' | 'plural'>) => ({
-  list: `list${pascal(pluralOf(named))}`,
+  list: `list${pascal(pluralName(named))}`,
   get: `get${pascal(named.name)}`,
   create: `create${pascal(named.name)}`,
   update: `update${pascal(named.name)}`,
@@ -65,8 +65,8 @@ const collision = (own: Descriptor, other: Descriptor, where: string): ['name' |
   const schema = firstCommon(schemaNames(own), schemaNames(other))
   if (schema) return ['name', `makes the schema ${schema}, which ${where} makes too`]
   // Otherwise the operation getThings would look like listThings of the other.
-  if (pascal(own.name) === pascal(pluralOf(other))) return ['name', `is the plural of ${where}`]
-  if (pascal(other.name) === pascal(pluralOf(own))) return ['plural', `is the name of ${where}`]
+  if (pascal(own.name) === pascal(pluralName(other))) return ['name', `is the plural of ${where}`]
+  if (pascal(other.name) === pascal(pluralName(own))) return ['plural', `is the name of ${where}`]
   const operation = firstCommon(operationNames(own), operationNames(other))
   return operation ? ['plural', `makes the operation ${operation}, which ${where} makes too`] : undefined
 }
@@ -85,6 +85,9 @@ export const checkNames = (
   for (const { file, descriptor } of earlier) {
     const [property, why] = (descriptor.name !== '' && collision(own, descriptor, file)) || []
     if (property)
-      report(`${property} "${property === 'name' ? name : pluralOf(own)}" ${why}; choose another ${property}`, property)
+      report(
+        `${property} "${property === 'name' ? name : pluralName(own)}" ${why}; choose another ${property}`,
+        property,
+      )
   }
 }

@@ -3,7 +3,7 @@ import { clocks, now, nowInMilliseconds } from './clock.js'
 import type { Descriptor } from './define.js'
 import type { FieldSpec, Options, TextFormat } from './fields.js'
 import { type Kind, kindOf } from './kinds.js'
-import { pluralOf } from './names.js'
+import { pluralName } from './names.js'
 import type { FileError } from './registryError.js'
 
 export type Value = GivenValue | null
@@ -48,7 +48,7 @@ const precise = (kind: Kind, options: Options<GivenValue>): Options<GivenValue> 
   return Object.fromEntries(precise)
 }
 
-const fieldOf = (name: string, { kind, options }: FieldSpec, required: boolean): Field => {
+const makeField = (name: string, { kind, options }: FieldSpec, required: boolean): Field => {
   const { unique, format, column = name, ...rest } = precise(kind, options as Options<GivenValue>)
   return {
     ...rest,
@@ -76,10 +76,10 @@ export const resourceFrom = (
 ): Resource => ({
   ...rest,
   path,
-  plural: pluralOf(rest),
+  plural: pluralName(rest),
   fields: [
-    fieldOf('id', idSpec(rest), false),
-    ...Object.entries(fields).map(([name, spec]) => fieldOf(name, spec, required.includes(name))),
+    makeField('id', idSpec(rest), false),
+    ...Object.entries(fields).map(([name, spec]) => makeField(name, spec, required.includes(name))),
   ],
   demo: demo.map((row) => withDefaults(required, fields, row)),
 })
@@ -121,7 +121,7 @@ export const updatableFields = (resource: Resource): Field[] => {
   return writableFields(resource).filter(({ name }) => update === true || update.includes(name))
 }
 
-export const stampsOf = (resource: Resource): RowValues =>
+export const currentStamps = (resource: Resource): RowValues =>
   Object.fromEntries(
     resource.fields.flatMap((field) => (field.onUpdate ? [[field.name, canonicalValue(field, field.onUpdate())]] : [])),
   )

@@ -26,7 +26,7 @@ export const foreignKinds: Readonly<Record<string, string>> = {
 }
 
 /** What to write instead of a name that is no function of a descriptor; empty if nothing resembles it. */
-const insteadOf = (name: string): string =>
+const suggestion = (name: string): string =>
   Object.hasOwn(foreignKinds, name) ? `; use ${foreignKinds[name]}()` : didYouMean(name, exported)
 
 /** The first line of the message, without the absolute paths of this machine. */
@@ -72,12 +72,12 @@ const explain = (error: unknown, file: string, source: SourceFile): [message: st
   const message = firstLine(error)
   const [, module, missing] = /module '(.+)' does not provide an export named '(.+)'/.exec(message) ?? []
   if (missing !== undefined) {
-    const hint = module === index ? insteadOf(missing) || `; it exports ${exported.join(', ')}` : ''
+    const hint = module === index ? suggestion(missing) || `; it exports ${exported.join(', ')}` : ''
     return [`${module} does not export "${missing}"${hint}`, wordPosition(source, missing)]
   }
   const [, unknown] = /^(\S+) is not defined$/.exec(message) ?? []
   if (unknown !== undefined) {
-    const hint = exported.includes(unknown) ? `; import it from '${index}'` : insteadOf(unknown)
+    const hint = exported.includes(unknown) ? `; import it from '${index}'` : suggestion(unknown)
     return [`"${unknown}" is not defined${hint}`, wordPosition(source, unknown)]
   }
   const [, path] = /^(?:Cannot find (?:module|package)|Directory import) '(.+?)'/.exec(message) ?? []

@@ -1,7 +1,7 @@
 /** Sample values of fields, within their rules: for examples in the documents, generated rows and tests. */
 import { kindOf } from './kinds.js'
 import type { Field, GivenValue } from './registry.js'
-import { refusalOf } from './valueRules.js'
+import { refuseValue } from './valueRules.js'
 
 const day = 86_400_000
 
@@ -31,7 +31,7 @@ export const sampleValue = (field: Field, n: number): GivenValue => {
     minLength !== undefined || maxLength !== undefined ? padded(field, n) : undefined,
     example,
   ]
-  const found = candidates.find((value) => value !== undefined && refusalOf(field, value) === undefined)
+  const found = candidates.find((value) => value !== undefined && refuseValue(field, value) === undefined)
   if (found === undefined) throw new TypeError(`field "${name}" needs an example, because no sample fits its rules`)
   return found
 }

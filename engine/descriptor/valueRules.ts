@@ -120,14 +120,14 @@ export const ruleNames = Object.keys(valueRules) as RuleName[]
 
 export type Ruling = { readonly kind: Kind } & { readonly [Name in RuleName]?: unknown }
 
-const rulesOf = (field: Ruling) =>
+const givenRules = (field: Ruling) =>
   ruleNames.flatMap((name) => {
     const given = field[name]
     return given === undefined ? [] : [{ rule: valueRules[name] as ValueRule, given: given as never }]
   })
 
 export const valueRuling = (field: Ruling): ((value: Ruled) => Refusal | undefined) => {
-  const checks = rulesOf(field).map(({ rule, given }) => rule.refuse(given, field.kind))
+  const checks = givenRules(field).map(({ rule, given }) => rule.refuse(given, field.kind))
   return (value) => {
     for (const refuse of checks) {
       const refusal = refuse(value as never)
@@ -138,19 +138,19 @@ export const valueRuling = (field: Ruling): ((value: Ruled) => Refusal | undefin
 }
 
 export const ruleKeywords = (field: Ruling): Record<string, unknown> =>
-  Object.assign({}, ...rulesOf(field).map(({ rule, given }) => rule.keywords(given, field.kind)))
+  Object.assign({}, ...givenRules(field).map(({ rule, given }) => rule.keywords(given, field.kind)))
 
 /** The schema of a value of a field in a body: what its kind and its rules allow. */
 export const valueSchema = (field: Ruling): z.ZodType => {
   const schema = kindOf(field.kind).body()
-  return rulesOf(field).length === 0 ? schema : refuseIf(schema, valueRuling(field) as never)
+  return givenRules(field).length === 0 ? schema : refuseIf(schema, valueRuling(field) as never)
 }
 
 /** Making a schema takes longer than the check of a value, and a start checks every demo row. */
 const schemas = new WeakMap<Ruling, z.ZodType>()
 
 /** Why a value cannot be one of a field; undefined if it can. */
-export const refusalOf = (field: Ruling, value: unknown): Refusal | undefined => {
+export const refuseValue = (field: Ruling, value: unknown): Refusal | undefined => {
   const schema = schemas.get(field) ?? valueSchema(field)
   schemas.set(field, schema)
   const { error } = schema.safeParse(value)

@@ -3,12 +3,12 @@ import { queryParameters } from '../contract/parameters.js'
 import { wholeTable } from '../descriptor/listQuery.js'
 import type { Field, Resource, RowValues } from '../descriptor/registry.js'
 import type { Caller, Storage } from '../storage/storage.js'
-import { valueCounterOf } from './counts.js'
+import { createValueCounter } from './counts.js'
 import { withFilter } from './filters.js'
 import { type Html, html } from './html.js'
 import type { ExplorerService, Page, PageRequest } from './layout.js'
 import { type TableQuery, tableUrl } from './links.js'
-import { fieldTitle, labelOf } from './names.js'
+import { fieldTitle, rowLabel } from './names.js'
 import { eachRow } from './rows.js'
 
 interface Choice {
@@ -29,12 +29,12 @@ const rank = ({ label }: Choice, q: string): number => {
 const readChoices = async (storage: Storage, target: Resource, text: string, limit: number, caller?: Caller) => {
   const table = storage.table(target)
   const q = text.trim()
-  const choiceOf = (row: RowValues): Choice => ({ id: Number(row['id']), label: labelOf(target, row) })
+  const toChoice = (row: RowValues): Choice => ({ id: Number(row['id']), label: rowLabel(target, row) })
   const typed = /^[1-9]\d{0,15}$/.test(q) ? await table.get(Number(q)) : undefined
-  const choices = typed ? [choiceOf(JSON.parse(String(typed.body)))] : []
+  const choices = typed ? [toChoice(JSON.parse(String(typed.body)))] : []
   const found: Choice[] = []
   const page = { limit: candidates, offset: 0n }
-  await eachRow(await table.list({ ...wholeTable, search: q, page }, caller), (row) => found.push(choiceOf(row)))
+  await eachRow(await table.list({ ...wholeTable, search: q, page }, caller), (row) => found.push(toChoice(row)))
   const others = found.filter(({ id }) => id !== choices[0]?.id).sort((a, b) => rank(a, q) - rank(b, q))
   return [...choices, ...others].slice(0, limit)
 }
@@ -51,7 +51,7 @@ export const rowOptions =
 
 /** Suggestions for a text that lists are filtered by: its most frequent values, which contain what was typed. */
 export const valueOptions = (storage: Storage, resource: Resource) => {
-  const countValues = valueCounterOf(storage, resource, 'filters')
+  const countValues = createValueCounter(storage, resource, 'filters')
   return async ({ querystring, caller }: PageRequest): Promise<Html> => {
     const sent = queryParameters(querystring)
     const total = (await storage.counts()).get(resource) ?? 0

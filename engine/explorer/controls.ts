@@ -11,7 +11,7 @@ import {
 import { inputType, readable } from './format.js'
 import { type Html, html } from './html.js'
 import { pageUrl } from './links.js'
-import { bothNames, fieldTitle, type Labels, targetOf } from './names.js'
+import { bothNames, fieldTitle, type Labels, referencedResource } from './names.js'
 
 const formats = { date: 'YYYY-MM-DD', timestamp: 'YYYY-MM-DDTHH:MM:SSZ' }
 
@@ -21,7 +21,7 @@ export interface Edited {
 }
 
 /** The default as it would be stored now; an update has none. */
-const defaultOf = ({ default: source }: Field, edited: Edited | undefined): string | undefined =>
+const defaultText = ({ default: source }: Field, edited: Edited | undefined): string | undefined =>
   source === undefined || edited ? undefined : String(typeof source === 'function' ? source() : source)
 
 const isNeeded = (field: Field, edited: Edited | undefined): boolean => (edited ? field.required : isMandatory(field))
@@ -72,8 +72,8 @@ const controlValue = ({ kind, redacted }: Field, value: Value): string => {
   return kindOf(kind).input === 'datetime-local' ? String(value).replace('Z', '') : String(value)
 }
 
-const selectOf = (field: Field, edited: Edited | undefined, common: Html, values: readonly unknown[]): Html => {
-  const preset = defaultOf(field, edited)
+const renderSelect = (field: Field, edited: Edited | undefined, common: Html, values: readonly unknown[]): Html => {
+  const preset = defaultText(field, edited)
   const chosen = edited && controlValue(field, edited.row[field.name] ?? null)
   const none = preset === undefined ? (isMandatory(field) ? 'Choose' : '–') : `Default: ${readable(field, preset)}`
   const isOptional = !edited || !field.required || chosen === ''
@@ -90,9 +90,9 @@ const selectOf = (field: Field, edited: Edited | undefined, common: Html, values
 const withPicker = (registry: Registry, field: Field, input: Html): Html =>
   html`<span class="with-picker">${input}<input type="${inputType(field)}" class="picker" data-picks="field-${field.name}" tabindex="-1" aria-label="Choose ${fieldTitle(registry, field).toLowerCase()} from a calendar" hidden></span>`
 
-const inputOf = (registry: Registry, resource: Resource, field: Field, edited: Edited | undefined): Html => {
+const renderInput = (registry: Registry, resource: Resource, field: Field, edited: Edited | undefined): Html => {
   const { name, kind, oneOf, format, redacted } = field
-  const target = targetOf(registry, field)
+  const target = referencedResource(registry, field)
   const { input } = kindOf(kind)
   const stored = edited?.row[name] ?? null
   const text = controlValue(field, stored)
@@ -104,8 +104,8 @@ const inputOf = (registry: Registry, resource: Resource, field: Field, edited: E
     return html`<div class="combobox"><input ${common}${value} data-choices="${pageUrl(target, 'choices')}" placeholder="Type a name or an id"><span class="picked note">${label}</span></div>`
   }
   const values = oneOf ?? (input === 'checkbox' ? [true, false] : undefined)
-  if (values && (oneOf || !isMandatory(field))) return selectOf(field, edited, common, values)
-  const hint = defaultOf(field, edited) ?? (edited && redacted ? 'Redacted' : format ? formats[format] : '')
+  if (values && (oneOf || !isMandatory(field))) return renderSelect(field, edited, common, values)
+  const hint = defaultText(field, edited) ?? (edited && redacted ? 'Redacted' : format ? formats[format] : '')
   const placeholder = html` placeholder="${hint}"`
   if (format && kindOf(kind).isText) return withPicker(registry, field, html`<input ${common}${value}${placeholder}>`)
   if (field.filter && kindOf(kind).isText && !isLong(stored))
@@ -124,7 +124,7 @@ ${text}</textarea>`
 export const control = (registry: Registry, resource: Resource, field: Field, edited?: Edited): Html => {
   const { name, about, unique, kind } = field
   const { input } = kindOf(kind)
-  const preset = input.startsWith('date') && defaultOf(field, edited)
+  const preset = input.startsWith('date') && defaultText(field, edited)
   const help = [
     about,
     unique && 'Must be unique.',
@@ -133,5 +133,5 @@ export const control = (registry: Registry, resource: Resource, field: Field, ed
     edited && field.redacted && 'Never shown: leave it empty to keep it.',
   ].filter(Boolean)
   return html`<div class="control"><label for="field-${name}">${bothNames(registry, field)}${isNeeded(field, edited) && html` <span class="required">required</span>`}</label>
-    ${inputOf(registry, resource, field, edited)}<p class="help" id="help-${name}">${help.join(' ')}</p><p class="issue" id="issue-${name}"></p></div>`
+    ${renderInput(registry, resource, field, edited)}<p class="help" id="help-${name}">${help.join(' ')}</p><p class="issue" id="issue-${name}"></p></div>`
 }

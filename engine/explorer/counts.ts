@@ -26,7 +26,7 @@ export interface Counts {
 }
 
 /** A number of counted rows; of a sample, what it means for the whole result, to two digits. */
-export const figureOf = ({ counts, isExact, total }: Counts, rows: number): string => {
+export const describeCount = ({ counts, isExact, total }: Counts, rows: number): string => {
   if (isExact) return grouped(rows)
   return `≈ ${grouped(Number(((rows / Math.max(1, counts?.rows ?? 1)) * total).toPrecision(2)))}`
 }
@@ -52,7 +52,7 @@ const withTimeout = async <T>(client: Caller, timeoutMs: number, work: (caller: 
   }
 }
 
-export const valueCounterOf = (storage: Storage, resource: Resource, use: keyof typeof uses) => {
+export const createValueCounter = (storage: Storage, resource: Resource, use: keyof typeof uses) => {
   const table = storage.table(resource)
   const { fields, countedRows, maxValues } = uses[use]
   const names = fields(resource).map(({ name }) => name)

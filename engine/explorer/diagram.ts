@@ -26,10 +26,10 @@ const fitted = (text: string): string => {
 
 const references = ({ fields }: Resource) => fields.filter((field) => field.references !== undefined)
 
-const heightOf = (resource: Resource): number => 40 + references(resource).length * lineHeight
+const boxHeight = (resource: Resource): number => 40 + references(resource).length * lineHeight
 
 const lineAt = (resource: Resource, { y }: Point, field?: string): number => {
-  const top = y - heightOf(resource) / 2
+  const top = y - boxHeight(resource) / 2
   const line = references(resource).findIndex(({ name }) => name === field)
   return line === -1 ? top + 20 : top + 40 + line * lineHeight
 }
@@ -73,23 +73,23 @@ const linePath = ({ from, field, to }: Line, placeOf: (one: Resource) => Point, 
 const areaTones: readonly Tone[] = ['info', 'good', 'warning', 'muted', 'bad']
 
 const box = (resource: Resource, { x, y }: Point, tone: Tone | undefined): Html => {
-  const [left, top] = [x - boxWidth / 2, y - heightOf(resource) / 2]
+  const [left, top] = [x - boxWidth / 2, y - boxHeight(resource) / 2]
   const lines = references(resource).map(
     ({ name }, n) => html`<text class="field" x="${left + 14}" y="${top + 44 + n * lineHeight}">${fitted(name)}</text>`,
   )
   const name = fitted(resource.plural)
   return html`<a href="${pageUrl(resource)}"><g class="box ${tone}">${name !== resource.plural && html`<title>${resource.plural}</title>`}
-    <rect x="${left}" y="${top}" width="${boxWidth}" height="${heightOf(resource)}" rx="8"/>
-    <rect class="edge-bar" x="${left}" y="${top + 8}" width="3" height="${heightOf(resource) - 16}" rx="1.5"/>
+    <rect x="${left}" y="${top}" width="${boxWidth}" height="${boxHeight(resource)}" rx="8"/>
+    <rect class="edge-bar" x="${left}" y="${top + 8}" width="3" height="${boxHeight(resource) - 16}" rx="1.5"/>
     <text class="name" x="${left + 14}" y="${top + 24}">${name}</text>${lines}</g></a>`
 }
 
 /** Draws the registry. dagre is loaded here, because a service that nobody explores does not need it. */
-export const diagramOf = async (registry: Registry): Promise<Html> => {
+export const renderDiagram = async (registry: Registry): Promise<Html> => {
   const dagre = await import('@dagrejs/dagre')
   const graph = new dagre.Graph()
   graph.setGraph({ rankdir: 'LR', nodesep: 22, ranksep: 70, marginx: 40, marginy: 8 })
-  for (const resource of registry) graph.setNode(resource.path, { width: boxWidth, height: heightOf(resource) })
+  for (const resource of registry) graph.setNode(resource.path, { width: boxWidth, height: boxHeight(resource) })
   const lines = registry.flatMap((from) =>
     references(from).flatMap(({ name: field, references: path }): Line[] => {
       const to = registry.find((resource) => resource.path === path)

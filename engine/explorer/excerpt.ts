@@ -45,7 +45,7 @@ export interface Excerpt {
 const excerptLength = 2_000
 const beforeMatch = 20
 
-export const excerptOf = (text: string, ranges: Ranges): Excerpt => {
+export const makeExcerpt = (text: string, ranges: Ranges): Excerpt => {
   const { length } = text
   if (length <= excerptLength) return { text, ranges, from: 0, length }
   const [first = [0, 0]] = ranges

@@ -2,11 +2,11 @@
 import type { ParameterValue } from '../descriptor/kinds.js'
 import { operators } from '../descriptor/operators.js'
 import { type Field, filterFields, type Resource, searchedFields } from '../descriptor/registry.js'
-import { type Counts, figureOf, rangeFields } from './counts.js'
+import { type Counts, describeCount, rangeFields } from './counts.js'
 import { grouped, inputType, readable } from './format.js'
 import { type Html, html } from './html.js'
 import { fromStart, pageUrl, type TableQuery, type TableView, tableUrl } from './links.js'
-import { bothNames, fieldTitle, targetOf } from './names.js'
+import { bothNames, fieldTitle, referencedResource } from './names.js'
 
 export const without = (query: TableQuery, name: string): TableQuery =>
   fromStart({ ...query, where: query.where.filter(({ field }) => field !== name) })
@@ -39,20 +39,21 @@ const rangeInputs = ({ registry, query }: TableView, field: Field): Html => {
 const control = ({ registry, resource, query, labels }: TableView, field: Field, shown?: Counts): Html => {
   const { name } = field
   const title = fieldTitle(registry, field)
-  const target = targetOf(registry, field)
+  const target = referencedResource(registry, field)
   const chosen = query.where.find(({ field: filtered, operator }) => filtered === name && operator === 'eq')?.value
-  const textOf = (value: string): string => (target ? (labels(target, value) ?? `#${value}`) : readable(field, value))
+  const valueText = (value: string): string =>
+    target ? (labels(target, value) ?? `#${value}`) : readable(field, value)
   const values = (shown?.counts?.values.get(name) ?? []).filter(([value]) => value !== '')
   const isShared = values.some(([, count]) => count > 1)
   const looked = Math.max(1, shown?.counts?.rows ?? 1)
   const items = values.slice(0, isShared || !target ? 8 : 3).map(([value, count]) => {
     const share = (100 * count) / looked
-    return html`<li><a href="${tableUrl(resource, withFilter(query, name, value))}"><span class="value"><bdi>${textOf(value)}</bdi></span><span class="figure">${shown && figureOf(shown, count)}</span>
+    return html`<li><a href="${tableUrl(resource, withFilter(query, name, value))}"><span class="value"><bdi>${valueText(value)}</bdi></span><span class="figure">${shown && describeCount(shown, count)}</span>
       <svg class="share" aria-hidden="true"><rect width="${share.toFixed(2)}%" height="100%"/></svg></a></li>`
   })
   const current =
     chosen !== undefined &&
-    html`<p class="chosen"><bdi>${textOf(String(chosen))}</bdi> <a href="${tableUrl(resource, without(query, name))}" aria-label="Remove the filter ${title}">Remove</a></p>`
+    html`<p class="chosen"><bdi>${valueText(String(chosen))}</bdi> <a href="${tableUrl(resource, without(query, name))}" aria-label="Remove the filter ${title}">Remove</a></p>`
   return html`<section class="filter"><h2 title="${field.about}">${bothNames(registry, field)}</h2>${current || html`${items.length > 0 && html`<ul class="values">${items}</ul>`}${valueBox(title, field, target)}`}</section>`
 }
 

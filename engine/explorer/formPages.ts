@@ -8,7 +8,7 @@ import { withFilter } from './filters.js'
 import { type Html, html, type Part } from './html.js'
 import { type ExplorerService, type Page, type PageRequest, requestPanel, shellWord } from './layout.js'
 import { apiUrl, pageUrl, tableUrl } from './links.js'
-import { fieldTitle, labelOf, readLabels } from './names.js'
+import { fieldTitle, readLabels, rowLabel } from './names.js'
 import { referrerItem } from './rowPage.js'
 import { findRow } from './rows.js'
 
@@ -87,7 +87,7 @@ export const editPage = (service: ExplorerService, resource: Resource) => {
       kind: 'update',
       origin,
       lead: `${resource.name} #${id}`,
-      existing: { id, tag, label: labelOf(resource, row) },
+      existing: { id, tag, label: rowLabel(resource, row) },
       controls: fields.map((field) => control(registry, resource, field, { row, labels })),
       button: 'Save',
       done: pageUrl(resource, id),
@@ -103,7 +103,7 @@ const effects: Readonly<Record<Referencing['onDelete'], string>> = {
   'set null': 'These stay, and refer to nothing afterwards:',
 }
 
-const effectsOf = (registry: Registry, resource: Resource, id: number, found: readonly Referencing[]): Html[] =>
+const deleteEffects = (registry: Registry, resource: Resource, id: number, found: readonly Referencing[]): Html[] =>
   Object.entries(effects).flatMap(([onDelete, words]) => {
     const concerned = found.filter((one) => one.onDelete === onDelete)
     if (concerned.length === 0) return []
@@ -127,14 +127,14 @@ export const deletePage =
     const found = await storage.table(resource).referencing(id)
     const shown =
       found.length > 0
-        ? effectsOf(registry, resource, id, found)
+        ? deleteEffects(registry, resource, id, found)
         : html`<p class="notice">No other row refers to it.</p>`
     const back = html`<p><a class="button" href="${pageUrl(resource, id)}">Back</a></p>`
     return formPage(service, resource, {
       kind: 'delete',
       origin,
       lead: `${resource.name} #${id}${isPrevented(found) ? '' : '. This cannot be undone.'}`,
-      existing: { id, tag, label: labelOf(resource, row) },
+      existing: { id, tag, label: rowLabel(resource, row) },
       controls: shown,
       button: `Delete ${resource.name.toLowerCase()}`,
       done: pageUrl(resource),

@@ -1,7 +1,7 @@
 /** The home page: every area and resource with its row count, and the entity diagram. */
 import { basePath, docsPath } from '../contract/service.js'
 import type { Resource } from '../descriptor/registry.js'
-import { diagramOf } from './diagram.js'
+import { renderDiagram } from './diagram.js'
 import { grouped } from './format.js'
 import { type Html, html } from './html.js'
 import { type ExplorerService, type Page, type PageRequest, readPanel } from './layout.js'
@@ -19,7 +19,7 @@ export const homePage = (service: ExplorerService) => {
   const { product, registry, storage, writes } = service
   let diagram: Promise<Html> | undefined
   return async ({ origin }: PageRequest): Promise<Page> => {
-    diagram ??= diagramOf(registry)
+    diagram ??= renderDiagram(registry)
     const counts = await storage.counts()
     const areas = [...new Set(registry.map(({ area }) => area))].map((area) => {
       const resources = registry.filter((resource) => resource.area === area)

@@ -22,16 +22,16 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 }
 
-const sourceOf = (part: Part): string => {
+const renderPart = (part: Part): string => {
   if (part instanceof SafeHtml) return part.source
   if (part === undefined || part === null || part === false) return ''
-  if (typeof part === 'object') return part.map(sourceOf).join('')
+  if (typeof part === 'object') return part.map(renderPart).join('')
   return String(part).replaceAll(/[&<>"']/g, (sign) => entities[sign] as string)
 }
 
 /** Escapes for content and quoted attributes; a template must quote its attributes. */
 export const html = (strings: TemplateStringsArray, ...parts: readonly Part[]): Html =>
-  new SafeHtml(String.raw({ raw: strings.map((text) => text.replaceAll(/\n\s*/g, '\n')) }, ...parts.map(sourceOf)))
+  new SafeHtml(String.raw({ raw: strings.map((text) => text.replaceAll(/\n\s*/g, '\n')) }, ...parts.map(renderPart)))
 
 export const joined = (parts: readonly Part[], separator: Part): Part[] =>
   parts.flatMap((part, n) => (n === 0 ? [part] : [separator, part]))

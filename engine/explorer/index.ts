@@ -33,10 +33,10 @@ export interface Route {
   ) => PageResponse | layout.LaterPage | Promise<PageResponse | layout.LaterPage>
 }
 
-export const explorerOf = (service: layout.ExplorerService) => {
+export const createExplorer = (service: layout.ExplorerService) => {
   const { product, registry, storage } = service
 
-  const routesOf = (resource: Resource): Route[] => {
+  const resourceRoutes = (resource: Resource): Route[] => {
     const { table, filters } = tablePage(service, resource)
     const create = createPage(service, resource)
     const parseQuery = listQueryParser(resource)
@@ -70,7 +70,7 @@ export const explorerOf = (service: layout.ExplorerService) => {
   const routes: Route[] = [
     { name: 'exploreHome', path: homePath, respond: homePage(service) },
     { name: 'exploreHome', path: explorePath, respond: () => ({ redirect: homePath }) },
-    ...registry.flatMap(routesOf),
+    ...registry.flatMap(resourceRoutes),
   ]
   return {
     routes,

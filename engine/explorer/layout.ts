@@ -14,7 +14,7 @@ const titles: Readonly<Record<number, string>> = {
   503: 'Not available right now',
 }
 
-const messagesOf = ({ body, message }: HttpError): readonly string[] => {
+const errorMessages = ({ body, message }: HttpError): readonly string[] => {
   const { detail } = body as { detail?: readonly Issue[] }
   return detail ? detail.map(({ loc, msg }) => `${loc.at(-1)}: ${msg}.`) : [message]
 }
@@ -23,7 +23,7 @@ const messagesOf = ({ body, message }: HttpError): readonly string[] => {
 export const errorPage = (error: HttpError, resource?: Resource): Page => {
   const title = titles[error.status] ?? 'Something went wrong'
   const table = resource && { title: resource.plural, url: pageUrl(resource) }
-  const main = html`<div class="hero"><h1>${title}</h1>${messagesOf(error).map((message) => html`<p class="lead"><bdi>${message}</bdi></p>`)}
+  const main = html`<div class="hero"><h1>${title}</h1>${errorMessages(error).map((message) => html`<p class="lead"><bdi>${message}</bdi></p>`)}
     <p>${table && html`<a class="button primary" href="${table.url}">All ${table.title.toLowerCase()}</a>`} <a class="button" href="${homePath}">Home</a></p></div>`
   return { title, crumbs: [...(table ? [table] : []), { title }], main }
 }
@@ -72,14 +72,14 @@ export interface LaterPage {
   readonly later: Promise<Page>
 }
 
-const crumbOf = ({ title, url }: Crumb): Html =>
+const renderCrumb = ({ title, url }: Crumb): Html =>
   url === undefined
     ? html`<li aria-current="page"><bdi>${title}</bdi></li>`
     : html`<li><a href="${url}"><bdi>${title}</bdi></a></li>`
 
 const home: Crumb = { title: 'Home', url: homePath }
 
-export const barOf = (name: string, links: Html): Html => html`<header class="bar">
+export const renderBar = (name: string, links: Html): Html => html`<header class="bar">
   <a class="brand" href="${homePath}"><svg viewBox="0 0 16 16" aria-hidden="true"><rect x="1" y="1" width="6" height="6" rx="1.5"/><rect x="9" y="1" width="6" height="6" rx="1.5"/><rect x="1" y="9" width="6" height="6" rx="1.5"/><path d="M12 9v6M9 12h6"/></svg><span>${name}</span></a>
   <nav class="links" aria-label="Service">${links}</nav>
   </header>`
@@ -108,9 +108,9 @@ export const pageStart = ({ name }: Product, title: string): string => {
 export const pageRest = (product: Product, { crumbs, main, skip }: Page): string =>
   html`
     <a class="skip" href="#${skip ?? 'main'}">Skip to ${skip ?? 'content'}</a>
-    ${barOf(product.name, html`<a href="${docsPath}">API docs</a><a href="${basePath}/openapi.json">OpenAPI</a>`)}
+    ${renderBar(product.name, html`<a href="${docsPath}">API docs</a><a href="${basePath}/openapi.json">OpenAPI</a>`)}
     <div id="page">
-    ${crumbs.length > 0 && html`<nav class="crumbs" aria-label="Breadcrumbs"><ol>${[home, ...crumbs].map(crumbOf)}</ol></nav>`}
+    ${crumbs.length > 0 && html`<nav class="crumbs" aria-label="Breadcrumbs"><ol>${[home, ...crumbs].map(renderCrumb)}</ol></nav>`}
     <main id="main" tabindex="-1">${main}</main>
     </div>
     <footer class="foot">${product.name} ${product.version}</footer>

@@ -4,7 +4,7 @@ import type { Storage } from '../storage/storage.js'
 import { cut } from './excerpt.js'
 import { type Html, html } from './html.js'
 
-export const targetOf = (registry: Registry, { references }: Field): Resource | undefined =>
+export const referencedResource = (registry: Registry, { references }: Field): Resource | undefined =>
   registry.find(({ path }) => path === references)
 
 const initialisms = new Set(['api', 'html', 'id', 'ip', 'json', 'url', 'uuid'])
@@ -16,7 +16,7 @@ const isAbbreviation = (letters: string, word: string): boolean =>
 export const fieldTitle = (registry: Registry, field: Field): string => {
   const { name, label } = field
   if (label) return label
-  const target = targetOf(registry, field)
+  const target = referencedResource(registry, field)
   const stem = target ? name.replace(/_id$/, '') : name
   if (target && stem && isAbbreviation(stem, target.name)) return target.name
   const words = stem.split('_').filter(Boolean)
@@ -41,7 +41,7 @@ export const labelFields = (resource: Resource): readonly string[] => {
 
 const maxLength = 80
 
-export const labelOf = (resource: Resource, row: RowValues): string => {
+export const rowLabel = (resource: Resource, row: RowValues): string => {
   const words = labelFields(resource).map((name) => String(row[name] ?? '').trim())
   const label = words.filter(Boolean).join(' ')
   if (label === '') return `#${row['id']}`
@@ -57,12 +57,12 @@ export const readLabels = async (
   valuesOf: (field: Field) => readonly unknown[],
 ): Promise<Labels> => {
   const labels = new Map<Resource, Map<number, string>>()
-  for (const target of new Set(fields.flatMap((field) => targetOf(registry, field) ?? []))) {
+  for (const target of new Set(fields.flatMap((field) => referencedResource(registry, field) ?? []))) {
     const values = fields.filter(({ references }) => references === target.path).flatMap(valuesOf)
     const ids = new Set(values.filter((value) => value !== null).map(Number))
     const wanted = [...ids].filter(Number.isSafeInteger)
     const found = wanted.length === 0 ? [] : await storage.table(target).excerpts(wanted, labelFields(target))
-    labels.set(target, new Map(found.map((row) => [Number(row['id']), labelOf(target, row)])))
+    labels.set(target, new Map(found.map((row) => [Number(row['id']), rowLabel(target, row)])))
   }
   return (target, id) => labels.get(target)?.get(Number(id))
 }

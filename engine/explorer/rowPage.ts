@@ -6,7 +6,7 @@ import { grouped } from './format.js'
 import { type Html, html, type Part } from './html.js'
 import { type ExplorerService, type Page, type PageRequest, readPanel } from './layout.js'
 import { apiUrl, pageUrl, tableUrl } from './links.js'
-import { bothNames, fieldTitle, labelOf, readLabels } from './names.js'
+import { bothNames, fieldTitle, readLabels, rowLabel } from './names.js'
 import { countRows, findRow } from './rows.js'
 import { fullValue } from './values.js'
 
@@ -45,7 +45,7 @@ export const rowPage = (service: ExplorerService, resource: Resource) => {
         <dd>${fullValue(field, row[field.name] ?? null, shown)}</dd></div>`,
     )
     const links = await Promise.all(referrers.map((one) => referrer(service, one, id)))
-    const label = labelOf(resource, row)
+    const label = rowLabel(resource, row)
     const main = html`<div class="title"><div><h1><bdi>${label}</bdi></h1><p class="lead">${resource.name} #${id}</p></div>${writes && actions(resource, id)}</div>
       <div class="row-columns"><dl class="fields">${fields}</dl>
       <div class="beside">${links.length > 0 && html`<section class="referrers" aria-labelledby="referrers-title"><h2 id="referrers-title">Referred to by</h2><ul class="plain-list">${links}</ul></section>`}

@@ -5,7 +5,7 @@ import { isNumeric } from './format.js'
 import { type Html, html, joined, type Part } from './html.js'
 import { columnsParameter, fromStart, pageUrl, type TableView, tableUrl } from './links.js'
 import { bothNames, fieldTitle, labelFields } from './names.js'
-import { cellOf, type ShownRow } from './values.js'
+import { renderCell, type ShownRow } from './values.js'
 
 /** The fields that can be a column of their own: all but the id and those of the label. */
 export const columnFields = (resource: Resource): Field[] => {
@@ -13,7 +13,7 @@ export const columnFields = (resource: Resource): Field[] => {
   return resource.fields.filter(({ name }) => !frozen.includes(name))
 }
 
-const labelsOf = (resource: Resource): Field[] =>
+const pickLabels = (resource: Resource): Field[] =>
   labelFields(resource).flatMap((name) => resource.fields.find((field) => field.name === name) ?? [])
 
 /** The names of a column's fields; where rows can be ordered by one, a link that does so or turns the order around. */
@@ -68,12 +68,12 @@ export const rowsTable = (view: TableView, rows: readonly ShownRow[]): Html => {
   const width = idWidths.find((most) => digits <= most) ?? 16
   const lines = rows.map((row) => {
     const url = pageUrl(resource, String(row['id']))
-    const cells = fields.map((field) => cellOf(field, row[field.name] ?? null, { ...view, url }))
+    const cells = fields.map((field) => renderCell(field, row[field.name] ?? null, { ...view, url }))
     return html`<tr><th scope="row" class="id number"><a href="${url}">${String(row['id'])}</a></th>${hasLabel && labelCell(view, row, url)}${cells}</tr>`
   })
   const heads = [
     head(view, idField, 'id number'),
-    hasLabel && head(view, labelsOf(resource), 'label'),
+    hasLabel && head(view, pickLabels(resource), 'label'),
     ...fields.map((field) => head(view, [field], isNumeric(field) && !field.redacted ? 'number' : '')),
   ]
   return html`<div class="scroll" tabindex="0" role="region" aria-label="Table of ${resource.plural.toLowerCase()}"><table class="ids-${width}"><thead><tr>${heads}</tr></thead><tbody>${lines}</tbody></table></div>`

@@ -6,15 +6,15 @@ import { operatorOf } from '../descriptor/operators.js'
 import { type Resource, searchedFields } from '../descriptor/registry.js'
 import { spreadOverTicks } from '../process/batchPerTick.js'
 import type { Caller } from '../storage/storage.js'
-import { chartsOf } from './charts.js'
+import { renderCharts } from './charts.js'
 import { choicesPage } from './choices.js'
-import { type Counts, valueCounterOf } from './counts.js'
+import { type Counts, createValueCounter } from './counts.js'
 import { filterPanel } from './filters.js'
 import { grouped, readable } from './format.js'
 import { type Html, html } from './html.js'
 import * as layout from './layout.js'
 import * as links from './links.js'
-import { fieldTitle, readLabels, targetOf } from './names.js'
+import { fieldTitle, readLabels, referencedResource } from './names.js'
 import { countRows, eachRow } from './rows.js'
 import { columnChooser, rowsTable } from './rowsTable.js'
 import { parseQuery } from './tableQuery.js'
@@ -104,7 +104,7 @@ const chosenFilters = ({ registry, resource, query, labels }: links.TableView): 
   const items = query.where.map((condition) => {
     const { field: name, operator, value } = condition
     const field = resource.fields.find((one) => one.name === name)
-    const target = field && targetOf(registry, field)
+    const target = field && referencedResource(registry, field)
     const title = field ? fieldTitle(registry, field) : name
     const isPlain = operatorOf(operator).takes === 'boolean'
     const texts = [value].flat().map((one) => {
@@ -136,8 +136,8 @@ const [inlineMs, laterMs] = [400, 10_000]
 export const tablePage = (service: layout.ExplorerService, resource: Resource) => {
   const { registry, storage, writes } = service
   const parse = listQueryParser(resource)
-  const countFilters = valueCounterOf(storage, resource, 'filters')
-  const countCharts = valueCounterOf(storage, resource, 'charts')
+  const countFilters = createValueCounter(storage, resource, 'filters')
+  const countCharts = createValueCounter(storage, resource, 'charts')
 
   /** Whether the table has few rows. The rows of an existing table would have to be counted for it. */
   const isSmall = async ({ search, where }: links.TableQuery, total: number): Promise<boolean> => {
@@ -153,7 +153,7 @@ export const tablePage = (service: layout.ExplorerService, resource: Resource) =
     return { filters, charts }
   }
 
-  const viewOf = async (query: links.TableQuery, rows: readonly ShownRow[], counted?: Counted) => {
+  const makeView = async (query: links.TableQuery, rows: readonly ShownRow[], counted?: Counted) => {
     const labels = await readLabels(service, resource.fields, ({ name }) => [
       ...rows.map((row) => row[name]),
       ...(counted?.filters.counts?.values.get(name) ?? []).map(([value]) => value),
@@ -183,7 +183,7 @@ export const tablePage = (service: layout.ExplorerService, resource: Resource) =
     const total = await eachRow(page, (row) => rows.push(shownRow(resource, row, query.search)))
     const inTime = (await isSmall(query, total)) ? await count(query, total, caller, inlineMs) : undefined
     const counted = inTime?.filters.counts && inTime.charts.counts ? inTime : undefined
-    const view = await viewOf(query, rows, counted)
+    const view = await makeView(query, rows, counted)
     await turn()
     const filters = filterPanel(view, counted?.filters)
     const more = html`<span class="downloads">Download all: ${downloads(resource, query)}</span>`
@@ -196,7 +196,7 @@ export const tablePage = (service: layout.ExplorerService, resource: Resource) =
     const main = html`<div class="title"><div><h1>${resource.plural}</h1>${resource.about && html`<p class="lead">${resource.about}</p>`}</div>
       ${writes && resource.create && html`<a class="button primary" href="${links.pageUrl(resource, 'new')}">New ${resource.name.toLowerCase()}</a>`}</div>
       ${searchForm(resource, query)}
-      <div class="${filters ? 'columns' : ''}">${filters}<div>${chartsOf(view, counted?.charts)}
+      <div class="${filters ? 'columns' : ''}">${filters}<div>${renderCharts(view, counted?.charts)}
       <section class="results" id="results" tabindex="-1" aria-label="Rows"><div class="results-head">${head} <span class="time">${milliseconds(performance.now() - started)}</span></div>
       ${body}</section></div></div>`
     return { title: resource.plural, crumbs: [{ title: resource.plural }], main, skip: 'results' }
@@ -208,8 +208,8 @@ export const tablePage = (service: layout.ExplorerService, resource: Resource) =
     const { query } = parsed
     const { total } = await countRows(storage, resource, query, caller)
     const counted = await count(query, total, caller, laterMs)
-    const view = await viewOf(query, [], counted)
-    const main = html`<div class="title"><h1>Filters</h1></div>${searchForm(resource, query)}${chartsOf(view, counted.charts)}${filterPanel(view, counted.filters)}`
+    const view = await makeView(query, [], counted)
+    const main = html`<div class="title"><h1>Filters</h1></div>${searchForm(resource, query)}${renderCharts(view, counted.charts)}${filterPanel(view, counted.filters)}`
     const crumbs = [{ title: resource.plural, url: links.tableUrl(resource, query) }, { title: 'Filters' }]
     return { title: `Filters · ${resource.plural}`, crumbs, main }
   }

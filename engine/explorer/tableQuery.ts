@@ -8,7 +8,7 @@ import type { choicesPage } from './choices.js'
 import { withFilter } from './filters.js'
 import type { ExplorerService } from './layout.js'
 import { columnsParameter, pageParameter, type TableQuery, tableUrl } from './links.js'
-import { targetOf } from './names.js'
+import { referencedResource } from './names.js'
 import { countRows } from './rows.js'
 import { columnFields } from './rowsTable.js'
 
@@ -63,7 +63,7 @@ export const parseQuery = async (
   const page = sent.get(pageParameter(resource))
   sent.delete(pageParameter(resource))
   const named = filterFields(resource).flatMap((field) => {
-    const [target, text = '0'] = [targetOf(registry, field), sent.get(field.name)?.trim()]
+    const [target, text = '0'] = [referencedResource(registry, field), sent.get(field.name)?.trim()]
     return target && !isInteger(text) ? [{ field, target, text }] : []
   })
   for (const { field } of named) sent.delete(field.name)

@@ -1,10 +1,10 @@
 /** How values are shown: in a table, and on the page of their row. */
 import { type Field, type Resource, type RowValues, searchedFields, type Value } from '../descriptor/registry.js'
-import { cut, type Excerpt, excerptOf, marked, matchesIn } from './excerpt.js'
+import { cut, type Excerpt, makeExcerpt, marked, matchesIn } from './excerpt.js'
 import { formatted, grouped, isNumeric, readable } from './format.js'
 import { type Html, html } from './html.js'
 import { pageUrl, type TableView } from './links.js'
-import { targetOf } from './names.js'
+import { referencedResource } from './names.js'
 
 /** A row as it is shown: long texts are excerpts, so that a page of them stays small. */
 export type ShownRow = Readonly<Record<string, Value | Excerpt>>
@@ -13,7 +13,7 @@ export const shownRow = (resource: Resource, row: RowValues, q: string): ShownRo
   const searched = searchedFields(resource).map(({ name }) => name)
   const texts = searched.map((name) => row[name] as string | null)
   const ranges = matchesIn(texts, q)
-  const excerpts = texts.map((text, n) => (text === null ? null : excerptOf(text, ranges[n] ?? [])))
+  const excerpts = texts.map((text, n) => (text === null ? null : makeExcerpt(text, ranges[n] ?? [])))
   return { ...row, ...Object.fromEntries(searched.map((name, n) => [name, excerpts[n] ?? null])) }
 }
 
@@ -34,7 +34,7 @@ const toned = ({ tones = {} }: Field, value: string, content: Html): Html =>
   Object.hasOwn(tones, value) ? html`<span class="chip ${tones[value]}">${content}</span>` : content
 
 const reference = (field: Field, value: Value, { registry, labels }: Shown, isFull = false): Html | undefined => {
-  const target = targetOf(registry, field)
+  const target = referencedResource(registry, field)
   if (!target) return undefined
   const label = labels(target, value)
   const note = label === undefined ? 'There is no such row.' : label === `#${value}` ? undefined : `#${value}`
@@ -59,7 +59,7 @@ const textCell = (field: Field, excerpt: Excerpt, url: string): Html => {
 }
 
 /** A value in a cell of a table; of a text, its excerpt. */
-export const cellOf = (field: Field, value: Value | Excerpt, shown: Shown): Html => {
+export const renderCell = (field: Field, value: Value | Excerpt, shown: Shown): Html => {
   if (field.redacted) return html`<td>${redacted}</td>`
   const number = isNumeric(field) && html` class="number"`
   if (value === null) return html`<td${number}>${none}</td>`

@@ -2,12 +2,12 @@
 import type { RequestListener } from 'node:http'
 import Koa from 'koa'
 import type { Logger } from 'pino'
-import { operationsOf } from '../contract/operations.js'
+import { deriveOperations } from '../contract/operations.js'
 import { setCommonHeaders } from './commonHeaders.js'
 import { errorEnvelope, outageLog } from './errorEnvelope.js'
 import type { Service } from './handlers.js'
 import { logRequests, type OnRequest, requestLogger, type State } from './requestLog.js'
-import { routesOf } from './router.js'
+import { createRoutes } from './router.js'
 
 export interface App {
   readonly handle: RequestListener
@@ -33,6 +33,6 @@ export const createApp = (service: Service, logger: Logger, onRequest?: OnReques
     // A second time inside, so that this middleware sees the status of a failed request instead of an exception.
     app.use(errorEnvelope(logger, outages))
   }
-  app.use(routesOf(service, operationsOf(service.registry)))
+  app.use(createRoutes(service, deriveOperations(service.registry)))
   return { handle: app.callback(), logRequest }
 }

@@ -88,7 +88,7 @@ export const allowedTags = ({ req }: AppContext): readonly string[] | undefined 
 }
 
 /** The tag of a body in an encoding: each is a different representation, so each has its own strong tag. */
-const etagOf = (tag: string, encoding: string | undefined): string =>
+const formatEtag = (tag: string, encoding: string | undefined): string =>
   encoding === undefined ? `"${tag}"` : `"${tag}-${encoding}"`
 
 const send = async (
@@ -102,7 +102,7 @@ const send = async (
   const sent = encoding === undefined || isNotModified ? body : await compressed(body, encoding)
   ctx.set('Cache-Control', 'no-cache')
   ctx.set('Vary', vary)
-  ctx.set('ETag', etagOf(tag, encoding))
+  ctx.set('ETag', formatEtag(tag, encoding))
   if (isNotModified) {
     ctx.status = 304
     return
@@ -122,7 +122,7 @@ export const sendRow = (ctx: AppContext, row: CachedBody): Promise<void> => {
 
 /** Sends a body whose tag is that of the encoding the client gets; 412 where If-Match fails. */
 export const sendTagged = (ctx: AppContext, body: CachedBody, type?: string, vary?: string): Promise<void> => {
-  const etag = etagOf(body.tag, encodingFor(ctx, body.body))
+  const etag = formatEtag(body.tag, encodingFor(ctx, body.body))
   const { 'if-match': ifMatch = '*', 'if-none-match': ifNoneMatch = '' } = ctx.req.headers
   if (!namesTag(ifMatch, etag, 'strong')) throw preconditionFailed()
   return send(ctx, body, namesTag(ifNoneMatch, etag, 'weak'), type, vary)

@@ -60,7 +60,7 @@ const stalledMs = 5_000
 const turn = spreadOverTicks({ ticks: 0, ms: 0 })
 
 /** Keeps the state of each connection; `handle` is called with one response of a connection at a time. */
-export const connectionsOf = (handle: (response: ServerResponse) => void, sendTimeout: number) => {
+export const trackConnections = (handle: (response: ServerResponse) => void, sendTimeout: number) => {
   const connections = new WeakMap<Duplex, Connection>()
   const isFull = ({ waiting }: Connection): boolean => waiting.length >= maxWaiting
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { basePath, docsPath } from '../contract/service.js'
 import { type Asset, assetIn, explorerFile } from '../explorer/assets.js'
 import { html } from '../explorer/html.js'
-import { barOf, documentStart } from '../explorer/layout.js'
+import { documentStart, renderBar } from '../explorer/layout.js'
 import { pageHeaders } from './commonHeaders.js'
 
 /** Swagger UI has its icons in data URLs. */
@@ -16,7 +16,7 @@ const page = (product: string, hasExplorer: boolean): string => {
   const description = `${basePath}/openapi.json`
   const links = html`${hasExplorer && html`<a href="/">Explorer</a>`}<a href="${description}">OpenAPI</a>`
   const { source } = html`
-    ${barOf(product, links)}
+    ${renderBar(product, links)}
     <div id="docs" data-url="${description}"></div>
     <script src="${docsPath}/swagger-ui-bundle.js"></script>
     <script src="${docsPath}/docs.js"></script>

@@ -21,7 +21,7 @@ const token = /"[^"\\]*(?:\\.[^"\\]*)*"|null|-?\d[\d.eE+-]*/g
 const isRounded = (value: Value): boolean => Number.isInteger(value) && !Number.isSafeInteger(value)
 
 /** The row's values; integers beyond 2^53, which JSON.parse() rounds, are copied as the database printed them. */
-const rowOf = (json: string): Record<string, Value> => {
+const parseRow = (json: string): Record<string, Value> => {
   const row = JSON.parse(json) as Record<string, Value>
   if (!Object.values(row).some(isRounded)) return row
   const tokens = json.match(token) ?? []
@@ -32,10 +32,10 @@ const rowOf = (json: string): Record<string, Value> => {
 }
 
 /** Rows as CSV; a line feed must end each, as in a storage's stream. */
-const csvOf = (names: readonly string[], chunk: Uint8Array): Buffer => {
+const toCsv = (names: readonly string[], chunk: Uint8Array): Buffer => {
   const rows = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length).toString().split('\n').slice(0, -1)
   const lines = rows.map((json) => {
-    const row = rowOf(json)
+    const row = parseRow(json)
     return line(names.map((name) => cell(row[name])))
   })
   return Buffer.from(lines.join(''))
@@ -66,7 +66,7 @@ export const sendRows = (
   const { type, extension } = formats[format]
   const names = resource.fields.map(({ name }) => name)
   const isCsv = format === 'text/csv'
-  const rows = storage.table(resource).stream(query, ctx.res, isCsv ? (part) => csvOf(names, part) : undefined)
+  const rows = storage.table(resource).stream(query, ctx.res, isCsv ? (part) => toCsv(names, part) : undefined)
   ctx.set('Content-Disposition', `attachment; filename="${resource.path}.${extension}"`)
   sendStreamed(ctx, { body: isCsv ? withHeader(names, rows) : rows }, maxDownloads, type)
 }

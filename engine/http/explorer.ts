@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises'
 import { internalError } from '../contract/errors.js'
 import type { Operation } from '../contract/operations.js'
 import type { Asset } from '../explorer/assets.js'
-import { explorerOf, type PageResponse } from '../explorer/index.js'
+import { createExplorer, type PageResponse } from '../explorer/index.js'
 import type { LaterPage, Page } from '../explorer/layout.js'
 import { pageHeaders } from './commonHeaders.js'
 import { counted, sendTagged, taggedBody } from './conditional.js'
@@ -41,16 +41,16 @@ type AddRoute = (name: string, path: string, handler: Handler) => void
 /** Adds the routes of the explorer. Returns what prepares a request for it: errors become pages, also on paths without a route. */
 export const addExplorer = (service: Service, operations: readonly Operation[], add: AddRoute) => {
   const { product, registry, storage, token } = service
-  const explorer = explorerOf({ product, registry, storage, operations, writes: token !== undefined })
-  const documentOf = (page: Page): string => explorer.start(page.title) + explorer.rest(page)
+  const explorer = createExplorer({ product, registry, storage, operations, writes: token !== undefined })
+  const renderDocument = (page: Page): string => explorer.start(page.title) + explorer.rest(page)
   const prepare = (ctx: AppContext): void => {
     ctx.set(explorerHeaders)
-    ctx.state.errorHtml = (error) => documentOf(explorer.errorPage(error, `${ctx.path}/`))
+    ctx.state.errorHtml = (error) => renderDocument(explorer.errorPage(error, `${ctx.path}/`))
   }
   const send = async (ctx: AppContext, response: PageResponse): Promise<void> => {
     if ('redirect' in response) return ctx.redirect(response.redirect)
     if ('format' in response) return sendRows(ctx, service, response.resource, response.query, response.format)
-    const html = 'main' in response ? documentOf(response) : response.source
+    const html = 'main' in response ? renderDocument(response) : response.source
     await sendTagged(ctx, taggedBody(Buffer.from(html)), htmlType)
   }
   /** The page of a slow query: its start is sent at once. What fails afterwards is shown in it. */

@@ -6,7 +6,7 @@ import type { Operation, ResourceOperation, WriteOperation } from '../contract/o
 import { itemIdParser, listQueryParser } from '../contract/parameters.js'
 import { conflictIssue, refusedIssue } from '../contract/rowBody.js'
 import { basePath, docsPath, type Product } from '../contract/service.js'
-import { type Registry, type Resource, type RowValues, stampsOf } from '../descriptor/registry.js'
+import { currentStamps, type Registry, type Resource, type RowValues } from '../descriptor/registry.js'
 import { type Storage, Unavailable } from '../storage/storage.js'
 import { type Outcome, rowTag } from '../storage/write.js'
 import { patchTypes, readIdempotencyKey, readJson, writeGuard } from './body.js'
@@ -34,7 +34,7 @@ const ready =
     ctx.body = { status: isReadOnly ? 'read-only' : 'ok' }
   }
 
-export const probesOf = (service: Service): Readonly<Record<string, Handler>> => ({
+export const createProbes = (service: Service): Readonly<Record<string, Handler>> => ({
   '/livez': live,
   '/readyz': ready(service),
 })
@@ -209,7 +209,7 @@ const update = (service: Service, { resource, readBody }: WriteOperation): Handl
     const outcome =
       issues.length > 0
         ? { conflicts: await table.conflicts(values, id) }
-        : await table.write({ kind: 'update', id, values, stamps: stampsOf(resource), ifMatch, idempotencyKey })
+        : await table.write({ kind: 'update', id, values, stamps: currentStamps(resource), ifMatch, idempotencyKey })
     const stored = storedRow(service, resource, outcome, { id, values, issues })
     ctx.set('Content-Location', `${basePath}/v1/${resource.path}/${id}`)
     sendStored(ctx, 200, stored)
@@ -231,5 +231,5 @@ const remove = (service: Service, { resource }: ResourceOperation): Handler => {
 
 const handlers = { index, health, list, get, create, update, delete: remove }
 
-export const handlerOf = (service: Service, operation: Operation): Handler =>
+export const createHandler = (service: Service, operation: Operation): Handler =>
   handlers[operation.kind](service, operation as never)

@@ -8,7 +8,7 @@ import type { AppContext } from './requestLog.js'
 /** The cursors of cached pages: each is encoded once. */
 const cursors = new WeakMap<Position, string>()
 
-const cursorOf = (resource: Resource, query: ListQuery, next: Position): string => {
+const makeCursor = (resource: Resource, query: ListQuery, next: Position): string => {
   const cursor = cursors.get(next) ?? encodeCursor(resource, query, next)
   cursors.set(next, cursor)
   return cursor
@@ -32,7 +32,7 @@ export const setLinks = (ctx: AppContext, resource: Resource, query: ListQuery, 
   const rest = withoutPlace(ctx.querystring)
   if (rest.length > maxRepeated) return
   const links: string[] = []
-  if (next) links.push(`<${ctx.path}?${rest && `${rest}&`}after=${cursorOf(resource, query, next)}>; rel="next"`)
+  if (next) links.push(`<${ctx.path}?${rest && `${rest}&`}after=${makeCursor(resource, query, next)}>; rel="next"`)
   if (rest.length <= maxRepeatedTwice) links.push(`<${ctx.path}${rest && `?${rest}`}>; rel="first"`)
   if (links.length > 0) ctx.set('Link', links.join(', '))
 }

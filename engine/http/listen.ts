@@ -6,7 +6,7 @@ import type { Duplex } from 'node:stream'
 import { methodNotAllowed } from '../contract/errors.js'
 import { batchPerTick } from '../process/batchPerTick.js'
 import type { App } from './app.js'
-import { connectionsOf, probeClient } from './connections.js'
+import { probeClient, trackConnections } from './connections.js'
 import { type ParserError, parserError, refusalSender, requestError } from './refusals.js'
 
 const serverAddress = (server: Server): string => {
@@ -31,7 +31,7 @@ const makeServer = ({ handle, logRequest }: App, isStopping: () => boolean, send
     }
   })
 
-  const connections = connectionsOf(handleInBatches, sendTimeout)
+  const connections = trackConnections(handleInBatches, sendTimeout)
 
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     const connection = connections.of(request.socket)

@@ -6,7 +6,7 @@ import { badRequest, type HttpError, hostUnclear, payloadTooLarge } from '../con
 import { bodyLimit } from '../contract/rowBody.js'
 import { commonHeaders } from './commonHeaders.js'
 import { jsonType } from './conditional.js'
-import { type OnRequest, requestIdOf, traceOf } from './requestLog.js'
+import { type OnRequest, parseTrace, readRequestId } from './requestLog.js'
 
 /** A name, an IPv4 or an IPv6 address, and perhaps a port. A comma would be two hosts that a proxy joined. */
 const hostGrammar = /^(?:[\w.~%!$&'()*+;=-]+|\[[\w:.%~-]+\])(?::\d*)?$/
@@ -78,7 +78,7 @@ const closeSoon = (socket: Duplex): void => {
 }
 
 export const refusalSender = (logRequest: OnRequest) => {
-  const headersOf = ({ headers }: HttpError, id: string, body: string): Record<string, string> => ({
+  const refusalHeaders = ({ headers }: HttpError, id: string, body: string): Record<string, string> => ({
     ...commonHeaders,
     ...headers,
     'Cache-Control': 'no-store',
@@ -91,7 +91,7 @@ export const refusalSender = (logRequest: OnRequest) => {
     const { method = '-', url = '-' } = request ?? {}
     const [path = '-'] = url.split('?')
     const bytes = method === 'HEAD' ? 0 : Buffer.byteLength(body)
-    const trace = request && traceOf(request)
+    const trace = request && parseTrace(request)
     logRequest({ id, method, path, operation: 'none', status, bytes, replayed: false, duration: 0, reason, trace })
   }
   return {
@@ -99,17 +99,17 @@ export const refusalSender = (logRequest: OnRequest) => {
     toRequest(response: ServerResponse, error: HttpError, reason: string): void {
       // A request that the app has begun to handle has its id already, and the app logs it.
       const begun = response.getHeader('X-Request-Id')
-      const id = begun === undefined ? requestIdOf(response.req) : String(begun)
+      const id = begun === undefined ? readRequestId(response.req) : String(begun)
       const body = JSON.stringify(error.body)
-      response.writeHead(error.status, headersOf(error, id, body)).end(body)
+      response.writeHead(error.status, refusalHeaders(error, id, body)).end(body)
       if (begun === undefined) log(id, error.status, body, reason, response.req)
     },
     /** Responds on a connection that has no request to respond to. */
     toSocket(socket: Duplex, error: HttpError, reason: string, request?: IncomingMessage): void {
-      const id = request ? requestIdOf(request) : randomUUID()
+      const id = request ? readRequestId(request) : randomUUID()
       const body = JSON.stringify(error.body)
       const head = [`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`, `Date: ${new Date().toUTCString()}`]
-      for (const [name, value] of Object.entries(headersOf(error, id, body))) head.push(`${name}: ${value}`)
+      for (const [name, value] of Object.entries(refusalHeaders(error, id, body))) head.push(`${name}: ${value}`)
       socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
       closeSoon(socket)
       log(id, error.status, body, reason, request)

@@ -17,7 +17,7 @@ export const currentRequest = new AsyncLocalStorage<string>()
 const format = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-[!-~]*)?$/
 
 /** The ids by which tracing tools find the trace and the caller's span; undefined if its header is not valid, so that it is ignored as the standard asks. */
-export const traceOf = ({ headers }: Pick<IncomingMessage, 'headers'>) => {
+export const parseTrace = ({ headers }: Pick<IncomingMessage, 'headers'>) => {
   const [, version, traceId = '', parentId = '', more] = format.exec(String(headers['traceparent'])) ?? []
   if (version === undefined || version === 'ff' || (version === '00' && more !== undefined)) return undefined
   return /^0+$/.test(traceId) || /^0+$/.test(parentId) ? undefined : { traceId, parentId }
@@ -51,7 +51,7 @@ export interface RequestLog {
   /** In milliseconds. */
   readonly duration: number
   readonly reason?: string
-  readonly trace: ReturnType<typeof traceOf>
+  readonly trace: ReturnType<typeof parseTrace>
 }
 
 /** Called once for every request that is no probe, after its log line; used by the metrics. */
@@ -70,7 +70,7 @@ export const requestLogger = (logger: Logger, onRequest?: OnRequest): OnRequest 
     }
   })
 
-export const requestIdOf = ({ headers }: IncomingMessage): string =>
+export const readRequestId = ({ headers }: IncomingMessage): string =>
   requestId.safeParse(headers['x-request-id']).data ?? randomUUID()
 
 const roundToMicroseconds = (milliseconds: number): number => Math.round(milliseconds * 1000) / 1000
@@ -91,7 +91,7 @@ export const logRequests =
   (logRequest: OnRequest, inFlight: InFlight, isTraced: boolean): Middleware<State> =>
   async (ctx, next) => {
     const start = performance.now()
-    const id = requestIdOf(ctx.req)
+    const id = readRequestId(ctx.req)
     ctx.set('X-Request-Id', id)
     const { state, method } = ctx
     const finish = (bytes: number, end: number) => {
@@ -107,7 +107,7 @@ export const logRequests =
         bytes: method === 'HEAD' ? 0 : bytes,
         replayed: status === 201 && ctx.res.hasHeader(replayedHeader),
         duration: roundToMicroseconds(end - start),
-        trace: traceOf(ctx.req),
+        trace: parseTrace(ctx.req),
       })
     }
     inFlight.count++

@@ -9,18 +9,18 @@ import { preflightHeaders } from './commonHeaders.js'
 import { sendTagged, taggedBody } from './conditional.js'
 import { docsAssets, docsHeaders } from './docs.js'
 import { addExplorer, assetHandler } from './explorer.js'
-import { type Handler, handlerOf, probesOf, type Service } from './handlers.js'
+import { createHandler, createProbes, type Handler, type Service } from './handlers.js'
 import type { AppContext, State } from './requestLog.js'
 
 /** The index has a path with and without a slash; every other path has one spelling. */
-const pathsOf = (path: string): string[] =>
+const pathSpellings = (path: string): string[] =>
   path === '/' ? [basePath, `${basePath}/`] : [`${basePath}${path.replaceAll(/\{(\w+)\}/g, ':$1')}`]
 
 /** Makes the function that makes the documents on its first call, so that no start waits for them. */
 const documentMaker = ({ product }: Service, operations: readonly Operation[]) => {
   const make = async () => {
-    const { documentsOf } = await import('../contract/documents.js')
-    const { openapi, swagger } = documentsOf(product, operations)
+    const { createDocuments } = await import('../contract/documents.js')
+    const { openapi, swagger } = createDocuments(product, operations)
     return { openapi: taggedBody(openapi), swagger: (host: string) => taggedBody(swagger(host)) }
   }
   let documents: ReturnType<typeof make> | undefined
@@ -31,7 +31,7 @@ const documentMaker = ({ product }: Service, operations: readonly Operation[]) =
 }
 
 /** The segments of a path up to the one that names the resource: `/api/v1/employees`, `/explore/employees`. */
-const prefixOf = (path: string): string => /^(?:\/explore\/[^/]*|(?:\/[^/]*){1,3})/.exec(path)?.[0] ?? ''
+const routePrefix = (path: string): string => /^(?:\/explore\/[^/]*|(?:\/[^/]*){1,3})/.exec(path)?.[0] ?? ''
 
 /** Handles the methods that a known path has no route for: OPTIONS, and 405 for all others. */
 const handleOtherMethods = (ctx: AppContext & { matched?: readonly { methods: readonly string[] }[] }): void => {
@@ -45,23 +45,23 @@ const handleOtherMethods = (ctx: AppContext & { matched?: readonly { methods: re
 }
 
 /** Every route of a service. A path that has none is left to the error handling. */
-export const routesOf = (service: Service, operations: readonly Operation[]): Middleware<State> => {
+export const createRoutes = (service: Service, operations: readonly Operation[]): Middleware<State> => {
   // A router tries its routes one by one, and forty of them cost a tenth of a request; so each prefix has its own router.
   const routers = new Map<string, Router<State>>()
   /** Logs and metrics use the name, which is that of the operation in the documents. */
   const add = (name: string, path: string, handler: Handler, method: Operation['route']['method'] = 'get'): void => {
-    const prefix = prefixOf(path)
+    const prefix = routePrefix(path)
     const router = routers.get(prefix) ?? new Router<State>({ strict: true, sensitive: true })
     router[method](name, path, handler)
     routers.set(prefix, router)
   }
 
   for (const operation of operations) {
-    const handler = handlerOf(service, operation)
+    const handler = createHandler(service, operation)
     const { operationId, path, method } = operation.route
-    for (const full of pathsOf(path)) add(operationId, full, handler, method)
+    for (const full of pathSpellings(path)) add(operationId, full, handler, method)
   }
-  for (const [path, handler] of Object.entries(probesOf(service))) add('probe', path, handler)
+  for (const [path, handler] of Object.entries(createProbes(service))) add('probe', path, handler)
   const documents = documentMaker(service, operations)
   add('documents', `${basePath}/openapi.json`, async (ctx) => sendTagged(ctx, (await documents()).openapi))
   add('documents', '/swagger.json', async (ctx) => sendTagged(ctx, (await documents()).swagger(ctx.host)))
@@ -74,6 +74,6 @@ export const routesOf = (service: Service, operations: readonly Operation[]): Mi
   const byPrefix = new Map([...routers].map(([prefix, router]) => [prefix, router.routes() as Middleware<State>]))
   return (ctx) => {
     if (ctx.path.startsWith('/explore/')) prepare?.(ctx)
-    return byPrefix.get(prefixOf(ctx.path))?.(ctx, async () => handleOtherMethods(ctx))
+    return byPrefix.get(routePrefix(ctx.path))?.(ctx, async () => handleOtherMethods(ctx))
   }
 }

@@ -122,7 +122,7 @@ export const readSettings = (environment: Environment): Settings => {
 /** The largest edit distance that counts as a typo; short names such as PORT resemble too many other variables. */
 const tolerance = (name: string): number => (name.length >= 10 ? 2 : name.length >= 7 ? 1 : 0)
 
-const isTypoOf = (given: string, name: string): boolean => {
+const isTypo = (given: string, name: string): boolean => {
   const [a, b] = [given.toUpperCase().replaceAll('_', ''), name.replaceAll('_', '')]
   const isSwapped = a.length === b.length && [...a].sort().join() === [...b].sort().join()
   const distance = editDistance(a, b)
@@ -136,7 +136,7 @@ export const settingWarnings = (environment: Environment): string[] => {
   const warnings: string[] = []
   for (const given of Object.keys(environment).filter((name) => !settingNames.includes(name))) {
     // If the setting itself is present, the similar name is another program's.
-    const meant = settingNames.find((name) => !environment[name] && isTypoOf(given, name))
+    const meant = settingNames.find((name) => !environment[name] && isTypo(given, name))
     if (meant) warnings.push(`${given} is not a setting. Did you mean ${meant}?`)
   }
   const tokenLength = environment['API_TOKEN']?.trim().length ?? 0

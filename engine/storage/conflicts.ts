@@ -7,11 +7,11 @@ import type { Conflict } from './write.js'
 
 interface Comparison {
   /** A value as its unique indexes store it: only a query with the same expression can use them. */
-  keyOf(field: Field, value: string): string
+  indexKey(field: Field, value: string): string
   typeOf(field: Field): string | undefined
 }
 
-const plain: Comparison = { keyOf: (_, value) => value, typeOf: () => undefined }
+const plain: Comparison = { indexKey: (_, value) => value, typeOf: () => undefined }
 
 /** The values that a write stores: all of a new row, or some of the row with the parameter `id`. */
 type Changed = readonly string[] | 'all'
@@ -22,7 +22,7 @@ export const conflictsQuery = (
   registry: Registry,
   resource: Resource,
   changed: Changed = 'all',
-  { keyOf, typeOf } = plain,
+  { indexKey, typeOf } = plain,
   sources: Sources = ownSources,
 ): Knex.QueryBuilder => {
   const { fields } = resource
@@ -50,7 +50,7 @@ export const conflictsQuery = (
     if (unique && [name, ...unique].some(isChanged)) {
       const same = from(resource).select(constant)
       for (const field of fields.filter((other) => other.name === name || unique.includes(other.name)))
-        same.whereRaw(`${keyOf(field, '??')} = ${keyOf(field, '?')}`, [field.name, storedValue(field)])
+        same.whereRaw(`${indexKey(field, '??')} = ${indexKey(field, '?')}`, [field.name, storedValue(field)])
       if (changed !== 'all') same.whereNot('id', parameter(knex, 'id', 'bigint'))
       found.push(conflict('unique', name, knex.raw('exists ?', [same])))
     }

@@ -29,7 +29,7 @@ const postgres = async (): Promise<Dialect> => ({
 /** Loaded on demand: a start on one database does not load the driver of the other. */
 const dialects: Readonly<Record<string, () => Promise<Dialect>>> = { sqlite, postgres, postgresql: postgres }
 
-const dialectOf = (url: string): Promise<Dialect> => {
+const loadDialect = (url: string): Promise<Dialect> => {
   const load = dialects[url.slice(0, url.indexOf(':'))]
   if (!load) throw new StorageError(`DATABASE_URL must begin with one of ${Object.keys(dialects).join(', ')}.`)
   return load()
@@ -37,10 +37,10 @@ const dialectOf = (url: string): Promise<Dialect> => {
 
 /** Opens the storage at a URL such as `sqlite:PATH`, `sqlite::memory:` or `postgres://USER@HOST/NAME`. */
 export const openStorage: Dialect['open'] = async (registry, url, options) =>
-  (await dialectOf(url)).open(registry, url, options)
+  (await loadDialect(url)).open(registry, url, options)
 
 export const migrateStorage: Dialect['migrate'] = async (registry, url, options) =>
-  (await dialectOf(url)).migrate(registry, url, options)
+  (await loadDialect(url)).migrate(registry, url, options)
 
 /** Plans a migration without changing anything; `withRules` also reads the rows that break a rule of their field. */
 export const planStorage = async (
@@ -49,7 +49,7 @@ export const planStorage = async (
   waitMs: number,
   { withRules = false, derivedObjects = true } = {},
 ): Promise<MigrationPlan> => {
-  const { use } = await dialectOf(url)
+  const { use } = await loadDialect(url)
   const plan = async (database: MigrationDialect): Promise<MigrationPlan> => {
     const { steps, differences } = await planMigration(database, registry, approvalsFrom([]))
     return { steps, differences: [...differences, ...(withRules ? await compareRules(database, registry) : [])] }
@@ -59,7 +59,7 @@ export const planStorage = async (
 
 /** Every table of a database, without those of the engine. */
 export const storageTables = async (url: string, waitMs: number): Promise<CatalogueTable[]> =>
-  (await dialectOf(url)).use(url, waitMs, async (database) => {
+  (await loadDialect(url)).use(url, waitMs, async (database) => {
     const tables = []
     for (const name of await database.tableNames()) tables.push((await database.catalogue(name)) as CatalogueTable)
     return tables

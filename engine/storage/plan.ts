@@ -32,7 +32,7 @@ const storable = (condition: Condition): Condition | undefined => {
 }
 
 /** Plans a read; `isIndexed` says whether the search index can find a folded text. */
-export const planOf = ({ where: given, search, order }: Selection, isIndexed: (text: string) => boolean): Plan => {
+export const planRead = ({ where: given, search, order }: Selection, isIndexed: (text: string) => boolean): Plan => {
   const where = given.flatMap((condition) => storable(condition) ?? [])
   const strategy = (): Plan['strategy'] => {
     if (isUnstorable(search) || where.length < given.length) return 'nothing'

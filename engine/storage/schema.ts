@@ -73,7 +73,7 @@ export const resourceAt = (registry: Registry, path: string): Resource => {
 }
 
 /** The foreign key of a field, if it has one: nothing is created for a table of another program. */
-export const foreignKeyOf = (registry: Registry, field: Field): ForeignKey | undefined => {
+export const wantedForeignKey = (registry: Registry, field: Field): ForeignKey | undefined => {
   const { references, onDelete = 'restrict' } = field
   const target = references === undefined ? undefined : resourceAt(registry, references)
   return target && !target.existing ? { target: target.table, onDelete } : undefined
@@ -85,7 +85,7 @@ export type Sources = (resource: Resource) => string
 /** Where every table is the engine's own. */
 export const ownSources: Sources = ({ table }) => quoted(table)
 
-export const fieldOf = ({ fields }: Resource, name: string): Field =>
+export const findField = ({ fields }: Resource, name: string): Field =>
   fields.find((field) => field.name === name) as Field
 
 /** SQLite's row count and version of every table: an exact total without counting, and a version that changes with any row. */
@@ -113,7 +113,7 @@ export const columnDefinition = (
 const fieldDefinition = (dialect: SchemaDialect, registry: Registry, field: Field, preset?: GivenValue): string => {
   const { name, kind, required: isNotNull } = field
   const column = dialect.columnOf(kind)
-  const foreignKey = dialect.hasInlineForeignKeys ? foreignKeyOf(registry, field) : undefined
+  const foreignKey = dialect.hasInlineForeignKeys ? wantedForeignKey(registry, field) : undefined
   const defaultSql = preset === undefined ? undefined : literal(boundValue(column, preset) as GivenValue)
   return columnDefinition({ name, type: column.type, isNotNull, foreignKey }, defaultSql)
 }
@@ -145,7 +145,7 @@ export const addForeignKey = (table: string, field: string, key: ForeignKey, isR
 }
 
 /** An index of a resource, named after what it is for. */
-export const indexOf = (
+export const makeIndex = (
   { knex }: SchemaDialect,
   resource: Resource,
   purpose: string,
@@ -161,25 +161,29 @@ const isDeletable = ({ delete: isDeletedByClients, fields }: Resource): boolean 
   isDeletedByClients === true || fields.some(({ onDelete }) => onDelete === 'cascade')
 
 /** The indexes for unique values, filters and orders, and for references to rows that can be deleted: each delete looks for such rows. */
-export const indexesOf = (dialect: SchemaDialect, resource: Resource, registry: Registry = []): DerivedObject[] => {
+export const resourceIndexes = (
+  dialect: SchemaDialect,
+  resource: Resource,
+  registry: Registry = [],
+): DerivedObject[] => {
   const isSearched = ({ filter, references }: Field) =>
     filter || registry.some((target) => target.path === references && isDeletable(target))
   const unique = resource.fields.flatMap((field) => {
     if (field.unique === undefined) return []
     const names = [...field.unique, field.name]
-    const keys = names.map((name) => dialect.uniqueKey(fieldOf(resource, name))) as string[]
-    const index = indexOf(dialect, resource, `unique_${names.join('$')}`, (table, indexName) => {
+    const keys = names.map((name) => dialect.uniqueKey(findField(resource, name))) as string[]
+    const index = makeIndex(dialect, resource, `unique_${names.join('$')}`, (table, indexName) => {
       table.unique(keys, { indexName, useConstraint: false })
     })
     return { ...index, unique: names }
   })
   const filters = resource.fields.filter(isSearched).map((field) => {
     const { columns, ...options } = dialect.filterIndex(field)
-    return indexOf(dialect, resource, `filter_${field.name}`, (table, name) => table.index(columns, name, options))
+    return makeIndex(dialect, resource, `filter_${field.name}`, (table, name) => table.index(columns, name, options))
   })
   const orders = orderedFields(resource).map((field) => {
     const keys = dialect.orderIndex(field) as string[]
-    return indexOf(dialect, resource, `order_${field.name}`, (table, name) => table.index(keys, name))
+    return makeIndex(dialect, resource, `order_${field.name}`, (table, name) => table.index(keys, name))
   })
   return [...unique, ...filters, ...orders]
 }

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { Registry, Resource } from '../descriptor/registry.js'
 import type { TableDialect, VersionedBody } from './dialect.js'
 import { type FoundIds, largePageBody, type Part, rowsInParts } from './parts.js'
-import { emptyPage, listKey, planOf } from './plan.js'
+import { emptyPage, listKey, planRead } from './plan.js'
 import type { ResponseCache } from './responseCache.js'
 import type { CachedBody, Table } from './storage.js'
 import { elapsed, type Trace } from './trace.js'
@@ -44,7 +44,7 @@ const resourceTable = (resource: Resource, dialect: TableDialect, cache: Respons
       const key = `${path}?${listKey(query)}`
       const entry = await cached('list', key)
       if (entry) return entry
-      const plan = planOf(query, dialect.isIndexed)
+      const plan = planRead(query, dialect.isIndexed)
       const { strategy, where } = plan
       if (strategy === 'nothing') return { tag: await tag(), body: emptyPage(query.page) }
       const started = trace ? performance.now() : 0
@@ -60,7 +60,7 @@ const resourceTable = (resource: Resource, dialect: TableDialect, cache: Respons
         const { rows, last } = await dialect.part(ids, caller)
         return { rows: convert(rows), last }
       }
-      const plan = planOf(selection, dialect.isIndexed)
+      const plan = planRead(selection, dialect.isIndexed)
       if (plan.strategy === 'nothing') return
       let last: FoundIds['last']
       do {
@@ -70,7 +70,7 @@ const resourceTable = (resource: Resource, dialect: TableDialect, cache: Respons
       } while (last !== undefined)
     },
     async valueCounts(selection, fields, size, caller) {
-      const plan = planOf(selection, dialect.isIndexed)
+      const plan = planRead(selection, dialect.isIndexed)
       if (plan.strategy === 'nothing' || fields.length === 0) return { rows: 0, values: new Map() }
       return dialect.valueCounts(plan, fields, size, caller)
     },
@@ -98,15 +98,15 @@ const resourceTable = (resource: Resource, dialect: TableDialect, cache: Respons
 
 export const resourceTables = (
   registry: Registry,
-  dialectOf: (resource: Resource) => TableDialect,
-  plainOf: (resource: Resource) => Table | undefined,
+  createDialect: (resource: Resource) => TableDialect,
+  createPlain: (resource: Resource) => Table | undefined,
   cache: ResponseCache,
   trace?: Trace,
 ): ((resource: Resource) => Table) => {
   const tables = new Map(
     registry.map((resource) => [
       resource,
-      plainOf(resource) ?? resourceTable(resource, dialectOf(resource), cache, trace),
+      createPlain(resource) ?? resourceTable(resource, createDialect(resource), cache, trace),
     ]),
   )
   return (resource) => {

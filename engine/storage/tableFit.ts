@@ -58,12 +58,12 @@ export const withFitCheck = (
     const types = new Map((await dialect.columns()).map(([table, column, type]) => [key(table, column), type]))
     for (const resource of registry) {
       const { table, fields, existing } = resource
-      const typeOf = (column: string) => types.get(key(table, column))
+      const foundType = (column: string) => types.get(key(table, column))
       const field = fields.find(({ column, kind }) => {
-        const type = typeOf(column)
+        const type = foundType(column)
         return type === undefined || !dialect.fits(type, kind, existing)
       })
-      const reason = field ? describeColumn(field.column, typeOf(field.column)) : dialect.statementError?.(resource)
+      const reason = field ? describeColumn(field.column, foundType(field.column)) : dialect.statementError?.(resource)
       if (reason !== undefined && !reasons.has(resource))
         warn(`The table "${table}" no longer fits its descriptor (${reason}). ${advice}`)
       if (reason !== undefined) reasons.set(resource, reason)

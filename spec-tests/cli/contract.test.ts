@@ -5,15 +5,15 @@ import { compareDocuments } from '../../cli/contract/compare.js'
 import type { Difference } from '../../cli/contract/differences.js'
 import type { Json } from '../../cli/contract/json.js'
 import { rules } from '../../cli/contract/rules.js'
-import { documentsOf } from '../../engine/contract/documents.js'
-import { operationsOf } from '../../engine/contract/operations.js'
+import { createDocuments } from '../../engine/contract/documents.js'
+import { deriveOperations } from '../../engine/contract/operations.js'
 import type { Descriptor } from '../../engine/descriptor/define.js'
 import { boolean, date, integer, now, number, text, timestamp, today } from '../../engine/descriptor/index.js'
 import { type Registry, resourceFrom } from '../../engine/descriptor/registry.js'
 import { product } from '../../product.js'
 
 const documentOf = (registry: Registry, served = product): Json =>
-  JSON.parse(documentsOf(served, operationsOf(registry)).openapi.toString()) as Json
+  JSON.parse(createDocuments(served, deriveOperations(registry)).openapi.toString()) as Json
 
 const test = suite('the contract')
 

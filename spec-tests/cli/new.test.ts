@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert'
 import { demoRows, seedsText } from '../../cli/new/demoRows.js'
 import { descriptorText } from '../../cli/new/descriptorText.js'
 import { parseFields } from '../../cli/new/fieldArgument.js'
-import { checkPath, namesOf } from '../../cli/new/names.js'
+import { checkPath, resourceNames } from '../../cli/new/names.js'
 import type { NewResource } from '../../cli/new/plan.js'
 import { loadRegistry } from '../../engine/descriptor/load.js'
 import { callCommand } from '../support/callCommand.js'
@@ -120,7 +120,7 @@ const names = {
 for (const [path, name] of Object.entries(names)) {
   test(`the path ${path} names a ${name}`, () => {
     const isPlural = path !== 'attendance' && path !== 'status'
-    assert.equal(namesOf(path), { name, plural: isPlural ? undefined : name })
+    assert.equal(resourceNames(path), { name, plural: isPlural ? undefined : name })
   })
 }
 

@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert'
 import {
   type Command,
   flag,
-  helpOf,
+  formatHelp,
   integer,
   type Option,
   optionalText,
@@ -45,7 +45,7 @@ test('more arguments follow the first, and an optional text may be left out', ()
   assert.equal(parsed, { values: { table: 'x' }, argument: 'file', more })
   assert.equal(parseCommand(several, []), { values: { table: undefined }, argument: undefined, more: [] })
   assert.throws(() => parseCommand(several, ['file', '--', '-b']), /^FIELD is "-b", but it must not begin with "-"\.$/)
-  const help = helpOf(several)
+  const help = formatHelp(several)
   assert.match(help, /^Usage: npm run x -- \[FILE\] \[FIELD …\] \[options\]\n/)
   assert.match(help, /\n {2}--table NAME {2}which table \(default: derived from FILE\)\n/)
 })
@@ -57,7 +57,7 @@ test('--help works anywhere before --', () => {
 
 test('the help names every option with its default', () => {
   assert.is(
-    helpOf(command),
+    formatHelp(command),
     `Usage: npm run x -- [FILE] [options]
 
 Does x.

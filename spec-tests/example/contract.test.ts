@@ -6,14 +6,14 @@ import * as assert from 'uvu/assert'
 import { compareDocuments } from '../../cli/contract/compare.js'
 import type { Difference } from '../../cli/contract/differences.js'
 import type { Json } from '../../cli/contract/json.js'
-import { reportOf } from '../../cli/contract/report.js'
-import { documentsOf } from '../../engine/contract/documents.js'
-import { operationsOf } from '../../engine/contract/operations.js'
+import { formatReport } from '../../cli/contract/report.js'
+import { createDocuments } from '../../engine/contract/documents.js'
+import { deriveOperations } from '../../engine/contract/operations.js'
 import { loadRegistry } from '../../engine/descriptor/load.js'
 import { folders, product } from '../../product.js'
 
 const root = dirname(folders.seeds)
-const documents = documentsOf(product, operationsOf(await loadRegistry(folders)))
+const documents = createDocuments(product, deriveOperations(await loadRegistry(folders)))
 const openapi = JSON.parse(String(documents.openapi))
 const swagger = JSON.parse(String(documents.swagger('')))
 
@@ -28,7 +28,7 @@ test('docs/openapi.json is the API that the descriptors make', async () => {
     rule === 'operation-added' || rule === 'example-changed' || subject === 'the list of groups'
   const differences = compareDocuments(recorded, openapi)
   const stale = differences.filter((difference) => !isFree(difference))
-  assert.is(stale.length, 0, reportOf(stale, false))
+  assert.is(stale.length, 0, formatReport(stale, false))
 })
 
 test('both documents describe every property alike', () => {

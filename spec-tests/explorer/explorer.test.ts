@@ -3,7 +3,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { boolean, date, integer, number, text, timestamp } from '../../engine/descriptor/index.js'
 import { filterFields, type Registry, type Resource, type RowValues } from '../../engine/descriptor/registry.js'
-import { explorerOf } from '../../engine/explorer/index.js'
+import { createExplorer } from '../../engine/explorer/index.js'
 import { fullValue } from '../../engine/explorer/values.js'
 import { openStorage } from '../../engine/storage/open.js'
 import { product } from '../../product.js'
@@ -342,7 +342,13 @@ test('references: the id once, targets that are gone, and referrers that are not
 
 test('the start of a table page needs no row, so that a slow query does not delay it', async () => {
   const storage = await openStorage(documents, await freshUrl(), storageOptions)
-  const { routes, start, rest } = explorerOf({ product, registry: documents, storage, operations: [], writes: false })
+  const { routes, start, rest } = createExplorer({
+    product,
+    registry: documents,
+    storage,
+    operations: [],
+    writes: false,
+  })
   const table = routes.find(({ name }) => name === 'exploreTable')
   const caller = Object.assign(new EventEmitter(), { closed: false })
   const response = await table?.respond({ segment: '', querystring: '', origin: '', caller })

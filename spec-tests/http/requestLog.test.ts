@@ -1,7 +1,7 @@
 /** The access log, request ids, Server-Timing and metrics; and what none of them may contain. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { traceOf } from '../../engine/http/requestLog.js'
+import { parseTrace } from '../../engine/http/requestLog.js'
 import { freshUrl } from '../support/database.js'
 import { exchange, logLines, sample, scrape } from '../support/observed.js'
 import { startProcess } from '../support/process.js'
@@ -129,7 +129,7 @@ for (const form of [...valid, ...invalid]) {
   test(`traceparent ${JSON.stringify(form)} is ${valid.includes(form) ? '' : 'not '}valid`, () => {
     const header = form.replaceAll('T', trace).replaceAll('P', parent)
     const expected = valid.includes(form) ? { traceId: trace, parentId: parent } : undefined
-    assert.equal(traceOf({ headers: { traceparent: header } }), expected)
+    assert.equal(parseTrace({ headers: { traceparent: header } }), expected)
   })
 }
 

@@ -5,7 +5,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { connectionsOf, maxWaiting } from '../../engine/http/connections.js'
+import { maxWaiting, trackConnections } from '../../engine/http/connections.js'
 import { listen } from '../../engine/http/listen.js'
 import { parseResponses, RawConnection } from '../../support/rawHttp.js'
 import { corpus, traversals } from '../support/corpus.js'
@@ -157,7 +157,7 @@ test('requests that a client sends ahead are handled one after another, in turn 
 test('a connection whose requests wait is not read further', async () => {
   const ahead = 3_000
   const pending: ServerResponse[] = []
-  const connections = connectionsOf((response) => void pending.push(response), 60_000)
+  const connections = trackConnections((response) => void pending.push(response), 60_000)
   let parsed = 0
   const server = createServer((_, response) => {
     parsed++

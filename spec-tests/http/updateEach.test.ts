@@ -10,7 +10,7 @@ import {
   updatableFields,
   type Value,
 } from '../../engine/descriptor/registry.js'
-import { sampleRowOf } from '../../support/samples.js'
+import { makeSampleRow } from '../../support/samples.js'
 import { freshBodies } from '../support/freshBodies.js'
 import { startService } from '../support/service.js'
 import { registry, testedResources } from '../support/tested.js'
@@ -23,7 +23,7 @@ let count = 0
 /** Stores a new row like another program, and reads it. */
 const fresh = async (resource: Resource, values: RowValues = {}) => {
   count++
-  const sample = sampleRowOf(registry, resource, 500_000 + count)
+  const sample = makeSampleRow(registry, resource, 500_000 + count)
   const free = resource.fields.filter(({ references, required }) => references && !required)
   const body = { ...(await freshBody(resource)), ...Object.fromEntries(free.map(({ name }) => [name, null])) }
   const id = 9_000_000_000 + count

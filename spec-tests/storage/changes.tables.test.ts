@@ -5,7 +5,7 @@ import type { OnDelete } from '../../engine/descriptor/fields.js'
 import { integer, text, timestamp } from '../../engine/descriptor/index.js'
 import type { Registry, Resource, RowValues } from '../../engine/descriptor/registry.js'
 import { type Difference, describeDifference } from '../../engine/storage/migration/difference.js'
-import { changesOf } from '../../engine/storage/migration/migrationPlan.js'
+import { describeSteps } from '../../engine/storage/migration/migrationPlan.js'
 import { openStorage, planStorage } from '../../engine/storage/open.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl, server, sharedDatabase } from '../support/database.js'
@@ -265,7 +265,7 @@ test('onDelete: a start changes what a delete does, and other changes keep it', 
   ]
   await prepare(steps[0]?.[0] as Registry, url, {})
   for (const [registry, changes, after] of steps) {
-    assert.equal(changesOf(await planStorage(registry, url, 5_000)), changes)
+    assert.equal(describeSteps(await planStorage(registry, url, 5_000)), changes)
     const storage = await open(registry, url)
     const [teams, members] = registry as [Resource, Resource]
     for (const { id } of await storage.rows(members, undefined, 10))

@@ -2,7 +2,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { fairQueue, type Task } from '../../engine/storage/fairQueue.js'
-import { pacesOf, slotsOf } from '../../engine/storage/postgres/slots.js'
+import { createPaces, createSlots } from '../../engine/storage/postgres/slots.js'
 
 const test = suite('fair queue')
 
@@ -31,7 +31,7 @@ const limits: [name: string, size: number, tasks: string[], running: number][] =
 ]
 for (const [name, size, tasks, running] of limits) {
   test(name, async () => {
-    const slots = slotsOf(size)
+    const slots = createSlots(size)
     const { order } = await enterAll(slots, tasks)
     assert.is(order.length, running)
     assert.is(slots.waiting(), tasks.length - running)
@@ -39,7 +39,7 @@ for (const [name, size, tasks, running] of limits) {
 }
 
 test('beside slow reads, quick reads and writes run at once', async () => {
-  const slots = slotsOf(10)
+  const slots = createSlots(10)
   await enterAll(slots, repeated('slow a:letters', 100))
   const { order } = await enterAll(slots, ['quick a:word', 'write a:create', 'quick b:page'])
   assert.is(order.length, 3)
@@ -73,7 +73,7 @@ test('a task that nobody waits for any longer is dropped, and leaves once', asyn
 })
 
 test('a scan is slow until it was quick; what was slow is slow again, other values by the average', () => {
-  const paces = pacesOf()
+  const paces = createPaces()
   const [scan, word, other] = [
     { values: 'e', isScan: true },
     { values: 'common', isScan: false },

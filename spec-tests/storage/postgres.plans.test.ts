@@ -7,7 +7,7 @@ import { filterFields, orderedFields, type Resource } from '../../engine/descrip
 import { openStorage } from '../../engine/storage/open.js'
 import type { Plan } from '../../engine/storage/plan.js'
 import type { Prepared } from '../../engine/storage/postgres/prepared.js'
-import { statementsOf } from '../../engine/storage/postgres/statements.js'
+import { readStatements } from '../../engine/storage/postgres/statements.js'
 import { writeStatements } from '../../engine/storage/postgres/writes.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { freshUrl } from '../support/database.js'
@@ -35,7 +35,7 @@ const planOf = async ({ name, sql, parameters }: Prepared): Promise<string> => {
 
 for (const resource of registry) {
   const test = suite(`PostgreSQL’s plans of ${resource.path}`)
-  const statements = statementsOf(resource)
+  const statements = readStatements(resource)
   const { version, get, atOffset } = statements
   const { conflicts, create, createWithKey } = writeStatements(registry, resource)
   const filters = filterFields(resource).map(({ name }) => name)
@@ -105,7 +105,7 @@ test('what few rows a range matches are found by its index', async () => {
     select n::text, 'open', false, now(), now(), n % 10 - 5, '2030-01-01', now() from generate_series(1, 30000) as n;
     analyze sink_kinds`)
   const resource = registry.find(({ table }) => table === 'sink_kinds') as Resource
-  const statements = statementsOf(resource)
+  const statements = readStatements(resource)
   for (const { name } of resource.fields.filter(({ range }) => range))
     for (const operators of [['gte'], ['lt'], ['gt', 'lte']] as const)
       for (const order of [wholeTable.order, { field: 'title', descending: true }]) {

@@ -4,13 +4,13 @@ import * as assert from 'uvu/assert'
 import { type Position, wholeTable } from '../../engine/descriptor/listQuery.js'
 import { filterFields, orderedFields, type Resource } from '../../engine/descriptor/registry.js'
 import { migrate } from '../../engine/storage/migration/migrate.js'
-import { type Plan, planOf as planQuery } from '../../engine/storage/plan.js'
+import { type Plan, planRead as planQuery } from '../../engine/storage/plan.js'
 import { objectName } from '../../engine/storage/schema.js'
 import { connect } from '../../engine/storage/sqlite/connection.js'
 import { listReader } from '../../engine/storage/sqlite/lists.js'
 import { migrationDialect } from '../../engine/storage/sqlite/migration.js'
 import { insertRows } from '../../engine/storage/sqlite/rows.js'
-import { statementsOf } from '../../engine/storage/sqlite/statements.js'
+import { resourceStatements } from '../../engine/storage/sqlite/statements.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { listQuery } from '../support/listQuery.js'
 import { registry, testedResources } from '../support/tested.js'
@@ -19,7 +19,7 @@ const database = connect(':memory:', { timeout: 0 })
 await migrate(migrationDialect(database), registry, storageOptions)
 database.pragma('foreign_keys = OFF')
 for (const resource of registry) insertRows(database, resource, resource.demo)
-const statements = new Map(registry.map((resource) => [resource.path, statementsOf(registry, resource)]))
+const statements = new Map(registry.map((resource) => [resource.path, resourceStatements(registry, resource)]))
 
 /** The statements that a read prepares, recorded by a proxy around the connection. */
 const sqlOf = (read: (reader: ReturnType<typeof listReader>) => void): string[] => {
@@ -38,7 +38,7 @@ const sqlOf = (read: (reader: ReturnType<typeof listReader>) => void): string[] 
   return prepared
 }
 
-const planOf = (sql: string): string[] => {
+const planRead = (sql: string): string[] => {
   const parameters = (sql.match(/\?/g) ?? []).map(() => null)
   return (database.prepare(`explain query plan ${sql}`).all(parameters) as { detail: string }[]).map(
     ({ detail }) => detail,
@@ -64,7 +64,7 @@ const planned = (q: string, filters: Record<string, string | bigint>) =>
 
 for (const resource of testedResources) {
   const test = suite(`plans of ${resource.path}`)
-  const { get, all, conflicts, lists } = statements.get(resource.path) as ReturnType<typeof statementsOf>
+  const { get, all, conflicts, lists } = statements.get(resource.path) as ReturnType<typeof resourceStatements>
   const pageOf = (plan: Plan, after?: Position) =>
     sqlOf((read) => read({ resource: resource.path, read: 'page', plan, page: { ...listQuery().page, after } }, 10_000))
   const page = (q: string, filters: Record<string, string | bigint>, order = wholeTable.order) =>
@@ -92,7 +92,8 @@ for (const resource of testedResources) {
   for (const [name, sql] of cases) {
     test(`${name}: no unexpected scan`, () => {
       assert.ok(sql().length > 0)
-      for (const one of sql()) assert.equal(unexpected(resource, planOf(one)), [], `${one}\n${planOf(one).join('\n')}`)
+      for (const one of sql())
+        assert.equal(unexpected(resource, planRead(one)), [], `${one}\n${planRead(one).join('\n')}`)
     })
   }
 
@@ -112,7 +113,7 @@ for (const resource of testedResources) {
           for (const order of [wholeTable.order, { field: name, descending: true }])
             for (const sql of pageOf({ ...planned(q, {}), strategy: 'filter', where, order })) {
               // The ids of the matches are sorted.
-              const steps = unexpected(resource, planOf(sql)).filter((step) => !step.includes('TEMP B-TREE'))
+              const steps = unexpected(resource, planRead(sql)).filter((step) => !step.includes('TEMP B-TREE'))
               assert.equal(steps, [], sql)
             }
         })
@@ -122,7 +123,7 @@ for (const resource of testedResources) {
     const index = `USING COVERING INDEX ${objectName(resource, 'json')}`
     for (const sql of [get.sql, all.sql, lists.rows, lists.rowsBetween])
       assert.ok(
-        planOf(sql).some((step) => step.includes(index)),
+        planRead(sql).some((step) => step.includes(index)),
         sql,
       )
   })

@@ -1,8 +1,8 @@
 /** Which of the two reader threads runs a list: slow reads never hold up quick ones. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { planOf } from '../../engine/storage/plan.js'
-import { readersOf } from '../../engine/storage/sqlite/readers.js'
+import { planRead } from '../../engine/storage/plan.js'
+import { createReaders } from '../../engine/storage/sqlite/readers.js'
 import { DeadlineExceeded } from '../../engine/storage/sqlite/search.js'
 import type { Executor } from '../../engine/storage/sqlite/worker.js'
 import { listQuery } from '../support/listQuery.js'
@@ -19,11 +19,11 @@ const newReaders = () => {
     },
     close: async () => {},
   })
-  const reader = readersOf(executor('quick'), executor('slow'), 15_000)('things')
+  const reader = createReaders(executor('quick'), executor('slow'), 15_000)('things')
   const read = async (ms: number, q: string, filters = {}, { rows = 300_000, offset = 0n } = {}) => {
     times.ms = ms
     const query = listQuery({ offset, q, filters })
-    const plan = planOf(query, (text) => text.length > 2)
+    const plan = planRead(query, (text) => text.length > 2)
     await reader.page(plan, query.page, rows)
     return used.splice(0)
   }

@@ -1,6 +1,6 @@
 /** Create bodies that always fit: a unique reference gets a row that nothing else references. */
 import type { Field, Registry, Resource, RowValues, Value } from '../../engine/descriptor/registry.js'
-import { sampleBody, sampleRowOf } from '../../support/samples.js'
+import { makeSampleRow, sampleBody } from '../../support/samples.js'
 import type { TestService } from './service.js'
 
 /** The first number of a body: far from those of the demo rows. */
@@ -15,7 +15,7 @@ export const freshBodies = ({ fill }: TestService, registry: Registry) => {
   const newTarget = async (resource: Resource): Promise<Value> => {
     n++
     // Creates in between get the ids that follow.
-    const row: RowValues = { ...sampleRowOf(registry, resource, n), id: n * 1000 }
+    const row: RowValues = { ...makeSampleRow(registry, resource, n), id: n * 1000 }
     for (const field of resource.fields.filter(({ references, unique }) => references && unique)) {
       const isOwn = field.references === resource.path
       row[field.name] = field.required ? (isOwn ? (row['id'] ?? null) : await newTarget(targetOf(field))) : null

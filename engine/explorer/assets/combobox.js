@@ -2,7 +2,7 @@
 
 const pause = 150
 
-const comboboxOf = (input) => {
+const makeCombobox = (input) => {
   const id = `${input.id}-choices`
   const properties = { id, role: 'listbox', ariaLabel: 'Suggestions', hidden: true }
   const list = Object.assign(document.createElement('ul'), properties)
@@ -97,5 +97,5 @@ const comboboxOf = (input) => {
 }
 
 export const comboboxes = (root) => {
-  for (const input of root.querySelectorAll('[data-choices]')) comboboxOf(input)
+  for (const input of root.querySelectorAll('[data-choices]')) makeCombobox(input)
 }

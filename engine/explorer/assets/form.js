@@ -9,7 +9,7 @@ const done = { POST: 'created', PATCH: 'saved', DELETE: 'deleted' }
 const literal = /^(true|false|-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?)$/
 
 /** Numbers are sent as typed, so that no digit is lost, and times in UTC; the API refuses what is neither. */
-const jsonOf = ({ type, checked, value, validity, dataset: { json } }) => {
+const inputJson = ({ type, checked, value, validity, dataset: { json } }) => {
   const text = value.trim()
   if (type === 'checkbox') return String(checked)
   if (value === '' && !validity.badInput) return 'null'
@@ -17,19 +17,19 @@ const jsonOf = ({ type, checked, value, validity, dataset: { json } }) => {
   return json === 'literal' && literal.test(text) ? text : JSON.stringify(value)
 }
 
-const placeOf = (input) => input.parentElement.querySelector('.picked')
+const pickedElement = (input) => input.parentElement.querySelector('.picked')
 
 /** What a control has: its value, and the label of a reference. What a browser cannot read is not empty. */
-const contentOf = (input) => {
+const readContent = (input) => {
   const { type, checked, value, validity } = input
   const text = type === 'checkbox' ? String(checked) : validity.badInput ? 'unreadable' : value
-  return { text, label: placeOf(input)?.textContent ?? '' }
+  return { text, label: pickedElement(input)?.textContent ?? '' }
 }
 
 const setContent = (input, { text, label }) => {
   if (input.type === 'checkbox') input.checked = text === 'true'
   else input.value = text
-  if (placeOf(input)) placeOf(input).textContent = label
+  if (pickedElement(input)) pickedElement(input).textContent = label
   input.dispatchEvent(new Event('change', { bubbles: true }))
 }
 
@@ -87,9 +87,9 @@ const showError = (form, method, status, error) => {
     return
   }
   const issues = error?.details?.issues ?? []
-  const inputOf = ({ loc }) => form.querySelector(`#field-${CSS.escape(loc.at(-1))}`)
-  const unplaced = issues.filter((issue) => !inputOf(issue))
-  const shown = issues.filter(inputOf).map((issue) => show(inputOf(issue), issue.msg))
+  const findInput = ({ loc }) => form.querySelector(`#field-${CSS.escape(loc.at(-1))}`)
+  const unplaced = issues.filter((issue) => !findInput(issue))
+  const shown = issues.filter(findInput).map((issue) => show(findInput(issue), issue.msg))
   const head = `Not ${done[method]}: ${issues.length === 1 ? '1 error' : `${issues.length} errors`}.`
   const words = [head, ...unplaced.map(({ msg }) => msg)].join(' ')
   const other = error?.message ?? `The service answered with status ${status}.`
@@ -120,7 +120,7 @@ const merge = async (form, read) => {
   if (!fresh) return showProblem(form, page.querySelector('.lead')?.textContent ?? page.title).focus()
   for (const name of ['data-tag', 'data-curl']) form.setAttribute(name, fresh.getAttribute(name))
   for (const [input, before] of read) {
-    const [mine, theirs] = [contentOf(input), contentOf(fresh.querySelector(`#${CSS.escape(input.id)}`))]
+    const [mine, theirs] = [readContent(input), readContent(fresh.querySelector(`#${CSS.escape(input.id)}`))]
     read.set(input, theirs)
     if (theirs.text === before.text || theirs.text === mine.text) continue
     if (mine.text !== before.text) showOther(input, 'Somebody else has set this to', theirs)
@@ -165,12 +165,12 @@ export const writeForm = (root) => {
   const code = document.querySelector('.request code')
   /** What the row has, of a new one nothing: a new row gets a box that is not checked too. */
   const contentRead = (input) =>
-    method === 'PATCH' ? contentOf(input) : { text: input.type === 'checkbox' ? null : '' }
+    method === 'PATCH' ? readContent(input) : { text: input.type === 'checkbox' ? null : '' }
   const read = new Map(inputs.map((input) => [input, contentRead(input)]))
   /** The fields that were changed; those of a new row that are left empty get their defaults. */
-  const bodyOf = () => {
-    const changed = inputs.filter((input) => contentOf(input).text !== read.get(input).text)
-    return `{${changed.map((input) => `${JSON.stringify(input.name)}:${jsonOf(input)}`).join(',')}}`
+  const formBody = () => {
+    const changed = inputs.filter((input) => readContent(input).text !== read.get(input).text)
+    return `{${changed.map((input) => `${JSON.stringify(input.name)}:${inputJson(input)}`).join(',')}}`
   }
   // The key of a write whose outcome is unknown: sent again with the same body, it cannot be made twice.
   let unsettled
@@ -187,10 +187,10 @@ export const writeForm = (root) => {
 
   const showRequest = () => {
     const head = form.getAttribute('data-curl').replace(/'https?:\/\/[^/']+/, `'${location.origin}`)
-    if (head) code.textContent = `${head}'${bodyOf().replaceAll("'", String.raw`'\''`)}'`
+    if (head) code.textContent = `${head}'${formBody().replaceAll("'", String.raw`'\''`)}'`
   }
-  const untouched = bodyOf()
-  guard(() => form.isConnected && bodyOf() !== untouched)
+  const untouched = formBody()
+  guard(() => form.isConnected && formBody() !== untouched)
   form.addEventListener('input', showRequest)
   form.addEventListener('change', showRequest)
 
@@ -199,7 +199,7 @@ export const writeForm = (root) => {
     clear(form)
     token = form.querySelector('#token').value.trim() || token
     if (!isComplete(form, inputs)) return
-    const body = bodyOf()
+    const body = formBody()
     const key = unsettled?.body === body ? unsettled.key : newKey()
     button.disabled = true
     try {

@@ -138,7 +138,7 @@ const isOurs = ({ origin, pathname }) => origin === location.origin && /^\/(expl
  * Not form.action: an input hides the property of its form that has the same name, and inputs are named after fields.
  * Only names with a capital, which no field has, are safe.
  */
-const addressOf = (form) => {
+const formAddress = (form) => {
   const url = new URL(form.getAttribute('action'), location.href)
   const sent = [...new FormData(form)].filter(([, value]) => String(value).trim() !== '')
   url.search = new URLSearchParams(sent).toString()
@@ -162,7 +162,7 @@ document.addEventListener('submit', (event) => {
   if (!isLive && !form.hasAttribute('data-navigate')) return
   event.preventDefault()
   const isSearch = isLive && document.activeElement?.id === 'q'
-  load(addressOf(form), { live: isSearch, focus: !isSearch })
+  load(formAddress(form), { live: isSearch, focus: !isSearch })
 })
 
 /** How long a pause in typing starts a search, in milliseconds. */
@@ -171,7 +171,7 @@ const pause = 180
 document.addEventListener('input', ({ target: { id, form } }) => {
   if (id !== 'q' || !form?.hasAttribute('data-live')) return
   clearTimeout(timer)
-  timer = setTimeout(() => load(addressOf(form), { history: 'replace', live: true }), pause)
+  timer = setTimeout(() => load(formAddress(form), { history: 'replace', live: true }), pause)
 })
 
 document.addEventListener('keydown', (event) => {

@@ -7,7 +7,7 @@ import { lettersFoldedTo } from '../postgres/functions.js'
 import { knex, named } from '../postgres/prepared.js'
 import { asciiSearchedText, columnOf, parameterType, rowJson, sortKey } from '../postgres/schema.js'
 import { asciiPattern, contains, isLongSearch, searchValues } from '../postgres/search.js'
-import { keyText, timedOf } from '../postgres/statements.js'
+import { keyText, timing } from '../postgres/statements.js'
 import { advanceSequence, allowCascades, keyStatements, tableWriter } from '../postgres/writes.js'
 import type { Table } from '../storage.js'
 import type { Trace } from '../trace.js'
@@ -69,11 +69,11 @@ const indexedPostgres = (resource: Resource): PlainSql => ({
 
 /** Makes the tables of the resources that are served as they are, and the sources of all. */
 export const existingOnPostgres = (registry: Registry, tables: PlainTables, hasTrigrams: boolean) => {
-  const { sources, statementsOf, count } = plainResources(plainPostgres, registry, tables)
+  const { sources, statementsFor, count } = plainResources(plainPostgres, registry, tables)
   const readWith =
     (readRows: Connections['read'], { table }: Resource): PlainRunner['read'] =>
     (statement, values, { caller, plan } = {}) => {
-      const timed = plan && { timed: timedOf(plan) }
+      const timed = plan && { timed: timing(plan) }
       return readRows(statement, values, { table, caller, ...timed }) as Promise<Cell[][]>
     }
   return {
@@ -86,7 +86,7 @@ export const existingOnPostgres = (registry: Registry, tables: PlainTables, hasT
       trace?: Trace,
     ): Table {
       const sql = hasTrigrams && !resource.existing ? indexedPostgres(resource) : plainPostgres
-      const statements = statementsOf(resource, sql)
+      const statements = statementsFor(resource, sql)
       // Idempotency keys are stored for the service's own tables only.
       const own = resource.existing ? {} : { ...keyStatements, advanceSequence: advanceSequence(resource.table) }
       const { write, hasKey } = tableWriter(connections, resource, statementMs, {

@@ -4,7 +4,7 @@ import type { Field, Registry, Resource } from '../../descriptor/registry.js'
 import { bind, parameter, type Statement } from '../bindings.js'
 import { readCatalogue } from '../sqlite/catalogue.js'
 import { knex } from '../sqlite/knex.js'
-import { columnOf, jsonList, keyOf, rowJson } from '../sqlite/schema.js'
+import { columnOf, jsonList, rowJson, sortKey } from '../sqlite/schema.js'
 import { containsSql, searchParameters } from '../sqlite/search.js'
 import { type DatabaseContext, tableWriter } from '../sqlite/table.js'
 import type { Table } from '../storage.js'
@@ -35,7 +35,7 @@ const plainSqlite: PlainSql = {
   },
   hasId: (column) => `typeof(${column}) = 'integer'`,
   rowJson,
-  sortKey: keyOf,
+  sortKey,
   keyText: (_, key) => key,
   typeOf: () => undefined,
   isIn: 'in (select value from json_each(?))',
@@ -68,9 +68,9 @@ const readForWriter = (statement: Statement): Statement => ({
 export const existingOnSqlite = (registry: Registry, database: Database) => {
   const existing = registry.filter((resource) => resource.existing)
   const tables = new Map(existing.map((resource) => [resource, readCatalogue(database, resource.table)]))
-  const { sources, statementsOf, count } = plainResources(plainSqlite, registry, tables)
-  const readIn = ({ readerOf }: DatabaseContext, { path }: Resource): PlainRunner['read'] => {
-    const reader = readerOf(path)
+  const { sources, statementsFor, count } = plainResources(plainSqlite, registry, tables)
+  const readIn = ({ readerFor }: DatabaseContext, { path }: Resource): PlainRunner['read'] => {
+    const reader = readerFor(path)
     return (statement, values, { caller, plan } = {}) => {
       const task = { sql: statement.sql, values: bind(statement, values), search: plan?.search ?? '' }
       return reader.plain(task, caller) as Promise<Cell[][]>
@@ -79,7 +79,7 @@ export const existingOnSqlite = (registry: Registry, database: Database) => {
   return {
     sources,
     table(resource: Resource, context: DatabaseContext, trace?: Trace): Table {
-      const statements = statementsOf(resource)
+      const statements = statementsFor(resource)
       const forWriter = { ...statements, get: readForWriter(statements.get) }
       const { write } = tableWriter(resource, forWriter, context.writes)
       return plainTable(resource, plainSqlite, statements, { read: readIn(context, resource), write }, trace)

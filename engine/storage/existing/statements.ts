@@ -10,7 +10,7 @@ import { excerptLength, maxValueBytes } from '../dialect.js'
 import type { CatalogueTable } from '../migration/catalogue.js'
 import { bindPosition, orderBy, partsAfter } from '../order.js'
 import type { Plan } from '../plan.js'
-import { fieldOf, ownSources, quoted, type Sources } from '../schema.js'
+import { findField, ownSources, quoted, type Sources } from '../schema.js'
 import type { CountSize } from '../storage.js'
 import { type ColumnSql, escapedName, type PlainRunner, type PlainSql } from './dialect.js'
 
@@ -33,7 +33,7 @@ const plainStatements = (sql: PlainSql, registry: Registry, resource: Resource, 
   }
   const rowId = named('id', 'bigint')
   const json = sql.rowJson(resource)
-  const comparison = { keyOf: (_: Field, value: string) => value, typeOf: sql.typeOf }
+  const comparison = { indexKey: (_: Field, value: string) => value, typeOf: sql.typeOf }
   const texts = searchedFields(resource).map(({ name }) => `coalesce(octet_length(${quoted(name)}), 0)`)
   const size = ['0', ...texts].join(' + ')
 
@@ -44,7 +44,7 @@ const plainStatements = (sql: PlainSql, registry: Registry, resource: Resource, 
     // First, because SQLite tests conditions in this order, and those after one that fails not at all.
     if (sql.inTime) query.whereRaw(sql.inTime)
     for (const [n, { field: name, operator, value }] of where.entries()) {
-      const field = fieldOf(resource, name)
+      const field = findField(resource, name)
       const { sql: template, option, takes } = operatorOf(operator)
       const type = sql.typeOf(field)
       const text = template(value)
@@ -59,7 +59,7 @@ const plainStatements = (sql: PlainSql, registry: Registry, resource: Resource, 
   /** The next rows: their ids, keys and JSON, which is null once those before have `bytes`. */
   const rows = (plan: Plan, after: Position | undefined): Knex.Raw => {
     const { order } = plan
-    const field = fieldOf(resource, order.field)
+    const field = findField(resource, order.field)
     const key = sql.sortKey(field)
     const found = matching(plan).select('_t.*', raw(`${key} as _k`))
     if (after) {
@@ -76,7 +76,7 @@ const plainStatements = (sql: PlainSql, registry: Registry, resource: Resource, 
     const shown = `case when _before < ? then ${json} end as _json`
     return raw(`select id, _k, ${shown} from (?) as _t order by ${by}`, named('bytes', 'bigint'), sized)
   }
-  const keyed = ({ order }: Plan) => sql.keyText(fieldOf(resource, order.field), '_k')
+  const keyed = ({ order }: Plan) => sql.keyText(findField(resource, order.field), '_k')
   const page = (plan: Plan, after: Position | undefined): Knex.Raw =>
     raw(
       `select (?), id, ${keyed(plan)}, _json from (select 1) as _one left join (?) as _page on true order by ${orderBy(plan.order, '_k')}`,
@@ -86,11 +86,11 @@ const plainStatements = (sql: PlainSql, registry: Registry, resource: Resource, 
   const next = (plan: Plan, after: Position | undefined): Knex.Raw =>
     raw(`select id, ${keyed(plan)}, _json from (?) as _page order by ${orderBy(plan.order, '_k')}`, rows(plan, after))
 
-  const served = (name: string): string => servedValue(sql.columnOf(fieldOf(resource, name).kind), quoted(name))
+  const served = (name: string): string => servedValue(sql.columnOf(findField(resource, name).kind), quoted(name))
   /** The number of rows, and the most frequent values of each field: rows of field, value and count. */
   const valueCounts = (plan: Plan, fields: readonly string[], { share, maxValues }: CountSize): Knex.Raw => {
     const short = (name: string) =>
-      kindOf(fieldOf(resource, name).kind).isText
+      kindOf(findField(resource, name).kind).isText
         ? `case when octet_length(${quoted(name)}) <= ${maxValueBytes} then ${served(name)} end`
         : served(name)
     const found = matching(plan).select(fields.map((name) => raw(`${short(name)} as ${quoted(name)}`)) as never[])
@@ -105,7 +105,7 @@ const plainStatements = (sql: PlainSql, registry: Registry, resource: Resource, 
   }
   const excerpts = (fields: readonly string[]): Knex.Raw => {
     const values = fields.map((name) => {
-      const field = fieldOf(resource, name)
+      const field = findField(resource, name)
       const column = { ...sql.columnOf(field.kind), json: (key: string) => sql.keyText(field, key) }
       const value = servedValue(column, quoted(name))
       return kindOf(field.kind).isText ? `substr(${value}, 1, ${excerptLength})` : value
@@ -114,9 +114,9 @@ const plainStatements = (sql: PlainSql, registry: Registry, resource: Resource, 
   }
 
   const table = escapedName(resource.table)
-  const column = (name: string) => escapedName(fieldOf(resource, name).column)
+  const column = (name: string) => escapedName(findField(resource, name).column)
   const idColumn = column('id')
-  const typed = (name: string) => named(name, sql.typeOf(fieldOf(resource, name)))
+  const typed = (name: string) => named(name, sql.typeOf(findField(resource, name)))
   const written = (name: string) => columns.get(name)?.write
   // The database sets a managed field without a value.
   const inserted = resource.fields.filter(({ managed }) => managed !== true).map(({ name }) => name)
@@ -131,7 +131,7 @@ const plainStatements = (sql: PlainSql, registry: Registry, resource: Resource, 
     return statement
   }
   /** What the SQL of a plan depends on. */
-  const keyOf = ({ where, search, order }: Plan, after?: Position): string =>
+  const statementKey = ({ where, search, order }: Plan, after?: Position): string =>
     JSON.stringify([
       where.map(({ field, operator, value }) => [field, operatorOf(operator).sql(value)]),
       search === '' ? '' : sql.contains(search).toSQL().sql,
@@ -141,10 +141,10 @@ const plainStatements = (sql: PlainSql, registry: Registry, resource: Resource, 
 
   return {
     count: compile(matching({ where: [], search: '' }).count()),
-    page: (plan: Plan, after?: Position) => once(`page ${keyOf(plan, after)}`, () => page(plan, after)),
-    next: (plan: Plan, after?: Position) => once(`next ${keyOf(plan, after)}`, () => next(plan, after)),
+    page: (plan: Plan, after?: Position) => once(`page ${statementKey(plan, after)}`, () => page(plan, after)),
+    next: (plan: Plan, after?: Position) => once(`next ${statementKey(plan, after)}`, () => next(plan, after)),
     valueCounts: (plan: Plan, fields: readonly string[], size: CountSize) =>
-      once(`values ${keyOf(plan)} ${size.share < 1} ${size.maxValues} ${fields}`, () =>
+      once(`values ${statementKey(plan)} ${size.share < 1} ${size.maxValues} ${fields}`, () =>
         valueCounts(plan, fields, size),
       ),
     excerpts: (fields: readonly string[]) => once(`excerpts ${fields}`, () => excerpts(fields)),
@@ -176,28 +176,28 @@ export type PlainTables = ReadonlyMap<Resource, CatalogueTable | undefined>
 
 /** The sources of all resources, and the statements of those whose tables are served as they are. */
 export const plainResources = (sql: PlainSql, registry: Registry, tables: PlainTables) => {
-  const columnsOf = (resource: Resource): Columns => {
+  const readColumns = (resource: Resource): Columns => {
     const types = new Map(tables.get(resource)?.columns.map(({ name, type }) => [name, type]))
     return new Map(resource.fields.map((field) => [field.name, sql.columnSql(field, types.get(field.column) ?? '')]))
   }
-  const columns = new Map([...tables.keys()].map((resource) => [resource, columnsOf(resource)]))
+  const columns = new Map([...tables.keys()].map((resource) => [resource, readColumns(resource)]))
   /** The table as a query whose columns are the fields; a redacted column is never read. */
   const sources: Sources = (resource) => {
     const own = columns.get(resource)
     if (!own) return ownSources(resource)
     const shown = resource.fields.filter(({ redacted }) => !redacted)
     const selected = shown.map(({ name }) => `${own.get(name)?.read} as ${quoted(name)}`)
-    const isRow = sql.hasId(escapedName(fieldOf(resource, 'id').column))
+    const isRow = sql.hasId(escapedName(findField(resource, 'id').column))
     return `(select ${selected.join(', ')} from ${escapedName(resource.table)} where ${isRow})`
   }
-  const statementsOf = (resource: Resource, own = sql): PlainStatements =>
+  const statementsFor = (resource: Resource, own = sql): PlainStatements =>
     plainStatements(own, registry, resource, columns.get(resource) as Columns, sources)
   return {
     sources,
-    statementsOf,
+    statementsFor,
     /** How many rows a table has. */
     async count(resource: Resource, read: PlainRunner['read']): Promise<number> {
-      const [row] = await read(statementsOf(resource).count, {})
+      const [row] = await read(statementsFor(resource).count, {})
       return Number(row?.[0])
     },
   }

@@ -5,8 +5,8 @@ import type { Resource, RowValues, Value } from '../../descriptor/registry.js'
 import { parseConflicts } from '../conflicts.js'
 import { valueCountsFrom } from '../dialect.js'
 import { largePageBytes, pageHead, partBytes, turn } from '../parts.js'
-import { emptyPage, maxInteger, type Plan, planOf } from '../plan.js'
-import { boundValue, fieldOf, readValue } from '../schema.js'
+import { emptyPage, maxInteger, type Plan, planRead } from '../plan.js'
+import { boundValue, findField, readValue } from '../schema.js'
 import type { Caller, Table } from '../storage.js'
 import { elapsed, type Trace } from '../trace.js'
 import { parseReferencing, rememberUpdates, rowTag } from '../write.js'
@@ -30,11 +30,11 @@ export const plainTable = (
   trace?: Trace,
 ): Table => {
   const { path } = resource
-  const column = (name: string) => sql.columnOf(fieldOf(resource, name).kind)
+  const column = (name: string) => sql.columnOf(findField(resource, name).kind)
   const bound = (name: string, value: unknown) => boundValue(column(name), value)
   const update = rememberUpdates(statements.update)
 
-  const valuesOf = ({ where, search }: Plan) => ({
+  const boundValues = ({ where, search }: Plan) => ({
     ...Object.fromEntries(
       where.map(({ field, value }, n) => [
         `condition${n}`,
@@ -58,7 +58,7 @@ export const plainTable = (
   }
   /** The next rows after a position, at least one if there is any. */
   const readNext = async (plan: Plan, after: Position | undefined, limit: number, caller?: Caller): Promise<Rows> => {
-    const values = { ...valuesOf(plan), ...afterValues(plan, after), limit, skip: 0, bytes: partBytes }
+    const values = { ...boundValues(plan), ...afterValues(plan, after), limit, skip: 0, bytes: partBytes }
     return rowsFrom(plan, await runner.read(statements.next(plan, after), values, { caller, plan }))
   }
   /** Up to `limit` rows after a position, in parts. */
@@ -84,24 +84,24 @@ export const plainTable = (
   const page = async (plan: Plan, { limit, offset, after }: ListQuery['page'], caller?: Caller) => {
     const skip = after ? 0n : offset > maxInteger ? maxInteger : offset
     // One more row shows whether there is another page.
-    const values = { ...valuesOf(plan), ...afterValues(plan, after), limit: limit + 1, skip, bytes: largePageBytes }
+    const values = { ...boundValues(plan), ...afterValues(plan, after), limit: limit + 1, skip, bytes: largePageBytes }
     const found = await runner.read(statements.page(plan, after), values, { caller, plan })
     const tail = `],"meta":{"total":${found[0]?.[0]},"limit":${limit},"offset":${offset}}}`
     const rows = found.filter(([, id]) => id !== null).map(([, ...row]) => row)
     const first = rowsFrom(plan, rows.slice(0, limit))
-    const next = rows.length > limit ? positionOf(plan, rows[limit - 1] as Cell[]) : undefined
+    const next = rows.length > limit ? toPosition(plan, rows[limit - 1] as Cell[]) : undefined
     if (first.isMore) return { body: largePage(plan, first, Math.min(limit, rows.length), tail, caller), next }
     const body = Buffer.from(`${pageHead}${first.json.join(',')}${tail}`)
     return { tag: rowTag(body), body, next }
   }
-  const positionOf = (plan: Plan, [id = null, key = null]: readonly Cell[]): Position | undefined =>
+  const toPosition = (plan: Plan, [id = null, key = null]: readonly Cell[]): Position | undefined =>
     rowsFrom(plan, [[id, key, '']]).last
 
   return {
     // Nothing tells whether the table has changed, so nothing that was read before is used again.
     tag: async () => randomUUID(),
     async list(query, caller) {
-      const plan = planOf(query, sql.isIndexed)
+      const plan = planRead(query, sql.isIndexed)
       if (plan.strategy === 'nothing') {
         const body = emptyPage(query.page)
         return { tag: rowTag(body), body }
@@ -112,15 +112,15 @@ export const plainTable = (
       return found
     },
     async *stream(selection, caller, convert = (rows) => rows) {
-      const plan = planOf(selection, sql.isIndexed)
+      const plan = planRead(selection, sql.isIndexed)
       if (plan.strategy === 'nothing') return
       for await (const json of inParts(plan, undefined, Number.MAX_SAFE_INTEGER, caller)) yield convert(lines(json))
     },
     async valueCounts(selection, fields, size, caller) {
-      const plan = planOf(selection, sql.isIndexed)
+      const plan = planRead(selection, sql.isIndexed)
       if (plan.strategy === 'nothing' || fields.length === 0) return { rows: 0, values: new Map() }
       const statement = statements.valueCounts(plan, fields, size)
-      const given = { ...valuesOf(plan), permille: Math.ceil(size.share * 1000) }
+      const given = { ...boundValues(plan), permille: Math.ceil(size.share * 1000) }
       return valueCountsFrom(await runner.read(statement, given, { caller, plan }), fields)
     },
     async excerpts(ids, fields) {

@@ -2,8 +2,8 @@
 import { type Kind, kindOf } from '../../descriptor/kinds.js'
 import { didYouMean } from '../../descriptor/nearest.js'
 import type { Field, GivenValue, Registry, Resource } from '../../descriptor/registry.js'
-import { refusalOf } from '../../descriptor/valueRules.js'
-import { constantDefault, fieldOf, foreignKeyOf, indexesOf, resourceAt } from '../schema.js'
+import { refuseValue } from '../../descriptor/valueRules.js'
+import { constantDefault, findField, resourceAt, resourceIndexes, wantedForeignKey } from '../schema.js'
 import { type CatalogueColumn, type CatalogueTable, type ColumnShape, findColumn } from './catalogue.js'
 import { convert } from './conversions.js'
 import { applyCommand, type TableDifferences } from './difference.js'
@@ -92,7 +92,7 @@ export const compareTable = async (
     if (given === undefined && !isApproved(approval, message, 'To give them the default, run:', name)) return undefined
     const parsed = given === undefined ? (typeof preset === 'function' ? preset() : preset) : kindOf(kind).parse(given)
     const value = (typeof parsed === 'bigint' ? Number(parsed) : parsed) as GivenValue
-    if (given === '' || refusalOf(field, value)) {
+    if (given === '' || refuseValue(field, value)) {
       const wrong = `${JSON.stringify(given)} was given for the rows without a value, but the field is ${kindOf(kind).expected}.`
       add(wrong, `Use the form ${approval}=VALUE.`, name)
       return undefined
@@ -147,7 +147,7 @@ export const compareTable = async (
       if (empty.count > 0) fill = await approvedFill(field, message)
     }
     const shape = { ...kept, ...typed, isNotNull: required, fill }
-    const wanted = foreignKeyOf(registry, field)
+    const wanted = wantedForeignKey(registry, field)
     if (!wanted) return { ...shape, foreignKey: undefined }
     const present = await presentTable(wanted.target)
     const before = column.foreignKey?.target
@@ -231,13 +231,13 @@ export const compareTable = async (
   /** The column that has the values of a field now; null if every row will have the same value, undefined if none will have one. */
   const presentColumn = (name: string): string | null | undefined => {
     const column =
-      shape.find((one) => one.name === name)?.from ?? findColumn(current, fieldOf(resource, name).renamedFrom ?? name)
+      shape.find((one) => one.name === name)?.from ?? findColumn(current, findField(resource, name).renamedFrom ?? name)
     if (column !== undefined) return column.name
     const gained = added.find((one) => one.name === name)
     return gained?.required && constantDefault(gained) !== undefined ? null : undefined
   }
   const { isCurrent } = await database.existingObjects(resource)
-  for (const index of indexesOf(database, resource).filter(({ unique }) => unique)) {
+  for (const index of resourceIndexes(database, resource).filter(({ unique }) => unique)) {
     const { unique = [] } = index
     const columns = unique.map(presentColumn)
     // Null is not equal to null.

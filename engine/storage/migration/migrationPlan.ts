@@ -2,7 +2,7 @@
 import { nearest } from '../../descriptor/nearest.js'
 import { type Field, managedResources, type Registry, type Resource, resourceFrom } from '../../descriptor/registry.js'
 import { compareExisting } from '../existing/compare.js'
-import { addColumn, addForeignKey, createTable, foreignKeyOf, quoted } from '../schema.js'
+import { addColumn, addForeignKey, createTable, quoted, wantedForeignKey } from '../schema.js'
 import { StorageError } from '../storage.js'
 import { type CatalogueTable, describeChanges, findColumn } from './catalogue.js'
 import { compareTable } from './compareTable.js'
@@ -16,7 +16,7 @@ export interface MigrationPlan {
 }
 
 /** What the steps of a plan change in the tables, a line for each: `leave_requests: reason is added`. */
-export const changesOf = ({ steps }: MigrationPlan): string[] =>
+export const describeSteps = ({ steps }: MigrationPlan): string[] =>
   steps.flatMap(({ table, changes = [] }) => changes.map((change) => `${table}: ${change}`))
 
 /** Creates the engine's own tables; throws if one of them is another program's. */
@@ -123,7 +123,7 @@ export const planMigration = async (
   const planForeignKeys = ({ table }: Resource, added: readonly Field[]): void => {
     if (database.hasInlineForeignKeys) return
     const sql = added.flatMap((field) => {
-      const key = foreignKeyOf(registry, field)
+      const key = wantedForeignKey(registry, field)
       return key ? addForeignKey(table, field.name, key) : []
     })
     const names = added.filter(({ references }) => references !== undefined).map(({ name }) => name)

@@ -1,7 +1,7 @@
 /** Bounds the time of an attempt, and repeats those that had no effect because their connection broke. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Caller, TimedOut, Unavailable } from '../storage.js'
-import { Dropped, messageOf, NoConnection, storageError } from './errors.js'
+import { Dropped, describeError, NoConnection, storageError } from './errors.js'
 
 export const gone = (): TimedOut => new TimedOut('the client has gone')
 
@@ -41,7 +41,7 @@ export const retrying =
       } catch (error) {
         wasBroken ||= isRetryable(error)
         if (!wasBroken || !(isRetryable(error) || error instanceof NoConnection)) throw storageError(error)
-        if (performance.now() > until) throw new Dropped(messageOf(error as Error), { cause: error })
+        if (performance.now() > until) throw new Dropped(describeError(error as Error), { cause: error })
       }
       if (attempts > connections) await sleep(pause)
     }

@@ -20,7 +20,7 @@ export const logStatesTable = 'registry_states'
 const logBits = 11
 const maxBlocks = 2_000
 
-const blockOf = (id: string, bits: string | number = logBits): string => `${id} >> ${bits} << ${bits}`
+const blockStart = (id: string, bits: string | number = logBits): string => `${id} >> ${bits} << ${bits}`
 
 /** The tables, by name. If they are published for logical replication, only rows with an identity can be deleted. */
 export const changeLogTables: Readonly<Record<string, string[]>> = {
@@ -78,17 +78,17 @@ begin
   end if;
   if tg_level = 'ROW' then
     insert into ${changesTable} (name, block, rows, state)
-      values (tg_table_name, ${blockOf('old.id')}, -1, 0), (tg_table_name, ${blockOf('new.id')}, 1, 0);
+      values (tg_table_name, ${blockStart('old.id')}, -1, 0), (tg_table_name, ${blockStart('new.id')}, 1, 0);
   elsif tg_op = 'INSERT' then
     insert into ${changesTable} (name, block, rows, state)
-      select tg_table_name, ${blockOf('id')}, count(*), ${randomState} from added group by 2;
+      select tg_table_name, ${blockStart('id')}, count(*), ${randomState} from added group by 2;
     -- A row was inserted with its own id: the sequence continues after it.
     select max(id) into last from added where id < ${reservedIds};
     sequence := pg_get_serial_sequence(tg_relid::regclass::text, 'id');
     if last > coalesce(pg_sequence_last_value(sequence::regclass), 0) then perform setval(sequence, last); end if;
   elsif tg_op = 'DELETE' then
     insert into ${changesTable} (name, block, rows, state)
-      select tg_table_name, ${blockOf('id')}, -count(*), ${randomState} from removed group by 2;
+      select tg_table_name, ${blockStart('id')}, -count(*), ${randomState} from removed group by 2;
   elsif tg_op = 'UPDATE' then
     -- Once in a transaction: a foreign key that sets null updates its table for each deleted row, also where it finds none.
     if current_setting(updated, true) is distinct from pg_current_xact_id()::text then
@@ -160,13 +160,13 @@ declare
 begin
   ${readLast('bits, blocks, counts')};
   if last.is_valid and (select count(*) from (select 1 from ${since('1')} limit ${maxChanges + 1}) as since) <= ${maxChanges} then
-    return query select ${blockOf('block', 'last.bits')}, sum(rows)::bigint from (
+    return query select ${blockStart('block', 'last.bits')}, sum(rows)::bigint from (
         select * from unnest(last.blocks, last.counts) as included (block, rows)
         union all select block, rows from ${since('block, rows')} where block is not null
       ) as all_changes group by 1 having sum(rows) <> 0;
   else
     perform set_config('enable_seqscan', 'on', true);
-    return query execute format('select ${blockOf('id::bigint')}, count(*) from %I group by 1', of_table);
+    return query execute format('select ${blockStart('id::bigint')}, count(*) from %I group by 1', of_table);
   end if;
 end $$`
 
@@ -217,7 +217,7 @@ begin
   end loop;
   update ${logStatesTable} set bits = few, (blocks, counts) = (
     select array_agg(block order by block), array_agg(rows order by block) from (
-      select ${blockOf('block', 'few')}, sum(rows)::bigint from unnest(made.blocks, made.counts) as merged (block, rows) group by 1
+      select ${blockStart('block', 'few')}, sum(rows)::bigint from unnest(made.blocks, made.counts) as merged (block, rows) group by 1
     ) as merged (block, rows)
   ) where ctid = made.ctid;
 end $$`

@@ -8,15 +8,15 @@ import { knex, named, type Prepared, prepared, type Query } from './prepared.js'
 const writesPerCompaction = 100
 
 /** The version of the table (tag), its row count (total), and whether its log has become long. */
-export const stateOf = ({ table }: Resource) =>
+export const selectState = ({ table }: Resource) =>
   knex.raw(`select to_hex(state) as tag, total, is_long from registry_state('${table}')`)
 
 /** The row count, given the table's state; if that is not valid, the rows are counted. */
-export const totalOf = ({ table }: Resource) => knex.raw('coalesce(total, (select count(*) from ??))', [table])
+export const countTotal = ({ table }: Resource) => knex.raw('coalesce(total, (select count(*) from ??))', [table])
 
-export const countsOf = (registry: Registry): Prepared => {
+export const countAll = (registry: Registry): Prepared => {
   const counts = registry.map((resource) =>
-    knex.select(knex.raw(`'${resource.table}'`), totalOf(resource)).fromRaw(`registry_state('${resource.table}')`),
+    knex.select(knex.raw(`'${resource.table}'`), countTotal(resource)).fromRaw(`registry_state('${resource.table}')`),
   )
   return prepared(knex.unionAll(counts as never))
 }

@@ -15,8 +15,8 @@ import {
 } from './errors.js'
 import { knex, named, type Prepared, prepared } from './prepared.js'
 import { type Row, type Run, runnerFor } from './run.js'
-import { processOf, type Server } from './server.js'
-import { pacesOf, slotsOf, type Timed } from './slots.js'
+import { type Server, serverProcess } from './server.js'
+import { createPaces, createSlots, type Timed } from './slots.js'
 
 type Values = Readonly<Record<string, unknown>>
 
@@ -91,8 +91,8 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
   const limit = statementMs + grace
   const lateCommit = () => new OutcomeUnknown(`the commit has not ended within ${limit} ms`)
   const { single, begin, inTransaction } = runnerFor(server, settings)
-  const slots = slotsOf(size)
-  const paces = pacesOf()
+  const slots = createSlots(size)
+  const paces = createPaces()
   const withRetries = retrying(waitMs, size)
   const lateWrites = new Set<() => void>()
 
@@ -170,7 +170,7 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
     const until = performance.now() + statementMs
     const ended = untilEnded(running)
     while (server.isDirect && performance.now() < until) {
-      await check(cancelRead, { pid: processOf(client) })
+      await check(cancelRead, { pid: serverProcess(client) })
       const isUsable = await Promise.race([ended, sleep(cancelPause)])
       if (isUsable !== undefined) return isUsable
     }
@@ -206,7 +206,7 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
 
   /** Keeps the connection of a late write for as long as the server is busy with it, so that such sessions do not add up. */
   const watch = async (client: PoolClient, ended: Promise<boolean>): Promise<void> => {
-    while (server.isDirect && (await check(isActive, { pid: processOf(client) })).length > 0) {
+    while (server.isDirect && (await check(isActive, { pid: serverProcess(client) })).length > 0) {
       if ((await Promise.race([ended, sleep(watchPause)])) !== undefined) return
     }
   }

@@ -8,12 +8,12 @@ const transient = /^(?:08|28|3D|53|57|58)|^(?:25006|40001|40P01|55P03)$/
 /** A serialization failure, a deadlock, or a session that the server has ended: it has rolled the statement back. */
 const rolledBack = /^(?:40001|40P01|57P01|57P05)$/
 
-export const codeOf = (error: unknown): string => (error instanceof DatabaseError ? (error.code ?? '') : '')
+export const errorCode = (error: unknown): string => (error instanceof DatabaseError ? (error.code ?? '') : '')
 
 /** Whether nothing was done; the driver sends no statement on a broken connection. */
 const hadNoEffect = (error: unknown): boolean =>
   error instanceof DatabaseError
-    ? rolledBack.test(codeOf(error))
+    ? rolledBack.test(errorCode(error))
     : error instanceof Error && error.message.endsWith('is not queryable')
 
 export class NoConnection extends Unavailable {}
@@ -23,12 +23,12 @@ export class Dropped extends Unavailable {}
 
 export const connectError = (error: Error): Unavailable => {
   const isAccepted = hadNoEffect(error) || error.message === 'Connection terminated unexpectedly'
-  return new (isAccepted ? Dropped : NoConnection)(messageOf(error), { cause: error })
+  return new (isAccepted ? Dropped : NoConnection)(describeError(error), { cause: error })
 }
 
 /** Whether the connection is unusable: it was lost, or its server is stopping or read-only. */
 export const isBroken = (error: unknown): boolean =>
-  error instanceof DatabaseError ? /^(?:08|57P|25006)/.test(codeOf(error)) : true
+  error instanceof DatabaseError ? /^(?:08|57P|25006)/.test(errorCode(error)) : true
 
 /**
  * Whether the connection was lost, which leaves it unknown whether the server carried out the statement. A pooler reports that with
@@ -36,7 +36,7 @@ export const isBroken = (error: unknown): boolean =>
  */
 const isLost = (error: unknown): boolean =>
   error instanceof DatabaseError
-    ? codeOf(error).startsWith('08')
+    ? errorCode(error).startsWith('08')
     : error instanceof Error && !(error instanceof TypeError || error instanceof Unavailable)
 
 /** Whether a read may succeed on another connection. The driver's own time limit is not retried. */
@@ -68,7 +68,7 @@ export const committing = async <T>(client: ClientBase, commit: () => Promise<T>
 }
 
 export const forbidden = (error: unknown): unknown =>
-  codeOf(error) === '42501' ? new WritesForbidden((error as Error).message, { cause: error }) : error
+  errorCode(error) === '42501' ? new WritesForbidden((error as Error).message, { cause: error }) : error
 
 /** Adds the table to an error of the server that does not name it, for the log; returns the error. */
 export const nameTable = (error: unknown, table: string): unknown => {
@@ -82,16 +82,16 @@ export const nameTable = (error: unknown, table: string): unknown => {
 
 /** Whether the schema is not as a statement expects: an undefined table, column or function, another type, another result of a plan. */
 export const isMismatch = (error: unknown): boolean =>
-  /^(?:42P01|42703|42883|42804)$/.test(codeOf(error)) ||
+  /^(?:42P01|42703|42883|42804)$/.test(errorCode(error)) ||
   (error as Error).message.includes('cached plan must not change')
 
 export const storageError = (error: unknown): unknown => {
   if (error instanceof OutcomeUnknown || error instanceof Unavailable || error instanceof WritesForbidden) return error
   // Because of its time limit or a cancel request.
-  if (codeOf(error) === '57014') return new TimedOut((error as Error).message)
-  if (hadNoEffect(error)) return new Dropped(messageOf(error as Error), { cause: error })
-  const isTransient = error instanceof DatabaseError ? transient.test(codeOf(error)) : isLost(error)
-  return isTransient ? new Unavailable(messageOf(error as Error), { cause: error }) : error
+  if (errorCode(error) === '57014') return new TimedOut((error as Error).message)
+  if (hadNoEffect(error)) return new Dropped(describeError(error as Error), { cause: error })
+  const isTransient = error instanceof DatabaseError ? transient.test(errorCode(error)) : isLost(error)
+  return isTransient ? new Unavailable(describeError(error as Error), { cause: error }) : error
 }
 
 /** Advice for messages of the server and the driver that do not say what to do. */
@@ -108,7 +108,7 @@ const hints: [message: RegExp, hint: string][] = [
 ]
 
 /** The message of an error. The driver has none after trying several addresses. */
-export const messageOf = (error: Error): string => {
+export const describeError = (error: Error): string => {
   if (error instanceof AggregateError && error.message === '') {
     return error.errors.map(({ message }: Error) => message).join(', ')
   }

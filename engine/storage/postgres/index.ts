@@ -9,7 +9,7 @@ import { resourceTables } from '../table.js'
 import { type FitDialect, withFitCheck } from '../tableFit.js'
 import { withTimeout } from './attempts.js'
 import { columnType, kindsByType, serves } from './catalogue.js'
-import { countsOf } from './changes.js'
+import { countAll } from './changes.js'
 import { type Connections, connectionsTo } from './connections.js'
 import { isMismatch } from './errors.js'
 import { knex, type Prepared, prepared } from './prepared.js'
@@ -51,18 +51,18 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
   const managed = registry.filter((resource) => !plainTables.has(resource))
   const connections = connectionsTo(server, options.pool, managed.length === 0)
   const existing = existingOnPostgres(registry, plainTables, searchIndex.isThere)
-  const [counts, columns, ping] = [countsOf(managed), columnsStatement(registry), pingStatement(registry)]
+  const [counts, columns, ping] = [countAll(managed), columnsStatement(registry), pingStatement(registry)]
   const ask = (query: Prepared) => withTimeout(options.pool.waitMs, connections.check(query))
   const cache = new ResponseCache(options.cacheBytes)
   const reads = await openReplicas(connections, options)
   const position = logPosition(connections, options.pool.waitMs)
   const readPlain: Connections['read'] = (...read) => reads.read(position, ...read)
-  const dialectOf = (resource: Resource) =>
+  const createDialect = (resource: Resource) =>
     postgresTable(registry, resource, connections, reads, searchIndex, options.pool, existing.sources)
   const storage: Storage = {
     table: resourceTables(
       registry,
-      dialectOf,
+      createDialect,
       (resource) =>
         plainTables.has(resource)
           ? existing.table(resource, connections, readPlain, options.pool, options.trace)
@@ -73,11 +73,11 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
     async counts() {
       const counted = managed.length > 0 ? await connections.check(counts) : []
       const rows = new Map(counted.map(([name, count]) => [name, Number(count)]))
-      const countOf = async (resource: Resource): Promise<[Resource, number]> => [
+      const countRows = async (resource: Resource): Promise<[Resource, number]> => [
         resource,
         plainTables.has(resource) ? await existing.count(resource, readPlain) : (rows.get(resource.table) ?? 0),
       ]
-      return new Map(await Promise.all(registry.map(countOf)))
+      return new Map(await Promise.all(registry.map(countRows)))
     },
     rows: (table, after, count) => readRows(connections.read, table, after, count),
     fill: (batches) =>

@@ -35,7 +35,7 @@ const advice: Readonly<Record<string, string>> = {
     'This role may not change the database: run npm run migrate as the owner of the tables first. If they are in another schema, name it in the search_path of this role.',
 }
 
-const digestOf = (...sql: readonly string[]): string => createHash('sha256').update(sql.join('\n')).digest('hex')
+const sqlDigest = (...sql: readonly string[]): string => createHash('sha256').update(sql.join('\n')).digest('hex')
 
 const comment = (on: string, digest: string): string => `comment on ${on} is 'Made by the service: ${digest}'`
 const digestIn = (text: string | null | undefined): string =>
@@ -97,8 +97,8 @@ export const migrationDialect = (
 ): MigrationDialect => {
   const execute = executeOn(client)
   const { apply, exclusively, inTransaction, lock } = stepRunner(client, connect, warn)
-  const functionsDigest = digestOf(...valueFunctions().map(({ sql }) => sql))
-  const digest = ({ type, sql }: DerivedObject) => digestOf(sql, type === 'trigger' ? '' : functionsDigest)
+  const functionsDigest = sqlDigest(...valueFunctions().map(({ sql }) => sql))
+  const digest = ({ type, sql }: DerivedObject) => sqlDigest(sql, type === 'trigger' ? '' : functionsDigest)
   const remember = ({ table }: Resource, object: DerivedObject) => {
     const name = object.type === 'column' ? `${quoted(table)}.${object.name}` : nameIn(table, object)
     return comment(`${object.type} ${name}`, digest(object))
@@ -136,9 +136,9 @@ export const migrationDialect = (
       )
       const digests = new Map(made.map((row) => [row.name, digestIn(row.comment)]))
       return wanted
-        .filter(({ name, sql }) => digests.get(name) !== digestOf(sql))
+        .filter(({ name, sql }) => digests.get(name) !== sqlDigest(sql))
         .map(({ name, sql }) => {
-          const remembered = comment(`function ${name}`, digestOf(sql))
+          const remembered = comment(`function ${name}`, sqlDigest(sql))
           return { table: name, about: `create the function ${name}`, sql: [sql, remembered] }
         })
     },

@@ -7,7 +7,7 @@ import type { Client } from 'pg'
 import type { Execute, Step } from '../migration/migrationDialect.js'
 import { StorageError, Unavailable } from '../storage.js'
 import { withTimeout } from './attempts.js'
-import { codeOf } from './errors.js'
+import { errorCode } from './errors.js'
 
 /** How long a step waits for a lock, in milliseconds: creates of other programs queue behind it. */
 const lockTimeoutMs = 200
@@ -20,7 +20,7 @@ const oneSession =
   'a migration needs two connections at once, and the pooler provides one. Raise its pool size, or run npm run migrate on a direct connection first'
 
 /** A lock timeout or a deadlock. */
-const isLocked = (error: unknown): boolean => /^(?:55P03|40P01)$/.test(codeOf(error))
+const isLocked = (error: unknown): boolean => /^(?:55P03|40P01)$/.test(errorCode(error))
 
 const lockId = '7238116901'
 

@@ -8,7 +8,7 @@ import type { StorageOptions } from '../options.js'
 import { type PoolStats, TimedOut } from '../storage.js'
 import { shared } from './attempts.js'
 import { type Connections, connectionsTo } from './connections.js'
-import { codeOf, messageOf, storageError } from './errors.js'
+import { describeError, errorCode, storageError } from './errors.js'
 import { knex, type Prepared, prepared } from './prepared.js'
 import type { Row } from './run.js'
 import { reachServer } from './server.js'
@@ -46,7 +46,7 @@ export interface Freshness {
 export const logPosition = (primary: Connections, waitMs: number): Freshness => ({
   ofPrimary: shared(waitMs, async () => {
     const found = await primary.check(insertPosition).catch((error) => {
-      if (!hasNoPosition.has(String(codeOf(error)))) throw error
+      if (!hasNoPosition.has(String(errorCode(error)))) throw error
     })
     return found?.[0]?.[0] ?? undefined
   }),
@@ -73,7 +73,7 @@ const replicaAt = (url: string, { pool, warn }: StorageOptions) => {
   const leaveAlone = (error: Error): void => {
     if (isAway || isClosed) return
     isAway = true
-    warn(`Reads go to the primary, because the replica ${name} cannot be used: ${messageOf(error)}.`)
+    warn(`Reads go to the primary, because the replica ${name} cannot be used: ${describeError(error)}.`)
     retry()
   }
   const retry = async (): Promise<void> => {
@@ -107,7 +107,7 @@ const replicaAt = (url: string, { pool, warn }: StorageOptions) => {
         // The time limit of the read, or its client, has ended it.
         const cause = storageError(error)
         if (cause instanceof TimedOut) throw cause
-        if (failsThere.has(String(codeOf(error)))) later(purpose)
+        if (failsThere.has(String(errorCode(error)))) later(purpose)
         else leaveAlone(error as Error)
         return undefined
       }

@@ -5,7 +5,7 @@ import type { ConnectionOptions } from 'node:tls'
 import { Client, type ClientBase, type ClientConfig, DatabaseError } from 'pg'
 import { type PostgresUrl, parsePostgresUrl, publicDatabaseUrl } from '../../process/databaseUrl.js'
 import type { PoolOptions, StorageOptions } from '../options.js'
-import { codeOf, messageOf } from './errors.js'
+import { describeError, errorCode } from './errors.js'
 
 export type SessionSettings = Readonly<Record<string, string>>
 
@@ -107,7 +107,7 @@ export const openClient = async (config: ClientConfig): Promise<Client> => {
 }
 
 /** The server process of a connection, which the driver's types leave out. A pooler reports one that it made up. */
-export const processOf = (client: ClientBase): number | undefined => (client as { processID?: number }).processID
+export const serverProcess = (client: ClientBase): number | undefined => (client as { processID?: number }).processID
 
 /** A database that speaks PostgreSQL's protocol, but lacks statement triggers with transition tables. */
 const productWithoutTriggers = (version: string): string | undefined => {
@@ -127,7 +127,7 @@ const probe = async (config: ClientConfig): Promise<Probed> => {
     await client.query('begin')
     const { version, pid } = (await client.query('select version(), pg_backend_pid() as pid')).rows[0]
     await client.query('commit')
-    return { isDirect: pid === processOf(client), withoutTriggers: productWithoutTriggers(version) }
+    return { isDirect: pid === serverProcess(client), withoutTriggers: productWithoutTriggers(version) }
   } catch (error) {
     if (!/statement pooling/.test((error as Error).message)) throw error
     throw new Error('the pooler is in statement mode. Use pool_mode = transaction or session.')
@@ -138,13 +138,13 @@ const probe = async (config: ClientConfig): Promise<Probed> => {
 
 /** A pooler refuses session settings with a protocol violation. */
 const refusesSettings = (error: unknown): boolean =>
-  codeOf(error) === '08P01' && /startup parameter/.test((error as Error).message)
+  errorCode(error) === '08P01' && /startup parameter/.test((error as Error).message)
 
 const noOptions = () => new Error('the pooler does not support "options" in the URL. Use ALTER ROLE … SET instead.')
 
 /** The server refused this connection because it was encrypted, or because it was not. */
 const refusesTls = (error: unknown): boolean =>
-  codeOf(error) === '28000' || /SSL connection/.test((error as Error).message)
+  errorCode(error) === '28000' || /SSL connection/.test((error as Error).message)
 
 /** The first of the TLS options that the server accepts, and whether it is reached directly. */
 const choose = async (
@@ -271,7 +271,7 @@ export const retryUntilReachable = async <T>(
       if (!mayPass(error as Error) || left <= 0) throw error
       if (performance.now() >= reportAt) {
         const seconds = Math.ceil(left / 1000)
-        const reason = messageOf(error as Error)
+        const reason = describeError(error as Error)
         warn(`Waiting up to ${seconds} s (DATABASE_WAIT_MS) for the database ${publicDatabaseUrl(url)}: ${reason}`)
         reportAt = performance.now() + reportMs
       }

@@ -8,12 +8,12 @@ import type { CatalogueTable } from '../migration/catalogue.js'
 import { checkCounts, reportCountDifferences } from '../migration/countDifferences.js'
 import { migrate } from '../migration/migrate.js'
 import type { Execute, MigrationDialect } from '../migration/migrationDialect.js'
-import { changesOf } from '../migration/migrationPlan.js'
+import { describeSteps } from '../migration/migrationPlan.js'
 import type { ChangeOptions, Migrated, MigrateOptions, StorageOptions } from '../options.js'
 import { quoted } from '../schema.js'
 import { NothingToDo, StorageError } from '../storage.js'
 import { logStatesTable } from './changeLog.js'
-import { codeOf, messageOf } from './errors.js'
+import { describeError, errorCode } from './errors.js'
 import { migrationDialect } from './migration.js'
 import { type Connect, executeOn } from './migrationSteps.js'
 import { openClient, reachServer, type Server } from './server.js'
@@ -106,7 +106,7 @@ export const setUp = (server: Server, registry: Registry, options: StorageOption
     const isLoaded = options.demo && !isReader && (await loadDemo(dialect, registry))
     if (!isPlain) await reportCountDifferences(dialect, registry, warn)
     const created = plan.steps.some(({ table }) => table === keysTable)
-    options.opened?.({ created, demo: isLoaded, changes: created ? [] : changesOf(plan) })
+    options.opened?.({ created, demo: isLoaded, changes: created ? [] : describeSteps(plan) })
     return {
       searchIndex: await probeSearchIndex(execute, trigrams),
       plainTables: await readPlainTables(dialect, registry, isPlain),
@@ -122,7 +122,7 @@ export const withDatabaseInErrors = async <T>(url: string, work: () => Promise<T
     if (error instanceof NothingToDo) throw error
     const advice =
       'Grant this role SELECT and INSERT on all tables and EXECUTE on all functions; see "Roles" in docs/postgres.md.'
-    const message = `${messageOf(error as Error)}${codeOf(error) === '42501' ? `. ${advice}` : ''}`
+    const message = `${describeError(error as Error)}${errorCode(error) === '42501' ? `. ${advice}` : ''}`
     throw new StorageError(`The database ${publicDatabaseUrl(url)} cannot be used: ${message}`)
   }
 }

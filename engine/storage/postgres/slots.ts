@@ -16,7 +16,7 @@ const oneFewer = (count: number): number => (count > 2 ? count - 1 : count)
  * Slow reads take half of the slots, so that writes and quick reads never wait for them alone. A locked table, or a standby that does
  * not confirm commits, stops any statement, so one table leaves a third of the slots to the others, and writes leave some to reads.
  */
-export const slotsOf = (size: number) => {
+export const createSlots = (size: number) => {
   const [half, most] = [Math.ceil(size / 2), Math.ceil((size * 2) / 3)]
   return fairQueue<Class>(
     { all: size, ofGroup: most },
@@ -35,17 +35,17 @@ export interface Timed {
   readonly isScan: boolean
 }
 
-export const pacesOf = () => {
+export const createPaces = () => {
   const times = new LRUCache<string, number>({ max: 2_000 })
-  const keyOf = (name: string, { values }: Timed) => `${name} ${values.slice(0, 100)}`
+  const paceKey = (name: string, { values }: Timed) => `${name} ${values.slice(0, 100)}`
   return {
     isSlow(name: string, timed: Timed): boolean {
       const unknown = timed.isScan ? Number.POSITIVE_INFINITY : 0
-      return (times.get(keyOf(name, timed)) ?? times.get(name) ?? unknown) > quickMs
+      return (times.get(paceKey(name, timed)) ?? times.get(name) ?? unknown) > quickMs
     },
     record(name: string, timed: Timed, ms: number): void {
       // A scan takes the same time whatever it looks for.
-      if (!timed.isScan) times.set(keyOf(name, timed), ms)
+      if (!timed.isScan) times.set(paceKey(name, timed), ms)
       const average = times.get(name) ?? ms
       times.set(name, average + lastWeight * (ms - average))
     },

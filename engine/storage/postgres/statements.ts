@@ -8,8 +8,8 @@ import { excerptLength, maxValueBytes } from '../dialect.js'
 import { bindPosition, orderBy, partsAfter } from '../order.js'
 import { largePageBytes, pageHead, partBytes } from '../parts.js'
 import type { Plan } from '../plan.js'
-import { fieldOf, quoted } from '../schema.js'
-import { pageStart, stateOf, totalOf } from './changes.js'
+import { findField, quoted } from '../schema.js'
+import { countTotal, pageStart, selectState } from './changes.js'
 import { maxKeyBytes } from './functions.js'
 import { knex, named, type Prepared, prepared, type Query } from './prepared.js'
 import { columnOf, filterIndexCondition, parameterType, rowJson, searchedColumn, sortKey } from './schema.js'
@@ -41,7 +41,7 @@ const pageColumns = (rows: Query, found: OrderSql) =>
   )
 
 /** The JSON that follows the rows of a page. */
-const tailOf = (total: Query) =>
+const pageTail = (total: Query) =>
   knex.raw(`select concat('],"meta":{"total":', ?, ',"limit":', ?, ',"offset":', ?, '}}') as json from _state`, [
     total,
     named('limit', 'bigint'),
@@ -64,7 +64,7 @@ export const conditionValues = ({ where }: Plan) =>
 
 const addConditions = (query: Knex.QueryBuilder, resource: Resource, { where }: Plan): Knex.QueryBuilder => {
   for (const [n, condition] of where.entries()) {
-    const field = fieldOf(resource, condition.field)
+    const field = findField(resource, condition.field)
     const { sql, option, takes } = operatorOf(condition.operator)
     const type = parameterType(field)
     const column = option === 'range' ? sortKey(field) : quoted(field.name)
@@ -94,7 +94,7 @@ const orderSql = (order: Order, key: string): OrderSql => ({
 })
 
 const tableOrder = (resource: Resource, order: Order): OrderSql =>
-  orderSql(order, sortKey(fieldOf(resource, order.field)))
+  orderSql(order, sortKey(findField(resource, order.field)))
 const foundOrder = (order: Order): OrderSql => orderSql(order, 'k')
 
 /** The key of a row in the form that its kind reads. */
@@ -152,7 +152,7 @@ const statementKey = ({ strategy, search, where, order }: Plan, after?: Position
   ])
 
 /** What the time of a plan's statement depends on. */
-export const timedOf = ({ strategy, search, where }: Plan): Timed => ({
+export const timing = ({ strategy, search, where }: Plan): Timed => ({
   values: JSON.stringify([search, ...where.map(({ value }) => String(value))]),
   isScan: strategy === 'scan',
 })
@@ -189,7 +189,7 @@ const valueCountsStatement = (
   // Samples whole pages of the table, the same ones each time; no index finds rows in a sample.
   const sample = knex.raw('?? tablesample system (?) repeatable (1)', [table, named('percent')] as never)
   const columns = fields.map((name) => {
-    const { kind } = fieldOf(resource, name)
+    const { kind } = findField(resource, name)
     const value = servedValue(columnOf(kind), quoted(name))
     const isShort = kindOf(kind).isText && `octet_length(${quoted(name)}) <= ${maxValueBytes}`
     return knex.raw(`${isShort ? `case when ${isShort} then ${value} end` : value} as ??`, [name])
@@ -212,7 +212,7 @@ const valueCountsStatement = (
 /** Some fields of some rows. */
 const excerptsStatement = (resource: Resource, fields: readonly string[]): Prepared => {
   const columns = fields.map((name) => {
-    const { kind } = fieldOf(resource, name)
+    const { kind } = findField(resource, name)
     const value = servedValue(columnOf(kind), quoted(name))
     return knex.raw(kindOf(kind).isText ? `left(${value}, ${excerptLength})` : value)
   })
@@ -228,24 +228,24 @@ const isInAnyOrder = ({ strategy, order, where }: Plan): boolean =>
   strategy === 'filter' && !(isById(order) && where.every(({ operator }) => operatorOf(operator).isPoint))
 
 /** The statements of one resource; those that depend on a request are built on first use. */
-export const statementsOf = (resource: Resource) => {
+export const readStatements = (resource: Resource) => {
   const { table } = resource
   const all = knex(table)
   /** An array, so that rows are looked up by id whatever the server estimates. */
   const found = knex(table).whereRaw('id = any(array(select id from _found))')
   /** The JSON of rows, joined by commas. */
-  const jsonOf = (rows: Knex.QueryBuilder, by: string) =>
+  const rowsJson = (rows: Knex.QueryBuilder, by: string) =>
     knex.select(knex.raw(`string_agg(${rowJson(resource)}, ',' order by ${by})`)).from(rows.clone().as('_rows'))
 
   /** Selects the version of the table and whether its log has become long. */
   const withState = (parts: Parts = {}): Knex.QueryBuilder =>
-    withParts({ _state: stateOf(resource), ...parts }, knex.select('tag', 'is_long'))
+    withParts({ _state: selectState(resource), ...parts }, knex.select('tag', 'is_long'))
   /** Adds the page of the first rows of the part `_next`, which has one more if there is another page. */
-  const pageOf = (order: Order, parts: Parts, total: Query): Prepared => {
+  const pageStatement = (order: Order, parts: Parts, total: Query): Prepared => {
     const [inTable, inParts] = [tableOrder(resource, order), foundOrder(order)]
     const limit = named('limit', 'bigint')
     const last = knex('_found')
-      .select('id', knex.raw(`${keyText(fieldOf(resource, order.field))} as value`))
+      .select('id', knex.raw(`${keyText(findField(resource, order.field))} as value`))
       .whereRaw('(select count(*) from _next) > ?', [limit] as never)
     const query = withState({
       ...parts,
@@ -253,9 +253,9 @@ export const statementsOf = (resource: Resource) => {
       _last: knex.raw(`? order by ${inParts.reversed} limit 1`, [last]),
       _sizes: found.clone().select('id', knex.raw(`${inTable.key} as k`), size),
       _large: knex('_sizes').select(isLarge),
-      _tail: tailOf(total),
+      _tail: pageTail(total),
     })
-    return prepared(query.select(pageColumns(jsonOf(found, inTable.by), inParts)).fromRaw('_state, _large, _tail'))
+    return prepared(query.select(pageColumns(rowsJson(found, inTable.by), inParts)).fromRaw('_state, _large, _tail'))
   }
   type Next = (source: Knex.QueryBuilder, order: OrderSql) => Query
   /**
@@ -274,24 +274,24 @@ export const statementsOf = (resource: Resource) => {
     }
   }
   const nextAfter = ({ order }: Plan, after: Position | undefined, skip?: Query): Next => {
-    const type = parameterType(fieldOf(resource, order.field))
+    const type = parameterType(findField(resource, order.field))
     return (source, by) => inOrder(source, by, order, type, after, skip)
   }
   const matchingPage = (plan: Plan, after: Position | undefined): Prepared => {
     const { strategy, order } = plan
     const next = nextAfter(plan, after)
     const inTable = tableOrder(resource, order)
-    if (strategy === 'all') return pageOf(order, { _next: next(all, inTable) }, totalOf(resource))
+    if (strategy === 'all') return pageStatement(order, { _next: next(all, inTable) }, countTotal(resource))
     const matches = addMatching(all.clone(), resource, plan)
     const total = matches.clone().count()
     if (isInAnyOrder(plan)) {
       const counted = knex.raw(`case when ${isFew} then (select count(*) from _few) else (?) end`, [total])
-      return pageOf(order, fewOrMany(plan, matches, next), counted)
+      return pageStatement(order, fewOrMany(plan, matches, next), counted)
     }
-    if (strategy === 'filter') return pageOf(order, { _next: next(matches, inTable) }, total)
+    if (strategy === 'filter') return pageStatement(order, { _next: next(matches, inTable) }, total)
     // The count needs all matches, so the page is taken from them.
     const keyed = matches.clone().select('id', knex.raw(`${inTable.key} as k`))
-    return pageOf(
+    return pageStatement(
       order,
       { _matches: keyed, _next: next(knex('_matches'), foundOrder(order)) },
       knex('_matches').count(),
@@ -306,7 +306,7 @@ export const statementsOf = (resource: Resource) => {
       : { _next: next(matches, tableOrder(resource, order)) }
     const { by } = foundOrder(order)
     const query = knex
-      .select('id', knex.raw(keyText(fieldOf(resource, order.field))))
+      .select('id', knex.raw(keyText(findField(resource, order.field))))
       .fromRaw(`(select * from _next order by ${by} limit ?) as _rows`, [named('limit', 'bigint')] as never)
       .orderByRaw(by)
     return prepared(withParts(parts, query))
@@ -327,14 +327,14 @@ export const statementsOf = (resource: Resource) => {
     version: prepared(withState().from('_state')),
     get: prepared(
       withState()
-        .select(jsonOf(knex(table).where('id', named('id', 'bigint')), 'id').as('body'))
+        .select(rowsJson(knex(table).where('id', named('id', 'bigint')), 'id').as('body'))
         .from('_state'),
     ),
     /** The page of all rows at an offset, in order of `id`. */
-    atOffset: pageOf(
+    atOffset: pageStatement(
       byId,
       { _start: pageStart(resource), _next: inOrder(fromStart, inTable, byId, undefined, undefined, skip) },
-      totalOf(resource),
+      countTotal(resource),
     ),
     part: partStatement(resource),
     /** The page of any other plan, after a position or some rows. */

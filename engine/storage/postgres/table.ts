@@ -5,7 +5,7 @@ import { type TableDialect, valueCountsFrom } from '../dialect.js'
 import type { PoolOptions } from '../options.js'
 import { maxIds } from '../parts.js'
 import { maxInteger, type Plan } from '../plan.js'
-import { fieldOf, readValue, type Sources } from '../schema.js'
+import { findField, readValue, type Sources } from '../schema.js'
 import { shared } from './attempts.js'
 import { compactor } from './changes.js'
 import type { Connections } from './connections.js'
@@ -14,7 +14,7 @@ import type { Freshness, Reads } from './replicas.js'
 import type { Row } from './run.js'
 import { columnOf, rowJson } from './schema.js'
 import { indexedFrom, searchValues } from './search.js'
-import { conditionValues, statementsOf, timedOf } from './statements.js'
+import { conditionValues, readStatements, timing } from './statements.js'
 import type { SearchIndex } from './trigrams.js'
 import { tableWriter, writeStatements } from './writes.js'
 
@@ -30,7 +30,7 @@ export const postgresTable = (
   sources: Sources,
 ): TableDialect => {
   const { table } = resource
-  const statements = statementsOf(resource)
+  const statements = readStatements(resource)
   const own = writeStatements(registry, resource, sources)
   const { write, ...checks } = tableWriter(connections, resource, statementMs, own)
   const log = compactor(connections, resource)
@@ -48,16 +48,16 @@ export const postgresTable = (
     isReached: (expected, found) => found === expected,
   }
   type Purpose = Omit<Parameters<Connections['read']>[2] & object, 'table'>
-  const rowsOf = (statement: Prepared, values: Readonly<Record<string, unknown>>, purpose: Purpose = {}) =>
+  const ask = (statement: Prepared, values: Readonly<Record<string, unknown>>, purpose: Purpose = {}) =>
     reads.read(freshness, statement, values, { table, ...purpose })
-  const read = async (...given: Parameters<typeof rowsOf>) => parse(await rowsOf(...given))
-  const valuesOf = (plan: Plan) => ({
+  const read = async (...given: Parameters<typeof ask>) => parse(await ask(...given))
+  const boundValues = (plan: Plan) => ({
     ...conditionValues(plan),
     ...(plan.search && searchValues(searchIndex, plan.search)),
   })
   const positionFrom = ({ order: { field } }: Plan, id: string | null | undefined, key: string | null | undefined) => {
     if (id === null || id === undefined) return undefined
-    const value = field === 'id' ? null : readValue(columnOf(fieldOf(resource, field).kind), key ?? null)
+    const value = field === 'id' ? null : readValue(columnOf(findField(resource, field).kind), key ?? null)
     return { id: BigInt(id), value }
   }
   const afterValues = (after: Position | undefined) => after && { afterId: after.id, afterValue: after.value }
@@ -68,18 +68,18 @@ export const postgresTable = (
     isIndexed: (text) => indexedFrom(searchIndex, text) !== -1,
     async page(plan, { limit, offset, after }, caller) {
       const skipRows = offset > maxInteger ? maxInteger : offset
-      const values = { ...valuesOf(plan), ...afterValues(after), limit, offset, skipRows }
+      const values = { ...boundValues(plan), ...afterValues(after), limit, offset, skipRows }
       const isAll = plan.strategy === 'all' && isById(plan.order)
       const statement = isAll && !after && skipRows > 0n ? statements.atOffset : statements.matching(plan, after)
-      const bounds = isAll ? { limitMs: waitMs } : { timed: timedOf(plan) }
+      const bounds = isAll ? { limitMs: waitMs } : { timed: timing(plan) }
       const { version, body, ids, tail, lastId, lastKey } = await read(statement, values, { caller, ...bounds })
       const next = positionFrom(plan, lastId, lastKey)
       if (ids === null) return { version, body: Buffer.from(String(body)), next }
       return { ids: idsFrom(ids), tail: String(tail), next }
     },
     async ids(plan, after, caller) {
-      const values = { ...valuesOf(plan), ...afterValues(after), limit: maxIds }
-      const rows = await rowsOf(statements.ids(plan, after), values, { caller, timed: timedOf(plan) })
+      const values = { ...boundValues(plan), ...afterValues(after), limit: maxIds }
+      const rows = await ask(statements.ids(plan, after), values, { caller, timed: timing(plan) })
       const ids = BigInt64Array.from(rows, ([id]) => BigInt(String(id)))
       return {
         ids,
@@ -87,18 +87,18 @@ export const postgresTable = (
       }
     },
     async part(ids, caller) {
-      const [row] = await rowsOf(statements.part, { ids: ids.join() }, { caller })
+      const [row] = await ask(statements.part, { ids: ids.join() }, { caller })
       const [rows, last] = row ?? []
       return { rows: Buffer.from(rows ?? ''), last: last ? BigInt(last) : undefined }
     },
     async valueCounts(plan, fields, { share, maxValues }, caller) {
       const statement = statements.valueCounts(plan, fields, share < 1)
-      const values = { ...valuesOf(plan), percent: share * 100, most: maxValues }
-      return valueCountsFrom(await rowsOf(statement, values, { caller, timed: timedOf(plan) }), fields)
+      const values = { ...boundValues(plan), percent: share * 100, most: maxValues }
+      return valueCountsFrom(await ask(statement, values, { caller, timed: timing(plan) }), fields)
     },
     async excerpts(ids, fields) {
-      const rows = await rowsOf(statements.excerpts(fields), { ids: ids.join() })
-      const columns = fields.map((name) => columnOf(fieldOf(resource, name).kind))
+      const rows = await ask(statements.excerpts(fields), { ids: ids.join() })
+      const columns = fields.map((name) => columnOf(findField(resource, name).kind))
       return rows.map(([id, ...texts]) => ({
         ...Object.fromEntries(columns.map((column, n) => [fields[n], readValue(column, texts[n] ?? null) as Value])),
         id: Number(id),

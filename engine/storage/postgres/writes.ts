@@ -8,7 +8,7 @@ import { DatabaseError } from 'pg'
 import type { Registry, Resource } from '../../descriptor/registry.js'
 import { conflictsQuery, parseConflicts, referencingQuery } from '../conflicts.js'
 import { keyQueries, keysTable } from '../keys.js'
-import { fieldOf, literal, ownSources, quoted, type Sources } from '../schema.js'
+import { findField, literal, ownSources, quoted, type Sources } from '../schema.js'
 import { OutcomeUnknown, type Table, Unavailable } from '../storage.js'
 import {
   type IdempotencyKey,
@@ -27,7 +27,7 @@ import { Dropped } from './errors.js'
 import { clock } from './functions.js'
 import { insertFrom, knex, named, type Prepared, prepared } from './prepared.js'
 import type { Row, Run } from './run.js'
-import { columnOf, keyOf, parameterType, rowJson } from './schema.js'
+import { columnOf, indexKey, parameterType, rowJson } from './schema.js'
 
 const keys = keyQueries(knex, clock)
 
@@ -58,7 +58,7 @@ export const writeStatements = (registry: Registry, resource: Resource, sources:
   const fields = resource.fields.filter(({ name }) => name !== 'id')
   const columns = fields.map(({ name }) => name)
   const values = fields.map(({ name, kind }) => named(name, columnOf(kind).type))
-  const comparison = { keyOf, typeOf: parameterType }
+  const comparison = { indexKey, typeOf: parameterType }
   const conflicts = conflictsQuery(knex, registry, resource, 'all', comparison, sources)
   const row = knex.select(values).from('_found').whereRaw(`conflicts = ''`)
   const insert = (source: Knex.QueryBuilder) =>
@@ -95,7 +95,7 @@ export const writeStatements = (registry: Registry, resource: Resource, sources:
     ),
     /** Finds the conflicts of an update, and makes it: `stamps` only if one of the other values changes. */
     update(names: readonly string[], stamps: readonly string[]) {
-      const value = (name: string) => named(name, columnOf(fieldOf(resource, name).kind).type)
+      const value = (name: string) => named(name, columnOf(findField(resource, name).kind).type)
       const changed = names.map((name) => knex.raw('?? is distinct from ?', [name, value(name)]))
       const isChanged = `(${changed.map(() => '?').join(' or ') || 'false'})`
       const row = knex(table).where('id', rowId)

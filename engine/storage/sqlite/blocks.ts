@@ -20,7 +20,7 @@ export const sampleBlocks = (blocks: readonly Block[], share: number): readonly 
   share >= 1 ? blocks : blocks.filter((_, n) => Math.floor((n + 1) * share) > Math.floor(n * share))
 
 export const blockSql = (table: string, blocks: string, fullIndex: string) => {
-  const blockOf = (id: string) => `first = (select max(first) from ${blocks} where first <= ${id})`
+  const isInBlock = (id: string) => `first = (select max(first) from ${blocks} where first <= ${id})`
   const middle = `(select id from ${table} where id >= ${blocks}.first order by id limit 1 offset ${blockRows})`
   return {
     table: `create table ${blocks} (first integer primary key, rows integer not null)`,
@@ -34,13 +34,13 @@ export const blockSql = (table: string, blocks: string, fullIndex: string) => {
     ],
     // No ON CONFLICT here: the statement that fires a trigger may have its own, which takes precedence. Where the counts differ
     // from the rows, the middle may be in another block, and nothing is split.
-    countRow: `update ${blocks} set rows = rows + 1 where ${blockOf('new.id')};
+    countRow: `update ${blocks} set rows = rows + 1 where ${isInBlock('new.id')};
       insert into ${blocks} select ${middle}, ${splitAt - blockRows} from ${blocks} where rows = ${splitAt}
         and ${middle} < coalesce((select min(first) from ${blocks} as later where later.first > ${blocks}.first), ${maxId});
       update ${blocks} set rows = ${blockRows}
         where rows = ${splitAt} and exists (select 1 from ${blocks} as later where later.first = ${middle});`,
-    uncountRow: `update ${blocks} set rows = rows - 1 where ${blockOf('old.id')};
-      delete from ${blocks} where rows = 0 and first > ${minId} and ${blockOf('old.id')};`,
+    uncountRow: `update ${blocks} set rows = rows - 1 where ${isInBlock('old.id')};
+      delete from ${blocks} where rows = 0 and first > ${minId} and ${isInBlock('old.id')};`,
     read: `select first, coalesce(lead(first) over (order by first) - 1, ${maxId}) as last, rows from ${blocks} order by first`,
   }
 }

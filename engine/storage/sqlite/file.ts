@@ -47,11 +47,11 @@ export const isReadOnly = (path: string): boolean => path !== inMemory && !may(p
 
 const nearestExisting = (folder: string): string => (existsSync(folder) ? folder : nearestExisting(dirname(folder)))
 
-const folderOf = (path: string): string => nearestExisting(dirname(resolve(path)))
+const existingFolder = (path: string): string => nearestExisting(dirname(resolve(path)))
 
 /** Refuses a path that is not a file which this user may read, with advice. */
 export const refuseUnreadable = (path: string): void => {
-  const folder = folderOf(path)
+  const folder = existingFolder(path)
   if (!statSync(folder).isDirectory()) throw new Error(`${folder} is a file, not a folder; use another path`)
   const found = statSync(path, { throwIfNoEntry: false })
   if (found?.isDirectory()) throw new Error(`it is a folder; name a file in it, such as ${path}/workforce.sqlite`)
@@ -66,7 +66,7 @@ const unwritableFolder = (folder: string): string =>
 export const refuseUnusable = (path: string, warn: (message: string) => void, isForeign: boolean): void => {
   refuseUnreadable(path)
   if (isForeign && isNew(path)) throw new Error('there is no database; correct DATABASE_URL')
-  const folder = folderOf(path)
+  const folder = existingFolder(path)
   if (!isForeign && !may(folder, constants.W_OK)) throw new Error(unwritableFolder(folder))
   const found = statSync(path, { throwIfNoEntry: false })
   if (!found || !isReadOnly(path)) return
@@ -86,7 +86,7 @@ export const makeFolder = (path: string): void => {
 
 export const explainError = (path: string, error: Error & { code?: string }): string => {
   const code = error.code ?? ''
-  const folder = folderOf(path)
+  const folder = existingFolder(path)
   if (code === 'SQLITE_NOTADB') return 'it is not an SQLite database; use another file'
   if (code.startsWith('SQLITE_CORRUPT')) return `it is damaged (${error.message}); restore a backup`
   if (code.startsWith('SQLITE_BUSY')) return 'another process has locked it; try again when that is done'

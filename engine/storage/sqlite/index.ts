@@ -12,11 +12,11 @@ import { withFitCheck } from '../tableFit.js'
 import { fileIdentity, inMemory, isReadOnly, type OpenedFile, refuseMoved } from './file.js'
 import { sqliteFit } from './fit.js'
 import { type ListSql, listReader } from './lists.js'
-import { readersOf } from './readers.js'
+import { createReaders } from './readers.js'
 import type { ReadWorkerData } from './readWorker.js'
 import { insertRows, readRows } from './rows.js'
 import { readLockTimeout, setUp, startTimeout } from './setUp.js'
-import { type Statements, statementsOf } from './statements.js'
+import { resourceStatements, type Statements } from './statements.js'
 import { commitCounter, type DatabaseContext, sqliteTable } from './table.js'
 import { type Executor, inPlace, workerThread } from './worker.js'
 import { writeQueue } from './writeQueue.js'
@@ -48,7 +48,7 @@ export const openSqlite = async (registry: Registry, url: string, options: Stora
   const commits = commitCounter(database)
   const existing = existingOnSqlite(registry, database)
   const statements = new Map(
-    managed.map((resource) => [resource.path, statementsOf(registry, resource, existing.sources)]),
+    managed.map((resource) => [resource.path, resourceStatements(registry, resource, existing.sources)]),
   )
   const lists = new Map([...statements].map(([resource, sql]) => [resource, sql.lists]))
   let threadRestarts = 0
@@ -57,16 +57,17 @@ export const openSqlite = async (registry: Registry, url: string, options: Stora
     options.warn(`A worker thread died and was replaced: ${cause}.`)
   }
   const [quick, slow, writing] = createExecutors(file, database, lists, onRestart)
-  const readerOf = readersOf(quick, slow, options.readTimeoutMs)
+  const readerFor = createReaders(quick, slow, options.readTimeoutMs)
   const writes = writeQueue(writing, commits.committed)
-  const context: DatabaseContext = { database, readerOf, writes, commits }
+  const context: DatabaseContext = { database, readerFor, writes, commits }
   const cache = new ResponseCache(options.cacheBytes)
   const anyQuery = database.prepare('select count(*) from sqlite_schema')
-  const dialectOf = (resource: Resource) => sqliteTable(resource, statements.get(resource.path) as Statements, context)
+  const createDialect = (resource: Resource) =>
+    sqliteTable(resource, statements.get(resource.path) as Statements, context)
   const storage: Storage = {
     table: resourceTables(
       registry,
-      dialectOf,
+      createDialect,
       (resource) => (resource.existing ? existing.table(resource, context, options.trace) : undefined),
       cache,
       options.trace,
@@ -74,11 +75,11 @@ export const openSqlite = async (registry: Registry, url: string, options: Stora
     async counts() {
       const counted = managed.length > 0 ? database.prepare(`select name, rows from ${countsTable}`).raw().all() : []
       const rows = new Map(counted as [string, number][])
-      const countOf = async (resource: Resource): Promise<[Resource, number]> => [
+      const countRows = async (resource: Resource): Promise<[Resource, number]> => [
         resource,
         resource.existing ? await existing.count(resource, context) : (rows.get(resource.table) ?? 0),
       ]
-      return new Map(await Promise.all(registry.map(countOf)))
+      return new Map(await Promise.all(registry.map(countRows)))
     },
     rows: async (table, after, count) => readRows(database, table, after, count),
     async fill(batches) {

@@ -20,7 +20,7 @@ import { elapsed } from '../trace.js'
 import { parseReferencing, type Referencing } from '../write.js'
 import { type Block, pageStart, sampleBlocks, type TableState } from './blocks.js'
 import { preparer } from './prepared.js'
-import { addContains, containsSql, DeadlineExceeded, matchExpression, probeSql, trigramsOf } from './search.js'
+import { addContains, containsSql, DeadlineExceeded, matchExpression, pickTrigrams, probeSql } from './search.js'
 import { type Finder, idRanges, type Matches, matchInSteps, nextIds, pageById } from './steps.js'
 
 /** The SQL fragments for the lists of one resource; plain data, so that it can be sent to a worker. */
@@ -48,14 +48,14 @@ export type ListPage = { readonly version: string; readonly ms: number; readonly
 const maxFilteredRows = 2_000
 
 /** More matches than this are not sorted: they are frequent enough to find the page along the index of the order. */
-const maxSortedOf = (rows: number): number => Math.min(Math.max(5_000, rows / 20), 50_000)
+const sortLimit = (rows: number): number => Math.min(Math.max(5_000, rows / 20), 50_000)
 
 const countedAtOnce = 2_000
 
 const lineFeed = Buffer.from('\n')
 
 /** Ids as a JSON array; not by JSON.stringify(), because ids may exceed 2^53. */
-const jsonOf = (ids: readonly bigint[] | BigInt64Array): string => `[${ids.join()}]`
+const idList = (ids: readonly bigint[] | BigInt64Array): string => `[${ids.join()}]`
 
 interface Test {
   readonly field: string
@@ -67,19 +67,19 @@ interface Test {
 
 type KeyedRow = readonly [id: bigint, key: Position['value']]
 
-const positionOf = (row: KeyedRow | undefined): Position | undefined => row && { id: row[0], value: row[1] }
+const toPosition = (row: KeyedRow | undefined): Position | undefined => row && { id: row[0], value: row[1] }
 
 /** The most frequent values; of equally frequent ones, the first by name. */
 const mostFrequent = (counts: ReadonlyMap<string, number>, maxValues: number): [string, number][] =>
   [...counts].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1)).slice(0, maxValues)
 
-const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof addContains>) => {
+const createLists = (database: Database, sql: ListSql, lookFor: ReturnType<typeof addContains>) => {
   const prepare = preparer(database)
   const value = (text: string, ...parameters: readonly unknown[]) => prepare(text).pluck().get(parameters)
   const readBlocks = () => prepare(sql.blocks).raw().safeIntegers().all() as Block[]
 
   /** The conditions of a plan as SQL, both bounds of a field in one; a plus keeps SQLite from using an index. */
-  const testsOf = ({ where }: Pick<Plan, 'where'>): Test[] => {
+  const conditionTests = ({ where }: Pick<Plan, 'where'>): Test[] => {
     const tests = new Map<string, Test>()
     for (const { field, operator, value: given } of where) {
       const { sql: template, option, isPoint } = operatorOf(operator)
@@ -102,7 +102,7 @@ const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof ad
   const finder = (plan: Plan, deadline: number): Finder => {
     const { strategy, search } = plan
     const { folded, parameters } = lookFor(search, deadline)
-    const tests = testsOf(plan).map((test) => {
+    const tests = conditionTests(plan).map((test) => {
       const counted = `select count(*) from (select 1 from ${sql.table} where ${test.sql('')} limit ${maxFilteredRows})`
       return { ...test, rows: value(counted, ...test.values) as number }
     })
@@ -113,7 +113,7 @@ const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof ad
     const driver = isIndexed ? undefined : (few ?? ranked.find(({ isPoint }) => isPoint))
     const index = sql.searchIndex
     const probe = (match: string) => value(probeSql(index), match) as number | undefined
-    const match = isIndexed ? [matchExpression(trigramsOf(folded), probe)] : []
+    const match = isIndexed ? [matchExpression(pickTrigrams(folded), probe)] : []
     const source = isIndexed ? `${index} cross join ${sql.table} on id = ${index}.rowid` : sql.table
     // Without the plus, SQLite would scan the table in order of id instead of using the index of a range.
     const key = isIndexed ? `${index}.rowid` : driver?.isPoint === false ? '+id' : 'id'
@@ -138,14 +138,14 @@ const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof ad
       count: (from, to) => count.get([...match, from, to, ...values]) as number,
       among: (given) => {
         const found = ids(matching(sql.table, 'id', 'id in (select value from json_each(?))'))
-        return new Set(found.all([jsonOf(given), ...values]) as bigint[])
+        return new Set(found.all([idList(given), ...values]) as bigint[])
       },
     }
   }
 
   /** The number of rows that one range matches, which its index counts quickly; undefined for any other plan. */
   const rangeTotal = (plan: Plan): number | undefined => {
-    const [test, ...others] = testsOf(plan)
+    const [test, ...others] = conditionTests(plan)
     if (plan.search !== '' || others.length > 0 || !test || test.isPoint) return undefined
     return value(`select count(*) from ${sql.table} where ${test.sql('')}`, ...test.values) as number
   }
@@ -160,7 +160,7 @@ const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof ad
   ) => {
     const { key } = sql.columns[order.field] as ListSql['columns'][string]
     const id = `${sql.table}.id`
-    const bounds = given ? [] : testsOf({ where }).filter((test) => test.isRange && test.field === order.field)
+    const bounds = given ? [] : conditionTests({ where }).filter((test) => test.isRange && test.field === order.field)
     const source = given
       ? `json_each(?) as registry_given cross join ${sql.table} on ${id} = registry_given.value`
       : sql.table
@@ -191,7 +191,7 @@ const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof ad
       if (performance.now() > deadline) throw new DeadlineExceeded()
       const rows = ordered(plan, last, maxIds, 0n)
       const matches = find?.among(rows.map(([id]) => id))
-      last = rows.length < maxIds ? undefined : positionOf(rows.at(-1))
+      last = rows.length < maxIds ? undefined : toPosition(rows.at(-1))
       yield { rows: matches ? rows.filter(([id]) => matches.has(id)) : rows, last }
       if (!last) return
     }
@@ -206,12 +206,12 @@ const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof ad
       return {
         ids: shown.map(([id]) => id),
         total,
-        next: rows.length > page.limit ? positionOf(shown.at(-1)) : undefined,
+        next: rows.length > page.limit ? toPosition(shown.at(-1)) : undefined,
       }
     }
     if (plan.strategy === 'all') return paged(ordered(plan, page.after, wanted, skip), state.rows)
     const find = finder(plan, deadline)
-    const maxSorted = maxSortedOf(state.rows)
+    const maxSorted = sortLimit(state.rows)
     const known = rangeTotal(plan)
     const few: bigint[] = []
     let total = 0
@@ -223,7 +223,7 @@ const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof ad
         total += found?.length ?? find.count(...range)
       }
     }
-    if (total <= maxSorted) return paged(ordered(plan, page.after, wanted, skip, jsonOf(few)), total)
+    if (total <= maxSorted) return paged(ordered(plan, page.after, wanted, skip, idList(few)), total)
     const rows: KeyedRow[] = []
     let left = Number(skip)
     for (const { rows: found } of inOrder(plan, page.after, deadline, find)) {
@@ -234,7 +234,7 @@ const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof ad
     return paged(rows, total)
   }
 
-  const matchesOf = (plan: Plan, page: ListQuery['page'], state: TableState, deadline: number): Matches => {
+  const findMatches = (plan: Plan, page: ListQuery['page'], state: TableState, deadline: number): Matches => {
     if (page.after || !isById(plan.order)) return orderedMatches(plan, page, state, deadline)
     if (plan.strategy !== 'all')
       return matchInSteps(readBlocks(), page, deadline, finder(plan, deadline), rangeTotal(plan))
@@ -261,7 +261,7 @@ const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof ad
       .safeIntegers()
     const lines: Buffer[] = []
     let size = 0
-    for (const [id, row] of read.iterate(isDense ? [first, last] : [jsonOf(ids)]) as IterableIterator<
+    for (const [id, row] of read.iterate(isDense ? [first, last] : [idList(ids)]) as IterableIterator<
       [bigint, Buffer | null]
     >) {
       if (performance.now() > deadline) throw new DeadlineExceeded()
@@ -277,12 +277,12 @@ const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof ad
   const page = (plan: Plan, wanted: ListQuery['page'], deadline: number): ListPage => {
     const started = performance.now()
     const state = prepare(sql.state).get() as TableState
-    const { ids, total, next } = matchesOf(plan, wanted, state, deadline)
+    const { ids, total, next } = findMatches(plan, wanted, state, deadline)
     const found = { version: state.version, next }
     const tail = `],"meta":{"total":${total},"limit":${wanted.limit},"offset":${wanted.offset}}}`
     if (!state.hasLongRows) {
       const json = `select cast(concat(?, (select group_concat(row, ',') from (${sql.rows})), ?) as blob)`
-      return { ...found, bytes: value(json, pageHead, jsonOf(ids), tail) as Buffer, ms: elapsed(started) }
+      return { ...found, bytes: value(json, pageHead, idList(ids), tail) as Buffer, ms: elapsed(started) }
     }
     const { rows, last } = part(ids, largePageBytes, deadline)
     if (last !== undefined) return { ...found, ids: BigInt64Array.from(ids), tail, ms: elapsed(started) }
@@ -309,7 +309,7 @@ const listsOf = (database: Database, sql: ListSql, lookFor: ReturnType<typeof ad
       const found = ids(...range)
       for (let from = 0; from < found.length; from += countedAtOnce) {
         if (performance.now() > deadline) throw new DeadlineExceeded()
-        for (const row of read.raw().all(jsonOf(found.slice(from, from + countedAtOnce))) as unknown[][]) {
+        for (const row of read.raw().all(idList(found.slice(from, from + countedAtOnce))) as unknown[][]) {
           rows++
           for (const [n, stored] of row.entries()) {
             if (stored === null) continue
@@ -353,7 +353,7 @@ export type ListTask = { readonly resource: string } & (
 
 export const listReader = (database: Database, sql: ReadonlyMap<string, ListSql>) => {
   const lookFor = addContains(database)
-  const lists = new Map([...sql].map(([resource, one]) => [resource, listsOf(database, one, lookFor)]))
+  const lists = new Map([...sql].map(([resource, one]) => [resource, createLists(database, one, lookFor)]))
   const prepare = preparer(database)
   return (task: ListTask, timeLeftMs: number): ListPage | FoundIds | Part | Referencing[] | ValueCounts | unknown[] => {
     const deadline = performance.now() + timeLeftMs
@@ -361,7 +361,7 @@ export const listReader = (database: Database, sql: ReadonlyMap<string, ListSql>
       lookFor(task.search, Math.min(deadline, performance.now() + (task.maxMs ?? timeLeftMs)))
       return prepare(task.sql).raw().safeIntegers().all(task.values)
     }
-    const list = lists.get(task.resource) as ReturnType<typeof listsOf>
+    const list = lists.get(task.resource) as ReturnType<typeof createLists>
     switch (task.read) {
       case 'page':
         return list.page(task.plan, task.page, Math.min(deadline, performance.now() + (task.maxMs ?? timeLeftMs)))

@@ -11,11 +11,11 @@ import { readCatalogue, serves, tableNames } from './catalogue.js'
 import { rebuild } from './rebuild.js'
 import { insertRows } from './rows.js'
 import {
-  blocksOf,
   blocksTable,
   columnOf,
   derivedObjects,
   ownTables,
+  resourceBlocks,
   schemaDialect,
   searchedText,
   searchTable,
@@ -35,7 +35,7 @@ const fill = async (execute: Execute, resource: Resource, rows: number): Promise
     ...(await splitIntoBatches(execute, table, batch, rows)).map((range) => `${add} where ${range}`),
     // One segment is searched several times as fast as the many that a long fill leaves.
     ...(rows > batch ? [`insert into ${search} (${search}) values ('optimize')`] : []),
-    ...blocksOf(resource).fill,
+    ...resourceBlocks(resource).fill,
     `insert or replace into ${countsTable} select '${resource.table}', count(*), hex(randomblob(8)) from ${table}`,
   ]
 }
@@ -47,7 +47,7 @@ const refuseBrokenReferences = (database: Database): void => {
   throw new StorageError(`row ${rowid} of "${table}" references a row of "${parent}" that does not exist`)
 }
 
-const codeOf = (error: unknown): unknown => (error as { code?: string }).code
+const errorCode = (error: unknown): unknown => (error as { code?: string }).code
 
 export const migrationDialect = (database: Database): MigrationDialect => {
   database.function('registry_converted', { safeIntegers: true }, (value, from, to) => {
@@ -74,7 +74,7 @@ export const migrationDialect = (database: Database): MigrationDialect => {
       if (isRebuilding) refuseBrokenReferences(database)
       database.exec('commit')
     } catch (error) {
-      if (codeOf(error) !== 'SQLITE_READONLY') throw error
+      if (errorCode(error) !== 'SQLITE_READONLY') throw error
       throw new StorageError('the file is read-only and lacks what the descriptors ask for; make it writable')
     } finally {
       if (database.inTransaction) database.exec('rollback')
@@ -129,7 +129,7 @@ export const migrationDialect = (database: Database): MigrationDialect => {
       blocks: `select first, rows from ${blocksTable(resource)}`,
       isTextWrong: `(select count(*) from ${quoted(resource.table)}) <> (select count(*) from ${searchTable(resource)}_docsize)`,
     }),
-    adviceFor: (error) => (/^SQLITE_(?:ERROR|CONSTRAINT)/.test(String(codeOf(error))) ? '' : undefined),
+    adviceFor: (error) => (/^SQLITE_(?:ERROR|CONSTRAINT)/.test(String(errorCode(error))) ? '' : undefined),
     async insertRows(resource, rows) {
       insertRows(database, resource, rows)
     },

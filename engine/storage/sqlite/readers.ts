@@ -27,7 +27,7 @@ const rememberedLength = 1_000_000
 const isLongScan = ({ strategy, where }: Plan, tableRows: number): boolean =>
   strategy === 'scan' && tableRows > maxQuickScan && where.length === 0
 
-export const readersOf = (quick: Executor, slow: Executor, timeoutMs: number): ((resource: string) => Reader) => {
+export const createReaders = (quick: Executor, slow: Executor, timeoutMs: number): ((resource: string) => Reader) => {
   const slowQueries = new LRUCache<string, true>({
     maxSize: rememberedLength,
     sizeCalculation: (_, key) => key.length,

@@ -9,11 +9,11 @@ import type { DerivedObjects, OwnTable } from '../migration/migrationDialect.js'
 import {
   countsTable,
   type DerivedObject,
-  indexesOf,
-  indexOf,
+  makeIndex,
   objectName,
   orderKey,
   quoted,
+  resourceIndexes,
   type SchemaDialect,
 } from '../schema.js'
 import { blockSql } from './blocks.js'
@@ -26,13 +26,13 @@ export const searchTable = (resource: Resource): string => objectName(resource, 
 export const blocksTable = (resource: Resource): string => objectName(resource, 'blocks')
 const fullBlocksIndex = (resource: Resource): string => objectName(resource, 'full_blocks')
 
-export const blocksOf = (resource: Resource) =>
+export const resourceBlocks = (resource: Resource) =>
   blockSql(quoted(resource.table), blocksTable(resource), fullBlocksIndex(resource))
 
 export const columnOf = (kind: Kind) => kindOf(kind).sqlite
 
 /** What a field is ordered and compared by. */
-export const keyOf = ({ kind, name }: Field, column = quoted(name)): string =>
+export const sortKey = ({ kind, name }: Field, column = quoted(name)): string =>
   name === 'id' ? column : orderKey(kind, columnOf(kind), column, 'substr')
 
 export const schemaDialect: SchemaDialect = {
@@ -43,7 +43,7 @@ export const schemaDialect: SchemaDialect = {
   uniqueKey: ({ name }) => name,
   // Every index of SQLite ends with the id.
   filterIndex: ({ name }) => ({ columns: [name] }),
-  orderIndex: (field) => [knex.raw(keyOf(field))],
+  orderIndex: (field) => [knex.raw(sortKey(field))],
 }
 
 export const ownTables: Readonly<Record<string, OwnTable>> = {
@@ -85,10 +85,10 @@ export const searchedText = (resource: Resource, of?: string): string => {
 export const isLong = (resource: Resource): string => `octet_length(${searchedText(resource)}) > ${longText}`
 
 /** The search index and the blocks of a resource, and the triggers that maintain them, the row count and the version. */
-const bookkeepingOf = (resource: Resource): DerivedObject[] => {
+const bookkeepingObjects = (resource: Resource): DerivedObject[] => {
   const { table } = resource
   const search = searchTable(resource)
-  const blocks = blocksOf(resource)
+  const blocks = resourceBlocks(resource)
   const find = `insert into ${search} (rowid, text) values (new.id, ${searchedText(resource, 'new')});`
   const forget = `delete from ${search} where rowid = old.id;`
   // A random version, not a counter: after a restore from a backup, an old tag never matches new rows.
@@ -114,14 +114,14 @@ const bookkeepingOf = (resource: Resource): DerivedObject[] => {
 export const derivedObjects = (resource: Resource, registry: Registry): DerivedObjects => ({
   indexes: [
     // A row is serialised once, when it is written; pages are read from this index alone.
-    indexOf(schemaDialect, resource, 'json', (table, name) =>
+    makeIndex(schemaDialect, resource, 'json', (table, name) =>
       table.index(['id', knex.raw(rowJson(resource)) as unknown as string], name),
     ),
     // Almost always empty. A table with a long row is read by a worker, because a page of such rows takes long.
-    indexOf(schemaDialect, resource, 'long', (table, name) =>
+    makeIndex(schemaDialect, resource, 'long', (table, name) =>
       table.index(['id'], name, { predicate: knex.whereRaw(isLong(resource)) }),
     ),
-    ...indexesOf(schemaDialect, resource, registry),
+    ...resourceIndexes(schemaDialect, resource, registry),
   ],
-  bookkeeping: bookkeepingOf(resource),
+  bookkeeping: bookkeepingObjects(resource),
 })

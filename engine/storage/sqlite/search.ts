@@ -27,7 +27,7 @@ function* indexedTrigrams(folded: string): Generator<string> {
 export const isIndexed = (folded: string): boolean => !indexedTrigrams(folded).next().done
 
 /** Distinct trigrams from all over a folded text. */
-export const trigramsOf = (folded: string): string[] => {
+export const pickTrigrams = (folded: string): string[] => {
   const usable = [...new Set(indexedTrigrams(folded))]
   if (usable.length <= maxTrigrams) return usable
   return Array.from({ length: maxTrigrams }, (_, n) => usable[Math.floor((n * usable.length) / maxTrigrams)] as string)

@@ -6,7 +6,7 @@ import { loadDemo } from '../loadDemo.js'
 import { checkCounts, reportCountDifferences } from '../migration/countDifferences.js'
 import { migrate } from '../migration/migrate.js'
 import type { MigrationDialect } from '../migration/migrationDialect.js'
-import { changesOf, type MigrationPlan } from '../migration/migrationPlan.js'
+import { describeSteps, type MigrationPlan } from '../migration/migrationPlan.js'
 import type { ChangeOptions, Migrated, MigrateOptions, StorageOptions } from '../options.js'
 import { NothingToDo, StorageError } from '../storage.js'
 import { connect } from './connection.js'
@@ -56,7 +56,7 @@ export const setUp = (registry: Registry, path: string, options: StorageOptions)
   withMigrated(registry, path, options, async ({ database, dialect, plan, isCreated }) => {
     const isLoaded = options.demo && (await loadDemo(dialect, registry))
     await reportCountDifferences(dialect, registry, options.warn)
-    options.opened?.({ created: isCreated, demo: isLoaded, driver, changes: isCreated ? [] : changesOf(plan) })
+    options.opened?.({ created: isCreated, demo: isLoaded, driver, changes: isCreated ? [] : describeSteps(plan) })
     // From here on, waiting for a lock would block every request of this process.
     database.pragma(`busy_timeout = ${readLockTimeout}`)
     return database

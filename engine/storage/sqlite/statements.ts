@@ -8,15 +8,15 @@ import { countsTable, ownSources, quoted, type Sources } from '../schema.js'
 import { knex } from './knex.js'
 import type { ListSql } from './lists.js'
 import {
-  blocksOf,
   columnOf,
   isLong,
   jsonIndex,
-  keyOf,
   longRowsIndex,
+  resourceBlocks,
   rowJson,
   searchedText,
   searchTable,
+  sortKey,
 } from './schema.js'
 
 /** SQLite's clock in milliseconds. */
@@ -37,7 +37,7 @@ const keySql = () => {
 /** SQLite plans a statement again for each new value of a bare limit; a cast prevents it (84 µs become 31). */
 const bounded = 'limit cast(? as integer) offset cast(? as integer)'
 
-export const statementsOf = (registry: Registry, resource: Resource, sources: Sources = ownSources) => {
+export const resourceStatements = (registry: Registry, resource: Resource, sources: Sources = ownSources) => {
   const table = quoted(resource.table)
   const parameters = (...names: string[]) => names.map((name) => parameter(knex, name)) as never[]
   const version = `(select state from ${countsTable} where name = '${resource.table}')`
@@ -85,14 +85,14 @@ export const statementsOf = (registry: Registry, resource: Resource, sources: So
       searchIndex: searchTable(resource),
       state: `select ${version} as version, ${rowCount} as rows, (select min(id) from ${table}) as first,
         (select max(id) from ${table}) as last, ${hasLongRows} as hasLongRows`,
-      blocks: blocksOf(resource).read,
+      blocks: resourceBlocks(resource).read,
       text: searchedText(resource, resource.table),
       columns: Object.fromEntries(
         resource.fields.map((field) => {
           const column = `${table}.${quoted(field.name)}`
           return [
             field.name,
-            { column, key: keyOf(field, column), served: servedValue(columnOf(field.kind), quoted(field.name)) },
+            { column, key: sortKey(field, column), served: servedValue(columnOf(field.kind), quoted(field.name)) },
           ]
         }),
       ),
@@ -103,4 +103,4 @@ export const statementsOf = (registry: Registry, resource: Resource, sources: So
   }
 }
 
-export type Statements = ReturnType<typeof statementsOf>
+export type Statements = ReturnType<typeof resourceStatements>

@@ -8,7 +8,7 @@ import { bind, type Statement } from '../bindings.js'
 import { parseConflicts } from '../conflicts.js'
 import { excerptLength, type TableDialect, type VersionedBody } from '../dialect.js'
 import type { Plan } from '../plan.js'
-import { boundValue, fieldOf, quoted, readValue } from '../schema.js'
+import { boundValue, findField, quoted, readValue } from '../schema.js'
 import { type Outcome, rememberUpdates, type Write } from '../write.js'
 import { type Block, pageStart, type TableState } from './blocks.js'
 import { type Prepare, preparer } from './prepared.js'
@@ -46,7 +46,7 @@ export type CommitCounter = ReturnType<typeof commitCounter>
 
 export interface DatabaseContext {
   readonly database: Database
-  readonly readerOf: (resource: string) => Reader
+  readonly readerFor: (resource: string) => Reader
   readonly writes: WriteQueue
   readonly commits: CommitCounter
 }
@@ -74,7 +74,7 @@ const stateReader = (prepare: Prepare, { lists }: Statements, commits: CommitCou
 
 const excerptSql = (resource: Resource, fields: readonly string[]): string => {
   const columns = fields.map((name) => {
-    const { kind } = fieldOf(resource, name)
+    const { kind } = findField(resource, name)
     return kindOf(kind).isText ? `substr(${quoted(name)}, 1, ${excerptLength}) as ${quoted(name)}` : quoted(name)
   })
   return `select ${['id', ...columns].join()} from ${quoted(resource.table)} where id in (select value from json_each(?))`
@@ -126,7 +126,7 @@ export const tableWriter = (resource: Resource, statements: WriteSql, writes: Wr
 
 export const sqliteTable = (resource: Resource, statements: Statements, context: DatabaseContext): TableDialect => {
   const { database, writes, commits } = context
-  const reader = context.readerOf(resource.path)
+  const reader = context.readerFor(resource.path)
   const prepare = preparer(database)
   const state = stateReader(prepare, statements, commits)
   /** Makes the function that reads the only row of a statement. The statement is prepared on first use, to keep starts short. */
@@ -153,7 +153,7 @@ export const sqliteTable = (resource: Resource, statements: Statements, context:
     return { version, body: body as Buffer, next: isMore ? { id: BigInt(last), value: null } : undefined }
   }
   const bindValue = (name: string, value: ParameterValue): ParameterValue =>
-    boundValue(columnOf(fieldOf(resource, name).kind), value) as ParameterValue
+    boundValue(columnOf(findField(resource, name).kind), value) as ParameterValue
   const withBoundValues = ({ where, ...plan }: Plan): Plan => ({
     ...plan,
     where: where.map(({ field, operator, value }) => ({
@@ -166,7 +166,7 @@ export const sqliteTable = (resource: Resource, statements: Statements, context:
   const boundPosition = ({ order: { field } }: Plan, after: Position | undefined): Position | undefined =>
     after && { id: after.id, value: after.value === null ? null : bindValue(field, after.value) }
   const readPosition = ({ order: { field } }: Plan, next: Position | undefined): Position | undefined =>
-    next && { id: next.id, value: readValue(columnOf(fieldOf(resource, field).kind), next.value) }
+    next && { id: next.id, value: readValue(columnOf(findField(resource, field).kind), next.value) }
 
   const { update, bound, write } = tableWriter(resource, statements, writes)
 
@@ -192,7 +192,7 @@ export const sqliteTable = (resource: Resource, statements: Statements, context:
       const rows = prepare(excerptSql(resource, fields)).all(`[${ids.join()}]`) as RowValues[]
       return rows.map((row) => ({
         ...Object.fromEntries(
-          fields.map((name) => [name, readValue(columnOf(fieldOf(resource, name).kind), row[name]) as Value]),
+          fields.map((name) => [name, readValue(columnOf(findField(resource, name).kind), row[name]) as Value]),
         ),
         id: row['id'] as number,
       }))
