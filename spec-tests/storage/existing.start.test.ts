@@ -283,4 +283,12 @@ test('a scan ends at the time limit, whatever the ids are and however few rows m
   await storage.close()
 })
 
+test('the database sets a managed field of a row that is created', async () => {
+  const database = await foreign(`create table things (id ${id}, name text, level integer default 7)`)
+  const fields = { name: text(), level: integer({ managed: true }) }
+  const registry = registryFrom({ things: { ...existing, table: 'things', idColumn: 'id', create: true, fields } })
+  const service = await startService({ registry, url: database.url })
+  assert.equal((await service.create('things', { name: 'Cid' })).body, { id: 1, name: 'Cid', level: 7 })
+})
+
 test.run()
