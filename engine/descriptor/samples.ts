@@ -1,5 +1,6 @@
 /** Sample values of fields, within their rules: for examples in the documents, generated rows and tests. */
 import { kindOf } from './kinds.js'
+import { matchingText } from './patternSample.js'
 import type { Field, GivenValue } from './registry.js'
 import { refuseValue } from './valueRules.js'
 
@@ -22,8 +23,9 @@ const padded = ({ name, minLength = 0, maxLength = Number.MAX_SAFE_INTEGER }: Fi
 
 /** The nth sample value of a field: a different one for each n, as far as its rules allow. */
 export const sampleValue = (field: Field, n: number): GivenValue => {
-  const { kind, name, oneOf, minLength, maxLength, example } = field
+  const { kind, name, oneOf, minLength, maxLength, pattern, example } = field
   if (oneOf) return oneOf[n % oneOf.length] as GivenValue
+  const fits = (value: GivenValue | undefined) => value !== undefined && refuseValue(field, value) === undefined
   const candidates = [
     kindOf(kind).sample(n, name),
     within(field, n),
@@ -31,7 +33,8 @@ export const sampleValue = (field: Field, n: number): GivenValue => {
     minLength !== undefined || maxLength !== undefined ? padded(field, n) : undefined,
     example,
   ]
-  const found = candidates.find((value) => value !== undefined && refuseValue(field, value) === undefined)
+  const matching = () => [3, 1, 0].map((more) => matchingText(String(pattern), n, more))
+  const found = candidates.find(fits) ?? (pattern === undefined ? undefined : matching().find(fits))
   if (found === undefined) throw new TypeError(`field "${name}" needs an example, because no sample fits its rules`)
   return found
 }
