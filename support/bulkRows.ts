@@ -95,7 +95,7 @@ export const addBulkRows = async (
   for (let done = 0; done < total; done += batchSize) {
     const count = Math.min(batchSize, total - done)
     const rowAt = (_: unknown, n: number): StoredRow => ({
-      ...bulkRow(first + done + n),
+      ...bulkRow(first + 1 + done + n),
       ...Object.fromEntries([...references].map(([name, ids]) => [name, ids[done + n] ?? null])),
     })
     await storage.fill([{ resource, rows: Array.from({ length: count }, rowAt) }]).catch((error: Error) => {
