@@ -27,18 +27,21 @@ const jsonNoun = (value: unknown): string => {
 }
 
 /** The issue for a declared property that its schema refuses; what zod says of it decides. */
-const fieldIssue = ({ name, kind }: Field, value: unknown, issue: z.core.$ZodIssue): Issue => {
+const fieldIssue = (field: Field, value: unknown, issue: z.core.$ZodIssue, isUpdate: boolean): Issue => {
+  const { name, kind, redacted } = field
   const say = (type: string, words: string, ctx?: Issue['ctx']) => ({
     ...bodyIssue(type, `${name} ${words}${/[.?]$/.test(words) ? '' : '.'}`, name),
     ...(ctx && { ctx }),
   })
-  if (value === undefined) return say('missing', 'is required')
+  if (value === null && redacted && isUpdate)
+    return say('redacted', 'is never returned, so null does not mean that it is empty; leave it out, or send a value')
+  if (value === undefined || value === null) return say('missing', 'is required')
   const refusal = issue.code === 'custom' ? (issue.params?.['refusal'] as Refusal) : undefined
-  if (refusal) return say(refusal.type, refusal.message, refusal.ctx)
+  if (refusal) return say(refusal.type, refusal.describe(field), refusal.ctx)
   if (typeof value === 'number' && issue.code === 'invalid_type' && !Number.isFinite(value))
     return say('finite_number', 'is too large for a double')
   if (typeof value === 'number' && issue.code === 'invalid_type' && issue.expected === 'int')
-    return say('int_from_float', `must be an integer; ${value} has a fraction`)
+    return say('int_from_float', `must be an integer${redacted ? ', without a fraction' : `; ${value} has a fraction`}`)
   if (issue.code === 'too_big' || issue.code === 'too_small')
     return say('int_range', `must be an integer between -${Number.MAX_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER}`)
   const { wrongType, noun } = kindOf(kind)
@@ -71,6 +74,7 @@ const bodyReader = (resource: Resource, allowed: readonly Field[], schema: z.Zod
       }
     }
     const sent = body as RowValues
+    /** By field and type: two checks of zod have one issue, such as those of an integer that is too large. */
     const invalid = new Map<string, Issue>()
     const unknown: string[] = []
     // The schema gets no unknown property: it would report 70,000 of them, of which the response has a hundred.
@@ -83,23 +87,16 @@ const bodyReader = (resource: Resource, allowed: readonly Field[], schema: z.Zod
     )
     for (const issue of schema.safeParse(known).error?.issues ?? []) {
       const name = String(issue.path[0])
-      const field = fields.get(name)
-      // A value can break several rules of its schema; one issue is enough.
-      if (field && !invalid.has(name))
-        invalid.set(name, fieldIssue(field, isUpdate ? (sent[name] ?? undefined) : sent[name], issue))
+      const found = fieldIssue(fields.get(name) as Field, sent[name], issue, isUpdate)
+      invalid.set(`${name} ${found.type}`, found)
     }
+    for (const { loc } of invalid.values()) delete known[String(loc[1])]
     for (const name of inexactKeys(source, fields)) {
-      if (typeof sent[name] !== 'number' || invalid.has(name)) continue
+      if (typeof known[name] !== 'number') continue
       const msg = `${name} has more digits than a double can store; send it rounded.`
       invalid.set(name, bodyIssue('number_precision', msg, name))
+      delete known[name]
     }
-    if (isUpdate) {
-      for (const { name, redacted } of allowed) {
-        const msg = `${name} is never returned, so null does not mean that it is empty; leave it out, or send a value.`
-        if (redacted && known[name] === null) invalid.set(name, bodyIssue('redacted', msg, name))
-      }
-    }
-    for (const name of invalid.keys()) delete known[name]
     return {
       values: known,
       issues: [...invalid.values(), ...unknown.map((key) => propertyIssue(resource, names, key))],
@@ -134,9 +131,15 @@ export const updateBodyReader = (resource: Resource, schema: z.ZodObject): BodyR
 export const refusedIssue = (
   { fields }: Resource,
   { constraint, column, reason }: { constraint?: string | undefined; column?: string | undefined; reason: string },
+  row: RowValues,
 ): Issue => {
   const name = fields.find((field) => field.column === column)?.name ?? column
-  const msg = `The database refuses the row: ${reason}.`
+  const secrets = fields.filter(({ redacted }) => redacted).map((field) => `"${row[field.name]}"`)
+  // A reason of the server may repeat a value: invalid input value for enum mood: "calm".
+  const msg = secrets.reduce(
+    (text, secret) => text.replaceAll(secret, 'a value'),
+    `The database refuses the row: ${reason}.`,
+  )
   return {
     type: 'constraint',
     loc: name === undefined ? ['body'] : ['body', name],
@@ -152,11 +155,11 @@ export const conflictIssue = (
   name: string,
   row: RowValues,
 ): Issue => {
-  const { references, unique } = resource.fields.find((field) => field.name === name) as Field
+  const { references, unique, redacted } = resource.fields.find((field) => field.name === name) as Field
   if (type === 'reference') {
     const target = registry.find(({ path }) => path === references) as Resource
     const existing = `must reference an existing ${target.name.toLowerCase()}`
-    return bodyIssue(type, `${name} ${existing}; there is none with id ${row[name]}.`, name)
+    return bodyIssue(type, `${name} ${existing}${redacted ? '' : `; there is none with id ${row[name]}`}.`, name)
   }
   const within = unique?.length ? ` for the same ${unique.join(' and ')}` : ''
   return bodyIssue(type, `${name} must be unique; another row already has this value${within}.`, name)

@@ -130,7 +130,8 @@ const fieldSchemas = (fields: readonly Field[], isBody: boolean, isUpdate = fals
   Object.fromEntries(
     fields.map((field) => {
       const value = isBody ? valueSchema(field) : kindOf(field.kind).row()
-      const isRequired = isBody && !isUpdate ? isMandatory(field) : field.required
+      // A client that echoes what it read must not erase a redacted field.
+      const isRequired = isBody && !isUpdate ? isMandatory(field) : field.required || (isUpdate && field.redacted)
       const present = isRequired ? value : value.nullable()
       const schema = isRequired && !isUpdate ? present : present.optional()
       const keywords = ruleKeywords(field)

@@ -5,7 +5,7 @@ import { type FieldSpec, type Options, tones } from './fields.js'
 import { isValueOf, type Kind, kindOf } from './kinds.js'
 import { isName } from './names.js'
 import { didYouMean } from './nearest.js'
-import { compilePattern } from './pattern.js'
+import { compilePattern, maxPatternLength } from './pattern.js'
 import type { GivenValue } from './registry.js'
 import { formatValue, type Report, reportAt } from './registryError.js'
 import { refuseValue } from './valueRules.js'
@@ -86,9 +86,6 @@ const checkSource = (option: 'default' | 'managed', kind: Kind, options: Options
   }
 }
 
-/** The longest text that a pattern is matched with. */
-const maxPatternLength = 1_000
-
 const checkRules = (kind: Kind, options: Options<GivenValue>, report: Report): void => {
   const { oneOf, min, max, minLength, maxLength, pattern } = options
   const isOver = (least?: GivenValue, most?: GivenValue) => least !== undefined && most !== undefined && least > most
@@ -115,7 +112,7 @@ const checkRules = (kind: Kind, options: Options<GivenValue>, report: Report): v
     const value = options[option]
     const refusal =
       value === undefined || typeof value === 'function' ? undefined : refuseValue({ ...options, kind }, value)
-    if (refusal) report(`${option} ${refusal.message}`, option)
+    if (refusal) report(`${option} ${refusal.describe(options)}`, option)
   }
 }
 

@@ -12,11 +12,19 @@ export class Refusal {
   /** The message about a query parameter; about a body, what follows the name of the field: `must be true or false`. */
   readonly message: string
   readonly ctx: Readonly<Record<string, unknown>> | undefined
+  /** The message without the value, for a field that is redacted. */
+  readonly requirement: string
 
-  constructor(type: string, message: string, ctx?: Refusal['ctx']) {
+  /** `sent` is the part of the message that repeats the value: `"Hunter2" is not`. */
+  constructor(type: string, requirement: string, ctx?: Refusal['ctx'], sent?: string) {
     this.type = type
-    this.message = message
+    this.requirement = requirement
+    this.message = sent === undefined ? requirement : `${requirement}; ${sent}`
     this.ctx = ctx
+  }
+
+  describe({ redacted }: { readonly redacted?: boolean | undefined }): string {
+    return redacted ? this.requirement : this.message
   }
 }
 
@@ -66,11 +74,16 @@ export interface KindEntry {
   readonly input: 'text' | 'number' | 'date' | 'datetime-local' | 'checkbox'
 }
 
-/** Adds a check to a schema. Its refusal is the `params` of the issue, because zod's own issues do not say what would be right. */
-export const refuseIf = <S extends z.ZodType>(schema: S, refuse: (value: z.infer<S>) => Refusal | undefined): S =>
+/** Adds a check to a schema. A refusal is the `params` of its issue, because zod's own issues do not say what would be right. */
+export const refuseIf = <S extends z.ZodType>(
+  schema: S,
+  refuse: (value: z.infer<S>) => Refusal | readonly Refusal[] | undefined,
+): S =>
   schema.check(({ value, issues }) => {
-    const refusal = refuse(value as z.infer<S>)
-    if (refusal) issues.push({ code: 'custom', input: value, params: { refusal }, message: refusal.message })
+    // Of a value that is not of its kind, no rule is asked.
+    if (issues.length > 0) return
+    for (const refusal of [refuse(value as z.infer<S>) ?? []].flat())
+      issues.push({ code: 'custom', input: value, params: { refusal }, message: refusal.message })
   })
 
 /** A string that every database stores unchanged. */
@@ -91,7 +104,7 @@ const timestampWords =
 /** A string that is a day or a time. */
 const momentText = (format: string, type: string, words: string, isMoment: (text: string) => boolean) =>
   refuseIf(z.string(), (text) =>
-    isMoment(text) ? undefined : new Refusal(type, `${words}; ${quote(text)} is not`),
+    isMoment(text) ? undefined : new Refusal(type, words, undefined, `${quote(text)} is not`),
   ).meta({ format })
 
 /** JSON texts of other types than a string. */

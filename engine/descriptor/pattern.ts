@@ -1,6 +1,9 @@
 /** Matches whole texts with a regular expression in time linear in the text, which JavaScript's own matcher does not promise. */
 import { RE2JS } from 're2js'
 
+/** The longest text that a pattern is matched with, in code points. */
+export const maxPatternLength = 1_000
+
 /** What `\s` and `.` mean in JavaScript; RE2 knows only ASCII. */
 const spaces = '\\s\\v\\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}\\x{feff}'
 const notLineEnd = '[^\\n\\r\\x{2028}\\x{2029}]'

@@ -3,7 +3,7 @@
 import type { z } from 'zod'
 import { type Kind, kindOf, quote, Refusal, refuseIf } from './kinds.js'
 import { didYouMean } from './nearest.js'
-import { compilePattern } from './pattern.js'
+import { compilePattern, maxPatternLength } from './pattern.js'
 
 export interface RuleOptions<V> {
   /** The only values that are allowed. */
@@ -46,10 +46,8 @@ const bound = (
 ) => ({
   refuse: (given: Ruled, kind: Kind) => (sent: Ruled) => {
     if (isWithin(toCanonical(kind, sent), toCanonical(kind, given))) return undefined
-    const message = isMoment(kind)
-      ? `must be ${given} or ${later}; ${sent} is ${earlier}`
-      : `must be ${atLeast} ${given}; ${sent} is ${less}`
-    return new Refusal(type, message, { [key]: given })
+    const [requirement, wrong] = isMoment(kind) ? [`${given} or ${later}`, earlier] : [`${atLeast} ${given}`, less]
+    return new Refusal(type, `must be ${requirement}`, { [key]: given }, `${sent} is ${wrong}`)
   },
   keywords: (given: Ruled, kind: Kind) => ({ [isMoment(kind) ? `x-${keyword}` : keyword]: given }),
 })
@@ -74,8 +72,8 @@ export const valueRules = {
       return (value: Ruled) => {
         if (allowed.has(value)) return undefined
         const hint = typeof value === 'string' ? didYouMean(value, values.map(String)) : ''
-        const message = `must be one of ${values.map(shown).join(', ')}; ${shown(value)} is not${hint}`
-        return new Refusal('enum', message, { expected: values })
+        const requirement = `must be one of ${values.map(shown).join(', ')}`
+        return new Refusal('enum', requirement, { expected: values }, `${shown(value)} is not${hint}`)
       }
     },
     keywords: (values: readonly Ruled[]) => ({ enum: values }),
@@ -103,14 +101,14 @@ export const valueRules = {
     (text, max) => text.length <= max || (text.length <= 2 * max && countCodePoints(text) <= max),
     'at most',
   ),
-  // Last, so that a text is never matched before its length is checked.
   pattern: {
     refuse: (pattern: string) => {
       const matches = compilePattern(pattern)
+      // A text of a megabyte takes seconds; it is too long anyway.
       return (text: string) =>
-        matches(text)
+        text.length > 2 * maxPatternLength || matches(text)
           ? undefined
-          : new Refusal('string_pattern_mismatch', `must match ${pattern}; ${quote(text)} does not`, { pattern })
+          : new Refusal('string_pattern_mismatch', `must match ${pattern}`, { pattern }, `${quote(text)} does not`)
     },
     keywords: (pattern: string) => ({ pattern: `^(?:${pattern})$` }),
   },
@@ -118,7 +116,9 @@ export const valueRules = {
 
 export const ruleNames = Object.keys(valueRules) as RuleName[]
 
-export type Ruling = { readonly kind: Kind } & { readonly [Name in RuleName]?: unknown }
+export type Ruling = { readonly kind: Kind; readonly redacted?: boolean | undefined } & {
+  readonly [Name in RuleName]?: unknown
+}
 
 const givenRules = (field: Ruling) =>
   ruleNames.flatMap((name) => {
@@ -126,15 +126,10 @@ const givenRules = (field: Ruling) =>
     return given === undefined ? [] : [{ rule: valueRules[name] as ValueRule, given: given as never }]
   })
 
-export const valueRuling = (field: Ruling): ((value: Ruled) => Refusal | undefined) => {
+/** Makes the function that finds the rules which a value breaks. */
+export const valueRuling = (field: Ruling): ((value: Ruled) => Refusal[]) => {
   const checks = givenRules(field).map(({ rule, given }) => rule.refuse(given, field.kind))
-  return (value) => {
-    for (const refuse of checks) {
-      const refusal = refuse(value as never)
-      if (refusal) return refusal
-    }
-    return undefined
-  }
+  return (value) => checks.flatMap((refuse) => refuse(value as never) ?? [])
 }
 
 export const ruleKeywords = (field: Ruling): Record<string, unknown> =>

@@ -134,7 +134,7 @@ const storedRow = (
   { id = 0, values = {}, issues = [] }: { id?: number; values?: RowValues; issues?: readonly errors.Issue[] },
 ) => {
   if ('id' in outcome) return outcome
-  if ('refused' in outcome) throw errors.bodyInvalid([refusedIssue(resource, outcome.refused)])
+  if ('refused' in outcome) throw errors.bodyInvalid([refusedIssue(resource, outcome.refused, values)])
   if ('mismatch' in outcome) throw errors.bodyInvalid([keyReused()])
   if ('isMissing' in outcome) throw errors.rowNotFound(resource.name, String(id))
   if ('current' in outcome) throw errors.preconditionFailed(`"${rowTag(outcome.current)}"`)

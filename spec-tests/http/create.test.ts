@@ -136,8 +136,7 @@ for (const resource of testedResources.filter((one) => one.create)) {
     }
     for (const { name } of mandatory) {
       const { [name]: _, ...rest } = body
-      await onlyIssue(resource, name, 'missing', rest)
-      await onlyIssue(resource, name, undefined, { ...rest, [name]: null })
+      await onlyIssue(resource, name, 'missing', rest, { ...rest, [name]: null })
     }
   })
 

@@ -1,6 +1,7 @@
 /** Kinds and rules of values: what is stored, and the issue of what is not, in bodies and in filters. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { refusedIssue } from '../../engine/contract/rowBody.js'
 import { boolean, date, integer, number, text, timestamp } from '../../engine/descriptor/index.js'
 import { compilePattern } from '../../engine/descriptor/pattern.js'
 import { resourceIn } from '../support/registryFrom.js'
@@ -17,7 +18,20 @@ const fields = {
   due: date({ min: '2026-01-01', max: '2026-12-31', filter: true }),
   at: timestamp({ min: '2026-01-01T00:00:00Z', filter: true }),
 }
-const { create, get } = await startService({ registry: [resourceIn('tasks', fields, { name: 'Task' })] })
+/** Every rule and reference of a field that is never returned. */
+const secrets = {
+  password: text({ pattern: '[a-z]{3,}', maxLength: 12, example: 'abc', redacted: true }),
+  word: text({ oneOf: ['alpha', 'omega'], redacted: true }),
+  pin: integer({ min: 9_000_000, redacted: true }),
+  day: date({ redacted: true }),
+  task_id: integer({ references: 'tasks', redacted: true }),
+}
+const { create, change, get } = await startService({
+  registry: [
+    resourceIn('tasks', fields, { name: 'Task' }),
+    resourceIn('secrets', secrets, { name: 'Secret', update: true }),
+  ],
+})
 
 /** Values, and what is stored for each. */
 const stored: [field: string, values: readonly unknown[], as?: readonly unknown[]][] = [
@@ -100,6 +114,51 @@ for (const [field, value, type, rest] of refused) {
     assert.equal(response.body.error.details.issues, [{ type, loc: ['body', field], msg, ...(ctx || {}) }])
   })
 }
+
+test('a field that breaks two rules has an issue for each', async () => {
+  const row = { code: 'abc-123456789012345678', title: 'x', days: 400, count: 1 }
+  const { issues } = (await create('tasks', row)).body.error.details
+  assert.equal(
+    issues.map(({ type, loc }: { type: string; loc: string[] }) => `${loc[1]} ${type}`),
+    [
+      'days less_than_equal',
+      'count greater_than_equal',
+      'title string_too_short',
+      'code string_too_long',
+      'code string_pattern_mismatch',
+    ],
+  )
+})
+
+test('no message repeats the value of a redacted field', async () => {
+  const { id } = (await create('secrets', {})).body
+  const wrong = [
+    { password: 'Hunter2-SECRET', word: 'alpha-SECRET', pin: 918_273, day: '2026-SECRET', task_id: 918_273 },
+    { password: 'SECRET', word: 'omegaSECRET', pin: 918_273.5, day: 'SECRET'.repeat(100) },
+  ]
+  for (const body of wrong) {
+    for (const response of [await create('secrets', body), await change(`secrets/${id}`, body)]) {
+      assert.is(response.status, 422)
+      const found = new Set(response.body.error.details.issues.map(({ loc }: { loc: string[] }) => loc[1]))
+      assert.equal([...found].sort(), Object.keys(body).sort())
+      assert.not.match(response.text, /SECRET|918/)
+    }
+  }
+  const refused = { reason: 'invalid input value for enum mood: "calm"' }
+  const ofDatabase = refusedIssue(resourceIn('moods', { mood: text({ redacted: true }) }), refused, { mood: 'calm' })
+  assert.is(ofDatabase.msg, 'The database refuses the row: invalid input value for enum mood: a value.')
+})
+
+test('an update allows null for no redacted field, in the documents and in bodies', async () => {
+  const { SecretCreate, SecretUpdate } = (await get('/openapi.json')).body.components.schemas
+  const { id } = (await create('secrets', {})).body
+  for (const name of Object.keys(secrets)) {
+    assert.match(JSON.stringify(SecretCreate.properties[name]), /null/)
+    assert.not.match(JSON.stringify(SecretUpdate.properties[name]), /null/)
+    const { issues } = (await change(`secrets/${id}`, { [name]: null })).body.error.details
+    assert.equal([issues.length, issues[0].type, issues[0].loc], [1, 'redacted', ['body', name]])
+  }
+})
 
 test('filters find values of every kind, and refuse what no row can have', async () => {
   const row = { state: 'Approved', level: 2, done: true, due: '2026-05-05', at: '2026-05-05T10:00:00Z' }

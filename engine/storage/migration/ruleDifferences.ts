@@ -22,10 +22,10 @@ const breaking = async (database: MigrationDialect, table: string, field: Field)
       `select id, ${value} as value from ${quoted(table)} where id > ${after} order by id limit ${batch}`,
     )
     for (const { id, value: stored } of rows) {
-      const refusal = stored === null ? undefined : refuse((column.read?.(stored) ?? stored) as never)
+      const [refusal] = stored === null ? [] : refuse((column.read?.(stored) ?? stored) as never)
       if (!refusal) continue
       if (ids.length < maxExamples) ids.push(String(id))
-      reason ||= refusal.message
+      reason ||= refusal.describe(field)
       count++
     }
     isMore = rows.length === batch
