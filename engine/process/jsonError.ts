@@ -1,5 +1,7 @@
 /** Locates the first syntax error of a JSON text: V8's own messages quote the text, which may be a secret. */
 
+const space = /[ \n\r\t]*/y
+
 const scalar = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
 
 /** A string, or the valid beginning of one; the group is the closing quote. */
@@ -11,7 +13,9 @@ export const jsonErrorIndex = (text: string): number => {
   let expects: 'value' | 'key' | 'colon' | 'separator' = 'value'
   let isFirst = false
   for (let at = 0; ; at++) {
-    while (text[at] === ' ' || text[at] === '\n' || text[at] === '\r' || text[at] === '\t') at++
+    space.lastIndex = at
+    space.test(text)
+    at = space.lastIndex
     const sign = text[at]
     const closer = closers.at(-1)
     if (sign !== undefined && sign === closer && (isFirst || expects === 'separator')) {
@@ -47,7 +51,11 @@ export const jsonErrorIndex = (text: string): number => {
 /** Where a text that JSON.parse refused stops being JSON, in words: `unexpected character at line 2, column 7`. */
 export const jsonErrorPlace = (text: string): string => {
   const at = jsonErrorIndex(text)
-  const before = text.slice(0, at).split('\n')
   const what = at >= text.length ? 'unexpected end' : 'unexpected character'
-  return `${what} at line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`
+  let [line, start] = [1, 0]
+  for (let end = text.indexOf('\n'); end !== -1 && end < at; end = text.indexOf('\n', start)) {
+    line++
+    start = end + 1
+  }
+  return `${what} at line ${line}, column ${at - start + 1}`
 }

@@ -2,7 +2,7 @@
 import type { ListQuery, Position } from '../descriptor/listQuery.js'
 import type { FoundIds, LargePage, Part } from './parts.js'
 import type { Plan } from './plan.js'
-import type { Caller, CountSize, Table, ValueCounts } from './storage.js'
+import type { Caller, CountSize, RowFormat, Table, ValueCounts } from './storage.js'
 
 export interface VersionedBody {
   readonly version: string
@@ -36,7 +36,7 @@ export interface TableDialect extends Pick<Table, 'hasKey' | 'conflicts' | 'refe
   /** The next matching ids after a position, up to `maxIds`. */
   ids(plan: Plan, after: Position | undefined, caller?: Caller): Promise<FoundIds>
   valueCounts(plan: Plan, fields: readonly string[], size: CountSize, caller?: Caller): Promise<ValueCounts>
-  /** The first of some rows, given by their ids, until they have `partBytes`. */
-  part(ids: BigInt64Array, caller?: Caller): Promise<Part>
+  /** The first of some rows, given by their ids, until they have `partBytes` as JSON. */
+  part(ids: BigInt64Array, caller?: Caller, format?: RowFormat): Promise<Part>
   row(id: number, caller?: Caller): Promise<VersionedBody | undefined>
 }

@@ -12,7 +12,7 @@ export const partBytes = 32 * 1024
 const maxPartRows = 500
 export const maxIds = 2_048
 
-/** Some of the rows that were asked for, each JSON and a line feed. */
+/** Some of the rows that were asked for, each a line. */
 export interface Part {
   readonly rows: Uint8Array
   /** The id of the last one; undefined if these are all. */

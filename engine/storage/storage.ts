@@ -37,16 +37,18 @@ export interface Caller {
   off(event: 'close', listener: () => void): unknown
 }
 
+export type RowFormat = 'json' | 'csv'
+
 export interface Table {
   /** Changes with every change to the table, whoever made it; the same in every process. */
   tag(): Promise<string>
   /** The page, as JSON with its meta. */
   list(query: ListQuery, caller?: Caller): Promise<CachedBody | StreamedBody>
   /**
-   * All matching rows in their order: JSON, a line feed after each. Rows are read in parts while they are taken, so each is in it
-   * once and as it was when its part was read. `convert` is applied to each part.
+   * All matching rows in their order, each a line. Rows are read in parts while they are taken, so each is in it once and as it
+   * was when its part was read.
    */
-  stream(selection: Selection, caller?: Caller, convert?: (rows: Uint8Array) => Uint8Array): AsyncIterable<Uint8Array>
+  stream(selection: Selection, caller?: Caller, format?: RowFormat): AsyncIterable<Uint8Array>
   /** The most frequent values of some fields among the matching rows. With a share below 1, a sample of the table is counted. */
   valueCounts(selection: Selection, fields: readonly string[], size: CountSize, caller?: Caller): Promise<ValueCounts>
   /** Some fields of the rows with these ids, long texts truncated. */

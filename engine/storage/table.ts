@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { Registry, Resource } from '../descriptor/registry.js'
 import type { TableDialect, VersionedBody } from './dialect.js'
-import { type FoundIds, largePageBody, type Part, rowsInParts } from './parts.js'
+import { type FoundIds, largePageBody, rowsInParts } from './parts.js'
 import { emptyPage, listKey, planRead } from './plan.js'
 import type { ResponseCache } from './responseCache.js'
 import type { CachedBody, Table } from './storage.js'
@@ -54,12 +54,8 @@ const resourceTable = (resource: Resource, dialect: TableDialect, cache: Respons
       if ('body' in page) return remember(key, page)
       return { body: largePageBody(page, (ids) => dialect.part(ids, caller)), next: page.next }
     },
-    async *stream(selection, caller, convert = (rows) => rows) {
-      // Not in a generator, which would hold the rows as well until its client takes the next part.
-      const read = async (ids: BigInt64Array): Promise<Part> => {
-        const { rows, last } = await dialect.part(ids, caller)
-        return { rows: convert(rows), last }
-      }
+    async *stream(selection, caller, format) {
+      const read = (ids: BigInt64Array) => dialect.part(ids, caller, format)
       const plan = planRead(selection, dialect.isIndexed)
       if (plan.strategy === 'nothing') return
       let last: FoundIds['last']

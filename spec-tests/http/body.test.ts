@@ -1,12 +1,19 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
+import type { Middleware } from 'koa'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import type * as errors from '../../engine/contract/errors.js'
 import { inexactKeys } from '../../engine/contract/exactNumbers.js'
 import { jsonErrorPlace } from '../../engine/process/jsonError.js'
 import { exchange } from '../support/observed.js'
 import { startOffice, token } from '../support/service.js'
 
-const { send, address } = await startOffice()
+let pieces = 0
+const countPieces: Middleware = (ctx, next) => {
+  ctx.req.prependListener('data', () => pieces++)
+  return next()
+}
+const { send, address } = await startOffice({ middleware: [countPieces] })
 const authorization = `Bearer ${token}`
 const valid = '{"leave_type":"Annual"}'
 
@@ -133,12 +140,43 @@ test('the place of a syntax error is where JSON.parse finds it', () => {
   assert.ok(compared > 500)
 })
 
-test('deep nesting, many keys and a number of a million digits get a response', async () => {
+const manyKeys = (count: number): string => `{${Array.from({ length: count }, (_, n) => `"k${n}":1`).join(',')}}`
+
+test('a body that takes long to parse is refused without parsing it', async () => {
   const nested = [`${'['.repeat(300_000)}${']'.repeat(300_000)}`, `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`]
-  for (const body of [...nested, `{"leave_type":${nested[0]}}`, `{"leave_type":${'1'.repeat(1_000_001)}}`])
-    assert.is((await post(body)).status, 422)
-  const wide = await post(`{${Array.from({ length: 60_000 }, (_, n) => `"k${n}":1`).join(',')}}`)
+  const unfinished = ['['.repeat(500_000), `[${'1,'.repeat(500_000)}`, '{"a":'.repeat(200_000)]
+  for (const body of [...nested, ...unfinished, `{"leave_type":${nested[0]}}`, manyKeys(60_000)]) {
+    const { status, body: received } = await post(body)
+    assert.equal([status, received.error.details.issues.map(({ type }: errors.Issue) => type)], [422, ['too_long']])
+  }
+})
+
+test('a body may have many unknown properties, and texts of any signs', async () => {
+  const wide = await post(manyKeys(19_000))
   assert.equal([wide.status, wide.body.error.details.issues.length], [422, 100])
+  for (const sign of ['[', ',', '{', '\\"', '\\\\', '\\n'])
+    assert.is((await post(`{"leave_type":"${sign.repeat(300_000)}"}`)).status, 201, sign)
+})
+
+test('white space and digits of a million characters get a response', async () => {
+  const place = async (body: string) => (await post(body)).body.error.details.issues[0]
+  const lines = await place('\n'.repeat(1_000_000))
+  assert.equal(
+    [lines.type, lines.msg],
+    ['json_invalid', 'The body is not valid JSON: unexpected end at line 1000001, column 1.'],
+  )
+  assert.match((await place(' '.repeat(1_000_000))).msg, /at line 1, column 1000001/)
+  assert.is((await place(`{"leave_type":${'1'.repeat(1_000_001)}}`)).type, 'finite_number')
+})
+
+test('a body of line feeds reaches its reader in as few pieces as any other', async () => {
+  const countPieces = async (body: string): Promise<number> => {
+    pieces = 0
+    await post(body)
+    return pieces
+  }
+  const [letters, lines] = [await countPieces('x'.repeat(1_000_000)), await countPieces('\n'.repeat(1_000_000))]
+  assert.ok(lines < 2 * letters + 100, `${lines} pieces, not about ${letters}`)
 })
 
 /** Sends a create that asks for `100 Continue`; resolves with everything that came back. */

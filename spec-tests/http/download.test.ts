@@ -1,10 +1,12 @@
 /** Whole results as CSV and NDJSON: every row once, with q and filters, exactly, and whatever page was asked for. */
+import fc from 'fast-check'
 import { pino } from 'pino'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { integer, number, text } from '../../engine/descriptor/index.js'
 import { wholeTable } from '../../engine/descriptor/listQuery.js'
-import type { Registry, Resource, RowValues } from '../../engine/descriptor/registry.js'
+import type { Registry, Resource, RowValues, Value } from '../../engine/descriptor/registry.js'
+import { toCsv } from '../../engine/storage/csv.js'
 import { openStorage } from '../../engine/storage/open.js'
 import { publicRow } from '../../support/samples.js'
 import { storageOptions } from '../../support/storageOptions.js'
@@ -102,6 +104,30 @@ test('a page names Accept in Vary; a result without rows is a header alone', asy
   assert.is((await sendToOffice('/api/v1/leave')).headers['vary'], 'Accept, Accept-Encoding')
   assert.is((await sendToOffice('/api/v1/departments?q=nowhere', csv)).text, 'id,name\r\n')
   assert.is((await sendToOffice('/api/v1/departments?q=nowhere', ndjson)).text, '')
+})
+
+test('CSV has what the JSON of a row has, whatever its texts and numbers are', () => {
+  const names = ['id', 'a', 'b', 'c']
+  const value = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.string({ unit: fc.constantFrom('"', '\\', ',', '\r', '\n', '}', '{', ':', 'é', '\u2028', 'null') }),
+    fc.constantFrom(null, true, false),
+    fc.double({ noNaN: true, noDefaultInfinity: true }),
+  )
+  const rows = fc.array(fc.tuple(fc.integer(), value, value, value), { maxLength: 5 })
+  fc.assert(
+    fc.property(rows, (given) => {
+      const objects = given.map((cells) => Object.fromEntries(names.map((name, n) => [name, cells[n] as Value])))
+      const json = objects.map((row) => `${JSON.stringify(row)}\n`).join('')
+      const expected = objects.map((row) => names.map((name) => row[name] ?? null))
+      const found = parseCsv(toCsv(names, Buffer.from(json)).toString())
+      assert.equal(
+        found,
+        expected.map((row) => row.map((cell) => (cell === null ? null : String(Object.is(cell, -0) ? 0 : cell)))),
+      )
+    }),
+    { seed: 33, numRuns: 2_000 },
+  )
 })
 
 const fields = { note: text(), kind: text({ filter: true }), n: integer(), x: number() }

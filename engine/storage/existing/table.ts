@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { ListQuery, Position } from '../../descriptor/listQuery.js'
 import type { Resource, RowValues, Value } from '../../descriptor/registry.js'
 import { parseConflicts } from '../conflicts.js'
+import { toCsv } from '../csv.js'
 import { valueCountsFrom } from '../dialect.js'
 import { largePageBytes, pageHead, partBytes, turn } from '../parts.js'
 import { emptyPage, maxInteger, type Plan, planRead } from '../plan.js'
@@ -30,6 +31,7 @@ export const plainTable = (
   trace?: Trace,
 ): Table => {
   const { path } = resource
+  const names = resource.fields.map(({ name }) => name)
   const column = (name: string) => sql.columnOf(findField(resource, name).kind)
   const bound = (name: string, value: unknown) => boundValue(column(name), value)
   const update = rememberUpdates(statements.update)
@@ -111,10 +113,11 @@ export const plainTable = (
       trace?.('list', { resource: path, cache: 'none', plan: plan.strategy, ms: elapsed(started) })
       return found
     },
-    async *stream(selection, caller, convert = (rows) => rows) {
+    async *stream(selection, caller, format) {
       const plan = planRead(selection, sql.isIndexed)
       if (plan.strategy === 'nothing') return
-      for await (const json of inParts(plan, undefined, Number.MAX_SAFE_INTEGER, caller)) yield convert(lines(json))
+      for await (const json of inParts(plan, undefined, Number.MAX_SAFE_INTEGER, caller))
+        yield format === 'csv' ? toCsv(names, lines(json)) : lines(json)
     },
     async valueCounts(selection, fields, size, caller) {
       const plan = planRead(selection, sql.isIndexed)

@@ -1,6 +1,7 @@
 /** The rows of one resource on PostgreSQL: every query is one prepared statement and one round trip. */
 import { isById, type Position } from '../../descriptor/listQuery.js'
 import type { Registry, Resource, Value } from '../../descriptor/registry.js'
+import { toCsv } from '../csv.js'
 import { type TableDialect, valueCountsFrom } from '../dialect.js'
 import type { PoolOptions } from '../options.js'
 import { maxIds } from '../parts.js'
@@ -30,6 +31,7 @@ export const postgresTable = (
   sources: Sources,
 ): TableDialect => {
   const { table } = resource
+  const names = resource.fields.map(({ name }) => name)
   const statements = readStatements(resource)
   const own = writeStatements(registry, resource, sources)
   const { write, ...checks } = tableWriter(connections, resource, statementMs, own)
@@ -86,10 +88,11 @@ export const postgresTable = (
         last: rows.length === maxIds ? positionFrom(plan, ...(rows.at(-1) as [string, string | null])) : undefined,
       }
     },
-    async part(ids, caller) {
+    async part(ids, caller, format) {
       const [row] = await ask(statements.part, { ids: ids.join() }, { caller })
       const [rows, last] = row ?? []
-      return { rows: Buffer.from(rows ?? ''), last: last ? BigInt(last) : undefined }
+      const json = Buffer.from(rows ?? '')
+      return { rows: format === 'csv' ? toCsv(names, json) : json, last: last ? BigInt(last) : undefined }
     },
     async valueCounts(plan, fields, { share, maxValues }, caller) {
       const statement = statements.valueCounts(plan, fields, share < 1)

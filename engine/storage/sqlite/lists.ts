@@ -2,6 +2,7 @@
 import type { Database } from 'better-sqlite3'
 import { isById, type ListQuery, type Position } from '../../descriptor/listQuery.js'
 import { operatorOf } from '../../descriptor/operators.js'
+import { toCsv } from '../csv.js'
 import { maxValueBytes } from '../dialect.js'
 import { bindPosition, partsAfter } from '../order.js'
 import {
@@ -15,7 +16,7 @@ import {
   partBytes,
 } from '../parts.js'
 import type { Plan } from '../plan.js'
-import type { CountSize, ValueCounts } from '../storage.js'
+import type { CountSize, RowFormat, ValueCounts } from '../storage.js'
 import { elapsed } from '../trace.js'
 import { parseReferencing, type Referencing } from '../write.js'
 import { type Block, pageStart, sampleBlocks, type TableState } from './blocks.js'
@@ -330,7 +331,10 @@ const createLists = (database: Database, sql: ListSql, lookFor: ReturnType<typeo
     page: database.transaction(page).deferred,
     ids: database.transaction(nextMatches),
     valueCounts: database.transaction(countValues),
-    part: (ids: BigInt64Array) => part(ids),
+    part(ids: BigInt64Array, format?: RowFormat): Part {
+      const found = part(ids)
+      return format === 'csv' ? { ...found, rows: toCsv(Object.keys(sql.columns), found.rows) } : found
+    },
     referencing: (id: number) => parseReferencing(value(sql.referencing, id) as string),
   }
 }
@@ -345,7 +349,7 @@ export interface PlainTask {
 export type ListTask = { readonly resource: string } & (
   | { readonly read: 'page'; readonly plan: Plan; readonly page: ListQuery['page']; readonly maxMs?: number }
   | { readonly read: 'ids'; readonly plan: Plan; readonly after: Position | undefined }
-  | { readonly read: 'part'; readonly ids: BigInt64Array }
+  | { readonly read: 'part'; readonly ids: BigInt64Array; readonly format?: RowFormat }
   | { readonly read: 'referencing'; readonly id: number }
   | (PlainTask & { readonly read: 'plain'; readonly maxMs?: number })
   | { readonly read: 'valueCounts'; readonly plan: Plan; readonly fields: readonly string[]; readonly size: CountSize }
@@ -368,7 +372,7 @@ export const listReader = (database: Database, sql: ReadonlyMap<string, ListSql>
       case 'ids':
         return list.ids(task.plan, task.after, deadline)
       case 'part':
-        return list.part(task.ids)
+        return list.part(task.ids, task.format)
       case 'referencing':
         return list.referencing(task.id)
       case 'valueCounts':

@@ -65,7 +65,7 @@ export const createReaders = (quick: Executor, slow: Executor, timeoutMs: number
       plain: (task, caller) =>
         paced(`${resource} ${task.sql} ${task.search}`, 'plain', { read: 'plain', ...task }, false, caller),
       ids: (plan, after, caller) => run(slow, 'download', { read: 'ids', plan, after }, caller),
-      part: (ids, caller) => run(quick, 'download', { read: 'part', ids }, caller),
+      part: (ids, caller, format) => run(quick, 'download', { read: 'part', ids, format }, caller),
       referencing: (id) => run(slow, 'referencing', { read: 'referencing', id }),
       valueCounts: (plan, fields, size, caller) =>
         run(slow, 'counts', { read: 'valueCounts', plan, fields, size }, caller),
