@@ -85,7 +85,7 @@ const serve = async (registry: Registry, settings: Settings): Promise<string> =>
   const isStopped = () => isStopping
   const service = { product, registry, storage, token, explorer, maxDownloads, middleware, isStopping: isStopped }
   const app = createApp(service, logger, onRequest, inFlight)
-  const target = { host: settings.HOST, port: settings.PORT }
+  const target = { host: settings.HOST, port: settings.PORT, keepAliveMs: settings.KEEP_ALIVE_S * 1000 }
   const { address, stop } = await listen(app, target).catch(explainListenError('PORT'))
   onStopSignal(settings, async () => {
     isStopping = true

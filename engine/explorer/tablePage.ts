@@ -53,8 +53,6 @@ const pager = (resource: Resource, query: links.TableQuery, total: number, next?
     </nav>`
 }
 
-const milliseconds = (time: number): string => `${time < 10 ? time.toFixed(1) : grouped(Math.round(time))} ms`
-
 /** Turns the order by id around, which is that of creation. */
 const newestFirst = (resource: Resource, query: links.TableQuery): Html => {
   const { field, descending } = query.order
@@ -164,18 +162,16 @@ export const tablePage = (service: layout.ExplorerService, resource: Resource) =
 
   /** The page of a query; what the address means is known before its rows are read. */
   const table = async (request: layout.PageRequest): Promise<layout.Page | layout.Redirect | layout.LaterPage> => {
-    const started = performance.now()
     const parsed = await parseQuery(service, resource, parse, request.querystring)
     if ('redirect' in parsed) return parsed
     if ('ambiguous' in parsed) return choicesPage(service, resource, parsed.query, parsed.ambiguous)
-    return { title: resource.plural, later: rendered(parsed.query, parsed.ignored, request, started) }
+    return { title: resource.plural, later: rendered(parsed.query, parsed.ignored, request) }
   }
 
   const rendered = async (
     query: links.TableQuery,
     ignored: readonly string[],
     { origin, caller }: layout.PageRequest,
-    started: number,
   ): Promise<layout.Page> => {
     const page = await storage.table(resource).list(query, caller)
     await turn()
@@ -197,7 +193,7 @@ export const tablePage = (service: layout.ExplorerService, resource: Resource) =
       ${writes && resource.create && html`<a class="button primary" href="${links.pageUrl(resource, 'new')}">New ${resource.name.toLowerCase()}</a>`}</div>
       ${searchForm(resource, query)}
       <div class="${filters ? 'columns' : ''}">${filters}<div>${renderCharts(view, counted?.charts)}
-      <section class="results" id="results" tabindex="-1" aria-label="Rows"><div class="results-head">${head} <span class="time">${milliseconds(performance.now() - started)}</span></div>
+      <section class="results" id="results" tabindex="-1" aria-label="Rows"><div class="results-head">${head}</div>
       ${body}</section></div></div>`
     return { title: resource.plural, crumbs: [{ title: resource.plural }], main, skip: 'results' }
   }

@@ -63,13 +63,31 @@ const stalledMs = 5_000
 /** Of all pipelined requests one is handled per tick, because Node accepts one connection per tick: others would wait for hundreds. */
 const turn = spreadOverTicks({ ticks: 0, ms: 0 })
 
+/** How many connections may wait for their next request; the one that has waited longest is closed for one more. */
+const defaultMaxIdle = 1_000
+
 /** Keeps the state of each connection; `handle` is called with one response of a connection at a time. */
-export const trackConnections = (handle: (response: ServerResponse) => void, sendTimeout: number) => {
+export const trackConnections = (
+  handle: (response: ServerResponse) => void,
+  sendTimeout: number,
+  maxIdle = defaultMaxIdle,
+) => {
   const connections = new WeakMap<Duplex, Connection>()
+  /** Those that have had a response and have no request, in the order in which they became idle. */
+  const idle = new Set<Socket>()
+  const addIdle = (socket: Socket): void => {
+    if (socket.destroyed) return
+    idle.add(socket)
+    if (idle.size <= maxIdle) return
+    const [longest] = idle
+    idle.delete(longest as Socket)
+    longest?.destroy()
+  }
   const isFull = ({ waiting }: Connection): boolean => waiting.length >= maxWaiting
 
   const begin = (socket: Socket, connection: Connection, response: ServerResponse): void => {
     connection.current = response
+    idle.delete(socket)
     response.once('close', () => next(socket, connection))
   }
   const next = (socket: Socket, connection: Connection): void => {
@@ -80,7 +98,7 @@ export const trackConnections = (handle: (response: ServerResponse) => void, sen
     if (response) {
       begin(socket, connection, response)
       void turn().then(() => response.closed || handle(response))
-    }
+    } else addIdle(socket)
     if (!wasFull || isFull(connection)) return
     socket.setTimeout(sendTimeout)
     socket.resume()
@@ -111,6 +129,7 @@ export const trackConnections = (handle: (response: ServerResponse) => void, sen
       const connection: Connection = { waiting: [], isRefused: false }
       connections.set(socket, connection)
       parseInSlices(socket, connection)
+      socket.once('close', () => idle.delete(socket))
       // Node resumes the connection after every response.
       socket.on('resume', () => {
         if (isFull(connection)) socket.pause()

@@ -17,7 +17,17 @@ const serverAddress = (server: Server): string => {
 /** How long a client may read nothing of its response, in milliseconds. A download that waits for it holds about 0.2 MB of memory. */
 const sendTimeoutMs = 60_000
 
-const makeServer = ({ handle, logRequest }: App, isStopping: () => boolean, sendTimeout: number): Server => {
+/** How long a connection waits for its next request. Load balancers keep theirs for 60 s: one that we close first may have a request on its way. */
+const defaultKeepAliveMs = 65_000
+
+interface Limits {
+  readonly sendTimeout?: number
+  readonly keepAliveMs?: number
+  readonly maxIdle?: number
+}
+
+const makeServer = ({ handle, logRequest }: App, isStopping: () => boolean, given: Limits): Server => {
+  const { sendTimeout = sendTimeoutMs, keepAliveMs: keepAliveTimeout = defaultKeepAliveMs, maxIdle } = given
   const refuse = refusalSender(logRequest)
 
   const handleInBatches = batchPerTick<ServerResponse>((responses) => {
@@ -31,7 +41,7 @@ const makeServer = ({ handle, logRequest }: App, isStopping: () => boolean, send
     }
   })
 
-  const connections = trackConnections(handleInBatches, sendTimeout)
+  const connections = trackConnections(handleInBatches, sendTimeout, maxIdle)
 
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     const connection = connections.of(request.socket)
@@ -68,7 +78,12 @@ const makeServer = ({ handle, logRequest }: App, isStopping: () => boolean, send
     afterEarlierResponses(socket, () => refuse.toSocket(socket, parserError(error, false), reason))
   }
 
-  const limits = { requestTimeout: 30_000, headersTimeout: 10_000, connectionsCheckingInterval: 1_000 }
+  const limits = {
+    requestTimeout: 30_000,
+    headersTimeout: 10_000,
+    connectionsCheckingInterval: 1_000,
+    keepAliveTimeout,
+  }
   // We check the Host ourselves: Node's own refusal has no body. A client that has closed its side still gets its response.
   const server = Object.assign(createServer({ ...limits, requireHostHeader: false }, onRequest), {
     httpAllowHalfOpen: true,
@@ -101,12 +116,9 @@ const makeServer = ({ handle, logRequest }: App, isStopping: () => boolean, send
 }
 
 /** Serves an app; rejects where it cannot listen on the address. */
-export const listen = async (
-  app: App,
-  { host, port, sendTimeout = sendTimeoutMs }: { host: string; port: number; sendTimeout?: number },
-) => {
+export const listen = async (app: App, { host, port, ...limits }: { host: string; port: number } & Limits) => {
   let isStopping = false
-  const server = makeServer(app, () => isStopping, sendTimeout)
+  const server = makeServer(app, () => isStopping, limits)
   /** Accepts no new connection, lets the requests in progress finish, and closes. */
   const stop = async (): Promise<void> => {
     isStopping = true

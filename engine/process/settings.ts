@@ -75,6 +75,7 @@ const variables = {
   CACHE_MB: variable('memory per process for cached responses', '32', amount('megabytes', 0, 65_536)),
   READ_TIMEOUT_MS: variable('time limit of a read', '10000', milliseconds(hourMs)),
   MAX_DOWNLOADS: variable('downloads per process at the same time', '1000', amount('downloads', 1, 100_000)),
+  KEEP_ALIVE_S: variable('how long an idle connection stays open', '65', amount('seconds', 1, 86_400)),
   DRAIN_DELAY_MS: variable(
     'when stopping: how long to keep serving while /readyz is 503',
     '0',

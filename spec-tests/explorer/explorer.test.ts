@@ -473,4 +473,17 @@ test('texts of a megabyte: tables have excerpts, the page of the row has all, an
   assert.not.match(row, /<b>/)
 })
 
+test('a page has the same tag until its rows change', async () => {
+  // A page whose rows are slow to read is sent in parts, without a tag; the response to HEAD never is.
+  const head = (path: string, headers: Record<string, string> = {}) => send(path, { method: 'HEAD', headers })
+  for (const path of ['/', '/explore/leave', '/explore/leave?q=a&sort=-id', '/explore/leave/1', '/explore/leave/new']) {
+    const { etag } = (await head(path)).headers
+    assert.type(etag, 'string', path)
+    assert.is((await head(path, { 'if-none-match': String(etag) })).status, 304, path)
+  }
+  const before = (await head('/explore/leave?sort=-id')).headers['etag']
+  assert.is((await create('leave', { leave_type: 'Annual' })).status, 201)
+  assert.is.not((await head('/explore/leave?sort=-id')).headers['etag'], before)
+})
+
 test.run()

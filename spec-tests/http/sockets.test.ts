@@ -1,7 +1,7 @@
 /** Invalid and hostile HTTP: every request gets one response, in the envelope, and harms no other client. */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { type AddressInfo, connect, type Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -152,6 +152,36 @@ test('requests that a client sends ahead are handled one after another, in turn 
     ids.toSorted((a, b) => a - b),
   )
   assert.ok(JSON.parse(other.text).id < last, 'the other client had to wait for all of them')
+})
+
+test('a connection waits 65 s for its next request, or as long as KEEP_ALIVE_S says', async () => {
+  const { headers } = await fetch(`${running.address}/livez`)
+  assert.is(headers.get('keep-alive'), 'timeout=65')
+  const other = await startProcess({ DATABASE_URL: 'sqlite::memory:', KEEP_ALIVE_S: '7' })
+  assert.is((await fetch(`${other.address}/livez`)).headers.get('keep-alive'), 'timeout=7')
+})
+
+test('of many idle connections, those that have been idle longest are closed', async () => {
+  const handle = (_: IncomingMessage, response: ServerResponse) => void response.end('ok')
+  const target = { host: '127.0.0.1', port: 0, maxIdle: 3 }
+  const server = await listen({ handle, logRequest: () => {} }, target)
+  const closed: string[] = []
+  const ask = async (socket: Socket): Promise<void> => {
+    socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+    await once(socket, 'data')
+  }
+  const sockets = Array.from({ length: 5 }, (_, n) =>
+    connect(Number(new URL(server.address).port), '127.0.0.1').on('close', () => closed.push(`${n}`)),
+  )
+  const [first, , third] = sockets as [Socket, Socket, Socket]
+  for (const socket of sockets.slice(0, 3)) await ask(socket)
+  // The first one is used again, so the second has been idle longest.
+  await ask(first)
+  for (const socket of sockets.slice(3)) await ask(socket)
+  await once(third, 'close')
+  assert.equal(closed, ['1', '2'])
+  for (const socket of sockets) socket.destroy()
+  await server.stop()
 })
 
 test('a connection whose requests wait is not read further', async () => {

@@ -25,6 +25,7 @@ test('settings have their defaults', () => {
     CACHE_MB: 32,
     READ_TIMEOUT_MS: 10_000,
     MAX_DOWNLOADS: 1_000,
+    KEEP_ALIVE_S: 65,
     DRAIN_DELAY_MS: 0,
     DRAIN_TIMEOUT_MS: 10_000,
     WORKERS: 1,
