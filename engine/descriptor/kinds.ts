@@ -27,6 +27,8 @@ export interface Column {
   readonly alsoTypes?: readonly string[]
   /** Whether the column has a value of the kind; by default the type of the column makes sure. Any other value is served as null. */
   readonly isValue?: (column: string) => string
+  /** Whether every version of the database prints the JSON of the value the same way; by default it does. */
+  readonly isPortable?: (column: string) => string
   /** The value as JSON; by default the database's own. */
   readonly json?: (column: string) => string
   /** What is bound for a value; by default the value itself. */
@@ -175,6 +177,9 @@ export const kinds = {
     sqlite: {
       type: 'numeric',
       isValue: (column) => `${column} between -${Number.MAX_VALUE} and ${Number.MAX_VALUE}`,
+      // At most twelve digits; of more than 15, versions of SQLite print different ones.
+      isPortable: (column) =>
+        `(typeof(${column}) <> 'real' or (abs(${column}) < 1e9 and round(${column} * 1000) / 1000 = ${column}))`,
     },
     postgres: {
       type: 'double precision',

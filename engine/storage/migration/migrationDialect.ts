@@ -46,8 +46,6 @@ export interface Reshaping {
 
 export interface MigrationDialect extends SchemaDialect {
   readonly execute: Execute
-  /** What other programs need to change rows, to complete the sentence "Correct the rows …"; empty if they need nothing. */
-  readonly correctedWith: string
   /** The tables and views of the database, without those of the engine. */
   tableNames(): Promise<string[]>
   /** A table; undefined if it does not exist. */
