@@ -4,7 +4,7 @@
  */
 import { z } from 'zod'
 import { isDate, parseTimestamp } from './clock.js'
-import { parseInteger } from './integers.js'
+import { exactInteger, parseInteger } from './integers.js'
 
 /** Why a value is refused, by its kind or by a rule; the types are those of pydantic. */
 export class Refusal {
@@ -105,10 +105,6 @@ const firstSample = 20_000
 const nthDay = (n: number): string => new Date(Date.UTC(2026, 0, 1 + n)).toISOString()
 
 const dateGlob = '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]'
-
-/** A bigint for an integer that a number cannot hold exactly. */
-const exactInteger = (text: string): number | bigint =>
-  Number.isSafeInteger(Number(text)) ? Number(text) : BigInt(text)
 
 const integerMessages = {
   int_parsing: 'Input should be a valid integer, unable to parse string as an integer',
