@@ -98,7 +98,7 @@ export const migrationDialect = (database: Database): MigrationDialect => {
     },
     ownTables,
     tableNames: async () => tableNames(database),
-    catalogue: async (table) => readCatalogue(database, table),
+    catalogue: async (table, isSampled) => readCatalogue(database, table, isSampled),
     serves,
     rememberUnused: () => [],
     reshape: (current, shape) => rebuild(database, current, shape),
