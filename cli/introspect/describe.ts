@@ -36,7 +36,7 @@ const whyNoTable = (table: CatalogueTable): string | undefined => {
 
 /** The checks of the values of one column, as SQLite and as PostgreSQL write them. */
 const valueChecks = [
-  /^check \((\w+) in \((.*)\)\)$/is,
+  /^check \(["`[]?(\w+)["`\]]? in \((.*)\)\)$/is,
   /^CHECK \(+"?(\w+)"?\)?(?:::[\w ]+)? = ANY \(+ARRAY\[(.*)\]\)?(?:::[\w ]+\[\])?\)+$/s,
 ]
 
@@ -50,19 +50,47 @@ const allowedValues = (sql: string): { column: string; oneOf: (string | number)[
   return { column, oneOf: texts.length > 0 ? texts : numbers }
 }
 
+/** The bounds of a check such as `qty between 1 and 100`, or `qty >= 1 and qty <= 100`; undefined for any other. */
+const parseBounds = (sql: string, column: string, kind: Kind): Pick<NewField, 'min' | 'max'> | undefined => {
+  // Without the casts and parentheses that PostgreSQL adds.
+  const plain = sql
+    .replaceAll(/::[a-z ]+|[()]/gi, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .replace(/^check /i, '')
+    .trim()
+  const conditions = plain.replace(/^(\S+) between (\S+) and (\S+)$/i, '$1 >= $2 and $1 <= $3').split(/ and /i)
+  const bounds: { min?: number | string; max?: number | string } = {}
+  for (const condition of conditions) {
+    const [, name, operator = '', text = ''] = /^["`[]?(\w+)["`\]]? ?(>=|<=|>|<) ?(\S+)$/.exec(condition) ?? []
+    const given = text.replace(/^'(.*)'$/, '$1')
+    const step = operator === '>' ? 1 : operator === '<' ? -1 : 0
+    const value = kindOf(kind).input === 'number' ? Number(given) + step : given
+    const isStated = given !== '' && kindOf(kind).options.includes('min') && isValueOf(kind, value)
+    if (name !== column || !isStated || (step !== 0 && kind !== 'integer')) return undefined
+    bounds[operator.startsWith('>') ? 'min' : 'max'] = value as number | string
+  }
+  return bounds
+}
+
 /** The longest text of a column such as varchar(20). */
 const parseMaxLength = (type: string): number | undefined => {
   const [, length] = /char[^(]*\((\d+)\)/.exec(type) ?? []
   return length === undefined ? undefined : Number(length)
 }
 
-/** The rules that a column's type and checks have for its values. */
-const inferRules = ({ name, type, values }: CatalogueColumn, kind: Kind, constraints: readonly string[]) => {
-  const allowed = values ?? constraints.map(allowedValues).find((check) => check?.column === name)?.oneOf
+/** The rules that a column's type and checks have for its values; what they express is removed from the constraints. */
+const inferRules = ({ name, type, values }: CatalogueColumn, kind: Kind, constraints: Set<string>) => {
+  const checks = [...constraints]
+  const listed = checks.find((sql) => allowedValues(sql)?.column === name)
+  const allowed = values ?? allowedValues(listed ?? '')?.oneOf
   const fits = allowed?.every((value) => typeof value === (kind === 'text' ? 'string' : 'number'))
+  const bounded = checks.find((sql) => parseBounds(sql, name, kind))
+  const bounds = parseBounds(bounded ?? '', name, kind)
   const maxLength = kind === 'text' ? parseMaxLength(type) : undefined
+  if (fits) constraints.delete(listed ?? '')
+  else constraints.delete(bounded ?? '')
   return {
-    ...(allowed && fits && { oneOf: allowed }),
+    ...(allowed && fits ? { oneOf: allowed } : bounds),
     ...(maxLength !== undefined && !fits && { maxLength }),
   }
 }
@@ -104,6 +132,7 @@ const describeTable = (table: CatalogueTable, paths: ReadonlyMap<string, string>
   const [idColumn = 'id'] = table.primaryKey
   const columns = table.columns.filter(({ name }) => name !== idColumn)
   const names = fieldNames(columns.map(({ name }) => name))
+  const constraints = new Set(table.otherConstraints)
   const fields = columns.flatMap((column): NewField[] => {
     const { name: own, isNotNull } = column
     const name = names.get(own) as string
@@ -121,7 +150,7 @@ const describeTable = (table: CatalogueTable, paths: ReadonlyMap<string, string>
       !isRedacted && canBeUnique(kind) && table.unique.some(([only, ...more]) => only === own && more.length === 0)
     const preset = inferPreset(column, kind, isUnique)
     if (preset.managed) note(`only the database sets "${own}", so clients cannot`)
-    const rules = references === undefined ? inferRules(column, kind, table.otherConstraints) : { references }
+    const rules = references === undefined ? inferRules(column, kind, constraints) : { references }
     return [
       {
         name,
@@ -145,9 +174,7 @@ const describeTable = (table: CatalogueTable, paths: ReadonlyMap<string, string>
       fields[fields.indexOf(last)] = { ...last, unique }
     }
   }
-  const stated = new Set(fields.flatMap(({ name, column = name, oneOf }) => (oneOf ? [column] : [])))
-  const others = table.otherConstraints.filter((sql) => !stated.has(allowedValues(sql)?.column ?? ''))
-  for (const sql of others) note(`no descriptor can express ${sql}; a write that violates it gets 422`)
+  for (const sql of constraints) note(`no descriptor can express ${sql}; a write that violates it gets 422`)
   const left = columns.filter(
     ({ isNotNull, default: value, name }) =>
       isNotNull && value === null && !fields.some((field) => (field.column ?? field.name) === name),

@@ -31,7 +31,7 @@ const property = (indent: string, key: string, value: string): string => {
 
 /** The options that a new field may have, in the order in which they are written. */
 const written = [
-  ...(['column', 'references', 'default', 'managed', 'oneOf', 'maxLength'] as const),
+  ...(['column', 'references', 'default', 'managed', 'oneOf', 'min', 'max', 'maxLength'] as const),
   ...(['filter', 'sort', 'range', 'unique', 'redacted'] as const),
 ]
 

@@ -1,5 +1,6 @@
 /** The parameters of reads: their schemas, which the documents show, and their parsers. */
 import { z } from 'zod'
+import { exactInteger } from '../descriptor/integers.js'
 import { kindOf, kinds, type ParameterValue, Refusal, storableText } from '../descriptor/kinds.js'
 import {
   type Condition,
@@ -208,15 +209,14 @@ const decodeSegment = (segment: string): string | undefined => {
   }
 }
 
-/**
- * Makes the parser of an `item_id`; `id` is undefined where no row can have it, because ids are positive integers. Writes refuse it with
- * another body than reads.
- */
+const maxId = 2n ** 63n
+
+/** Makes the parser of an `item_id`; `id` is undefined where no row can have it. Writes refuse it with another body than reads. */
 export const itemIdParser =
   (refuse: (issues: readonly Issue[]) => HttpError = parametersInvalid) =>
   (segment: string) => {
     const { data: text } = itemId.safeParse(decodeSegment(segment))
     if (text === undefined) throw refuse([idNotText(segment)])
-    const id = /^[1-9]\d{0,15}$/.test(text) ? Number(text) : undefined
-    return { id: Number.isSafeInteger(id) ? id : undefined, text }
+    const id = /^(?:0|-?[1-9]\d{0,18})$/.test(text) ? exactInteger(text) : undefined
+    return { id: id !== undefined && id >= -maxId && id < maxId ? id : undefined, text }
   }

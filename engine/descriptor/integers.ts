@@ -1,4 +1,4 @@
-/** Integers in query strings, parsed as pydantic v2 parses them. */
+/** Integers: in query strings, parsed as pydantic v2 parses them, and those that a number cannot hold exactly. */
 
 /** A sign, leading zeros, single underscores between digits and a fraction of zeros are allowed. */
 const integerGrammar = /^(?:\+|(-))?(?:0[0_]*(?=[1-9])([1-9]\d*(?:_\d+)*)|([1-9]\d*(?:_\d+)*)|0(?:[0_]*0)?)(?:\.0+)?$/
@@ -24,3 +24,8 @@ export const parseInteger = (input: string): bigint | 'int_parsing' | 'int_parsi
   const text = `${sign}${digits.replaceAll('_', '')}`
   return text.length > maxLength ? 'int_parsing' : BigInt(text)
 }
+
+/** The id of a row; a bigint where a number cannot hold it exactly: other programs may store any id. */
+export type RowId = number | bigint
+
+export const exactInteger = (text: string): RowId => (Number.isSafeInteger(Number(text)) ? Number(text) : BigInt(text))

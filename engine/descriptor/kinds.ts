@@ -4,7 +4,7 @@
  */
 import { z } from 'zod'
 import { isDate, parseTimestamp } from './clock.js'
-import { parseInteger } from './integers.js'
+import { exactInteger, parseInteger } from './integers.js'
 
 /** Why a value is refused, by its kind or by a rule; the types are those of pydantic. */
 export class Refusal {
@@ -35,6 +35,8 @@ export interface Column {
   readonly alsoTypes?: readonly string[]
   /** Whether the column has a value of the kind; by default the type of the column makes sure. Any other value is served as null. */
   readonly isValue?: (column: string) => string
+  /** Whether every version of the database prints the JSON of the value the same way; by default it does. */
+  readonly isPortable?: (column: string) => string
   /** The value as JSON; by default the database's own. */
   readonly json?: (column: string) => string
   /** What is bound for a value; by default the value itself. */
@@ -117,10 +119,6 @@ const nthDay = (n: number): string => new Date(Date.UTC(2026, 0, 1 + n)).toISOSt
 
 const dateGlob = '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]'
 
-/** A bigint for an integer that a number cannot hold exactly. */
-const exactInteger = (text: string): number | bigint =>
-  Number.isSafeInteger(Number(text)) ? Number(text) : BigInt(text)
-
 const integerMessages = {
   int_parsing: 'Input should be a valid integer, unable to parse string as an integer',
   int_parsing_size: 'Unable to parse input string as an integer, exceeded maximum size',
@@ -188,6 +186,9 @@ export const kinds = {
     sqlite: {
       type: 'numeric',
       isValue: (column) => `${column} between -${Number.MAX_VALUE} and ${Number.MAX_VALUE}`,
+      // At most twelve digits; of more than 15, versions of SQLite print different ones.
+      isPortable: (column) =>
+        `(typeof(${column}) <> 'real' or (abs(${column}) < 1e9 and round(${column} * 1000) / 1000 = ${column}))`,
     },
     postgres: {
       type: 'double precision',

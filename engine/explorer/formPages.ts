@@ -1,5 +1,6 @@
 /** The forms that create, change and delete a row. The script sends them to the API, so that there is one way to write. */
 import { createExample } from '../contract/examples.js'
+import type { RowId } from '../descriptor/integers.js'
 import { wholeTable } from '../descriptor/listQuery.js'
 import { type Registry, type Resource, updatableFields, writableFields } from '../descriptor/registry.js'
 import { isPrevented, type Referencing } from '../storage/write.js'
@@ -17,7 +18,7 @@ interface Form {
   readonly origin: string
   readonly lead: Part
   /** The row that is changed or deleted. */
-  readonly existing?: { readonly id: number; readonly tag: string; readonly label: string }
+  readonly existing?: { readonly id: RowId; readonly tag: string; readonly label: string }
   readonly controls: Part
   readonly button: string
   /** The page that follows; a new row's id is appended. */
@@ -103,7 +104,7 @@ const effects: Readonly<Record<Referencing['onDelete'], string>> = {
   'set null': 'These stay, and refer to nothing afterwards:',
 }
 
-const deleteEffects = (registry: Registry, resource: Resource, id: number, found: readonly Referencing[]): Html[] =>
+const deleteEffects = (registry: Registry, resource: Resource, id: RowId, found: readonly Referencing[]): Html[] =>
   Object.entries(effects).flatMap(([onDelete, words]) => {
     const concerned = found.filter((one) => one.onDelete === onDelete)
     if (concerned.length === 0) return []

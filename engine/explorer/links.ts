@@ -65,7 +65,7 @@ const withQuery = (path: string, parameters: Parameter[]): string => {
 }
 
 /** The address of a resource's table, or of what the segments name: a row, a form, a part of a page. */
-export const pageUrl = ({ path }: Resource, ...segments: (string | number)[]): string =>
+export const pageUrl = ({ path }: Resource, ...segments: (string | number | bigint)[]): string =>
   [explorePath, path, ...segments].join('/')
 
 export const tableUrl = (resource: Resource, query: TableQuery, ...segments: string[]): string =>
@@ -83,7 +83,7 @@ export const downloadUrl = (resource: Resource, query: ListQuery, format: Format
     listParameters({ ...query, page: wholeTable.page }),
   )
 
-export const apiUrl = ({ path }: Resource, ...segments: number[]): string =>
+export const apiUrl = ({ path }: Resource, ...segments: (number | bigint)[]): string =>
   [basePath, 'v1', path, ...segments].join('/')
 
 export const apiListUrl = (resource: Resource, query: ListQuery): string =>

@@ -1,4 +1,5 @@
 /** The page of a row: every field, the rows it references, and the rows that reference it. */
+import type { RowId } from '../descriptor/integers.js'
 import { wholeTable } from '../descriptor/listQuery.js'
 import { type Reference, type Resource, referencesTo, updatableFields } from '../descriptor/registry.js'
 import { withFilter } from './filters.js'
@@ -19,7 +20,7 @@ export const referrerItem = ({ plural }: Resource, title: string, count: Part, u
 const notCounted = html`<span class="note" title="Only filters are counted">not counted</span>`
 
 /** How many rows reference a row by a field; only fields with a filter are counted, because only they have an index. */
-const referrer = async ({ registry, storage }: ExplorerService, { resource, field }: Reference, id: number) => {
+const referrer = async ({ registry, storage }: ExplorerService, { resource, field }: Reference, id: RowId) => {
   const title = fieldTitle(registry, field)
   if (!field.filter) return referrerItem(resource, title, notCounted)
   const query = withFilter(wholeTable, field.name, BigInt(id))
@@ -27,7 +28,7 @@ const referrer = async ({ registry, storage }: ExplorerService, { resource, fiel
   return referrerItem(resource, title, total, tableUrl(resource, query))
 }
 
-const actions = (resource: Resource, id: number): Html => html`<p class="actions">
+const actions = (resource: Resource, id: RowId): Html => html`<p class="actions">
   ${updatableFields(resource).length > 0 && html`<a class="button" href="${pageUrl(resource, id, 'edit')}">Edit</a>`}
   ${resource.delete && html`<a class="button" href="${pageUrl(resource, id, 'delete')}">Delete</a>`}</p>`
 

@@ -6,6 +6,7 @@ import type { Operation, ResourceOperation, WriteOperation } from '../contract/o
 import { itemIdParser, listQueryParser } from '../contract/parameters.js'
 import { conflictIssue, refusedIssue } from '../contract/rowBody.js'
 import { basePath, docsPath, type Product } from '../contract/service.js'
+import type { RowId } from '../descriptor/integers.js'
 import { currentStamps, type Registry, type Resource, type RowValues } from '../descriptor/registry.js'
 import { type Storage, Unavailable } from '../storage/storage.js'
 import { type Outcome, rowTag } from '../storage/write.js'
@@ -131,7 +132,7 @@ const storedRow = (
   { registry }: Service,
   resource: Resource,
   outcome: Outcome,
-  { id = 0, values = {}, issues = [] }: { id?: number; values?: RowValues; issues?: readonly errors.Issue[] },
+  { id = 0, values = {}, issues = [] }: { id?: RowId; values?: RowValues; issues?: readonly errors.Issue[] },
 ) => {
   if ('id' in outcome) return outcome
   if ('refused' in outcome) throw errors.bodyInvalid([refusedIssue(resource, outcome.refused, values)])
@@ -183,7 +184,7 @@ const existingRow = ({ storage, token }: Service, resource: Resource) => {
   const table = storage.table(resource)
   const checkToken = writeGuard(token)
   const parseItemId = itemIdParser(errors.bodyInvalid)
-  return async (ctx: AppContext): Promise<{ id: number; ifMatch: readonly string[] | undefined }> => {
+  return async (ctx: AppContext): Promise<{ id: RowId; ifMatch: readonly string[] | undefined }> => {
     checkToken(ctx.get('Authorization'))
     refuseKey(ctx, resource)
     const { id, text } = parseItemId(ctx.path.slice(ctx.path.lastIndexOf('/') + 1))

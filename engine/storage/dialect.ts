@@ -1,4 +1,5 @@
 /** The interface between the shared storage code and a database: what a dialect provides for one resource. */
+import type { RowId } from '../descriptor/integers.js'
 import type { ListQuery, Position } from '../descriptor/listQuery.js'
 import type { FoundIds, LargePage, Part } from './parts.js'
 import type { Plan } from './plan.js'
@@ -38,5 +39,5 @@ export interface TableDialect extends Pick<Table, 'hasKey' | 'conflicts' | 'refe
   valueCounts(plan: Plan, fields: readonly string[], size: CountSize, caller?: Caller): Promise<ValueCounts>
   /** The first of some rows, given by their ids, until they have `partBytes` as JSON. */
   part(ids: BigInt64Array, caller?: Caller, format?: RowFormat): Promise<Part>
-  row(id: number, caller?: Caller): Promise<VersionedBody | undefined>
+  row(id: RowId, caller?: Caller): Promise<VersionedBody | undefined>
 }

@@ -61,6 +61,7 @@ export const planStorage = async (
 export const storageTables = async (url: string, waitMs: number): Promise<CatalogueTable[]> =>
   (await loadDialect(url)).use(url, waitMs, async (database) => {
     const tables = []
-    for (const name of await database.tableNames()) tables.push((await database.catalogue(name)) as CatalogueTable)
+    for (const name of await database.tableNames())
+      tables.push((await database.catalogue(name, true)) as CatalogueTable)
     return tables
   })

@@ -1,4 +1,5 @@
 /** The storage interface that the rest of the engine uses, the same for every database. */
+import type { RowId } from '../descriptor/integers.js'
 import type { Kind } from '../descriptor/kinds.js'
 import type { ListQuery, Position, Selection } from '../descriptor/listQuery.js'
 import { managedResources, type Registry, type Resource, type RowValues } from '../descriptor/registry.js'
@@ -54,12 +55,12 @@ export interface Table {
   /** Some fields of the rows with these ids, long texts truncated. */
   excerpts(ids: readonly number[], fields: readonly string[]): Promise<readonly RowValues[]>
   /** The row with this id, where there is one; its tag is its own. */
-  get(id: number, caller?: Caller): Promise<CachedBody | undefined>
+  get(id: RowId, caller?: Caller): Promise<CachedBody | undefined>
   /** Whether a write with this idempotency key was made in the last 24 hours. */
   hasKey(key: string): Promise<boolean>
   /** The conflicts that storing some values would meet, in a new row or in the row with the id. */
-  conflicts(values: RowValues, id?: number): Promise<readonly Conflict[]>
-  referencing(id: number): Promise<readonly Referencing[]>
+  conflicts(values: RowValues, id?: RowId): Promise<readonly Conflict[]>
+  referencing(id: RowId): Promise<readonly Referencing[]>
   /** Makes the change durably, together with its idempotency key, or says why not. */
   write(write: Write): Promise<Outcome>
 }

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { OnDelete } from '../descriptor/fields.js'
+import type { RowId } from '../descriptor/integers.js'
 import type { RowValues } from '../descriptor/registry.js'
 
 /** For 24 hours, a write with the same key and digest changes nothing and has the outcome of the first one. */
@@ -17,7 +18,7 @@ interface Common {
 
 /** A change of an existing row; with `ifMatch` only while the row has one of these tags. */
 interface Existing extends Common {
-  readonly id: number
+  readonly id: RowId
   readonly ifMatch?: readonly string[] | undefined
 }
 
@@ -55,7 +56,7 @@ export interface Refused {
 
 export type Outcome<B = Buffer> =
   /** The row as it is now; empty after a delete. `replayed` if an earlier write with the same key has made the change. */
-  | { readonly id: number; readonly body: B; readonly replayed: boolean }
+  | { readonly id: RowId; readonly body: B; readonly replayed: boolean }
   | { readonly conflicts: readonly Conflict[] }
   | { readonly refused: Refused }
   /** The key belongs to another request. */
@@ -71,7 +72,7 @@ export const rowTag = (body: Uint8Array): string => createHash('sha256').update(
 
 export interface StoredKey<B> {
   readonly digest: string
-  readonly id: number
+  readonly id: RowId
   readonly body: B
 }
 

@@ -81,12 +81,32 @@ test('dates, booleans, enumerations, checks of values and defaults become kinds,
   ])
 })
 
+test('checks of bounds become min and max', async () => {
+  const { resources, notes } = await described(
+    `create table lots (${idType}, qty integer not null check (qty between 1 and 100), rank integer check (rank > 0), price ${server ? 'double precision' : 'real'} check (price >= 0.5),
+      level integer check (level >= -5 and level < 5), day date check (day >= '2020-01-01'), weight ${server ? 'double precision' : 'real'} check (weight > 0), check (qty <= rank))`,
+  )
+  assert.equal(fieldsOf(resources[0]?.fields), [
+    { name: 'qty', kind: 'integer', isRequired: true, min: 1, max: 100 },
+    { name: 'rank', kind: 'integer', min: 1 },
+    { name: 'price', kind: 'number', min: 0.5 },
+    { name: 'level', kind: 'integer', min: -5, max: 4 },
+    { name: 'day', kind: 'date', min: '2020-01-01' },
+    { name: 'weight', kind: 'number' },
+  ])
+  const cannot = (check: string) => `lots: no descriptor can express ${check}; a write that violates it gets 422.`
+  const others = server
+    ? ['CHECK ((qty <= rank))', 'CHECK ((weight > (0)::double precision))']
+    : ['check (weight > 0)', 'check (qty <= rank)']
+  assert.equal(notes, others.map(cannot))
+})
+
 test('what cannot be served or expressed is named with the reason', async () => {
   const { resources, notes } = await described(
     'create table logs (line text)',
     'create table codes (code varchar(2) primary key)',
     'create table pairs (a integer, b integer, primary key (a, b))',
-    `create table parts (${idType}, picture ${server ? 'bytea' : 'blob'} not null, log_id integer, code varchar(2) references codes (code), size integer not null check (size > 0))`,
+    `create table parts (${idType}, picture ${server ? 'bytea' : 'blob'} not null, log_id integer, code varchar(2) references codes (code), size integer not null check (size % 2 = 0))`,
     'create unique index parts_large on parts (log_id) where size > 9',
     'create view sizes as select id, size from parts',
   )
@@ -104,7 +124,7 @@ test('what cannot be served or expressed is named with the reason', async () => 
     'pairs: left out, because its primary key has several columns (a, b).',
     `parts: "picture" is of type ${server ? 'bytea' : 'blob'}, which no field can store; it is left out.`,
     'parts: the reference of "code" to "codes" is left out, because that table has no descriptor.',
-    `parts: no descriptor can express ${server ? 'CHECK ((size > 0))' : 'check (…)'}; a write that violates it gets 422.`,
+    `parts: no descriptor can express ${server ? 'CHECK (((size % 2) = 0))' : 'check (size % 2 = 0)'}; a write that violates it gets 422.`,
     `parts: no descriptor can express ${index}; a write that violates it gets 422.`,
     'parts: create is false, because a column that is left out needs a value.',
     `sizes: left out, because it is a view, which has no primary key; ${byHand}.`,
@@ -112,6 +132,22 @@ test('what cannot be served or expressed is named with the reason', async () => 
 })
 
 if (!server) {
+  test('a column whose type is no kind is described by its values', async () => {
+    const { resources } = await described(
+      `create table films (${idType}, release_year year not null, rating score, shown datetime, seen datetime, day date, rest string, empty year)`,
+      `insert into films values (1, 2006, 4.5, '2026-03-01 09:30:00', 1772357400, 20260301, 'a text', null), (2, '2007', 4, null, null, null, 7, null)`,
+    )
+    assert.equal(fieldsOf(resources[0]?.fields), [
+      { name: 'release_year', kind: 'integer', isRequired: true },
+      { name: 'rating', kind: 'number' },
+      { name: 'shown', kind: 'timestamp' },
+      { name: 'seen', kind: 'integer' },
+      { name: 'day', kind: 'integer' },
+      { name: 'rest', kind: 'text' },
+      { name: 'empty', kind: 'text' },
+    ])
+  })
+
   test('the command writes files that npm run check accepts, and overwrites none', async () => {
     const project = projectCopy()
     const database = new Database(`${project.path}/data/other.sqlite`)

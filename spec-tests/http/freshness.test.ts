@@ -68,7 +68,7 @@ const oddIds: [about: string, ids: readonly bigint[]][] = [
   ['from the smallest to the largest', [-(2n ** 63n), -5n, 0n, 7n, 2n ** 53n + 3n, 2n ** 63n - 1n]],
 ]
 for (const [about, ids] of oddIds) {
-  test(`pages hold rows with ids that another program chose: ${about}`, async () => {
+  test(`rows with ids that another program chose are listed and found: ${about}`, async () => {
     const { url, run } = await sharedDatabase()
     const { get } = await startOffice({ url })
     await run('delete from attendance')
@@ -80,6 +80,12 @@ for (const [about, ids] of oddIds) {
         assert.equal(listed, ids.slice(offset, offset + 2), `${query}offset=${offset}`)
       }
     }
+    for (const id of ids) {
+      const { status, text } = await get(`/v1/attendance/${id}`)
+      assert.equal([status, text.includes(`{"id":${id},`)], [200, true], String(id))
+    }
+    for (const id of [2n ** 53n + 4n, 2n ** 63n, -(2n ** 63n) - 1n])
+      assert.is((await get(`/v1/attendance/${id}`)).status, 404, String(id))
   })
 }
 

@@ -119,8 +119,10 @@ for (const resource of testedResources) {
         })
   }
 
-  test('rows are read from the covering index with their JSON', () => {
-    const index = `USING COVERING INDEX ${objectName(resource, 'json')}`
+  test('rows are read from the index with their JSON', () => {
+    // Rows whose numbers have many digits are read from the table, so the index does not cover it.
+    const hasNumbers = resource.fields.some(({ kind, redacted }) => kind === 'number' && !redacted)
+    const index = `USING ${hasNumbers ? '' : 'COVERING '}INDEX ${objectName(resource, 'json')}`
     for (const sql of [get.sql, all.sql, lists.rows, lists.rowsBetween])
       assert.ok(
         planRead(sql).some((step) => step.includes(index)),

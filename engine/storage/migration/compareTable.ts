@@ -22,7 +22,6 @@ export const compareTable = async (
   { approvals, add, isApproved }: TableDifferences,
 ) => {
   const { table, fields } = resource
-  const { correctedWith } = database
   const rows = rowQueries(database, current.name)
   const isUsed = (column: string) =>
     fields.some(({ name, renamedFrom }) => name === column || (renamedFrom === column && !findColumn(current, name)))
@@ -40,7 +39,7 @@ export const compareTable = async (
     if (column.type === type && values.every(({ value }, n) => isStoredAlready(value, converted[n]))) return {}
     const what = `the field is of kind ${kind}, but the column is of type ${column.type}`
     const refuse = (reason: string) => {
-      const advice = `Correct them${correctedWith} (${kindOf(kind).convertible} convert), or make the field ${from}() again.`
+      const advice = `Correct them (${kindOf(kind).convertible} convert), or make the field ${from}() again.`
       add(`${what}, and ${reason}.`, advice, name)
       return {}
     }
@@ -85,7 +84,7 @@ export const compareTable = async (
     const approval = `fill:${table}.${name}`
     const given = approvals.valueOf(approval)
     if (given === undefined && preset === undefined) {
-      const advice = `Correct the rows${correctedWith}, or give them a value: ${applyCommand(`${approval}=VALUE`)}`
+      const advice = `Correct the rows, or give them a value: ${applyCommand(`${approval}=VALUE`)}`
       add(message, advice, name)
       return undefined
     }
@@ -124,7 +123,7 @@ export const compareTable = async (
     })
     if (lost.count === 0) return
     const message = `the field references ${references}, but ${describeRows(lost)} a value that is not the id of a row in "${target}".`
-    const advice = `Correct these values or set them to null${correctedWith}, or remove references from the field.`
+    const advice = `Correct these values or set them to null, or remove references from the field.`
     add(message, advice, name)
   }
 
@@ -244,7 +243,7 @@ export const compareTable = async (
     if (isCurrent(index) || columns.includes(undefined)) continue
     const shared = await rows.duplicates(columns.filter((column) => column != null))
     const message = `the descriptor says that (${unique.join(', ')}) is unique, but ${shared}.`
-    if (shared) add(message, `Change the rows${correctedWith}, or remove unique from the field.`)
+    if (shared) add(message, `Change the rows, or remove unique from the field.`)
   }
   return { shape, added, unused: unused.filter(({ name }) => shapes.has(name)) }
 }

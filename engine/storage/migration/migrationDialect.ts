@@ -46,12 +46,10 @@ export interface Reshaping {
 
 export interface MigrationDialect extends SchemaDialect {
   readonly execute: Execute
-  /** What other programs need to change rows, to complete the sentence "Correct the rows …"; empty if they need nothing. */
-  readonly correctedWith: string
   /** The tables and views of the database, without those of the engine. */
   tableNames(): Promise<string[]>
-  /** A table; undefined if it does not exist. */
-  catalogue(table: string): Promise<CatalogueTable | undefined>
+  /** A table; undefined if it does not exist. `isSampled` if kinds that no type says are to be read from its rows. */
+  catalogue(table: string, isSampled?: boolean): Promise<CatalogueTable | undefined>
   /** Whether a column of another program's table has values of a kind. */
   serves(type: string, kind: Kind): boolean
   /** Makes `isKnownUnused` true for a column, if the catalogue does not show it anyway. */

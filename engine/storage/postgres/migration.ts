@@ -106,7 +106,6 @@ export const migrationDialect = (
 
   const dialect: MigrationDialect = {
     ...schemaDialect,
-    correctedWith: '',
     execute,
     apply,
     exclusively,

@@ -5,6 +5,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Knex } from 'knex'
 import { DatabaseError } from 'pg'
+import { exactInteger, type RowId } from '../../descriptor/integers.js'
 import type { Registry, Resource } from '../../descriptor/registry.js'
 import { conflictsQuery, parseConflicts, referencingQuery } from '../conflicts.js'
 import { keyQueries, keysTable } from '../keys.js'
@@ -171,9 +172,10 @@ const [firstPause, maxPause] = [20, 1_000]
 
 const creationFrom = ([row]: readonly Row[], key: IdempotencyKey | undefined): Outcome => {
   const [conflicts, id, body, digest, storedId, storedBody] = row as Row
-  if (key && digest) return replayed({ digest, id: Number(storedId), body: Buffer.from(String(storedBody)) }, key)
+  if (key && digest)
+    return replayed({ digest, id: exactInteger(String(storedId)), body: Buffer.from(String(storedBody)) }, key)
   if (conflicts) return { conflicts: parseConflicts(conflicts) }
-  return { id: Number(id), body: Buffer.from(String(body)), replayed: false }
+  return { id: exactInteger(String(id)), body: Buffer.from(String(body)), replayed: false }
 }
 
 const referencingFrom = ([found]: readonly Row[]) => parseReferencing(found?.[0] ?? '')
@@ -191,7 +193,7 @@ export const tableWriter = (
   const update = rememberUpdates(statements.update)
 
   /** Reads a row that was written; it may not be one of the view that is written to. */
-  const readBack = async (run: Run, id: number): Promise<Buffer> => {
+  const readBack = async (run: Run, id: RowId): Promise<Buffer> => {
     const [row] = await run(statements.read ?? statements.lock, { id })
     if (row) return Buffer.from(String(row[0]))
     throw Object.assign(new DatabaseError('the row would not be one of the view', 0, 'error'), { code: '44000' })
@@ -201,9 +203,12 @@ export const tableWriter = (
     const [stored] = key && findKey ? await run(findKey, keyValues(key)) : []
     if (!key || !stored) return undefined
     const [digest, storedId, body] = stored
-    return replayed({ digest: String(digest), id: Number(storedId), body: Buffer.from(String(body)) }, key)
+    return replayed(
+      { digest: String(digest), id: exactInteger(String(storedId)), body: Buffer.from(String(body)) },
+      key,
+    )
   }
-  const remember = async (run: Run, key: IdempotencyKey | undefined, id: number, body: Buffer): Promise<void> => {
+  const remember = async (run: Run, key: IdempotencyKey | undefined, id: RowId, body: Buffer): Promise<void> => {
     if (!key || !storeKey) return
     if (statements.pruneKeys) await run(statements.pruneKeys)
     await run(storeKey, { ...keyValues(key), id, body: body.toString() })
@@ -216,7 +221,7 @@ export const tableWriter = (
     const [found] = await run(statements.conflicts, values)
     if (found?.[0]) return { conflicts: parseConflicts(found[0]) }
     const [made] = await run(insertion, values)
-    const id = Number(made?.[0])
+    const id = exactInteger(String(made?.[0]))
     const body = await readBack(run, id)
     await remember(run, key, id, body)
     return { id, body, replayed: false }

@@ -72,15 +72,17 @@ const storedSql = (database: Database, name: string): string | undefined =>
 export const readDefinition = (database: Database, table: string): string =>
   String(storedSql(database, table)).replaceAll(/"[^"]*"|'[^']*'|`[^`]*`|\[[^\]]*\]/g, '')
 
-/** A check of the values of one column, in the text of its table. */
-const inCheck = /\bcheck\s*\(\s*["[`]?(\w+)["\]`]?\s+in\s*\(([^()]*)\)\s*\)/gi
+/** A check in the text of its table, with parentheses inside it and inside those. */
+const check = (() => {
+  const part = String.raw`'[^']*'|"[^"]*"|[^()'"]`
+  return new RegExp(String.raw`\bcheck\s*\(((?:${part}|\((?:${part}|\((?:${part})*\))*\))*)\)`, 'gi')
+})()
 
 /** Checks, and unique indexes of some rows or of expressions. SQLite has the text of a check only in that of its table. */
 const otherConstraints = (database: Database, table: string): string[] => {
   const indexes = `select coalesce(sql, name) from pragma_index_list(?) as list join sqlite_schema using (name)
     where "unique" and list.origin = 'c' and (partial or exists (select 1 from pragma_index_info(list.name) as info where info.name is null))`
-  const inChecks = String(storedSql(database, table)).matchAll(inCheck)
-  const known = [...inChecks].map(([, column, values]) => `check (${column} in (${values}))`)
+  const known = [...String(storedSql(database, table)).matchAll(check)].map(([, text = '']) => `check (${text.trim()})`)
   const count = readDefinition(database, table).match(/\bcheck\s*\(/gi)?.length ?? 0
   const checks = [...known, ...(count > known.length ? ['check (…)'] : [])]
   return [...checks, ...(database.prepare(indexes).pluck().all(table) as string[])]
@@ -108,15 +110,37 @@ const foreignKeysSql = `select "from" as column, "table" as target, iif(on_delet
 
 const insteadSql = `select 1 from sqlite_schema where type = 'trigger' and tbl_name = ? collate nocase and sql like '%instead of%'`
 
-export const readCatalogue = (database: Database, name: string): CatalogueTable | undefined => {
+/**
+ * The kind of a column by its values, where its type does not say it: columns of types such as year and datetime have numeric affinity, and
+ * hold numbers or texts.
+ */
+const storedKind = (database: Database, table: string, column: string): Kind | undefined => {
+  const name = quoted(column)
+  const types = database
+    .prepare(`select distinct typeof(${name}) from ${quoted(table)} where ${name} is not null`)
+    .pluck()
+    .all()
+  if (types.length === 0 || types.some((type) => type !== 'integer' && type !== 'real')) return undefined
+  return types.includes('real') ? 'number' : 'integer'
+}
+
+/** Reads a table; `isSampled` if kinds that no type says are to be read from the rows. */
+export const readCatalogue = (database: Database, name: string, isSampled = false): CatalogueTable | undefined => {
   const columns = database.pragma(`table_xinfo(${quoted(name)})`) as TableInfo[]
   const otherwise = otherThanTable(database, name)
   if (columns.length === 0 && otherwise === undefined) return undefined
   const keys = database.prepare(foreignKeysSql).all(name) as (ForeignKey & { readonly column: string })[]
   const json = storedSql(database, jsonIndex({ table: name }))
   /** The kind as which the index has the values of the column; that of its type if it has not. */
-  const lastKind = (column: string, type: string): Kind | undefined =>
-    kindNames.find((kind) => stores(type, kind) && json?.includes(jsonValue({ name: column, kind }))) ?? kindOf(type)
+  const lastKind = (column: string, type: string): Kind | undefined => {
+    const declared = kindOf(type)
+    const isUnsure = isSampled && (declared === undefined || declared === 'date')
+    return (
+      kindNames.find((kind) => stores(type, kind) && json?.includes(jsonValue({ name: column, kind }))) ??
+      (isUnsure ? storedKind(database, name, column) : undefined) ??
+      declared
+    )
+  }
   const primaryKey = columns.filter(({ pk }) => pk > 0)
   return {
     name,

@@ -14,10 +14,10 @@ import {
   blocksTable,
   columnOf,
   derivedObjects,
+  indexedText,
   ownTables,
   resourceBlocks,
   schemaDialect,
-  searchedText,
   searchTable,
 } from './schema.js'
 
@@ -30,7 +30,7 @@ const batch = 10_000
 /** Adds the existing rows to the search index and the blocks, and counts them. */
 const fill = async (execute: Execute, resource: Resource, rows: number): Promise<string[]> => {
   const [table, search] = [quoted(resource.table), searchTable(resource)]
-  const add = `insert into ${search} (rowid, text) select id, ${searchedText(resource)} from ${table}`
+  const add = `insert into ${search} (rowid, text) select id, ${indexedText(resource)} from ${table}`
   return [
     ...(await splitIntoBatches(execute, table, batch, rows)).map((range) => `${add} where ${range}`),
     // One segment is searched several times as fast as the many that a long fill leaves.
@@ -83,7 +83,6 @@ export const migrationDialect = (database: Database): MigrationDialect => {
   }
   return {
     ...schemaDialect,
-    correctedWith: ' with SQLite 3.44 or newer',
     execute,
     transaction: (work) =>
       transaction(() => {
@@ -99,7 +98,7 @@ export const migrationDialect = (database: Database): MigrationDialect => {
     },
     ownTables,
     tableNames: async () => tableNames(database),
-    catalogue: async (table) => readCatalogue(database, table),
+    catalogue: async (table, isSampled) => readCatalogue(database, table, isSampled),
     serves,
     rememberUnused: () => [],
     reshape: (current, shape) => rebuild(database, current, shape),

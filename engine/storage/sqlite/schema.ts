@@ -1,6 +1,6 @@
 /**
  * The objects derived from each table, which SQLite maintains whichever program writes: the rows' JSON as an index, the indexes for
- * filters and uniqueness, the search index, and the table's row count and version.
+ * filters and uniqueness, the search index, and the table's row count and version. Their SQL uses nothing that SQLite 3.40 lacks.
  */
 import { type Kind, kindOf, servedValue } from '../../descriptor/kinds.js'
 import { type Field, type Registry, type Resource, searchedFields } from '../../descriptor/registry.js'
@@ -72,25 +72,50 @@ export const jsonValue = ({ name, kind, redacted }: Pick<Field, 'name' | 'kind' 
   return `'${name}', ${name === 'id' ? quoted(name) : servedValue(columnOf(kind), quoted(name))}`
 }
 
-export const rowJson = ({ fields }: Resource): string => `json_object(${fields.map(jsonValue).join(', ')})`
+const allJson = ({ fields }: Resource): string => `json_object(${fields.map(jsonValue).join(', ')})`
+
+/** The row's JSON as its index has it: null if versions of SQLite print it differently, because each must find what another stored. */
+const indexedJson = (resource: Resource): string => {
+  const values = resource.fields.filter(({ redacted }) => !redacted)
+  const conditions = values.flatMap(({ kind, name }) => columnOf(kind).isPortable?.(quoted(name)) ?? [])
+  return conditions.length === 0
+    ? allJson(resource)
+    : `case when ${conditions.join(' and ')} then ${allJson(resource)} end`
+}
+
+export const rowJson = (resource: Resource): string => {
+  const [indexed, all] = [indexedJson(resource), allJson(resource)]
+  return indexed === all ? all : `coalesce(${indexed}, ${all})`
+}
+
+const searchedColumns = (resource: Resource, of?: string): string[] =>
+  searchedFields(resource).map(({ name }) => (of ? `${of}.${name}` : name))
 
 /** The text that is searched: the text fields that have a value, joined by a space; `of` names the row or table. */
 export const searchedText = (resource: Resource, of?: string): string => {
-  const columns = searchedFields(resource).map(({ name }) => (of ? `${of}.${name}` : name))
-  if (columns.length === 0) return `''`
-  return written(`concat_ws(' '${', ??'.repeat(columns.length)})`, columns)
+  const columns = searchedColumns(resource, of)
+  return columns.length === 0 ? `''` : written(`concat_ws(' '${', ??'.repeat(columns.length)})`, columns)
+}
+
+/** The same after a space, for the indexes: SQLite before 3.44, with which other programs may write, has no concat_ws(). */
+export const indexedText = (resource: Resource, of?: string): string => {
+  const columns = searchedColumns(resource, of)
+  return columns.length === 0 ? `''` : written(columns.map(() => `coalesce(' ' || ??, '')`).join(' || '), columns)
 }
 
 /** Whether a row holds so much text that a page of such rows takes long to read. */
-export const isLong = (resource: Resource): string => `octet_length(${searchedText(resource)}) > ${longText}`
+export const isLong = (resource: Resource): string => `length(cast(${indexedText(resource)} as blob)) > ${longText}`
 
 /** The search index and the blocks of a resource, and the triggers that maintain them, the row count and the version. */
 const bookkeepingObjects = (resource: Resource): DerivedObject[] => {
   const { table } = resource
   const search = searchTable(resource)
   const blocks = resourceBlocks(resource)
-  const find = `insert into ${search} (rowid, text) values (new.id, ${searchedText(resource, 'new')});`
-  const forget = `delete from ${search} where rowid = old.id;`
+  const [before, after] = [indexedText(resource, 'old'), indexedText(resource, 'new')]
+  const find = `insert into ${search} (rowid, text) select new.id, ${after}`
+  // The index has no texts, so it is told the old one.
+  const forget = `insert into ${search} (${search}, rowid, text) select 'delete', old.id, ${before}`
+  const isFoundOtherwise = `where (old.id, ${before}) is not (new.id, ${after})`
   // A random version, not a counter: after a restore from a backup, an old tag never matches new rows.
   const count = (change: string) =>
     `update ${countsTable} set rows = rows ${change}, state = hex(randomblob(8)) where name = '${table}';`
@@ -100,14 +125,17 @@ const bookkeepingObjects = (resource: Resource): DerivedObject[] => {
   }
   // Without positions, which only phrases need: the index is a third of the size, and a phrase over a text that repeats one
   // letter would cost the product of their lengths.
-  const options = "text, content = '', contentless_delete = 1, tokenize = 'trigram', detail = none"
+  const options = "text, content = '', tokenize = 'trigram', detail = none"
   return [
     { type: 'table', name: search, sql: `create virtual table ${search} using fts5(${options})` },
     { type: 'table', name: blocksTable(resource), sql: blocks.table },
     { type: 'index', name: fullBlocksIndex(resource), sql: blocks.fullIndex },
-    trigger('insert', `${find} ${blocks.countRow} ${count('+ 1')}`),
-    trigger('update', `${forget} ${blocks.uncountRow} ${find} ${blocks.countRow} ${count('+ 0')}`),
-    trigger('delete', `${forget} ${blocks.uncountRow} ${count('- 1')}`),
+    trigger('insert', `${find}; ${blocks.countRow} ${count('+ 1')}`),
+    trigger(
+      'update',
+      `${forget} ${isFoundOtherwise}; ${blocks.uncountRow} ${find} ${isFoundOtherwise}; ${blocks.countRow} ${count('+ 0')}`,
+    ),
+    trigger('delete', `${forget}; ${blocks.uncountRow} ${count('- 1')}`),
   ]
 }
 
@@ -115,7 +143,7 @@ export const derivedObjects = (resource: Resource, registry: Registry): DerivedO
   indexes: [
     // A row is serialised once, when it is written; pages are read from this index alone.
     makeIndex(schemaDialect, resource, 'json', (table, name) =>
-      table.index(['id', knex.raw(rowJson(resource)) as unknown as string], name),
+      table.index(['id', knex.raw(indexedJson(resource)) as unknown as string], name),
     ),
     // Almost always empty. A table with a long row is read by a worker, because a page of such rows takes long.
     makeIndex(schemaDialect, resource, 'long', (table, name) =>

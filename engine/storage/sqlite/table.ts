@@ -87,7 +87,7 @@ type WriteSql = Pick<Statements, 'get' | 'insert' | 'conflicts' | 'update' | 'de
 export const tableWriter = (resource: Resource, statements: WriteSql, writes: WriteQueue) => {
   const update = rememberUpdates(statements.update)
   const columns = new Map(resource.fields.map(({ name, kind }) => [name, columnOf(kind)]))
-  const bound = ({ sql, parameters }: Statement, given: RowValues) => ({
+  const bound = ({ sql, parameters }: Statement, given: Readonly<Record<string, unknown>>) => ({
     sql,
     values: parameters.map((name) => boundValue(columns.get(name) ?? {}, given[name]) ?? null),
   })

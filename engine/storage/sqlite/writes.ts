@@ -1,5 +1,6 @@
 /** Writes that share a commit: each is checked and made by itself, and all become durable with one sync. */
 import type { Database } from 'better-sqlite3'
+import { exactInteger, type RowId } from '../../descriptor/integers.js'
 import { parseConflicts } from '../conflicts.js'
 import {
   type IdempotencyKey,
@@ -21,7 +22,7 @@ interface Bound {
 
 /** A write as statements and values: the writer knows nothing of resources. */
 export interface BoundWrite {
-  readonly id?: number
+  readonly id?: RowId
   readonly ifMatch?: readonly string[] | undefined
   /** Finds the conflicts; a delete has none. */
   readonly conflicts?: Bound
@@ -73,7 +74,7 @@ const isReferenced = (error: unknown): boolean => (error as { code?: string }).c
 export const writer = (database: Database, checkFile: () => void): ((writes: readonly BoundWrite[]) => Written[]) => {
   const prepare = preparer(database)
   const found = ({ sql, values }: Bound): string => (prepare(sql).raw().get(values) as [string])[0]
-  const readBody = (read: string, id: number): Uint8Array | null =>
+  const readBody = (read: string, id: RowId): Uint8Array | null =>
     (prepare(read).raw().get(id) as [string, Buffer | null])[1]
 
   // Within a transaction this is a savepoint, so a failed write undoes only itself.
@@ -91,8 +92,8 @@ export const writer = (database: Database, checkFile: () => void): ((writes: rea
     if (isPrevented(referenced)) return { referencing: referenced }
     const conflicting = conflicts ? found(conflicts) : ''
     if (conflicting !== '') return { conflicts: parseConflicts(conflicting) }
-    const { lastInsertRowid } = prepare(change.sql).run(change.values)
-    const id = given ?? Number(lastInsertRowid)
+    const { lastInsertRowid } = prepare(change.sql).safeIntegers().run(change.values)
+    const id = given ?? exactInteger(String(lastInsertRowid))
     const body = referencing ? noBody : readBody(read, id)
     if (body === null)
       throw Object.assign(new Error('the row would not be one of the view'), { code: 'SQLITE_MISMATCH' })
