@@ -17,7 +17,6 @@ import {
 import type { Plan } from '../plan.js'
 import type { CountSize, ValueCounts } from '../storage.js'
 import { elapsed } from '../trace.js'
-import { parseReferencing, type Referencing } from '../write.js'
 import { type Block, pageStart, sampleBlocks, type TableState } from './blocks.js'
 import { preparer } from './prepared.js'
 import { addContains, containsSql, DeadlineExceeded, matchExpression, pickTrigrams, probeSql } from './search.js'
@@ -35,7 +34,6 @@ export interface ListSql {
   /** The ids and JSON of the rows whose ids are given as a JSON array, in its order, and of those between two ids. */
   readonly rows: string
   readonly rowsBetween: string
-  readonly referencing: string
 }
 
 /** A page: its bytes or, for a large one, its ids; with how many milliseconds it took to read. */
@@ -331,7 +329,6 @@ const createLists = (database: Database, sql: ListSql, lookFor: ReturnType<typeo
     ids: database.transaction(nextMatches),
     valueCounts: database.transaction(countValues),
     part: (ids: BigInt64Array) => part(ids),
-    referencing: (id: number) => parseReferencing(value(sql.referencing, id) as string),
   }
 }
 
@@ -346,7 +343,6 @@ export type ListTask = { readonly resource: string } & (
   | { readonly read: 'page'; readonly plan: Plan; readonly page: ListQuery['page']; readonly maxMs?: number }
   | { readonly read: 'ids'; readonly plan: Plan; readonly after: Position | undefined }
   | { readonly read: 'part'; readonly ids: BigInt64Array }
-  | { readonly read: 'referencing'; readonly id: number }
   | (PlainTask & { readonly read: 'plain'; readonly maxMs?: number })
   | { readonly read: 'valueCounts'; readonly plan: Plan; readonly fields: readonly string[]; readonly size: CountSize }
 )
@@ -355,7 +351,7 @@ export const listReader = (database: Database, sql: ReadonlyMap<string, ListSql>
   const lookFor = addContains(database)
   const lists = new Map([...sql].map(([resource, one]) => [resource, createLists(database, one, lookFor)]))
   const prepare = preparer(database)
-  return (task: ListTask, timeLeftMs: number): ListPage | FoundIds | Part | Referencing[] | ValueCounts | unknown[] => {
+  return (task: ListTask, timeLeftMs: number): ListPage | FoundIds | Part | ValueCounts | unknown[] => {
     const deadline = performance.now() + timeLeftMs
     if (task.read === 'plain') {
       lookFor(task.search, Math.min(deadline, performance.now() + (task.maxMs ?? timeLeftMs)))
@@ -369,8 +365,6 @@ export const listReader = (database: Database, sql: ReadonlyMap<string, ListSql>
         return list.ids(task.plan, task.after, deadline)
       case 'part':
         return list.part(task.ids)
-      case 'referencing':
-        return list.referencing(task.id)
       case 'valueCounts':
         return list.valueCounts(task.plan, task.fields, task.size, deadline)
     }
