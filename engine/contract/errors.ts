@@ -1,5 +1,6 @@
 /** The error responses of the interface: the envelope with its codes, and the 422 of reads. */
 import { STATUS_CODES } from 'node:http'
+import { maxOtherRows } from '../descriptor/registry.js'
 import { basePath } from './service.js'
 
 /** Every code of an envelope, with its meaning for the documents. A code never changes its meaning. */
@@ -131,11 +132,14 @@ export const referenced = (
     readonly onDelete?: string
   }[],
 ): HttpError => {
-  const references = found
-    .filter(({ onDelete = 'restrict' }) => onDelete === 'restrict')
-    .map(({ resource, field, count }) => ({ resource, field, count }))
+  const restricting = found.filter(({ onDelete = 'restrict' }) => onDelete === 'restrict')
+  const isTooMany = found.length > 0 && restricting.length === 0
+  const references = (isTooMany ? found : restricting).map(({ resource, field, count }) => ({ resource, field, count }))
   const rows = references.map(({ resource, field, count }) => `${count} of ${resource} (${field})`).join(', ')
-  const message = `This ${singular.toLowerCase()} cannot be deleted, because other rows reference it${rows && `: ${rows}`}. Change or delete these first.`
+  const reason = isTooMany
+    ? `a delete may remove or change at most ${maxOtherRows} other rows, and more reference it`
+    : 'other rows reference it'
+  const message = `This ${singular.toLowerCase()} cannot be deleted, because ${reason}${rows && `: ${rows}`}. Change or delete these first.`
   return httpError(409, 'referenced', message, {}, { references })
 }
 

@@ -2,8 +2,8 @@
 import { createExample } from '../contract/examples.js'
 import type { RowId } from '../descriptor/integers.js'
 import { wholeTable } from '../descriptor/listQuery.js'
-import { type Registry, type Resource, updatableFields, writableFields } from '../descriptor/registry.js'
-import { isPrevented, type Referencing } from '../storage/write.js'
+import { maxOtherRows, type Registry, type Resource, updatableFields, writableFields } from '../descriptor/registry.js'
+import type { Referencing } from '../storage/write.js'
 import { control } from './controls.js'
 import { withFilter } from './filters.js'
 import { type Html, html, type Part } from './html.js'
@@ -120,26 +120,29 @@ const deleteEffects = (registry: Registry, resource: Resource, id: RowId, found:
     ]
   })
 
+const tooMany = html`<p class="notice">It cannot be deleted while more than ${maxOtherRows} other rows would be deleted or changed with it.</p>`
+
 export const deletePage =
   (service: ExplorerService, resource: Resource) =>
   async ({ segment, origin }: PageRequest): Promise<Page> => {
     const { registry, storage } = service
     const { id, tag, row } = await findRow(storage, resource, segment)
-    const found = await storage.table(resource).referencing(id)
+    const { referencing: found, isPrevented } = await storage.table(resource).referencing(id)
     const shown =
       found.length > 0
         ? deleteEffects(registry, resource, id, found)
         : html`<p class="notice">No other row refers to it.</p>`
+    const isTooMany = found.every(({ onDelete }) => onDelete !== 'restrict')
     const back = html`<p><a class="button" href="${pageUrl(resource, id)}">Back</a></p>`
     return formPage(service, resource, {
       kind: 'delete',
       origin,
-      lead: `${resource.name} #${id}${isPrevented(found) ? '' : '. This cannot be undone.'}`,
+      lead: `${resource.name} #${id}${isPrevented ? '' : '. This cannot be undone.'}`,
       existing: { id, tag, label: rowLabel(resource, row) },
       controls: shown,
       button: `Delete ${resource.name.toLowerCase()}`,
       done: pageUrl(resource),
       message: `${resource.name} #${id} deleted.`,
-      prevented: isPrevented(found) ? html`${shown}${back}` : undefined,
+      prevented: isPrevented ? html`${isTooMany && tooMany}${shown}${back}` : undefined,
     })
   }

@@ -1,8 +1,8 @@
-/** The queries, for any database, that find why a write cannot be made: missing references, taken unique values, rows that reference the row. */
+/** The query, for any database, that finds why a row cannot be stored: missing references, taken unique values. */
 import type { Knex } from 'knex'
-import { type Field, type Reference, type Registry, type Resource, referencesTo } from '../descriptor/registry.js'
+import type { Field, Registry, Resource } from '../descriptor/registry.js'
 import { parameter } from './bindings.js'
-import { ownSources, quoted, resourceAt, type Sources } from './schema.js'
+import { ownSources, resourceAt, type Sources } from './schema.js'
 import type { Conflict } from './write.js'
 
 interface Comparison {
@@ -60,42 +60,3 @@ export const conflictsQuery = (
 }
 
 export const parseConflicts = (found: string): Conflict[] => JSON.parse(`[${found}]`) as Conflict[]
-
-/**
- * The query that returns what references the row with the parameter `id`, or a row that its delete deletes too, as JSON objects joined
- * by commas; what is deleted anyway prevents nothing. PostgreSQL has recursion in one term only, and SQLite has no lateral joins.
- */
-export const referencingQuery = (
-  knex: Knex,
-  registry: Registry,
-  { path }: Resource,
-  isLateral = false,
-  sources: Sources = ownSources,
-): Knex.QueryBuilder => {
-  const deleted = new Set([path])
-  const references: Reference[] = []
-  for (const target of deleted) {
-    for (const reference of referencesTo(registry, target)) {
-      references.push(reference)
-      if (reference.field.onDelete === 'cascade') deleted.add(reference.resource.path)
-    }
-  }
-  const cascades = references.filter(({ field }) => field.onDelete === 'cascade')
-  const cascaded = ({ resource, field }: Reference) =>
-    `select cast('${resource.path}' as text) as resource, _row.id from ${isLateral ? '' : '_deleted join '}${sources(resource)} as _row
-      ${isLateral ? 'where' : 'on'} _row.${quoted(field.name)} = _deleted.id and _deleted.resource = '${field.references}'`
-  const further = isLateral
-    ? [`select _next.* from _deleted cross join lateral (${cascades.map(cascaded).join(' union all ')}) as _next`]
-    : cascades.map(cascaded)
-  const all = [`select cast('${path}' as text), ?`, ...(cascades.length > 0 ? further : [])].join(' union ')
-  const deletedIds = (of = '') => `(select id from _deleted where resource = '${of}')`
-  const counts = references.map(({ resource, field: { name, references: target, onDelete = 'restrict' } }) => {
-    const head = JSON.stringify({ resource: resource.path, field: name, onDelete }).slice(0, -1)
-    const others = onDelete === 'cascade' ? '' : ` and id not in ${deletedIds(resource.path)}`
-    const count = `select count(*) from ${sources(resource)} as _source where ${quoted(name)} in ${deletedIds(target)}${others}`
-    return `nullif(concat('${head},"count":', (${count}), '}'), '${head},"count":0}')`
-  })
-  return knex
-    .withRecursive('_deleted', ['resource', 'id'], knex.raw(all, [parameter(knex, 'id', 'bigint')]))
-    .select(knex.raw(`concat_ws(',', ${['null', ...counts].join(', ')}) as referencing`))
-}

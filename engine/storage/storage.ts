@@ -3,7 +3,8 @@ import type { RowId } from '../descriptor/integers.js'
 import type { Kind } from '../descriptor/kinds.js'
 import type { ListQuery, Position, Selection } from '../descriptor/listQuery.js'
 import { managedResources, type Registry, type Resource, type RowValues } from '../descriptor/registry.js'
-import type { Conflict, Outcome, Referencing, Write } from './write.js'
+import type { Referenced } from './referencing.js'
+import type { Conflict, Outcome, Write } from './write.js'
 
 /** How often values occur among matching rows, or a sample of them. */
 export interface ValueCounts {
@@ -60,7 +61,8 @@ export interface Table {
   hasKey(key: string): Promise<boolean>
   /** The conflicts that storing some values would meet, in a new row or in the row with the id. */
   conflicts(values: RowValues, id?: RowId): Promise<readonly Conflict[]>
-  referencing(id: RowId): Promise<readonly Referencing[]>
+  /** What references the row with an id, and whether that prevents a delete. */
+  referencing(id: RowId): Promise<Pick<Referenced, 'referencing' | 'isPrevented'>>
   /** Makes the change durably, together with its idempotency key, or says why not. */
   write(write: Write): Promise<Outcome>
 }

@@ -42,9 +42,6 @@ export interface Referencing {
   readonly count: number
 }
 
-export const isPrevented = (found: readonly Referencing[]): boolean =>
-  found.some(({ onDelete }) => onDelete === 'restrict')
-
 /** Why the database refuses a value, although the descriptor allows it. */
 export interface Refused {
   /** The constraint as the database names it, if it does. */
@@ -64,7 +61,7 @@ export type Outcome<B = Buffer> =
   | { readonly isMissing: true }
   /** The row has another tag; its JSON as it is. */
   | { readonly current: B }
-  /** Rows with `restrict` prevent the delete. */
+  /** Rows with `restrict` prevent the delete, or there are too many others. */
   | { readonly referencing: readonly Referencing[] }
 
 /** The tag of a row: a digest of its JSON, so that it changes with this row alone. */
@@ -91,5 +88,3 @@ export const rememberUpdates = <T extends object>(
     return statements
   }
 }
-
-export const parseReferencing = (found: string): Referencing[] => JSON.parse(`[${found}]`) as Referencing[]

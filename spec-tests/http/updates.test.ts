@@ -3,6 +3,8 @@ import { setImmediate } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { boolean, integer, now, text, timestamp } from '../../engine/descriptor/index.js'
+import type { Resource } from '../../engine/descriptor/registry.js'
+import type { StoredRow } from '../../engine/storage/storage.js'
 import { resourceIn } from '../support/registryFrom.js'
 import { type Send, startService } from '../support/service.js'
 
@@ -25,15 +27,22 @@ const quoteFields = {
   review_id: integer({ references: 'reviews' }),
   book_id: integer({ references: 'books', onDelete: 'cascade' }),
 }
+const noteFields = {
+  review_id: integer({ references: 'reviews', onDelete: 'set null', filter: true }),
+  second_id: integer({ references: 'reviews', onDelete: 'set null' }),
+  words: text(),
+  changed: timestamp({ managed: now, onUpdate: now }),
+}
 const both = { update: true, delete: true } as const
 const registry = [
   resourceIn('authors', { name: text(), secret: text({ redacted: true }) }, { required: ['name'], ...both }),
   resourceIn('books', bookFields, { required: ['title', 'state', 'lent', 'created', 'changed'], ...both }),
   resourceIn('reviews', reviewFields, { required: ['book_id'] }),
   resourceIn('quotes', quoteFields, { delete: true }),
+  resourceIn('notes', noteFields, { delete: true }),
 ]
 const service = await startService({ registry })
-const { send, get, create, remove } = service
+const { send, get, create, remove, fill } = service
 const change: typeof service.change = (path, body, headers) =>
   service.change(path, body, { 'content-type': 'application/merge-patch+json', ...headers })
 
@@ -41,7 +50,7 @@ let count = 0
 /** A new row, its path and its tag. */
 const fresh = async (resource: string, values: object = {}) => {
   const name = `${resource} ${count++}`
-  const body = { authors: { name }, books: { title: name }, reviews: { words: name } }[resource]
+  const body = { authors: { name }, books: { title: name }, reviews: { words: name }, notes: { words: name } }[resource]
   const created = await create(resource, { ...body, ...values })
   assert.is(created.status, 201, created.text)
   const path = `${resource}/${created.body.id}`
@@ -134,6 +143,71 @@ test('a delete is prevented by what references a row further down its cascades, 
   assert.is((await remove(book.path)).status, 204)
   assert.is((await get(`/v1/${reply.path}`)).status, 404)
   assert.is(await total(), before - 2)
+})
+
+test('set null by a delete is a change of the row, at every level: onUpdate applies, and the tags follow', async () => {
+  const author = await fresh('authors')
+  const edited = await fresh('books', { editor_id: author.id })
+  const book = await fresh('books')
+  const review = await fresh('reviews', { book_id: book.id })
+  const reply = await fresh('reviews', { book_id: book.id, reply_to_id: review.id })
+  const note = await fresh('notes', { review_id: reply.id, second_id: review.id })
+  const other = await fresh('notes', { second_id: reply.id })
+  const tagOfList = async () => (await get('/v1/notes?limit=1')).headers['etag']
+  const before = await tagOfList()
+  while (new Date().toISOString() <= other.row.changed) await setImmediate()
+  for (const { path } of [author, book]) assert.is((await remove(path)).status, 204)
+  const cleared = { editor_id: null, review_id: null, second_id: null }
+  for (const { path, row, tag } of [edited, note, other]) {
+    const read = await get(`/v1/${path}`)
+    const { changed, ...values } = read.body
+    const expected = Object.entries(row).filter(([name]) => name !== 'changed')
+    const given = expected.map(([name, value]) => [name, name in cleared ? null : value])
+    assert.equal(values, Object.fromEntries(given))
+    assert.ok(changed > row.changed, `${path} was changed at ${changed}`)
+    assert.is.not(read.headers['etag'], tag)
+  }
+  assert.is.not(await tagOfList(), before)
+  assert.is((await get(`/v1/notes?q=${encodeURIComponent(note.row.words)}`)).body.meta.total, 1)
+  assert.is((await get('/v1/notes?review_id.null=true')).body.meta.total, (await get('/v1/notes')).body.meta.total)
+})
+
+test('a delete that would remove or change more than 10,000 other rows is refused, with their numbers', async () => {
+  const [, , reviews, , notes] = registry as [Resource, Resource, Resource, Resource, Resource]
+  const book = await fresh('books')
+  const { id: first } = await fresh('reviews', { book_id: book.id })
+  const { id: last } = await fresh('notes', { review_id: first, second_id: first })
+  const many = (length: number, row: (n: number) => StoredRow) => Array.from({ length }, (_, n) => row(n))
+  await fill([
+    { resource: reviews, rows: many(5_999, (n) => ({ id: first + 1 + n, book_id: book.id, words: 'many' })) },
+    // A row with two references counts once.
+    { resource: notes, rows: many(4_000, (n) => ({ review_id: first + n, second_id: first + n })) },
+  ])
+  const refused = await remove(book.path)
+  assert.equal([refused.status, refused.body.error.code], [409, 'referenced'])
+  assert.equal(refused.body.error.details.references, [
+    { resource: 'reviews', field: 'book_id', count: 6_000 },
+    { resource: 'notes', field: 'review_id', count: 4_001 },
+    { resource: 'notes', field: 'second_id', count: 4_001 },
+  ])
+  assert.match(refused.body.error.message, /at most 10000 other rows.* 6000 of reviews \(book_id\), 4001 of notes/)
+  const total = async (list: string) => (await get(`/v1/${list}`)).body.meta.total
+  assert.is(await total(`notes?review_id=${first}`), 2)
+  assert.is((await remove(`notes/${last}`)).status, 204)
+  const [before, allNotes] = [await total('reviews'), await total('notes')]
+  assert.is((await remove(book.path)).status, 204)
+  assert.equal([await total('reviews'), await total('notes')], [before - 6_000, allNotes])
+  assert.is(await total('notes?review_id.null=true'), allNotes)
+})
+
+test('the rows of a level that has too many are counted, and no further level is read', async () => {
+  const [, , reviews] = registry as [Resource, Resource, Resource]
+  const book = await fresh('books')
+  const { id: first } = await fresh('reviews', { book_id: book.id })
+  const row = (n: number) => ({ id: first + 1 + n, book_id: book.id, reply_to_id: first + n })
+  await fill([{ resource: reviews, rows: Array.from({ length: 12_000 }, (_, n) => row(n)) }])
+  const refused = await remove(book.path)
+  assert.equal(refused.body.error.details.references, [{ resource: 'reviews', field: 'book_id', count: 12_001 }])
 })
 
 test('a retry with the same key has the same outcome, whatever the tag is by now', async () => {

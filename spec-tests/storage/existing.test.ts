@@ -2,7 +2,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Descriptor } from '../../engine/descriptor/define.js'
-import { boolean, date, integer, number, text, timestamp } from '../../engine/descriptor/index.js'
+import { boolean, date, integer, now, number, text, timestamp } from '../../engine/descriptor/index.js'
 import { runOn, server, sharedDatabase } from '../support/database.js'
 import { schemaOf } from '../support/foreignTables.js'
 import { registryFrom } from '../support/registryFrom.js'
@@ -173,6 +173,42 @@ test('an idempotency key is refused, never ignored', async () => {
     await service.remove('teams/2', key),
   ])
     assert.equal([status, body.error.code], [501, 'not_supported'])
+})
+
+test('a delete that sets references to null is a change of these rows, and more than 10,000 others are too many', async () => {
+  const { url, run } = await sharedDatabase()
+  await run(`create table "Crew" ("CrewId" ${id}, "Name" text not null)`)
+  await run(`create table "Sailor" ("SailorId" ${id}, "Name" text not null, "Changed" ${server ? 'timestamp' : 'datetime'},
+    "CrewId" integer references "Crew" ("CrewId") on delete set null)`)
+  await run(`insert into "Crew" ("Name") values ('Red'), ('Blue')`)
+  const numbers = server
+    ? 'select n from generate_series(1, 10002) as n'
+    : 'with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 10002) select n from numbers'
+  await run(
+    `insert into "Sailor" ("Name", "Changed", "CrewId") select 'S', '2026-03-01 00:00:00', case when n > 1 then 1 else 2 end from (${numbers}) as numbers`,
+  )
+  const shared = { ...common, existing: true }
+  const sailors = {
+    name: text(),
+    changed: timestamp({ managed: true, onUpdate: now }),
+    crew_id: integer({ references: 'crews', onDelete: 'set null', filter: true }),
+  }
+  const service = await startService({
+    url,
+    registry: registryFrom({
+      crews: { ...shared, name: 'Crew', table: 'Crew', idColumn: 'CrewId', fields: withColumns({ name: text() }) },
+      sailors: { ...shared, name: 'Sailor', table: 'Sailor', idColumn: 'SailorId', fields: withColumns(sailors) },
+    }),
+  })
+  const refused = await service.remove('crews/1')
+  assert.equal([refused.status, refused.body.error.code], [409, 'referenced'])
+  assert.equal(refused.body.error.details.references, [{ resource: 'sailors', field: 'crew_id', count: 10_001 }])
+  assert.is((await service.remove('crews/2')).status, 204)
+  const { changed, crew_id } = (await service.get('/v1/sailors/1')).body
+  assert.equal([crew_id, changed > '2026-03-01T00:00:00.000Z'], [null, true])
+  assert.is((await service.remove('sailors/2')).status, 204)
+  assert.is((await service.remove('crews/1')).status, 204)
+  assert.is((await service.get('/v1/sailors?crew_id.null=true')).body.meta.total, 10_001)
 })
 
 test('nothing was created or changed in the database', async () => {

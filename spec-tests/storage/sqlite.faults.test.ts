@@ -63,7 +63,7 @@ test.before(async () => {
 
 test('locked by another program: reads continue, writes wait and get 503, then work again', async () => {
   const path = newPath()
-  const service = await startOffice({ url: `sqlite:${path}` })
+  const service = await startOffice({ url: `sqlite:${path}`, readTimeoutMs: 500 })
   const before = [await totalOf(service), ...(await readTargets(service))]
   const otherProgram = new Database(path)
   otherProgram.exec('begin immediate')
@@ -74,6 +74,25 @@ test('locked by another program: reads continue, writes wait and get 503, then w
   otherProgram.exec('rollback')
   otherProgram.close()
   await waitForRecovery(service)
+})
+
+test('locked for long by another process: writes wait for as long as a request may take', async () => {
+  const path = newPath()
+  const service = await startOffice({ url: `sqlite:${path}`, readTimeoutMs: 60_000 })
+  // Starts the writer.
+  await create(service)
+  const otherProcess = new Database(path)
+  otherProcess.exec('begin immediate')
+  const waiting = writeAll(service)
+  // A wait of five seconds, which is common, is not enough.
+  await setTimeout(6_000)
+  otherProcess.exec('commit')
+  otherProcess.close()
+  const responses = await waiting
+  assert.equal(
+    responses.map(({ status }) => status),
+    [201, 200, 204],
+  )
 })
 
 test('full disk: writes get 503 and change nothing, reads continue, and writes work once there is space', async () => {

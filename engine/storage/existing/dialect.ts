@@ -1,9 +1,9 @@
 /** What a database provides to serve a table that has nothing but its columns. */
 import type { Knex } from 'knex'
-import type { Column, Kind } from '../../descriptor/kinds.js'
 import { type Field, type Resource, searchedFields } from '../../descriptor/registry.js'
 import type { Statement } from '../bindings.js'
 import type { Plan } from '../plan.js'
+import type { ReferrerSql } from '../referencing.js'
 import { quoted } from '../schema.js'
 import type { Caller } from '../storage.js'
 import type { Outcome, Write } from '../write.js'
@@ -15,9 +15,7 @@ export interface ColumnSql {
 }
 
 /** The SQL of a database. */
-export interface PlainSql {
-  readonly knex: Knex
-  columnOf(kind: Kind): Column
+export interface PlainSql extends ReferrerSql {
   /** The column of a field, by the type that the database has for it. */
   columnSql(field: Field, type: string): ColumnSql
   /** The condition that a row has an id. */
@@ -29,8 +27,6 @@ export interface PlainSql {
   keyText(field: Field, key: string): string
   /** The type of a parameter, where the database cannot infer it. */
   typeOf(field: Field): string | undefined
-  /** The condition, after a column, that it has one of the values of a list. */
-  readonly isIn: string
   /** A table with one more column `_text`, in which a search looks; and the condition that it finds the text. */
   withText(source: string, resource: Resource): Knex.Raw
   contains(search: string): Knex.Raw
@@ -40,8 +36,6 @@ export interface PlainSql {
   readonly inTime?: string
   /** Whether an insert returns the id of its row. */
   readonly returnsIds: boolean
-  /** Whether a recursive query has its parts in a lateral join. */
-  readonly isLateral: boolean
   /** The values that a search binds. */
   searchValues(search: string): Readonly<Record<string, unknown>>
   /** What is bound for the values of a list. */

@@ -8,7 +8,7 @@ import { knex, named } from '../postgres/prepared.js'
 import { asciiSearchedText, columnOf, parameterType, rowJson, sortKey } from '../postgres/schema.js'
 import { asciiPattern, contains, isLongSearch, searchValues } from '../postgres/search.js'
 import { keyText, timing } from '../postgres/statements.js'
-import { advanceSequence, allowCascades, keyStatements, tableWriter } from '../postgres/writes.js'
+import { advanceSequence, keyStatements, tableWriter } from '../postgres/writes.js'
 import type { Table } from '../storage.js'
 import type { Trace } from '../trace.js'
 import { type Cell, type ColumnSql, escapedName, joinedText, type PlainRunner, type PlainSql } from './dialect.js'
@@ -44,7 +44,7 @@ const plainPostgres: PlainSql = {
     ),
   contains: (search) => contains('_text', isLongSearch(search)),
   isIndexed: () => false,
-  isLateral: true,
+  idsType: 'bigint[]',
   returnsIds: true,
   searchValues(search) {
     const values = searchValues(noIndex, search)
@@ -69,7 +69,7 @@ const indexedPostgres = (resource: Resource): PlainSql => ({
 
 /** Makes the tables of the resources that are served as they are, and the sources of all. */
 export const existingOnPostgres = (registry: Registry, tables: PlainTables, hasTrigrams: boolean) => {
-  const { sources, statementsFor, count } = plainResources(plainPostgres, registry, tables)
+  const { sources, writeSql, statementsFor, count } = plainResources(plainPostgres, registry, tables)
   const readWith =
     (readRows: Connections['read'], { table }: Resource): PlainRunner['read'] =>
     (statement, values, { caller, plan } = {}) => {
@@ -78,6 +78,7 @@ export const existingOnPostgres = (registry: Registry, tables: PlainTables, hasT
     }
   return {
     sources,
+    writeSql,
     table(
       resource: Resource,
       connections: Connections,
@@ -93,7 +94,6 @@ export const existingOnPostgres = (registry: Registry, tables: PlainTables, hasT
         ...own,
         ...statements,
         read: statements.get,
-        allowCascades,
       })
       const read = readWith(readRows, resource)
       return plainTable(resource, sql, statements, { read, write, hasKey }, trace)

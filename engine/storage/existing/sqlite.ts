@@ -1,10 +1,11 @@
 /** Tables of other programs on SQLite: reads run in the reader threads, writes in the writer's. */
 import type { Database } from 'better-sqlite3'
 import type { Field, Registry, Resource } from '../../descriptor/registry.js'
-import { bind, parameter, type Statement } from '../bindings.js'
+import { parameter, type Statement } from '../bindings.js'
 import { readCatalogue } from '../sqlite/catalogue.js'
 import { knex } from '../sqlite/knex.js'
-import { columnOf, jsonList, rowJson, sortKey } from '../sqlite/schema.js'
+import { bindLists, jsonList } from '../sqlite/prepared.js'
+import { columnOf, isIn, rowJson, sortKey } from '../sqlite/schema.js'
 import { containsSql, searchParameters } from '../sqlite/search.js'
 import { type DatabaseContext, tableWriter } from '../sqlite/table.js'
 import type { Table } from '../storage.js'
@@ -38,7 +39,7 @@ const plainSqlite: PlainSql = {
   sortKey,
   keyText: (_, key) => key,
   typeOf: () => undefined,
-  isIn: 'in (select value from json_each(?))',
+  isIn,
   // The limit keeps SQLite from computing the text again for each part of the test.
   withText: (source, resource) =>
     knex.raw(`(select _s.*, ${joinedText(resource)} as _text from ${source} as _s limit -1)`),
@@ -49,7 +50,6 @@ const plainSqlite: PlainSql = {
     ),
   isIndexed: () => false,
   inTime: `(random() % ${checkedRows} <> 0 or registry_in_time())`,
-  isLateral: false,
   returnsIds: false,
   searchValues(search) {
     const [isLong, folded, isAscii] = searchParameters(search).parameters
@@ -68,16 +68,17 @@ const readForWriter = (statement: Statement): Statement => ({
 export const existingOnSqlite = (registry: Registry, database: Database) => {
   const existing = registry.filter((resource) => resource.existing)
   const tables = new Map(existing.map((resource) => [resource, readCatalogue(database, resource.table)]))
-  const { sources, statementsFor, count } = plainResources(plainSqlite, registry, tables)
+  const { sources, writeSql, statementsFor, count } = plainResources(plainSqlite, registry, tables)
   const readIn = ({ readerFor }: DatabaseContext, { path }: Resource): PlainRunner['read'] => {
     const reader = readerFor(path)
     return (statement, values, { caller, plan } = {}) => {
-      const task = { sql: statement.sql, values: bind(statement, values), search: plan?.search ?? '' }
+      const task = { sql: statement.sql, values: bindLists({ statement, values }), search: plan?.search ?? '' }
       return reader.plain(task, caller) as Promise<Cell[][]>
     }
   }
   return {
     sources,
+    writeSql,
     table(resource: Resource, context: DatabaseContext, trace?: Trace): Table {
       const statements = statementsFor(resource)
       const forWriter = { ...statements, get: readForWriter(statements.get) }

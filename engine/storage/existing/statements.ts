@@ -5,11 +5,12 @@ import { orderName, type Position } from '../../descriptor/listQuery.js'
 import { operatorOf } from '../../descriptor/operators.js'
 import { type Field, type Registry, type Resource, searchedFields } from '../../descriptor/registry.js'
 import { compile, parameter, type Statement } from '../bindings.js'
-import { conflictsQuery, referencingQuery } from '../conflicts.js'
+import { conflictsQuery } from '../conflicts.js'
 import { excerptLength, maxValueBytes } from '../dialect.js'
 import type { CatalogueTable } from '../migration/catalogue.js'
 import { bindPosition, orderBy, partsAfter } from '../order.js'
 import type { Plan } from '../plan.js'
+import { referrersTo, type WriteSql } from '../referencing.js'
 import { findField, ownSources, quoted, type Sources } from '../schema.js'
 import type { CountSize } from '../storage.js'
 import { type ColumnSql, escapedName, type PlainRunner, type PlainSql } from './dialect.js'
@@ -21,7 +22,13 @@ export const maxRows = 500
 type Columns = ReadonlyMap<string, ColumnSql>
 
 /** The statements of one resource; those of lists are built on first use. */
-const plainStatements = (sql: PlainSql, registry: Registry, resource: Resource, columns: Columns, sources: Sources) => {
+const plainStatements = (
+  sql: PlainSql,
+  registry: Registry,
+  resource: Resource,
+  sources: Sources,
+  writeSql: WriteSql,
+) => {
   const { knex } = sql
   const source = sources(resource)
   const raw = (text: string, ...bindings: unknown[]): Knex.Raw => knex.raw(text, bindings as never)
@@ -117,7 +124,7 @@ const plainStatements = (sql: PlainSql, registry: Registry, resource: Resource, 
   const column = (name: string) => escapedName(findField(resource, name).column)
   const idColumn = column('id')
   const typed = (name: string) => named(name, sql.typeOf(findField(resource, name)))
-  const written = (name: string) => columns.get(name)?.write
+  const written = (name: string) => writeSql(resource, name)
   // The database sets a managed field without a value.
   const inserted = resource.fields.filter(({ managed }) => managed !== true).map(({ name }) => name)
   const values = inserted.length > 0 ? `(${inserted.map(column)}) values (${inserted.map(written)})` : 'default values'
@@ -151,7 +158,7 @@ const plainStatements = (sql: PlainSql, registry: Registry, resource: Resource, 
     get: compile(raw(`select ${json} as _row from ${source} as _t where id = ?`, rowId)),
     lock: compile(raw(`select ${json} from ${source} as _t where id = ? for update`, rowId)),
     conflicts: compile(conflictsQuery(knex, registry, resource, 'all', comparison, sources)),
-    referencing: compile(referencingQuery(knex, registry, resource, sql.isLateral, sources)),
+    referrers: referrersTo(sql, registry, resource, writeSql),
     insert: compile(raw(`insert into ${table} ${values}${returning}`, ...inserted.map((name) => named(name)))),
     /** Finds the conflicts of an update, and makes it if it changes a value: `stamps` only then. */
     update(names: readonly string[], stamps: readonly string[]) {
@@ -190,10 +197,12 @@ export const plainResources = (sql: PlainSql, registry: Registry, tables: PlainT
     const isRow = sql.hasId(escapedName(findField(resource, 'id').column))
     return `(select ${selected.join(', ')} from ${escapedName(resource.table)} where ${isRow})`
   }
+  const writeSql: WriteSql = (resource, field) => columns.get(resource)?.get(field)?.write ?? '?'
   const statementsFor = (resource: Resource, own = sql): PlainStatements =>
-    plainStatements(own, registry, resource, columns.get(resource) as Columns, sources)
+    plainStatements(own, registry, resource, sources, writeSql)
   return {
     sources,
+    writeSql,
     statementsFor,
     /** How many rows a table has. */
     async count(resource: Resource, read: PlainRunner['read']): Promise<number> {

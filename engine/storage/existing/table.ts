@@ -7,10 +7,11 @@ import { toCsv } from '../csv.js'
 import { valueCountsFrom } from '../dialect.js'
 import { largePageBytes, pageHead, partBytes, turn } from '../parts.js'
 import { emptyPage, maxInteger, type Plan, planRead } from '../plan.js'
+import { findReferencing, runInTurn } from '../referencing.js'
 import { boundValue, findField, readValue } from '../schema.js'
 import type { Caller, Table } from '../storage.js'
 import { elapsed, type Trace } from '../trace.js'
-import { parseReferencing, rememberUpdates, rowTag } from '../write.js'
+import { rememberUpdates, rowTag } from '../write.js'
 import type { Cell, PlainRunner, PlainSql } from './dialect.js'
 import { maxRows, type PlainStatements } from './statements.js'
 
@@ -147,8 +148,8 @@ export const plainTable = (
       return parseConflicts(String(found?.[0] ?? ''))
     },
     async referencing(id) {
-      const [found] = await runner.read(statements.referencing, { id })
-      return parseReferencing(String(found?.[0] ?? ''))
+      const walk = findReferencing(statements.referrers(), path, id)
+      return runInTurn(walk, ({ statement, values }) => runner.read(statement, values))
     },
     async write(write) {
       const started = trace ? performance.now() : 0

@@ -58,7 +58,7 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
   const position = logPosition(connections, options.pool.waitMs)
   const readPlain: Connections['read'] = (...read) => reads.read(position, ...read)
   const createDialect = (resource: Resource) =>
-    postgresTable(registry, resource, connections, reads, searchIndex, options.pool, existing.sources)
+    postgresTable(registry, resource, connections, reads, searchIndex, options.pool, existing)
   const storage: Storage = {
     table: resourceTables(
       registry,

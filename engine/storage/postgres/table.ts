@@ -6,6 +6,7 @@ import { type TableDialect, valueCountsFrom } from '../dialect.js'
 import type { PoolOptions } from '../options.js'
 import { maxIds } from '../parts.js'
 import { maxInteger, type Plan } from '../plan.js'
+import type { WriteSql } from '../referencing.js'
 import { findField, readValue, type Sources } from '../schema.js'
 import { shared } from './attempts.js'
 import { compactor } from './changes.js'
@@ -28,12 +29,12 @@ export const postgresTable = (
   reads: Reads,
   searchIndex: SearchIndex,
   { waitMs, statementMs }: PoolOptions,
-  sources: Sources,
+  existing: { sources: Sources; writeSql: WriteSql },
 ): TableDialect => {
   const { table } = resource
   const names = resource.fields.map(({ name }) => name)
   const statements = readStatements(resource)
-  const own = writeStatements(registry, resource, sources)
+  const own = writeStatements(registry, resource, existing)
   const { write, ...checks } = tableWriter(connections, resource, statementMs, own)
   const log = compactor(connections, resource)
 

@@ -7,15 +7,14 @@ import type { Knex } from 'knex'
 import { DatabaseError } from 'pg'
 import { exactInteger, type RowId } from '../../descriptor/integers.js'
 import type { Registry, Resource } from '../../descriptor/registry.js'
-import { conflictsQuery, parseConflicts, referencingQuery } from '../conflicts.js'
+import { conflictsQuery, parseConflicts } from '../conflicts.js'
 import { keyQueries, keysTable } from '../keys.js'
-import { findField, literal, ownSources, quoted, type Sources } from '../schema.js'
+import { findReferencing, type Referrer, referrersTo, runInTurn, type WriteSql } from '../referencing.js'
+import { findField, literal, quoted, type Sources } from '../schema.js'
 import { OutcomeUnknown, type Table, Unavailable } from '../storage.js'
 import {
   type IdempotencyKey,
-  isPrevented,
   type Outcome,
-  parseReferencing,
   type Refused,
   rememberUpdates,
   replayed,
@@ -44,16 +43,19 @@ interface WriteStatements {
     names: readonly string[],
     stamps: readonly string[],
   ): { readonly conflicts: Prepared; readonly isChanged?: Prepared; readonly change: Prepared }
-  readonly allowCascades: Prepared
   readonly delete: Prepared
-  readonly referencing: Prepared
+  referrers(): Referrer[]
   readonly findKey?: Prepared
   readonly storeKey?: Prepared
   readonly pruneKeys?: Prepared
   readonly advanceSequence?: Prepared
 }
 
-export const writeStatements = (registry: Registry, resource: Resource, sources: Sources = ownSources) => {
+export const writeStatements = (
+  registry: Registry,
+  resource: Resource,
+  { sources, writeSql }: { sources?: Sources; writeSql?: WriteSql } = {},
+) => {
   const { table } = resource
   const rowId = named('id', 'bigint')
   const fields = resource.fields.filter(({ name }) => name !== 'id')
@@ -108,9 +110,8 @@ export const writeStatements = (registry: Registry, resource: Resource, sources:
         change: prepared(row.update({ id: knex.ref('id'), ...values })),
       }
     },
-    allowCascades,
     delete: prepared(knex(table).where('id', rowId).delete()),
-    referencing: prepared(referencingQuery(knex, registry, resource, true, sources)),
+    referrers: referrersTo({ knex, columnOf, isIn: '= any(?)', idsType: 'bigint[]' }, registry, resource, writeSql),
     findKey: keyStatements.findKey,
     storeKey: keyStatements.storeKey,
     /** Moves the sequence past the last id, for rows that were inserted with explicit ids. */
@@ -141,11 +142,6 @@ export const advanceSequence = (table: string): Prepared => {
   const [name, literalName] = [quoted(table), literal(quoted(table))]
   return prepared(knex.raw(`select setval(pg_get_serial_sequence(${literalName}, 'id'), max(id)) from ${name}`))
 }
-
-/** How long a delete may take with its cascades, in milliseconds: 100,000 rows take seconds. */
-const cascadeMs = 600_000
-
-export const allowCascades = prepared(knex.raw(`select set_config('statement_timeout', '${cascadeMs}', true)`))
 
 /** How often to retry a row that violates a constraint although it has no conflict. */
 const maxRetries = 2
@@ -178,14 +174,12 @@ const creationFrom = ([row]: readonly Row[], key: IdempotencyKey | undefined): O
   return { id: exactInteger(String(id)), body: Buffer.from(String(body)), replayed: false }
 }
 
-const referencingFrom = ([found]: readonly Row[]) => parseReferencing(found?.[0] ?? '')
-
 const keyValues = (key: IdempotencyKey | undefined) => ({ idempotencyKey: key?.key, digest: key?.digest })
 
 /** Makes the part of a table that writes rows; a write with a key is repeated for up to `limitMs` if its outcome is unknown. */
 export const tableWriter = (
   connections: Connections,
-  { table }: Resource,
+  { path, table }: Resource,
   limitMs: number,
   statements: WriteStatements,
 ): Pick<Table, 'hasKey' | 'conflicts' | 'referencing' | 'write'> => {
@@ -214,6 +208,9 @@ export const tableWriter = (
     await run(storeKey, { ...keyValues(key), id, body: body.toString() })
   }
 
+  const findReferences = (run: Run, id: RowId) =>
+    runInTurn(findReferencing(statements.referrers(), path, id), ({ statement, values }) => run(statement, values))
+
   const insert = async (run: Run, insertion: Prepared, write: Extract<Write, { kind: 'insert' }>): Promise<Outcome> => {
     const { values, idempotencyKey: key } = write
     const stored = await storedFor(run, key)
@@ -240,9 +237,9 @@ export const tableWriter = (
     if (ifMatch && !ifMatch.includes(rowTag(body))) return { current: body }
     if (write.kind === 'delete') {
       // Before the cascades, which would be made and undone.
-      const found = referencingFrom(await run(statements.referencing, { id }))
-      if (isPrevented(found)) return { referencing: found }
-      await run(statements.allowCascades)
+      const { referencing, isPrevented, changes } = await findReferences(run, id)
+      if (isPrevented) return { referencing }
+      for (const { statement, values } of changes) await run(statement, values)
       await run(statements.delete, { id })
       body = Buffer.alloc(0)
     } else {
@@ -264,10 +261,7 @@ export const tableWriter = (
     const statement = key ? statements.createWithKey : statements.create
     for (let left = maxRetries; ; left--) {
       try {
-        if (write.kind !== 'insert') {
-          const timeLimit = write.kind === 'delete' ? cascadeMs : undefined
-          return await connections.transaction((run) => change(run, write), table, timeLimit)
-        }
+        if (write.kind !== 'insert') return await connections.transaction((run) => change(run, write), table)
         const { insert: insertion } = statements
         if (insertion) return await connections.transaction((run) => insert(run, insertion, write), table)
         const values = { ...write.values, ...keyValues(key) }
@@ -316,7 +310,7 @@ export const tableWriter = (
       return parseConflicts(found?.[0] ?? '')
     },
     async referencing(id) {
-      return referencingFrom(await connections.read(statements.referencing, { id }, { table }))
+      return findReferences((statement, values) => connections.read(statement, values, { table }), id)
     },
     write: (write) => (write.idempotencyKey ? makeOnce(write) : make(write)),
   }

@@ -21,12 +21,14 @@ import { commitCounter, type DatabaseContext, sqliteTable } from './table.js'
 import { type Executor, inPlace, workerThread } from './worker.js'
 import { writeQueue } from './writeQueue.js'
 import { writer } from './writes.js'
+import type { WriteWorkerData } from './writeWorker.js'
 
 /** What runs quick reads, slow reads and writes: worker threads, or this thread where no other can see the database. */
 const createExecutors = (
   file: OpenedFile,
   database: Database,
   sql: ReadonlyMap<string, ListSql>,
+  timeoutMs: number,
   onRestart: (cause: string) => void,
 ): [Executor, Executor, Executor] => {
   if (file.path === inMemory) {
@@ -35,7 +37,7 @@ const createExecutors = (
   }
   const thread = (module: string, data: unknown) => workerThread(new URL(module, import.meta.url), data, onRestart)
   const reader = () => thread('./readWorker.js', { file, sql } satisfies ReadWorkerData)
-  return [reader(), reader(), thread('./writeWorker.js', file)]
+  return [reader(), reader(), thread('./writeWorker.js', { file, timeoutMs } satisfies WriteWorkerData)]
 }
 
 /** Opens the database, creates what is missing, and loads the demo data into an empty one if requested. */
@@ -48,7 +50,7 @@ export const openSqlite = async (registry: Registry, url: string, options: Stora
   const commits = commitCounter(database)
   const existing = existingOnSqlite(registry, database)
   const statements = new Map(
-    managed.map((resource) => [resource.path, resourceStatements(registry, resource, existing.sources)]),
+    managed.map((resource) => [resource.path, resourceStatements(registry, resource, existing)]),
   )
   const lists = new Map([...statements].map(([resource, sql]) => [resource, sql.lists]))
   let threadRestarts = 0
@@ -56,7 +58,7 @@ export const openSqlite = async (registry: Registry, url: string, options: Stora
     threadRestarts++
     options.warn(`A worker thread died and was replaced: ${cause}.`)
   }
-  const [quick, slow, writing] = createExecutors(file, database, lists, onRestart)
+  const [quick, slow, writing] = createExecutors(file, database, lists, options.readTimeoutMs, onRestart)
   const readerFor = createReaders(quick, slow, options.readTimeoutMs)
   const writes = writeQueue(writing, commits.committed)
   const context: DatabaseContext = { database, readerFor, writes, commits }

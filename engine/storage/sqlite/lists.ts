@@ -18,7 +18,6 @@ import {
 import type { Plan } from '../plan.js'
 import type { CountSize, RowFormat, ValueCounts } from '../storage.js'
 import { elapsed } from '../trace.js'
-import { parseReferencing, type Referencing } from '../write.js'
 import { type Block, pageStart, sampleBlocks, type TableState } from './blocks.js'
 import { preparer } from './prepared.js'
 import { addContains, containsSql, DeadlineExceeded, matchExpression, pickTrigrams, probeSql } from './search.js'
@@ -36,7 +35,6 @@ export interface ListSql {
   /** The ids and JSON of the rows whose ids are given as a JSON array, in its order, and of those between two ids. */
   readonly rows: string
   readonly rowsBetween: string
-  readonly referencing: string
 }
 
 /** A page: its bytes or, for a large one, its ids; with how many milliseconds it took to read. */
@@ -335,7 +333,6 @@ const createLists = (database: Database, sql: ListSql, lookFor: ReturnType<typeo
       const found = part(ids)
       return format === 'csv' ? { ...found, rows: toCsv(Object.keys(sql.columns), found.rows) } : found
     },
-    referencing: (id: number) => parseReferencing(value(sql.referencing, id) as string),
   }
 }
 
@@ -350,7 +347,6 @@ export type ListTask = { readonly resource: string } & (
   | { readonly read: 'page'; readonly plan: Plan; readonly page: ListQuery['page']; readonly maxMs?: number }
   | { readonly read: 'ids'; readonly plan: Plan; readonly after: Position | undefined }
   | { readonly read: 'part'; readonly ids: BigInt64Array; readonly format?: RowFormat }
-  | { readonly read: 'referencing'; readonly id: number }
   | (PlainTask & { readonly read: 'plain'; readonly maxMs?: number })
   | { readonly read: 'valueCounts'; readonly plan: Plan; readonly fields: readonly string[]; readonly size: CountSize }
 )
@@ -359,7 +355,7 @@ export const listReader = (database: Database, sql: ReadonlyMap<string, ListSql>
   const lookFor = addContains(database)
   const lists = new Map([...sql].map(([resource, one]) => [resource, createLists(database, one, lookFor)]))
   const prepare = preparer(database)
-  return (task: ListTask, timeLeftMs: number): ListPage | FoundIds | Part | Referencing[] | ValueCounts | unknown[] => {
+  return (task: ListTask, timeLeftMs: number): ListPage | FoundIds | Part | ValueCounts | unknown[] => {
     const deadline = performance.now() + timeLeftMs
     if (task.read === 'plain') {
       lookFor(task.search, Math.min(deadline, performance.now() + (task.maxMs ?? timeLeftMs)))
@@ -373,8 +369,6 @@ export const listReader = (database: Database, sql: ReadonlyMap<string, ListSql>
         return list.ids(task.plan, task.after, deadline)
       case 'part':
         return list.part(task.ids, task.format)
-      case 'referencing':
-        return list.referencing(task.id)
       case 'valueCounts':
         return list.valueCounts(task.plan, task.fields, task.size, deadline)
     }

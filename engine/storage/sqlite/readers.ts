@@ -8,10 +8,10 @@ import type { ListPage, ListTask, PlainTask } from './lists.js'
 import { DeadlineExceeded } from './search.js'
 import type { Executor } from './worker.js'
 
-export interface Reader extends Pick<TableDialect, 'ids' | 'part' | 'referencing' | 'valueCounts'> {
+export interface Reader extends Pick<TableDialect, 'ids' | 'part' | 'valueCounts'> {
   /** A page of a plan; `tableRows` says how many rows a scan reads. */
   page(plan: Plan, page: ListQuery['page'], tableRows: number, caller?: Caller): Promise<ListPage>
-  plain(task: PlainTask, caller?: Caller): Promise<unknown[]>
+  plain(task: PlainTask, caller?: Caller): Promise<unknown[][]>
 }
 
 /** A read that takes longer than this, in milliseconds, moves to the executor for slow ones, so that it holds up no quick one. */
@@ -66,7 +66,6 @@ export const createReaders = (quick: Executor, slow: Executor, timeoutMs: number
         paced(`${resource} ${task.sql} ${task.search}`, 'plain', { read: 'plain', ...task }, false, caller),
       ids: (plan, after, caller) => run(slow, 'download', { read: 'ids', plan, after }, caller),
       part: (ids, caller, format) => run(quick, 'download', { read: 'part', ids, format }, caller),
-      referencing: (id) => run(slow, 'referencing', { read: 'referencing', id }),
       valueCounts: (plan, fields, size, caller) =>
         run(slow, 'counts', { read: 'valueCounts', plan, fields, size }, caller),
     }

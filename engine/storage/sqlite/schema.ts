@@ -53,9 +53,8 @@ export const ownTables: Readonly<Record<string, OwnTable>> = {
   [keysTable]: ownKeys('integer', 'blob'),
 }
 
-/** Values as a JSON array, as a list is bound; not by JSON.stringify(), because integers may exceed 2^53. */
-export const jsonList = (values: readonly unknown[]): string =>
-  `[${values.map((value) => (typeof value === 'bigint' ? String(value) : JSON.stringify(value))).join()}]`
+/** The condition, after a column, that it has one of the values of a list. */
+export const isIn = 'in (select value from json_each(?))'
 
 const written = (sql: string, bindings: readonly unknown[]): string =>
   knex

@@ -2,13 +2,15 @@
 import { servedValue } from '../../descriptor/kinds.js'
 import { type Registry, type Resource, searchedFields } from '../../descriptor/registry.js'
 import { compile, parameter } from '../bindings.js'
-import { conflictsQuery, referencingQuery } from '../conflicts.js'
+import { conflictsQuery } from '../conflicts.js'
 import { keyQueries } from '../keys.js'
-import { countsTable, ownSources, quoted, type Sources } from '../schema.js'
+import { referrersTo, type WriteSql } from '../referencing.js'
+import { countsTable, quoted, type Sources } from '../schema.js'
 import { knex } from './knex.js'
 import type { ListSql } from './lists.js'
 import {
   columnOf,
+  isIn,
   isLong,
   jsonIndex,
   longRowsIndex,
@@ -37,7 +39,11 @@ const keySql = () => {
 /** SQLite plans a statement again for each new value of a bare limit; a cast prevents it (84 µs become 31). */
 const bounded = 'limit cast(? as integer) offset cast(? as integer)'
 
-export const resourceStatements = (registry: Registry, resource: Resource, sources: Sources = ownSources) => {
+export const resourceStatements = (
+  registry: Registry,
+  resource: Resource,
+  { sources, writeSql }: { sources?: Sources; writeSql?: WriteSql } = {},
+) => {
   const table = quoted(resource.table)
   const parameters = (...names: string[]) => names.map((name) => parameter(knex, name)) as never[]
   const version = `(select state from ${countsTable} where name = '${resource.table}')`
@@ -48,7 +54,6 @@ export const resourceStatements = (registry: Registry, resource: Resource, sourc
   const columns = resource.fields.map((field) => field.name).filter((name) => name !== 'id')
   const longRows = `select 1 from ${table} indexed by ${longRowsIndex(resource)} where ${isLong(resource)}`
   // Without text the condition is constant, and SQLite cannot use the index.
-  const referencing = compile(referencingQuery(knex, registry, resource, false, sources))
   const hasLongRows = searchedFields(resource).length > 0 ? `exists (${longRows})` : '0'
   return {
     get: compile(
@@ -70,7 +75,7 @@ export const resourceStatements = (registry: Registry, resource: Resource, sourc
       }
     },
     delete: compile(knex(resource.table).where('id', parameter(knex, 'id')).delete()),
-    referencing,
+    referrers: referrersTo({ knex, columnOf, isIn }, registry, resource, writeSql),
     keys: keySql(),
     all: compile(
       knex.raw(
@@ -98,7 +103,6 @@ export const resourceStatements = (registry: Registry, resource: Resource, sourc
       ),
       rows: `select value as id, (select ${rowJson(resource)} ${fromIndex} where id = registry_given.value) as row from json_each(?) as registry_given`,
       rowsBetween: `${rows} where id between ? and ? order by id`,
-      referencing: referencing.sql,
     } satisfies ListSql,
   }
 }

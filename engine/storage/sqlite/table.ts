@@ -8,12 +8,13 @@ import { bind, type Statement } from '../bindings.js'
 import { parseConflicts } from '../conflicts.js'
 import { excerptLength, type TableDialect, type VersionedBody } from '../dialect.js'
 import type { Plan } from '../plan.js'
+import { findReferencing, runInTurn } from '../referencing.js'
 import { boundValue, findField, quoted, readValue } from '../schema.js'
 import { type Outcome, rememberUpdates, type Write } from '../write.js'
 import { type Block, pageStart, type TableState } from './blocks.js'
-import { type Prepare, preparer } from './prepared.js'
+import { bindLists, jsonList, type Prepare, preparer } from './prepared.js'
 import type { Reader } from './readers.js'
-import { columnOf, jsonList } from './schema.js'
+import { columnOf } from './schema.js'
 import { isIndexed } from './search.js'
 import type { Statements } from './statements.js'
 import type { WriteQueue } from './writeQueue.js'
@@ -80,7 +81,7 @@ const excerptSql = (resource: Resource, fields: readonly string[]): string => {
   return `select ${['id', ...columns].join()} from ${quoted(resource.table)} where id in (select value from json_each(?))`
 }
 
-type WriteSql = Pick<Statements, 'get' | 'insert' | 'conflicts' | 'update' | 'delete' | 'referencing'> & {
+type WriteSql = Pick<Statements, 'get' | 'insert' | 'conflicts' | 'update' | 'delete' | 'referrers'> & {
   readonly keys?: Statements['keys']
 }
 
@@ -101,8 +102,8 @@ export const tableWriter = (resource: Resource, statements: WriteSql, writes: Wr
     }
     const { id, ifMatch } = write
     if (write.kind === 'delete') {
-      const { delete: change, referencing } = statements
-      return { ...common, id, ifMatch, change: bound(change, { id }), referencing: bound(referencing, { id }) }
+      const referencing = { path: resource.path, referrers: statements.referrers() }
+      return { ...common, id, ifMatch, change: bound(statements.delete, { id }), referencing }
     }
     const { conflicts, change } = update(Object.keys(write.values), Object.keys(write.stamps))
     const values = { ...write.values, ...write.stamps, id }
@@ -186,7 +187,10 @@ export const sqliteTable = (resource: Resource, statements: Statements, context:
     },
     ids: (plan, after, caller) => reader.ids(withBoundValues(plan), after, caller),
     part: reader.part,
-    referencing: reader.referencing,
+    referencing: (id) =>
+      runInTurn(findReferencing(statements.referrers(), resource.path, id), (query) =>
+        reader.plain({ sql: query.statement.sql, values: bindLists(query), search: '' }),
+      ),
     valueCounts: (plan, ...rest) => reader.valueCounts(withBoundValues(plan), ...rest),
     async excerpts(ids, fields) {
       const rows = prepare(excerptSql(resource, fields)).all(`[${ids.join()}]`) as RowValues[]

@@ -6,14 +6,16 @@ import { type OpenedFile, refuseMoved } from './file.js'
 import { serveTasks } from './worker.js'
 import { type BoundWrite, type Written, writer } from './writes.js'
 
-/**
- * How long a write waits for another process's transaction, the commits before its own included, and how often it tries, in milliseconds. SQLite itself would wait
- * up to 100 ms between tries: with four writing processes, the slowest commit then takes 700 ms instead of 100.
- */
-const lockTimeout = 5_000
+export interface WriteWorkerData {
+  readonly file: OpenedFile
+  /** How long a write waits for another process's transaction, the commits before its own included, in milliseconds. */
+  readonly timeoutMs: number
+}
+
+/** How often a write tries again, in milliseconds. SQLite itself would wait up to 100: with four writing processes, the slowest commit then takes 700 ms instead of 100. */
 const lockRetry = 3
 
-const file = workerData as OpenedFile
+const { file, timeoutMs } = workerData as WriteWorkerData
 // Otherwise SQLite would create an empty file where one was moved away.
 const database = connect(file.path, { timeout: 0, fileMustExist: true }, file.isForeign)
 // Savepoints would otherwise write to a temporary file for every create of a commit.
@@ -22,16 +24,26 @@ const write = writer(database, () => refuseMoved(file))
 
 const isBusy = (error: unknown): boolean => String((error as { code?: string }).code).startsWith('SQLITE_BUSY')
 
+/** Makes writes in one commit. One that has waited too long for it fails, and the others go on waiting. */
 const commit = async (writes: readonly BoundWrite[]): Promise<Written[]> => {
-  const since = performance.now() - Math.max(0, ...writes.map(({ waitedMs = 0 }) => waitedMs))
-  for (;;) {
+  const since = performance.now()
+  const written: Written[] = []
+  let left = [...writes.entries()]
+  while (left.length > 0) {
     try {
-      return write(writes)
+      const made = write(left.map(([, one]) => one))
+      for (const [n, [index]] of left.entries()) written[index] = made[n] as Written
+      break
     } catch (error) {
-      if (!isBusy(error) || performance.now() - since > lockTimeout) throw error
+      if (!isBusy(error)) throw error
+      const { message, code } = error as Error & { code?: string }
+      const isLate = ({ waitedMs = 0 }: BoundWrite) => waitedMs + performance.now() - since > timeoutMs
+      for (const [index, one] of left) if (isLate(one)) written[index] = { error: { message, code } }
+      left = left.filter(([index]) => !written[index])
       await sleep(lockRetry)
     }
   }
+  return written
 }
 
 serveTasks(commit)

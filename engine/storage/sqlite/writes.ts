@@ -2,17 +2,9 @@
 import type { Database } from 'better-sqlite3'
 import { exactInteger, type RowId } from '../../descriptor/integers.js'
 import { parseConflicts } from '../conflicts.js'
-import {
-  type IdempotencyKey,
-  isPrevented,
-  type Outcome,
-  parseReferencing,
-  type Refused,
-  replayed,
-  rowTag,
-  type StoredKey,
-} from '../write.js'
-import { preparer } from './prepared.js'
+import { findReferencing, type Query, type Referrer, runAtOnce } from '../referencing.js'
+import { type IdempotencyKey, type Outcome, type Refused, replayed, rowTag, type StoredKey } from '../write.js'
+import { bindLists, preparer } from './prepared.js'
 import type { Statements } from './statements.js'
 
 interface Bound {
@@ -27,8 +19,8 @@ export interface BoundWrite {
   /** Finds the conflicts; a delete has none. */
   readonly conflicts?: Bound
   readonly change: Bound
-  /** Finds what a delete concerns. */
-  readonly referencing?: Bound
+  /** What a delete concerns. */
+  readonly referencing?: { readonly path: string; readonly referrers: readonly Referrer[] }
   readonly read: string
   readonly idempotencyKey: (IdempotencyKey & { readonly sql: Statements['keys'] }) | undefined
   /** How long the write has waited for its turn, in milliseconds. */
@@ -73,6 +65,7 @@ const isReferenced = (error: unknown): boolean => (error as { code?: string }).c
  */
 export const writer = (database: Database, checkFile: () => void): ((writes: readonly BoundWrite[]) => Written[]) => {
   const prepare = preparer(database)
+  const ask = (query: Query) => prepare(query.statement.sql).raw().safeIntegers().all(bindLists(query)) as unknown[][]
   const found = ({ sql, values }: Bound): string => (prepare(sql).raw().get(values) as [string])[0]
   const readBody = (read: string, id: RowId): Uint8Array | null =>
     (prepare(read).raw().get(id) as [string, Buffer | null])[1]
@@ -87,9 +80,13 @@ export const writer = (database: Database, checkFile: () => void): ((writes: rea
       if (current === null) return { isMissing: true }
       if (ifMatch && !ifMatch.includes(rowTag(current))) return { current }
     }
-    // Before the cascades of a delete, which would be made and undone.
-    const referenced = referencing ? parseReferencing(found(referencing)) : []
-    if (isPrevented(referenced)) return { referencing: referenced }
+    if (referencing && given !== undefined) {
+      // Before the cascades of a delete, which would be made and undone.
+      const walk = findReferencing(referencing.referrers, referencing.path, given)
+      const referenced = runAtOnce(walk, ask)
+      if (referenced.isPrevented) return { referencing: referenced.referencing }
+      for (const query of referenced.changes) prepare(query.statement.sql).run(bindLists(query))
+    }
     const conflicting = conflicts ? found(conflicts) : ''
     if (conflicting !== '') return { conflicts: parseConflicts(conflicting) }
     const { lastInsertRowid } = prepare(change.sql).safeIntegers().run(change.values)

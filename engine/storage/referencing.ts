@@ -1,0 +1,175 @@
+/** What a delete does to other rows: those that reference its row, or a row that is deleted with it, at any level. */
+import type { Knex } from 'knex'
+import type { OnDelete } from '../descriptor/fields.js'
+import type { RowId } from '../descriptor/integers.js'
+import type { Column, Kind } from '../descriptor/kinds.js'
+import { currentStamps, maxOtherRows, type Registry, type Resource, referencesTo } from '../descriptor/registry.js'
+import { compile, parameter, type Statement } from './bindings.js'
+import { escapedName } from './existing/dialect.js'
+import { boundValue, findField } from './schema.js'
+import type { Referencing } from './write.js'
+
+/** More ids than this are not read: the row itself may be one of them. */
+const maxFound = maxOtherRows + 2
+
+type Values = Readonly<Record<string, unknown>>
+
+/** A reference to rows that a delete may remove, with its statements; as plain data, which can be sent to a thread. */
+export interface Referrer {
+  readonly resource: string
+  readonly field: string
+  readonly target: string
+  readonly onDelete: OnDelete
+  /** The ids of the rows that reference one of `$ids`, up to `maxFound`, and their number; those of `$deleted` only if they are to be deleted. */
+  readonly find: Statement
+  readonly count: Statement
+  /** Sets the references of these rows to null, and what an update of them sets. */
+  readonly clear?: Statement
+  readonly stamps: Values
+}
+
+export interface ReferrerSql {
+  readonly knex: Knex
+  columnOf(kind: Kind): Column
+  /** The condition, after a column, that it has one of the values of a list; and the type of the list, where it cannot be inferred. */
+  readonly isIn: string
+  readonly idsType?: string
+}
+
+/** The SQL with a `?` that writes a value to a field. */
+export type WriteSql = (resource: Resource, field: string) => string
+
+/**
+ * Makes the function that returns the references which a delete follows, with the current values of `onUpdate`. Each reference has
+ * statements of its own, because a distributed database takes no recursive query.
+ */
+export const referrersTo = (
+  { knex, columnOf, isIn, idsType }: ReferrerSql,
+  registry: Registry,
+  { path }: Resource,
+  writeSql: WriteSql = () => '?',
+): (() => Referrer[]) => {
+  const ids = parameter(knex, '$ids', idsType)
+  const deleted = parameter(knex, '$deleted', idsType)
+  const statement = (sql: string, ...bindings: Knex.Raw[]) => compile(knex.raw(sql, bindings as never))
+
+  const referrer = (target: string, resource: Resource, field: string, onDelete: OnDelete) => {
+    const table = escapedName(resource.table)
+    const column = (name: string) => escapedName(findField(resource, name).column)
+    const [others, given] =
+      onDelete === 'cascade' ? ['', [ids]] : [` and not (${column('id')} ${isIn})`, [ids, deleted]]
+    const where = `where ${column(field)} ${isIn}${others}`
+    const stamps = resource.fields.filter(({ onUpdate }) => onUpdate).map(({ name }) => name)
+    const stamped = stamps.map((name) => `, ${column(name)} = ${writeSql(resource, name)}`).join('')
+    const clear = `update ${table} set ${column(field)} = null${stamped} ${where}`
+    return {
+      resource: resource.path,
+      field,
+      target,
+      onDelete,
+      find: statement(`select ${column('id')} from ${table} ${where} limit ${maxFound}`, ...given),
+      count: statement(`select count(*) from ${table} ${where}`, ...given),
+      ...(onDelete === 'set null' && {
+        clear: statement(clear, ...stamps.map((name) => parameter(knex, name)), ...given),
+      }),
+    }
+  }
+  const withStamps = (resource: Resource, made: Omit<Referrer, 'stamps'>): Referrer => {
+    const stamps = Object.entries(made.clear ? currentStamps(resource) : {})
+    const bound = stamps.map(([name, value]) => [name, boundValue(columnOf(findField(resource, name).kind), value)])
+    return { ...made, stamps: Object.fromEntries(bound) }
+  }
+
+  const removed = new Set([path])
+  const referrers: (readonly [Resource, Omit<Referrer, 'stamps'>])[] = []
+  for (const target of removed) {
+    for (const { resource, field } of referencesTo(registry, target)) {
+      const { name, onDelete = 'restrict' } = field
+      referrers.push([resource, referrer(target, resource, name, onDelete)])
+      if (onDelete === 'cascade') removed.add(resource.path)
+    }
+  }
+  return () => referrers.map((made) => withStamps(...made))
+}
+
+export interface Query {
+  readonly statement: Statement
+  readonly values: Values
+}
+
+type Rows = readonly (readonly unknown[])[]
+
+/** Asks the database by yielding, so that the same walk runs in a transaction of either database. */
+type Walk<R> = Generator<Query, R, Rows>
+
+/** What references a row that is to be deleted, whether that prevents it, and the statements that precede it if not. */
+export interface Referenced {
+  readonly referencing: readonly Referencing[]
+  readonly isPrevented: boolean
+  readonly changes: readonly Query[]
+}
+
+/** Walks the references to a row; stops after the level with more rows than a delete may concern. */
+export function* findReferencing(referrers: readonly Referrer[], path: string, id: RowId): Walk<Referenced> {
+  // By resource, as text: the drivers do not agree on the type of an id.
+  const deleted = new Map([[path, new Set([String(id)])]])
+  const changed: typeof deleted = new Map()
+  const counts = new Map<Referrer, number>()
+  const idsOf = (resource: string, rows = deleted): Set<string> => {
+    const ids = rows.get(resource) ?? new Set()
+    rows.set(resource, ids)
+    return ids
+  }
+  const isTooMany = () => {
+    const sizes = [...deleted.values(), ...changed.values()].map(({ size }) => size)
+    return sizes.reduce((sum, size) => sum + size) > maxOtherRows + 1
+  }
+  const values = ({ resource }: Referrer, ids: Iterable<string>) => ({ $ids: [...ids], $deleted: [...idsOf(resource)] })
+  function* look(referrer: Referrer, ids: Iterable<string>): Walk<string[]> {
+    const given = values(referrer, ids)
+    const found = yield { statement: referrer.find, values: given }
+    const [counted] = found.length < maxFound ? [] : yield { statement: referrer.count, values: given }
+    counts.set(referrer, (counts.get(referrer) ?? 0) + Number(counted?.[0] ?? found.length))
+    return found.map(([one]) => String(one))
+  }
+
+  const levels: [target: string, ids: readonly string[]][] = [[path, [String(id)]]]
+  for (const [target, ids] of levels) {
+    for (const referrer of referrers.filter((one) => one.target === target && one.onDelete === 'cascade')) {
+      const known = idsOf(referrer.resource)
+      const added = (yield* look(referrer, ids)).filter((one) => !known.has(one))
+      for (const one of added) known.add(one)
+      if (added.length > 0) levels.push([referrer.resource, added])
+    }
+    if (isTooMany()) break
+  }
+  for (const referrer of referrers.filter(({ target, onDelete }) => onDelete !== 'cascade' && deleted.has(target))) {
+    const found = yield* look(referrer, idsOf(referrer.target))
+    if (referrer.onDelete === 'set null') for (const one of found) idsOf(referrer.resource, changed).add(one)
+  }
+
+  const concerned = referrers.filter((referrer) => counts.get(referrer))
+  return {
+    referencing: concerned.map((referrer) => {
+      const { resource, field, onDelete } = referrer
+      return { resource, field, onDelete, count: counts.get(referrer) as number }
+    }),
+    isPrevented: isTooMany() || concerned.some(({ onDelete }) => onDelete === 'restrict'),
+    changes: concerned.flatMap((referrer) => {
+      const { clear: statement, stamps, target } = referrer
+      return statement ? [{ statement, values: { ...stamps, ...values(referrer, idsOf(target)) } }] : []
+    }),
+  }
+}
+
+export const runAtOnce = <R>(walk: Walk<R>, ask: (query: Query) => Rows): R => {
+  let step = walk.next()
+  while (!step.done) step = walk.next(ask(step.value))
+  return step.value
+}
+
+export const runInTurn = async <R>(walk: Walk<R>, ask: (query: Query) => Promise<Rows>): Promise<R> => {
+  let step = walk.next()
+  while (!step.done) step = walk.next(await ask(step.value))
+  return step.value
+}
