@@ -57,12 +57,12 @@ const printForMachines = (errors: readonly FileError[]): void => {
   console.log(JSON.stringify(rows, null, 2))
 }
 
-/** What would prevent a start on the database of DATABASE_URL. */
+/** What would prevent a start on the database of DATABASE_URL, and rows whose responses would break their schema. */
 const databaseErrors = async (registry: Registry): Promise<FileError[]> => {
   const { DATABASE_URL, POOL_WAIT_MS, DERIVED_OBJECTS: derivedObjects } = readSettings(process.env)
-  const { differences } = await planStorage(registry, DATABASE_URL, POOL_WAIT_MS, { derivedObjects })
+  const { differences } = await planStorage(registry, DATABASE_URL, POOL_WAIT_MS, { withValues: true, derivedObjects })
   return differences
-    .filter(({ isBlocking }) => isBlocking)
+    .filter(({ isBlocking, isError }) => isBlocking || isError)
     .map((difference) => {
       const resource = registry.find(({ table }) => table === difference.table)
       return { file: `resources/${resource?.path}.ts`, message: describeDifference(difference), position: undefined }

@@ -43,7 +43,7 @@ const described = ({ steps, differences }: MigrationPlan, withSql: boolean): str
 await runCommand(command, async ({ sql, json, check }) => {
   const { DATABASE_URL, POOL_WAIT_MS, DERIVED_OBJECTS: derivedObjects } = readSettings(process.env)
   const registry = await loadRegistry(folders)
-  const plan = await planStorage(registry, DATABASE_URL, POOL_WAIT_MS, { withRules: true, derivedObjects })
+  const plan = await planStorage(registry, DATABASE_URL, POOL_WAIT_MS, { withValues: true, derivedObjects })
   const isUpToDate = plan.steps.length === 0 && plan.differences.every(({ isBlocking }) => !isBlocking)
   const database = publicDatabaseUrl(DATABASE_URL)
   if (json) console.log(JSON.stringify({ database, ...plan }, undefined, 2))

@@ -4,7 +4,7 @@ import type { CatalogueTable } from './migration/catalogue.js'
 import { approvalsFrom } from './migration/difference.js'
 import type { MigrationDialect } from './migration/migrationDialect.js'
 import { type MigrationPlan, planMigration } from './migration/migrationPlan.js'
-import { compareRules } from './migration/ruleDifferences.js'
+import { compareValues } from './migration/ruleDifferences.js'
 import type { Migrated, MigrateOptions, StorageOptions } from './options.js'
 import { type Storage, StorageError } from './storage.js'
 
@@ -42,17 +42,17 @@ export const openStorage: Dialect['open'] = async (registry, url, options) =>
 export const migrateStorage: Dialect['migrate'] = async (registry, url, options) =>
   (await loadDialect(url)).migrate(registry, url, options)
 
-/** Plans a migration without changing anything; `withRules` also reads the rows that break a rule of their field. */
+/** Plans a migration without changing anything; `withValues` also finds the rows whose values do not fit their fields. */
 export const planStorage = async (
   registry: Registry,
   url: string,
   waitMs: number,
-  { withRules = false, derivedObjects = true } = {},
+  { withValues = false, derivedObjects = true } = {},
 ): Promise<MigrationPlan> => {
   const { use } = await loadDialect(url)
   const plan = async (database: MigrationDialect): Promise<MigrationPlan> => {
     const { steps, differences } = await planMigration(database, registry, approvalsFrom([]))
-    return { steps, differences: [...differences, ...(withRules ? await compareRules(database, registry) : [])] }
+    return { steps, differences: [...differences, ...(withValues ? await compareValues(database, registry) : [])] }
   }
   return use(url, waitMs, plan, !derivedObjects)
 }

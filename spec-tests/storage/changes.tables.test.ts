@@ -244,7 +244,7 @@ for (const [name, [before, after], members, message] of ruled) {
     const url = await freshUrl()
     await prepare(registryOf({ fields: before }), url, { members })
     const changed = registryOf({ fields: after })
-    const { differences } = await planStorage(changed, url, 5_000, { withRules: true })
+    const { differences } = await planStorage(changed, url, 5_000, { withValues: true })
     assert.is(differences.length, message ? 1 : 0)
     if (message) assert.match(describeDifference(differences[0] as Difference), message)
     assert.equal((await planStorage(changed, url, 5_000)).differences, [])

@@ -3,6 +3,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Descriptor } from '../../engine/descriptor/define.js'
 import { boolean, date, integer, now, number, text, timestamp } from '../../engine/descriptor/index.js'
+import { planStorage } from '../../engine/storage/open.js'
 import { runOn, server, sharedDatabase } from '../support/database.js'
 import { schemaOf } from '../support/foreignTables.js'
 import { registryFrom } from '../support/registryFrom.js'
@@ -214,5 +215,48 @@ test('a delete that sets references to null is a change of these rows, and more 
 test('nothing was created or changed in the database', async () => {
   assert.equal(await schemaOf(database), before)
 })
+
+test('rows that are served as null in a required field are reported, and do not prevent a start', async () => {
+  const { url, run } = await sharedDatabase()
+  const column = server ? 'double precision' : 'real'
+  await run(
+    `create table films (id ${id}, length ${column} not null, shown ${server ? 'timestamp' : 'datetime'} not null)`,
+  )
+  const wrong = server ? `'NaN', 'infinity'` : `'long', 'tomorrow'`
+  await run(`insert into films (length, shown) values (1.5, '2026-03-01 09:30:00'), (${wrong}), (${wrong})`)
+  const fields = { length: number(), shown: timestamp() }
+  const required = ['length', 'shown']
+  const films = registryFrom({ films: { ...common, name: 'Film', table: 'films', existing: true, required, fields } })
+  const { differences } = await planStorage(films, url, 5_000, { withValues: true })
+  assert.equal(
+    differences.map(({ column: name, message, isBlocking, isError }) => [name, message, isBlocking, isError]),
+    ['number', 'timestamp'].map((kind, n) => [
+      required[n],
+      `the field is required, but 2 rows (id 2, 3) have no value of ${kind}(), so responses show null.`,
+      false,
+      true,
+    ]),
+  )
+})
+
+if (server)
+  test('a number that its column would round is 422', async () => {
+    const { url, run } = await sharedDatabase()
+    await run(`create table prices (id ${id}, name text not null, amount numeric(10,2))`)
+    const fields = { name: text(), amount: number() }
+    const prices = registryFrom({ prices: { ...common, name: 'Price', table: 'prices', existing: true, fields } })
+    const { create, change } = await startService({ registry: prices, url })
+    for (const amount of [1.239, 1e-7, -0.005]) {
+      const { status, body } = await create('prices', { name: 'a', amount })
+      const [issue] = body.error.details.issues
+      assert.equal(
+        [status, issue.type, issue.loc, issue.ctx],
+        [422, 'constraint', ['body', 'amount'], { constraint: 'numeric(10,2)' }],
+      )
+    }
+    for (const amount of [1.23, -12.5, 99999999.99, 0, null])
+      assert.is((await create('prices', { name: 'a', amount })).body.amount, amount)
+    assert.is((await change('prices/1', { amount: 0.125 })).status, 422)
+  })
 
 test.run()

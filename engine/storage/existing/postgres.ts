@@ -1,5 +1,6 @@
 /** Tables of other programs on PostgreSQL: reads and writes go through the same connections as those of other tables. */
-import type { Field, Registry, Resource } from '../../descriptor/registry.js'
+import type { Field, Registry, Resource, RowValues } from '../../descriptor/registry.js'
+import { type CatalogueTable, findColumn } from '../migration/catalogue.js'
 import type { PoolOptions } from '../options.js'
 import { plainType, withoutZone } from '../postgres/catalogue.js'
 import type { Connections } from '../postgres/connections.js'
@@ -16,11 +17,23 @@ import { type PlainTables, plainResources } from './statements.js'
 import { plainTable } from './table.js'
 
 /** A time without a zone is one of UTC. A value is written in the type of its column, which the server knows. */
-const columnSql = ({ kind, column }: Field, type: string): ColumnSql => {
+export const columnSql = ({ kind, column }: Field, type: string): ColumnSql => {
   const name = escapedName(column)
   if (kind === 'timestamp' && plainType(type) === withoutZone)
     return { read: `(${name} at time zone 'UTC')`, write: `cast(? as timestamptz) at time zone 'UTC'` }
   return { read: kind === 'text' ? `${name}::text` : name, write: '?' }
+}
+
+/** A number that its column would round, such as 1.239 of numeric(10,2). */
+const findRounded = ({ fields }: Resource, table: CatalogueTable | undefined, values: RowValues) => {
+  for (const { name, column, kind } of fields) {
+    const value = values[name]
+    const { type = '' } = (table && findColumn(table, column)) ?? {}
+    const [, places] = (kind === 'number' && /^numeric\(\d+,(\d+)\)/.exec(type)) || []
+    if (typeof value === 'number' && places !== undefined && Number(value.toFixed(Number(places))) !== value)
+      return { constraint: type, column, reason: `${name} is ${type}, which would round ${value}` }
+  }
+  return undefined
 }
 
 /** Without an index. */
@@ -96,7 +109,11 @@ export const existingOnPostgres = (registry: Registry, tables: PlainTables, hasT
         read: statements.get,
       })
       const read = readWith(readRows, resource)
-      return plainTable(resource, sql, statements, { read, write, hasKey }, trace)
+      const writeExactly: typeof write = async (given) => {
+        const refused = 'values' in given ? findRounded(resource, tables.get(resource), given.values) : undefined
+        return refused ? { refused } : write(given)
+      }
+      return plainTable(resource, sql, statements, { read, write: writeExactly, hasKey }, trace)
     },
     count: (resource: Resource, readRows: Connections['read']) => count(resource, readWith(readRows, resource)),
   }

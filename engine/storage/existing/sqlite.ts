@@ -23,17 +23,19 @@ const timestampSql = (column: string, type: string): ColumnSql => ({
 /** One row in so many, chosen at random, looks at the time: SQLite itself cannot end a read, and the ids may follow any rule. */
 const checkedRows = 1_024
 
+export const columnSql = ({ kind, column }: Field, type: string): ColumnSql => {
+  const name = escapedName(column)
+  if (kind === 'timestamp') return timestampSql(name, type)
+  // SQLite prints a real 3 as 3.0.
+  const whole = `typeof(${name}) = 'real' and ${name} = cast(${name} as integer)`
+  const read = kind === 'number' ? `case when ${whole} then cast(${name} as integer) else ${name} end` : name
+  return { read, write: '?' }
+}
+
 const plainSqlite: PlainSql = {
   knex,
   columnOf,
-  columnSql({ kind, column }: Field, type) {
-    const name = escapedName(column)
-    if (kind === 'timestamp') return timestampSql(name, type)
-    // SQLite prints a real 3 as 3.0.
-    const whole = `typeof(${name}) = 'real' and ${name} = cast(${name} as integer)`
-    const read = kind === 'number' ? `case when ${whole} then cast(${name} as integer) else ${name} end` : name
-    return { read, write: '?' }
-  },
+  columnSql,
   hasId: (column) => `typeof(${column}) = 'integer'`,
   rowJson,
   sortKey,

@@ -9,6 +9,8 @@ export interface Difference {
   readonly approval?: string | undefined
   /** Whether a start is refused because of it. */
   readonly isBlocking: boolean
+  /** Whether `npm run check` reports it although a start is not refused: responses break their schema. */
+  readonly isError?: true
 }
 
 export const describeDifference = ({ table, column, message, advice }: Difference): string =>

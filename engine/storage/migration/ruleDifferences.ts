@@ -1,9 +1,9 @@
-/** Finds the rows that break a rule of their field. They stay readable, so this is never a reason to refuse a start. */
+/** Finds the rows whose values do not fit their field: they break a rule, or are served as null although a value is required. No start is refused because of them. */
 import { servedValue } from '../../descriptor/kinds.js'
-import type { Field, Registry } from '../../descriptor/registry.js'
+import type { Field, Registry, Resource } from '../../descriptor/registry.js'
 import { ruleNames, valueRuling } from '../../descriptor/valueRules.js'
 import { quoted } from '../schema.js'
-import { findColumn } from './catalogue.js'
+import { type CatalogueTable, findColumn } from './catalogue.js'
 import type { Difference } from './difference.js'
 import type { MigrationDialect } from './migrationDialect.js'
 import { describeRows, maxExamples } from './rows.js'
@@ -34,8 +34,45 @@ const breaking = async (database: MigrationDialect, table: string, field: Field)
   return { count, ids, reason }
 }
 
-/** The rules that stored rows break; reads every value of a field with rules. */
-export const compareRules = async (database: MigrationDialect, registry: Registry): Promise<Difference[]> => {
+/** The rows in which responses show null for a required field, because its column has a value of another kind. */
+const servedAsNull = async (database: MigrationDialect, resource: Resource, current: CatalogueTable, field: Field) => {
+  const column = findColumn(current, field.column)
+  if (!column || (!resource.existing && column.kind !== field.kind)) return []
+  const read = resource.existing ? database.columnSql(field, column.type).read : quoted(field.name)
+  const value = servedValue(database.columnOf(field.kind), read.replaceAll('\\?', '?'))
+  const id = quoted(resource.fields[0]?.column ?? 'id')
+  return database.execute<{ id: string; count: number | string }>(
+    `select cast(${id} as text) as id, count(*) over () as count from ${quoted(resource.table)} where ${value} is null order by ${id} limit ${maxExamples}`,
+  )
+}
+
+const compareRequired = async (database: MigrationDialect, registry: Registry): Promise<Difference[]> => {
+  const differences: Difference[] = []
+  for (const resource of registry) {
+    const current = await database.catalogue(resource.table)
+    if (!current?.hasRows || (!resource.existing && !current.isOwn)) continue
+    const required = resource.fields.filter((field) => field.required && !field.redacted && field.name !== 'id')
+    for (const field of required) {
+      const rows = await servedAsNull(database, resource, current, field)
+      if (rows.length === 0) continue
+      const found = describeRows({ count: Number(rows[0]?.count), ids: rows.map(({ id }) => id) })
+      const message = `the field is required, but ${found} no value of ${field.kind}(), so responses show null.`
+      const advice = 'Correct the rows, change the kind of the field, or do not require it.'
+      differences.push({
+        table: resource.table,
+        column: field.column,
+        message,
+        advice,
+        isBlocking: false,
+        isError: true,
+      })
+    }
+  }
+  return differences
+}
+
+/** The rules that stored rows break. */
+const compareRules = async (database: MigrationDialect, registry: Registry): Promise<Difference[]> => {
   const differences: Difference[] = []
   for (const { table, fields } of registry) {
     const current = await database.catalogue(table)
@@ -52,3 +89,9 @@ export const compareRules = async (database: MigrationDialect, registry: Registr
   }
   return differences
 }
+
+/** The values that do not fit their fields; reads every value of a field that is required or has rules. */
+export const compareValues = async (database: MigrationDialect, registry: Registry): Promise<Difference[]> => [
+  ...(await compareRequired(database, registry)),
+  ...(await compareRules(database, registry)),
+]

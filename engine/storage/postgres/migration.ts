@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { type Client, DatabaseError } from 'pg'
 import type { Resource } from '../../descriptor/registry.js'
+import { columnSql } from '../existing/postgres.js'
 import { keysTable } from '../keys.js'
 import type { MigrationDialect, OwnTable } from '../migration/migrationDialect.js'
 import { splitIntoBatches } from '../migration/rows.js'
@@ -113,6 +114,7 @@ export const migrationDialect = (
     tableNames: () => tableNames(execute),
     catalogue: (table) => readCatalogue(execute, table),
     serves,
+    columnSql,
     rememberUnused: (table, column) => [`comment on column ${quoted(table)}.${quoted(column)} is '${unusedComment}'`],
     reshape: alterTable,
     async countedTables() {

@@ -2,6 +2,7 @@
 import type { Database } from 'better-sqlite3'
 import type { Kind } from '../../descriptor/kinds.js'
 import type { Resource } from '../../descriptor/registry.js'
+import { columnSql } from '../existing/sqlite.js'
 import { convert } from '../migration/conversions.js'
 import type { Execute, MigrationDialect } from '../migration/migrationDialect.js'
 import { splitIntoBatches } from '../migration/rows.js'
@@ -100,6 +101,7 @@ export const migrationDialect = (database: Database): MigrationDialect => {
     tableNames: async () => tableNames(database),
     catalogue: async (table, isSampled) => readCatalogue(database, table, isSampled),
     serves,
+    columnSql,
     rememberUnused: () => [],
     reshape: (current, shape) => rebuild(database, current, shape),
     countedTables: async () => countedTables(),
