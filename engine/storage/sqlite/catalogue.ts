@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3'
 import { type Kind, kindNames } from '../../descriptor/kinds.js'
 import type { CatalogueTable, ForeignKey } from '../migration/catalogue.js'
 import { countsTable, quoted } from '../schema.js'
-import { columnOf, jsonIndex, jsonValue } from './schema.js'
+import { columnOf, indexedValue, jsonIndex } from './schema.js'
 
 /**
  * The kind of a declared type, by the first of these rules that applies. The first two give a column its affinity in SQLite. Other
@@ -74,7 +74,7 @@ export const readDefinition = (database: Database, table: string): string =>
 
 /** A check in the text of its table, with parentheses inside it and inside those. */
 const check = (() => {
-  const part = String.raw`'[^']*'|"[^"]*"|[^()'"]`
+  const part = `'[^']*'|"[^"]*"|[^()'"]`
   return new RegExp(String.raw`\bcheck\s*\(((?:${part}|\((?:${part}|\((?:${part})*\))*\))*)\)`, 'gi')
 })()
 
@@ -136,7 +136,7 @@ export const readCatalogue = (database: Database, name: string, isSampled = fals
     const declared = kindOf(type)
     const isUnsure = isSampled && (declared === undefined || declared === 'date')
     return (
-      kindNames.find((kind) => stores(type, kind) && json?.includes(jsonValue({ name: column, kind }))) ??
+      kindNames.find((kind) => stores(type, kind) && json?.includes(indexedValue({ name: column, kind }))) ??
       (isUnsure ? storedKind(database, name, column) : undefined) ??
       declared
     )

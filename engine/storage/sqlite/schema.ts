@@ -2,7 +2,7 @@
  * The objects derived from each table, which SQLite maintains whichever program writes: the rows' JSON as an index, the indexes for
  * filters and uniqueness, the search index, and the table's row count and version. Their SQL uses nothing that SQLite 3.40 lacks.
  */
-import { type Kind, kindOf, servedValue } from '../../descriptor/kinds.js'
+import { type Column, type Kind, kindOf, servedValue } from '../../descriptor/kinds.js'
 import { type Field, type Registry, type Resource, searchedFields } from '../../descriptor/registry.js'
 import { keysTable, ownKeys } from '../keys.js'
 import type { DerivedObjects, OwnTable } from '../migration/migrationDialect.js'
@@ -66,12 +66,23 @@ const written = (sql: string, bindings: readonly unknown[]): string =>
  * A field in the row's JSON; a redacted column is never even read. SQLite stores any value in any column, and JSON has neither
  * blobs, which would make the statements of other programs fail, nor infinity.
  */
-export const jsonValue = ({ name, kind, redacted }: Pick<Field, 'name' | 'kind' | 'redacted'>): string => {
+const jsonValue = (
+  { name, kind, redacted }: Pick<Field, 'name' | 'kind' | 'redacted'>,
+  column: Column = columnOf(kind),
+): string => {
   if (redacted) return `'${name}', null`
-  return `'${name}', ${name === 'id' ? quoted(name) : servedValue(columnOf(kind), quoted(name))}`
+  return `'${name}', ${name === 'id' ? quoted(name) : servedValue(column, quoted(name))}`
 }
 
-const allJson = ({ fields }: Resource): string => `json_object(${fields.map(jsonValue).join(', ')})`
+const jsonObject = (values: readonly string[]): string => `json_object(${values.join(', ')})`
+
+const allJson = ({ fields }: Resource): string => jsonObject(fields.map((field) => jsonValue(field)))
+
+/** A field in the JSON of the index: as SQLite itself prints it, which for a portable value is the same. */
+export const indexedValue = (field: Pick<Field, 'name' | 'kind' | 'redacted'>): string => {
+  const { json, isPortable, ...column }: Column = columnOf(field.kind)
+  return jsonValue(field, isPortable || !json ? column : { ...column, json })
+}
 
 /** The row's JSON as its index has it: null if versions of SQLite print it differently, because each must find what another stored. */
 const indexedJson = (resource: Resource): string => {
@@ -79,7 +90,7 @@ const indexedJson = (resource: Resource): string => {
   const conditions = values.flatMap(({ kind, name }) => columnOf(kind).isPortable?.(quoted(name)) ?? [])
   return conditions.length === 0
     ? allJson(resource)
-    : `case when ${conditions.join(' and ')} then ${allJson(resource)} end`
+    : `case when ${conditions.join(' and ')} then ${jsonObject(resource.fields.map(indexedValue))} end`
 }
 
 export const rowJson = (resource: Resource): string => {
