@@ -13,7 +13,7 @@ const slow = new Set([
   ...['bounds', 'build', 'changingResource', 'check', 'commands', 'contract.command', 'dev', 'docsPage.browser'],
   ...['explorer.browser', 'form.browser', 'fuzz', 'introspect', 'introspect.samples', 'large', 'metrics', 'new'],
   ...['probes', 'progress', 'resourceCommands', 'server', 'sockets', 'sparseIds', 'sqlite.backup', 'sqlite.faults'],
-  ...['sqlite.files', 'sqlite.readme', 'sqlite.stopping', 'sqlite.workers', 'torture'],
+  ...['memory', 'sqlite.files', 'sqlite.readme', 'sqlite.stopping', 'sqlite.workers', 'torture'],
 ])
 
 /** Files that start a service and prove nothing about its database: a run on PostgreSQL leaves them out. */

@@ -31,12 +31,22 @@ export const describeCount = ({ counts, isExact, total }: Counts, rows: number):
   return `≈ ${grouped(Number(((rows / Math.max(1, counts?.rows ?? 1)) * total).toPrecision(2)))}`
 }
 
-/** How many results have their counts cached. */
-const maxResults = 200
+/** How many results have their counts cached, and how many values these have together. */
+const [maxResults, maxCachedValues] = [2_000, 100_000]
+
+const cachedValues = ({ found: { counts } }: { found: Counts }): number =>
+  [...(counts?.values.values() ?? [])].reduce((sum, values) => sum + values.length, 1)
+
+/** By resource, use and selection; a tag belongs to one version of one table. */
+const known = new LRUCache<string, { tag: string; found: Counts }>({
+  max: maxResults,
+  maxSize: maxCachedValues,
+  sizeCalculation: cachedValues,
+})
 
 /** Bounds the wait: when the time is up, the caller counts as disconnected, so that the storage cancels the work. */
 const withTimeout = async <T>(client: Caller, timeoutMs: number, work: (caller: Caller) => Promise<T>): Promise<T> => {
-  const caller = Object.assign(new EventEmitter(), { closed: client.closed })
+  const caller = Object.assign(new EventEmitter(), { closed: client.closed, socket: client.socket ?? null })
   const close = () => {
     caller.closed = true
     caller.emit('close')
@@ -56,11 +66,10 @@ export const createValueCounter = (storage: Storage, resource: Resource, use: ke
   const table = storage.table(resource)
   const { fields, countedRows, maxValues } = uses[use]
   const names = fields(resource).map(({ name }) => name)
-  const known = new LRUCache<string, { tag: string; found: Counts }>({ max: maxResults })
 
   return async ({ where, search }: Selection, total: number, client: Caller, timeoutMs: number): Promise<Counts> => {
     const selection = { where, search, order: wholeTable.order }
-    const key = selectionKey(selection)
+    const key = `${resource.path} ${use} ${selectionKey(selection)}`
     const tag = await table.tag()
     const before = known.get(key)
     if (before?.tag === tag) return before.found

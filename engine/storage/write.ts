@@ -1,9 +1,9 @@
 /** A change of one row as data, and its outcome: the same for every kind of write and every database. */
 import { createHash } from 'node:crypto'
-import { LRUCache } from 'lru-cache'
 import type { OnDelete } from '../descriptor/fields.js'
 import type { RowId } from '../descriptor/integers.js'
 import type { RowValues } from '../descriptor/registry.js'
+import { buildOnce } from './bindings.js'
 
 /** For 24 hours, a write with the same key and digest changes nothing and has the outcome of the first one. */
 export interface IdempotencyKey {
@@ -80,11 +80,6 @@ export const replayed = <B>({ digest, id, body }: StoredKey<B>, given: Idempoten
 export const rememberUpdates = <T extends object>(
   make: (names: readonly string[], stamps: readonly string[]) => T,
 ): typeof make => {
-  const known = new LRUCache<string, T>({ max: 100 })
-  return (names, stamps) => {
-    const key = `${names} ${stamps}`
-    const statements = known.get(key) ?? make(names, stamps)
-    known.set(key, statements)
-    return statements
-  }
+  const once = buildOnce<T>()
+  return (names, stamps) => once(`${names} ${stamps}`, () => make(names, stamps))
 }

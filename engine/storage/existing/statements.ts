@@ -4,7 +4,7 @@ import { kindOf, servedValue } from '../../descriptor/kinds.js'
 import { orderName, type Position } from '../../descriptor/listQuery.js'
 import { operatorOf } from '../../descriptor/operators.js'
 import { type Field, type Registry, type Resource, searchedFields } from '../../descriptor/registry.js'
-import { compile, parameter, type Statement } from '../bindings.js'
+import { buildOnce, compile, parameter, type Statement } from '../bindings.js'
 import { conflictsQuery } from '../conflicts.js'
 import { excerptLength, maxValueBytes } from '../dialect.js'
 import type { CatalogueTable } from '../migration/catalogue.js'
@@ -130,13 +130,8 @@ const plainStatements = (
   const values = inserted.length > 0 ? `(${inserted.map(column)}) values (${inserted.map(written)})` : 'default values'
   const returning = sql.returnsIds ? ` returning ${idColumn}` : ''
 
-  const built = new Map<string, Statement>()
-  const once = (key: string, build: () => Knex.Raw): Statement => {
-    const statement = built.get(key) ?? compile(build())
-    if (built.size > 1_000) built.clear()
-    built.set(key, statement)
-    return statement
-  }
+  const keep = buildOnce<Statement>()
+  const once = (key: string, build: () => Knex.Raw): Statement => keep(key, () => compile(build()))
   /** What the SQL of a plan depends on. */
   const statementKey = ({ where, search, order }: Plan, after?: Position): string =>
     JSON.stringify([

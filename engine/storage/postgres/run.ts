@@ -1,4 +1,5 @@
 /** Runs statements on a connection: prepared if it supports that, and with settings if it does not keep them. */
+import { LRUCache } from 'lru-cache'
 import { type ClientBase, escapeLiteral } from 'pg'
 import { bind } from '../bindings.js'
 import type { Prepared } from './prepared.js'
@@ -13,12 +14,40 @@ export type Run = (statement: Prepared, values?: Readonly<Record<string, unknown
 /** Values stay in text format; the caller knows their types. */
 const types = { getTypeParser: () => String }
 
+/** How much SQL a connection prepares, in characters: the server keeps each statement, in some hundred times as much memory. */
+const maxPreparedSql = 250_000
+
+/** How many statements are remembered that a connection has run once. */
+const maxSeenOnce = 200
+
+const newStatements = () => ({
+  prepared: new Set<string>(),
+  preparedSql: 0,
+  seenOnce: new LRUCache<string, true>({ max: maxSeenOnce }),
+})
+
+/** The statements of each connection, by name. */
+const connectionStatements = new WeakMap<ClientBase, ReturnType<typeof newStatements>>()
+
+/** Whether a connection prepares a statement. It does so on the second run: there is a statement for every combination of parameters. */
+const isPreparedOn = (client: ClientBase, { name, sql }: Prepared): boolean => {
+  const own = connectionStatements.get(client) ?? newStatements()
+  connectionStatements.set(client, own)
+  if (own.prepared.has(name)) return true
+  if (!own.seenOnce.delete(name)) own.seenOnce.set(name, true)
+  else if (own.preparedSql + sql.length <= maxPreparedSql) {
+    own.preparedSql += sql.length
+    own.prepared.add(name)
+  }
+  return own.prepared.has(name)
+}
+
 const runOn =
   (client: ClientBase, isPrepared: boolean): Run =>
   async (statement, values = {}) => {
     const { name, sql: text } = statement
     const query = {
-      ...(isPrepared && { name }),
+      ...(isPrepared && isPreparedOn(client, statement) && { name }),
       text,
       values: bind(statement, values),
       rowMode: 'array',
