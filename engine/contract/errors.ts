@@ -16,7 +16,8 @@ export const errorCodes = {
   internal_error: 'unexpected error; report it with the `X-Request-Id` of the response (500)',
   not_supported: 'the service cannot do this for the resource (501)',
   writes_disabled: 'no write token is configured, or the database does not let this deployment write (503)',
-  unavailable: 'the database is not available; nothing was stored, try again (503)',
+  unavailable: 'the database is not available, or a read took too long; a write was not stored; try again (503)',
+  busy: 'too many slow reads wait, so this one was not started; try again after `Retry-After` (503)',
   outcome_unknown: 'the commit was cut off; the row may or may not have been stored, so do not just try again (503)',
 } as const
 
@@ -73,14 +74,22 @@ export const writesDisabled = (reason = 'no write token (API_TOKEN) is configure
   httpError(503, 'writes_disabled', `Writes are disabled: ${reason}.`)
 
 /** Only for requests that stored nothing. */
-export const unavailable = (
-  message = 'The database is not available. Nothing was stored; try again shortly.',
-): HttpError => httpError(503, 'unavailable', message, { 'Retry-After': '1' })
+export const unavailable = (message = 'The database is not available. Try again shortly.'): HttpError =>
+  httpError(503, 'unavailable', message, { 'Retry-After': '1' })
+
+export const notStored = (): HttpError =>
+  unavailable('The database is not available. Nothing was stored; try again shortly.')
+
+/** For a read that was not started. */
+export const busy = (seconds = 1): HttpError =>
+  httpError(503, 'busy', 'Too many slow reads are waiting, so this one was not started. Try again later.', {
+    'Retry-After': String(seconds),
+  })
 
 /** A table was changed while the service ran; the readiness probe names it. */
 export const tableChanged = (tables: readonly string[] = []): HttpError => {
   const which = tables.length === 0 ? 'The table of this resource' : `A table (${tables.join(', ')})`
-  return unavailable(`${which} was changed while the service ran. Nothing was stored; the service must be restarted.`)
+  return unavailable(`${which} was changed while the service ran; the service must be restarted.`)
 }
 
 /**

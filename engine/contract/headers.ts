@@ -77,7 +77,7 @@ export const responseHeaders = {
   Location: always('Path of the new row.'),
   'Content-Location': always('Path of the row.'),
   'Retry-After': header(
-    'Seconds to wait before retrying. Sent with `unavailable`, not with `writes_disabled`.',
+    'Seconds to wait before retrying. Sent with `unavailable` and `busy`, not with `writes_disabled`.',
     'integer',
   ),
   'WWW-Authenticate': always('`Bearer realm="writes"`, with `error="invalid_token"` if a token was sent.'),

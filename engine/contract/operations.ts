@@ -77,11 +77,16 @@ const commonResponses = {
 
 const databaseDown = errorResponse('The database is not available; try again.', errors.unavailable())
 
+const notRead = errorResponse(
+  '`unavailable`: the database is not available, or the read took too long. `busy`: too many slow reads wait, so this one was not started.',
+  errors.unavailable(),
+)
+
 const readResponses = {
   ...commonResponses,
   304: { description: 'The current ETag is among those sent as `If-None-Match`.', headers: headers('ETag') },
   412: errorResponse('`If-Match` was sent and does not match the current ETag.', errors.preconditionFailed()),
-  503: databaseDown,
+  503: notRead,
 }
 
 const system = {

@@ -2,7 +2,7 @@
 import type { Context, Middleware } from 'koa'
 import type { Logger } from 'pino'
 import * as errors from '../contract/errors.js'
-import { OutcomeUnknown, TableChanged, TimedOut, Unavailable, WritesForbidden } from '../storage/storage.js'
+import { Busy, OutcomeUnknown, TableChanged, TimedOut, Unavailable, WritesForbidden } from '../storage/storage.js'
 import type { State } from './requestLog.js'
 
 /** An outage has ended if a request succeeds and none has failed for this long, in milliseconds. */
@@ -44,12 +44,13 @@ interface KoaError extends Error {
 
 const isErrorStatus = (status: unknown): status is number => Number(status) >= 400 && Number(status) <= 599
 
-const toHttpError = (error: unknown): errors.HttpError => {
+const toHttpError = (error: unknown, isRead: boolean): errors.HttpError => {
   if (error instanceof errors.HttpError) return error
+  if (error instanceof Busy) return errors.busy(Math.ceil(error.retryAfterMs / 1_000))
   if (error instanceof TimedOut)
     return errors.unavailable('The read exceeded its time limit. Narrow the query, or try again.')
   if (error instanceof TableChanged) return errors.tableChanged()
-  if (error instanceof Unavailable) return errors.unavailable()
+  if (error instanceof Unavailable) return isRead ? errors.unavailable() : errors.notStored()
   if (error instanceof OutcomeUnknown) return errors.outcomeUnknown()
   if (error instanceof WritesForbidden) return errors.writesDisabled('the database does not let this deployment write')
   const { status, expose, message, headers } = (error ?? {}) as KoaError
@@ -59,7 +60,10 @@ const toHttpError = (error: unknown): errors.HttpError => {
 }
 
 const isExpected = (error: unknown): boolean =>
-  error instanceof errors.HttpError || error instanceof TableChanged || (error as KoaError | null)?.expose === true
+  error instanceof errors.HttpError ||
+  error instanceof TableChanged ||
+  error instanceof Busy ||
+  (error as KoaError | null)?.expose === true
 
 const logError = (ctx: Context, error: unknown, logger: Logger, outages: OutageLog): void => {
   const id = ctx.response.get('X-Request-Id')
@@ -77,7 +81,7 @@ export const errorEnvelope =
   async (ctx, next) => {
     ctx.state.failed = (error) => {
       if (!isExpected(error)) logError(ctx, error, logger, outages)
-      return toHttpError(error)
+      return toHttpError(error, ctx.method === 'GET' || ctx.method === 'HEAD')
     }
     try {
       await next()

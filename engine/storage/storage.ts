@@ -32,9 +32,13 @@ export interface StreamedBody {
   readonly next?: Position | undefined
 }
 
-/** The client of a read, such as an HTTP response. Once it has closed, a read that waits is dropped, and one that runs is cancelled. */
+/**
+ * The client of a read, such as an HTTP response. Once it has closed, a read that waits is dropped, and one that runs is cancelled.
+ * Clients of different addresses take turns.
+ */
 export interface Caller {
   readonly closed: boolean
+  readonly socket?: { readonly remoteAddress?: string | undefined } | null
   once(event: 'close', listener: () => void): unknown
   off(event: 'close', listener: () => void): unknown
 }
@@ -160,6 +164,16 @@ export class TableChanged extends Unavailable {}
 
 /** A read exceeded its time limit. The message is for the log. */
 export class TimedOut extends Unavailable {}
+
+/** Too many reads wait, so this one was not started; the next one may succeed after this many milliseconds. */
+export class Busy extends Unavailable {
+  readonly retryAfterMs: number
+
+  constructor(message: string, retryAfterMs: number) {
+    super(message)
+    this.retryAfterMs = retryAfterMs
+  }
+}
 
 /** The database does not let this service write. The message is for the log. */
 export class WritesForbidden extends Error {

@@ -2,9 +2,10 @@
 import { createHash } from 'node:crypto'
 import type { Registry, Resource } from '../descriptor/registry.js'
 import type { TableDialect, VersionedBody } from './dialect.js'
-import { type FoundIds, largePageBody, rowsInParts } from './parts.js'
+import { type FoundIds, type LargePage, largePageBody, rowsInParts } from './parts.js'
 import { emptyPage, listKey, planRead } from './plan.js'
 import type { ResponseCache } from './responseCache.js'
+import { singleFlight } from './singleFlight.js'
 import type { CachedBody, Table } from './storage.js'
 import { elapsed, type Trace } from './trace.js'
 import { rowTag } from './write.js'
@@ -22,6 +23,7 @@ const withOwnTag = ({ body }: CachedBody): CachedBody => {
 const resourceTable = (resource: Resource, dialect: TableDialect, cache: ResponseCache, trace?: Trace): Table => {
   const { path } = resource
   const shape = createHash('sha256').update(dialect.shape).digest('hex').slice(0, 8)
+  const share = singleFlight<VersionedBody | LargePage>()
   const tag = async (): Promise<string> => `${shape}${await dialect.version()}`
 
   const cached = async (operation: string, key: string): Promise<CachedBody | undefined> => {
@@ -48,7 +50,15 @@ const resourceTable = (resource: Resource, dialect: TableDialect, cache: Respons
       const { strategy, where } = plan
       if (strategy === 'nothing') return { tag: await tag(), body: emptyPage(query.page) }
       const started = trace ? performance.now() : 0
-      const page = await dialect.page(plan, query.page, caller)
+      const page = await share(
+        key,
+        caller,
+        () => dialect.page(plan, query.page, caller),
+        async () => {
+          const now = await dialect.version()
+          return (found) => 'body' in found && found.version === now
+        },
+      )
       const filters = where.map(({ field }) => field)
       trace?.('list', { resource: path, cache: 'miss', plan: strategy, filters, ms: elapsed(started) })
       if ('body' in page) return remember(key, page)

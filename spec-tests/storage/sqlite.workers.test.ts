@@ -6,7 +6,6 @@ import * as assert from 'uvu/assert'
 import { type Executor, WorkerDied, workerThread } from '../../engine/storage/sqlite/worker.js'
 import { writeQueue } from '../../engine/storage/sqlite/writeQueue.js'
 import type { BoundWrite } from '../../engine/storage/sqlite/writes.js'
-import { Unavailable } from '../../engine/storage/storage.js'
 import { temporaryFolder } from '../../support/cleanup.js'
 import { startOffice } from '../support/service.js'
 
@@ -18,8 +17,7 @@ const threads = suite('worker threads')
 const newThread = () => {
   const causes: string[] = []
   const thread = workerThread(module, undefined, (cause) => causes.push(cause))
-  const echo = (n: number, timeoutMs?: number) =>
-    outcome(thread.run({ echo: `task ${n}` }, timeoutMs === undefined ? {} : { timeoutMs }))
+  const echo = (n: number, timeoutMs?: number) => outcome(thread.run({ echo: `task ${n}` }, timeoutMs))
   return { thread, causes, echo }
 }
 
@@ -36,6 +34,7 @@ threads('every task gets its own result, and a failed one its own error', async 
 threads('a commit has one long write at most, so that short ones wait for no second one', async () => {
   const commits: string[][] = []
   const executor: Executor = {
+    lastMs: 0,
     async run(writes) {
       const texts = (writes as BoundWrite[]).map(({ change }) => String(change.values[0]))
       commits.push(texts.map((text) => text.slice(0, 5)))
@@ -86,42 +85,12 @@ threads('a worker that cannot open its file reports SQLite’s error', async () 
   folder.remove()
 })
 
-threads(
-  'a worker that hangs past a deadline is replaced; a task that waits too long fails alone, unless it is patient',
-  async () => {
-    const { thread, causes, echo } = newThread()
-    const results = await Promise.all([
-      outcome(thread.run('hang', { timeoutMs: 300 })),
-      echo(1, 100),
-      echo(2, 60_000),
-      echo(3),
-      outcome(thread.run({ echo: 'task 4' }, { timeoutMs: 100, isPatient: true })),
-    ])
-    assert.instance(results[0], WorkerDied)
-    assert.instance(results[1], Unavailable)
-    assert.not.instance(results[1], WorkerDied)
-    assert.equal(results.slice(2), [{ echo: 'task 2' }, { echo: 'task 3' }, { echo: 'task 4' }])
-    assert.equal(causes, ['it did not end a task in time'])
-    await thread.close()
-  },
-)
-
-threads('groups take turns, and a task that nobody waits for is not run', async () => {
-  const { thread } = newThread()
-  const order: string[] = []
-  const add = (name: string, group: string, isAbandoned = false) =>
-    outcome(thread.run({ echo: name }, { group, isAbandoned: () => isAbandoned })).then((result) => {
-      order.push(result instanceof Error ? `${name} dropped` : name)
-    })
-  await Promise.all([
-    add('a1', 'a'),
-    add('a2', 'a'),
-    add('a3', 'a', true),
-    add('a4', 'a'),
-    add('b1', 'b'),
-    add('b2', 'b'),
-  ])
-  assert.equal(order, ['a1', 'b1', 'a2', 'b2', 'a3 dropped', 'a4'])
+threads('a worker that hangs past a deadline is replaced; those that wait have their whole time', async () => {
+  const { thread, causes, echo } = newThread()
+  const results = await Promise.all([outcome(thread.run('hang', 300)), echo(1, 100), echo(2, 60_000), echo(3)])
+  assert.instance(results[0], WorkerDied)
+  assert.equal(results.slice(1), [{ echo: 'task 1' }, { echo: 'task 2' }, { echo: 'task 3' }])
+  assert.equal(causes, ['it did not end a task in time'])
   await thread.close()
 })
 

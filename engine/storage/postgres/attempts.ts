@@ -1,9 +1,8 @@
 /** Bounds the time of an attempt, and repeats those that had no effect because their connection broke. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Caller, TimedOut, Unavailable } from '../storage.js'
+import { type Caller, Unavailable } from '../storage.js'
+import { withTimeout as withTimeoutOr } from '../withTimeout.js'
 import { Dropped, describeError, NoConnection, storageError } from './errors.js'
-
-export const gone = (): TimedOut => new TimedOut('the client has gone')
 
 /** The result of the work, or Unavailable if it takes longer than this many milliseconds or the caller leaves; the work continues. */
 export const withTimeout = <T>(
@@ -11,33 +10,23 @@ export const withTimeout = <T>(
   work: Promise<T>,
   caller?: Caller,
   late = (): Error => new Unavailable(`the database did not respond within ${Math.round(ms)} ms`),
-): Promise<T> =>
-  new Promise((resolve, reject) => {
-    const onClose = () => reject(gone())
-    const timer = setTimeout(() => reject(late()), ms)
-    if (caller?.closed) onClose()
-    caller?.once('close', onClose)
-    work.then(resolve, reject).finally(() => {
-      clearTimeout(timer)
-      caller?.off('close', onClose)
-    })
-  })
+): Promise<T> => withTimeoutOr(ms, work, caller, late)
 
 /** The pause before another attempt once every connection may have been tried, in milliseconds. */
 const pause = 50
 
 /**
  * Makes the function that repeats an attempt for up to `waitMs`: all connections may have broken unnoticed, and the server may be
- * restarting. The attempt may wait for a connection until the time it is given.
+ * restarting.
  */
 export const retrying =
   (waitMs: number, connections: number) =>
-  async <T>(attempt: (until: number) => Promise<T>, isRetryable: (error: unknown) => boolean): Promise<T> => {
+  async <T>(attempt: () => Promise<T>, isRetryable: (error: unknown) => boolean): Promise<T> => {
     const until = performance.now() + waitMs
     let wasBroken = false
     for (let attempts = 1; ; attempts++) {
       try {
-        return await attempt(until)
+        return await attempt()
       } catch (error) {
         wasBroken ||= isRetryable(error)
         if (!wasBroken || !(isRetryable(error) || error instanceof NoConnection)) throw storageError(error)

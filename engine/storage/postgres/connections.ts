@@ -2,8 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Pool, type PoolClient, type PoolConfig } from 'pg'
 import type { PoolOptions } from '../options.js'
-import { type Caller, OutcomeUnknown, type PoolStats, TimedOut, Unavailable } from '../storage.js'
-import { gone, retrying, withTimeout } from './attempts.js'
+import { createSlots, readWaitMs, type Task } from '../slots.js'
+import { type Caller, OutcomeUnknown, type PoolStats, Unavailable } from '../storage.js'
+import { clientGone } from '../withTimeout.js'
+import { retrying, withTimeout } from './attempts.js'
 import {
   committing,
   connectError,
@@ -11,14 +13,22 @@ import {
   isBroken,
   isRetryableRead,
   isRetryableWrite,
+  isTimeout,
   nameTable,
 } from './errors.js'
 import { knex, named, type Prepared, prepared } from './prepared.js'
 import { type Row, type Run, runnerFor } from './run.js'
 import { type Server, serverProcess } from './server.js'
-import { createPaces, createSlots, type Timed } from './slots.js'
 
 type Values = Readonly<Record<string, unknown>>
+
+/** A read whose time depends on its values. */
+export interface Timed {
+  /** What it looks for. The same again will take as long. */
+  readonly values: string
+  /** Whether it goes through the whole table, which takes the same time whatever it looks for. */
+  readonly isScan: boolean
+}
 
 interface Purpose {
   readonly table?: string
@@ -85,21 +95,22 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
     connectionTimeoutMillis: waitMs,
     idleTimeoutMillis: idleMs,
     keepAliveInitialDelayMillis: 10_000,
+    // A connection prepares a bounded number of statements, and those in use change.
+    maxLifetimeSeconds: 600,
   }
   const checks = createPool({ ...config, max: 1 })
   const pool = createPool({ ...config, max: size })
   const limit = statementMs + grace
   const lateCommit = () => new OutcomeUnknown(`the commit has not ended within ${limit} ms`)
   const { single, begin, inTransaction } = runnerFor(server, settings)
-  const slots = createSlots(size)
-  const paces = createPaces()
+  const slots = createSlots(size, readWaitMs(statementMs), waitMs)
   const withRetries = retrying(waitMs, size)
   const lateWrites = new Set<() => void>()
 
-  const connect = async (from: Pool, until: number): Promise<PoolClient> => {
+  const connect = async (from: Pool): Promise<PoolClient> => {
     const connecting = from.connect()
     try {
-      return await withTimeout(Math.max(0, until - performance.now()), connecting)
+      return await withTimeout(waitMs, connecting)
     } catch (error) {
       connecting.then((late) => late.release()).catch(() => {})
       throw connectError(error as Error)
@@ -118,30 +129,20 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
   }
 
   /** Waits for a slot and a connection. The function returned with it frees both; the connection is closed unless it is usable. */
-  const enter = async (
-    task: Parameters<typeof slots.enter>[0],
-    until: number,
-    caller?: Caller,
-  ): Promise<[PoolClient, (isUsable: boolean) => void]> => {
-    const place = slots.enter(task)
-    const waited = until - performance.now()
-    const late = () =>
-      task.class === 'slow'
-        ? new TimedOut(`other slow reads took longer than ${Math.round(waited)} ms`)
-        : new Unavailable(`no connection was free within ${Math.round(waited)} ms`)
+  const enter = async (task: Task): Promise<[PoolClient, (isUsable: boolean, tookMs?: number) => void]> => {
+    const place = await slots.enter(task)
     try {
-      await withTimeout(waited, place.entered, caller, late)
-      const client = await connect(pool, until)
+      const client = await connect(pool)
       let isFree = false
-      const free = (isUsable: boolean) => {
+      const free = (isUsable: boolean, tookMs?: number) => {
         if (isFree) return
         isFree = true
         client.release(!isUsable)
-        place.leave()
+        place.leave(tookMs)
       }
-      if (!caller?.closed) return [client, free]
+      if (!task.caller?.closed) return [client, free]
       free(true)
-      throw gone()
+      throw clientGone()
     } catch (error) {
       place.leave()
       throw error
@@ -150,8 +151,8 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
 
   const check: Run = (statement, values) =>
     withRetries(
-      async (until) =>
-        onConnection(await connect(checks, until), (client) => withTimeout(waitMs, single(client)(statement, values))),
+      async () =>
+        onConnection(await connect(checks), (client) => withTimeout(waitMs, single(client)(statement, values))),
       isRetryableRead,
     )
 
@@ -181,26 +182,23 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
     statement: Prepared,
     values: Values | undefined,
     purpose: Purpose,
-    until: number,
     send = (run: Run): Promise<T> => run(statement, values) as Promise<T>,
   ): Promise<T> => {
     const { name } = statement
     const { table = '', caller, limitMs = limit, timed } = purpose
-    const isSlow = timed !== undefined && paces.isSlow(name, timed)
-    const [client, free] = await enter({ class: isSlow ? 'slow' : 'quick', group: table, name }, until, caller)
+    const keys = timed && (timed.isScan ? [name] : [`${name} ${timed.values}`, name])
+    const [client, free] = await enter({ table, caller, ...(timed && { keys, isLong: timed.isScan }) })
     const started = performance.now()
     const running = send(single(client))
     try {
       const result = await withTimeout(limitMs, running, caller)
-      free(true)
+      free(true, performance.now() - started)
       return result
     } catch (error) {
       // It has ended with an error, or nobody waits for it any longer.
       if (error instanceof Unavailable) cancel(client, running).then(free, () => free(false))
-      else free(!isBroken(error))
+      else free(!isBroken(error), isTimeout(error) ? performance.now() - started : undefined)
       throw nameTable(error, table)
-    } finally {
-      if (timed) paces.record(name, timed, performance.now() - started)
     }
   }
 
@@ -213,12 +211,10 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
 
   /** Runs a write in a slot. What it gives to `commit` is never cancelled, and has an unknown outcome if it is late. */
   const inWriteSlot = async <T>(
-    name: string,
     table: string,
-    until: number,
     run: (client: PoolClient, commit: <R>(send: () => Promise<R>) => Promise<R>) => Promise<T>,
   ): Promise<T> => {
-    const [client, free] = await enter({ class: 'write', group: table, name }, until)
+    const [client, free] = await enter({ isWrite: true, table })
     let ended: Promise<boolean> | undefined
     let isLate = false
     const late = () => {
@@ -243,11 +239,11 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
     })
   }
 
-  const write = (statement: Prepared, values: Values | undefined, table: string, until: number) =>
-    inWriteSlot(statement.name, table, until, (client, commit) => commit(() => single(client)(statement, values)))
+  const write = (statement: Prepared, values: Values | undefined, table: string) =>
+    inWriteSlot(table, (client, commit) => commit(() => single(client)(statement, values)))
 
-  const transaction = <T>(work: (run: Run) => Promise<T>, table: string, limitMs: number, until: number) =>
-    inWriteSlot('transaction', table, until, async (client, commit) => {
+  const transaction = <T>(work: (run: Run) => Promise<T>, table: string, limitMs: number) =>
+    inWriteSlot(table, async (client, commit) => {
       await client.query(begin)
       try {
         const run = inTransaction(client)
@@ -265,7 +261,7 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
     check,
     /** Runs a read when a connection is free; it is retried on another one if its own breaks. */
     read: (statement: Prepared, values?: Values, purpose: Purpose = {}): Promise<Row[]> =>
-      withRetries((until) => read(statement, values, purpose, until), isRetryableRead),
+      withRetries(() => read(statement, values, purpose), isRetryableRead),
     /** Runs a read once, if this server is current; what it has can only become newer meanwhile. */
     readIfCurrent(
       statement: Prepared,
@@ -274,27 +270,24 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
       freshness: Prepared,
       isCurrent: (found: string) => boolean,
     ): Promise<Row[] | undefined> {
-      const until = performance.now() + waitMs
-      return read<Row[] | undefined>(statement, values, purpose, until, async (run) => {
-        const [found] = await withTimeout(until - performance.now(), run(freshness))
+      return read<Row[] | undefined>(statement, values, purpose, async (run) => {
+        const [found] = await withTimeout(waitMs, run(freshness))
         return found?.[0] && isCurrent(found[0]) ? run(statement, values) : undefined
       })
     },
     /** Runs a write of one statement, which is its own transaction. Once sent, it is never cancelled. */
     write: (statement: Prepared, values?: Values, table = ''): Promise<Row[]> =>
-      withRetries((until) => write(statement, values, table, until), isRetryableWrite),
+      withRetries(() => write(statement, values, table), isRetryableWrite),
     /** Runs a statement that maintains the database, however long it takes the server; with its setting, it is one transaction. */
     maintain: (sql: string): Promise<unknown> =>
       withRetries(
-        (until) =>
-          inWriteSlot('maintain', '', until, (client, commit) =>
-            commit(() => client.query(`set local statement_timeout = 0; ${sql}`)),
-          ),
+        () =>
+          inWriteSlot('', (client, commit) => commit(() => client.query(`set local statement_timeout = 0; ${sql}`))),
         isRetryableWrite,
       ),
     /** Runs several statements in one transaction; each may take `limitMs`, if it is more than that of others. */
     transaction: <T>(work: (run: Run) => Promise<T>, table = '', limitMs = statementMs): Promise<T> =>
-      withRetries((until) => transaction(work, table, limitMs, until), isRetryableWrite),
+      withRetries(() => transaction(work, table, limitMs), isRetryableWrite),
     stats: (): PoolStats[] => [
       poolStats('requests', pool, slots.waiting() + pool.waitingCount),
       poolStats('checks', checks, checks.waitingCount),

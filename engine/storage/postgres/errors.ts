@@ -85,10 +85,12 @@ export const isMismatch = (error: unknown): boolean =>
   /^(?:42P01|42703|42883|42804)$/.test(errorCode(error)) ||
   (error as Error).message.includes('cached plan must not change')
 
+/** Whether the time limit of a statement has ended it, or a cancel request. */
+export const isTimeout = (error: unknown): boolean => errorCode(error) === '57014'
+
 export const storageError = (error: unknown): unknown => {
   if (error instanceof OutcomeUnknown || error instanceof Unavailable || error instanceof WritesForbidden) return error
-  // Because of its time limit or a cancel request.
-  if (errorCode(error) === '57014') return new TimedOut((error as Error).message)
+  if (isTimeout(error)) return new TimedOut((error as Error).message)
   if (hadNoEffect(error)) return new Dropped(describeError(error as Error), { cause: error })
   const isTransient = error instanceof DatabaseError ? transient.test(errorCode(error)) : isLost(error)
   return isTransient ? new Unavailable(describeError(error as Error), { cause: error }) : error

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { publicDatabaseUrl } from '../../process/databaseUrl.js'
 import type { StorageOptions } from '../options.js'
-import { type PoolStats, TimedOut } from '../storage.js'
+import { Busy, type PoolStats, TimedOut } from '../storage.js'
 import { shared } from './attempts.js'
 import { type Connections, connectionsTo } from './connections.js'
 import { describeError, errorCode, storageError } from './errors.js'
@@ -107,6 +107,7 @@ const replicaAt = (url: string, { pool, warn }: StorageOptions) => {
         // The time limit of the read, or its client, has ended it.
         const cause = storageError(error)
         if (cause instanceof TimedOut) throw cause
+        if (cause instanceof Busy) return undefined
         if (failsThere.has(String(errorCode(error)))) later(purpose)
         else leaveAlone(error as Error)
         return undefined

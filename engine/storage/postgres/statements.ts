@@ -4,17 +4,18 @@ import { kindOf, servedValue } from '../../descriptor/kinds.js'
 import { type Condition, isById, type Order, orderName, type Position, wholeTable } from '../../descriptor/listQuery.js'
 import { operatorOf } from '../../descriptor/operators.js'
 import type { Field, Resource } from '../../descriptor/registry.js'
+import { buildOnce } from '../bindings.js'
 import { excerptLength, maxValueBytes } from '../dialect.js'
 import { bindPosition, orderBy, partsAfter } from '../order.js'
 import { largePageBytes, pageHead, partBytes } from '../parts.js'
 import type { Plan } from '../plan.js'
 import { findField, quoted } from '../schema.js'
 import { countTotal, pageStart, selectState } from './changes.js'
+import type { Timed } from './connections.js'
 import { maxKeyBytes } from './functions.js'
 import { knex, named, type Prepared, prepared, type Query } from './prepared.js'
 import { columnOf, filterIndexCondition, parameterType, rowJson, searchedColumn, sortKey } from './schema.js'
 import { contains, isExactSearch, isLongSearch } from './search.js'
-import type { Timed } from './slots.js'
 
 /** Common table expressions, by name; no table has such names. */
 type Parts = Readonly<Record<string, Query>>
@@ -312,12 +313,7 @@ export const readStatements = (resource: Resource) => {
     return prepared(withParts(parts, query))
   }
 
-  const built = new Map<string, Prepared>()
-  const once = (key: string, build: () => Prepared): Prepared => {
-    const statement = built.get(key) ?? build()
-    built.set(key, statement)
-    return statement
-  }
+  const once = buildOnce<Prepared>()
   const byId: Order = wholeTable.order
   const inTable = tableOrder(resource, byId)
   const fromStart = knex(table).whereRaw('id >= (select first from _start)')

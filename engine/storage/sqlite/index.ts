@@ -23,21 +23,26 @@ import { writeQueue } from './writeQueue.js'
 import { writer } from './writes.js'
 import type { WriteWorkerData } from './writeWorker.js'
 
-/** What runs quick reads, slow reads and writes: worker threads, or this thread where no other can see the database. */
+/** How many threads read: one is always free for quick reads. */
+const readerThreads = 2
+
+/** What runs reads and writes: worker threads, or this thread where no other can see the database. */
 const createExecutors = (
   file: OpenedFile,
   database: Database,
   sql: ReadonlyMap<string, ListSql>,
   timeoutMs: number,
   onRestart: (cause: string) => void,
-): [Executor, Executor, Executor] => {
+): { readers: Executor[]; writing: Executor } => {
   if (file.path === inMemory) {
-    const reader = inPlace(listReader(database, sql))
-    return [reader, reader, inPlace(writer(database, () => {}))]
+    return { readers: [inPlace(listReader(database, sql))], writing: inPlace(writer(database, () => {})) }
   }
   const thread = (module: string, data: unknown) => workerThread(new URL(module, import.meta.url), data, onRestart)
   const reader = () => thread('./readWorker.js', { file, sql } satisfies ReadWorkerData)
-  return [reader(), reader(), thread('./writeWorker.js', { file, timeoutMs } satisfies WriteWorkerData)]
+  return {
+    readers: Array.from({ length: readerThreads }, reader),
+    writing: thread('./writeWorker.js', { file, timeoutMs } satisfies WriteWorkerData),
+  }
 }
 
 /** Opens the database, creates what is missing, and loads the demo data into an empty one if requested. */
@@ -58,8 +63,8 @@ export const openSqlite = async (registry: Registry, url: string, options: Stora
     threadRestarts++
     options.warn(`A worker thread died and was replaced: ${cause}.`)
   }
-  const [quick, slow, writing] = createExecutors(file, database, lists, options.readTimeoutMs, onRestart)
-  const readerFor = createReaders(quick, slow, options.readTimeoutMs)
+  const { readers, writing } = createExecutors(file, database, lists, options.readTimeoutMs, onRestart)
+  const readerFor = createReaders(readers, options.readTimeoutMs)
   const writes = writeQueue(writing, commits.committed)
   const context: DatabaseContext = { database, readerFor, writes, commits }
   const cache = new ResponseCache(options.cacheBytes)
@@ -104,7 +109,7 @@ export const openSqlite = async (registry: Registry, url: string, options: Stora
       return { isReadOnly: isReadOnly(path), changedTables: [] }
     },
     async close() {
-      await Promise.all([writes.close(), quick.close(), slow.close()])
+      await Promise.all([writes.close(), ...readers.map((reader) => reader.close())])
       database.close()
     },
   }

@@ -1,73 +1,58 @@
-/** Reads lists in two executors, one for quick reads and one for slow ones. */
-import { LRUCache } from 'lru-cache'
+/** Reads lists in a pool of readers: a read goes to whichever is free, and a slow one leaves another free. */
 import { type ListQuery, selectionKey } from '../../descriptor/listQuery.js'
 import type { TableDialect } from '../dialect.js'
 import type { Plan } from '../plan.js'
+import { createSlots, quickMs, readWaitMs, type Task } from '../slots.js'
 import type { Caller } from '../storage.js'
 import type { ListPage, ListTask, PlainTask } from './lists.js'
 import { DeadlineExceeded } from './search.js'
 import type { Executor } from './worker.js'
 
 export interface Reader extends Pick<TableDialect, 'ids' | 'part' | 'valueCounts'> {
-  /** A page of a plan; `tableRows` says how many rows a scan reads. */
-  page(plan: Plan, page: ListQuery['page'], tableRows: number, caller?: Caller): Promise<ListPage>
+  page(plan: Plan, page: ListQuery['page'], caller?: Caller): Promise<ListPage>
   plain(task: PlainTask, caller?: Caller): Promise<unknown[][]>
 }
 
-/** A read that takes longer than this, in milliseconds, moves to the executor for slow ones, so that it holds up no quick one. */
-const quickMs = 50
+/** What the time of a plan depends on. A scan takes the same time whatever it looks for. */
+const latencyKey = (resource: string, plan: Plan): string =>
+  plan.strategy === 'scan'
+    ? `${resource} scan ${plan.where.map(({ field, operator }) => `${field} ${operator}`)}`
+    : `${resource}?${selectionKey(plan)}`
 
-/** A scan of more rows than this takes longer. */
-const maxQuickScan = 10_000
-
-/** The most characters of slow queries that are remembered. */
-const rememberedLength = 1_000_000
-
-/** Whether a read goes through every row of a large table. */
-const isLongScan = ({ strategy, where }: Plan, tableRows: number): boolean =>
-  strategy === 'scan' && tableRows > maxQuickScan && where.length === 0
-
-export const createReaders = (quick: Executor, slow: Executor, timeoutMs: number): ((resource: string) => Reader) => {
-  const slowQueries = new LRUCache<string, true>({
-    maxSize: rememberedLength,
-    sizeCalculation: (_, key) => key.length,
-  })
+export const createReaders = (executors: readonly Executor[], timeoutMs: number): ((resource: string) => Reader) => {
+  const slots = createSlots(executors.length, readWaitMs(timeoutMs))
+  const free = [...executors]
   return (resource) => {
-    const run = <T>(executor: Executor, group: string, task: object, caller?: Caller, limitMs = timeoutMs) =>
-      executor.run<T>({ resource, ...task } as ListTask, {
-        // Pages, filters, searches and downloads of a resource do not wait for each other.
-        group: `${resource} ${group}`,
-        isAbandoned: () => caller?.closed === true,
-        timeoutMs: limitMs,
-        // A response that has begun is not cut because others are read.
-        isPatient: group === 'download',
-      })
-    const paced = async <T>(key: string, group: string, task: object, isLong: boolean, caller?: Caller): Promise<T> => {
-      const started = performance.now()
-      if (!isLong && !slowQueries.get(key)) {
-        try {
-          return await run<T>(quick, group, { ...task, maxMs: quickMs }, caller)
-        } catch (error) {
-          if ((error as Error).name !== DeadlineExceeded.name) throw error
-          slowQueries.set(key, true)
-        }
+    const run = async <T>(task: Omit<Task, 'table'>, message: ListTask, maxQuickMs?: number): Promise<T> => {
+      const place = await slots.enter({ table: resource, keys: [`${resource} ${message.read}`], ...task })
+      const executor = free.pop() as Executor
+      const isTried = !place.isSlow && maxQuickMs !== undefined
+      try {
+        return await executor.run<T>(isTried ? { ...message, maxMs: maxQuickMs } : message, timeoutMs)
+      } catch (error) {
+        if (!isTried || (error as Error).name !== DeadlineExceeded.name) throw error
+      } finally {
+        free.push(executor)
+        place.leave(executor.lastMs)
       }
-      return run<T>(slow, group, task, caller, timeoutMs - (performance.now() - started))
+      // SQLite cannot interrupt a read and continue it later, so one that turns out to be slow begins again as that.
+      return run<T>(task, message)
     }
     return {
-      async page(plan, page, tableRows, caller) {
-        const key = `${resource}?${selectionKey(plan)}`
-        const task = { read: 'page', plan, page }
-        const found = await paced<ListPage>(key, plan.strategy, task, isLongScan(plan, tableRows), caller)
-        if (found.ms < quickMs) slowQueries.delete(key)
-        return found
+      page(plan, page, caller) {
+        const task = { caller, keys: [latencyKey(resource, plan)], isLong: plan.strategy === 'scan' }
+        return run(task, { resource, read: 'page', plan, page }, quickMs)
       },
-      plain: (task, caller) =>
-        paced(`${resource} ${task.sql} ${task.search}`, 'plain', { read: 'plain', ...task }, false, caller),
-      ids: (plan, after, caller) => run(slow, 'download', { read: 'ids', plan, after }, caller),
-      part: (ids, caller, format) => run(quick, 'download', { read: 'part', ids, format }, caller),
+      plain(task, caller) {
+        const keys = [`${resource} ${task.sql} ${task.search}`]
+        return run({ caller, keys }, { resource, read: 'plain', ...task }, quickMs)
+      },
+      ids: (plan, after, caller) =>
+        run({ caller, isLong: true, isBegun: true }, { resource, read: 'ids', plan, after }),
+      part: (ids, caller, format) =>
+        run({ caller, isBegun: true }, { resource, read: 'part', ids, ...(format && { format }) }),
       valueCounts: (plan, fields, size, caller) =>
-        run(slow, 'counts', { read: 'valueCounts', plan, fields, size }, caller),
+        run({ caller, isLong: true }, { resource, read: 'valueCounts', plan, fields, size }),
     }
   }
 }

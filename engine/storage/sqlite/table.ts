@@ -181,7 +181,7 @@ export const sqliteTable = (resource: Resource, statements: Statements, context:
       const now = state.current()
       if (plan.strategy === 'all' && isById(plan.order) && !now.hasLongRows) return pageOfAll(page, now)
       const bound = { ...page, after: boundPosition(plan, page.after) }
-      const found = await reader.page(withBoundValues(plan), bound, now.rows, caller)
+      const found = await reader.page(withBoundValues(plan), bound, caller)
       const next = readPosition(plan, found.next)
       return 'bytes' in found ? { version: found.version, body: asBuffer(found.bytes), next } : { ...found, next }
     },

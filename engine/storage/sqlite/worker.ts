@@ -1,22 +1,12 @@
 /** A worker thread that runs one task at a time. A worker that dies, or does not meet a task's deadline, is replaced. */
 import { parentPort, Worker } from 'node:worker_threads'
-import { fairQueue } from '../fairQueue.js'
-import { TimedOut, Unavailable } from '../storage.js'
-
-interface TaskOptions {
-  /** How long the task may take, waiting included, in milliseconds. */
-  readonly timeoutMs?: number
-  /** Whether waiting is not included. */
-  readonly isPatient?: boolean
-  /** Tasks of different groups take turns, so that many of one group do not hold up another. */
-  readonly group?: string
-  /** Whether the client has left. */
-  readonly isAbandoned?: (() => boolean) | undefined
-}
+import { Unavailable } from '../storage.js'
 
 export interface Executor {
-  /** Runs a task when its turn comes; rejects if it does not end in time. */
-  run<T>(message: unknown, options?: TaskOptions): Promise<T>
+  /** Runs a task after those before it; rejects if it does not end within this many milliseconds. */
+  run<T>(message: unknown, timeoutMs?: number): Promise<T>
+  /** How long the last task took, in milliseconds; without the time until its thread and this one got to it. */
+  readonly lastMs: number
   close(): Promise<unknown>
 }
 
@@ -24,7 +14,8 @@ export interface Executor {
 type RunTask = (message: never, timeLeftMs: number) => unknown
 
 export const inPlace = (run: RunTask): Executor => ({
-  run: async (message, { timeoutMs = Number.POSITIVE_INFINITY } = {}) => run(message as never, timeoutMs) as never,
+  lastMs: 0,
+  run: async (message, timeoutMs = Number.POSITIVE_INFINITY) => run(message as never, timeoutMs) as never,
   close: async () => {},
 })
 
@@ -37,6 +28,7 @@ interface TaskMessage {
 interface TaskReply {
   readonly id: number
   readonly result?: unknown
+  readonly ms: number
   /** An error loses its class and its code on the way between threads. */
   readonly error?: { readonly name: string; readonly message: string; readonly code: string | undefined }
 }
@@ -44,11 +36,13 @@ interface TaskReply {
 export const serveTasks = (run: RunTask): void => {
   const reply = (message: TaskReply): void => parentPort?.postMessage(message)
   parentPort?.on('message', async ({ id, message: task, timeLeftMs }: TaskMessage) => {
+    const started = performance.now()
     try {
-      reply({ id, result: await run(task as never, timeLeftMs) })
+      const result = await run(task as never, timeLeftMs)
+      reply({ id, ms: performance.now() - started, result })
     } catch (error) {
       const { name, message, code } = error as Error & { code?: string }
-      reply({ id, error: { name, message, code } })
+      reply({ id, ms: performance.now() - started, error: { name, message, code } })
     }
   })
 }
@@ -68,22 +62,22 @@ const grace = 1_000
 /** A worker passes bytes on and keeps nothing, so it needs little memory; by default V8 takes far more. */
 const resourceLimits = { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 64 }
 
-const alone = { all: 1, ofGroup: 1 }
-
 /** Runs a module with its workerData; `onRestart` is called with the cause when a worker has died. */
 export const workerThread = (module: URL, data: unknown, onRestart: (cause: string) => void): Executor => {
-  const queue = fairQueue(alone, { task: alone })
+  let last: Promise<unknown> = Promise.resolve()
   let running: Task | undefined
   let worker: Worker | undefined
   let lastId = 0
   let isClosed = false
+  let lastMs = 0
 
   const start = (): Worker => {
     const started = new Worker(module, { workerData: data, resourceLimits })
     started.unref()
-    started.on('message', ({ id, result, error }: TaskReply) => {
+    started.on('message', ({ id, ms, result, error }: TaskReply) => {
       // The reply of a worker that has been replaced belongs to a task that has already failed.
       if (id !== running?.id) return
+      lastMs = ms
       if (error) running.reject(Object.assign(new Error(error.message), error))
       else running.resolve(result as never)
     })
@@ -99,10 +93,10 @@ export const workerThread = (module: URL, data: unknown, onRestart: (cause: stri
     if (running && !isClosed) onRestart(cause)
     running?.reject(new WorkerDied(`a worker thread was replaced: ${cause}`))
   }
-  const send = async (message: unknown, deadline: number): Promise<never> => {
+  const send = async (message: unknown, timeLeftMs: number): Promise<never> => {
+    if (isClosed) throw new Unavailable('the worker thread is closed')
     worker ??= start()
     const current = worker
-    const timeLeftMs = deadline - performance.now()
     // A worker ends a task by itself at its deadline; one that does not hangs.
     const hang = () => replace(current, 'it did not end a task in time')
     const hangTimer = Number.isFinite(timeLeftMs) ? setTimeout(hang, timeLeftMs + grace) : undefined
@@ -118,19 +112,13 @@ export const workerThread = (module: URL, data: unknown, onRestart: (cause: stri
   }
 
   return {
-    async run(message, { timeoutMs = Number.POSITIVE_INFINITY, isPatient = false, group = '', isAbandoned } = {}) {
-      const since = performance.now()
-      const place = queue.enter({ class: 'task', group, name: '' })
-      await place.entered
-      try {
-        if (isClosed) throw new Unavailable('the worker thread is closed')
-        const deadline = (isPatient ? performance.now() : since) + timeoutMs
-        if (deadline < performance.now() || isAbandoned?.())
-          throw new TimedOut('the client left, or the time limit passed')
-        return await send(message, deadline)
-      } finally {
-        place.leave()
-      }
+    get lastMs() {
+      return lastMs
+    },
+    run(message, timeoutMs = Number.POSITIVE_INFINITY) {
+      const result = last.then(() => send(message, timeoutMs))
+      last = result.catch(() => {})
+      return result
     },
     async close() {
       isClosed = true
