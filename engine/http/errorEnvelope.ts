@@ -46,7 +46,7 @@ const isErrorStatus = (status: unknown): status is number => Number(status) >= 4
 
 const toHttpError = (error: unknown, isRead: boolean): errors.HttpError => {
   if (error instanceof errors.HttpError) return error
-  if (error instanceof Busy) return errors.busy(Math.ceil(error.retryAfterMs / 1_000))
+  if (error instanceof Busy && isRead) return errors.busy(Math.ceil(error.retryAfterMs / 1_000))
   if (error instanceof TimedOut)
     return errors.unavailable('The read exceeded its time limit. Narrow the query, or try again.')
   if (error instanceof TableChanged) return errors.tableChanged()

@@ -18,7 +18,7 @@ const lastWeight = 0.2
 /** The most characters of keys whose times are remembered. */
 const rememberedLength = 500_000
 
-/** How long a read may wait, in milliseconds: a tenth of the time that it may take, but no less than this. */
+/** How long a read may be expected to wait, in milliseconds: a tenth of the time that it may take, but no less than this. */
 const minWaitMs = 250
 export const readWaitMs = (timeoutMs: number): number => Math.max(minWaitMs, timeoutMs / 10)
 
@@ -179,9 +179,10 @@ export const createSlots = (size: number, maxWaitMs: number, maxServerWaitMs?: n
       try {
         if (!running.has(entry)) {
           if (!isWrite && !isBegun && expectedWait(entry) > maxWaitMs) throw busy()
+          // Estimates are not exact: one that waits is refused only if they were far from it.
           if (isBegun) await withTimeout(Number.POSITIVE_INFINITY, entered, caller, busy)
           else if (maxServerWaitMs === undefined || (isSlow && isRunning('slow')))
-            await withTimeout(maxWaitMs, entered, caller, busy)
+            await withTimeout(2 * maxWaitMs, entered, caller, busy)
           else await withTimeout(maxServerWaitMs, entered, caller, noConnection)
         }
         return { isSlow, leave }
