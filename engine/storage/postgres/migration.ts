@@ -4,6 +4,7 @@ import { type Client, DatabaseError } from 'pg'
 import type { Resource } from '../../descriptor/registry.js'
 import { columnSql } from '../existing/postgres.js'
 import { keysTable } from '../keys.js'
+import { recordTables } from '../migration/descriptorRecord.js'
 import type { MigrationDialect, OwnTable } from '../migration/migrationDialect.js'
 import { splitIntoBatches } from '../migration/rows.js'
 import { type DerivedObject, type ObjectName, objectName, quoted } from '../schema.js'
@@ -65,10 +66,12 @@ const withoutDerivedObjects = (
   trigrams: string | undefined,
 ): Partial<MigrationDialect> => ({
   ...plainSchemaDialect,
+  mode: 'plain',
+  functionsDigest: undefined,
   // The column shows that the service has created the table; from then on, the comment does.
   drop: (resource, object) =>
     [drop(resource, object), ...(object.type === 'column' ? claim(resource.table) : [])].join('; '),
-  ownTables: { [keysTable]: ownTables[keysTable] as OwnTable },
+  ownTables: { [keysTable]: ownTables[keysTable] as OwnTable, ...recordTables },
   functionSteps: async () => [],
   derivedObjects: (resource, registry) => plainObjects(resource, registry, trigrams),
   isCounted: async () => true,
@@ -107,6 +110,8 @@ export const migrationDialect = (
 
   const dialect: MigrationDialect = {
     ...schemaDialect,
+    mode: 'derived',
+    functionsDigest: sqlDigest(...sqlFunctions().map(({ sql }) => sql)),
     execute,
     apply,
     exclusively,
