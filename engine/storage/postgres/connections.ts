@@ -90,7 +90,7 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
   const pool = createPool({ ...config, max: size })
   const limit = statementMs + grace
   const lateCommit = () => new OutcomeUnknown(`the commit has not ended within ${limit} ms`)
-  const { single, begin, inTransaction } = runnerFor(server, settings)
+  const { single, together, begin, inTransaction } = runnerFor(server, settings)
   const slots = createSlots(size)
   const paces = createPaces()
   const withRetries = retrying(waitMs, size)
@@ -189,7 +189,7 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
     const isSlow = timed !== undefined && paces.isSlow(name, timed)
     const [client, free] = await enter({ class: isSlow ? 'slow' : 'quick', group: table, name }, until, caller)
     const started = performance.now()
-    const running = send(single(client))
+    const running = together(client, send)
     try {
       const result = await withTimeout(limitMs, running, caller)
       free(true)
@@ -271,13 +271,13 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
       statement: Prepared,
       values: Values | undefined,
       purpose: Purpose = {},
-      freshness: Prepared,
-      isCurrent: (found: string) => boolean,
+      place: Prepared,
+      isCurrent: (found: Row) => boolean,
     ): Promise<Row[] | undefined> {
       const until = performance.now() + waitMs
       return read<Row[] | undefined>(statement, values, purpose, until, async (run) => {
-        const [found] = await withTimeout(until - performance.now(), run(freshness))
-        return found?.[0] && isCurrent(found[0]) ? run(statement, values) : undefined
+        const [found] = await withTimeout(until - performance.now(), run(place))
+        return found && isCurrent(found) ? run(statement, values) : undefined
       })
     },
     /** Runs a write of one statement, which is its own transaction. Once sent, it is never cancelled. */

@@ -10,10 +10,10 @@ import { type FitDialect, withFitCheck } from '../tableFit.js'
 import { withTimeout } from './attempts.js'
 import { columnType, kindsByType, serves } from './catalogue.js'
 import { countAll } from './changes.js'
-import { type Connections, connectionsTo } from './connections.js'
+import { connectionsTo } from './connections.js'
 import { isMismatch } from './errors.js'
 import { knex, type Prepared, prepared } from './prepared.js'
-import { logPosition, openReplicas } from './replicas.js'
+import { openReplicas } from './replicas.js'
 import { deferReferences, insertRows, readRows } from './rows.js'
 import { retryUntilReachable } from './server.js'
 import { setUp, withDatabaseInErrors } from './setUp.js'
@@ -55,8 +55,6 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
   const ask = (query: Prepared) => withTimeout(options.pool.waitMs, connections.check(query))
   const cache = new ResponseCache(options.cacheBytes)
   const reads = await openReplicas(connections, options)
-  const position = logPosition(connections, options.pool.waitMs)
-  const readPlain: Connections['read'] = (...read) => reads.read(position, ...read)
   const createDialect = (resource: Resource) =>
     postgresTable(registry, resource, connections, reads, searchIndex, options.pool, existing)
   const storage: Storage = {
@@ -65,7 +63,7 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
       createDialect,
       (resource) =>
         plainTables.has(resource)
-          ? existing.table(resource, connections, readPlain, options.pool, options.trace)
+          ? existing.table(resource, connections, reads.read, options.pool, options.trace)
           : undefined,
       cache,
       options.trace,
@@ -75,7 +73,7 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
       const rows = new Map(counted.map(([name, count]) => [name, Number(count)]))
       const countRows = async (resource: Resource): Promise<[Resource, number]> => [
         resource,
-        plainTables.has(resource) ? await existing.count(resource, readPlain) : (rows.get(resource.table) ?? 0),
+        plainTables.has(resource) ? await existing.count(resource, reads.read) : (rows.get(resource.table) ?? 0),
       ]
       return new Map(await Promise.all(registry.map(countRows)))
     },
@@ -92,6 +90,7 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
       cache: cache.stats(),
       pools: [...connections.stats(), ...reads.stats()],
       reads: reads.reads(),
+      replicas: reads.states(),
       threadRestarts: 0,
     }),
     async ping() {
