@@ -3,7 +3,7 @@ import type { Registry, Resource } from '../../descriptor/registry.js'
 import { existingOnPostgres } from '../existing/postgres.js'
 import type { StorageOptions } from '../options.js'
 import { ResponseCache } from '../responseCache.js'
-import { literal, quoted } from '../schema.js'
+import { literal } from '../schema.js'
 import type { Storage } from '../storage.js'
 import { resourceTables } from '../table.js'
 import { type FitDialect, withFitCheck } from '../tableFit.js'
@@ -14,19 +14,18 @@ import { connectionsTo } from './connections.js'
 import { isMismatch } from './errors.js'
 import { knex, type Prepared, prepared } from './prepared.js'
 import { openReplicas } from './replicas.js'
+import { hasRight, writeRights } from './rights.js'
 import { deferReferences, insertRows, readRows } from './rows.js'
 import { retryUntilReachable } from './server.js'
 import { setUp, withDatabaseInErrors } from './setUp.js'
 import { postgresTable } from './table.js'
 import { advanceSequence } from './writes.js'
 
-/** Whether transactions are read-only, and whether this role may insert into any table whose rows can be created. */
+/** Whether transactions are read-only, and whether this role has the right to any write of the registry. */
 const pingStatement = (registry: Registry): Prepared => {
-  const rights = registry
-    .filter(({ create }) => create)
-    .map(({ table }) => `has_any_column_privilege(to_regclass(${literal(quoted(table))}), 'insert')`)
-  const mayInsert = rights.length === 0 ? 'true' : `coalesce(${rights.join(' or ')}, true)`
-  return prepared(knex.raw(`select current_setting('transaction_read_only'), ${mayInsert}`))
+  const rights = writeRights(registry).map(hasRight)
+  const mayWrite = rights.length === 0 ? 'true' : `coalesce(${rights.join(' or ')}, true)`
+  return prepared(knex.raw(`select current_setting('transaction_read_only'), ${mayWrite}`))
 }
 
 const columnsStatement = (registry: Registry): Prepared => {
