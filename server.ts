@@ -71,13 +71,27 @@ const serveMetrics = async ({ HOST, METRICS_PORT = 0, WORKERS }: Settings): Prom
   notices.info({ metrics }, `Metrics at ${metrics}`)
 }
 
-/** Serves in this process until a signal stops it; resolves with its address. */
-const serve = async (registry: Registry, settings: Settings): Promise<string> => {
+/** Whether clients can write, in words. */
+const describeWrites = async (storage: Storage, { API_TOKEN }: Settings): Promise<string> => {
+  if (API_TOKEN === undefined) return 'disabled (set API_TOKEN to enable them)'
+  const { isReadOnly, mayWrite = true } = await storage.ping()
+  if (isReadOnly) return 'disabled (the database is read-only)'
+  return mayWrite ? 'enabled' : 'disabled (the role in DATABASE_URL may only read)'
+}
+
+interface Started {
+  readonly address: string
+  readonly writes: string
+}
+
+/** Serves in this process until a signal stops it. */
+const serve = async (registry: Registry, settings: Settings): Promise<Started> => {
   const logger = createLogger(settings.LOG_LEVEL)
   const trace: Trace | undefined = logger.isLevelEnabled('debug')
     ? (message, fields) => logger.debug({ id: currentRequest.getStore(), ...fields }, message)
     : undefined
   const storage = await openDatabase(registry, settings, trace)
+  const writes = await describeWrites(storage, settings)
   const inFlight = { count: 0 }
   const onRequest = settings.METRICS_PORT === undefined ? undefined : await startMetrics(storage, inFlight, settings)
   const { API_TOKEN: token, EXPLORER: explorer, MAX_DOWNLOADS: maxDownloads } = settings
@@ -96,16 +110,18 @@ const serve = async (registry: Registry, settings: Settings): Promise<string> =>
     if (cluster.isPrimary) notices.info('Stopped; every request has its response.')
     process.exit(0)
   })
-  return address
+  return { address, writes }
 }
 
-/** Serves in several processes, each of which runs this file; resolves with their address. */
-const serveInWorkers = async (registry: Registry, settings: Settings): Promise<string> => {
+/** Serves in several processes, each of which runs this file. */
+const serveInWorkers = async (registry: Registry, settings: Settings): Promise<Started> => {
   // Creates missing tables and indexes once, before the workers open the database.
   const storage = await openDatabase(registry, settings)
+  const writes = await describeWrites(storage, settings)
   await storage.close()
   const countRestart = () => restarts++
-  return supervise(import.meta.filename, settings, countRestart).catch(explainListenError('PORT'))
+  const address = await supervise(import.meta.filename, settings, countRestart).catch(explainListenError('PORT'))
+  return { address, writes }
 }
 
 const start = async (): Promise<void> => {
@@ -113,13 +129,11 @@ const start = async (): Promise<void> => {
   const registry = await loadRegistry(folders, (message) => cluster.isPrimary && notices.warn(message))
   if (cluster.isPrimary) for (const warning of settingWarnings(process.env)) notices.warn(warning)
   const serveAll = cluster.isPrimary && settings.WORKERS > 1 ? serveInWorkers : serve
-  const address = await serveAll(registry, settings)
+  const { address, writes } = await serveAll(registry, settings)
   if (cluster.isWorker) return
 
   if (settings.METRICS_PORT !== undefined) await serveMetrics(settings)
-  const { API_TOKEN, EXPLORER } = settings
-  const writes = API_TOKEN === undefined ? 'disabled (set API_TOKEN to enable them)' : 'enabled'
-  const explorer = EXPLORER ? ` · explorer at ${address}` : ''
+  const explorer = settings.EXPLORER ? ` · explorer at ${address}` : ''
   notices.info(
     { address },
     `Ready at ${address}${basePath} · docs at ${address}${docsPath}${explorer} · writes ${writes}`,

@@ -96,6 +96,48 @@ const digest = async (storage: Storage, table: CopiedTable, onRows: (count: numb
   return `${count} rows ${combined.toString('hex', 0, 8)}`
 }
 
+const eachRow = async function* (storage: Storage, table: CopiedTable): AsyncGenerator<StoredRow, undefined> {
+  for await (const { rows } of readBatches(storage, table)) yield* rows
+}
+
+const isSame = (one: StoredRow[string] | undefined, other: StoredRow[string] | undefined): boolean =>
+  JSON.stringify(distinct(one)) === JSON.stringify(distinct(other))
+
+const describeValue = (value: StoredRow[string] = null): string =>
+  typeof value === 'string' ? JSON.stringify(value.slice(0, 60)) : String(value)
+
+/** The column in which two rows differ, with its values unless they are secret; undefined if they are equal. */
+const describeColumn = (table: CopiedTable, source: StoredRow, target: StoredRow): string | undefined => {
+  const field = table.fields.find(({ name }) => !isSame(source[name], target[name]))
+  if (!field) return undefined
+  const isSecret = table === copiedKeys || ('redacted' in field && field.redacted === true)
+  const [before, after] = [source, target].map((row) => describeValue(row[field.name]))
+  return isSecret ? `, ${field.name}` : `, ${field.name}: ${before} in --from, ${after} in --to`
+}
+
+/** The first row that differs. The databases may sort texts differently: a row waits until the other database has given its own. */
+const describeDifference = async (table: CopiedTable, from: Storage, to: Storage): Promise<string> => {
+  const waiting = [new Map<unknown, StoredRow>(), new Map<unknown, StoredRow>()] as const
+  const [sources, targets] = [eachRow(from, table), eachRow(to, table)]
+  const idOf = (row: StoredRow) => String(row[table.cursor ?? 'id'])
+  for (;;) {
+    const [source, target] = [(await sources.next()).value, (await targets.next()).value]
+    if (source) waiting[0].set(idOf(source), source)
+    if (target) waiting[1].set(idOf(target), target)
+    for (const id of [source, target].flatMap((row) => (row ? [idOf(row)] : []))) {
+      const [before, after] = [waiting[0].get(id), waiting[1].get(id)]
+      if (!before || !after) continue
+      const column = describeColumn(table, before, after)
+      if (column !== undefined) return `row ${id}${column}`
+      for (const rows of waiting) rows.delete(id)
+    }
+    if (source || target) continue
+    const [[missing], [added]] = [[...waiting[0].keys()], [...waiting[1].keys()]]
+    if (missing !== undefined) return `row ${missing} is only in --from`
+    return added === undefined ? 'a row has changed meanwhile' : `row ${added} is only in --to`
+  }
+}
+
 const copy = async (registry: Registry, from: Storage, to: Storage): Promise<void> => {
   const tables: readonly CopiedTable[] = [...registry, copiedKeys]
   for (const table of tables) {
@@ -115,7 +157,8 @@ const copy = async (registry: Registry, from: Storage, to: Storage): Promise<voi
   for (const table of tables) {
     const [source, target] = [await digest(from, table, onRows), await digest(to, table, onRows)]
     if (source !== target) {
-      throw new CommandError(`${table.path} differs: ${source} in --from, ${target} in --to; do not use the copy.`)
+      const first = await describeDifference(table, from, to)
+      throw new CommandError(`${table.path} differs: ${first}; do not use the copy.`)
     }
     equal.push(`${table.path}: ${target}, the same in both`)
   }

@@ -92,7 +92,7 @@ const health =
       status: isReadOnly ? 'read-only' : 'ok',
       product: product.name,
       version: product.version,
-      writes_enabled: token !== undefined && mayWrite,
+      writes_enabled: token !== undefined && mayWrite && !isReadOnly,
     }
   }
 

@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, register } from 'prom-client'
-import type { PoolStats, Storage } from '../storage/storage.js'
+import type { PoolStats, ReplicaState, Storage } from '../storage/storage.js'
 import type { InFlight, OnRequest } from './requestLog.js'
 
 export const serveMetrics = async (host: string, port: number, read = () => register.metrics()): Promise<string> => {
@@ -92,6 +92,15 @@ const registerStorage = ({ storage }: Measured): void => {
     () => [...(storage.stats().reads ?? [])].map(([server, count]) => [{ server }, count]),
     ['server'],
   )
+  const replica = (name: string, help: string, read: (state: ReplicaState) => number) => {
+    const samples = () =>
+      [...(storage.stats().replicas ?? [])].map(([server, state]) => [{ server }, read(state)] as const)
+    readMetric(name, `PostgreSQL: ${help}, by replica.`, samples, ['server'])
+  }
+  replica('registry_replica_used', 'processes that use it for reads, 0 or 1 without WORKERS', ({ isUsed }) =>
+    Number(isUsed),
+  )
+  replica('registry_replica_failures_total', 'how often it became unusable', ({ failures }) => failures)
   let running: ReturnType<Storage['counts']> | undefined
   const rows = async () => {
     running ??= storage.counts().finally(() => {

@@ -31,6 +31,8 @@ export interface ObjectName {
 export interface DerivedObject extends ObjectName {
   readonly sql: string
   readonly unique?: readonly string[]
+  /** Whether it depends on all fields, and its name on its SQL: each set of descriptors has its own. */
+  readonly isOfSet?: boolean
 }
 
 /** A quoted name, which may also be a keyword; those of other programs may have any letters. */

@@ -98,6 +98,13 @@ export interface PoolStats {
   readonly waiting: number
 }
 
+export interface ReplicaState {
+  /** Whether it is read from, if it has what the primary has. */
+  readonly isUsed: boolean
+  /** How often it became unusable. */
+  readonly failures: number
+}
+
 export interface StorageStats {
   readonly cache: {
     readonly hits: number
@@ -109,6 +116,7 @@ export interface StorageStats {
   readonly pools: readonly PoolStats[]
   /** How many reads each database server has answered; only of a database that may have replicas. */
   readonly reads?: ReadonlyMap<string, number>
+  readonly replicas?: ReadonlyMap<string, ReplicaState>
   readonly threadRestarts: number
 }
 

@@ -45,7 +45,10 @@ test('npm run check -- --database reports the same, and npm run plan as JSON and
 /** Approvals that are refused before a database is opened. */
 const wrong: [approvals: string[], message: RegExp][] = [
   [['drop'], /"drop" names no table/],
-  [['remove:leave_requests.days'], /must begin with one of add:, create:, drop:, fill:, rename:, retarget:, retype:/],
+  [
+    ['remove:leave_requests.days'],
+    /must begin with one of add:, create:, descriptors:, drop:, fill:, rename:, retarget:, retype:/,
+  ],
   [[','], /--apply has an empty entry/],
   [['drop:leave_requests.days', '--apply', 'drop:leave_requests.nothing'], /--apply is given twice; give it once/],
 ]

@@ -2,7 +2,8 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { integer, text } from '../../engine/descriptor/index.js'
-import type { Registry } from '../../engine/descriptor/registry.js'
+import type { Registry, Resource } from '../../engine/descriptor/registry.js'
+import { jsonIndex } from '../../engine/storage/sqlite/schema.js'
 import { freshUrl, server, sharedDatabase } from '../support/database.js'
 import { apply, prepare, registryOf, rowsServed, type Version } from '../support/members.js'
 import { startService } from '../support/service.js'
@@ -70,7 +71,7 @@ test('a request notices it without a probe, and a table that fits again is serve
   const { database, registry, reports, send } = await serveMember()
   const rename = async (from: string, to: string) => database.run(`alter table members rename column ${from} to ${to}`)
   // SQLite would rename the column in the engine's own objects too.
-  if (!server) await database.run('drop index registry_members_json')
+  if (!server) await database.run(`drop index ${jsonIndex(registry[1] as Resource)}`)
   else await rename('name', 'label')
   assert.equal([(await send('/api/v1/members/1')).status, (await send('/api/v1/members/1')).status], [503, 503])
   assert.is(reports.length, 1)

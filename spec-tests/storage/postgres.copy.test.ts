@@ -92,11 +92,11 @@ test('a source without the tables is rejected, and nothing is created', async ()
   assert.not.ok(readdirSync(folder).some((file) => /never|frist/.test(file)))
 })
 
-test('a value that the target cannot store is reported', async () => {
+test('a value that the target cannot store is reported, with its row and column', async () => {
   await runOn(middle, `update employees set base_salary = 'NaN' where id = 1`)
   const { code, output } = await copy(middle, `sqlite:${join(folder, 'nan.sqlite')}`)
   assert.is(code, 1)
-  assert.match(output, /^employees differs: \d+ rows \w+ in --from, \d+ rows \w+ in --to; do not use the copy\.$/m)
+  assert.match(output, /^employees differs: row 1, base_salary: NaN in --from, null in --to; do not use the copy\.$/m)
 })
 
 test.run()

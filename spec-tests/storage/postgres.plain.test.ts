@@ -35,7 +35,7 @@ test('there is no trigger, no function, no column and no extension of the servic
     [],
   )
   const tables = objects.flatMap((object) => /^class (\w+) r$/.exec(object)?.[1] ?? [])
-  assert.equal(tables.sort(), [...office.map(({ table }) => table), 'registry_keys'].sort())
+  assert.equal(tables.sort(), [...office.map(({ table }) => table), 'registry_descriptors', 'registry_keys'].sort())
   assert.equal((await planStorage(office, url, 5_000, { derivedObjects: false })).steps, [])
   assert.is((await storage.counts()).get(employees), employees.demo.length)
   await storage.close()

@@ -132,8 +132,6 @@ test('while a replica lags, the primary answers; afterwards it serves again', as
   }
   const { text } = await service.send('/api/v1/leave?sort=-id', { headers: { accept: 'application/x-ndjson' } })
   assert.is(JSON.parse(text.split('\n')[0] as string).id, body.id)
-  // A table that has not changed is still read there.
-  assert.ok((await readsOf('replica 1', () => service.get('/v1/employees?limit=3'))) > 0)
   await runOn(standby, 'select pg_wal_replay_resume()')
   await untilServing()
 })

@@ -3,12 +3,14 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { text } from '../../engine/descriptor/index.js'
 import { newRow, type Resource } from '../../engine/descriptor/registry.js'
-import { migrateStorage, openStorage } from '../../engine/storage/open.js'
+import { migrateStorage, openStorage, planStorage } from '../../engine/storage/open.js'
 import { type Storage, StorageError } from '../../engine/storage/storage.js'
 import { storageOptions } from '../../support/storageOptions.js'
+import { readPage } from '../support/consolePage.js'
 import { roleOn as createRole, freshUrl, runOn, sessionOn } from '../support/database.js'
 import { insertion } from '../support/insertion.js'
 import { listQuery } from '../support/listQuery.js'
+import { startProcess } from '../support/process.js'
 import { startOffice } from '../support/service.js'
 import { startOnce, thingsWith } from '../support/things.js'
 
@@ -17,11 +19,9 @@ const further = thingsWith({ name: text(), more: text() })
 const [things] = registry as [Resource]
 
 /** The statements of docs/postgres.md. */
-const grantsTo = (role: string): string[] => [
-  `grant usage on schema public to ${role}`,
-  `grant select, insert on all tables in schema public to ${role}`,
-  `grant usage on all sequences in schema public to ${role}`,
-]
+const documentedGrants = readPage('postgres.md').match(/^grant .*to ordinary;$/gm) ?? []
+
+const grantsTo = (role: string): string[] => documentedGrants.map((grant) => grant.replace('ordinary', role))
 
 const drops: (() => Promise<unknown>)[] = []
 
@@ -31,12 +31,12 @@ const roleOn = async (url: string) => {
   return created
 }
 
-/** A database that its owner has set up, and a role with these grants. */
+/** A database that its owner has set up, and a role that may read and insert. */
 const migrated = async () => {
   const url = await freshUrl()
   await migrateStorage(registry, url, { ...storageOptions, waitMs: 5_000 })
   const { role, address } = await roleOn(url)
-  for (const grant of grantsTo(role)) await runOn(url, grant)
+  for (const grant of grantsTo(role)) await runOn(url, grant.replace(', update, delete', ''))
   return { url, role, address }
 }
 
@@ -87,16 +87,52 @@ test('after a TRUNCATE or a restore, a role with SELECT and INSERT starts, and c
     ['truncate things', 0],
   ] as const) {
     await runOn(url, change)
+    // Nothing has to be changed: the next read has the rows counted.
+    assert.equal((await planStorage(registry, url, 5_000)).steps, [])
     assert.is((await startOnce(registry, address, { demo: false })).total, total)
   }
 })
 
-test('a role that may not insert reads; its creates get 503 writes_disabled, and health says so', async () => {
+/** A database with the office, and a role with the documented grants. */
+const officeRole = async (derivedObjects: boolean) => {
   const url = await freshUrl()
-  await startOffice({ url })
+  await startOffice({ url, derivedObjects })
   const { role, address } = await roleOn(url)
+  assert.is(grantsTo(role).length, 3)
   for (const grant of grantsTo(role)) await runOn(url, grant)
-  await runOn(url, `revoke insert on all tables in schema public from ${role}`)
+  return { url, role, address }
+}
+
+for (const derivedObjects of [true, false]) {
+  test(`the documented grants are enough for every write, derived objects: ${derivedObjects}`, async () => {
+    const { url, address } = await officeRole(derivedObjects)
+    const warnings: string[] = []
+    const warn = (message: string) => void warnings.push(message)
+    const { create, change, remove } = await startOffice({ url: address, derivedObjects, warn })
+    const key = (name: string) => ({ 'idempotency-key': name })
+    const { status, body } = await create('leave', { leave_type: 'Annual' }, key('one'))
+    assert.is(status, 201)
+    assert.is((await change(`leave/${body.id}`, { status: 'Approved' }, key('two'))).status, 200)
+    await runOn(url, 'update registry_keys set at = 0')
+    assert.is((await remove(`leave/${body.id}`, key('three'))).status, 204)
+    assert.equal(await runOn(url, 'select key from registry_keys where at = 0'), [])
+    assert.equal(warnings, [])
+  })
+}
+
+test('a role that may only read starts with writes disabled', async () => {
+  const { url, role, address } = await officeRole(true)
+  await runOn(url, `revoke insert, update, delete on all tables in schema public from ${role}`)
+  const { output, get } = await startProcess({ DATABASE_URL: address, API_TOKEN: 'of-a-role-0123456789' })
+  const text = output().replaceAll('\\"', '"')
+  assert.match(text, /writes disabled \(the role in DATABASE_URL may only read\)/)
+  assert.match(text, /may not insert into .*"leave_requests".* and not update "leave_requests" and not delete/)
+  assert.is((await get('/v1/health')).body.writes_enabled, false)
+})
+
+test('a role that may not insert reads; its creates get 503 writes_disabled, and health says so', async () => {
+  const { url, role, address } = await officeRole(true)
+  await runOn(url, `revoke insert, update, delete on all tables in schema public from ${role}`)
   const service = await startOffice({ url: address })
   assert.is((await service.get('/v1/leave/1')).status, 200)
   const { status, body, headers } = await service.create('leave', { leave_type: 'Annual' })
@@ -119,10 +155,10 @@ test('a missing right is named, with what to grant', async () => {
   await runOn(url, `revoke insert on registry_keys, registry_states, things from ${role}`)
   const started = () => startOnce(registry, address, { demo: false })
   assert.equal((await started()).warnings, [
-    'This role may not insert into "things", "registry_keys", "registry_states", so creates or the upkeep of totals fail. Grant it INSERT; see "Roles" in docs/postgres.md.',
+    'This role may not insert into "things", "registry_keys", "registry_states", so such writes or the upkeep of totals fail. Grant it INSERT; see "Roles" in docs/postgres.md.',
   ])
   await runOn(url, `revoke select on things from ${role}`)
-  const denied = /permission denied for table things\. Grant this role SELECT and INSERT on all tables/
+  const denied = /permission denied for table things\. Grant this role SELECT, INSERT, UPDATE and DELETE on all tables/
   assert.match(String(await started().catch(String)), denied)
   await runOn(url, `revoke usage on schema public from ${role}, public`)
   const hidden = /no schema has been selected.* Grant this role USAGE on the schema/
@@ -195,7 +231,7 @@ test('a database that is read-only serves reads, and says so', async () => {
   const storage = await openStorage(registry, url, { ...storageOptions, warn: (message) => warnings.push(message) })
   assert.match(await listed(storage), /"name":"Third"/)
   assert.is((await storage.ping()).isReadOnly, true)
-  assert.equal(warnings, ['The database is read-only: reads work, and creates get 503.'])
+  assert.equal(warnings, ['The database is read-only: reads work, and writes get 503.'])
   await storage.close()
   const error = await startOnce(further, url).catch(String)
   assert.match(String(error), /cannot add to things: more \(table "things"\): .*run npm run migrate on the primary/)

@@ -10,6 +10,7 @@ import { connect } from '../../engine/storage/sqlite/connection.js'
 import { listReader } from '../../engine/storage/sqlite/lists.js'
 import { migrationDialect } from '../../engine/storage/sqlite/migration.js'
 import { insertRows } from '../../engine/storage/sqlite/rows.js'
+import { jsonIndex, longRowsIndex } from '../../engine/storage/sqlite/schema.js'
 import { resourceStatements } from '../../engine/storage/sqlite/statements.js'
 import { storageOptions } from '../../support/storageOptions.js'
 import { listQuery } from '../support/listQuery.js'
@@ -49,7 +50,7 @@ const planRead = (sql: string): string[] => {
 const isExpected =
   /^SCAN (CONSTANT ROW|\(subquery-\d+\)|(?:json_each|registry_given) VIRTUAL TABLE INDEX 1:|\S+ VIRTUAL TABLE INDEX \d+:\S*M\d+\S*)$/
 const unexpected = (resource: Resource, plan: readonly string[]): string[] => {
-  const scanned = [` USING INDEX ${objectName(resource, 'long')}`, `SCAN ${objectName(resource, 'blocks')}`]
+  const scanned = [` USING INDEX ${longRowsIndex(resource)}`, `SCAN ${objectName(resource, 'blocks')}`]
   const isScan = (step: string) =>
     step.startsWith('SCAN') &&
     !isExpected.test(step) &&
@@ -122,7 +123,7 @@ for (const resource of testedResources) {
   test('rows are read from the index with their JSON', () => {
     // Rows whose numbers have many digits are read from the table, so the index does not cover it.
     const hasNumbers = resource.fields.some(({ kind, redacted }) => kind === 'number' && !redacted)
-    const index = `USING ${hasNumbers ? '' : 'COVERING '}INDEX ${objectName(resource, 'json')}`
+    const index = `USING ${hasNumbers ? '' : 'COVERING '}INDEX ${jsonIndex(resource)}`
     for (const sql of [get.sql, all.sql, lists.rows, lists.rowsBetween])
       assert.ok(
         planRead(sql).some((step) => step.includes(index)),

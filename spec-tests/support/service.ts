@@ -123,6 +123,7 @@ export const startService = async (
     url?: string
     pool?: PoolOptions
     readUrls?: readonly string[]
+    derivedObjects?: boolean
     readTimeoutMs?: number
     maxDownloads?: number
     middleware?: readonly Middleware[]
@@ -140,6 +141,7 @@ export const startService = async (
     readTimeoutMs,
     warn,
     ...(settings.readUrls && { readUrls: settings.readUrls }),
+    ...(settings.derivedObjects !== undefined && { derivedObjects: settings.derivedObjects }),
   })
   const { middleware = [], onRequest } = settings
   const service = {

@@ -16,33 +16,45 @@ const serverProgram = async (): Promise<string> => {
   return postgres
 }
 
-/** The URLs of a server with the office, and of a standby, whose process is returned too. */
-export const startStandby = async () => {
+/** The URL of a server with the office, and how to start a standby of it, which returns its URL and its process too. */
+export const startPrimary = async () => {
   const { path: folder } = temporaryFolder('standby')
   chmodSync(folder, 0o755)
-  const [primaryFolder, standbyFolder] = [join(folder, 'primary'), join(folder, 'standby')]
+  const [primaryFolder, copied] = [join(folder, 'primary'), join(folder, 'copied')]
   const first = await startPersistentPostgres(primaryFolder)
   await startOffice({ url: first.url })
   await first.stop()
   // A copy of the stopped primary.
-  execFileSync('cp', ['-a', primaryFolder, standbyFolder])
+  execFileSync('cp', ['-a', primaryFolder, copied])
   const primary = await startPersistentPostgres(primaryFolder)
   const { username, password, hostname, port, pathname } = new URL(primary.url)
   const conninfo = `host=${hostname} port=${port} user=${username} password=${password}`
-  const { uid, gid } = statSync(standbyFolder)
-  const signal = join(standbyFolder, 'standby.signal')
-  writeFileSync(signal, '')
-  chownSync(signal, uid, gid)
-  appendFileSync(join(standbyFolder, 'postgresql.auto.conf'), `primary_conninfo = '${conninfo}'\n`)
-  const standbyPort = await freePort('127.0.0.1')
-  const flags = ['-D', standbyFolder, '-p', String(standbyPort), '-c', 'unix_socket_directories=']
   const program = await serverProgram()
-  const standby = `postgres://${username}:${password}@${hostname}:${standbyPort}${pathname}`
-  /** Starts the process of the standby; resolves when it answers. */
-  const start = async () => {
-    const child = spawnChild(program, flags, { uid, gid, stdio: 'ignore' }, 'SIGINT')
-    while (!(await runOn(standby, 'select 1').catch(() => undefined))) await setTimeout(50)
-    return child
+  let standbys = 0
+  const addStandby = async () => {
+    const standbyFolder = join(folder, `standby${++standbys}`)
+    execFileSync('cp', ['-a', copied, standbyFolder])
+    const { uid, gid } = statSync(standbyFolder)
+    const signal = join(standbyFolder, 'standby.signal')
+    writeFileSync(signal, '')
+    chownSync(signal, uid, gid)
+    appendFileSync(join(standbyFolder, 'postgresql.auto.conf'), `primary_conninfo = '${conninfo}'\n`)
+    const standbyPort = await freePort('127.0.0.1')
+    const flags = ['-D', standbyFolder, '-p', String(standbyPort), '-c', 'unix_socket_directories=']
+    const standby = `postgres://${username}:${password}@${hostname}:${standbyPort}${pathname}`
+    /** Starts the process of the standby; resolves when it answers. */
+    const start = async () => {
+      const child = spawnChild(program, flags, { uid, gid, stdio: 'ignore' }, 'SIGINT')
+      while (!(await runOn(standby, 'select 1').catch(() => undefined))) await setTimeout(50)
+      return child
+    }
+    return { standby, start, process: await start() }
   }
-  return { primary: primary.url, standby, start, process: await start() }
+  return { primary: primary.url, addStandby }
+}
+
+/** The URLs of a server with the office, and of a standby, whose process is returned too. */
+export const startStandby = async () => {
+  const { primary, addStandby } = await startPrimary()
+  return { primary, ...(await addStandby()) }
 }

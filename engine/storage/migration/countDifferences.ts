@@ -2,6 +2,7 @@
 import { managedResources, type Registry, type Resource } from '../../descriptor/registry.js'
 import type { MigrateOptions } from '../options.js'
 import { quoted } from '../schema.js'
+import { compareRecord } from './descriptorRecord.js'
 import { applySteps } from './migrate.js'
 import type { MigrationDialect } from './migrationDialect.js'
 import { recountSteps } from './migrationPlan.js'
@@ -38,9 +39,11 @@ const miscountedResources = async (
   thoroughness: Thoroughness,
 ): Promise<Resource[]> => {
   const miscounted: Resource[] = []
+  const { withSearched } = await compareRecord(database, registry)
   for (const resource of managedResources(registry)) {
-    if ((await database.execute(differenceQuery(database, resource, thoroughness))).length > 0)
-      miscounted.push(resource)
+    const searched = withSearched(resource)
+    if ((await database.execute(differenceQuery(database, searched, thoroughness))).length > 0)
+      miscounted.push(searched)
   }
   return miscounted
 }

@@ -34,7 +34,7 @@ export const applyTogether = (
   return `If all of this is what you want, run: ${applyCommand(approvals.join(','))}`
 }
 
-const verbs = ['add', 'create', 'drop', 'fill', 'rename', 'retarget', 'retype']
+const verbs = ['add', 'create', 'descriptors', 'drop', 'fill', 'rename', 'retarget', 'retype']
 
 /** The entries of `--apply`, joined by commas; a value that fills rows may have commas too. */
 export const splitApprovals = (given: string): string[] =>

@@ -19,6 +19,8 @@ export interface Step {
   readonly isRebuilding?: boolean
   /** Whether the service works without it, only more slowly. */
   readonly isOptional?: boolean
+  /** Whether it creates an index that other descriptors do not use. */
+  readonly isOfSet?: boolean | undefined
   readonly rows?: number
 }
 
@@ -46,6 +48,10 @@ export interface Reshaping {
 }
 
 export interface MigrationDialect extends SchemaDialect {
+  /** Whether tables have objects that maintain totals, versions and searched texts. */
+  readonly mode: 'derived' | 'plain'
+  /** Identifies the engine's own functions, if the database has any. */
+  readonly functionsDigest?: string | undefined
   readonly execute: Execute
   /** The tables and views of the database, without those of the engine. */
   tableNames(): Promise<string[]>
@@ -69,7 +75,7 @@ export interface MigrationDialect extends SchemaDialect {
   derivedObjects(resource: Resource, registry: Registry): DerivedObjects
   /** The derived objects of a table; `isCurrent` if one exists, is in use, and was created by the same SQL. */
   existingObjects(
-    resource: Resource,
+    resource: Pick<Resource, 'table'>,
   ): Promise<{ readonly names: readonly ObjectName[]; isCurrent(object: DerivedObject): boolean }>
   drop(resource: Resource, object: ObjectName): string
   /** Whether the bookkeeping has counted the rows of the table. */

@@ -6,6 +6,7 @@ import { addColumn, addForeignKey, createTable, quoted, wantedForeignKey } from 
 import { StorageError } from '../storage.js'
 import { type CatalogueTable, describeChanges, findColumn } from './catalogue.js'
 import { compareTable } from './compareTable.js'
+import { compareRecord } from './descriptorRecord.js'
 import { type Approvals, type Difference, type TableDifferences, tableDifferences } from './difference.js'
 import type { MigrationDialect, Step } from './migrationDialect.js'
 import { rowQueries } from './rows.js'
@@ -83,6 +84,7 @@ export const planMigration = async (
     differences.push(...(await compareExisting(database, resource)))
   // Nothing is created beside the tables of other programs.
   if (managed.length === 0) return { steps: [], differences }
+  const record = await compareRecord(database, registry, approvals)
   const steps = [...(await ownTableSteps(database)), ...((await database.functionSteps?.()) ?? [])]
   /** The steps that need all tables. */
   const foreignKeys: Step[] = []
@@ -98,11 +100,14 @@ export const planMigration = async (
   /** The steps for the derived objects of a resource whose table exists or, if `isNew`, is created first. */
   const derivedSteps = async (resource: Resource, isNew: boolean): Promise<Step[]> => {
     const { table } = resource
-    const { indexes, bookkeeping } = database.derivedObjects(resource, registry)
+    const { indexes } = database.derivedObjects(resource, registry)
+    const searched = record.withSearched(resource)
+    const { bookkeeping } = database.derivedObjects(searched, registry)
     const wanted = [...indexes, ...bookkeeping]
     const { names, isCurrent } = await database.existingObjects(resource)
     const obsolete = names
       .filter(({ type, name }) => !wanted.some((one) => one.type === type && one.name === name))
+      .filter(({ name }) => !record.isKept(name))
       // Triggers use columns.
       .toSorted((a, b) => b.type.localeCompare(a.type))
     const stale = indexes.filter((index) => !isCurrent(index))
@@ -111,11 +116,11 @@ export const planMigration = async (
       const what = `the ${object.type} ${object.name}`
       return { table, about: `drop ${what}`, changes: [`${what} is dropped`], sql: [database.drop(resource, object)] }
     })
-    if (!isCounted) found.push(...(await recountSteps(database, resource, isNew)))
+    if (!isCounted) found.push(...(await recountSteps(database, searched, isNew)))
     const rows = isNew || stale.length === 0 ? 0 : await countRows(table)
     for (const index of stale) {
       const changes = index.unique ? [`${index.unique.join(', ')} must be unique`] : []
-      found.push({ table, rows, changes, ...database.indexStep(resource, index, isNew) })
+      found.push({ table, rows, changes, isOfSet: index.isOfSet, ...database.indexStep(resource, index, isNew) })
     }
     return found
   }
@@ -237,5 +242,5 @@ export const planMigration = async (
     const isFormer = registry.some(({ renamedFromTable }) => renamedFromTable === name)
     if (isOwn && !isFormer) await collect(name, (found) => planUnused(name, found))
   }
-  return { steps: [...steps, ...foreignKeys], differences }
+  return { steps: record.withStep([...steps, ...foreignKeys]), differences: record.differences(differences) }
 }

@@ -259,7 +259,3 @@ export const changeLogFunctions: readonly SqlFunction[] = [
   upkeep,
   pinned('registry_advance_sequence(regclass)', advanceSql, 'owner'),
 ]
-
-export const validState = `select 1 from (
-    select ${isValid} as is_valid from ${logStatesTable} where name = $1 order by bound desc limit 1
-  ) as newest where is_valid`

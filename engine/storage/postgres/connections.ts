@@ -102,7 +102,7 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
   const pool = createPool({ ...config, max: size })
   const limit = statementMs + grace
   const lateCommit = () => new OutcomeUnknown(`the commit has not ended within ${limit} ms`)
-  const { single, begin, inTransaction } = runnerFor(server, settings)
+  const { single, together, begin, inTransaction } = runnerFor(server, settings)
   const slots = createSlots(size, readWaitMs(statementMs), waitMs)
   const withRetries = retrying(waitMs, size)
   const lateWrites = new Set<() => void>()
@@ -189,7 +189,7 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
     const keys = timed && (timed.isScan ? [name] : [`${name} ${timed.values}`, name])
     const [client, free] = await enter({ table, caller, ...(timed && { keys, isLong: timed.isScan }) })
     const started = performance.now()
-    const running = send(single(client))
+    const running = together(client, send)
     try {
       const result = await withTimeout(limitMs, running, caller)
       free(true, performance.now() - started)
@@ -267,12 +267,12 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
       statement: Prepared,
       values: Values | undefined,
       purpose: Purpose = {},
-      freshness: Prepared,
-      isCurrent: (found: string) => boolean,
+      place: Prepared,
+      isCurrent: (found: Row) => boolean,
     ): Promise<Row[] | undefined> {
       return read<Row[] | undefined>(statement, values, purpose, async (run) => {
-        const [found] = await withTimeout(waitMs, run(freshness))
-        return found?.[0] && isCurrent(found[0]) ? run(statement, values) : undefined
+        const [found] = await withTimeout(waitMs, run(place))
+        return found && isCurrent(found) ? run(statement, values) : undefined
       })
     },
     /** Runs a write of one statement, which is its own transaction. Once sent, it is never cancelled. */

@@ -3,30 +3,29 @@ import type { Registry, Resource } from '../../descriptor/registry.js'
 import { existingOnPostgres } from '../existing/postgres.js'
 import type { StorageOptions } from '../options.js'
 import { ResponseCache } from '../responseCache.js'
-import { literal, quoted } from '../schema.js'
+import { literal } from '../schema.js'
 import type { Storage } from '../storage.js'
 import { resourceTables } from '../table.js'
 import { type FitDialect, withFitCheck } from '../tableFit.js'
 import { withTimeout } from './attempts.js'
 import { columnType, kindsByType, serves } from './catalogue.js'
 import { countAll } from './changes.js'
-import { type Connections, connectionsTo } from './connections.js'
+import { connectionsTo } from './connections.js'
 import { isMismatch } from './errors.js'
 import { knex, type Prepared, prepared } from './prepared.js'
-import { logPosition, openReplicas } from './replicas.js'
+import { openReplicas } from './replicas.js'
+import { hasRight, writeRights } from './rights.js'
 import { deferReferences, insertRows, readRows } from './rows.js'
 import { retryUntilReachable } from './server.js'
 import { setUp, withDatabaseInErrors } from './setUp.js'
 import { postgresTable } from './table.js'
 import { advanceSequence } from './writes.js'
 
-/** Whether transactions are read-only, and whether this role may insert into any table whose rows can be created. */
+/** Whether transactions are read-only, and whether this role has the right to any write of the registry. */
 const pingStatement = (registry: Registry): Prepared => {
-  const rights = registry
-    .filter(({ create }) => create)
-    .map(({ table }) => `has_any_column_privilege(to_regclass(${literal(quoted(table))}), 'insert')`)
-  const mayInsert = rights.length === 0 ? 'true' : `coalesce(${rights.join(' or ')}, true)`
-  return prepared(knex.raw(`select current_setting('transaction_read_only'), ${mayInsert}`))
+  const rights = writeRights(registry).map(hasRight)
+  const mayWrite = rights.length === 0 ? 'true' : `coalesce(${rights.join(' or ')}, true)`
+  return prepared(knex.raw(`select current_setting('transaction_read_only'), ${mayWrite}`))
 }
 
 const columnsStatement = (registry: Registry): Prepared => {
@@ -55,8 +54,6 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
   const ask = (query: Prepared) => withTimeout(options.pool.waitMs, connections.check(query))
   const cache = new ResponseCache(options.cacheBytes)
   const reads = await openReplicas(connections, options)
-  const position = logPosition(connections, options.pool.waitMs)
-  const readPlain: Connections['read'] = (...read) => reads.read(position, ...read)
   const createDialect = (resource: Resource) =>
     postgresTable(registry, resource, connections, reads, searchIndex, options.pool, existing)
   const storage: Storage = {
@@ -65,7 +62,7 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
       createDialect,
       (resource) =>
         plainTables.has(resource)
-          ? existing.table(resource, connections, readPlain, options.pool, options.trace)
+          ? existing.table(resource, connections, reads.read, options.pool, options.trace)
           : undefined,
       cache,
       options.trace,
@@ -75,7 +72,7 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
       const rows = new Map(counted.map(([name, count]) => [name, Number(count)]))
       const countRows = async (resource: Resource): Promise<[Resource, number]> => [
         resource,
-        plainTables.has(resource) ? await existing.count(resource, readPlain) : (rows.get(resource.table) ?? 0),
+        plainTables.has(resource) ? await existing.count(resource, reads.read) : (rows.get(resource.table) ?? 0),
       ]
       return new Map(await Promise.all(registry.map(countRows)))
     },
@@ -92,6 +89,7 @@ export const openPostgres = async (registry: Registry, url: string, options: Sto
       cache: cache.stats(),
       pools: [...connections.stats(), ...reads.stats()],
       reads: reads.reads(),
+      replicas: reads.states(),
       threadRestarts: 0,
     }),
     async ping() {

@@ -4,11 +4,12 @@ import { type Client, DatabaseError } from 'pg'
 import type { Resource } from '../../descriptor/registry.js'
 import { columnSql } from '../existing/postgres.js'
 import { keysTable } from '../keys.js'
+import { recordTables } from '../migration/descriptorRecord.js'
 import type { MigrationDialect, OwnTable } from '../migration/migrationDialect.js'
 import { splitIntoBatches } from '../migration/rows.js'
 import { type DerivedObject, type ObjectName, objectName, quoted } from '../schema.js'
 import { alterTable, ownComment, readCatalogue, serves, tableNames, unusedComment } from './catalogue.js'
-import { askForUpkeep, changesTable, logStatesTable, validState } from './changeLog.js'
+import { changesTable, logStatesTable } from './changeLog.js'
 import { sqlFunctions, valueFunctions } from './functions.js'
 import { type Connect, concurrently, executeOn, stepRunner } from './migrationSteps.js'
 import { insertRows } from './rows.js'
@@ -65,10 +66,12 @@ const withoutDerivedObjects = (
   trigrams: string | undefined,
 ): Partial<MigrationDialect> => ({
   ...plainSchemaDialect,
+  mode: 'plain',
+  functionsDigest: undefined,
   // The column shows that the service has created the table; from then on, the comment does.
   drop: (resource, object) =>
     [drop(resource, object), ...(object.type === 'column' ? claim(resource.table) : [])].join('; '),
-  ownTables: { [keysTable]: ownTables[keysTable] as OwnTable },
+  ownTables: { [keysTable]: ownTables[keysTable] as OwnTable, ...recordTables },
   functionSteps: async () => [],
   derivedObjects: (resource, registry) => plainObjects(resource, registry, trigrams),
   isCounted: async () => true,
@@ -107,6 +110,8 @@ export const migrationDialect = (
 
   const dialect: MigrationDialect = {
     ...schemaDialect,
+    mode: 'derived',
+    functionsDigest: sqlDigest(...sqlFunctions().map(({ sql }) => sql)),
     execute,
     apply,
     exclusively,
@@ -160,22 +165,10 @@ export const migrationDialect = (
       object.type === 'column'
         ? `alter table ${quoted(table)} drop column if exists ${object.name}`
         : `drop ${object.type} if exists ${nameIn(table, object)}`,
+    // A state that another server wrote, or one before a TRUNCATE, is replaced by the first read; until then, rows are counted.
     async isCounted({ table }) {
-      const [found] = await execute<{ states: string | null; upkeep: string | null }>(
-        `select to_regclass($1) as states, to_regprocedure('registry_upkeep()') as upkeep`,
-        [logStatesTable],
-      )
-      const isValid = async () => (await execute(validState, [table])).length > 0
-      if (found?.states === null) return false
-      if (await isValid()) return true
-      // After a TRUNCATE or a restore, compaction counts the rows; any role that may insert can ask for it.
-      if (
-        found?.upkeep === null ||
-        (await execute('select from registry_state($1) where is_long', [table])).length === 0
-      )
-        return false
-      await execute(askForUpkeep(table))
-      return isValid()
+      if (!(await readCatalogue(execute, logStatesTable))) return false
+      return (await execute(`select 1 from ${logStatesTable} where name = $1 limit 1`, [table])).length > 0
     },
     indexStep(resource, index, isNew) {
       const { name, sql } = index

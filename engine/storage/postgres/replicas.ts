@@ -1,15 +1,16 @@
 /**
- * Reads from replicas, and never older rows than the primary had: a replica serves a read only if it has what the primary had when the
- * read began. One that fails is left alone until it answers again.
+ * Reads from replicas, and never older rows than the primary had: a replica serves a read only if it is a standby of the primary's
+ * cluster, on the same timeline, and has replayed the log up to where the primary was when the read began. One that fails or is no
+ * such standby is left alone until it is one again.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { publicDatabaseUrl } from '../../process/databaseUrl.js'
 import type { StorageOptions } from '../options.js'
-import { Busy, type PoolStats, TimedOut } from '../storage.js'
+import { Busy, type PoolStats, type ReplicaState, TimedOut } from '../storage.js'
 import { shared } from './attempts.js'
 import { type Connections, connectionsTo } from './connections.js'
 import { describeError, errorCode, storageError } from './errors.js'
-import { knex, type Prepared, prepared } from './prepared.js'
+import { knex, prepared } from './prepared.js'
 import type { Row } from './run.js'
 import { reachServer } from './server.js'
 
@@ -22,44 +23,46 @@ const lagMs = 100
 /** Errors of a statement that a replica cannot run; the replica itself works. */
 const failsThere: ReadonlySet<string> = new Set(['40001', '0A000', '25006'])
 
-/** Errors of a server that cannot tell its position: no such function, no right to call it, or itself a replica. */
-const hasNoPosition: ReadonlySet<string> = new Set(['42883', '42501', '55000'])
+/** Errors of a server that cannot tell its place: no such function, no right to call it, or itself a standby. */
+const hasNoPlace: ReadonlySet<string> = new Set(['42883', '42501', '55000'])
 
-const probe = prepared(knex.raw('select 1'))
+class NoPlace extends Error {}
 
-const insertPosition = prepared(knex.raw(`select pg_current_wal_insert_lsn() - '0/0'`))
+/** The place of the primary: its cluster, the timeline of its write-ahead log, and the position in that. */
+const primaryPlace = prepared(
+  knex.raw(`select (select system_identifier from pg_control_system()),
+    ('x' || left(pg_walfile_name(lsn), 8))::bit(32)::int, lsn - '0/0' from pg_current_wal_insert_lsn() as lsn`),
+)
 
-const replayPosition = prepared(knex.raw(`select pg_last_wal_replay_lsn() - '0/0' where pg_is_in_recovery()`))
+/**
+ * The place of a standby, the last column null for any other server. The timeline is the one that it receives or, if it receives
+ * nothing or this role may not know, that of its control file, which follows a moment later.
+ */
+const standbyPlace = prepared(
+  knex.raw(`select (select system_identifier from pg_control_system()),
+    coalesce((select received_tli from pg_stat_wal_receiver), (select greatest(timeline_id, min_recovery_end_timeline)
+      from pg_control_checkpoint(), pg_control_recovery())),
+    case when pg_is_in_recovery() then coalesce(pg_last_wal_replay_lsn() - '0/0', 0) end`),
+)
 
 type ReadArguments = Parameters<Connections['read']>
 
-/** What tells whether a replica is as new as the primary. */
-export interface Freshness {
-  /** What the primary has now; undefined if it cannot tell. */
-  ofPrimary(): Promise<string | undefined>
-  /** What a replica has. */
-  readonly ofReplica: Prepared
-  isReached(expected: string, found: string): boolean
+/** Throws if a server is no standby of the primary; returns whether it has replayed what the primary has written. */
+const isCurrent = ([cluster, timeline, written]: Row, [ofCluster, ofTimeline, replayed]: Row): boolean => {
+  if (ofCluster !== cluster)
+    throw new Error(`it belongs to another cluster (${ofCluster}) than the primary (${cluster})`)
+  if (replayed === null) throw new Error('it is not a standby, or no longer')
+  if (ofTimeline !== timeline) throw new Error(`it is on timeline ${ofTimeline}, and the primary is on ${timeline}`)
+  return BigInt(String(replayed)) >= BigInt(String(written))
 }
 
-/** The position in the write-ahead log, for tables without a version; a server that is no replica has none. */
-export const logPosition = (primary: Connections, waitMs: number): Freshness => ({
-  ofPrimary: shared(waitMs, async () => {
-    const found = await primary.check(insertPosition).catch((error) => {
-      if (!hasNoPosition.has(String(errorCode(error)))) throw error
-    })
-    return found?.[0]?.[0] ?? undefined
-  }),
-  ofReplica: replayPosition,
-  isReached: (expected, found) => BigInt(found) >= BigInt(expected),
-})
-
-/** One replica; it is away until it has answered. */
-const replicaAt = (url: string, { pool, warn }: StorageOptions) => {
+/** One replica; it is away until it has answered. `readPlace` reads the place of the primary. */
+const replicaAt = (url: string, readPlace: () => Promise<Row>, { pool, warn }: StorageOptions) => {
   const name = publicDatabaseUrl(url)
   let connections: Connections | undefined
   let isAway = true
   let isClosed = false
+  let [reads, failures] = [0, 0]
   const closing = new AbortController()
   /** When it may be asked for a table again. */
   const askAt = new Map<string, number>()
@@ -67,12 +70,13 @@ const replicaAt = (url: string, { pool, warn }: StorageOptions) => {
 
   const tryIt = async (): Promise<void> => {
     connections ??= connectionsTo(await reachServer(url, { pool, warn }), pool)
-    await connections.check(probe)
+    isCurrent(await readPlace(), (await connections.check(standbyPlace))[0] as Row)
     isAway = false
   }
   const leaveAlone = (error: Error): void => {
     if (isAway || isClosed) return
     isAway = true
+    failures++
     warn(`Reads go to the primary, because the replica ${name} cannot be used: ${describeError(error)}.`)
     retry()
   }
@@ -86,7 +90,6 @@ const replicaAt = (url: string, { pool, warn }: StorageOptions) => {
   }
 
   return {
-    reads: 0,
     isUsable: (table: string): boolean => !isAway && (askAt.get(table) ?? 0) <= performance.now(),
     /** Tries it for the first time. */
     async open(): Promise<void> {
@@ -95,12 +98,18 @@ const replicaAt = (url: string, { pool, warn }: StorageOptions) => {
         leaveAlone(error as Error)
       })
     },
-    /** The rows, or undefined if it is older than expected, or fails. */
-    async read([statement, values, purpose]: ReadArguments, { ofReplica, isReached }: Freshness, expected: string) {
+    /** The rows, or undefined if it has not what the primary has now, or fails. */
+    async read([statement, values, purpose]: ReadArguments): Promise<Row[] | undefined> {
+      const place = await readPlace().catch((error) => {
+        if (!(error instanceof NoPlace)) throw error
+        leaveAlone(error)
+      })
+      if (!place) return undefined
       try {
-        const isCurrent = (found: string) => isReached(expected, found)
-        const rows = await connections?.readIfCurrent(statement, values, purpose, ofReplica, isCurrent)
-        if (rows) this.reads++
+        const rows = await connections?.readIfCurrent(statement, values, purpose, standbyPlace, (found) =>
+          isCurrent(place, found),
+        )
+        if (rows) reads++
         else later(purpose)
         return rows
       } catch (error) {
@@ -113,6 +122,8 @@ const replicaAt = (url: string, { pool, warn }: StorageOptions) => {
         return undefined
       }
     },
+    reads: () => reads,
+    state: (): ReplicaState => ({ isUsed: !isAway, failures }),
     stats: (): PoolStats[] => connections?.stats() ?? [],
     async close(): Promise<void> {
       isClosed = true
@@ -122,9 +133,18 @@ const replicaAt = (url: string, { pool, warn }: StorageOptions) => {
   }
 }
 
+const nameAt = (n: number): string => `replica ${n + 1}`
+
 /** Opens the replicas; those that cannot be used now are tried again later. */
 export const openReplicas = async (primary: Connections, options: StorageOptions) => {
-  const replicas = (options.readUrls ?? []).map((url) => replicaAt(url, options))
+  const readPlace = shared(options.pool.waitMs, async () => {
+    const found = await primary.check(primaryPlace).catch((error: Error) => {
+      if (!hasNoPlace.has(errorCode(error))) throw error
+      throw new NoPlace(`the primary cannot tell its position in the write-ahead log (${error.message})`)
+    })
+    return found[0] as Row
+  })
+  const replicas = (options.readUrls ?? []).map((url) => replicaAt(url, readPlace, options))
   await Promise.all(replicas.map((replica) => replica.open()))
   let turn = 0
   let primaryReads = 0
@@ -134,20 +154,17 @@ export const openReplicas = async (primary: Connections, options: StorageOptions
   }
   return {
     /** Reads from the replicas in turn, or from the primary. */
-    async read(freshness: Freshness, ...read: ReadArguments): Promise<Row[]> {
+    async read(...read: ReadArguments): Promise<Row[]> {
       const usable = replicas.filter((replica) => replica.isUsable(read[2]?.table ?? ''))
-      const replica = usable[turn++ % usable.length]
-      const expected = replica && (await freshness.ofPrimary())
-      if (expected === undefined) return fromPrimary(read)
-      return (await replica?.read(read, freshness, expected)) ?? fromPrimary(read)
+      return (await usable[turn++ % usable.length]?.read(read)) ?? fromPrimary(read)
     },
     /** How many reads each server has answered. */
     reads: (): ReadonlyMap<string, number> =>
-      new Map([['primary', primaryReads], ...replicas.map(({ reads }, n) => [`replica ${n + 1}`, reads] as const)]),
+      new Map([['primary', primaryReads], ...replicas.map((replica, n) => [nameAt(n), replica.reads()] as const)]),
+    states: (): ReadonlyMap<string, ReplicaState> =>
+      new Map(replicas.map((replica, n) => [nameAt(n), replica.state()])),
     stats: (): PoolStats[] =>
-      replicas.flatMap((replica, n) =>
-        replica.stats().map((pool) => ({ ...pool, part: `replica ${n + 1} ${pool.part}` })),
-      ),
+      replicas.flatMap((replica, n) => replica.stats().map((pool) => ({ ...pool, part: `${nameAt(n)} ${pool.part}` }))),
     close: (): Promise<unknown> => Promise.all(replicas.map((replica) => replica.close())),
   }
 }

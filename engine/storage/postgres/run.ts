@@ -66,23 +66,27 @@ const beginWith = (settings: SessionSettings): string => {
 
 /**
  * Runs statements with these settings on connections to a server that were configured with them. A connection through a pooler keeps
- * none, so there each statement is a transaction that begins with the settings. `single` runs statements that are separate transactions.
+ * none, so there each statement is a transaction that begins with the settings. `single` runs statements that are separate transactions,
+ * `together` reads that reach the same server.
  */
 export const runnerFor = ({ isDirect, keepsStatements }: Server, settings: SessionSettings) => {
   const begin = isDirect ? 'begin' : beginWith(settings)
   const inTransaction = (client: ClientBase): Run => runOn(client, keepsStatements)
-  const pooled =
-    (client: ClientBase): Run =>
-    async (statement, values) => {
-      await client.query(begin)
-      try {
-        const rows = await inTransaction(client)(statement, values)
-        await client.query('commit')
-        return rows
-      } catch (error) {
-        await client.query('rollback').catch(() => {})
-        throw error
-      }
+  const together = async <T>(client: ClientBase, work: (run: Run) => Promise<T>): Promise<T> => {
+    if (isDirect) return work(inTransaction(client))
+    await client.query(begin)
+    try {
+      const result = await work(inTransaction(client))
+      await client.query('commit')
+      return result
+    } catch (error) {
+      await client.query('rollback').catch(() => {})
+      throw error
     }
-  return { single: isDirect ? inTransaction : pooled, begin, inTransaction }
+  }
+  const single =
+    (client: ClientBase): Run =>
+    (statement, values) =>
+      together(client, (run) => run(statement, values))
+  return { single, together, begin, inTransaction }
 }

@@ -5,6 +5,7 @@
 import { type Kind, kindOf, servedValue } from '../../descriptor/kinds.js'
 import { type Field, type Registry, type Resource, searchedFields } from '../../descriptor/registry.js'
 import { keysTable, ownKeys } from '../keys.js'
+import { recordTables } from '../migration/descriptorRecord.js'
 import type { DerivedObjects, OwnTable } from '../migration/migrationDialect.js'
 import {
   type DerivedObject,
@@ -62,6 +63,7 @@ export const plainSchemaDialect: SchemaDialect = { ...schemaDialect, uniqueKey: 
 export const ownTables: Readonly<Record<string, OwnTable>> = {
   ...Object.fromEntries(Object.entries(changeLogTables).map(([name, create]) => [name, { create }])),
   [keysTable]: ownKeys('bigint', 'text'),
+  ...recordTables,
 }
 
 /** A field in the row's JSON, of the descriptor's type. */

@@ -16,6 +16,7 @@ import { logStatesTable } from './changeLog.js'
 import { describeError, errorCode } from './errors.js'
 import { migrationDialect } from './migration.js'
 import { type Connect, executeOn } from './migrationSteps.js'
+import { hasRight, type Right, writeRights } from './rights.js'
 import { openClient, reachServer, type Server } from './server.js'
 import { findOrCreateTrigrams, operatorClass, probeSearchIndex } from './trigrams.js'
 
@@ -26,18 +27,20 @@ const readSetting = async (execute: Execute, name: string): Promise<string | und
   return found?.value
 }
 
-/** Warns of tables that creates and the upkeep of totals need and this role may not insert into. */
+/** Warns of the rights that writes and the upkeep of totals need and this role lacks. */
 const reportMissingRights = async (execute: Execute, registry: Registry, warn: Warn): Promise<void> => {
-  const created = [...registry.filter(({ create }) => create).map(({ table }) => table), keysTable, logStatesTable]
-  const missing = await execute<{ name: string }>(
-    `select name from unnest($1::text[]) as name
-      where not has_any_column_privilege(to_regclass(quote_ident(name)), 'insert')`,
-    [created],
-  )
+  const own = [keysTable, logStatesTable].map((table): Right => ({ table, verb: 'insert' }))
+  const needed = [...writeRights(registry), ...own]
+  const [found] = await execute<{ has: (boolean | null)[] }>(`select array[${needed.map(hasRight).join()}] as has`)
+  const missing = needed.filter((_, n) => found?.has[n] === false)
   if (missing.length === 0) return
-  const names = missing.map(({ name }) => `"${name}"`).join(', ')
+  const verbs = [...new Set(missing.map(({ verb }) => verb))]
+  const lacking = verbs.map((verb) => {
+    const tables = missing.filter((right) => right.verb === verb).map(({ table }) => `"${table}"`)
+    return `${verb === 'insert' ? 'insert into' : verb} ${tables.join(', ')}`
+  })
   warn(
-    `This role may not insert into ${names}, so creates or the upkeep of totals fail. Grant it INSERT; see "Roles" in docs/postgres.md.`,
+    `This role may not ${lacking.join(' and not ')}, so such writes or the upkeep of totals fail. Grant it ${verbs.join(', ').toUpperCase()}; see "Roles" in docs/postgres.md.`,
   )
 }
 
@@ -101,7 +104,7 @@ export const setUp = (server: Server, registry: Registry, options: StorageOption
     const { isPlain, execute, dialect, trigrams, plan } = migrated
     // A standby, or a database whose transactions are read-only.
     const isReader = (await readSetting(execute, 'transaction_read_only')) === 'on'
-    if (isReader) warn('The database is read-only: reads work, and creates get 503.')
+    if (isReader) warn('The database is read-only: reads work, and writes get 503.')
     else await reportMissingRights(execute, registry, warn)
     const isLoaded = options.demo && !isReader && (await loadDemo(dialect, registry))
     if (!isPlain) await reportCountDifferences(dialect, registry, warn)
@@ -121,7 +124,7 @@ export const withDatabaseInErrors = async <T>(url: string, work: () => Promise<T
   } catch (error) {
     if (error instanceof NothingToDo) throw error
     const advice =
-      'Grant this role SELECT and INSERT on all tables and EXECUTE on all functions; see "Roles" in docs/postgres.md.'
+      'Grant this role SELECT, INSERT, UPDATE and DELETE on all tables and EXECUTE on all functions; see "Roles" in docs/postgres.md.'
     const message = `${describeError(error as Error)}${errorCode(error) === '42501' ? `. ${advice}` : ''}`
     throw new StorageError(`The database ${publicDatabaseUrl(url)} cannot be used: ${message}`)
   }

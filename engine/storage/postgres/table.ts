@@ -12,7 +12,7 @@ import { shared } from './attempts.js'
 import { compactor } from './changes.js'
 import type { Connections } from './connections.js'
 import type { Prepared } from './prepared.js'
-import type { Freshness, Reads } from './replicas.js'
+import type { Reads } from './replicas.js'
 import type { Row } from './run.js'
 import { columnOf, rowJson } from './schema.js'
 import { indexedFrom, searchValues } from './search.js'
@@ -45,14 +45,9 @@ export const postgresTable = (
     return { version: String(version), body, ids, tail, lastId, lastKey }
   }
   const version = shared(waitMs, async () => parse(await connections.check(statements.version)).version)
-  const freshness: Freshness = {
-    ofPrimary: version,
-    ofReplica: statements.version,
-    isReached: (expected, found) => found === expected,
-  }
   type Purpose = Omit<Parameters<Connections['read']>[2] & object, 'table'>
   const ask = (statement: Prepared, values: Readonly<Record<string, unknown>>, purpose: Purpose = {}) =>
-    reads.read(freshness, statement, values, { table, ...purpose })
+    reads.read(statement, values, { table, ...purpose })
   const read = async (...given: Parameters<typeof ask>) => parse(await ask(...given))
   const boundValues = (plan: Plan) => ({
     ...conditionValues(plan),

@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3'
 import { type Kind, kindNames } from '../../descriptor/kinds.js'
 import type { CatalogueTable, ForeignKey } from '../migration/catalogue.js'
 import { countsTable, quoted } from '../schema.js'
-import { columnOf, indexedValue, jsonIndex } from './schema.js'
+import { columnOf, indexedValue } from './schema.js'
 
 /**
  * The kind of a declared type, by the first of these rules that applies. The first two give a column its affinity in SQLite. Other
@@ -41,6 +41,10 @@ interface TableInfo {
 
 const ownObjectsSql =
   "select 1 from sqlite_schema where tbl_name = ? and type in ('index', 'trigger') and name glob 'registry_*'"
+
+/** The JSON of the rows, as the newest descriptors have it. */
+const jsonIndexSql = `select sql from sqlite_schema where tbl_name = ? and type = 'index' and name glob 'registry_*'
+  and sql like '%json_object(%' order by rowid desc limit 1`
 
 /** A table that is being rebuilt has no derived objects, but a row without a version. */
 const isOwn = (database: Database, name: string): boolean =>
@@ -130,7 +134,7 @@ export const readCatalogue = (database: Database, name: string, isSampled = fals
   const otherwise = otherThanTable(database, name)
   if (columns.length === 0 && otherwise === undefined) return undefined
   const keys = database.prepare(foreignKeysSql).all(name) as (ForeignKey & { readonly column: string })[]
-  const json = storedSql(database, jsonIndex({ table: name }))
+  const json = database.prepare(jsonIndexSql).pluck().get(name) as string | undefined
   /** The kind as which the index has the values of the column; that of its type if it has not. */
   const lastKind = (column: string, type: string): Kind | undefined => {
     const declared = kindOf(type)

@@ -84,6 +84,7 @@ export const migrationDialect = (database: Database): MigrationDialect => {
   }
   return {
     ...schemaDialect,
+    mode: 'derived',
     execute,
     transaction: (work) =>
       transaction(() => {

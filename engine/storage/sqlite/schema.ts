@@ -2,9 +2,11 @@
  * The objects derived from each table, which SQLite maintains whichever program writes: the rows' JSON as an index, the indexes for
  * filters and uniqueness, the search index, and the table's row count and version. Their SQL uses nothing that SQLite 3.40 lacks.
  */
+import { createHash } from 'node:crypto'
 import { type Column, type Kind, kindOf, servedValue } from '../../descriptor/kinds.js'
 import { type Field, type Registry, type Resource, searchedFields } from '../../descriptor/registry.js'
 import { keysTable, ownKeys } from '../keys.js'
+import { recordTables } from '../migration/descriptorRecord.js'
 import type { DerivedObjects, OwnTable } from '../migration/migrationDialect.js'
 import {
   countsTable,
@@ -20,8 +22,14 @@ import { blockSql } from './blocks.js'
 import { knex } from './knex.js'
 import { longText } from './search.js'
 
-export const jsonIndex = (resource: Pick<Resource, 'table'>): string => objectName(resource, 'json')
-export const longRowsIndex = (resource: Resource): string => objectName(resource, 'long')
+/** What an index is for whose expression depends on all fields: processes with other descriptors keep theirs. */
+const purpose = (what: string, expression: string): string =>
+  `${what}_${createHash('sha256').update(expression).digest('hex').slice(0, 8)}`
+const jsonPurpose = (resource: Resource): string => purpose('json', indexedJson(resource))
+const longPurpose = (resource: Resource): string => purpose('long', isLong(resource))
+
+export const jsonIndex = (resource: Resource): string => objectName(resource, jsonPurpose(resource))
+export const longRowsIndex = (resource: Resource): string => objectName(resource, longPurpose(resource))
 export const searchTable = (resource: Resource): string => objectName(resource, 'search')
 export const blocksTable = (resource: Resource): string => objectName(resource, 'blocks')
 const fullBlocksIndex = (resource: Resource): string => objectName(resource, 'full_blocks')
@@ -51,6 +59,7 @@ export const ownTables: Readonly<Record<string, OwnTable>> = {
     create: [`create table ${countsTable} (name text primary key, rows integer not null, state text not null)`],
   },
   [keysTable]: ownKeys('integer', 'blob'),
+  ...recordTables,
 }
 
 /** The condition, after a column, that it has one of the values of a list. */
@@ -152,13 +161,19 @@ const bookkeepingObjects = (resource: Resource): DerivedObject[] => {
 export const derivedObjects = (resource: Resource, registry: Registry): DerivedObjects => ({
   indexes: [
     // A row is serialised once, when it is written; pages are read from this index alone.
-    makeIndex(schemaDialect, resource, 'json', (table, name) =>
-      table.index(['id', knex.raw(indexedJson(resource)) as unknown as string], name),
-    ),
+    {
+      ...makeIndex(schemaDialect, resource, jsonPurpose(resource), (table, name) =>
+        table.index(['id', knex.raw(indexedJson(resource)) as unknown as string], name),
+      ),
+      isOfSet: true,
+    },
     // Almost always empty. A table with a long row is read by a worker, because a page of such rows takes long.
-    makeIndex(schemaDialect, resource, 'long', (table, name) =>
-      table.index(['id'], name, { predicate: knex.whereRaw(isLong(resource)) }),
-    ),
+    {
+      ...makeIndex(schemaDialect, resource, longPurpose(resource), (table, name) =>
+        table.index(['id'], name, { predicate: knex.whereRaw(isLong(resource)) }),
+      ),
+      isOfSet: true,
+    },
     ...resourceIndexes(schemaDialect, resource, registry),
   ],
   bookkeeping: bookkeepingObjects(resource),
