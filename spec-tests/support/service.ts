@@ -124,6 +124,7 @@ export const startService = async (
     pool?: PoolOptions
     readUrls?: readonly string[]
     readTimeoutMs?: number
+    derivedObjects?: boolean
     maxDownloads?: number
     middleware?: readonly Middleware[]
     onRequest?: OnRequest
@@ -133,11 +134,12 @@ export const startService = async (
 ): Promise<TestService> => {
   // Most tests have a registry of their own, and need not load this one.
   const served = settings.registry ?? (await import('./tested.js')).registry
-  const { pool, readTimeoutMs, warn } = { ...storageOptions, ...settings }
+  const { pool, readTimeoutMs, derivedObjects, warn } = { ...storageOptions, ...settings }
   const storage = await openStorage(served, settings.url ?? (await freshUrl()), {
     ...storageOptions,
     pool,
     readTimeoutMs,
+    derivedObjects,
     warn,
     ...(settings.readUrls && { readUrls: settings.readUrls }),
   })
