@@ -139,9 +139,10 @@ export const foreignKeyName = (table: string, field: string): string => objectNa
  */
 export const addForeignKey = (table: string, field: string, key: ForeignKey, isReplacing = false): string[] => {
   const [alter, name] = [`alter table ${quoted(table)}`, foreignKeyName(table, field)]
-  const drop = isReplacing ? `drop constraint if exists ${name}, ` : ''
+  // Two statements, because Citus adds a constraint only by itself.
   return [
-    `${alter} ${drop}add constraint ${name} foreign key (${quoted(field)}) ${referenceSql(key)} deferrable initially immediate not valid`,
+    ...(isReplacing ? [`${alter} drop constraint if exists ${name}`] : []),
+    `${alter} add constraint ${name} foreign key (${quoted(field)}) ${referenceSql(key)} deferrable initially immediate not valid`,
     `${alter} validate constraint ${name}`,
   ]
 }

@@ -9,7 +9,7 @@ import { knex, named } from '../postgres/prepared.js'
 import { asciiSearchedText, columnOf, parameterType, rowJson, sortKey } from '../postgres/schema.js'
 import { asciiPattern, contains, isLongSearch, searchValues } from '../postgres/search.js'
 import { keyText, timing } from '../postgres/statements.js'
-import { advanceSequence, keyStatements, tableWriter } from '../postgres/writes.js'
+import { advanceSequence, inSequence, keyStatements, tableWriter } from '../postgres/writes.js'
 import type { Table } from '../storage.js'
 import type { Trace } from '../trace.js'
 import { type Cell, type ColumnSql, escapedName, joinedText, type PlainRunner, type PlainSql } from './dialect.js'
@@ -107,6 +107,7 @@ export const existingOnPostgres = (registry: Registry, tables: PlainTables, hasT
         ...own,
         ...statements,
         read: statements.get,
+        beforeDelete: inSequence,
       })
       const read = readWith(readRows, resource)
       const writeExactly: typeof write = async (given) => {

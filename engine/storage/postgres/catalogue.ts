@@ -63,10 +63,15 @@ const foreignKeysSql = `select conname as name, attname as column, relname as ta
   from pg_constraint join pg_attribute on attrelid = conrelid and attnum = conkey[1] join pg_class on pg_class.oid = confrelid
   where contype = 'f' and convalidated and conrelid = to_regclass($1) and cardinality(conkey) = 1`
 
-/** The column stays while a table is renamed or changed, and the triggers if somebody has dropped the column. */
+/**
+ * The column stays while a table is renamed or changed, and the triggers if somebody has dropped the column. Citus loses the comments of
+ * a table that it makes one of its own because of a foreign key; the names of keys and indexes stay.
+ */
 const ownObjectsSql = `select 1 from pg_attribute where attrelid = to_regclass($1) and attname = '${searchedColumn}' and not attisdropped
   union all select 1 from pg_trigger where tgrelid = to_regclass($1) and tgname like 'registry\\_%'
-  union all select 1 where obj_description(to_regclass($1), 'pg_class') = '${ownComment}'`
+  union all select 1 where obj_description(to_regclass($1), 'pg_class') = '${ownComment}'
+  union all select 1 from pg_constraint where to_regclass($1) in (conrelid, confrelid) and contype = 'f' and conname like 'registry\\_%'
+  union all select 1 from pg_index join pg_class on pg_class.oid = indexrelid where indrelid = to_regclass($1) and relname like 'registry\\_%'`
 
 const uniqueSql = `select array(select attname::text from unnest(indkey) with ordinality as key (attnum, n)
       join pg_attribute on attrelid = indrelid and pg_attribute.attnum = key.attnum order by n) as columns

@@ -74,7 +74,11 @@ const withoutDerivedObjects = (
   ownTables: { [keysTable]: ownTables[keysTable] as OwnTable, ...recordTables },
   functionSteps: async () => [],
   derivedObjects: (resource, registry) => plainObjects(resource, registry, trigrams),
-  isCounted: async () => true,
+  isCounted: async ({ table }) => {
+    const isMarked = `select from pg_class where oid = to_regclass($1) and obj_description(oid, 'pg_class') = '${ownComment}'`
+    return (await execute(isMarked, [quoted(table)])).length > 0
+  },
+  bookkeepingSteps: async ({ table }) => [{ about: `mark the table ${table}`, sql: claim(table) }],
   countedTables: async () => {
     const tables = await execute<{ name: string }>(
       `select relname as name from pg_class where relkind = 'r' and relnamespace = current_schema()::regnamespace
@@ -82,7 +86,6 @@ const withoutDerivedObjects = (
     )
     return tables.map(({ name }) => name)
   },
-  claim,
   forget: () => [],
   // No trigger moves the sequence past the ids of the rows.
   async insertRows(resource, rows) {
@@ -216,7 +219,7 @@ export const migrationDialect = (
     adviceFor(error) {
       // An ended session is not an error of the step.
       if (!(error instanceof DatabaseError) || /^(?:08|57P)/.test(error.code ?? '')) return undefined
-      return [error.detail, advice[error.code ?? '']].filter(Boolean).join('. ')
+      return [error.detail, error.hint, advice[error.code ?? '']].filter(Boolean).join('. ')
     },
     insertRows: (resource, rows) => insertRows(runUnprepared(client), resource, rows),
     transaction: (work) =>

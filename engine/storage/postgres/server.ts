@@ -16,6 +16,8 @@ export interface Server {
   readonly isDirect: boolean
   /** Whether it lacks the triggers that derived objects need. */
   readonly isPlain: boolean
+  /** Whether Citus has distributed tables, whose foreign keys cannot be deferred. */
+  readonly isDistributed: boolean
   /** Whether prepared statements can be executed in later transactions. */
   readonly keepsStatements: boolean
 }
@@ -119,15 +121,25 @@ interface Probed {
   /** Whether the connection is one session of the server. */
   readonly isDirect: boolean
   readonly withoutTriggers: string | undefined
+  readonly isDistributed: boolean
 }
+
+const probeSql = `select version(), pg_backend_pid() as pid, to_regclass('pg_catalog.pg_dist_partition') as citus`
+
+/** A table that Citus manages, which can have no triggers. */
+const citusTables = `select 1 from pg_dist_partition join pg_class on pg_class.oid = logicalrelid
+  where relnamespace = current_schema()::regnamespace limit 1`
 
 const probe = async (config: ClientConfig): Promise<Probed> => {
   const client = await openClient(config)
   try {
     await client.query('begin')
-    const { version, pid } = (await client.query('select version(), pg_backend_pid() as pid')).rows[0]
+    const { version, pid, citus } = (await client.query(probeSql)).rows[0]
+    const isDistributed = citus !== null && (await client.query(citusTables)).rows.length > 0
     await client.query('commit')
-    return { isDirect: pid === serverProcess(client), withoutTriggers: productWithoutTriggers(version) }
+    const withoutTriggers =
+      productWithoutTriggers(version) ?? (isDistributed ? 'Citus with distributed tables' : undefined)
+    return { isDirect: pid === serverProcess(client), withoutTriggers, isDistributed }
   } catch (error) {
     if (!/statement pooling/.test((error as Error).message)) throw error
     throw new Error('the pooler is in statement mode. Use pool_mode = transaction or session.')
@@ -175,7 +187,7 @@ export const reachServer = async (
   { pool: { waitMs, preparedStatements = 'auto' }, warn }: ServerOptions,
 ): Promise<Server> => {
   const address = parseAddress(url)
-  const { tls, isDirect, withoutTriggers } = await choose(address, waitMs)
+  const { tls, isDirect, withoutTriggers, isDistributed } = await choose(address, waitMs)
   if (withoutTriggers) {
     warn(
       `The server is ${withoutTriggers}, which has no statement triggers with transition tables: DERIVED_OBJECTS is false. See docs/scaling.md.`,
@@ -191,6 +203,7 @@ export const reachServer = async (
     config: (settings) => address.config(tls, isDirect ? settings : {}),
     isDirect,
     isPlain: withoutTriggers !== undefined,
+    isDistributed,
     keepsStatements: preparedStatements === 'on' || (isDirect && preparedStatements === 'auto'),
   }
 }

@@ -106,7 +106,8 @@ export const setUp = (server: Server, registry: Registry, options: StorageOption
     const isReader = (await readSetting(execute, 'transaction_read_only')) === 'on'
     if (isReader) warn('The database is read-only: reads work, and writes get 503.')
     else await reportMissingRights(execute, registry, warn)
-    const isLoaded = options.demo && !isReader && (await loadDemo(dialect, registry))
+    const isLoadable = !isReader && !server.isDistributed
+    const isLoaded = options.demo && isLoadable && (await loadDemo(dialect, registry))
     if (!isPlain) await reportCountDifferences(dialect, registry, warn)
     const created = plan.steps.some(({ table }) => table === keysTable)
     options.opened?.({ created, demo: isLoaded, changes: created ? [] : describeSteps(plan) })

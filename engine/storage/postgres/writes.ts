@@ -44,6 +44,8 @@ interface WriteStatements {
     stamps: readonly string[],
   ): { readonly conflicts: Prepared; readonly isChanged?: Prepared; readonly change: Prepared }
   readonly delete: Prepared
+  /** Precedes the statements of a delete. */
+  readonly beforeDelete?: Prepared
   referrers(): Referrer[]
   readonly findKey?: Prepared
   readonly storeKey?: Prepared
@@ -136,6 +138,12 @@ export const keyStatements = {
   /** Where no trigger does it. */
   pruneKeys: prepared(keys.expired.clone().where(expired).delete()),
 }
+
+/** Citus changes no reference table in a transaction that has read tables which reference it, unless it reads shard after shard. */
+export const inSequence: Prepared = prepared(
+  knex.raw(`select set_config(name, 'sequential', true) from (select 'citus.multi_shard_modify_mode' as name) as setting
+    where current_setting(name, true) is not null`),
+)
 
 /** Moves the sequence of a table past its last id. */
 export const advanceSequence = (table: string): Prepared => {
@@ -236,6 +244,7 @@ export const tableWriter = (
     let body: Buffer = Buffer.from(String(locked[0]))
     if (ifMatch && !ifMatch.includes(rowTag(body))) return { current: body }
     if (write.kind === 'delete') {
+      if (statements.beforeDelete) await run(statements.beforeDelete)
       // Before the cascades, which would be made and undone.
       const { referencing, isPrevented, changes } = await findReferences(run, id)
       if (isPrevented) return { referencing }

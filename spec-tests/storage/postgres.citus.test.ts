@@ -1,0 +1,228 @@
+/** A Citus cluster, if CITUS_DATABASE_URL leads to its coordinator: deploy/citus.sql distributes tables, and every operation works on them. */
+import { spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { dirname, join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { integer, now, text, timestamp } from '../../engine/descriptor/index.js'
+import type { Registry } from '../../engine/descriptor/registry.js'
+import { openStorage, planStorage } from '../../engine/storage/open.js'
+import { folders } from '../../product.js'
+import { storageOptions } from '../../support/storageOptions.js'
+import { runOn } from '../support/database.js'
+import { resourceIn } from '../support/registryFrom.js'
+import { startService } from '../support/service.js'
+
+const cluster = process.env['CITUS_DATABASE_URL']
+if (!cluster) console.log('CITUS_DATABASE_URL is not set; the tests of Citus are skipped.')
+
+const all = { create: true, update: true, delete: true } as const
+const registry: Registry = [
+  resourceIn('teams', { name: text({ unique: true }) }, all),
+  resourceIn('people', { name: text(), team_id: integer({ references: 'teams', filter: true }) }, all),
+  resourceIn(
+    'tasks',
+    {
+      title: text({ sort: true }),
+      team_id: integer({ references: 'teams', onDelete: 'cascade', filter: true }),
+      owner_id: integer({ references: 'people', onDelete: 'set null', filter: true }),
+      effort: integer({ range: true, sort: true }),
+      changed: timestamp({ managed: now, onUpdate: now }),
+    },
+    all,
+  ),
+  resourceIn('notes', { words: text(), person_id: integer({ references: 'people' }) }, all),
+  // Nothing references it, and it references nothing.
+  resourceIn('events', { what: text(), at: timestamp({ range: true }) }, all),
+]
+
+const schemas: string[] = []
+/** The address of a new schema. */
+const freshSchema = async (): Promise<string> => {
+  const schema = `citus_${randomBytes(4).toString('hex')}`
+  await runOn(cluster as string, `create schema ${schema}`)
+  schemas.push(schema)
+  const url = new URL(cluster as string)
+  url.searchParams.set('options', `-c search_path=${schema},public`)
+  return url.href.replaceAll('+', '%20')
+}
+const options = { ...storageOptions, derivedObjects: false }
+const prepare = async (url: string) => (await openStorage(registry, url, options)).close()
+const plannedSteps = async (url: string) => (await planStorage(registry, url, 30_000, options)).steps
+
+const script = join(dirname(folders.seeds), 'deploy/citus.sql')
+const distribute = (url: string, tables: string) =>
+  spawnSync('psql', [url, '-v', `distribute=${tables}`, '-f', script], { encoding: 'utf8' })
+const distributed = 'tasks notes,events'
+
+const placesIn = async (url: string) => {
+  const rows = await runOn(
+    url,
+    `select relname as name, case when partmethod = 'h' then 'distributed' else 'reference' end as place
+      from pg_dist_partition join pg_class on pg_class.oid = logicalrelid where relnamespace = current_schema()::regnamespace order by 1`,
+  )
+  return rows.map(({ name, place }) => `${name} ${place}`)
+}
+const keysIn = (url: string) =>
+  runOn(
+    url,
+    `select conname as name, pg_get_constraintdef(pg_constraint.oid) as sql from pg_constraint join pg_class on pg_class.oid = conrelid
+      where contype = 'f' and relnamespace = current_schema()::regnamespace order by 1`,
+  )
+
+const test = suite('Citus')
+const onCluster = cluster ? test : test.skip
+
+test.after(async () => {
+  for (const schema of schemas) await runOn(cluster as string, `drop schema ${schema} cascade`)
+})
+
+onCluster('deploy/citus.sql distributes tables and keeps their keys; a start then changes nothing', async () => {
+  const url = await freshSchema()
+  await prepare(url)
+  const keys = await keysIn(url)
+  for (let run = 0; run < 2; run++) {
+    const { status, stderr } = distribute(url, distributed)
+    assert.is(status, 0, stderr)
+    assert.equal(await placesIn(url), [
+      'events distributed',
+      'notes distributed',
+      'people reference',
+      'tasks distributed',
+      'teams reference',
+    ])
+    assert.equal(await keysIn(url), keys)
+    assert.equal(await plannedSteps(url), [])
+  }
+})
+
+const refusals: readonly (readonly [tables: string, message: RegExp])[] = [
+  ['', /Name the tables to distribute/],
+  ['teams', /The table teams cannot be distributed: it has a unique key/],
+  ['people', /The table people cannot be distributed: \w+ references it/],
+  ['notes taks', /There is no table "taks" of the service/],
+]
+onCluster('a start needs no setting once tables are distributed, and loads no demo rows into them', async () => {
+  const url = await freshSchema()
+  const demo = [
+    resourceIn('badges', { person_id: integer({ references: 'people' }) }, { demo: [{ id: 1, person_id: 1 }] }),
+    resourceIn('people', { name: text() }, { demo: [{ id: 1, name: 'Ana' }] }),
+  ]
+  await (await openStorage(demo, url, { ...options, demo: false })).close()
+  assert.is(distribute(url, 'badges').status, 0)
+  const storage = await openStorage(demo, url, { ...storageOptions, derivedObjects: true })
+  assert.equal([...(await storage.counts()).values()], [0, 0])
+  await storage.close()
+})
+
+onCluster('deploy/citus.sql says what cannot be distributed, and changes nothing', async () => {
+  const url = await freshSchema()
+  await prepare(url)
+  for (const [tables, message] of refusals) {
+    const { status, stderr } = distribute(url, tables)
+    assert.is(status, 3)
+    assert.match(stderr, message)
+  }
+  assert.equal(await placesIn(url), [])
+  await runOn(url, `select create_reference_table('notes')`)
+  assert.match(distribute(url, 'notes').stderr, /Citus, which takes no table with an identity column back/)
+})
+
+onCluster('every operation works on distributed and reference tables', async () => {
+  const url = await freshSchema()
+  await prepare(url)
+  assert.is(distribute(url, distributed).status, 0)
+  const service = await startService({ registry, url, derivedObjects: false, explorer: true })
+  const { get, change, remove, send } = service
+  const create = async (path: string, body: object, headers?: Record<string, string>) => {
+    const created = await service.create(path, body, headers)
+    assert.is(created.status, 201, created.text)
+    return created.body
+  }
+  const [red, blue] = [await create('teams', { name: 'Red' }), await create('teams', { name: 'Blue' })]
+  const [ana, bo] = [
+    await create('people', { name: 'Ana', team_id: blue.id }),
+    await create('people', { name: 'Bo', team_id: blue.id }),
+  ]
+  const tasks = []
+  for (let n = 0; n < 8; n++)
+    tasks.push(
+      await create('tasks', { title: `Task ${n}`, team_id: n < 4 ? red.id : blue.id, owner_id: ana.id, effort: n }),
+    )
+  const key = { 'idempotency-key': 'task' }
+  const again = await create('tasks', { title: 'Once', effort: 100 }, key)
+  assert.equal(await create('tasks', { title: 'Once', effort: 100 }, key), again)
+  const note = await create('notes', { words: 'A note', person_id: bo.id })
+  await create('events', { what: 'An event' })
+
+  assert.is((await service.create('tasks', { title: 'x', owner_id: 99 })).status, 422)
+  assert.is((await service.create('teams', { name: 'Red' })).status, 422)
+  const found = async (query: string) => (await get(`/v1/tasks?${query}`)).body
+  assert.is((await found('limit=3&offset=2')).meta.total, 9)
+  assert.is((await found('q=task%205')).meta.total, 1)
+  assert.is((await found(`team_id=${red.id}&effort.gte=2`)).meta.total, 2)
+  assert.equal(
+    (await found('sort=-effort&limit=2')).data.map((row: { title: string }) => row.title),
+    ['Once', 'Task 7'],
+  )
+  assert.is((await send('/api/v1/tasks', { headers: { accept: 'text/csv' } })).text.trim().split('\n').length, 10)
+
+  const row = `tasks/${tasks[0].id}`
+  const { headers } = await get(`/v1/${row}`)
+  assert.is((await change(row, { effort: 50 }, { 'if-match': String(headers['etag']) })).status, 200)
+  assert.is((await change(row, { effort: 51 }, { 'if-match': String(headers['etag']) })).status, 412)
+  assert.is((await change(`people/${ana.id}`, { name: 'Anna' })).status, 200)
+  assert.is((await remove(row)).status, 204)
+  assert.is((await get(`/v1/${row}`)).status, 404)
+
+  // A distributed table references these rows.
+  const refused = await remove(`people/${bo.id}`)
+  assert.equal(refused.body.error.details.references, [{ resource: 'notes', field: 'person_id', count: 1 }])
+  assert.is((await remove(`notes/${note.id}`)).status, 204)
+  assert.is((await remove(`people/${bo.id}`)).status, 204)
+  while (new Date().toISOString() <= tasks[7].changed) await setImmediate()
+  assert.match((await send(`/explore/people/${ana.id}/delete`)).text, /These stay/)
+  assert.is((await remove(`people/${ana.id}`)).status, 204)
+  const cleared = (await get(`/v1/tasks/${tasks[7].id}`)).body
+  assert.is(cleared.owner_id, null)
+  assert.ok(cleared.changed > tasks[7].changed)
+  assert.is((await remove(`teams/${red.id}`)).status, 204)
+  assert.is((await found('')).meta.total, 5)
+  assert.is((await get('/v1/health')).status, 200)
+})
+
+onCluster('a table that Citus has made its own because of a foreign key stays a table of the service', async () => {
+  const url = await freshSchema()
+  await prepare(url)
+  await runOn(url, `select create_reference_table('teams')`)
+  await prepare(url)
+  assert.equal(await plannedSteps(url), [])
+  const { status, stderr } = distribute(url, 'events')
+  assert.is(status, 0, stderr)
+  assert.equal(await placesIn(url), [
+    'events distributed',
+    'notes reference',
+    'people reference',
+    'tasks reference',
+    'teams reference',
+  ])
+})
+
+onCluster(
+  'a start adds a foreign key to a distributed table, or says which table must be a reference table',
+  async () => {
+    const url = await freshSchema()
+    await prepare(url)
+    const keys = await keysIn(url)
+    await runOn(url, 'alter table notes drop constraint registry_notes_references_person_id')
+    await runOn(url, `select create_distributed_table('notes', 'id')`)
+    const error = await prepare(url).catch((caught: Error) => caught)
+    assert.match((error as Error).message, /create_reference_table\('people'\)/)
+    await runOn(url, `select create_reference_table('people')`)
+    await prepare(url)
+    assert.equal(await keysIn(url), keys)
+  },
+)
+
+test.run()
