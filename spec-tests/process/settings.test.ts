@@ -1,6 +1,7 @@
 /** Settings: defaults, invalid values, former names, warnings about misspelt names, and secrets in messages. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { parsePostgresUrl, publicDatabaseUrl } from '../../engine/process/databaseUrl.js'
 import { readSettings, settingWarnings } from '../../engine/process/settings.js'
 
 const test = suite('settings')
@@ -11,6 +12,7 @@ test('settings have their defaults', () => {
     HOST: '127.0.0.1',
     API_TOKEN: undefined,
     DATABASE_URL: 'sqlite:data/workforce.sqlite',
+    DATABASE_PASSWORD_FILE: '',
     DATABASE_READ_URL: [],
     DATABASE_WAIT_MS: 60_000,
     DEMO_DATA: true,
@@ -55,6 +57,18 @@ test('all invalid settings are reported at once, with the accepted values', () =
   assert.throws(() => readSettings({ DATABASE_URL: 'sqlite::memory:', WORKERS: '2' }), /WORKERS/)
   assert.throws(() => readSettings({ DATABASE_READ_URL: 'postgres://one/name' }), /DATABASE_URL is a SQLite database/)
   assert.throws(() => readSettings({ DATABASE_READ_URL: 'postgres://a:secret@one/b,mysql://two' }), /^(?!.*secret)/s)
+})
+
+test('the file of the password is part of every PostgreSQL URL, and never printed', () => {
+  const DATABASE_PASSWORD_FILE = import.meta.filename
+  const urls = { DATABASE_URL: 'postgres://u@one/name', DATABASE_READ_URL: 'postgres://u@two/name?sslmode=require' }
+  const read = readSettings({ ...urls, DATABASE_PASSWORD_FILE })
+  for (const url of [read.DATABASE_URL, ...read.DATABASE_READ_URL])
+    assert.is(parsePostgresUrl(url).passwordFile, DATABASE_PASSWORD_FILE)
+  assert.is(publicDatabaseUrl(read.DATABASE_URL), 'postgres://one/name')
+  assert.is(readSettings({ DATABASE_URL: 'sqlite:x', DATABASE_PASSWORD_FILE }).DATABASE_URL, 'sqlite:x')
+  const wrong = { ...urls, DATABASE_PASSWORD_FILE: 'the-password-itself' }
+  assert.throws(() => readSettings(wrong), /^(?!.*itself).*PASSWORD_FILE.*a file that exists/s)
 })
 
 const typos: Readonly<Record<string, readonly string[]>> = {
