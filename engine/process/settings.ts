@@ -138,12 +138,16 @@ export const readSettings = (environment: Environment): Settings => {
 /** The largest edit distance that counts as a typo; short names such as PORT resemble too many other variables. */
 const tolerance = (name: string): number => (name.length >= 10 ? 2 : name.length >= 7 ? 1 : 0)
 
-const isTypo = (given: string, name: string): boolean => {
-  const [a, b] = [given.toUpperCase().replaceAll('_', ''), name.replaceAll('_', '')]
-  const isSwapped = a.length === b.length && [...a].sort().join() === [...b].sort().join()
-  const distance = editDistance(a, b)
-  return distance <= tolerance(name) || (isSwapped && distance === 1)
+const letters = (name: string): string => name.toUpperCase().replaceAll('_', '')
+
+/** Whether two neighbouring letters are swapped, as in PROT. */
+const isSwapped = (given: string, name: string): boolean => {
+  const [a, b] = [letters(given), letters(name)]
+  return a.length === b.length && [...a].sort().join() === [...b].sort().join() && editDistance(a, b) === 1
 }
+
+const isTypo = (given: string, name: string): boolean =>
+  editDistance(letters(given), letters(name)) <= tolerance(name) || isSwapped(given, name)
 
 /** Shorter tokens can be guessed by brute force. */
 const minTokenLength = 16
@@ -151,8 +155,8 @@ const minTokenLength = 16
 export const settingWarnings = (environment: Environment): string[] => {
   const warnings: string[] = []
   for (const given of Object.keys(environment).filter((name) => !settingNames.includes(name))) {
-    // If the setting itself is present, the similar name is another program's.
-    const meant = settingNames.find((name) => !environment[name] && isTypo(given, name))
+    // If the setting itself is present, a similar name is another program's; no program has one with swapped letters.
+    const meant = settingNames.find((name) => (environment[name] ? isSwapped(given, name) : isTypo(given, name)))
     if (meant) warnings.push(`${given} is not a setting. Did you mean ${meant}?`)
   }
   const tokenLength = environment['API_TOKEN']?.trim().length ?? 0

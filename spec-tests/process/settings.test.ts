@@ -101,8 +101,9 @@ test('common variables cause no warnings', () => {
   assert.equal(settingWarnings(environment), [])
 })
 
-test('a similar name causes no warning if the setting itself is present', () => {
+test('beside the setting itself, only swapped letters are a typo: similar names are those of other programs', () => {
   assert.equal(settingWarnings({ DATABASE_URI: 'x', DATABASE_URL: 'sqlite:y' }), [])
+  assert.equal(settingWarnings({ PROT: '4000', PORT: '3000' }), ['PROT is not a setting. Did you mean PORT?'])
 })
 
 test('a short write token causes a warning', () => {
