@@ -1,6 +1,6 @@
 /** Starts the service: settings → database → app → listen → drain. */
 import cluster from 'node:cluster'
-import { basename } from 'node:path'
+import { basename, dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { basePath, docsPath } from './engine/contract/service.js'
 import { loadRegistry } from './engine/descriptor/load.js'
@@ -8,6 +8,7 @@ import type { Registry } from './engine/descriptor/registry.js'
 import { createApp } from './engine/http/app.js'
 import { listen } from './engine/http/listen.js'
 import { currentRequest, type InFlight, type OnRequest } from './engine/http/requestLog.js'
+import { sqlitePath } from './engine/process/databaseUrl.js'
 import { createLogger, notices } from './engine/process/log.js'
 import {
   explainListenError,
@@ -58,7 +59,9 @@ const startMetrics = async (storage: Storage, inFlight: InFlight, { DATABASE_URL
   const database = DATABASE_URL.startsWith('sqlite:') ? 'sqlite' : 'postgres'
   // The build's folder is named after the digest of its sources.
   const build = { version: product.version, build: basename(import.meta.dirname), node: process.version, database }
-  return registerMetrics({ storage, inFlight, build })
+  const path = sqlitePath(DATABASE_URL)
+  const folder = path === undefined || path === ':memory:' ? undefined : dirname(path)
+  return registerMetrics({ storage, inFlight, build, folder })
 }
 
 let restarts = 0
@@ -125,9 +128,10 @@ const serveInWorkers = async (registry: Registry, settings: Settings): Promise<S
 }
 
 const start = async (): Promise<void> => {
+  // First, because a misspelt setting may be why another one is invalid.
+  if (cluster.isPrimary) for (const warning of settingWarnings(process.env)) notices.warn(warning)
   const settings = readSettings(process.env)
   const registry = await loadRegistry(folders, (message) => cluster.isPrimary && notices.warn(message))
-  if (cluster.isPrimary) for (const warning of settingWarnings(process.env)) notices.warn(warning)
   const serveAll = cluster.isPrimary && settings.WORKERS > 1 ? serveInWorkers : serve
   const { address, writes } = await serveAll(registry, settings)
   if (cluster.isWorker) return

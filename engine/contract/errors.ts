@@ -44,6 +44,10 @@ export class HttpError extends Error {
     this.body = body
     this.headers = headers
   }
+
+  get code(): string | undefined {
+    return (this.body as { error?: { code: string } }).error?.code
+  }
 }
 
 const httpError = (

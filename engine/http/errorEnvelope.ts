@@ -59,6 +59,29 @@ const toHttpError = (error: unknown, isRead: boolean): errors.HttpError => {
     : errors.internalError()
 }
 
+/** Why a response is 503, for the log and the metrics. */
+export const reasons = [
+  'unavailable',
+  'timeout',
+  'busy',
+  'disk_full',
+  'table_changed',
+  'outcome_unknown',
+  'writes_disabled',
+] as const
+export type Reason = (typeof reasons)[number]
+
+const isDiskFull = /disk (?:is )?full|no space left/i
+
+const reasonFor = (error: unknown, { code }: errors.HttpError): Reason => {
+  if (error instanceof TimedOut) return 'timeout'
+  if (error instanceof TableChanged) return 'table_changed'
+  if (isDiskFull.test((error as Error).message)) return 'disk_full'
+  // The storage has no part in it: too many downloads.
+  if (error instanceof errors.HttpError && code === 'unavailable') return 'busy'
+  return reasons.find((reason) => reason === code) ?? 'unavailable'
+}
+
 const isExpected = (error: unknown): boolean =>
   error instanceof errors.HttpError ||
   error instanceof TableChanged ||
@@ -81,7 +104,9 @@ export const errorEnvelope =
   async (ctx, next) => {
     ctx.state.failed = (error) => {
       if (!isExpected(error)) logError(ctx, error, logger, outages)
-      return toHttpError(error, ctx.method === 'GET' || ctx.method === 'HEAD')
+      const httpError = toHttpError(error, ctx.method === 'GET' || ctx.method === 'HEAD')
+      if (httpError.status === 503) ctx.state.reason = reasonFor(error, httpError)
+      return httpError
     }
     try {
       await next()

@@ -1,11 +1,14 @@
 /** The Prometheus metrics of this process or of all workers, and the port that serves them. Those of the engine begin with `registry_`. */
 import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
+import type { StatsFs } from 'node:fs'
+import { statfs } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, register } from 'prom-client'
 import type { PoolStats, ReplicaState, Storage } from '../storage/storage.js'
+import { reasons } from './errorEnvelope.js'
 import type { InFlight, OnRequest } from './requestLog.js'
 
 export const serveMetrics = async (host: string, port: number, read = () => register.metrics()): Promise<string> => {
@@ -30,7 +33,12 @@ const buckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 /** How long the metrics wait for the row counts, in milliseconds; without a response there are no samples. */
 const countTimeoutMs = 100
 
+/** How long the metrics wait for the database, in milliseconds. */
+const pingTimeoutMs = 500
+
 interface Measured {
+  /** The folder of the SQLite file. */
+  readonly folder?: string | undefined
   readonly storage: Storage
   readonly inFlight: InFlight
   readonly build: Readonly<Record<string, string>>
@@ -44,7 +52,7 @@ const readMetric = (
   help: string,
   read: () => number | Samples | Promise<Samples>,
   labelNames: readonly string[] = [],
-  aggregator: 'sum' | 'first' = 'sum',
+  aggregator: 'sum' | 'first' | 'min' = 'sum',
 ): void => {
   const Metric = name.endsWith('_total') ? Counter : Gauge
   new Metric({
@@ -113,6 +121,37 @@ const registerStorage = ({ storage }: Measured): void => {
   readMetric('registry_rows', 'Rows, by resource.', rows, ['resource'], 'first')
 }
 
+/** What an alert needs: whether the database responds, and how much room its disk has. */
+const registerHealth = ({ storage, folder }: Measured): void => {
+  let running: Promise<number> | undefined
+  const isUp = async () => {
+    running ??= storage
+      .ping()
+      .then(
+        () => 1,
+        () => 0,
+      )
+      .finally(() => {
+        running = undefined
+      })
+    return [[{}, await Promise.race([running, setTimeout(pingTimeoutMs, 0, { ref: false })])]] as const
+  }
+  readMetric('registry_database_up', 'Whether the database responds: 1 or 0.', isUp, [], 'min')
+  const disk = (name: string, help: string, blocks: (disk: StatsFs) => number) =>
+    readMetric(
+      name,
+      help,
+      async () => {
+        const found = folder === undefined ? undefined : await statfs(folder).catch(() => undefined)
+        return found ? [[{}, blocks(found) * found.bsize] as const] : []
+      },
+      [],
+      'first',
+    )
+  disk('registry_disk_free_bytes', 'SQLite: free space of the disk with the database.', ({ bavail }) => bavail)
+  disk('registry_disk_size_bytes', 'SQLite: size of that disk.', ({ blocks }) => blocks)
+}
+
 const registerProcess = ({ storage, inFlight, build }: Measured): void => {
   const help = 'Always 1; the labels describe the build.'
   readMetric('registry_build_info', help, () => [[build, 1]], Object.keys(build), 'first')
@@ -125,6 +164,7 @@ export const registerMetrics = (measured: Measured): OnRequest => {
   collectDefaultMetrics()
   registerProcess(measured)
   registerStorage(measured)
+  registerHealth(measured)
   const requests = new Counter({
     name: 'registry_http_requests_total',
     help: 'Requests, by operation and status.',
@@ -141,8 +181,16 @@ export const registerMetrics = (measured: Measured): OnRequest => {
     help: 'Rows created, by operation.',
     labelNames: ['operation'],
   })
-  return ({ operation, status, duration, replayed }) => {
+  const unavailable = new Counter({
+    name: 'registry_unavailable_total',
+    help: 'Responses with 503, by reason.',
+    labelNames: ['reason'],
+  })
+  // An increase from nothing to one is none to Prometheus.
+  for (const reason of reasons) unavailable.inc({ reason }, 0)
+  return ({ operation, status, duration, replayed, reason = 'unavailable' }) => {
     requests.inc({ operation, status })
+    if (status === 503) unavailable.inc({ reason })
     durations.observe({ operation }, duration / 1000)
     if (status === 201 && !replayed) creates.inc({ operation })
   }

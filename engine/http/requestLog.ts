@@ -9,6 +9,7 @@ import type { Logger } from 'pino'
 import type { HttpError } from '../contract/errors.js'
 import { replayedHeader, requestId } from '../contract/headers.js'
 import { batchPerTick } from '../process/batchPerTick.js'
+import type { Reason } from './errorEnvelope.js'
 
 /** Entered only if the debug log is on: it costs every request some microseconds. */
 export const currentRequest = new AsyncLocalStorage<string>()
@@ -33,6 +34,8 @@ export interface State {
   errorHtml?: (error: HttpError) => string
   /** Logs what was thrown, if it is not the client's fault, and makes it an error response. */
   failed?: (error: unknown) => HttpError
+  /** Why the response is 503. */
+  reason?: Reason
 }
 
 export type AppContext = ParameterizedContext<State>
@@ -50,7 +53,8 @@ export interface RequestLog {
   readonly replayed: boolean
   /** In milliseconds. */
   readonly duration: number
-  readonly reason?: string
+  /** Why it was refused as HTTP, or is 503. */
+  readonly reason?: string | undefined
   readonly trace: ReturnType<typeof parseTrace>
 }
 
@@ -107,6 +111,7 @@ export const logRequests =
         bytes: method === 'HEAD' ? 0 : bytes,
         replayed: status === 201 && ctx.res.hasHeader(replayedHeader),
         duration: roundToMicroseconds(end - start),
+        reason: state.reason,
         trace: parseTrace(ctx.req),
       })
     }

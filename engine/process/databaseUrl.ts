@@ -25,6 +25,14 @@ const decoded = (text = ''): string =>
     }
   })
 
+const fileParameter = 'password_file'
+
+/** A PostgreSQL URL with the file that has its password; other URLs as they are. */
+export const withPasswordFile = (url: string, file: string): string =>
+  file === '' || url.startsWith('sqlite:')
+    ? url
+    : `${url}${url.includes('?') ? '&' : '?'}${fileParameter}=${encodeURIComponent(file)}`
+
 /** Parses the URL; throws an error whose message completes the sentence "The database … cannot be used: …". */
 export const parsePostgresUrl = (url: string) => {
   const parts = urlParts.exec(url.trim())
@@ -32,7 +40,15 @@ export const parsePostgresUrl = (url: string) => {
   if (!parts || !query.split('&').filter(Boolean).every(isParameter)) {
     throw new Error(`its URL does not look like postgres://USER:PASSWORD@HOST:5432/NAME. ${encodingAdvice}`)
   }
-  const { host, port, user, password, dbname, ...parameters } = Object.fromEntries(new URLSearchParams(query))
+  const {
+    host,
+    port,
+    user,
+    password,
+    dbname,
+    [fileParameter]: passwordFile,
+    ...parameters
+  } = Object.fromEntries(new URLSearchParams(query))
   if (`${host ?? hosts}${port ?? ''}`.includes(',')) {
     throw new Error(
       'its URL names several hosts. Name one, such as a DNS name or a proxy that always leads to the primary.',
@@ -47,6 +63,8 @@ export const parsePostgresUrl = (url: string) => {
   return {
     user: user ?? decoded(login.slice(0, colon)),
     password: password ?? decoded(login.slice(colon + 1)),
+    /** The file with the password, if the URL has none itself. */
+    passwordFile,
     /** A host name, an IP address, or the folder of a Unix socket. */
     host: host ?? address ?? decoded(name),
     port: usedPort,

@@ -1,7 +1,8 @@
 /** The settings of a deployment, read once from the environment; all invalid values are reported at once. */
+import { existsSync } from 'node:fs'
 import { z } from 'zod'
 import { editDistance, nearest } from '../descriptor/nearest.js'
-import { defaultDatabaseUrl, publicDatabaseUrl, sqliteUrl } from './databaseUrl.js'
+import { defaultDatabaseUrl, publicDatabaseUrl, sqliteUrl, withPasswordFile } from './databaseUrl.js'
 
 const integer = (min: number, max: number) =>
   z
@@ -27,6 +28,10 @@ const postgresUrls = {
     .transform((given) => given.split(',').filter(Boolean))
     .refine((urls) => urls.every((url) => /^postgres(?:ql)?:\/\/./s.test(url))),
   expected: 'postgres://USER:PASSWORD@HOST:PORT/NAME, or several separated by commas',
+}
+const readableFile = {
+  schema: z.string().refine((path) => path === '' || existsSync(path)),
+  expected: 'the path of a file that exists',
 }
 const boolean = {
   schema: z.enum(['true', 'false']).transform((word) => word === 'true'),
@@ -57,6 +62,7 @@ const variables = {
   HOST: variable('address to listen on', '127.0.0.1', host),
   API_TOKEN: variable('write token; without one writes are disabled', '', token),
   DATABASE_URL: variable('database to use', defaultDatabaseUrl, databaseUrl),
+  DATABASE_PASSWORD_FILE: variable('PostgreSQL: file with the password, read at each new connection', '', readableFile),
   DATABASE_READ_URL: variable('PostgreSQL: replicas to read from', '', postgresUrls),
   DATABASE_WAIT_MS: variable(
     'PostgreSQL: longest wait at start for a server that is down',
@@ -98,8 +104,11 @@ export class SettingsError extends Error {
   override readonly name = 'SettingsError'
 }
 
-const publicValue = (name: string, value: string): string =>
-  JSON.stringify(name.endsWith('_URL') ? value.split(',').map(publicDatabaseUrl).join() : value)
+const publicValue = (name: string, value: string): string => {
+  // What should be a path may be the password itself.
+  if (name.includes('PASSWORD')) return '"…"'
+  return JSON.stringify(name.endsWith('_URL') ? value.split(',').map(publicDatabaseUrl).join() : value)
+}
 
 export const readSettings = (environment: Environment): Settings => {
   const settings: Record<string, unknown> = {}
@@ -117,18 +126,28 @@ export const readSettings = (environment: Environment): Settings => {
     errors.push('DATABASE_READ_URL names replicas of PostgreSQL, but DATABASE_URL is a SQLite database')
   }
   if (errors.length > 0) throw new SettingsError(errors.join('\n'))
-  return settings as Settings
+  const { DATABASE_URL, DATABASE_READ_URL, DATABASE_PASSWORD_FILE: file, ...others } = settings as Settings
+  return {
+    ...others,
+    DATABASE_PASSWORD_FILE: file,
+    DATABASE_URL: withPasswordFile(DATABASE_URL, file),
+    DATABASE_READ_URL: DATABASE_READ_URL.map((url) => withPasswordFile(url, file)),
+  }
 }
 
 /** The largest edit distance that counts as a typo; short names such as PORT resemble too many other variables. */
 const tolerance = (name: string): number => (name.length >= 10 ? 2 : name.length >= 7 ? 1 : 0)
 
-const isTypo = (given: string, name: string): boolean => {
-  const [a, b] = [given.toUpperCase().replaceAll('_', ''), name.replaceAll('_', '')]
-  const isSwapped = a.length === b.length && [...a].sort().join() === [...b].sort().join()
-  const distance = editDistance(a, b)
-  return distance <= tolerance(name) || (isSwapped && distance === 1)
+const letters = (name: string): string => name.toUpperCase().replaceAll('_', '')
+
+/** Whether two neighbouring letters are swapped, as in PROT. */
+const isSwapped = (given: string, name: string): boolean => {
+  const [a, b] = [letters(given), letters(name)]
+  return a.length === b.length && [...a].sort().join() === [...b].sort().join() && editDistance(a, b) === 1
 }
+
+const isTypo = (given: string, name: string): boolean =>
+  editDistance(letters(given), letters(name)) <= tolerance(name) || isSwapped(given, name)
 
 /** Shorter tokens can be guessed by brute force. */
 const minTokenLength = 16
@@ -136,8 +155,8 @@ const minTokenLength = 16
 export const settingWarnings = (environment: Environment): string[] => {
   const warnings: string[] = []
   for (const given of Object.keys(environment).filter((name) => !settingNames.includes(name))) {
-    // If the setting itself is present, the similar name is another program's.
-    const meant = settingNames.find((name) => !environment[name] && isTypo(given, name))
+    // If the setting itself is present, a similar name is another program's; no program has one with swapped letters.
+    const meant = settingNames.find((name) => (environment[name] ? isSwapped(given, name) : isTypo(given, name)))
     if (meant) warnings.push(`${given} is not a setting. Did you mean ${meant}?`)
   }
   const tokenLength = environment['API_TOKEN']?.trim().length ?? 0

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { parse } from 'yaml'
 import { folders, product } from '../../product.js'
 import { freshUrl, server } from '../support/database.js'
 import { sample, scrape } from '../support/observed.js'
@@ -101,6 +102,49 @@ test('every metric of the dashboard exists, and its legends are labels', () => {
   // Prometheus adds the first two, and only PostgreSQL has the pools with the third.
   const labels = new Set(['job', 'instance', 'part', ...[...ofOne.matchAll(/(\w+)="/g)].map(([, label]) => label)])
   for (const [, label] of dashboard.matchAll(/\{\{(\w+)\}\}/g)) assert.ok(labels.has(label), label)
+})
+
+test('every alert names metrics and labels that exist, and the documentation lists it', () => {
+  const [group] = parse(read('deploy', 'prometheus-alerts.yaml')).groups
+  const described = [...read('docs', 'observing.md').matchAll(/^\| `(Registry\w+)`/gm)].map(([, name]) => name)
+  assert.equal(
+    described,
+    group.rules.map(({ alert }: { alert: string }) => alert),
+  )
+  const labels = new Set(['job', 'instance', 'server', ...[...ofOne.matchAll(/(\w+)="/g)].map(([, label]) => label)])
+  for (const { alert, expr, labels: given, annotations } of group.rules) {
+    const names = [...expr.matchAll(/\b(?:registry|nodejs)_\w+/g)].map(([name]) => name)
+    assert.ok(names.length > 0 || expr.startsWith('up{'), alert)
+    for (const name of names) assert.match(ofOne, new RegExp(`^# TYPE ${name} `, 'm'), alert)
+    const used = [
+      ...[...expr.matchAll(/(\w+)(?:=~|!=|=)"/g)].map(([, label]) => label),
+      ...[...expr.matchAll(/(?:by|on) \(([^)]*)\)/g)].flatMap(([, list]) => list.split(', ')),
+      ...[...annotations.summary.matchAll(/\$labels\.(\w+)/g)].map(([, label]) => label),
+    ]
+    for (const label of used) assert.ok(labels.has(label), `${alert}: ${label}`)
+    for (const [, reason] of expr.matchAll(/reason!?="(\w+)"/g)) assert.match(ofOne, `reason="${reason}"`)
+    for (const [open, close] of ['()', '{}', '[]']) assert.is(expr.split(open).length, expr.split(close).length, alert)
+    assert.match(given.severity, /^(?:critical|warning)$/)
+    assert.match(annotations.description, /\w/)
+  }
+})
+
+test('a response with 503 is counted by its reason, and an outage and the room of the disk are seen', async () => {
+  const reasonOf = async (reason: string) =>
+    sample(await scrape(withoutToken), `registry_unavailable_total{reason="${reason}"}`)
+  const withoutToken = await startMeasured({ API_TOKEN: '' })
+  assert.is(await reasonOf('writes_disabled'), 0)
+  const refused = await fetch(`${withoutToken.address}/api/v1/leave`, {
+    method: 'POST',
+    headers: authorized,
+    body: '{}',
+  })
+  assert.is(refused.status, 503)
+  await until(async () => (await reasonOf('writes_disabled')) === 1)
+  assert.is(await reasonOf('unavailable'), 0)
+  assert.is(sample(ofOne, 'registry_database_up'), 1)
+  if (!server) assert.ok(sample(ofOne, 'registry_disk_free_bytes') <= sample(ofOne, 'registry_disk_size_bytes'))
+  assert.is(await withoutToken.end('SIGTERM'), 0)
 })
 
 test('the documentation lists exactly the metrics that exist', () => {

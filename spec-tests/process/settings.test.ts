@@ -1,6 +1,7 @@
 /** Settings: defaults, invalid values, former names, warnings about misspelt names, and secrets in messages. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { parsePostgresUrl, publicDatabaseUrl } from '../../engine/process/databaseUrl.js'
 import { readSettings, settingWarnings } from '../../engine/process/settings.js'
 
 const test = suite('settings')
@@ -11,6 +12,7 @@ test('settings have their defaults', () => {
     HOST: '127.0.0.1',
     API_TOKEN: undefined,
     DATABASE_URL: 'sqlite:data/workforce.sqlite',
+    DATABASE_PASSWORD_FILE: '',
     DATABASE_READ_URL: [],
     DATABASE_WAIT_MS: 60_000,
     DEMO_DATA: true,
@@ -57,6 +59,18 @@ test('all invalid settings are reported at once, with the accepted values', () =
   assert.throws(() => readSettings({ DATABASE_READ_URL: 'postgres://a:secret@one/b,mysql://two' }), /^(?!.*secret)/s)
 })
 
+test('the file of the password is part of every PostgreSQL URL, and never printed', () => {
+  const DATABASE_PASSWORD_FILE = import.meta.filename
+  const urls = { DATABASE_URL: 'postgres://u@one/name', DATABASE_READ_URL: 'postgres://u@two/name?sslmode=require' }
+  const read = readSettings({ ...urls, DATABASE_PASSWORD_FILE })
+  for (const url of [read.DATABASE_URL, ...read.DATABASE_READ_URL])
+    assert.is(parsePostgresUrl(url).passwordFile, DATABASE_PASSWORD_FILE)
+  assert.is(publicDatabaseUrl(read.DATABASE_URL), 'postgres://one/name')
+  assert.is(readSettings({ DATABASE_URL: 'sqlite:x', DATABASE_PASSWORD_FILE }).DATABASE_URL, 'sqlite:x')
+  const wrong = { ...urls, DATABASE_PASSWORD_FILE: 'the-password-itself' }
+  assert.throws(() => readSettings(wrong), /^(?!.*itself).*PASSWORD_FILE.*a file that exists/s)
+})
+
 const typos: Readonly<Record<string, readonly string[]>> = {
   API_TOKEN: ['API_TOKN', 'APITOKEN', 'api_token'],
   DATABASE_URL: ['DATABSE_URL', 'DATABASE_URI', 'DATABSE_ULR'],
@@ -87,8 +101,9 @@ test('common variables cause no warnings', () => {
   assert.equal(settingWarnings(environment), [])
 })
 
-test('a similar name causes no warning if the setting itself is present', () => {
+test('beside the setting itself, only swapped letters are a typo: similar names are those of other programs', () => {
   assert.equal(settingWarnings({ DATABASE_URI: 'x', DATABASE_URL: 'sqlite:y' }), [])
+  assert.equal(settingWarnings({ PROT: '4000', PORT: '3000' }), ['PROT is not a setting. Did you mean PORT?'])
 })
 
 test('a short write token causes a warning', () => {

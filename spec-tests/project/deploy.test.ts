@@ -1,9 +1,9 @@
 /** The files for operators: the settings, ports, probes and commands that they name exist. */
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { parse, parseAllDocuments } from 'yaml'
@@ -15,8 +15,13 @@ import { startOffice } from '../support/service.js'
 const root = dirname(folders.seeds)
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 
-const [, statefulSet] = parseAllDocuments(read('deploy/kubernetes.yaml')).map((document) => document.toJS())
-const [container] = statefulSet.spec.template.spec.containers
+/** The objects of a Kubernetes file, by kind. */
+const objectsIn = (file: string) =>
+  Object.fromEntries(parseAllDocuments(read(file)).map((document) => [document.toJS().kind, document.toJS()]))
+const sqlite = objectsIn('deploy/kubernetes.yaml')
+const postgres = objectsIn('deploy/kubernetes-postgres.yaml')
+const workloads = [sqlite['StatefulSet'], postgres['Deployment']]
+const containerOf = (workload: typeof sqlite) => workload['spec'].template.spec.containers[0]
 const valuesIn = (name: string): string[] =>
   [...read('deploy/resource-registry.service').matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(
     ([, value = '']) => value,
@@ -47,6 +52,9 @@ test('the health check follows /readyz', async () => {
   assert.match(output, /^The service does not respond: connect ECONNREFUSED/)
 })
 
+/** What the cluster's secret has. */
+const secrets: Record<string, string> = { DATABASE_URL: 'postgres://user@host/name' }
+
 /** The environments that the files give to the service; Compose replaces variables by their defaults. */
 const environments: [file: string, environment: Record<string, string>][] = [
   // biome-ignore lint/suspicious/noExplicitAny: services of every shape
@@ -54,17 +62,24 @@ const environments: [file: string, environment: Record<string, string>][] = [
     .filter(({ build }) => build)
     .map(({ environment }): [string, Record<string, string>] => ['compose.yaml', environment]),
   ['systemd', Object.fromEntries(valuesIn('Environment').map((line) => line.split(/=(.*)/s).slice(0, 2)))],
-  [
-    'kubernetes',
-    Object.fromEntries(container.env.map(({ name, value = 'x' }: Record<string, string>) => [name, value])),
-  ],
+  ...workloads.map((workload): [string, Record<string, string>] => [
+    `kubernetes ${workload.kind}`,
+    Object.fromEntries(
+      containerOf(workload).env.map(({ name, value = secrets[String(name)] ?? 'x' }: Record<string, string>) => [
+        name,
+        value,
+      ]),
+    ),
+  ]),
 ]
 for (const [file, environment] of environments) {
   test(`${file}: the settings are valid, without demo data`, () => {
     const values = Object.entries(environment).filter(([name]) => name !== 'NODE_ENV')
     for (const [name] of values) assert.ok(settingNames.includes(name), name)
     const filled = values.map(([name, value]) => [name, value.replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1')])
-    assert.is(readSettings(Object.fromEntries(filled)).DEMO_DATA, false)
+    // The file exists in the cluster only.
+    const { DATABASE_PASSWORD_FILE: _, ...readable } = Object.fromEntries(filled)
+    assert.is(readSettings(readable).DEMO_DATA, false)
   })
 }
 
@@ -72,8 +87,51 @@ test('the image and the unit run what npm start runs; the probes ask paths that 
   const command = ['node', ...startFlags, 'dist/server.js']
   assert.ok(read('Containerfile').includes(`CMD ${JSON.stringify(command).replaceAll(',', ', ')}`))
   assert.equal(valuesIn('ExecStart'), [`/usr/bin/${command.join(' ')}`])
-  for (const probe of [container.startupProbe, container.livenessProbe, container.readinessProbe])
-    assert.is((await service.send(probe.httpGet.path)).status, 200)
+  for (const { startupProbe, livenessProbe, readinessProbe } of workloads.map(containerOf)) {
+    for (const probe of [startupProbe, livenessProbe, readinessProbe])
+      assert.is((await service.send(probe.httpGet.path)).status, 200)
+  }
+})
+
+for (const [file, objects] of Object.entries({ sqlite, postgres })) {
+  test(`kubernetes on ${file}: the Service has the API and the metrics, and the budget is one of its pods`, () => {
+    const { Service, PodDisruptionBudget, StatefulSet, Deployment } = objects
+    const workload = StatefulSet ?? Deployment
+    const { labels } = workload.spec.template.metadata
+    const { ports, env } = containerOf(workload)
+    const ofContainer = Object.fromEntries(
+      ports.map((port: { name: string; containerPort: number }) => [port.name, port]),
+    )
+    assert.equal(
+      Service.spec.ports.map(({ targetPort }: { targetPort: string }) => targetPort),
+      ['http', 'metrics'],
+    )
+    const metricsPort = env.find(({ name }: { name: string }) => name === 'METRICS_PORT').value
+    assert.is(String(ofContainer['metrics'].containerPort), metricsPort)
+    for (const selector of [Service.spec.selector, PodDisruptionBudget.spec.selector.matchLabels])
+      assert.equal(selector, labels)
+    // A budget that keeps every pod would block the drain of a node.
+    const { minAvailable, maxUnavailable } = PodDisruptionBudget.spec
+    assert.ok(maxUnavailable >= 1 || minAvailable < workload.spec.replicas)
+  })
+}
+
+test('kubernetes on postgres: the Job migrates the database of the pods, whose password is in a file', () => {
+  const [job, pods] = [postgres['Job'], postgres['Deployment']].map(({ spec }) => spec.template.spec)
+  const [node, script, module] = job.containers[0].command
+  assert.equal([node, script], ['node', 'scripts/run.mjs'])
+  assert.ok(existsSync(join(root, `${module}.ts`)), module)
+  const database = ({ containers, volumes }: typeof job) => {
+    const { env, volumeMounts, image } = containers[0]
+    const named = env.filter(({ name }: { name: string }) => name.startsWith('DATABASE_'))
+    return { image, named, mounts: volumeMounts, volumes }
+  }
+  assert.equal(database(job), database(pods))
+  const { named, mounts, volumes } = database(pods)
+  const { value: path } = named.find(({ name }: { name: string }) => name === 'DATABASE_PASSWORD_FILE')
+  const mount = mounts.find(({ mountPath }: { mountPath: string }) => dirname(path) === mountPath)
+  const { secret } = volumes.find(({ name }: { name: string }) => name === mount.name)
+  assert.is(secret.items[0].path, basename(path))
 })
 
 test.run()

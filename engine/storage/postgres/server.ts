@@ -1,5 +1,6 @@
 /** Finds out at start how to reach the server: with or without TLS, directly or through a pooler. Waits for one that is down. */
 import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { setTimeout } from 'node:timers/promises'
 import type { ConnectionOptions } from 'node:tls'
 import { Client, type ClientBase, type ClientConfig, DatabaseError } from 'pg'
@@ -74,9 +75,12 @@ const passedOn = [
   'idle_in_transaction_session_timeout',
 ]
 
+/** Editors and `echo` end a file with a line feed, which is not part of the password. */
+const readPassword = async (file: string): Promise<string> => (await readFile(file, 'utf8')).replace(/\r?\n$/, '')
+
 /** Parses the URL; throws an error whose message completes the sentence "The database … cannot be used: …". */
 const parseAddress = (url: string) => {
-  const { parameters, port, ...target } = parsePostgresUrl(url)
+  const { parameters, port, passwordFile, ...target } = parsePostgresUrl(url)
   const { options = '' } = parameters
   const others = Object.fromEntries(Object.entries(parameters).filter(([name]) => passedOn.includes(name)))
   return {
@@ -89,6 +93,8 @@ const parseAddress = (url: string) => {
       keepAlive: true,
       ...others,
       ...target,
+      // Read at each connection, so that a new password needs no restart.
+      ...(passwordFile && !target.password && { password: () => readPassword(passwordFile) }),
       ...(port && { port: Number(port) }),
       ssl: tls,
       options: [asOptions(settings), options].filter(Boolean).join(' '),
