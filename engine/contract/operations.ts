@@ -239,8 +239,10 @@ const update = (registry: Registry, resource: Resource, row: z.ZodType): WriteOp
   const singular = resource.name.toLowerCase()
   const example = rowExample(resource)
   const schema = updateSchema(resource)
-  const [name = 'not_a_field'] = Object.keys(schema.shape)
-  const changed = { [name]: example[name] ?? createExample(registry, resource)[name] ?? null }
+  const created = createExample(registry, resource)
+  const changes = Object.keys(schema.shape).map((name) => ({ [name]: example[name] ?? created[name] ?? null }))
+  // A redacted field has no example, and null is refused for it.
+  const changed = changes.find((body) => schema.safeParse(body).success) ?? {}
   const readBody = updateBodyReader(resource, schema)
   const { issues } = readBody({ not_a_field: 1 })
   const content = { 'application/merge-patch+json': { schema, example: changed }, ...json(schema, changed) }
