@@ -191,7 +191,7 @@ const messages: [about: string, path: string, body: unknown, ...messages: string
     'leave',
     { employee_id: '7', leave_type: null, from_date: 5, days: [], reason: 'a\0b', status: '\ud800' },
     'employee_id must be an integer, not a string.',
-    'leave_type must be a string, not null.',
+    'leave_type is required.',
     'from_date must be a string, not a number.',
     'days must be a number, not an array.',
     'status contains a lone surrogate, which is not valid Unicode; remove it.',
