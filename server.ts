@@ -109,7 +109,7 @@ const serveInWorkers = async (registry: Registry, settings: Settings): Promise<s
 }
 
 const start = async (): Promise<void> => {
-  const settings = readSettings(process.env)
+  const settings = readSettings(process.env, product.database)
   const registry = await loadRegistry(folders, (message) => cluster.isPrimary && notices.warn(message))
   if (cluster.isPrimary) for (const warning of settingWarnings(process.env)) notices.warn(warning)
   const serveAll = cluster.isPrimary && settings.WORKERS > 1 ? serveInWorkers : serve
