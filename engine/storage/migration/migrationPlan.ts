@@ -7,7 +7,7 @@ import { StorageError } from '../storage.js'
 import { type CatalogueTable, describeChanges, findColumn } from './catalogue.js'
 import { compareTable } from './compareTable.js'
 import { compareRecord } from './descriptorRecord.js'
-import { type Approvals, type Difference, type TableDifferences, tableDifferences } from './difference.js'
+import { type Approvals, applyCommand, type Difference, type TableDifferences, tableDifferences } from './difference.js'
 import type { MigrationDialect, Step } from './migrationDialect.js'
 import { rowQueries } from './rows.js'
 
@@ -16,7 +16,7 @@ export interface MigrationPlan {
   readonly differences: readonly Difference[]
 }
 
-/** What the steps of a plan change in the tables, a line for each: `leave_requests: reason is added`. */
+/** What the steps of a plan change in the tables, a line for each: `books: reason is added`. */
 export const describeSteps = ({ steps }: MigrationPlan): string[] =>
   steps.flatMap(({ table, changes = [] }) => changes.map((change) => `${table}: ${change}`))
 
@@ -153,7 +153,12 @@ export const planMigration = async (
       const message = `the table was renamed from "${current.name}".`
       found.isApproved(`rename:${current.name}`, message, 'To rename it, run:')
     }
-    const { shape, added, unused: others } = await compareTable(database, registry, resource, current, found)
+    const {
+      shape,
+      added,
+      replacements,
+      unused: others,
+    } = await compareTable(database, registry, resource, current, found)
     const changes = describeChanges(current, shape)
     const reshaped = changes.length > 0 ? database.reshape(current, shape) : undefined
     for (const { message, advice, column } of reshaped?.differences ?? []) found.add(message, advice, column)
@@ -171,6 +176,17 @@ export const planMigration = async (
       return
     }
     const isRebuilding = reshaped?.isRebuilding === true
+    if (replacements.length > 0) {
+      const changed = replacements.map(({ change }) => change)
+      const about = `change ${table}: ${changed.join(', ')}`
+      steps.push({
+        table,
+        about,
+        changes: changed,
+        rows: await countRows(table),
+        sql: replacements.map(({ sql }) => sql),
+      })
+    }
     if (reshaped) {
       const sql = [...(isRebuilding ? await dropped() : []), ...reshaped.sql]
       const about = `change ${table}: ${changes.join(', ')}`
@@ -224,8 +240,14 @@ export const planMigration = async (
 
   /** A table that no resource uses stays as it is until a maintainer drops it. */
   const planUnused = async (table: string, found: TableDifferences): Promise<void> => {
-    const approval = [...(await referencingApprovals(database, registry, table)), `drop:${table}`].join(',')
+    const others = await referencingApprovals(database, registry, table)
+    const approval = [...others, `drop:${table}`].join(',')
     const rows = await countRows(table)
+    if (others.length > 0 && approvals.has(`drop:${table}`) && !approvals.has(approval)) {
+      const columns = others.map((other) => other.replace('drop:', '')).join(', ')
+      found.add(`${columns} still references the table.`, `Drop both: ${applyCommand(approval)}`)
+      return
+    }
     const message = `no resource uses the table, so its ${rows} rows are not served.`
     if (!found.isApproved(approval, message, `To drop it with its ${rows} rows:`, undefined, false)) return
     const sql = [...(await dropDerived(database, withoutDescriptor(table))), `drop table ${quoted(table)}`]
