@@ -65,7 +65,7 @@ export const parsePostgresUrl = (url: string) => {
     user: user ?? decoded(login.slice(0, colon)),
     password: password ?? decoded(login.slice(colon + 1)),
     /** The file with the password, if the URL has none itself. */
-    passwordFile,
+    ...(passwordFile !== undefined && { passwordFile }),
     /** A host name, an IP address, or the folder of a Unix socket. */
     host: host ?? address ?? decoded(name),
     port: usedPort,

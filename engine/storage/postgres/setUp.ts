@@ -12,7 +12,7 @@ import { describeSteps } from '../migration/migrationPlan.js'
 import type { ChangeOptions, Migrated, MigrateOptions, StorageOptions } from '../options.js'
 import { quoted } from '../schema.js'
 import { NothingToDo, StorageError } from '../storage.js'
-import { logStatesTable } from './changeLog.js'
+import { askForUpkeep, logStatesTable } from './changeLog.js'
 import { describeError, errorCode } from './errors.js'
 import { migrationDialect } from './migration.js'
 import { type Connect, executeOn } from './migrationSteps.js'
@@ -42,6 +42,15 @@ const reportMissingRights = async (execute: Execute, registry: Registry, warn: W
   warn(
     `This role may not ${lacking.join(' and not ')}, so such writes or the upkeep of totals fail. Grant it ${verbs.join(', ').toUpperCase()}; see "Roles" in docs/postgres.md.`,
   )
+}
+
+/** Counts the rows of restored tables, if this role may: until then each read counts them, and gives them another version. */
+const countRestored = async (execute: Execute, registry: Registry): Promise<void> => {
+  const uncounted = await execute<{ name: string }>(
+    'select name from unnest($1::text[]) as name, registry_state(name) where total is null and is_long',
+    [managedResources(registry).map(({ table }) => table)],
+  )
+  for (const { name } of uncounted) await execute(askForUpkeep(name))
 }
 
 /** Without a vacuum, changed rows are not in the visibility map, and index-only counts would read every row. */
@@ -108,7 +117,10 @@ export const setUp = (server: Server, registry: Registry, options: StorageOption
     else await reportMissingRights(execute, registry, warn)
     const isLoadable = !isReader && !server.isDistributed
     const isLoaded = options.demo && isLoadable && (await loadDemo(dialect, registry))
-    if (!isPlain) await reportCountDifferences(dialect, registry, warn)
+    if (!isPlain) {
+      await countRestored(execute, registry)
+      await reportCountDifferences(dialect, registry, warn)
+    }
     const created = plan.steps.some(({ table }) => table === keysTable)
     options.opened?.({ created, demo: isLoaded, changes: created ? [] : describeSteps(plan) })
     return {
