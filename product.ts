@@ -11,6 +11,7 @@ export const product: Product = {
   version: '1.0.0',
   license: 'MIT',
   contact: { name: 'API support' },
+  database: 'sqlite:data/workforce.sqlite',
 }
 
 /** Koa middleware that runs around every operation, the first one outermost; docs/middleware.md has examples. */

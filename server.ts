@@ -130,7 +130,7 @@ const serveInWorkers = async (registry: Registry, settings: Settings): Promise<S
 const start = async (): Promise<void> => {
   // First, because a misspelt setting may be why another one is invalid.
   if (cluster.isPrimary) for (const warning of settingWarnings(process.env)) notices.warn(warning)
-  const settings = readSettings(process.env)
+  const settings = readSettings(process.env, product.database)
   const registry = await loadRegistry(folders, (message) => cluster.isPrimary && notices.warn(message))
   const serveAll = cluster.isPrimary && settings.WORKERS > 1 ? serveInWorkers : serve
   const { address, writes } = await serveAll(registry, settings)

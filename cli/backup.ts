@@ -3,6 +3,7 @@ import { existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { sqlitePath } from '../engine/process/databaseUrl.js'
 import { readSettings } from '../engine/process/settings.js'
+import { product } from '../product.js'
 import { CommandError, runCommand } from '../support/options.js'
 import { copyDatabase } from './backup/copyDatabase.js'
 
@@ -33,7 +34,7 @@ const checkTarget = (file: string): void => {
 
 await runCommand(command, async (_, argument) => {
   const file = argument as string
-  const source = sourceFile(readSettings(process.env).DATABASE_URL)
+  const source = sourceFile(readSettings(process.env, product.database).DATABASE_URL)
   checkTarget(file)
   await copyDatabase(source, file)
   console.log(`Saved a snapshot of the database in ${file} and checked its integrity.`)

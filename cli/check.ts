@@ -6,7 +6,7 @@ import type { Position } from '../engine/descriptor/sourceFile.js'
 import { readSettings } from '../engine/process/settings.js'
 import { describeDifference } from '../engine/storage/migration/difference.js'
 import { planStorage } from '../engine/storage/open.js'
-import { folders } from '../product.js'
+import { folders, product } from '../product.js'
 import { flag, runCommand } from '../support/options.js'
 import { counted } from './counted.js'
 
@@ -59,7 +59,7 @@ const printForMachines = (errors: readonly FileError[]): void => {
 
 /** What would prevent a start on the database of DATABASE_URL, and rows whose responses would break their schema. */
 const databaseErrors = async (registry: Registry): Promise<FileError[]> => {
-  const { DATABASE_URL, POOL_WAIT_MS, DERIVED_OBJECTS: derivedObjects } = readSettings(process.env)
+  const { DATABASE_URL, POOL_WAIT_MS, DERIVED_OBJECTS: derivedObjects } = readSettings(process.env, product.database)
   const { differences } = await planStorage(registry, DATABASE_URL, POOL_WAIT_MS, { withValues: true, derivedObjects })
   return differences
     .filter(({ isBlocking, isError }) => isBlocking || isError)

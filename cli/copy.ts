@@ -24,7 +24,7 @@ const command = {
   },
   notes: 'Set the password of PostgreSQL in PGPASSWORD, not in the URL: npm prints the command line.',
   example:
-    'PGPASSWORD=secret npm run copy -- --from sqlite:data/workforce.sqlite --to postgres://me@localhost:5432/workforce',
+    'PGPASSWORD=secret npm run copy -- --from sqlite:data/registry.sqlite --to postgres://me@localhost:5432/registry',
 }
 
 /** Validates the database URL of an option and returns the settings with it. */

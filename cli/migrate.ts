@@ -9,7 +9,7 @@ import { readSettings } from '../engine/process/settings.js'
 import { approvalError, splitApprovals } from '../engine/storage/migration/difference.js'
 import { migrateStorage } from '../engine/storage/open.js'
 import type { MigrateOptions } from '../engine/storage/options.js'
-import { folders } from '../product.js'
+import { folders, product } from '../product.js'
 import { CommandError, flag, optionalText, runCommand, UsageError, warnUser } from '../support/options.js'
 import { copyDatabase } from './backup/copyDatabase.js'
 import { requireFile } from './openOptions.js'
@@ -22,7 +22,7 @@ const command = {
     recount: flag('correct stored counts that differ from the rows'),
   },
   notes: '--apply first saves a copy of an SQLite file next to it.',
-  example: 'DATABASE_URL=sqlite:data/workforce.sqlite npm run migrate -- --apply rename:contracts.kind',
+  example: 'DATABASE_URL=sqlite:data/registry.sqlite npm run migrate -- --apply rename:contracts.kind',
 }
 
 /** Removes the unfinished files of earlier copies that were killed. */
@@ -66,7 +66,11 @@ const migrate = async (registry: Registry, url: string, options: MigrateOptions)
 }
 
 await runCommand(command, async ({ apply, recount }) => {
-  const { DATABASE_URL: url, POOL_WAIT_MS: waitMs, DERIVED_OBJECTS: derivedObjects } = readSettings(process.env)
+  const {
+    DATABASE_URL: url,
+    POOL_WAIT_MS: waitMs,
+    DERIVED_OBJECTS: derivedObjects,
+  } = readSettings(process.env, product.database)
   requireFile(url)
   const registry = await loadRegistry(folders)
   const options = { waitMs, derivedObjects, isRecounting: recount, progress: stepProgress(), warn: warnUser }

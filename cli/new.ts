@@ -31,8 +31,7 @@ const command = {
     rows: integer('number of demo rows', 12, { min: 0, max: 1_000 }),
   },
   notes: fieldSyntax,
-  example:
-    'npm run new -- training-courses title:text! hours:number organization_id:organizations status:text=Planned --create',
+  example: 'npm run new -- books title:text! pages:integer author_id:authors status:text=Planned --create',
 }
 
 const nextSteps = (path: string, hasRows: boolean): string => {

@@ -6,7 +6,7 @@ import { readSettings } from '../engine/process/settings.js'
 import { applyTogether, describeDifference } from '../engine/storage/migration/difference.js'
 import type { MigrationPlan } from '../engine/storage/migration/migrationPlan.js'
 import { planStorage } from '../engine/storage/open.js'
-import { folders } from '../product.js'
+import { folders, product } from '../product.js'
 import { flag, runCommand } from '../support/options.js'
 
 const command = {
@@ -17,7 +17,7 @@ const command = {
     json: flag('print JSON'),
     check: flag('exit with 1 if a start would change something or be refused'),
   },
-  example: 'DATABASE_URL=sqlite:data/workforce.sqlite npm run plan -- --sql',
+  example: 'DATABASE_URL=sqlite:data/registry.sqlite npm run plan -- --sql',
 }
 
 const section = (title: string, lines: readonly string[]): string[] =>
@@ -41,7 +41,7 @@ const described = ({ steps, differences }: MigrationPlan, withSql: boolean): str
 }
 
 await runCommand(command, async ({ sql, json, check }) => {
-  const { DATABASE_URL, POOL_WAIT_MS, DERIVED_OBJECTS: derivedObjects } = readSettings(process.env)
+  const { DATABASE_URL, POOL_WAIT_MS, DERIVED_OBJECTS: derivedObjects } = readSettings(process.env, product.database)
   const registry = await loadRegistry(folders)
   const plan = await planStorage(registry, DATABASE_URL, POOL_WAIT_MS, { withValues: true, derivedObjects })
   const isUpToDate = plan.steps.length === 0 && plan.differences.every(({ isBlocking }) => !isBlocking)

@@ -1,18 +1,16 @@
-/** Adds rows to the database in DATABASE_URL: `npm run seed -- --rows 1000 --resource jobs` or `--demo contracts`. */
+/** Adds rows to the database in DATABASE_URL: `npm run seed -- --rows 1000 --resource books` or `--demo contracts`. */
 import { loadRegistry } from '../engine/descriptor/load.js'
 import { nearest } from '../engine/descriptor/nearest.js'
 import type { Registry, Resource } from '../engine/descriptor/registry.js'
 import { progressBar } from '../engine/process/progress.js'
 import { readSettings } from '../engine/process/settings.js'
 import { openStorage } from '../engine/storage/open.js'
-import { folders } from '../product.js'
+import { folders, product } from '../product.js'
 import { addBulkRows } from '../support/bulkRows.js'
 import { CommandError, integer, optionalText, runCommand, UsageError } from '../support/options.js'
 import { withSampleRows } from '../support/samples.js'
 import { openOptions, requireFile } from './openOptions.js'
 import { loadDemoRows } from './seed/loadDemoRows.js'
-
-const defaultResource = 'employees'
 
 const command = {
   name: 'npm run seed',
@@ -23,10 +21,10 @@ const command = {
       ...integer('how many variations of the demo rows to add', 0, { max: 1_000_000_000 }),
       shownDefault: undefined,
     },
-    resource: optionalText('path of the resource to add them to', 'PATH', defaultResource),
+    resource: optionalText('path of the resource to add them to', 'PATH'),
     demo: optionalText('load the demo rows of these resources, joined by commas, into their empty tables', 'PATHS'),
   },
-  example: 'DATABASE_URL=sqlite:data/large.sqlite npm run seed -- --rows 100000 --resource jobs',
+  example: 'DATABASE_URL=sqlite:data/large.sqlite npm run seed -- --rows 100000 --resource books',
 }
 
 const findResource = (registry: Registry, option: string, path: string): Resource => {
@@ -49,14 +47,15 @@ const demoResources = (registry: Registry, paths: string): Resource[] => {
 }
 
 await runCommand(command, async ({ rows, resource: path, demo }) => {
-  const settings = readSettings(process.env)
+  const settings = readSettings(process.env, product.database)
   if (demo !== undefined && (rows > 0 || path !== undefined)) {
     throw new UsageError('--demo loads the demo rows as they are; leave out --rows and --resource.')
   }
   if (demo === undefined && rows === 0) throw new UsageError('--rows is missing. See --help.')
+  if (demo === undefined && path === undefined) throw new UsageError('--resource is missing. See --help.')
   const loaded = await loadRegistry(folders)
   const registry = demo === undefined ? withSampleRows(loaded) : loaded
-  const resource = findResource(registry, 'resource', path ?? defaultResource)
+  const resource = path === undefined ? undefined : findResource(registry, 'resource', path)
   const chosen = demo === undefined ? [] : demoResources(registry, demo)
   requireFile(settings.DATABASE_URL)
   let isFilled = false
@@ -68,8 +67,7 @@ await runCommand(command, async ({ rows, resource: path, demo }) => {
     },
   })
   try {
-    if (demo === undefined)
-      await addBulkRows(storage, registry, resource, rows, progressBar(resource.table, rows, 'rows'))
+    if (resource) await addBulkRows(storage, registry, resource, rows, progressBar(resource.table, rows, 'rows'))
     else if (isFilled) console.log('The database was empty: loaded the demo rows of every resource.')
     else await loadDemoRows(storage, chosen, console.log)
   } finally {

@@ -35,7 +35,9 @@ const isAsset = (file) => /[\\/]assets[\\/].*\.(?:css|js|svg)$/.test(file)
 const filesIn = (path) => {
   if (!existsSync(path)) return []
   if (!statSync(path).isDirectory()) return path.endsWith('.ts') || isAsset(path) ? [path] : []
-  return readdirSync(path).flatMap((name) => (name === 'node_modules' ? [] : filesIn(join(path, name))))
+  return readdirSync(path).flatMap((name) =>
+    /^(?:\.|node_modules$|dist$)/.test(name) ? [] : filesIn(join(path, name)),
+  )
 }
 
 /** All source files; none if only the build was deployed. */

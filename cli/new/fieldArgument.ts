@@ -1,4 +1,4 @@
-/** Parses a field of the command line: `title:text!`, `organization_id:organizations`, `status:text,filter=Planned`. */
+/** Parses a field of the command line: `title:text!`, `author_id:authors`, `status:text,filter=Planned`. */
 import { parseJson } from '../../engine/descriptor/checks.js'
 import { now, today } from '../../engine/descriptor/clock.js'
 import { type Kind, kindNames, kindOf } from '../../engine/descriptor/kinds.js'
@@ -117,7 +117,7 @@ export const parseFields = (given: readonly string[], registry: Registry, ownPat
 export const fieldSyntax = `A field is NAME:TYPE, with "!" if it is required, options after "," and a default after "=":
   title:text!                    a required text
   hours:number                   a number; also integer, boolean, date and timestamp
-  organization_id:organizations  a reference to a row of that resource, and a filter
+  author_id:authors              a reference to a row of that resource, and a filter
   code:text!,unique              options: ${optionNames.join(', ')}
   status:text=Planned            a default; a date may be =today and a timestamp =now
   created:now                    set by the service; also today`

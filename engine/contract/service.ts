@@ -9,6 +9,8 @@ export interface Product {
   /** An SPDX identifier. */
   readonly license: string
   readonly contact: { readonly name: string; readonly url?: string; readonly email?: string }
+  /** The default of DATABASE_URL, if it is not `sqlite:data/registry.sqlite`. */
+  readonly database?: string
 }
 
 export const basePath = '/api'

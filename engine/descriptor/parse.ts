@@ -25,10 +25,10 @@ const isFunction = (value: unknown): boolean => typeof value === 'function'
 const isTrue = (value: unknown): boolean => value === true
 
 const mandatory: Shapes = {
-  name: shape('a string such as "Leave request"', isText),
+  name: shape('a string such as "Book"', isText),
   area: shape('a string such as "People"', isText),
   table: shape(
-    'at most 60 lower-case letters, digits and underscores, such as "leave_requests", and must not begin with sqlite_, pg_ or registry_',
+    'at most 60 lower-case letters, digits and underscores, such as "books", and must not begin with sqlite_, pg_ or registry_',
     isTableName,
   ),
   fields: shape(
@@ -45,14 +45,14 @@ const properties: Shapes = {
   ...mandatory,
   existing: shape('true or omitted', isTrue),
   idColumn: foreignName,
-  plural: shape('a string such as "Leave requests"', isText),
+  plural: shape('a string such as "Books"', isText),
   about: shape('a sentence', isText),
   update: shape(
     'true, false or a list of field names, such as ["status"]',
     (value) => typeof value === 'boolean' || isNames(value),
   ),
   delete: shape('true or false', (value) => typeof value === 'boolean'),
-  renamedFromTable: shape('the former name of the table, such as "leave"', isName),
+  renamedFromTable: shape('the former name of the table, such as "titles"', isName),
   label: shape('a list of field names, such as ["first_name", "last_name"]', isNames),
 }
 
@@ -79,7 +79,7 @@ const optionShapes = (kind: Kind): Shapes => {
     format: shape('"date" or "timestamp"', (value) => value === 'date' || value === 'timestamp'),
     column: foreignName,
     renamedFrom: shape('the former name of the field, such as "kind"', isName),
-    references: shape('the path of a resource, such as "employees"', isText),
+    references: shape('the path of a resource, such as "authors"', isText),
     onDelete: shape("'restrict', 'set null' or 'cascade'", (value) => onDeletes.includes(value as OnDelete)),
     oneOf: shape(`a list of values, each ${expected}`, isList),
     min: shape(expected, isValid),
@@ -97,7 +97,8 @@ const parseValues = (values: Values, shapes: Shapes, report: Report, what: (name
   const valid: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(values)) {
     const shape = Object.hasOwn(shapes, name) ? shapes[name] : undefined
-    if (shape && value === undefined) continue
+    // An option that is not given; of a reference, probably a name that was not imported.
+    if (shape && value === undefined && name !== 'references') continue
     if (!shape) {
       const similar = didYouMean(name, names) || `; it must be one of ${names.join(', ')}`
       report(`unknown ${what(name)}${(name === 'required' && advice) || similar}`, name)

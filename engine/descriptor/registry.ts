@@ -22,7 +22,7 @@ export interface Field extends Readonly<Omit<Options<GivenValue>, 'unique' | 'fo
 }
 
 export interface Resource extends Omit<Descriptor, 'fields' | 'required'> {
-  /** The last segment of its URL: `leave` for `/v1/leave`. */
+  /** The last segment of its URL: `books` for `/v1/books`. */
   readonly path: string
   readonly plural: string
   /** `id` first, then the fields of the descriptor in their order. */

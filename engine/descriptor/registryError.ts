@@ -2,7 +2,7 @@
 import { type Place, type Position, placePosition, type SourceFile } from './sourceFile.js'
 
 export interface FileError {
-  /** Relative to the folder of package.json: `resources/leave.ts`. */
+  /** Relative to the folder of package.json: `resources/books.ts`. */
   readonly file: string
   readonly message: string
   /** Undefined if the source is missing, or has no literal. */
@@ -23,7 +23,7 @@ export const reportAt =
   (message, ...place) =>
     report(`${words}: ${message}`, ...start, ...place)
 
-/** One line: `resources/leave.ts:13: field "days": unknown option "filtre" of number()`. */
+/** One line: `resources/books.ts:13: field "days": unknown option "filtre" of number()`. */
 export const errorLine = ({ file, position, message }: FileError): string =>
   `${file}${position ? `:${position.line}` : ''}: ${message}`
 

@@ -25,7 +25,8 @@ export interface ParsedResource extends Required<Pick<ResourceModule, 'file' | '
 }
 
 const checkPath = (path: string, report: Report): void => {
-  const advice = 'the file name becomes the path, so it must be lower-case words joined by "-", such as career-sites.ts'
+  const advice =
+    'the file name becomes the path, so it must be lower-case words joined by "-", such as reading-rooms.ts'
   if (isReservedPath(path)) report(`the path "${path}" is reserved; rename the file`)
   else if (!isPath(path)) report(advice)
 }
@@ -38,12 +39,17 @@ const checkDuplicates = (source: SourceFile, report: Report): void => {
   }
 }
 
-/** Mistakes that the values do not show: a clock that was read once, when the file was loaded, and a name that sets a prototype. */
+/** Mistakes that the values do not show: a clock that was read once, when the file was loaded, a lost backslash, and a name that sets a prototype. */
 const checkSource = (source: SourceFile, fields: readonly string[], report: Report): void => {
   for (const name of fields) {
     const [, clock] = /^(today|now)\s*\(\)$/.exec(textAt(source, ['fields', name, 'default']) ?? '') ?? []
     const message = `field "${name}": default is the time of the start; write default: ${clock}, without ()`
     if (clock !== undefined) report(message, 'fields', name, 'default')
+    const written = textAt(source, ['fields', name, 'pattern']) ?? ''
+    const [, , lost] = /^(['"`])(?:\\\\|\\['"`]|[^\\])*\\([^\\'"`ux])/.exec(written) ?? []
+    const advice = `in a string, JavaScript reads \\${lost} as ${lost === 'b' ? 'a backspace' : `"${lost}"`}; write \\\\${lost}`
+    if (lost !== undefined)
+      report(`field "${name}": pattern has a single backslash: ${advice}`, 'fields', name, 'pattern')
   }
   const prototype = textAt(source, ['fields', '__proto__'])
   if (prototype) report('field "__proto__": the name is reserved by JavaScript; choose another', 'fields', '__proto__')

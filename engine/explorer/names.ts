@@ -1,4 +1,4 @@
-/** Names for people: of a field (`dept_id`, which references departments, is "Department"), and of a row, which is its label. */
+/** Names for people: of a field (`dept_id`, whose target is named Department, is "Department"), and of a row, which is its label. */
 import { type Field, type Registry, type Resource, type RowValues, searchedFields } from '../descriptor/registry.js'
 import type { Storage } from '../storage/storage.js'
 import { cut } from './excerpt.js'

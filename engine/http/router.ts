@@ -30,7 +30,7 @@ const documentMaker = ({ product }: Service, operations: readonly Operation[]) =
   }
 }
 
-/** The segments of a path up to the one that names the resource: `/api/v1/employees`, `/explore/employees`. */
+/** The segments of a path up to the one that names the resource: `/api/v1/books`, `/explore/books`. */
 const routePrefix = (path: string): string => /^(?:\/explore\/[^/]*|(?:\/[^/]*){1,3})/.exec(path)?.[0] ?? ''
 
 /** Handles the methods that a known path has no route for: OPTIONS, and 405 for all others. */

@@ -1,6 +1,7 @@
 /** Parses PostgreSQL URLs as libpq does, and formats database URLs without user, password and parameters. */
 
-export const defaultDatabaseUrl = 'sqlite:data/workforce.sqlite'
+/** Where `product.ts` names no other. */
+export const defaultDatabaseUrl = 'sqlite:data/registry.sqlite'
 
 /**
  * The "@" before the host is the last one, so that a password may have others. A "=" in the host or the name is probably one of

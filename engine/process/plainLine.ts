@@ -36,7 +36,7 @@ const shortId = (id: unknown): string => String(id).slice(0, 8)
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to replace
 const printable = (text: unknown): string => String(text).replaceAll(/[\0-\x1f\x7f-\x9f]/g, '\ufffd')
 
-/** `200  1.20 ms  3.4 kB 9f1c2d3e GET  /api/v1/leave`: all columns but the last have a fixed width. */
+/** `200  1.20 ms  3.4 kB 9f1c2d3e GET  /api/v1/books`: all columns but the last have a fixed width. */
 const formatRequest = ({ id, method, path, status, bytes, duration }: Record<string, unknown>, isColoured: boolean) => {
   const colour = isColoured ? statusColours[Math.floor(Number(status) / 100)] : undefined
   const columns = [

@@ -110,11 +110,12 @@ const publicValue = (name: string, value: string): string => {
   return JSON.stringify(name.endsWith('_URL') ? value.split(',').map(publicDatabaseUrl).join() : value)
 }
 
-export const readSettings = (environment: Environment): Settings => {
+/** Reads the settings; `database` is the default of DATABASE_URL. */
+export const readSettings = (environment: Environment, database = defaultDatabaseUrl): Settings => {
   const settings: Record<string, unknown> = {}
   const errors: string[] = []
   for (const [name, { schema, preset, expected }] of entries) {
-    const given = environment[name] || preset
+    const given = environment[name] || (name === 'DATABASE_URL' ? database : preset)
     const result = schema.safeParse(given)
     if (result.success) settings[name] = result.data
     else errors.push(`${name} is ${publicValue(name, given)}, but it must be ${expected}`)

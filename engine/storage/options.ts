@@ -17,7 +17,7 @@ export interface PoolOptions {
 
 export interface Opened {
   readonly created: boolean
-  /** What was changed in existing tables: `leave_requests: reason is added`. */
+  /** What was changed in existing tables: `books: reason is added`. */
   readonly changes: readonly string[]
   readonly demo: boolean
   /** The package that reads the file, and its version. */

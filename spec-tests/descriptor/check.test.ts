@@ -64,6 +64,17 @@ const mistakes: [name: string, files: Record<string, string | Buffer>, ...proble
     'resources/calls.ts:10:5: field "__proto__": the name is reserved by JavaScript; choose another',
   ],
   [
+    'a pattern that loses its backslash, and a reference that is undefined',
+    {
+      'resources/losses.ts': descriptor(
+        'Loss',
+        "code: text({ maxLength: 9, pattern: '[A-Z]\\d{3}', example: 'Addd' }),\n    right: text({ maxLength: 9, pattern: '\\\\d' }),\n    other_id: integer({ references: undefined as never }),",
+      ),
+    },
+    'resources/losses.ts:9:32: field "code": pattern has a single backslash: in a string, JavaScript reads \\d as "d"; write \\\\d',
+    'resources/losses.ts:11:24: field "other_id": references is undefined, but it must be the path of a resource, such as "authors"',
+  ],
+  [
     'an export that does not exist',
     { 'resources/exports.ts': descriptor('Export', '').replace('integer, number', 'integr, number') },
     'resources/exports.ts:1:26: cannot be loaded: ../engine/descriptor/index.js does not export "integr". Did you mean "integer"?',

@@ -39,7 +39,7 @@ const untyped = (value: unknown) => value as never
 const systemColumns = ['xmin', 'ctid', 'tableoid', 'cmin', 'cmax', 'xmax']
 const bounds = '-9007199254740991 and 9007199254740991'
 const tableNames =
-  'at most 60 lower-case letters, digits and underscores, such as "leave_requests", and must not begin with sqlite_, pg_ or registry_'
+  'at most 60 lower-case letters, digits and underscores, such as "books", and must not begin with sqlite_, pg_ or registry_'
 
 const kinds = 'text(), integer(), number(), boolean(), date(), timestamp()'
 const optionsOf =
@@ -166,7 +166,7 @@ const cases: [about: string, exported: unknown, ...messages: string[]][] = [
       },
       { renamedFromTable: 'Old things' },
     ),
-    'renamedFromTable is "Old things", but it must be the former name of the table, such as "leave"',
+    'renamedFromTable is "Old things", but it must be the former name of the table, such as "titles"',
     'field "a": renamedFrom is "Size\\"", but it must be the former name of the field, such as "kind"',
     'field "b": renamedFrom names "title", which is still a field; remove one of the two, or rename in two steps',
     'field "c": renamedFrom names "id", which every row keeps; remove it',
@@ -250,7 +250,7 @@ const cases: [about: string, exported: unknown, ...messages: string[]][] = [
     'missing properties',
     { fields: { title: text() }, tabel: 'x' },
     'unknown property "tabel". Did you mean "table"?',
-    'name is missing; it must be a string such as "Leave request"',
+    'name is missing; it must be a string such as "Book"',
     'area is missing; it must be a string such as "People"',
     'required is missing; it must be a list of field names, such as ["name"], or [] if every field may be null',
     'create is missing; it must be true or false',
@@ -343,7 +343,7 @@ test('of two files with the same table, the newer one is reported', () => {
 
 test('an invalid or reserved file name is reported', () => {
   assert.equal(problemsOf(valid, 'My_Things'), [
-    'resources/My_Things.ts: the file name becomes the path, so it must be lower-case words joined by "-", such as career-sites.ts',
+    'resources/My_Things.ts: the file name becomes the path, so it must be lower-case words joined by "-", such as reading-rooms.ts',
   ])
   assert.equal(problemsOf(valid, 'health'), ['resources/health.ts: the path "health" is reserved; rename the file'])
 })

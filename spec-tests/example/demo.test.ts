@@ -1,18 +1,16 @@
 /** The demo data is realistic and consistent. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { loadRegistry } from '../../engine/descriptor/load.js'
 import type { RowValues } from '../../engine/descriptor/registry.js'
-import { folders } from '../../product.js'
+import { example } from './example.js'
 
-const registry = await loadRegistry(folders)
-const demo = (path: string): readonly RowValues[] => registry.find((resource) => resource.path === path)?.demo ?? []
+const demo = (path: string): readonly RowValues[] => example.find((resource) => resource.path === path)?.demo ?? []
 const byId = (path: string) => new Map(demo(path).map((row) => [row['id'], row]))
 
 const test = suite('the demo data')
 
 test('every table has demo rows, none has a password, and JSON in strings is valid', () => {
-  for (const { demo: rows, path } of registry) {
+  for (const { demo: rows, path } of example) {
     assert.ok(rows.length >= 6, path)
     for (const row of rows) {
       assert.not.ok('password_hash' in row)

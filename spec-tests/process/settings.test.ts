@@ -11,7 +11,7 @@ test('settings have their defaults', () => {
     PORT: 3000,
     HOST: '127.0.0.1',
     API_TOKEN: undefined,
-    DATABASE_URL: 'sqlite:data/workforce.sqlite',
+    DATABASE_URL: 'sqlite:data/registry.sqlite',
     DATABASE_PASSWORD_FILE: '',
     DATABASE_READ_URL: [],
     DATABASE_WAIT_MS: 60_000,

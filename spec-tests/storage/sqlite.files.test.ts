@@ -92,7 +92,7 @@ test('a read-only database is served with a warning; an incomplete one is reject
 })
 
 test('a folder and a file that is not a database are named, and not changed', async () => {
-  const advice = /^The database .* cannot be used: it is a folder; name a file in it, such as \S+\/workforce\.sqlite$/
+  const advice = /^The database .* cannot be used: it is a folder; name a file in it, such as \S+\/registry\.sqlite$/
   assert.match(await refusal(office, `sqlite:${folder}`), advice)
   const path = join(folder, 'foreign')
   const bytes = 'plain text, long enough for the header of a database file'

@@ -40,7 +40,9 @@ export const projectCopy = ({ hasTests = false, isDeployed = false } = {}): Proj
   const sources = ['engine', 'cli', 'support', 'scripts', ...(hasTests ? ['spec-tests', 'stress', 'bench'] : [])]
   // What is true of the example alone does not compile without its resources.
   const left = isDeployed ? /\/(?:node_modules|data)(?:\/|$)/ : /\/(?:node_modules|data|spec-tests\/example)(?:\/|$)/
-  for (const name of [...names, ...sources, ...(isDeployed ? ['resources', 'seeds'] : [])]) {
+  const own = [...readFileSync(join(root, 'product.ts'), 'utf8').matchAll(/from '\.\/(?!engine\/)([^/']+)/g)]
+  const imported = own.map(([, name = '']) => name.replace(/\.js$/, '.ts'))
+  for (const name of [...names, ...imported, ...sources, ...(isDeployed ? ['resources', 'seeds'] : [])]) {
     cpSync(join(root, name), join(path, name), {
       recursive: true,
       filter: (file) => !left.test(file.slice(root.length)),

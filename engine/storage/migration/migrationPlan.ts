@@ -7,7 +7,7 @@ import { StorageError } from '../storage.js'
 import { type CatalogueTable, describeChanges, findColumn } from './catalogue.js'
 import { compareTable } from './compareTable.js'
 import { compareRecord } from './descriptorRecord.js'
-import { type Approvals, type Difference, type TableDifferences, tableDifferences } from './difference.js'
+import { type Approvals, applyCommand, type Difference, type TableDifferences, tableDifferences } from './difference.js'
 import type { MigrationDialect, Step } from './migrationDialect.js'
 import { rowQueries } from './rows.js'
 
@@ -16,7 +16,7 @@ export interface MigrationPlan {
   readonly differences: readonly Difference[]
 }
 
-/** What the steps of a plan change in the tables, a line for each: `leave_requests: reason is added`. */
+/** What the steps of a plan change in the tables, a line for each: `books: reason is added`. */
 export const describeSteps = ({ steps }: MigrationPlan): string[] =>
   steps.flatMap(({ table, changes = [] }) => changes.map((change) => `${table}: ${change}`))
 
@@ -224,8 +224,14 @@ export const planMigration = async (
 
   /** A table that no resource uses stays as it is until a maintainer drops it. */
   const planUnused = async (table: string, found: TableDifferences): Promise<void> => {
-    const approval = [...(await referencingApprovals(database, registry, table)), `drop:${table}`].join(',')
+    const others = await referencingApprovals(database, registry, table)
+    const approval = [...others, `drop:${table}`].join(',')
     const rows = await countRows(table)
+    if (others.length > 0 && approvals.has(`drop:${table}`) && !approvals.has(approval)) {
+      const columns = others.map((other) => other.replace('drop:', '')).join(', ')
+      found.add(`${columns} still references the table.`, `Drop both: ${applyCommand(approval)}`)
+      return
+    }
     const message = `no resource uses the table, so its ${rows} rows are not served.`
     if (!found.isApproved(approval, message, `To drop it with its ${rows} rows:`, undefined, false)) return
     const sql = [...(await dropDerived(database, withoutDescriptor(table))), `drop table ${quoted(table)}`]

@@ -54,7 +54,7 @@ export const refuseUnreadable = (path: string): void => {
   const folder = existingFolder(path)
   if (!statSync(folder).isDirectory()) throw new Error(`${folder} is a file, not a folder; use another path`)
   const found = statSync(path, { throwIfNoEntry: false })
-  if (found?.isDirectory()) throw new Error(`it is a folder; name a file in it, such as ${path}/workforce.sqlite`)
+  if (found?.isDirectory()) throw new Error(`it is a folder; name a file in it, such as ${path}/registry.sqlite`)
   if (found && !may(path, constants.R_OK))
     throw new Error('this user may not read the file; change its permissions or its owner')
 }
