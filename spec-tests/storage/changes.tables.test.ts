@@ -2,7 +2,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { OnDelete } from '../../engine/descriptor/fields.js'
-import { integer, text, timestamp } from '../../engine/descriptor/index.js'
+import { boolean, integer, text, timestamp } from '../../engine/descriptor/index.js'
 import type { Registry, Resource, RowValues } from '../../engine/descriptor/registry.js'
 import { type Difference, describeDifference } from '../../engine/storage/migration/difference.js'
 import { describeSteps } from '../../engine/storage/migration/migrationPlan.js'
@@ -256,6 +256,50 @@ for (const [name, [before, after], members, message] of ruled) {
     assert.equal(await rowsServed(changed, url), members)
   })
 }
+
+test('values that a new oneOf no longer allows are replaced, several at once', async () => {
+  const url = await freshUrl()
+  const members = ['bird', 'cat', 'an "old" dog', null, 'bird'].map((kind) => ({ kind }))
+  await prepare(registryOf({ fields: { kind: text({ filter: true }) } }), url, { members })
+  const changed = registryOf({ fields: { kind: text({ oneOf: ['parrot', 'cat', 'dog'], filter: true }) } })
+  const { differences } = await planStorage(changed, url, 5_000, { withValues: true })
+  const command = `npm run migrate -- --apply 'set:members.kind:bird=VALUE,set:members.kind:an "old" dog=VALUE'`
+  assert.ok(differences[0]?.advice.endsWith(command), differences[0]?.advice)
+  assert.match(
+    await refusal(changed, url, ['set:members.kind:bird=fish']),
+    /"fish" was given instead of "bird", but .* one of "parrot"/,
+  )
+  assert.match(
+    await refusal(changed, url, ['set:members.kind:fish=cat']),
+    /nothing to do for set:members\.kind:fish=cat/,
+  )
+  const { steps } = await apply(changed, url, 'set:members.kind:bird=parrot', 'set:members.kind:an "old" dog=dog')
+  assert.equal(
+    steps.flatMap(({ changes = [] }) => changes),
+    ['kind becomes "parrot" where it is "bird"', 'kind becomes "dog" where it is "an \\"old\\" dog"'],
+  )
+  const kinds = ['parrot', 'cat', 'dog', null, 'parrot']
+  assert.equal(
+    await rowsServed(changed, url),
+    kinds.map((kind) => ({ kind })),
+  )
+  assert.equal(await planStorage(changed, url, 5_000, { withValues: true }), { steps: [], differences: [] })
+})
+
+test('a boolean becomes one of some texts, with a value for each', async () => {
+  const url = await freshUrl()
+  await prepare(registryOf({ fields: { tame: boolean() } }), url, {
+    members: [true, false, null].map((tame) => ({ tame })),
+  })
+  const changed = registryOf({ fields: { tame: text({ oneOf: ['calm', 'wild'] }) } })
+  const advice = 'retype:members.tame,set:members.tame:true=VALUE,set:members.tame:false=VALUE'
+  assert.ok((await refusal(changed, url)).endsWith(`npm run migrate -- --apply ${advice}`))
+  await apply(changed, url, 'retype:members.tame', 'set:members.tame:true=calm', 'set:members.tame:false=wild')
+  assert.equal(
+    await rowsServed(changed, url),
+    ['calm', 'wild', null].map((tame) => ({ tame })),
+  )
+})
 
 test('onDelete: a start changes what a delete does, and other changes keep it', async () => {
   const url = await freshUrl()

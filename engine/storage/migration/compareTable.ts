@@ -1,14 +1,18 @@
 /** Compares a descriptor with its table: the shape that it should have, and the differences that need a maintainer. */
+import type { Knex } from 'knex'
 import { type Kind, kindOf } from '../../descriptor/kinds.js'
 import { didYouMean } from '../../descriptor/nearest.js'
 import type { Field, GivenValue, Registry, Resource } from '../../descriptor/registry.js'
 import { refuseValue } from '../../descriptor/valueRules.js'
-import { constantDefault, findField, resourceAt, resourceIndexes, wantedForeignKey } from '../schema.js'
+import { boundValue, constantDefault, findField, resourceAt, resourceIndexes, wantedForeignKey } from '../schema.js'
 import { type CatalogueColumn, type CatalogueTable, type ColumnShape, findColumn } from './catalogue.js'
 import { convert } from './conversions.js'
 import { applyCommand, type TableDifferences } from './difference.js'
 import type { MigrationDialect } from './migrationDialect.js'
 import { describeRows, maxExamples, rowQueries } from './rows.js'
+
+/** The most values that a plan suggests to replace, one by one. */
+const maxReplaced = 10
 
 /**
  * Returns the shape of the table as it should be; the fields that it lacks, of which a required one has a default that its
@@ -29,7 +33,8 @@ export const compareTable = async (
   const countValues = (column: string) => rows.count((query) => query.whereNotNull(column))
 
   /** How a column changes whose values are of another kind than those of its field. */
-  const compareKind = async ({ name, kind, unique }: Field, column: CatalogueColumn): Promise<Partial<ColumnShape>> => {
+  const compareKind = async (field: Field, column: CatalogueColumn): Promise<Partial<ColumnShape>> => {
+    const { name, kind, unique } = field
     const from = column.kind as Kind
     const { type, bind } = database.columnOf(kind)
     const values = await rows.values(column.name)
@@ -53,6 +58,16 @@ export const compareTable = async (
     }
     if (unique && new Set(converted).size < new Set(values.map(({ value }) => value)).size)
       return refuse('some of its values, which must be unique, would become equal')
+    // Values that convert may still break a rule of the field.
+    const broken = [...new Set(converted)].filter((value) => value !== undefined && refuseValue(field, value))
+    const replaced = new Set(approvals.after(`set:${table}.${name}:`).map((given) => given.split('=', 1)[0]))
+    const left = broken.map(String).filter((value) => !replaced.has(value))
+    if (left.length > 0 && left.length <= maxReplaced) {
+      const approval = [`retype:${table}.${name}`, ...left.map((value) => `set:${table}.${name}:${value}=VALUE`)].join()
+      const wrong = `${what}; all ${values.length} values convert, but not to values that the field allows: ${left.map((value) => JSON.stringify(value)).join(', ')}.`
+      add(wrong, `To convert and replace them, run, with a value for each: ${applyCommand(approval)}`, name)
+      return {}
+    }
     const message = `${what}; all ${values.length} values convert.`
     const isWanted = isApproved(`retype:${table}.${name}`, message, 'To convert them, run:', name)
     return isWanted ? { type, convertTo: kind } : {}
@@ -99,6 +114,33 @@ export const compareTable = async (
     return (await canReference(field, value)) ? value : undefined
   }
 
+  /** The statements that replace values, as approved by `set:TABLE.COLUMN:OLD=NEW`. */
+  const replacements: { readonly change: string; readonly sql: string }[] = []
+  const compareReplacements = async (field: Field, column: CatalogueColumn): Promise<void> => {
+    const { name, kind } = field
+    // Once the column has its name and kind, in a later pass.
+    const isLater = column.kind !== kind || column.name !== name
+    const beginning = `set:${table}.${name}:`
+    for (const given of approvals.after(beginning)) {
+      const [before = '', after = ''] = given.split(/=(.*)/s)
+      const parsed = kindOf(kind).parse(after)
+      const value = (typeof parsed === 'bigint' ? Number(parsed) : parsed) as GivenValue
+      const refusal = refuseValue(field, value)
+      if (after === '' || refusal) {
+        const wrong = `${JSON.stringify(after)} was given instead of ${JSON.stringify(before)}, but the field ${refusal?.message ?? 'needs a value'}.`
+        add(wrong, `Use the form ${beginning}OLD=NEW.`, name)
+        continue
+      }
+      const isOld = (query: Knex.QueryBuilder) =>
+        query.whereRaw('cast(?? as text) = ?', [isLater ? column.name : name, before])
+      if (!isLater && (await rows.count(isOld)) === 0) continue
+      approvals.has(`${beginning}${given}`)
+      const stored = boundValue(database.columnOf(kind), value) as GivenValue
+      const change = `${name} becomes ${JSON.stringify(value)} where it is ${JSON.stringify(before)}`
+      if (!isLater) replacements.push({ change, sql: isOld(database.knex(table)).update(name, stored).toString() })
+    }
+  }
+
   /** A reference to another table than before: the same ids would mean other rows, or none. */
   const compareTarget = async (
     { name, kind, references }: Field,
@@ -137,6 +179,7 @@ export const compareTable = async (
       return kept
     }
     // Nothing says of which kind the values of a redacted column are, unless its type does.
+    await compareReplacements(field, column)
     const isOfKind = column.kind === kind || (redacted && column.type === database.columnOf(kind).type)
     const typed = isOfKind ? {} : await compareKind(field, column)
     let fill: GivenValue | undefined
@@ -245,5 +288,5 @@ export const compareTable = async (
     const message = `the descriptor says that (${unique.join(', ')}) is unique, but ${shared}.`
     if (shared) add(message, `Change the rows, or remove unique from the field.`)
   }
-  return { shape, added, unused: unused.filter(({ name }) => shapes.has(name)) }
+  return { shape, added, replacements, unused: unused.filter(({ name }) => shapes.has(name)) }
 }

@@ -16,7 +16,11 @@ export interface Difference {
 export const describeDifference = ({ table, column, message, advice }: Difference): string =>
   `table "${table}"${column === undefined ? '' : `, column "${column}"`}: ${message} ${advice}`
 
-export const applyCommand = (approval: string): string => `npm run migrate -- --apply ${approval}`
+/** The command that applies changes; values may need the quotes of a shell. */
+export const applyCommand = (approval: string): string => {
+  const quoted = /^[\w:.,=-]*$/.test(approval) ? approval : `'${approval.replaceAll("'", `'\\''`)}'`
+  return `npm run migrate -- --apply ${quoted}`
+}
 
 /**
  * A sentence with one command for several approvals, each of which is refused without the others; undefined if no approval is missing, or if
@@ -34,7 +38,7 @@ export const applyTogether = (
   return `If all of this is what you want, run: ${applyCommand(approvals.join(','))}`
 }
 
-const verbs = ['add', 'create', 'descriptors', 'drop', 'fill', 'rename', 'retarget', 'retype']
+const verbs = ['add', 'create', 'descriptors', 'drop', 'fill', 'rename', 'retarget', 'retype', 'set']
 
 /** The entries of `--apply`, joined by commas; a value that fills rows may have commas too. */
 export const splitApprovals = (given: string): string[] =>
@@ -64,6 +68,9 @@ export const approvalsFrom = (approvals: readonly string[]) => {
       const filled = given.find((one) => one.startsWith(`${approval}=`))
       return filled !== undefined && has(filled) ? filled.slice(approval.length + 1) : undefined
     },
+    /** What was given after a beginning such as `set:TABLE.COLUMN:`. */
+    after: (beginning: string): string[] =>
+      given.filter((one) => one.startsWith(beginning)).map((one) => one.slice(beginning.length)),
     used: () => given.filter((approval) => !unused.has(approval)),
     unused: () => [...unused],
   }

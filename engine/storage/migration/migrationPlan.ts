@@ -153,7 +153,12 @@ export const planMigration = async (
       const message = `the table was renamed from "${current.name}".`
       found.isApproved(`rename:${current.name}`, message, 'To rename it, run:')
     }
-    const { shape, added, unused: others } = await compareTable(database, registry, resource, current, found)
+    const {
+      shape,
+      added,
+      replacements,
+      unused: others,
+    } = await compareTable(database, registry, resource, current, found)
     const changes = describeChanges(current, shape)
     const reshaped = changes.length > 0 ? database.reshape(current, shape) : undefined
     for (const { message, advice, column } of reshaped?.differences ?? []) found.add(message, advice, column)
@@ -171,6 +176,17 @@ export const planMigration = async (
       return
     }
     const isRebuilding = reshaped?.isRebuilding === true
+    if (replacements.length > 0) {
+      const changed = replacements.map(({ change }) => change)
+      const about = `change ${table}: ${changed.join(', ')}`
+      steps.push({
+        table,
+        about,
+        changes: changed,
+        rows: await countRows(table),
+        sql: replacements.map(({ sql }) => sql),
+      })
+    }
     if (reshaped) {
       const sql = [...(isRebuilding ? await dropped() : []), ...reshaped.sql]
       const about = `change ${table}: ${changes.join(', ')}`

@@ -4,7 +4,7 @@ import type { Field, Registry, Resource } from '../../descriptor/registry.js'
 import { ruleNames, valueRuling } from '../../descriptor/valueRules.js'
 import { quoted } from '../schema.js'
 import { type CatalogueTable, findColumn } from './catalogue.js'
-import type { Difference } from './difference.js'
+import { applyCommand, type Difference } from './difference.js'
 import type { MigrationDialect } from './migrationDialect.js'
 import { describeRows, maxExamples } from './rows.js'
 
@@ -16,6 +16,7 @@ const breaking = async (database: MigrationDialect, table: string, field: Field)
   const refuse = valueRuling(field)
   const value = servedValue(column, quoted(field.name))
   const ids: string[] = []
+  const values = new Set<string>()
   let [count, reason, after] = [0, '', String(Number.MIN_SAFE_INTEGER)]
   for (let isMore = true; isMore; ) {
     const rows = await database.execute<{ id: number | string; value: never }>(
@@ -26,12 +27,13 @@ const breaking = async (database: MigrationDialect, table: string, field: Field)
       if (!refusal) continue
       if (ids.length < maxExamples) ids.push(String(id))
       reason ||= refusal.describe(field)
+      if (values.size < maxExamples) values.add(String(stored))
       count++
     }
     isMore = rows.length === batch
     after = String(rows.at(-1)?.id)
   }
-  return { count, ids, reason }
+  return { count, ids, reason, values: [...values] }
 }
 
 /** The rows in which responses show null for a required field, because its column has a value of another kind. */
@@ -81,9 +83,11 @@ const compareRules = async (database: MigrationDialect, registry: Registry): Pro
       return isCompared && ruleNames.some((rule) => rules[rule] !== undefined)
     })
     for (const field of ruled) {
-      const { reason, ...rows } = await breaking(database, table, field)
+      const { reason, values, ...rows } = await breaking(database, table, field)
       const message = `${describeRows(rows)} a value that breaks a rule of the field: it ${reason}.`
-      const advice = 'These rows are served as they are; correct them, or change the rule.'
+      const set = values.map((value) => `set:${table}.${field.name}:${value}=VALUE`).join()
+      const replace = field.oneOf ? ` To replace values, run: ${applyCommand(set)}` : ''
+      const advice = `These rows are served as they are; correct them, or change the rule.${replace}`
       if (rows.count > 0) differences.push({ table, column: field.name, message, advice, isBlocking: false })
     }
   }
