@@ -86,7 +86,7 @@ const compareRules = async (database: MigrationDialect, registry: Registry): Pro
       const { reason, values, ...rows } = await breaking(database, table, field)
       const message = `${describeRows(rows)} a value that breaks a rule of the field: it ${reason}.`
       const set = values.map((value) => `set:${table}.${field.name}:${value}=VALUE`).join()
-      const replace = field.oneOf ? ` To replace values, run: ${applyCommand(set)}` : ''
+      const replace = field.oneOf && !field.redacted ? ` To replace values, run: ${applyCommand(set)}` : ''
       const advice = `These rows are served as they are; correct them, or change the rule.${replace}`
       if (rows.count > 0) differences.push({ table, column: field.name, message, advice, isBlocking: false })
     }
