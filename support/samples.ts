@@ -23,7 +23,7 @@ const plainValue = (field: Field, n: number): Value =>
   sampleValue(field, field.filter && field.unique === undefined && kindOf(field.kind).isText ? n % 3 : n)
 
 /** Remembers the unique values of rows; returns false, and remembers nothing, if a row repeats one. */
-const uniqueness = ({ fields }: Resource): ((row: RowValues) => boolean) => {
+export const uniqueness = ({ fields }: Resource): ((row: RowValues) => boolean) => {
   const keys = fields.flatMap(({ name, unique }) =>
     unique ? [{ names: [...unique, name], taken: new Set<string>() }] : [],
   )

@@ -6,9 +6,11 @@ import { refuseValue } from './valueRules.js'
 
 const day = 86_400_000
 
-/** The nth value from the least one, or before the greatest. */
-const within = ({ kind, min, max }: Field, n: number): GivenValue | undefined => {
+/** The nth value from the least one, or before the greatest; between both, the first follows the last. */
+const within = ({ kind, min, max }: Field, nth: number): GivenValue | undefined => {
   const bound = min ?? max
+  const [least, most] = [min, max].map((one) => (typeof one === 'string' ? Date.parse(one) / day : Number(one)))
+  const n = nth % (Math.floor(Number(most) - Number(least)) + 1 || Number.POSITIVE_INFINITY)
   if (typeof bound === 'number') return min === undefined ? bound - n : bound + n
   if (typeof bound !== 'string') return undefined
   const moment = new Date(Date.parse(bound) + (min === undefined ? -n : n) * day).toISOString()
@@ -31,10 +33,9 @@ export const sampleValue = (field: Field, n: number): GivenValue => {
     within(field, n),
     within(field, 0),
     minLength !== undefined || maxLength !== undefined ? padded(field, n) : undefined,
-    example,
   ]
   const matching = () => [3, 1, 0].map((more) => matchingText(String(pattern), n, more))
-  const found = candidates.find(fits) ?? (pattern === undefined ? undefined : matching().find(fits))
+  const found = candidates.find(fits) ?? (pattern === undefined ? undefined : matching().find(fits)) ?? example
   if (found === undefined) throw new TypeError(`field "${name}" needs an example, because no sample fits its rules`)
   return found
 }

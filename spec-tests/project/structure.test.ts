@@ -86,4 +86,9 @@ test('engine, commands and their help name nothing of the example', () => {
     assert.not.match(readFileSync(join(root, file), 'utf8'), named, file)
 })
 
+test('an operator is a row of engine/descriptor/operators.ts: storage and contract ask for none by its name', () => {
+  for (const file of sources.filter((one) => /^engine\/(?:storage|contract)\//.test(one)))
+    assert.not.match(readFileSync(join(root, file), 'utf8'), /operator [!=]== '/, file)
+})
+
 test.run()

@@ -1,6 +1,6 @@
 /** Create bodies that always fit: a unique reference gets a row that nothing else references. */
 import type { Field, Registry, Resource, RowValues, Value } from '../../engine/descriptor/registry.js'
-import { makeSampleRow, sampleBody } from '../../support/samples.js'
+import { makeSampleRow, sampleBody, uniqueness } from '../../support/samples.js'
 import type { TestService } from './service.js'
 
 /** The first number of a body: far from those of the demo rows. */
@@ -10,12 +10,26 @@ const first = 100_000
 export const freshBodies = ({ fill }: TestService, registry: Registry) => {
   const targetOf = ({ references }: Field): Resource => registry.find(({ path }) => path === references) as Resource
   let n = first
+  const seen = new Map<Resource, ReturnType<typeof uniqueness>>()
+
+  /** The next row whose unique values no demo row and no earlier one has: those of a small range repeat. Unique references come later. */
+  const nextFree = (resource: Resource, make: (n: number) => RowValues): RowValues => {
+    const isNew = seen.get(resource) ?? uniqueness(resource)
+    if (!seen.has(resource)) for (const row of resource.demo) isNew(row)
+    seen.set(resource, isNew)
+    const references = resource.fields.filter(({ references: target, unique }) => target && unique)
+    const withoutReferences = Object.fromEntries(references.map(({ name }) => [name, null]))
+    for (let tries = 0; ; tries++) {
+      const row = make(++n)
+      if (isNew({ ...row, ...withoutReferences }) || tries === 10_000) return row
+    }
+  }
 
   /** Stores a row that no other row references, and the rows that it must reference itself; returns its id. */
   const newTarget = async (resource: Resource): Promise<Value> => {
-    n++
+    const sampled = nextFree(resource, (nth) => makeSampleRow(registry, resource, nth))
     // Creates in between get the ids that follow.
-    const row: RowValues = { ...makeSampleRow(registry, resource, n), id: n * 1000 }
+    const row: RowValues = { ...sampled, id: n * 1000 }
     for (const field of resource.fields.filter(({ references, unique }) => references && unique)) {
       const isOwn = field.references === resource.path
       row[field.name] = field.required ? (isOwn ? (row['id'] ?? null) : await newTarget(targetOf(field))) : null
@@ -25,8 +39,7 @@ export const freshBodies = ({ fill }: TestService, registry: Registry) => {
   }
 
   return async (resource: Resource): Promise<RowValues> => {
-    n++
-    const body = sampleBody(registry, resource, n)
+    const body = nextFree(resource, (nth) => sampleBody(registry, resource, nth))
     for (const field of resource.fields.filter(
       ({ name, references, unique }) => name in body && references && unique,
     )) {

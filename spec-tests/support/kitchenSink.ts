@@ -8,7 +8,11 @@ let count = 0
 
 const descriptors = {
   'sink-basins': {
-    fields: { title: text(), serial: integer({ unique: true, filter: true }) },
+    fields: {
+      title: text(),
+      serial: integer({ unique: true, filter: true }),
+      place: integer({ unique: true, min: 1, max: 9999 }),
+    },
     required: ['title', 'serial'],
   },
   'sink-bowls': {
@@ -135,6 +139,7 @@ const descriptors = {
       title: text({ minLength: 1, maxLength: 40, sort: true }),
       state: text({ oneOf: ['open', 'in progress', 'closed'], default: 'open', filter: true }),
       code: text({ pattern: '[A-Z]{2,3}-\\d+', maxLength: 12, example: 'AB-12', filter: true }),
+      serial: text({ pattern: '\\d{13}', maxLength: 13, unique: true, example: '4006381333931' }),
       priority: integer({ oneOf: [1, 2, 3], filter: true }),
       level: integer({ min: -5, max: 5, default: 0, filter: true, sort: true, range: true }),
       share: number({ min: 0, max: 1 }),

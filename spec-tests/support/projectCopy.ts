@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { folders } from '../../product.js'
+import { productImports } from '../../support/buildWith.js'
 import { temporaryFolder } from '../../support/cleanup.js'
 import { copyOffice } from './officeFiles.js'
 
@@ -40,8 +41,7 @@ export const projectCopy = ({ hasTests = false, isDeployed = false } = {}): Proj
   const sources = ['engine', 'cli', 'support', 'scripts', ...(hasTests ? ['spec-tests', 'stress', 'bench'] : [])]
   // What is true of the example alone does not compile without its resources.
   const left = isDeployed ? /\/(?:node_modules|data)(?:\/|$)/ : /\/(?:node_modules|data|spec-tests\/example)(?:\/|$)/
-  const own = [...readFileSync(join(root, 'product.ts'), 'utf8').matchAll(/from '\.\/(?!engine\/)([^/']+)/g)]
-  const imported = own.map(([, name = '']) => name.replace(/\.js$/, '.ts'))
+  const imported = productImports().map((name) => name.replace(/\.js$/, '.ts'))
   for (const name of [...names, ...imported, ...sources, ...(isDeployed ? ['resources', 'seeds'] : [])]) {
     cpSync(join(root, name), join(path, name), {
       recursive: true,

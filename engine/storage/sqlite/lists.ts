@@ -81,7 +81,7 @@ const createLists = (database: Database, sql: ListSql, lookFor: ReturnType<typeo
   const conditionTests = ({ where }: Pick<Plan, 'where'>): Test[] => {
     const tests = new Map<string, Test>()
     for (const { field, operator, value: given } of where) {
-      const { sql: template, option, isPoint } = operatorOf(operator)
+      const { sql: template, option, isPoint, takes } = operatorOf(operator)
       const known = sql.columns[field] as ListSql['columns'][string]
       const column = option === 'range' ? known.key : known.column
       const text = template(given).replace('in (?)', 'in (select value from json_each(?))')
@@ -91,7 +91,7 @@ const createLists = (database: Database, sql: ListSql, lookFor: ReturnType<typeo
         isPoint,
         isRange: option === 'range',
         sql: (plus) => [...(bounds ? [bounds.sql(plus)] : []), text.replace('??', () => plus + column)].join(' and '),
-        values: [...(bounds?.values ?? []), ...(operator === 'null' ? [] : [given])],
+        values: [...(bounds?.values ?? []), ...(takes === 'boolean' ? [] : [given])],
       })
     }
     return [...tests.values()]
