@@ -72,7 +72,7 @@ const mistakes: [name: string, files: Record<string, string | Buffer>, ...proble
       ),
     },
     'resources/losses.ts:9:32: field "code": pattern has a single backslash: in a string, JavaScript reads \\d as "d"; write \\\\d',
-    'resources/losses.ts:11:24: field "other_id": references is undefined, but it must be the path of a resource, such as "authors"',
+    'resources/losses.ts:11:25: field "other_id": references is undefined, but it must be the path of a resource, such as "authors"',
   ],
   [
     'an export that does not exist',
