@@ -132,23 +132,6 @@ const parseNumber = (text: string): number | Refusal => {
   return Number.isFinite(value) ? value : new Refusal('finite_number', 'Input should be a finite number')
 }
 
-/**
- * A number as PostgreSQL prints it, in SQLite's own functions: with as few digits as identify it, 1e+21 and 5e-324 with an exponent,
- * 3 without a fraction. SQLite by itself prints 1.0e+21, 4.9406564584124654e-324 and 3.0.
- */
-const sqliteNumber = (column: string): string => {
-  const shortest = (formats: readonly string[]): string => {
-    const texts = formats.map((format) => `printf('%!.${format}', ${column})`)
-    const cases = texts.slice(0, -1).map((text) => `when cast(${text} as real) = ${column} then ${text}`)
-    return `case ${cases.join(' ')} else ${texts.at(-1)} end`
-  }
-  const isPlain = `abs(${column} + 0.0) >= 1e-4 and abs(${column} + 0.0) < 1e15`
-  return `case when ${column} = 0 then 0
-    when typeof(${column}) = 'integer' and ${isPlain} then ${column}
-    when ${isPlain} then json(rtrim(rtrim(${shortest(['15g', '16g', '17g'])}, '0'), '.'))
-    else json(replace(${shortest(['1g', '15g', '15e', '16e'])}, '.0e', 'e')) end`
-}
-
 export const kinds = {
   text: {
     noun: 'a string',
@@ -208,7 +191,8 @@ export const kinds = {
         column,
       ) => `case typeof(${column}) when 'integer' then ${column} between -999999999999999 and 999999999999999
         else abs(${column}) < 1e9 and round(${column} * 1000) / 1000 = ${column} end`,
-      json: sqliteNumber,
+      // A function of our connections: SQLite by itself prints 1.0e+21 and 0.33333333333333332.
+      json: (column) => `json(registry_number(${column}))`,
       read: Number,
     },
     postgres: {

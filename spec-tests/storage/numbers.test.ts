@@ -2,10 +2,12 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { number } from '../../engine/descriptor/index.js'
+import { seededRandom } from '../../stress/random.js'
 import { resourceIn } from '../support/registryFrom.js'
 import { startService } from '../support/service.js'
 
-const { create, get, send } = await startService({ registry: [resourceIn('things', { x: number() })] })
+const things = resourceIn('things', { x: number() })
+const { create, get, send, fill } = await startService({ registry: [things] })
 
 /** What is sent, and what every database answers. */
 const texts: [sent: string, text: string][] = [
@@ -36,6 +38,8 @@ const texts: [sent: string, text: string][] = [
   ['2.2250738585072014e-308', '2.2250738585072014e-308'],
   ['1e-310', '1e-310'],
   ['5e-324', '5e-324'],
+  // Halfway between two doubles.
+  ['1e23', '9.999999999999999e+22'],
 ]
 
 const test = suite('numbers')
@@ -52,5 +56,30 @@ for (const [sent, text] of texts) {
     assert.is(JSON.parse(text), Number(sent) + 0)
   })
 }
+
+test('any doubles read back as they were, with at most 17 digits, of which none is superfluous', async () => {
+  const { below } = seededRandom(20260101)
+  const bytes = new DataView(new ArrayBuffer(8))
+  const rows = Array.from({ length: 3_000 }, (_, n) => {
+    for (let at = 0; at < 8; at++) bytes.setUint8(at, below(256))
+    const any = bytes.getFloat64(0)
+    return {
+      id: 100_000 + n,
+      x: n % 3 === 0 && Number.isFinite(any) ? any : (below(2 ** 30) / 2 ** 30) * 10 ** below(20),
+    }
+  })
+  await fill([{ resource: things, rows }])
+  const { text } = await send('/api/v1/things', { headers: { accept: 'application/x-ndjson' } })
+  const lines = text.trim().split('\n').slice(-rows.length)
+  for (const [n, { id, x }] of rows.entries()) {
+    const digits = (text: string) => text.replace(/e.*|[-.]/g, '').replace(/^0+|0+$/g, '').length
+    const [, text = ''] = new RegExp(`^{"id":${id},"x":(.*)}$`).exec(lines[n] ?? '') ?? []
+    assert.is(Number(text), x, lines[n])
+    const fewest = digits(x.toExponential())
+    // A decimal that is halfway between two doubles has more.
+    assert.ok(digits(text) === fewest || (Math.abs(x) >= 2 ** 53 && digits(text) <= 17), lines[n])
+    assert.is(text.includes('e'), x !== 0 && (Math.abs(x) < 1e-4 || Math.abs(x) >= 1e15), lines[n])
+  }
+})
 
 test.run()

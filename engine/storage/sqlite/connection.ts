@@ -1,6 +1,7 @@
 /** Opens connections to the file, in any thread, and sets them up for durability. */
 import type BetterSqlite3 from 'better-sqlite3'
 import { Database } from './driver.js'
+import { addNumberFunction } from './numberText.js'
 
 /** The page cache of each connection, in kilobytes; the operating system caches the rest of the file once for all. */
 const cacheKilobytes = 4_000
@@ -21,5 +22,6 @@ export const connect = (
   database.pragma('foreign_keys = ON')
   database.pragma('trusted_schema = OFF')
   database.pragma(`cache_size = -${cacheKilobytes}`)
+  addNumberFunction(database)
   return database
 }

@@ -13,6 +13,7 @@ import { connect } from './connection.js'
 import { Database, driver } from './driver.js'
 import { explainError, inMemory, isNew, makeFolder, refuseUnreadable, refuseUnsound, refuseUnusable } from './file.js'
 import { migrationDialect } from './migration.js'
+import { addNumberFunction } from './numberText.js'
 
 /** How long a start, and how long a read, waits for another process's lock, in milliseconds. */
 export const startTimeout = 5_000
@@ -81,6 +82,7 @@ export const useSqlite = async <T>(
     if (path !== inMemory) refuseUnreadable(path)
     const isThere = path !== inMemory && !isNew(path)
     database = new Database(isThere ? path : inMemory, { readonly: isThere, timeout: startTimeout })
+    addNumberFunction(database)
     return await work(migrationDialect(database))
   } catch (error) {
     throw new StorageError(`The database ${path} cannot be used: ${explainError(path, error as Error)}`)
