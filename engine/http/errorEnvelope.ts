@@ -71,12 +71,16 @@ export const reasons = [
 ] as const
 export type Reason = (typeof reasons)[number]
 
-const isDiskFull = /disk (?:is )?full|no space left/i
+/** By the code of the database or of the file system, because a server may write its messages in any language. */
+const isDiskFull = (error: unknown): boolean => {
+  const { code, cause } = error as { code?: unknown; cause?: unknown }
+  return /^(?:53100|SQLITE_FULL|ENOSPC)$/.test(String(code)) || (cause instanceof Error && isDiskFull(cause))
+}
 
 const reasonFor = (error: unknown, { code }: errors.HttpError): Reason => {
   if (error instanceof TimedOut) return 'timeout'
   if (error instanceof TableChanged) return 'table_changed'
-  if (isDiskFull.test((error as Error).message)) return 'disk_full'
+  if (isDiskFull(error)) return 'disk_full'
   // The storage has no part in it: too many downloads.
   if (error instanceof errors.HttpError && code === 'unavailable') return 'busy'
   return reasons.find((reason) => reason === code) ?? 'unavailable'

@@ -137,12 +137,13 @@ const registerHealth = ({ storage, folder }: Measured): void => {
     return [[{}, await Promise.race([running, setTimeout(pingTimeoutMs, 0, { ref: false })])]] as const
   }
   readMetric('registry_database_up', 'Whether the database responds: 1 or 0.', isUp, [], 'min')
+  if (folder === undefined) return
   const disk = (name: string, help: string, blocks: (disk: StatsFs) => number) =>
     readMetric(
       name,
       help,
       async () => {
-        const found = folder === undefined ? undefined : await statfs(folder).catch(() => undefined)
+        const found = await statfs(folder).catch(() => undefined)
         return found ? [[{}, blocks(found) * found.bsize] as const] : []
       },
       [],

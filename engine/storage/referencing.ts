@@ -12,6 +12,9 @@ import type { Referencing } from './write.js'
 /** More ids than this are not read: the row itself may be one of them. */
 const maxFound = maxOtherRows + 2
 
+/** The databases cascade through fewer levels than this; SQLite through 1,000. */
+const maxLevels = 500
+
 type Values = Readonly<Record<string, unknown>>
 
 /** A reference to rows that a delete may remove, with its statements; as plain data, which can be sent to a thread. */
@@ -25,6 +28,8 @@ export interface Referrer {
   readonly count: Statement
   /** Sets the references of these rows to null, and what an update of them sets. */
   readonly clear?: Statement
+  /** Deletes the rows with `$ids`. */
+  readonly remove?: Statement
   readonly stamps: Values
 }
 
@@ -69,6 +74,9 @@ export const referrersTo = (
       onDelete,
       find: statement(`select ${column('id')} from ${table} ${where} limit ${maxFound}`, ...given),
       count: statement(`select count(*) from ${table} ${where}`, ...given),
+      ...(onDelete === 'cascade' && {
+        remove: statement(`delete from ${table} where ${column('id')} ${isIn}`, ids),
+      }),
       ...(onDelete === 'set null' && {
         clear: statement(clear, ...stamps.map((name) => parameter(knex, name)), ...given),
       }),
@@ -124,7 +132,10 @@ export function* findReferencing(referrers: readonly Referrer[], path: string, i
     const sizes = [...deleted.values(), ...changed.values()].map(({ size }) => size)
     return sizes.reduce((sum, size) => sum + size) > maxOtherRows + 1
   }
-  const values = ({ resource }: Referrer, ids: Iterable<string>) => ({ $ids: [...ids], $deleted: [...idsOf(resource)] })
+  const values = ({ resource, onDelete }: Referrer, ids: Iterable<string>) => ({
+    $ids: [...ids],
+    ...(onDelete !== 'cascade' && { $deleted: [...idsOf(resource)] }),
+  })
   function* look(referrer: Referrer, ids: Iterable<string>): Walk<string[]> {
     const given = values(referrer, ids)
     const found = yield { statement: referrer.find, values: given }
@@ -133,13 +144,13 @@ export function* findReferencing(referrers: readonly Referrer[], path: string, i
     return found.map(([one]) => String(one))
   }
 
-  const levels: [target: string, ids: readonly string[]][] = [[path, [String(id)]]]
+  const levels: [target: string, ids: readonly string[], by?: Referrer][] = [[path, [String(id)]]]
   for (const [target, ids] of levels) {
     for (const referrer of referrers.filter((one) => one.target === target && one.onDelete === 'cascade')) {
       const known = idsOf(referrer.resource)
       const added = (yield* look(referrer, ids)).filter((one) => !known.has(one))
       for (const one of added) known.add(one)
-      if (added.length > 0) levels.push([referrer.resource, added])
+      if (added.length > 0) levels.push([referrer.resource, added, referrer])
     }
     if (isTooMany()) break
   }
@@ -155,10 +166,17 @@ export function* findReferencing(referrers: readonly Referrer[], path: string, i
       return { resource, field, onDelete, count: counts.get(referrer) as number }
     }),
     isPrevented: isTooMany() || concerned.some(({ onDelete }) => onDelete === 'restrict'),
-    changes: concerned.flatMap((referrer) => {
-      const { clear: statement, stamps, target } = referrer
-      return statement ? [{ statement, values: { ...stamps, ...values(referrer, idsOf(target)) } }] : []
-    }),
+    changes: [
+      ...concerned.flatMap((referrer) => {
+        const { clear: statement, stamps, target } = referrer
+        return statement ? [{ statement, values: { ...stamps, ...values(referrer, idsOf(target)) } }] : []
+      }),
+      // The deepest first, until the foreign keys can delete the rest.
+      ...levels
+        .slice(maxLevels)
+        .reverse()
+        .flatMap(([, ids, by]) => (by?.remove ? [{ statement: by.remove, values: { $ids: [...ids] } }] : [])),
+    ],
   }
 }
 

@@ -145,6 +145,21 @@ test('a delete is prevented by what references a row further down its cascades, 
   assert.is(await total(), before - 2)
 })
 
+test('a cascade goes through more levels than a foreign key does', async () => {
+  const [book, other] = [await fresh('books'), await fresh('books')]
+  const [reviews] = registry.filter(({ path }) => path === 'reviews')
+  const rows = Array.from({ length: 1_500 }, (_, n) => ({
+    id: 700_000 + n,
+    // Only the replies lead to the reviews of the other book.
+    book_id: n === 0 ? book.id : other.id,
+    reply_to_id: n === 0 ? null : 700_000 + n - 1,
+  }))
+  await fill([{ resource: reviews as never, rows }])
+  assert.is((await remove(book.path)).status, 204)
+  assert.is((await get(`/v1/reviews?book_id=${other.id}`)).body.meta.total, 0)
+  assert.is((await remove(other.path)).status, 204)
+})
+
 test('set null by a delete is a change of the row, at every level: onUpdate applies, and the tags follow', async () => {
   const author = await fresh('authors')
   const edited = await fresh('books', { editor_id: author.id })

@@ -89,6 +89,16 @@ for (const [name, mode] of Object.entries(modes)) {
   })
 }
 
+test('another database of the standby is not read from, with one warning', async () => {
+  const [mode, other] = [modes['without derived objects'], modes['an existing table']] as [Mode, Mode]
+  await caughtUp(left)
+  const { refusals, usage, createAndRead } = await serve(mode, inDatabase(mode, primary), inDatabase(other, left))
+  await createAndRead()
+  assert.equal(usage(), { reads: 0, isUsed: false, failures: 1 })
+  assert.is(refusals().length, 1)
+  assert.match(refusals()[0] ?? '', /its URL names another database than DATABASE_URL/)
+})
+
 test('a role without further rights reads from a standby', async () => {
   const mode = modes['an existing table'] as Mode
   const { role, address: url } = await roleOn(inDatabase(mode, primary))

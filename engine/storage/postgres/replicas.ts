@@ -28,9 +28,12 @@ const hasNoPlace: ReadonlySet<string> = new Set(['42883', '42501', '55000'])
 
 class NoPlace extends Error {}
 
-/** The place of the primary: its cluster, the timeline of its write-ahead log, and the position in that. */
+/** The database, which has the same number on every standby. */
+const database = '(select oid from pg_database where datname = current_database())'
+
+/** The place of the primary: its cluster and database, the timeline of its write-ahead log, and the position in that. */
 const primaryPlace = prepared(
-  knex.raw(`select (select system_identifier from pg_control_system()),
+  knex.raw(`select (select system_identifier from pg_control_system()), ${database},
     ('x' || left(pg_walfile_name(lsn), 8))::bit(32)::int, lsn - '0/0' from pg_current_wal_insert_lsn() as lsn`),
 )
 
@@ -39,7 +42,7 @@ const primaryPlace = prepared(
  * nothing or this role may not know, that of its control file, which follows a moment later.
  */
 const standbyPlace = prepared(
-  knex.raw(`select (select system_identifier from pg_control_system()),
+  knex.raw(`select (select system_identifier from pg_control_system()), ${database},
     coalesce((select received_tli from pg_stat_wal_receiver), (select greatest(timeline_id, min_recovery_end_timeline)
       from pg_control_checkpoint(), pg_control_recovery())),
     case when pg_is_in_recovery() then coalesce(pg_last_wal_replay_lsn() - '0/0', 0) end`),
@@ -48,9 +51,13 @@ const standbyPlace = prepared(
 type ReadArguments = Parameters<Connections['read']>
 
 /** Throws if a server is no standby of the primary; returns whether it has replayed what the primary has written. */
-const isCurrent = ([cluster, timeline, written]: Row, [ofCluster, ofTimeline, replayed]: Row): boolean => {
+const isCurrent = (
+  [cluster, database, timeline, written]: Row,
+  [ofCluster, ofDatabase, ofTimeline, replayed]: Row,
+): boolean => {
   if (ofCluster !== cluster)
     throw new Error(`it belongs to another cluster (${ofCluster}) than the primary (${cluster})`)
+  if (ofDatabase !== database) throw new Error('its URL names another database than DATABASE_URL')
   if (replayed === null) throw new Error('it is not a standby, or no longer')
   if (ofTimeline !== timeline) throw new Error(`it is on timeline ${ofTimeline}, and the primary is on ${timeline}`)
   return BigInt(String(replayed)) >= BigInt(String(written))

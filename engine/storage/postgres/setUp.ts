@@ -46,9 +46,11 @@ const reportMissingRights = async (execute: Execute, registry: Registry, warn: W
 
 /** Counts the rows of restored tables, if this role may: until then each read counts them, and gives them another version. */
 const countRestored = async (execute: Execute, registry: Registry): Promise<void> => {
+  const tables = managedResources(registry).map(({ table }) => table)
+  if (tables.length === 0) return
   const uncounted = await execute<{ name: string }>(
     'select name from unnest($1::text[]) as name, registry_state(name) where total is null and is_long',
-    [managedResources(registry).map(({ table }) => table)],
+    [tables],
   )
   for (const { name } of uncounted) await execute(askForUpkeep(name))
 }
@@ -137,7 +139,7 @@ export const withDatabaseInErrors = async <T>(url: string, work: () => Promise<T
   } catch (error) {
     if (error instanceof NothingToDo) throw error
     const advice =
-      'Grant this role SELECT, INSERT, UPDATE and DELETE on all tables and EXECUTE on all functions; see "Roles" in docs/postgres.md.'
+      'Grant this role SELECT, INSERT, UPDATE and DELETE on all tables, UPDATE on all sequences and EXECUTE on all functions; see "Roles" in docs/postgres.md.'
     const message = `${describeError(error as Error)}${errorCode(error) === '42501' ? `. ${advice}` : ''}`
     throw new StorageError(`The database ${publicDatabaseUrl(url)} cannot be used: ${message}`)
   }

@@ -36,7 +36,7 @@ const load = async () => {
     const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }
     return { Database, driver: `better-sqlite3 ${version}` }
   } catch (error) {
-    const [reason] = (error as Error).message.split('\n')
+    const [reason] = (error as Error).message.split(/\.? Tried:|\n/)
     const advice = installAdvice(isOld, process.env['PATH'])
     throw new StorageError(`SQLite's driver, the package ${name}, cannot be loaded: ${advice} (${reason})`)
   }
