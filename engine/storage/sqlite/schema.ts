@@ -132,7 +132,7 @@ const bookkeepingObjects = (resource: Resource): DerivedObject[] => {
   const blocks = resourceBlocks(resource)
   const [before, after] = [indexedText(resource, 'old'), indexedText(resource, 'new')]
   const find = `insert into ${search} (rowid, text) select new.id, ${after}`
-  // The index has no texts, so it is told the old one.
+  // The index stores no texts, so a delete gives it the old one.
   const forget = `insert into ${search} (${search}, rowid, text) select 'delete', old.id, ${before}`
   const isFoundOtherwise = `where (old.id, ${before}) is not (new.id, ${after})`
   // A random version, not a counter: after a restore from a backup, an old tag never matches new rows.
