@@ -10,10 +10,11 @@ const suffix = '.test.js'
 
 /** Files that test no resource of their own and take long, most of them by starting processes: only a run with --all, or one that names them, has them. */
 const slow = new Set([
-  ...['bounds', 'build', 'changingResource', 'check', 'commands', 'contract.command', 'dev', 'docsPage.browser'],
-  ...['explorer.browser', 'form.browser', 'fuzz', 'introspect', 'introspect.samples', 'large', 'metrics', 'new'],
-  ...['probes', 'progress', 'resourceCommands', 'server', 'sockets', 'sparseIds', 'sqlite.backup', 'sqlite.faults'],
-  ...['memory', 'sqlite.files', 'sqlite.readme', 'sqlite.stopping', 'sqlite.workers', 'torture'],
+  ...['bounds', 'build', 'changes.versions', 'changingResource', 'check', 'commands', 'contract.command', 'dev'],
+  ...['docsPage.browser', 'explorer.browser', 'form.browser', 'fuzz', 'introspect', 'introspect.samples', 'large'],
+  ...['memory', 'metrics', 'new', 'overload', 'probes', 'progress', 'resourceCommands', 'server', 'sockets'],
+  ...['sparseIds', 'sqlite.backup', 'sqlite.faults', 'sqlite.files', 'sqlite.readme', 'sqlite.stopping'],
+  ...['sqlite.workers', 'torture'],
 ])
 
 /** Files that start a service and prove nothing about its database: a run on PostgreSQL leaves them out. */
