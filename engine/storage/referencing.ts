@@ -45,8 +45,8 @@ export interface ReferrerSql {
 export type WriteSql = (resource: Resource, field: string) => string
 
 /**
- * Makes the function that returns the references which a delete follows, with the current values of `onUpdate`. Each reference has
- * statements of its own, because a distributed database takes no recursive query.
+ * Makes the function that returns the references which a delete follows, with the current values of `onUpdate`. Each reference is
+ * followed by separate statements, because a distributed database does not support recursive queries.
  */
 export const referrersTo = (
   { knex, columnOf, isIn, idsType }: ReferrerSql,

@@ -67,7 +67,7 @@ for (const [part, targets] of Object.entries(allowed)) {
   })
 }
 
-test('product.ts imports the engine and files of its own', () => {
+test('product.ts imports only the engine, and files beside it', () => {
   const parts = [...Object.keys(allowed), 'resources'].filter((name) => !name.startsWith('engine'))
   for (const target of importsOf('product.ts')) assert.not.ok(parts.includes(partOf(target)), target)
 })

@@ -64,8 +64,8 @@ const foreignKeysSql = `select conname as name, attname as column, relname as ta
   where contype = 'f' and convalidated and conrelid = to_regclass($1) and cardinality(conkey) = 1`
 
 /**
- * The column stays while a table is renamed or changed, and the triggers if somebody has dropped the column. Citus loses the comments of
- * a table that it makes one of its own because of a foreign key; the names of keys and indexes stay.
+ * The column stays while a table is renamed or changed, and the triggers if somebody has dropped the column. When Citus
+ * converts a table because of a foreign key, it drops the comments of the table and keeps the names of its keys and indexes.
  */
 const ownObjectsSql = `select 1 from pg_attribute where attrelid = to_regclass($1) and attname = '${searchedColumn}' and not attisdropped
   union all select 1 from pg_trigger where tgrelid = to_regclass($1) and tgname like 'registry\\_%'
