@@ -73,7 +73,7 @@ export const listParameters = (resource: Resource, rows: readonly RowValues[]): 
     const conditions = possibleConditions(resource).map(({ field, operator, parameter: name }) => {
       const { kind } = field
       const own = row?.[field.name] ?? null
-      if (operatorOf(operator).takes === 'boolean') return named(name, words(['true', 'false', 'True', '']))
+      if (operatorOf(operator).operand === 'boolean') return named(name, words(['true', 'false', 'True', '']))
       if (kind === 'integer')
         return named(name, integerLike(withEdges(own === null ? small(9) : fc.constant(BigInt(own)))))
       const likely = own === null ? text : fc.constant(String(own))

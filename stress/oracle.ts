@@ -196,22 +196,22 @@ export class Oracle {
     const sort = given.get('sort')?.written ?? 'id'
     if (!possibleOrders(resource).includes(sort)) rejected.push('sort')
     for (const { field, operator, parameter: name } of possibleConditions(resource)) {
-      const { takes, option } = operatorOf(operator)
+      const { operand, option } = operatorOf(operator)
       const { kind, oneOf } = field
       const values: ParameterValue[] = []
       const sent = parameters.filter((parameter) => parameter.name === name)
-      for (const { written, integer } of takes === 'list' ? sent : sent.slice(-1)) {
+      for (const { written, integer } of operand === 'list' ? sent : sent.slice(-1)) {
         const text = decode(written)
-        const parsed = takes === 'boolean' ? kindOf('boolean').parse(text) : kindOf(kind).parse(text)
-        const value = kind === 'integer' && takes !== 'boolean' ? integer : parsed
+        const parsed = operand === 'boolean' ? kindOf('boolean').parse(text) : kindOf(kind).parse(text)
+        const value = kind === 'integer' && operand !== 'boolean' ? integer : parsed
         const isAllowed =
-          !oneOf || takes === 'boolean' || option === 'range' || oneOf.map(String).includes(String(value))
+          !oneOf || operand === 'boolean' || option === 'range' || oneOf.map(String).includes(String(value))
         const isStored = option !== 'range' || typeof value !== 'string' || !value.includes('\0')
         if (value === undefined || value instanceof Refusal || !isAllowed || !isStored) rejected.push(name)
         else values.push(option === 'range' && typeof value === 'string' ? textKey(value) : value)
       }
       const [value] = values
-      if (value !== undefined) where.push({ field: field.name, operator, value: takes === 'list' ? values : value })
+      if (value !== undefined) where.push({ field: field.name, operator, value: operand === 'list' ? values : value })
     }
     if (rejected.length > 0) return { rejected }
     const found = this.matching(resource, {

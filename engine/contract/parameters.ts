@@ -8,7 +8,7 @@ import {
   possibleConditions,
   possibleOrders,
   textKey,
-  wholeTable,
+  defaultListQuery,
 } from '../descriptor/listQuery.js'
 import { didYouMean } from '../descriptor/nearest.js'
 import { type Operand, type OperatorName, operatorOf } from '../descriptor/operators.js'
@@ -23,11 +23,11 @@ const maxListed = 100
 const bounds = { limit: { ge: 1, le: 200 }, offset: { ge: 0 } }
 
 const conditionSchema = ({ kind, name, oneOf }: Field, operator: OperatorName) => {
-  const { takes, option, sentence } = operatorOf(operator)
-  const value = kindOf(takes === 'boolean' ? 'boolean' : kind).row()
-  const typed = option === 'filter' && takes !== 'boolean' ? value.meta(ruleKeywords({ kind, oneOf })) : value
-  const schema = takes === 'list' ? z.array(typed).max(maxListed) : typed
-  return schema.optional().meta({ description: `Only rows with ${sentence(name)}.` })
+  const { operand, option, description } = operatorOf(operator)
+  const value = kindOf(operand === 'boolean' ? 'boolean' : kind).row()
+  const typed = option === 'filter' && operand !== 'boolean' ? value.meta(ruleKeywords({ kind, oneOf })) : value
+  const schema = operand === 'list' ? z.array(typed).max(maxListed) : typed
+  return schema.optional().meta({ description: `Only rows with ${description(name)}.` })
 }
 
 export const listQuerySchema = (resource: Resource) =>
@@ -36,7 +36,7 @@ export const listQuerySchema = (resource: Resource) =>
       .int()
       .min(bounds.limit.ge)
       .max(bounds.limit.le)
-      .default(wholeTable.page.limit)
+      .default(defaultListQuery.page.limit)
       .meta({ description: 'Page size.' }),
     offset: z.int().min(bounds.offset.ge).default(0).meta({ description: 'Number of rows to skip.' }),
     q: z.string().optional().meta({ description: 'Text to search for, ignoring case.' }),
@@ -88,9 +88,9 @@ const notAmong = (expected: readonly (string | number | boolean)[]): Refusal => 
 
 /** Makes the parser of a condition's value. A filter for a value that no row can have because of `oneOf` is a mistake of the client. */
 const conditionParser = ({ kind, oneOf }: Field, operator: OperatorName): ParseValue => {
-  const { takes, option } = operatorOf(operator)
-  const { parse, isText } = kindOf(takes === 'boolean' ? 'boolean' : kind)
-  if (takes === 'boolean') return parse
+  const { operand, option } = operatorOf(operator)
+  const { parse, isText } = kindOf(operand === 'boolean' ? 'boolean' : kind)
+  if (operand === 'boolean') return parse
   if (option === 'range') {
     if (!isText) return parse
     const schema = storableText()
@@ -137,7 +137,7 @@ export const listQueryParser = (resource: Resource) => {
   }
   const names = Object.keys(parsers)
   const lists = new Set(
-    conditions.filter(({ operator }) => operatorOf(operator).takes === 'list').map(({ parameter }) => parameter),
+    conditions.filter(({ operator }) => operatorOf(operator).operand === 'list').map(({ parameter }) => parameter),
   )
   return (querystring: string): ListQuery => {
     // Not ctx.query: `?__proto__=` breaks it. The last value of a repeated parameter counts, except in a list.
@@ -171,9 +171,9 @@ export const listQueryParser = (resource: Resource) => {
     const query: ListQuery = {
       where,
       search: String(values['q'] ?? '').trim(),
-      order: sort === 'id' ? wholeTable.order : { field: sort.replace(/^-/, ''), descending: sort.startsWith('-') },
+      order: sort === 'id' ? defaultListQuery.order : { field: sort.replace(/^-/, ''), descending: sort.startsWith('-') },
       page: {
-        limit: Number(values['limit'] ?? wholeTable.page.limit),
+        limit: Number(values['limit'] ?? defaultListQuery.page.limit),
         offset: (values['offset'] as bigint | undefined) ?? 0n,
       },
     }

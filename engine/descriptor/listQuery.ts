@@ -40,7 +40,7 @@ export interface ListQuery extends Selection {
   }
 }
 
-export const wholeTable: ListQuery = {
+export const defaultListQuery: ListQuery = {
   where: [],
   search: '',
   order: { field: 'id', descending: false },

@@ -9,54 +9,54 @@ export interface Operator {
   /** The option of a field that gives it this operator. */
   readonly option: 'filter' | 'range'
   /** What the parameter takes: a value of the field, several of them, or true and false. */
-  readonly takes: 'value' | 'list' | 'boolean'
+  readonly operand: 'value' | 'list' | 'boolean'
   /** Whether the matching rows are some values of the field, not a range of them. */
-  readonly isPoint: boolean
+  readonly isEquality: boolean
   /** The condition as SQL: `??` is the column or, for a range, its key; `?` is the value. Null never matches a comparison. */
   readonly sql: (value: Operand) => string
   /** Completes the sentence "Only rows with …". */
-  readonly sentence: (field: string) => string
+  readonly description: (field: string) => string
   /** The condition as people read it after the name of the field. */
-  readonly shown: (value: string) => string
+  readonly display: (value: string) => string
 }
 
 const comparison = (suffix: string, sign: string, words: string): Operator => ({
   suffix,
   option: 'range',
-  takes: 'value',
-  isPoint: false,
+  operand: 'value',
+  isEquality: false,
   sql: () => `?? ${sign} ?`,
-  sentence: (field) => `a \`${field}\` ${words}`,
-  shown: (value) => `${sign.replace('>=', '≥').replace('<=', '≤')} ${value}`,
+  description: (field) => `a \`${field}\` ${words}`,
+  display: (value) => `${sign.replace('>=', '≥').replace('<=', '≤')} ${value}`,
 })
 
 export const operators = {
   eq: {
     suffix: '',
     option: 'filter',
-    takes: 'value',
-    isPoint: true,
+    operand: 'value',
+    isEquality: true,
     sql: () => '?? = ?',
-    sentence: (field) => `exactly this \`${field}\``,
-    shown: (value) => value,
+    description: (field) => `exactly this \`${field}\``,
+    display: (value) => value,
   },
   in: {
     suffix: '.in',
     option: 'filter',
-    takes: 'list',
-    isPoint: true,
+    operand: 'list',
+    isEquality: true,
     sql: () => '?? in (?)',
-    sentence: (field) => `one of these values as \`${field}\`; repeat the parameter for each`,
-    shown: (value) => `one of ${value}`,
+    description: (field) => `one of these values as \`${field}\`; repeat the parameter for each`,
+    display: (value) => `one of ${value}`,
   },
   null: {
     suffix: '.null',
     option: 'filter',
-    takes: 'boolean',
-    isPoint: false,
+    operand: 'boolean',
+    isEquality: false,
     sql: (isNull) => `?? is ${isNull ? '' : 'not '}null`,
-    sentence: (field) => `\`${field}\` null (\`true\`) or not null (\`false\`)`,
-    shown: (isNull) => (isNull === 'true' ? 'empty' : 'not empty'),
+    description: (field) => `\`${field}\` null (\`true\`) or not null (\`false\`)`,
+    display: (isNull) => (isNull === 'true' ? 'empty' : 'not empty'),
   },
   gte: comparison('.gte', '>=', 'of at least this value'),
   gt: comparison('.gt', '>', 'greater than this value'),

@@ -1,6 +1,6 @@
 /** Suggestions for a reference: the rows that a typed text finds, by their labels. */
 import { queryParameters } from '../contract/parameters.js'
-import { wholeTable } from '../descriptor/listQuery.js'
+import { defaultListQuery } from '../descriptor/listQuery.js'
 import type { Field, Resource, RowValues } from '../descriptor/registry.js'
 import type { Caller, Storage } from '../storage/storage.js'
 import { createValueCounter } from './counts.js'
@@ -34,7 +34,7 @@ const readChoices = async (storage: Storage, target: Resource, text: string, lim
   const choices = typed ? [toChoice(JSON.parse(String(typed.body)))] : []
   const found: Choice[] = []
   const page = { limit: candidates, offset: 0n }
-  await eachRow(await table.list({ ...wholeTable, search: q, page }, caller), (row) => found.push(toChoice(row)))
+  await eachRow(await table.list({ ...defaultListQuery, search: q, page }, caller), (row) => found.push(toChoice(row)))
   const others = found.filter(({ id }) => id !== choices[0]?.id).sort((a, b) => rank(a, q) - rank(b, q))
   return [...choices, ...others].slice(0, limit)
 }
@@ -55,7 +55,7 @@ export const valueOptions = (storage: Storage, resource: Resource) => {
   return async ({ querystring, caller }: PageRequest): Promise<Html> => {
     const sent = queryParameters(querystring)
     const total = (await storage.counts()).get(resource) ?? 0
-    const { counts } = await countValues(wholeTable, total, caller, 1_000)
+    const { counts } = await countValues(defaultListQuery, total, caller, 1_000)
     const typed = (sent.get('q') ?? '').toLowerCase()
     const values = (counts?.values.get(sent.get('field') ?? '') ?? []).filter(
       ([value]) => value !== '' && value.toLowerCase().includes(typed),

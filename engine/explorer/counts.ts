@@ -1,7 +1,7 @@
 /** Counts the values of fields in a result: in bounded time at any size, and once for each version of the table. */
 import { EventEmitter, once } from 'node:events'
 import { LRUCache } from 'lru-cache'
-import { type Selection, selectionKey, wholeTable } from '../descriptor/listQuery.js'
+import { type Selection, selectionKey, defaultListQuery } from '../descriptor/listQuery.js'
 import { type Field, filterFields, type Resource } from '../descriptor/registry.js'
 import type { Caller, Storage, ValueCounts } from '../storage/storage.js'
 import { grouped } from './format.js'
@@ -68,7 +68,7 @@ export const createValueCounter = (storage: Storage, resource: Resource, use: ke
   const names = fields(resource).map(({ name }) => name)
 
   return async ({ where, search }: Selection, total: number, client: Caller, timeoutMs: number): Promise<Counts> => {
-    const selection = { where, search, order: wholeTable.order }
+    const selection = { where, search, order: defaultListQuery.order }
     const key = `${resource.path} ${use} ${selectionKey(selection)}`
     const tag = await table.tag()
     const before = known.get(key)

@@ -1,7 +1,7 @@
 /** The forms that create, change and delete a row. The script sends them to the API, so that there is one way to write. */
 import { createExample } from '../contract/examples.js'
 import type { RowId } from '../descriptor/integers.js'
-import { wholeTable } from '../descriptor/listQuery.js'
+import { defaultListQuery } from '../descriptor/listQuery.js'
 import { maxOtherRows, type Registry, type Resource, updatableFields, writableFields } from '../descriptor/registry.js'
 import type { Referencing } from '../storage/write.js'
 import { control } from './controls.js'
@@ -112,7 +112,7 @@ const deleteEffects = (registry: Registry, resource: Resource, id: RowId, found:
       const referrer = registry.find((one) => one.path === path) as Resource
       const field = referrer.fields.find((one) => one.name === name)
       const isDirect = field?.filter && field.references === resource.path
-      const url = isDirect ? tableUrl(referrer, withFilter(wholeTable, name, BigInt(id))) : undefined
+      const url = isDirect ? tableUrl(referrer, withFilter(defaultListQuery, name, BigInt(id))) : undefined
       return referrerItem(referrer, field ? fieldTitle(registry, field) : name, count, url)
     })
     return [

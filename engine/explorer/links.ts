@@ -2,7 +2,7 @@
 import { encodeCursor } from '../contract/cursor.js'
 import { type FormatName, formats } from '../contract/formats.js'
 import { basePath, docsPath } from '../contract/service.js'
-import { isById, type ListQuery, orderName, type Position, wholeTable } from '../descriptor/listQuery.js'
+import { isById, type ListQuery, orderName, type Position, defaultListQuery } from '../descriptor/listQuery.js'
 import { operatorOf } from '../descriptor/operators.js'
 import { filterFields, type Registry, type Resource } from '../descriptor/registry.js'
 import type { Labels } from './names.js'
@@ -35,7 +35,7 @@ const listParameters = ({ search, where, order, page }: ListQuery): Parameter[] 
     ['q', search],
     ...conditions,
     ['sort', isById(order) ? '' : orderName(order)],
-    ['limit', page.limit === wholeTable.page.limit ? '' : String(page.limit)],
+    ['limit', page.limit === defaultListQuery.page.limit ? '' : String(page.limit)],
     ['offset', page.offset === 0n ? '' : String(page.offset)],
   ]
   return all.filter(([, value]) => value !== '')
@@ -80,7 +80,7 @@ export const nextUrl = (resource: Resource, query: TableQuery, next: Position): 
 export const downloadUrl = (resource: Resource, query: ListQuery, format: FormatName): string =>
   withQuery(
     pageUrl(resource, `download.${formats[format].extension}`),
-    listParameters({ ...query, page: wholeTable.page }),
+    listParameters({ ...query, page: defaultListQuery.page }),
   )
 
 export const apiUrl = ({ path }: Resource, ...segments: (number | bigint)[]): string =>

@@ -1,6 +1,6 @@
 /** The page of a row: every field, the rows it references, and the rows that reference it. */
 import type { RowId } from '../descriptor/integers.js'
-import { wholeTable } from '../descriptor/listQuery.js'
+import { defaultListQuery } from '../descriptor/listQuery.js'
 import { type Reference, type Resource, referencesTo, updatableFields } from '../descriptor/registry.js'
 import { withFilter } from './filters.js'
 import { grouped } from './format.js'
@@ -23,7 +23,7 @@ const notCounted = html`<span class="note" title="Only filters are counted">not 
 const referrer = async ({ registry, storage }: ExplorerService, { resource, field }: Reference, id: RowId) => {
   const title = fieldTitle(registry, field)
   if (!field.filter) return referrerItem(resource, title, notCounted)
-  const query = withFilter(wholeTable, field.name, BigInt(id))
+  const query = withFilter(defaultListQuery, field.name, BigInt(id))
   const { total } = await countRows(storage, resource, query)
   return referrerItem(resource, title, total, tableUrl(resource, query))
 }

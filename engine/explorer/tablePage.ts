@@ -1,7 +1,7 @@
 /** The page of a resource: its rows as a table, with a search box, filters, pages and the request. */
 import { formatNames, formats } from '../contract/formats.js'
 import { listQueryParser } from '../contract/parameters.js'
-import { type Position, wholeTable } from '../descriptor/listQuery.js'
+import { type Position, defaultListQuery } from '../descriptor/listQuery.js'
 import { operatorOf } from '../descriptor/operators.js'
 import { type Resource, searchedFields } from '../descriptor/registry.js'
 import { spreadOverTicks } from '../process/batchPerTick.js'
@@ -95,7 +95,7 @@ const empty = (resource: Resource, query: links.TableQuery, total: number): Html
     return html`<p class="empty">There are no rows this far: the last of ${grouped(total)} is on page ${grouped(Math.ceil(total / page.limit))}. <a href="${links.tableUrl(resource, { ...query, page: { limit: page.limit, offset: last } })}">Last page</a> or <a href="${links.tableUrl(resource, links.fromStart(query))}">first page</a></p>`
   }
   const isNarrowed = search !== '' || where.length > 0
-  return html`<p class="empty">${isNarrowed ? 'No rows match.' : 'There are no rows yet.'} ${isNarrowed && html`<a href="${links.tableUrl(resource, { ...wholeTable, columns: query.columns })}">Show all ${plural}</a>`}</p>`
+  return html`<p class="empty">${isNarrowed ? 'No rows match.' : 'There are no rows yet.'} ${isNarrowed && html`<a href="${links.tableUrl(resource, { ...defaultListQuery, columns: query.columns })}">Show all ${plural}</a>`}</p>`
 }
 
 const chosenFilters = ({ registry, resource, query, labels }: links.TableView): Html | undefined => {
@@ -104,12 +104,12 @@ const chosenFilters = ({ registry, resource, query, labels }: links.TableView): 
     const field = resource.fields.find((one) => one.name === name)
     const target = field && referencedResource(registry, field)
     const title = field ? fieldTitle(registry, field) : name
-    const isPlain = operatorOf(operator).takes === 'boolean'
+    const isPlain = operatorOf(operator).operand === 'boolean'
     const texts = [value].flat().map((one) => {
       if (target) return labels(target, one) ?? String(one)
       return field && !isPlain ? readable(field, typeof one === 'bigint' ? Number(one) : one) : String(one)
     })
-    const text = operatorOf(operator).shown(texts.join(', '))
+    const text = operatorOf(operator).display(texts.join(', '))
     const without = links.fromStart({ ...query, where: query.where.filter((other) => other !== condition) })
     return html`<li><span class="chosen-filter">${title}: <bdi>${text}</bdi></span> <a href="${links.tableUrl(resource, without)}" aria-label="Remove the filter ${title}">×</a></li>`
   })

@@ -1,7 +1,7 @@
 /** Reads the query of a table page from its query string; forms send empty inputs, names of rows and page numbers too. */
 import { parametersInvalid } from '../contract/errors.js'
 import { type listQueryParser, queryParameters } from '../contract/parameters.js'
-import { possibleConditions, wholeTable } from '../descriptor/listQuery.js'
+import { possibleConditions, defaultListQuery } from '../descriptor/listQuery.js'
 import { didYouMean } from '../descriptor/nearest.js'
 import { filterFields, type Resource } from '../descriptor/registry.js'
 import type { choicesPage } from './choices.js'
@@ -75,7 +75,7 @@ export const parseQuery = async (
   const columns = columnsIn(resource, sentColumns)
   const query = { ...parsed, where: [...parsed.where, ...unresolved], columns }
   if (first) {
-    const { total, first: id } = await countRows(storage, first.target, { ...wholeTable, search: first.text })
+    const { total, first: id } = await countRows(storage, first.target, { ...defaultListQuery, search: first.text })
     if (total !== 1) return { query, ambiguous: first }
     return { redirect: tableUrl(resource, withFilter(query, first.field.name, String(id))) }
   }

@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { integer, number, text } from '../../engine/descriptor/index.js'
-import { wholeTable } from '../../engine/descriptor/listQuery.js'
+import { defaultListQuery } from '../../engine/descriptor/listQuery.js'
 import type { Registry, Resource, RowValues, Value } from '../../engine/descriptor/registry.js'
 import { toCsv } from '../../engine/storage/csv.js'
 import { openStorage } from '../../engine/storage/open.js'
@@ -145,7 +145,7 @@ test('rows far apart, odd texts and large rows are all in it once, and a client 
     rows.push({ id, note, kind: n % 3 === 0 ? 'third' : 'other', n: n % 2 ? null : -n, x: n / 8 })
   }
   await storage.fill([{ resource: thing, rows }])
-  for await (const { length } of storage.table(thing).stream(wholeTable))
+  for await (const { length } of storage.table(thing).stream(defaultListQuery))
     assert.ok(length < 400_000, `a part has ${length} bytes`)
   await storage.close()
 

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { number } from '../../engine/descriptor/index.js'
-import { type Condition, type ListQuery, wholeTable } from '../../engine/descriptor/listQuery.js'
+import { type Condition, type ListQuery, defaultListQuery } from '../../engine/descriptor/listQuery.js'
 import type { Resource } from '../../engine/descriptor/registry.js'
 import { openStorage } from '../../engine/storage/open.js'
 import { storageOptions } from '../../support/storageOptions.js'
@@ -28,7 +28,7 @@ const distinctLists = (): ListQuery[] => {
     const conditions = (['gte', 'gt', 'lte', 'lt'] as const).map((operator) => ({ field, operator, value: 1 }))
     wheres = wheres.flatMap((where) => [where, ...conditions.map((condition) => [...where, condition])])
   }
-  return wheres.map((where) => ({ ...wholeTable, where, order: { field: 'a', descending: false } }))
+  return wheres.map((where) => ({ ...defaultListQuery, where, order: { field: 'a', descending: false } }))
 }
 
 /** The processes whose memory may grow: this one, and those of the server that serve it. */

@@ -2,7 +2,7 @@
 import { Client } from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { wholeTable } from '../../engine/descriptor/listQuery.js'
+import { defaultListQuery } from '../../engine/descriptor/listQuery.js'
 import { filterFields, orderedFields, type Resource } from '../../engine/descriptor/registry.js'
 import { openStorage } from '../../engine/storage/open.js'
 import type { Plan } from '../../engine/storage/plan.js'
@@ -50,7 +50,7 @@ for (const resource of registry) {
   for (const [name, statement] of Object.entries({
     version,
     get,
-    first: statements.matching({ ...wholeTable, strategy: 'all' }, undefined),
+    first: statements.matching({ ...defaultListQuery, strategy: 'all' }, undefined),
     atOffset,
     conflicts,
     create,
@@ -108,7 +108,7 @@ test('what few rows a range matches are found by its index', async () => {
   const statements = readStatements(resource)
   for (const { name } of resource.fields.filter(({ range }) => range))
     for (const operators of [['gte'], ['lt'], ['gt', 'lte']] as const)
-      for (const order of [wholeTable.order, { field: 'title', descending: true }]) {
+      for (const order of [defaultListQuery.order, { field: 'title', descending: true }]) {
         const where = operators.map((operator) => ({ field: name, operator, value: 'x' }))
         const query = { ...listQuery(), where, order, strategy: 'filter' as const }
         for (const statement of [statements.matching(query, undefined), statements.ids(query, undefined)]) {

@@ -1,7 +1,7 @@
 /** SQLite uses the indexes: no statement scans a table where an index could find the rows. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type Position, wholeTable } from '../../engine/descriptor/listQuery.js'
+import { type Position, defaultListQuery } from '../../engine/descriptor/listQuery.js'
 import { filterFields, orderedFields, type Resource } from '../../engine/descriptor/registry.js'
 import { migrate } from '../../engine/storage/migration/migrate.js'
 import { type Plan, planRead as planQuery } from '../../engine/storage/plan.js'
@@ -68,7 +68,7 @@ for (const resource of testedResources) {
   const { get, all, conflicts, lists } = statements.get(resource.path) as ReturnType<typeof resourceStatements>
   const pageOf = (plan: Plan, after?: Position) =>
     sqlOf((read) => read({ resource: resource.path, read: 'page', plan, page: { ...listQuery().page, after } }, 10_000))
-  const page = (q: string, filters: Record<string, string | bigint>, order = wholeTable.order) =>
+  const page = (q: string, filters: Record<string, string | bigint>, order = defaultListQuery.order) =>
     pageOf({ ...planned(q, filters), order })
   const someValue = (name: string) =>
     resource.fields.find((field) => field.name === name)?.kind === 'integer' ? 1n : 'x'
@@ -111,7 +111,7 @@ for (const resource of testedResources) {
       for (const q of ['', 'engineer'])
         test(`${operators.join(' and ')} ${name}${q && ' with a search'}: few matches are found by the index`, () => {
           const where = operators.map((operator) => ({ field: name, operator, value }))
-          for (const order of [wholeTable.order, { field: name, descending: true }])
+          for (const order of [defaultListQuery.order, { field: name, descending: true }])
             for (const sql of pageOf({ ...planned(q, {}), strategy: 'filter', where, order })) {
               // The ids of the matches are sorted.
               const steps = unexpected(resource, planRead(sql)).filter((step) => !step.includes('TEMP B-TREE'))

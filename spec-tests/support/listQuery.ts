@@ -1,6 +1,6 @@
 /** Short forms of lists for tests. */
 import type { ParameterValue } from '../../engine/descriptor/kinds.js'
-import { type ListQuery, wholeTable } from '../../engine/descriptor/listQuery.js'
+import { type ListQuery, defaultListQuery } from '../../engine/descriptor/listQuery.js'
 
 export interface ShortQuery {
   readonly limit?: number
@@ -12,8 +12,8 @@ export interface ShortQuery {
 
 /** The query of a list; the first page of all rows, unless told otherwise. */
 export const listQuery = ({ limit, offset, q = '', filters = {} }: ShortQuery = {}): ListQuery => ({
-  ...wholeTable,
+  ...defaultListQuery,
   where: Object.entries(filters).map(([field, value]) => ({ field, operator: 'eq', value })),
   search: q,
-  page: { limit: limit ?? wholeTable.page.limit, offset: offset ?? wholeTable.page.offset },
+  page: { limit: limit ?? defaultListQuery.page.limit, offset: offset ?? defaultListQuery.page.offset },
 })

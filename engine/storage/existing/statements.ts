@@ -52,13 +52,13 @@ const plainStatements = (
     if (sql.inTime) query.whereRaw(sql.inTime)
     for (const [n, { field: name, operator, value }] of where.entries()) {
       const field = findField(resource, name)
-      const { sql: template, option, takes } = operatorOf(operator)
+      const { sql: template, option, operand } = operatorOf(operator)
       const type = sql.typeOf(field)
       const text = template(value)
         .replace('in (?)', () => sql.isIn)
         .replace('??', () => (option === 'range' ? sql.sortKey(field) : quoted(name)))
-      const bound = takes === 'list' ? named(`condition${n}`) : named(`condition${n}`, type)
-      query.whereRaw(text, (takes === 'boolean' ? [] : [bound]) as never)
+      const bound = operand === 'list' ? named(`condition${n}`) : named(`condition${n}`, type)
+      query.whereRaw(text, (operand === 'boolean' ? [] : [bound]) as never)
     }
     if (search !== '') query.where(sql.contains(search))
     return query

@@ -1,7 +1,7 @@
 /** The reads of a resource on PostgreSQL: each is one statement; those of pages and rows return the table's version too. */
 import type { Knex } from 'knex'
 import { kindOf, servedValue } from '../../descriptor/kinds.js'
-import { type Condition, isById, type Order, orderName, type Position, wholeTable } from '../../descriptor/listQuery.js'
+import { type Condition, isById, type Order, orderName, type Position, defaultListQuery } from '../../descriptor/listQuery.js'
 import { operatorOf } from '../../descriptor/operators.js'
 import type { Field, Resource } from '../../descriptor/registry.js'
 import { buildOnce } from '../bindings.js'
@@ -66,16 +66,16 @@ export const conditionValues = ({ where }: Plan) =>
 const addConditions = (query: Knex.QueryBuilder, resource: Resource, { where }: Plan): Knex.QueryBuilder => {
   for (const [n, condition] of where.entries()) {
     const field = findField(resource, condition.field)
-    const { sql, option, takes } = operatorOf(condition.operator)
+    const { sql, option, operand } = operatorOf(condition.operator)
     const type = parameterType(field)
     const column = option === 'range' ? sortKey(field) : quoted(field.name)
     const text = sql(condition.value)
       .replace('in (?)', '= any(?)')
       .replace('??', () => column)
-    const value = named(conditionName(n), takes === 'list' ? `${type ?? 'text'}[]` : type)
-    query.whereRaw(text, (takes === 'boolean' ? [] : [value]) as never)
+    const value = named(conditionName(n), operand === 'list' ? `${type ?? 'text'}[]` : type)
+    query.whereRaw(text, (operand === 'boolean' ? [] : [value]) as never)
     const isInIndex = filterIndexCondition(field)
-    if (isInIndex && option === 'filter' && takes !== 'boolean' && !isLongText(condition)) query.whereRaw(isInIndex)
+    if (isInIndex && option === 'filter' && operand !== 'boolean' && !isLongText(condition)) query.whereRaw(isInIndex)
   }
   return query
 }
@@ -226,7 +226,7 @@ const isFew = `(select count(*) from _few) <= ${maxSorted}`
 
 /** Whether the index of a filter has its matches in another order than the page. */
 const isInAnyOrder = ({ strategy, order, where }: Plan): boolean =>
-  strategy === 'filter' && !(isById(order) && where.every(({ operator }) => operatorOf(operator).isPoint))
+  strategy === 'filter' && !(isById(order) && where.every(({ operator }) => operatorOf(operator).isEquality))
 
 /** The statements of one resource; those that depend on a request are built on first use. */
 export const readStatements = (resource: Resource) => {
@@ -314,7 +314,7 @@ export const readStatements = (resource: Resource) => {
   }
 
   const once = buildOnce<Prepared>()
-  const byId: Order = wholeTable.order
+  const byId: Order = defaultListQuery.order
   const inTable = tableOrder(resource, byId)
   const fromStart = knex(table).whereRaw('id >= (select first from _start)')
   const skip = knex.raw('(select skip from _start)')

@@ -58,7 +58,7 @@ const idList = (ids: readonly bigint[] | BigInt64Array): string => `[${ids.join(
 
 interface Test {
   readonly field: string
-  readonly isPoint: boolean
+  readonly isEquality: boolean
   readonly isRange: boolean
   readonly sql: (plus: '' | '+') => string
   readonly values: readonly unknown[]
@@ -81,17 +81,17 @@ const createLists = (database: Database, sql: ListSql, lookFor: ReturnType<typeo
   const conditionTests = ({ where }: Pick<Plan, 'where'>): Test[] => {
     const tests = new Map<string, Test>()
     for (const { field, operator, value: given } of where) {
-      const { sql: template, option, isPoint, takes } = operatorOf(operator)
+      const { sql: template, option, isEquality, operand } = operatorOf(operator)
       const known = sql.columns[field] as ListSql['columns'][string]
       const column = option === 'range' ? known.key : known.column
       const text = template(given).replace('in (?)', 'in (select value from json_each(?))')
       const bounds = option === 'range' ? tests.get(field) : undefined
       tests.set(option === 'range' ? field : `${field} ${operator}`, {
         field,
-        isPoint,
+        isEquality,
         isRange: option === 'range',
         sql: (plus) => [...(bounds ? [bounds.sql(plus)] : []), text.replace('??', () => plus + column)].join(' and '),
-        values: [...(bounds?.values ?? []), ...(takes === 'boolean' ? [] : [given])],
+        values: [...(bounds?.values ?? []), ...(operand === 'boolean' ? [] : [given])],
       })
     }
     return [...tests.values()]
@@ -109,13 +109,13 @@ const createLists = (database: Database, sql: ListSql, lookFor: ReturnType<typeo
     const few = ranked[0] && ranked[0].rows < maxFilteredRows ? ranked[0] : undefined
     const isIndexed = strategy === 'search' && !few
     // The index of a range has no order by id, so that of a long one would be read again for every step.
-    const driver = isIndexed ? undefined : (few ?? ranked.find(({ isPoint }) => isPoint))
+    const driver = isIndexed ? undefined : (few ?? ranked.find(({ isEquality }) => isEquality))
     const index = sql.searchIndex
     const probe = (match: string) => value(probeSql(index), match) as number | undefined
     const match = isIndexed ? [matchExpression(pickTrigrams(folded), probe)] : []
     const source = isIndexed ? `${index} cross join ${sql.table} on id = ${index}.rowid` : sql.table
     // Without the plus, SQLite would scan the table in order of id instead of using the index of a range.
-    const key = isIndexed ? `${index}.rowid` : driver?.isPoint === false ? '+id' : 'id'
+    const key = isIndexed ? `${index}.rowid` : driver?.isEquality === false ? '+id' : 'id'
     const conditions = tests.map((test) => test.sql(test === driver ? '' : '+'))
     const values = [...tests.flatMap((test) => test.values), ...(search === '' ? [] : parameters)]
     // The limit keeps SQLite from merging the two queries, which would compute the text again for each part of the test.
@@ -145,7 +145,7 @@ const createLists = (database: Database, sql: ListSql, lookFor: ReturnType<typeo
   /** The number of rows that one range matches, which its index counts quickly; undefined for any other plan. */
   const rangeTotal = (plan: Plan): number | undefined => {
     const [test, ...others] = conditionTests(plan)
-    if (plan.search !== '' || others.length > 0 || !test || test.isPoint) return undefined
+    if (plan.search !== '' || others.length > 0 || !test || test.isEquality) return undefined
     return value(`select count(*) from ${sql.table} where ${test.sql('')}`, ...test.values) as number
   }
 
