@@ -4,11 +4,11 @@ import { exactInteger } from '../descriptor/integers.js'
 import { kindOf, kinds, type ParameterValue, Refusal, storableText } from '../descriptor/kinds.js'
 import {
   type Condition,
+  defaultListQuery,
   type ListQuery,
   possibleConditions,
   possibleOrders,
   textKey,
-  defaultListQuery,
 } from '../descriptor/listQuery.js'
 import { didYouMean } from '../descriptor/nearest.js'
 import { type Operand, type OperatorName, operatorOf } from '../descriptor/operators.js'
@@ -171,7 +171,8 @@ export const listQueryParser = (resource: Resource) => {
     const query: ListQuery = {
       where,
       search: String(values['q'] ?? '').trim(),
-      order: sort === 'id' ? defaultListQuery.order : { field: sort.replace(/^-/, ''), descending: sort.startsWith('-') },
+      order:
+        sort === 'id' ? defaultListQuery.order : { field: sort.replace(/^-/, ''), descending: sort.startsWith('-') },
       page: {
         limit: Number(values['limit'] ?? defaultListQuery.page.limit),
         offset: (values['offset'] as bigint | undefined) ?? 0n,

@@ -1,7 +1,7 @@
 /** Counts the values of fields in a result: in bounded time at any size, and once for each version of the table. */
 import { EventEmitter, once } from 'node:events'
 import { LRUCache } from 'lru-cache'
-import { type Selection, selectionKey, defaultListQuery } from '../descriptor/listQuery.js'
+import { defaultListQuery, type Selection, selectionKey } from '../descriptor/listQuery.js'
 import { type Field, filterFields, type Resource } from '../descriptor/registry.js'
 import type { Caller, Storage, ValueCounts } from '../storage/storage.js'
 import { grouped } from './format.js'

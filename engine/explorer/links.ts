@@ -2,7 +2,7 @@
 import { encodeCursor } from '../contract/cursor.js'
 import { type FormatName, formats } from '../contract/formats.js'
 import { basePath, docsPath } from '../contract/service.js'
-import { isById, type ListQuery, orderName, type Position, defaultListQuery } from '../descriptor/listQuery.js'
+import { defaultListQuery, isById, type ListQuery, orderName, type Position } from '../descriptor/listQuery.js'
 import { operatorOf } from '../descriptor/operators.js'
 import { filterFields, type Registry, type Resource } from '../descriptor/registry.js'
 import type { Labels } from './names.js'

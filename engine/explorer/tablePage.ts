@@ -1,7 +1,7 @@
 /** The page of a resource: its rows as a table, with a search box, filters, pages and the request. */
 import { formatNames, formats } from '../contract/formats.js'
 import { listQueryParser } from '../contract/parameters.js'
-import { type Position, defaultListQuery } from '../descriptor/listQuery.js'
+import { defaultListQuery, type Position } from '../descriptor/listQuery.js'
 import { operatorOf } from '../descriptor/operators.js'
 import { type Resource, searchedFields } from '../descriptor/registry.js'
 import { spreadOverTicks } from '../process/batchPerTick.js'

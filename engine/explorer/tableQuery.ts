@@ -1,7 +1,7 @@
 /** Reads the query of a table page from its query string; forms send empty inputs, names of rows and page numbers too. */
 import { parametersInvalid } from '../contract/errors.js'
 import { type listQueryParser, queryParameters } from '../contract/parameters.js'
-import { possibleConditions, defaultListQuery } from '../descriptor/listQuery.js'
+import { defaultListQuery, possibleConditions } from '../descriptor/listQuery.js'
 import { didYouMean } from '../descriptor/nearest.js'
 import { filterFields, type Resource } from '../descriptor/registry.js'
 import type { choicesPage } from './choices.js'

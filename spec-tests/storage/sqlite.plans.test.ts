@@ -1,7 +1,7 @@
 /** SQLite uses the indexes: no statement scans a table where an index could find the rows. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type Position, defaultListQuery } from '../../engine/descriptor/listQuery.js'
+import { defaultListQuery, type Position } from '../../engine/descriptor/listQuery.js'
 import { filterFields, orderedFields, type Resource } from '../../engine/descriptor/registry.js'
 import { migrate } from '../../engine/storage/migration/migrate.js'
 import { type Plan, planRead as planQuery } from '../../engine/storage/plan.js'

@@ -1,6 +1,6 @@
 /** Short forms of lists for tests. */
 import type { ParameterValue } from '../../engine/descriptor/kinds.js'
-import { type ListQuery, defaultListQuery } from '../../engine/descriptor/listQuery.js'
+import { defaultListQuery, type ListQuery } from '../../engine/descriptor/listQuery.js'
 
 export interface ShortQuery {
   readonly limit?: number

@@ -1,7 +1,14 @@
 /** The reads of a resource on PostgreSQL: each is one statement; those of pages and rows return the table's version too. */
 import type { Knex } from 'knex'
 import { kindOf, servedValue } from '../../descriptor/kinds.js'
-import { type Condition, isById, type Order, orderName, type Position, defaultListQuery } from '../../descriptor/listQuery.js'
+import {
+  type Condition,
+  defaultListQuery,
+  isById,
+  type Order,
+  orderName,
+  type Position,
+} from '../../descriptor/listQuery.js'
 import { operatorOf } from '../../descriptor/operators.js'
 import type { Field, Resource } from '../../descriptor/registry.js'
 import { buildOnce } from '../bindings.js'
