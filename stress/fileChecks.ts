@@ -2,7 +2,7 @@
 
 import { countsTable, quoted } from '../engine/storage/schema.js'
 import { Database } from '../engine/storage/sqlite/driver.js'
-import { resourceBlocks, searchTable } from '../engine/storage/sqlite/schema.js'
+import { searchTable } from '../engine/storage/sqlite/schema.js'
 import { registry } from './service.js'
 
 /** Returns all failures; the file may be in use. */
@@ -29,12 +29,6 @@ export const checkFile = (path: string): string[] => {
           `the count of ${table}`,
           `select rows from ${countsTable} where name = '${table}'`,
           `select count(*) from ${quoted(table)}`,
-        )
-        expectEqual(
-          `the blocks of ${table}`,
-          `select block.first, block.rows from (${resourceBlocks(resource).read}) as block`,
-          `select block.first, (select count(*) from ${quoted(table)} where id between block.first and block.last)
-            from (${resourceBlocks(resource).read}) as block`,
         )
         expectEqual(
           `the rows in the search index of ${table}`,

@@ -1,4 +1,4 @@
-/** Counts the values of fields in a result: in bounded time at any size, and once for each version of the table. */
+/** Counts the values of fields in a result: of a bounded number of rows, and once for each version of the table. */
 import { EventEmitter, once } from 'node:events'
 import { LRUCache } from 'lru-cache'
 import { defaultListQuery, type Selection, selectionKey } from '../descriptor/listQuery.js'
@@ -9,13 +9,10 @@ import { grouped } from './format.js'
 /** The fields whose ranges can be asked for; they also have a chart. */
 export const rangeFields = ({ fields }: Resource): Field[] => fields.filter((field) => field.range)
 
-/**
- * What is counted: up to so many rows exactly, and of a larger result a sample of this size; of filters the most frequent values, of
- * charts every value.
- */
+/** What is counted, among so many rows at most: of filters the most frequent values, of charts every value. */
 const uses = {
-  filters: { fields: filterFields, countedRows: 50_000, maxValues: 12 },
-  charts: { fields: rangeFields, countedRows: 10_000, maxValues: 10_000 },
+  filters: { fields: filterFields, maxRows: 100_000, maxValues: 12 },
+  charts: { fields: rangeFields, maxRows: 100_000, maxValues: 10_000 },
 }
 
 /** The counts of a page's filters; undefined if counting took too long. */
@@ -25,11 +22,9 @@ export interface Counts {
   readonly total: number
 }
 
-/** A number of counted rows; of a sample, what it means for the whole result, to two digits. */
-export const describeCount = ({ counts, isExact, total }: Counts, rows: number): string => {
-  if (isExact) return grouped(rows)
-  return `≈ ${grouped(Number(((rows / Math.max(1, counts?.rows ?? 1)) * total).toPrecision(2)))}`
-}
+/** A number of counted rows; there are more if not all were counted. */
+export const describeCount = ({ isExact }: Counts, rows: number): string =>
+  isExact ? grouped(rows) : `> ${grouped(rows)}`
 
 /** How many results have their counts cached, and how many values these have together. */
 const [maxResults, maxCachedValues] = [2_000, 100_000]
@@ -64,7 +59,7 @@ const withTimeout = async <T>(client: Caller, timeoutMs: number, work: (caller: 
 
 export const createValueCounter = (storage: Storage, resource: Resource, use: keyof typeof uses) => {
   const table = storage.table(resource)
-  const { fields, countedRows, maxValues } = uses[use]
+  const { fields, maxRows, maxValues } = uses[use]
   const names = fields(resource).map(({ name }) => name)
 
   return async ({ where, search }: Selection, total: number, client: Caller, timeoutMs: number): Promise<Counts> => {
@@ -73,19 +68,17 @@ export const createValueCounter = (storage: Storage, resource: Resource, use: ke
     const tag = await table.tag()
     const before = known.get(key)
     if (before?.tag === tag) return before.found
-    const isSmall = total <= countedRows
-    const rows = isSmall ? total : ((await storage.counts()).get(resource) ?? total)
-    const share = isSmall ? 1 : Math.min(1, countedRows / rows)
+    const isExact = total <= maxRows
     try {
       const counts = await withTimeout(client, timeoutMs, (caller) =>
-        table.valueCounts(selection, names, { share, maxValues }, caller),
+        table.valueCounts(selection, names, { maxRows, maxValues }, caller),
       )
-      const found = { counts, isExact: share === 1, total }
+      const found = { counts, isExact, total }
       if (key.length < 1_000) known.set(key, { tag, found })
       return found
     } catch {
       // The page is shown without counts.
-      return { counts: undefined, isExact: isSmall, total }
+      return { counts: undefined, isExact, total }
     }
   }
 }

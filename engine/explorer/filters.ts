@@ -66,12 +66,12 @@ export const filterPanel = (view: TableView, shown?: Counts): Html | undefined =
   if (fields.length + ranges.length === 0) return undefined
   const later = !shown && tableUrl(resource, query, 'filters')
   const rows = shown?.counts?.rows
-  const isEstimated = rows !== undefined && !shown?.isExact
+  const isPartial = rows !== undefined && !shown?.isExact
   const isSearchable = searchedFields(resource).length > 0
   return html`<aside class="filters" id="filters" aria-label="Filters" data-counts="${later}"><details open><summary>Filters</summary>
     ${later && html`<noscript><p><a href="${later}">Count the values</a></p></noscript>`}
     ${fields.map((field) => control(view, field, shown))}${ranges.map((field) => rangeInputs(view, field))}
     ${shown && !shown.counts && html`<p class="note">Counting the values took too long.</p>`}
-    ${isEstimated && html`<p class="note">Counts are estimated from a sample of ${grouped(rows)} rows.</p>`}
+    ${isPartial && html`<p class="note">Only the first ${grouped(rows)} rows are counted.</p>`}
     ${!isSearchable && html`<button form="search">Filter</button>`}</details></aside>`
 }

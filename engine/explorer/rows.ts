@@ -3,10 +3,11 @@ import { rowNotFound } from '../contract/errors.js'
 import { itemIdParser } from '../contract/parameters.js'
 import type { ListQuery } from '../descriptor/listQuery.js'
 import type { Resource, RowValues } from '../descriptor/registry.js'
-import { pageHead } from '../storage/parts.js'
 import type { CachedBody, Caller, Storage, StreamedBody } from '../storage/storage.js'
 
 const parseId = itemIdParser()
+
+const pageHead = '{"data":['
 
 export const findRow = async (storage: Storage, resource: Resource, segment: string) => {
   const { id, text } = parseId(segment)

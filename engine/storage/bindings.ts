@@ -50,3 +50,20 @@ export const buildOnce = <T extends object>(): ((key: string, build: () => T) =>
 /** The values of a statement's parameters; a missing one is null. Both databases take 1 and 0 for a boolean. */
 export const bind = ({ parameters }: Statement, values: Readonly<Record<string, unknown>>): unknown[] =>
   parameters.map((name) => values[name] ?? null)
+
+/** Makes the template tag that joins SQL: texts become part of it, and fragments bring their parameters. */
+export const sqlTag = (knex: Knex) => {
+  type Fragment = Knex.Raw | string
+  const tag = (texts: TemplateStringsArray, ...fragments: readonly Fragment[]): Knex.Raw => {
+    const text = texts.map((before, n) => {
+      const fragment = fragments[n]
+      // With a space, because knex takes two question marks for an identifier.
+      return before + (typeof fragment === 'string' ? fragment : fragment ? '? ' : '')
+    })
+    return knex.raw(text.join(''), fragments.filter((fragment) => typeof fragment !== 'string') as never)
+  }
+  return Object.assign(tag, {
+    join: (fragments: readonly Knex.Raw[], separator: string): Knex.Raw =>
+      knex.raw(fragments.map(() => '?').join(separator), fragments as never),
+  })
+}

@@ -1,33 +1,26 @@
-/** The query, for any database, that finds why a row cannot be stored: missing references, taken unique values. */
+/** The query that finds why a row cannot be stored: missing references, taken unique values. */
 import type { Knex } from 'knex'
-import type { Field, Registry, Resource } from '../descriptor/registry.js'
+import type { Field, Registry } from '../descriptor/registry.js'
 import { parameter } from './bindings.js'
-import { ownSources, resourceAt, type Sources } from './schema.js'
+import type { Dialect, Source } from './dialect.js'
+import { resourceAt } from './schema.js'
 import type { Conflict } from './write.js'
-
-interface Comparison {
-  /** A value as its unique indexes store it: only a query with the same expression can use them. */
-  indexKey(field: Field, value: string): string
-  typeOf(field: Field): string | undefined
-}
-
-const plain: Comparison = { indexKey: (_, value) => value, typeOf: () => undefined }
 
 /** The values that a write stores: all of a new row, or some of the row with the parameter `id`. */
 type Changed = readonly string[] | 'all'
 
 /** The query that returns the conflicts of a write, as JSON objects joined by commas; null is never in conflict. */
 export const conflictsQuery = (
-  knex: Knex,
+  { knex, typeOf }: Dialect,
   registry: Registry,
-  resource: Resource,
+  sources: (path: string) => Source,
+  { resource, from: own, uniqueKey }: Source,
   changed: Changed = 'all',
-  { indexKey, typeOf } = plain,
-  sources: Sources = ownSources,
 ): Knex.QueryBuilder => {
   const { fields } = resource
-  const from = (source: Resource) => knex.fromRaw(`${sources(source)} as _source`)
+  const from = (source: string) => knex.fromRaw(`${source} as _source`)
   const constant = knex.raw('1')
+  const rowId = parameter(knex, 'id', 'bigint')
   const isChanged = (name: string) => changed === 'all' || changed.includes(name)
   const conflict = (type: Conflict['type'], field: string, isMet: Knex.Raw) =>
     knex.raw(`case when ? then '${JSON.stringify({ type, field })}' end`, [isMet])
@@ -35,28 +28,26 @@ export const conflictsQuery = (
   const storedValue = (field: Field) =>
     isChanged(field.name)
       ? parameter(knex, field.name, typeOf(field))
-      : knex.raw('(?)', [
-          from(resource)
-            .select(field.name)
-            .where('id', parameter(knex, 'id', 'bigint')),
-        ])
+      : knex.raw('(?)', [from(own).select(field.name).where('id', rowId)])
   const conflicts = fields.flatMap(({ name, references, unique }) => {
-    const found: Knex.Raw[] = []
+    const checks: Knex.Raw[] = []
     if (references && isChanged(name)) {
       const id = parameter(knex, name, 'bigint')
-      const target = from(resourceAt(registry, references)).select(constant).where('id', id)
-      found.push(conflict('reference', name, knex.raw('? is not null and not exists ?', [id, target])))
+      const target = from(sources(resourceAt(registry, references).path).from)
+        .select(constant)
+        .where('id', id)
+      checks.push(conflict('reference', name, knex.raw('? is not null and not exists ?', [id, target])))
     }
     if (unique && [name, ...unique].some(isChanged)) {
-      const same = from(resource).select(constant)
+      const same = from(own).select(constant)
       for (const field of fields.filter((other) => other.name === name || unique.includes(other.name)))
-        same.whereRaw(`${indexKey(field, '??')} = ${indexKey(field, '?')}`, [field.name, storedValue(field)])
-      if (changed !== 'all') same.whereNot('id', parameter(knex, 'id', 'bigint'))
-      found.push(conflict('unique', name, knex.raw('exists ?', [same])))
+        same.whereRaw(`${uniqueKey(field, '??')} = ${uniqueKey(field, '?')}`, [field.name, storedValue(field)])
+      if (changed !== 'all') same.whereNot('id', rowId)
+      checks.push(conflict('unique', name, knex.raw('exists ?', [same])))
     }
-    return found
+    return checks
   })
   return knex.select(knex.raw(`concat_ws(',', null${', ?'.repeat(conflicts.length)}) as conflicts`, conflicts))
 }
 
-export const parseConflicts = (found: string): Conflict[] => JSON.parse(`[${found}]`) as Conflict[]
+export const parseConflicts = (found: unknown): Conflict[] => JSON.parse(`[${String(found ?? '')}]`) as Conflict[]

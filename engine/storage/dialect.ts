@@ -1,43 +1,109 @@
-/** The interface between the shared storage code and a database: what a dialect provides for one resource. */
-import type { RowId } from '../descriptor/integers.js'
-import type { ListQuery, Position } from '../descriptor/listQuery.js'
-import type { FoundIds, LargePage, Part } from './parts.js'
-import type { Plan } from './plan.js'
-import type { Caller, CountSize, RowFormat, Table, ValueCounts } from './storage.js'
+/** What a database says differently, and what a table has beside its columns. */
+import type { Knex } from 'knex'
+import type { Column, Kind } from '../descriptor/kinds.js'
+import type { Condition } from '../descriptor/listQuery.js'
+import type { Field, Resource } from '../descriptor/registry.js'
+import type { Statement } from './bindings.js'
+import type { Caller } from './storage.js'
+import type { Outcome, WritePlan } from './write.js'
 
-export interface VersionedBody {
-  readonly version: string
-  readonly body: Buffer
-  /** The position of the last row of a page, if there are more. */
-  readonly next?: Position | undefined
+export type Values = Readonly<Record<string, unknown>>
+
+/** A value as the driver returns it. */
+export type Cell = string | number | bigint | Uint8Array | null
+
+/** How the values of a column are read and written: SQL of the column, and SQL with a `?` for the value. */
+export interface ColumnSql {
+  readonly read: string
+  readonly write: string
 }
 
-/** Excerpts of texts have this many characters. */
-export const excerptLength = 200
-
-/** The longest text among the values that are counted, in bytes. */
-export const maxValueBytes = 400
-
-/** The counts that rows of field, value and count give; the first row has the number of counted rows. */
-export const valueCountsFrom = ([total, ...counts]: readonly (readonly unknown[])[], fields: readonly string[]) => {
-  const values = new Map(fields.map((name) => [name, [] as [string, number][]]))
-  for (const [name, value, count] of counts) values.get(String(name))?.push([String(value), Number(count)])
-  return { rows: Number(total?.[2]), values }
+export interface Dialect {
+  readonly knex: Knex
+  columnOf(kind: Kind): Column
+  /** The row as JSON, as a response shows it. */
+  rowJson(resource: Resource): string
+  /** What a field is ordered and compared by, and that in the form which its kind reads. */
+  sortKey(field: Field): string
+  keyText(field: Field, key: string): string
+  /** The type of a parameter, or of a list of such values, where the database cannot infer it. */
+  typeOf(field: Field, isList?: boolean): string | undefined
+  /** The condition, after a column, that it has one of the values of a list, or of a query. */
+  readonly isIn: string
+  isAmong(query: string): string
+  bindList(values: readonly unknown[]): unknown
+  /** What else is true of rows that match a condition, if an index has only such rows. */
+  indexPredicate?(field: Field, condition: Condition): string | undefined
+  /** A column that no index is used for. */
+  withoutIndex(column: string): string
+  /** Ends a subquery that is not to be merged with the query around it. */
+  readonly fence: string
+  /** The condition that a key is not null, as a range of its index. */
+  isNotNull(key: string): string
+  /** The condition that the column `_text` contains the searched text, and the values that a search binds. */
+  contains(search: string): Knex.Raw
+  searchValues(search: string): Values
+  /** The function that makes a JSON array of values, and a line feed. */
+  readonly jsonArray: string
+  readonly lineFeed: string
+  /** A text as bytes, if the driver returns these faster. */
+  bytes(text: string): string
+  /** Follows a query whose row is about to be changed. */
+  readonly forUpdate: string
+  /** The column of a field in a table that the service does not manage, and the condition that a row of it has an id. */
+  columnSql(field: Field, type: string): ColumnSql
+  hasId(column: string): string
 }
 
-export interface TableDialect extends Pick<Table, 'hasKey' | 'conflicts' | 'referencing' | 'write' | 'excerpts'> {
-  /** The SQL that shapes a row. A digest of it is part of the tag: the same rows in another shape are a different response. */
-  readonly shape: string
-  /** The current version of the table: changes with every change to it, whoever made it. */
-  version(): Promise<string>
-  /** Whether the search index can find a text, whose case is folded. */
-  isIndexed(text: string): boolean
-  /** A page of a plan; never of one that finds nothing, as for the next two. */
-  page(plan: Plan, page: ListQuery['page'], caller?: Caller): Promise<VersionedBody | LargePage>
-  /** The next matching ids after a position, up to `maxIds`. */
-  ids(plan: Plan, after: Position | undefined, caller?: Caller): Promise<FoundIds>
-  valueCounts(plan: Plan, fields: readonly string[], size: CountSize, caller?: Caller): Promise<ValueCounts>
-  /** The first of some rows, given by their ids, until they have `partBytes` as JSON. */
-  part(ids: BigInt64Array, caller?: Caller, format?: RowFormat): Promise<Part>
-  row(id: RowId, caller?: Caller): Promise<VersionedBody | undefined>
+/** What a managed table has more than its columns; a list is correct without any of it. */
+interface Accelerators {
+  /** What follows FROM where a row is looked up by its id, if that takes no longer than to carry the row along. */
+  readonly byId?: string
+  /** A query of its `version`, which changes with every row, and its `total`, which may be null. */
+  readonly state?: string
+  /** The condition that finds at least the rows with a searched text by an index; undefined if there is none for the text. */
+  candidates?(search: string): Knex.Raw | undefined
+  /** Whether to compare how many rows each condition finds, because the database has no statistics to choose an index by. */
+  readonly isProbed?: boolean
+}
+
+/** The table of a resource, as SQL whose columns are the fields. */
+export interface Source extends Accelerators {
+  readonly resource: Resource
+  /** What follows FROM. */
+  readonly from: string
+  /** The text of a row that is searched, and about how many bytes the row has. */
+  readonly text: Knex.Raw
+  readonly size: string
+  /** A condition that ends a read which takes too long, where the database does not do so itself. */
+  readonly inTime?: string
+  /** The SQL with a `?` that writes a value to a field. */
+  write(field: string): string
+  /** A value, or a column, as the unique indexes of a field have it: only a query with the same expression can use them. */
+  uniqueKey(field: Field, value: string): string
+}
+
+/** What a read is for, and what its time depends on. */
+export interface Purpose {
+  readonly caller?: Caller | undefined
+  /** What it searches for, and whether it uses the search index. */
+  readonly search?: { readonly text: string; readonly isIndexed: boolean } | undefined
+  /** The values that its time depends on, if it may be slow. The same again will take as long. */
+  readonly values?: string
+  /** Whether it goes through the whole table, which takes the same time whatever it looks for. */
+  readonly isScan?: boolean
+  /** Whether it reads few rows by their ids or in their order, so that nobody need wait for it. */
+  readonly isShort?: boolean
+  /** Whether the response has begun, so that the read is not refused. */
+  readonly isBegun?: boolean
+}
+
+/** Runs the statements of one table. */
+export interface Runner {
+  read(statement: Statement, values: Values, purpose?: Purpose): Promise<readonly (readonly Cell[])[]>
+  write(plan: WritePlan): Promise<Outcome>
+  /** The current version of the table, if it has one. */
+  version?(): Promise<string>
+  /** Whether any row may be so long that a page of such rows is sent in parts; by default it may. */
+  hasLongRows?(): boolean
 }

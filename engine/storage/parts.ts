@@ -1,5 +1,4 @@
-/** Reads rows by their ids in parts, so that a download or a page of many megabytes is never in memory as a whole. */
-import type { Position } from '../descriptor/listQuery.js'
+/** How many rows and bytes are read at once, so that a download or a page of many megabytes is never in memory as a whole. */
 import { spreadOverTicks } from '../process/batchPerTick.js'
 
 /** A page of more bytes than this is sent in parts. */
@@ -12,60 +11,46 @@ export const partBytes = 32 * 1024
 const maxPartRows = 500
 export const maxIds = 2_048
 
-/** Some of the rows that were asked for, each a line. */
+/** Some of the rows that were asked for, each a line, and the ids of those that were not read. */
 export interface Part {
-  readonly rows: Uint8Array
-  /** The id of the last one; undefined if these are all. */
-  readonly last: bigint | undefined
+  readonly lines: Buffer
+  readonly left: readonly string[]
 }
-
-export interface FoundIds {
-  readonly ids: BigInt64Array
-  /** The position after which to look for more; undefined at the end. */
-  readonly last: Position | undefined
-}
-
-/** A page that is too large to be read at once: the ids of its rows, and the JSON after them. */
-export interface LargePage {
-  readonly ids: BigInt64Array
-  readonly tail: string
-  readonly next: Position | undefined
-}
-
-export const pageHead = '{"data":['
 
 /** All clients share it: the parts of hundreds of them would otherwise arrive in one tick. */
-export const turn = spreadOverTicks()
+const turn = spreadOverTicks()
 
 /** The rows; each part is read when the client has received the previous one. Rows that were deleted since are left out. */
 export async function* rowsInParts(
-  ids: BigInt64Array,
-  read: (ids: BigInt64Array) => Promise<Part>,
-): AsyncGenerator<Uint8Array> {
-  for (let left = ids; left.length > 0; ) {
+  ids: readonly string[],
+  read: (ids: readonly string[]) => Promise<Part>,
+): AsyncGenerator<Buffer> {
+  for (let rest = ids; rest.length > 0; ) {
     await turn()
-    const { rows, last } = await read(left.slice(0, maxPartRows))
-    if (rows.length > 0) yield rows
-    left = left.subarray(last === undefined ? maxPartRows : left.indexOf(last) + 1)
+    const { lines, left } = await read(rest.slice(0, maxPartRows))
+    if (lines.length > 0) yield lines
+    const unread = new Set(left)
+    rest = [...rest.slice(0, maxPartRows).filter((id) => unread.has(id)), ...rest.slice(maxPartRows)]
   }
 }
 
 const [lineFeed, comma] = [...Buffer.from('\n,')] as [number, number]
 
 /** Lines as the elements of a JSON array; JSON itself has no line feeds. */
-export const asElements = (lines: Uint8Array): Uint8Array => {
+const asElements = (lines: Buffer): Buffer => {
   for (let at = lines.indexOf(lineFeed); at !== -1; at = lines.indexOf(lineFeed, at)) lines[at] = comma
   return lines.subarray(0, -1)
 }
 
+/** The body of a page that is too large to be read at once. */
 export async function* largePageBody(
-  { ids, tail }: LargePage,
-  read: (ids: BigInt64Array) => Promise<Part>,
-): AsyncGenerator<Uint8Array> {
-  let separator = pageHead
-  for await (const lines of rowsInParts(ids, read)) {
+  [head, tail]: readonly [string, string],
+  rows: AsyncIterable<Buffer>,
+): AsyncGenerator<Buffer> {
+  let separator = head
+  for await (const lines of rows) {
     yield Buffer.concat([Buffer.from(separator), asElements(lines)])
     separator = ','
   }
-  yield Buffer.from(separator === pageHead ? `${pageHead}${tail}` : tail)
+  yield Buffer.from(separator === head ? head + tail : tail)
 }

@@ -2,7 +2,6 @@
 import type { ParameterValue } from '../descriptor/kinds.js'
 import { type Condition, type ListQuery, type Selection, selectionKey } from '../descriptor/listQuery.js'
 import { operatorOf } from '../descriptor/operators.js'
-import { fold } from './caseFold.js'
 
 export interface Plan extends Selection {
   /** No row can match; all rows match; the filters, the search index or a scan of the table finds those that do. */
@@ -31,13 +30,13 @@ const storable = (condition: Condition): Condition | undefined => {
   return { ...condition, value: clamped(value) }
 }
 
-/** Plans a read; `isIndexed` says whether the search index can find a folded text. */
+/** Plans a read; `isIndexed` says whether the search index can find a text. */
 export const planRead = ({ where: given, search, order }: Selection, isIndexed: (text: string) => boolean): Plan => {
   const where = given.flatMap((condition) => storable(condition) ?? [])
   const strategy = (): Plan['strategy'] => {
     if (isUnstorable(search) || where.length < given.length) return 'nothing'
     if (search === '') return where.length === 0 ? 'all' : 'filter'
-    return isIndexed(fold(search)) ? 'search' : 'scan'
+    return isIndexed(search) ? 'search' : 'scan'
   }
   return { where, search, order, strategy: strategy() }
 }

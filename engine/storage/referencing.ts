@@ -2,11 +2,10 @@
 import type { Knex } from 'knex'
 import type { OnDelete } from '../descriptor/fields.js'
 import type { RowId } from '../descriptor/integers.js'
-import type { Column, Kind } from '../descriptor/kinds.js'
 import { currentStamps, maxOtherRows, type Registry, type Resource, referencesTo } from '../descriptor/registry.js'
 import { compile, parameter, type Statement } from './bindings.js'
-import { escapedName } from './existing/dialect.js'
-import { boundValue, findField } from './schema.js'
+import type { Dialect } from './dialect.js'
+import { boundValue, escapedName, findField } from './schema.js'
 import type { Referencing } from './write.js'
 
 /** More ids than this are not read: the row itself may be one of them. */
@@ -33,14 +32,6 @@ export interface Referrer {
   readonly stamps: Values
 }
 
-export interface ReferrerSql {
-  readonly knex: Knex
-  columnOf(kind: Kind): Column
-  /** The condition, after a column, that it has one of the values of a list; and the type of the list, where it cannot be inferred. */
-  readonly isIn: string
-  readonly idsType?: string
-}
-
 /** The SQL with a `?` that writes a value to a field. */
 export type WriteSql = (resource: Resource, field: string) => string
 
@@ -49,11 +40,13 @@ export type WriteSql = (resource: Resource, field: string) => string
  * followed by separate statements, because a distributed database does not support recursive queries.
  */
 export const referrersTo = (
-  { knex, columnOf, isIn, idsType }: ReferrerSql,
+  { knex, columnOf, typeOf, isIn }: Dialect,
   registry: Registry,
-  { path }: Resource,
-  writeSql: WriteSql = () => '?',
+  resource: Resource,
+  writeSql: WriteSql,
 ): (() => Referrer[]) => {
+  const { path } = resource
+  const idsType = typeOf(findField(resource, 'id'), true)
   const ids = parameter(knex, '$ids', idsType)
   const deleted = parameter(knex, '$deleted', idsType)
   const statement = (sql: string, ...bindings: Knex.Raw[]) => compile(knex.raw(sql, bindings as never))
@@ -108,7 +101,7 @@ export interface Query {
 type Rows = readonly (readonly unknown[])[]
 
 /** Asks the database by yielding, so that the same walk runs in a transaction of either database. */
-type Walk<R> = Generator<Query, R, Rows>
+export type Walk<R> = Generator<Query, R, Rows>
 
 /** What references a row that is to be deleted, whether that prevents it, and the statements that precede it if not. */
 export interface Referenced {

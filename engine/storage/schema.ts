@@ -38,6 +38,9 @@ export interface DerivedObject extends ObjectName {
 /** A quoted name, which may also be a keyword; those of other programs may have any letters. */
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
+/** A quoted name for knex, to which a question mark is a parameter. */
+export const escapedName = (name: string): string => quoted(name).replaceAll('?', '\\?')
+
 export const literal = (value: GivenValue): string =>
   typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value)
 
@@ -80,12 +83,6 @@ export const wantedForeignKey = (registry: Registry, field: Field): ForeignKey |
   const target = references === undefined ? undefined : resourceAt(registry, references)
   return target && !target.existing ? { target: target.table, onDelete } : undefined
 }
-
-/** The SQL after FROM whose columns are the fields of a resource. */
-export type Sources = (resource: Resource) => string
-
-/** Where every table is the engine's own. */
-export const ownSources: Sources = ({ table }) => quoted(table)
 
 export const findField = ({ fields }: Resource, name: string): Field =>
   fields.find((field) => field.name === name) as Field

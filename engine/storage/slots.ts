@@ -34,6 +34,10 @@ export interface Task {
   readonly isBegun?: boolean
 }
 
+/** The keys of a read whose time may depend on the values it looks for. */
+export const latencyKeys = (statement: string, { values, isScan }: { values?: string; isScan?: boolean }): string[] =>
+  values === undefined || isScan ? [statement] : [`${statement} ${values}`, statement]
+
 export interface Place {
   readonly isSlow: boolean
   /** The task has ended; with how many milliseconds it took, if that tells how long the next one takes. */

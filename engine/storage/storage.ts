@@ -6,15 +6,17 @@ import { managedResources, type Registry, type Resource, type RowValues } from '
 import type { Referenced } from './referencing.js'
 import type { Conflict, Outcome, Write } from './write.js'
 
-/** How often values occur among matching rows, or a sample of them. */
+/** How often values occur among matching rows. */
 export interface ValueCounts {
+  /** How many rows were counted. */
   readonly rows: number
   /** The most frequent values of each field, most frequent first; without null and long texts. */
   readonly values: ReadonlyMap<string, readonly (readonly [value: string, rows: number])[]>
 }
 
 export interface CountSize {
-  readonly share: number
+  /** How many rows are counted, at most. */
+  readonly maxRows: number
   readonly maxValues: number
 }
 
@@ -55,7 +57,7 @@ export interface Table {
    * was when its part was read.
    */
   stream(selection: Selection, caller?: Caller, format?: RowFormat): AsyncIterable<Uint8Array>
-  /** The most frequent values of some fields among the matching rows. With a share below 1, a sample of the table is counted. */
+  /** The most frequent values of some fields among the matching rows, or among the first of them. */
   valueCounts(selection: Selection, fields: readonly string[], size: CountSize, caller?: Caller): Promise<ValueCounts>
   /** Some fields of the rows with these ids, long texts truncated. */
   excerpts(ids: readonly number[], fields: readonly string[]): Promise<readonly RowValues[]>

@@ -1,123 +1,289 @@
-/** Reads and writes of one resource on any database: version → cache → plan → dialect → cache. */
-import { createHash } from 'node:crypto'
-import type { Registry, Resource } from '../descriptor/registry.js'
-import type { TableDialect, VersionedBody } from './dialect.js'
-import { type FoundIds, type LargePage, largePageBody, rowsInParts } from './parts.js'
-import { emptyPage, listKey, planRead } from './plan.js'
+/** Reads and writes of one resource on any database: version → cache → plan → statement → body. */
+import { createHash, randomUUID } from 'node:crypto'
+import { type ListQuery, type Position, selectionKey } from '../descriptor/listQuery.js'
+import type { Registry, Resource, RowValues, Value } from '../descriptor/registry.js'
+import type { Statement } from './bindings.js'
+import { changedTables } from './changedTables.js'
+import { parseConflicts } from './conflicts.js'
+import { toCsv } from './csv.js'
+import type { Cell, Dialect, Purpose, Runner, Source, Values } from './dialect.js'
+import { type Driver, maxProbed, type ReadStatements, readStatements } from './list.js'
+import { largePageBody, maxIds, type Part, partBytes, rowsInParts } from './parts.js'
+import { emptyPage, listKey, maxInteger, type Plan, planRead } from './plan.js'
+import { runInTurn } from './referencing.js'
 import type { ResponseCache } from './responseCache.js'
+import { boundValue, findField, readValue } from './schema.js'
 import { singleFlight } from './singleFlight.js'
-import type { CachedBody, Table } from './storage.js'
+import type { CachedBody, Caller, StreamedBody, Table } from './storage.js'
 import { elapsed, type Trace } from './trace.js'
-import { rowTag } from './write.js'
+import { rowTag, toBuffer, type WriteOptions, type WritePlanner, writePlanner } from './write.js'
+
+const pageHead = '{"data":['
+
+/** Rows before a page that are skipped in less time than it takes to ask another thread. */
+const shortOffset = 500n
 
 /** The tags of rows, by their bodies: a cached row is digested once. */
 const rowTags = new WeakMap<Buffer, string>()
 
 /** A row with its own tag, where the cache has the version of its table. */
-const withOwnTag = ({ body }: CachedBody): CachedBody => {
+const withOwnTag = (body: Buffer): CachedBody => {
   const tag = rowTags.get(body) ?? rowTag(body)
   rowTags.set(body, tag)
   return { tag, body }
 }
 
-const resourceTable = (resource: Resource, dialect: TableDialect, cache: ResponseCache, trace?: Trace): Table => {
+const toIds = (json: Cell | undefined): string[] => JSON.parse(String(json ?? '[]')) ?? []
+
+type Page = (CachedBody & { readonly version: string }) | StreamedBody
+
+const resourceTable = (
+  dialect: Dialect,
+  source: Source,
+  statements: ReadStatements,
+  runner: Runner,
+  writes: WritePlanner,
+  { cache, trace }: Pick<Tables, 'cache' | 'trace'>,
+): Table => {
+  const { resource } = source
   const { path } = resource
-  const shape = createHash('sha256').update(dialect.shape).digest('hex').slice(0, 8)
-  const share = singleFlight<VersionedBody | LargePage>()
-  const tag = async (): Promise<string> => `${shape}${await dialect.version()}`
+  const names = resource.fields.map(({ name }) => name)
+  // The same rows in another shape are a different response.
+  const shape = createHash('sha256').update(dialect.rowJson(resource)).digest('hex').slice(0, 8)
+  const share = singleFlight<Page>()
+  const isIndexed = (text: string) => source.candidates?.(text) !== undefined
+  const column = (name: string) => dialect.columnOf(findField(resource, name).kind)
+  const bound = (name: string, value: unknown) => boundValue(column(name), value)
+  // Nothing tells whether a table without a version has changed, so nothing that was read before is used again.
+  const version = async (): Promise<string> => (await runner.version?.()) ?? randomUUID()
+  const tagOf = (found: string): string => `${shape}${found}`
+
+  const boundValues = ({ where, search }: Plan): Values => ({
+    ...Object.fromEntries(
+      where.map(({ field, value }, n) => [
+        `condition${n}`,
+        typeof value === 'object' ? dialect.bindList(value.map((item) => bound(field, item))) : bound(field, value),
+      ]),
+    ),
+    ...(search && dialect.searchValues(search)),
+  })
+  const afterValues = ({ order: { field } }: Plan, after: Position | undefined): Values | undefined =>
+    after && { afterId: after.id, afterValue: after.value === null ? null : bound(field, after.value) }
+  const toPosition = ({ order: { field } }: Plan, id: Cell | undefined, key: Cell | undefined): Position => ({
+    id: BigInt(String(id)),
+    value: field === 'id' || key === null || key === undefined ? null : readValue(column(field), key),
+  })
+
+  const purpose = (plan: Plan, driver: Driver, caller: Caller | undefined, skip = 0n): Purpose => ({
+    caller,
+    ...(plan.search && {
+      search: { text: plan.search, isIndexed: plan.strategy === 'search' && typeof driver !== 'number' },
+    }),
+    values: `${selectionKey(plan)} ${skip}`,
+    isScan: plan.strategy === 'scan',
+  })
+
+  /** Chooses the condition that the fewest rows match, or the search; undefined where the database chooses. */
+  const chooseDriver = async (plan: Plan): Promise<Driver> => {
+    const probes = statements.probes(plan)
+    if (probes.length === 0) return undefined
+    const values = boundValues(plan)
+    let best: { driver: Driver; rows: number } = {
+      driver: plan.strategy === 'search' ? 'search' : probes[0]?.driver,
+      rows: maxProbed,
+    }
+    for (const { driver, statement } of probes) {
+      const [found] = await runner.read(statement, values, { isShort: true })
+      const rows = Number(found?.[0])
+      if (rows < best.rows) best = { driver, rows }
+    }
+    return best.driver
+  }
+
+  const readPart =
+    ({ order }: Plan, caller: Caller | undefined) =>
+    async (ids: readonly string[]): Promise<Part> => {
+      const values = { ids: dialect.bindList(ids.map(BigInt)), bytes: partBytes }
+      const [row] = await runner.read(statements.part(order), values, { caller, isBegun: true })
+      const json = toBuffer(row?.[0])
+      return { lines: json.length > 0 ? Buffer.concat([json, Buffer.from('\n')]) : json, left: toIds(row?.[1]) }
+    }
+
+  const readPage = async (plan: Plan, { limit, offset, after }: ListQuery['page'], caller?: Caller): Promise<Page> => {
+    const isSized = runner.hasLongRows?.() ?? true
+    const driver = await chooseDriver(plan)
+    const skip = offset > maxInteger ? maxInteger : offset
+    const values = {
+      ...boundValues(plan),
+      ...afterValues(plan, after),
+      // One more row shows whether there is another page.
+      limit: limit + 1,
+      shown: limit,
+      last: limit - 1,
+      skip,
+    }
+    const isShort = plan.strategy === 'all' && !isSized && (after !== undefined || skip <= shortOffset)
+    const [row] = await runner.read(statements.page(plan, driver, after, isSized), values, {
+      ...purpose(plan, driver, caller, skip),
+      isShort,
+    })
+    const [readVersion, total, json, rows, lastId, lastKey, ids] = row as readonly Cell[]
+    const next = Number(rows) > limit ? toPosition(plan, lastId, lastKey) : undefined
+    const tail = `],"meta":{"total":${total},"limit":${limit},"offset":${offset}}}`
+    if (ids) {
+      const parts = rowsInParts(toIds(ids), readPart(plan, caller))
+      return { body: largePageBody([pageHead, tail], parts), next }
+    }
+    const body = Buffer.concat([Buffer.from(pageHead), toBuffer(json), Buffer.from(tail)])
+    if (readVersion === null) return { version: '', tag: rowTag(body), body, next }
+    return { version: String(readVersion), tag: tagOf(String(readVersion)), body, next }
+  }
 
   const cached = async (operation: string, key: string): Promise<CachedBody | undefined> => {
     const entry = cache.get(key)
-    const isHit = entry !== undefined && entry.tag === (await tag())
+    const isHit = entry !== undefined && entry.tag === tagOf(await version())
     cache.count(isHit)
     if (!isHit) return undefined
     trace?.(operation, { resource: path, cache: 'hit' })
     return entry
   }
-  const remember = (key: string, { version, body, next }: VersionedBody): CachedBody => {
-    const entry = { tag: `${shape}${version}`, body, next }
-    cache.storeOnSecondRequest(key, entry)
-    return entry
+  /** Runs a read, and reports how long it took. */
+  const timed = async <T>(operation: string, fields: Values, work: () => Promise<T>): Promise<T> => {
+    if (!trace) return work()
+    const started = performance.now()
+    const result = await work()
+    trace(operation, { resource: path, ...fields, ms: elapsed(started) })
+    return result
   }
 
   return {
-    tag,
+    tag: async () => tagOf(await version()),
     async list(query, caller) {
       const key = `${path}?${listKey(query)}`
-      const entry = await cached('list', key)
+      const entry = runner.version && (await cached('list', key))
       if (entry) return entry
-      const plan = planRead(query, dialect.isIndexed)
+      const plan = planRead(query, isIndexed)
       const { strategy, where } = plan
-      if (strategy === 'nothing') return { tag: await tag(), body: emptyPage(query.page) }
-      const started = trace ? performance.now() : 0
-      const page = await share(
-        key,
-        caller,
-        () => dialect.page(plan, query.page, caller),
-        async () => {
-          const now = await dialect.version()
-          return (found) => 'body' in found && found.version === now
-        },
-      )
+      if (strategy === 'nothing') {
+        const body = emptyPage(query.page)
+        return { tag: runner.version ? tagOf(await version()) : rowTag(body), body }
+      }
+      const read = () => readPage(plan, query.page, caller)
       const filters = where.map(({ field }) => field)
-      trace?.('list', { resource: path, cache: 'miss', plan: strategy, filters, ms: elapsed(started) })
-      if ('body' in page) return remember(key, page)
-      return { body: largePageBody(page, (ids) => dialect.part(ids, caller)), next: page.next }
+      const page = await timed('list', { cache: runner.version ? 'miss' : 'none', plan: strategy, filters }, () =>
+        runner.version
+          ? share(key, caller, read, async () => {
+              const now = await version()
+              return (found) => 'version' in found && found.version === now
+            })
+          : read(),
+      )
+      if ('version' in page && runner.version) cache.storeOnSecondRequest(key, page)
+      return page
     },
     async *stream(selection, caller, format) {
-      const read = (ids: BigInt64Array) => dialect.part(ids, caller, format)
-      const plan = planRead(selection, dialect.isIndexed)
+      const plan = planRead(selection, isIndexed)
       if (plan.strategy === 'nothing') return
-      let last: FoundIds['last']
+      const driver = await chooseDriver(plan)
+      let after: Position | undefined
       do {
-        const found: FoundIds = await dialect.ids(plan, last, caller)
-        yield* rowsInParts(found.ids, read)
-        last = found.last
-      } while (last !== undefined)
+        const values = { ...boundValues(plan), ...afterValues(plan, after), limit: maxIds, last: maxIds - 1, skip: 0 }
+        const [row] = await runner.read(statements.ids(plan, driver, after), values, {
+          ...purpose(plan, driver, caller),
+          isBegun: true,
+        })
+        const [ids, count, lastId, lastKey] = row as readonly Cell[]
+        for await (const lines of rowsInParts(toIds(ids), readPart(plan, caller)))
+          yield format === 'csv' ? toCsv(names, lines) : lines
+        after = Number(count) === maxIds ? toPosition(plan, lastId, lastKey) : undefined
+      } while (after)
     },
-    async valueCounts(selection, fields, size, caller) {
-      const plan = planRead(selection, dialect.isIndexed)
+    async valueCounts(selection, fields, { maxRows, maxValues }, caller) {
+      const plan = planRead(selection, isIndexed)
       if (plan.strategy === 'nothing' || fields.length === 0) return { rows: 0, values: new Map() }
-      return dialect.valueCounts(plan, fields, size, caller)
+      const driver = await chooseDriver(plan)
+      const given = { ...boundValues(plan), rows: maxRows, values: maxValues }
+      const [total, ...counts] = await runner.read(
+        statements.valueCounts(plan, driver, fields),
+        given,
+        purpose(plan, driver, caller),
+      )
+      const values = new Map(fields.map((name) => [name, [] as [string, number][]]))
+      for (const [name, value, count] of counts) values.get(String(name))?.push([String(value), Number(count)])
+      return { rows: Number(total?.[2]), values }
     },
-    excerpts: dialect.excerpts,
+    async excerpts(ids, fields) {
+      const rows = await runner.read(statements.excerpts(fields), { ids: dialect.bindList(ids) }, { isShort: true })
+      return rows.map(([id, ...values]): RowValues => {
+        const read = fields.map((name, n) => [name, readValue(column(name), values[n] ?? null) as Value])
+        return { ...Object.fromEntries(read), id: Number(id) }
+      })
+    },
     async get(id, caller) {
       const key = `${path}/${id}`
-      const entry = await cached('get', key)
-      if (entry) return withOwnTag(entry)
-      const started = trace ? performance.now() : 0
-      const row = await dialect.row(id, caller)
-      trace?.('get', { resource: path, cache: 'miss', ms: elapsed(started) })
-      return row && withOwnTag(remember(key, row))
+      const entry = runner.version && (await cached('get', key))
+      if (entry) return withOwnTag(entry.body)
+      const [row] = await timed('get', { cache: 'miss' }, () =>
+        runner.read(statements.row, { id }, { caller, isShort: true }),
+      )
+      if (!row) return undefined
+      const body = toBuffer(row[1])
+      if (row[0] !== null) cache.storeOnSecondRequest(key, { tag: tagOf(String(row[0])), body })
+      return withOwnTag(body)
     },
-    hasKey: dialect.hasKey,
-    conflicts: dialect.conflicts,
-    referencing: dialect.referencing,
-    async write(write) {
-      const started = trace ? performance.now() : 0
-      const outcome = await dialect.write(write)
-      trace?.(write.kind, { resource: path, ms: elapsed(started) })
-      return outcome
+    async hasKey(key) {
+      const { find } = writes.keys ?? {}
+      return find !== undefined && (await runner.read(find, { idempotencyKey: key }, { isShort: true })).length > 0
     },
+    async conflicts(values, id) {
+      const query = writes.conflicts(values, id)
+      const [found] = await runner.read(query.statement, query.values, { isShort: true })
+      return parseConflicts(found?.[0])
+    },
+    referencing: (id) => runInTurn(writes.referencing(id), ({ statement, values }) => runner.read(statement, values)),
+    write: (write) => timed(write.kind, {}, () => runner.write(writes.plan(write))),
   }
 }
 
-export const resourceTables = (
-  registry: Registry,
-  createDialect: (resource: Resource) => TableDialect,
-  createPlain: (resource: Resource) => Table | undefined,
-  cache: ResponseCache,
-  trace?: Trace,
-): ((resource: Resource) => Table) => {
+/** What a database provides for the tables of a registry. */
+interface Tables {
+  readonly dialect: Dialect
+  source(resource: Resource): Source
+  runner(resource: Resource): Runner
+  /** `row` is the statement that reads a row. */
+  writeOptions(resource: Resource, row: Statement): WriteOptions
+  readonly cache: ResponseCache
+  readonly warn: (message: string) => void
+  readonly trace?: Trace | undefined
+}
+
+export const resourceTables = (registry: Registry, database: Tables) => {
+  const { dialect } = database
+  const changed = changedTables(database.warn)
+  const sources = new Map(registry.map((resource) => [resource.path, database.source(resource)]))
+  const sourceAt = (path: string) => sources.get(path) as Source
   const tables = new Map(
-    registry.map((resource) => [
-      resource,
-      createPlain(resource) ?? resourceTable(resource, createDialect(resource), cache, trace),
-    ]),
+    registry.map((resource) => {
+      const source = sourceAt(resource.path)
+      const statements = readStatements(dialect, source)
+      const check = () => runner.read(statements.row, { id: 0 }, { isShort: true })
+      const runner = changed.watch(resource, database.runner(resource), check)
+      const writes = writePlanner(dialect, registry, source, sourceAt, database.writeOptions(resource, statements.row))
+      const table = resourceTable(dialect, source, statements, runner, writes, database)
+      const count = async () => Number((await runner.read(statements.count, {}, { isShort: true }))[0]?.[0])
+      return [resource, { table, count }]
+    }),
   )
-  return (resource) => {
-    const table = tables.get(resource)
-    if (table === undefined) throw new TypeError(`${resource.path} is not of this registry`)
-    return table
+  return {
+    table(resource: Resource): Table {
+      const found = tables.get(resource)
+      if (found === undefined) throw new TypeError(`${resource.path} is not of this registry`)
+      return found.table
+    },
+    async counts(): Promise<ReadonlyMap<Resource, number>> {
+      const counted = [...tables].map(async ([resource, { count }]) => [resource, await count()] as const)
+      return new Map(await Promise.all(counted))
+    },
+    changed: changed.names,
   }
 }

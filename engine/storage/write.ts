@@ -1,9 +1,13 @@
-/** A change of one row as data, and its outcome: the same for every kind of write and every database. */
+/** A change of one row: as data, as statements, and as the steps that make it, the same for every kind of write and every database. */
 import { createHash } from 'node:crypto'
 import type { OnDelete } from '../descriptor/fields.js'
-import type { RowId } from '../descriptor/integers.js'
-import type { RowValues } from '../descriptor/registry.js'
-import { buildOnce } from './bindings.js'
+import { exactInteger, type RowId } from '../descriptor/integers.js'
+import type { Registry, RowValues } from '../descriptor/registry.js'
+import { buildOnce, compile, parameter, type Statement, sqlTag } from './bindings.js'
+import { conflictsQuery, parseConflicts } from './conflicts.js'
+import type { Cell, Dialect, Source } from './dialect.js'
+import { findReferencing, type Query, type Referrer, referrersTo, type Walk } from './referencing.js'
+import { boundValue, escapedName, findField, quoted } from './schema.js'
 
 /** For 24 hours, a write with the same key and digest changes nothing and has the outcome of the first one. */
 export interface IdempotencyKey {
@@ -67,19 +71,215 @@ export type Outcome<B = Buffer> =
 /** The tag of a row: a digest of its JSON, so that it changes with this row alone. */
 export const rowTag = (body: Uint8Array): string => createHash('sha256').update(body).digest('base64url').slice(0, 22)
 
-export interface StoredKey<B> {
-  readonly digest: string
-  readonly id: RowId
-  readonly body: B
+/** JSON as a driver returned it, possibly through a thread. */
+export const toBuffer = (cell: unknown): Buffer =>
+  cell instanceof Uint8Array ? Buffer.from(cell.buffer, cell.byteOffset, cell.length) : Buffer.from(String(cell ?? ''))
+
+/** Where and how idempotency keys are stored, if they are. */
+export interface KeyStatements {
+  /** The digest, id and body that were stored with `$idempotencyKey`. */
+  readonly find: Statement
+  /** Stores `$idempotencyKey`, `$digest`, `$id` and `$body`. */
+  readonly store: Statement
+  /** Deletes the keys that have expired, unless the database does so itself. */
+  readonly prune?: Statement
 }
 
-/** The outcome of a write whose key is stored: that of the same request, or a mismatch. */
-export const replayed = <B>({ digest, id, body }: StoredKey<B>, given: IdempotencyKey): Outcome<B> =>
-  digest === given.digest ? { id, body, replayed: true } : { mismatch: true }
-
-export const rememberUpdates = <T extends object>(
-  make: (names: readonly string[], stamps: readonly string[]) => T,
-): typeof make => {
-  const once = buildOnce<T>()
-  return (names, stamps) => once(`${names} ${stamps}`, () => make(names, stamps))
+/** A write as statements and values: plain data, which can be sent to a thread. */
+export interface WritePlan {
+  readonly kind: Write['kind']
+  readonly path: string
+  readonly id?: RowId
+  readonly ifMatch?: readonly string[] | undefined
+  /** Returns the JSON of the row, and whether the write would change it. */
+  readonly current?: Query
+  readonly conflicts?: Query
+  /** Returns the id of the row and, unless it is read afterwards, its JSON. */
+  readonly change: Query
+  readonly read?: Statement
+  readonly referrers?: readonly Referrer[]
+  readonly beforeDelete?: Statement
+  readonly key?: { readonly given: IdempotencyKey; readonly statements: KeyStatements }
+  /** Does everything that a create needs; see `createdBy`. */
+  readonly create?: Query
 }
+
+/** The table does not take the row; nothing was changed. */
+export class RowRefused extends Error {
+  readonly refused: Refused
+
+  constructor(reason: string) {
+    super(reason)
+    this.refused = { reason }
+  }
+}
+
+const replayed = ([digest, id, body]: readonly unknown[], given: IdempotencyKey): Outcome<Cell> =>
+  digest === given.digest ? { id: exactInteger(String(id)), body: body as Cell, replayed: true } : { mismatch: true }
+
+/** What a create in one statement returns: conflicts, id and JSON of the new row, and digest, id and JSON of an earlier one with its key. */
+const createdBy = (row: readonly unknown[], given: IdempotencyKey | undefined): Outcome<Cell> => {
+  const [conflicts, id, body, ...stored] = row
+  if (given && stored[0]) return replayed(stored, given)
+  if (conflicts) return { conflicts: parseConflicts(conflicts) }
+  return { id: exactInteger(String(id)), body: body as Cell, replayed: false }
+}
+
+/** Makes a write within a transaction; throws if the database refuses it. */
+export function* makeWrite(plan: WritePlan): Walk<Outcome<Cell>> {
+  const { kind, id: given, ifMatch, key } = plan
+  if (plan.create) {
+    const [made] = yield plan.create
+    return createdBy(made ?? [], key?.given)
+  }
+  const [current] = plan.current ? yield plan.current : []
+  // After the row is locked, which waits for another request with the same key.
+  const keyValues = { idempotencyKey: key?.given.key, digest: key?.given.digest }
+  const [stored] = key ? yield { statement: key.statements.find, values: keyValues } : []
+  if (key && stored) return replayed(stored, key.given)
+  if (plan.current && !current) return { isMissing: true }
+  const [before = null, isChanged = 1] = (current ?? []) as Cell[]
+  if (ifMatch && !ifMatch.includes(rowTag(toBuffer(before)))) return { current: before }
+  const [conflicting] = plan.conflicts ? yield plan.conflicts : []
+  if (conflicting?.[0]) return { conflicts: parseConflicts(conflicting[0]) }
+  if (plan.referrers && given !== undefined) {
+    if (plan.beforeDelete) yield { statement: plan.beforeDelete, values: {} }
+    // Before the cascades of a delete, which would be made and undone.
+    const { referencing, isPrevented, changes } = yield* findReferencing(plan.referrers, plan.path, given)
+    if (isPrevented) return { referencing }
+    for (const query of changes) yield query
+  }
+  let [id, body]: [RowId | undefined, Cell] = [given, kind === 'delete' ? '' : before]
+  if (Number(isChanged) === 1) {
+    const [made] = yield plan.change
+    id ??= exactInteger(String(made?.[0]))
+    const [row] = plan.read ? yield { statement: plan.read, values: { id } } : [made]
+    if (kind !== 'delete') {
+      if (!row) throw new RowRefused('the row would not be one of the view')
+      body = row[1] as Cell
+    }
+  }
+  if (key) {
+    const { prune, store } = key.statements
+    if (prune) yield { statement: prune, values: {} }
+    yield { statement: store, values: { ...keyValues, id, body } }
+  }
+  return { id: id as RowId, body, replayed: false }
+}
+
+export interface WriteOptions {
+  readonly keys?: KeyStatements | undefined
+  /** Reads `$id` after a change, where the database cannot return the row as it has become. */
+  readonly read?: Statement | undefined
+  readonly beforeDelete?: Statement | undefined
+  /** The statements that do everything a create needs, without and with a key. */
+  readonly create?: { readonly plain: Statement; readonly withKey: Statement } | undefined
+}
+
+/** Plans the writes of one table. */
+export const writePlanner = (
+  dialect: Dialect,
+  registry: Registry,
+  source: Source,
+  sources: (path: string) => Source,
+  { keys, read, beforeDelete, create }: WriteOptions,
+) => {
+  const { knex } = dialect
+  const { resource, from } = source
+  const { path } = resource
+  const sql = sqlTag(knex)
+  const table = escapedName(resource.table)
+  const column = (name: string) => escapedName(findField(resource, name).column)
+  const named = (name: string, type?: string) => parameter(knex, name, type)
+  const rowId = named('id', 'bigint')
+  const written = (name: string) => knex.raw(source.write(name), [named(name)])
+  const json = dialect.bytes(dialect.rowJson(resource))
+  const returning = read ? '' : `, ${json}`
+  // The database sets a managed field without a value.
+  const inserted = resource.fields.filter(({ managed }) => managed !== true).map(({ name }) => name)
+  const values =
+    inserted.length > 0
+      ? sql`(${inserted.map(column).join(', ')}) values (${sql.join(inserted.map(written), ', ')})`
+      : 'default values'
+  const conflicts = compile(conflictsQuery(dialect, registry, sources, source))
+  const insert = compile(sql`insert into ${table} ${values} returning ${column('id')}${returning}`)
+  const remove = compile(sql`delete from ${table} where ${column('id')} = ${rowId}`)
+  const current = (lock: string, isChanged: ReturnType<typeof sql> | string = '1') =>
+    compile(sql`select ${json}, ${isChanged} from ${from} as _t where id = ${rowId}${lock}`)
+  // A delete that compares nothing does not need the right to update.
+  const [unlocked, locked] = [current(''), current(dialect.forUpdate)]
+  const referrers = referrersTo(dialect, registry, resource, (target, field) => sources(target.path).write(field))
+
+  const once = buildOnce<Readonly<Record<'current' | 'conflicts' | 'change', Statement>>>()
+  const update = (names: readonly string[], stamps: readonly string[]) =>
+    once(`${names} ${stamps}`, () => {
+      const differs = names.map(
+        (name) => sql`${quoted(name)} is distinct from ${named(name, dialect.typeOf(findField(resource, name)))}`,
+      )
+      const isChanged = differs.length > 0 ? sql`case when ${sql.join(differs, ' or ')} then 1 else 0 end` : '0'
+      const changed = [...names, ...stamps].map((name) => sql`${column(name)} = ${written(name)}`)
+      const set = changed.length > 0 ? sql.join(changed, ', ') : `${column('id')} = ${column('id')}`
+      return {
+        current: current(dialect.forUpdate, isChanged),
+        conflicts: compile(conflictsQuery(dialect, registry, sources, source, names)),
+        change: compile(
+          sql`update ${table} set ${set} where ${column('id')} = ${rowId} returning ${column('id')}${returning}`,
+        ),
+      }
+    })
+  const bound = (given: RowValues) =>
+    Object.fromEntries(
+      Object.entries(given).map(([name, value]) => [
+        name,
+        boundValue(dialect.columnOf(findField(resource, name).kind), value),
+      ]),
+    )
+
+  return {
+    keys,
+    /** The query of the conflicts that some values would meet, in a new row or in the row with the id. */
+    conflicts: (given: RowValues, id?: RowId): Query => ({
+      statement: id === undefined ? conflicts : update(Object.keys(given), []).conflicts,
+      values: { ...bound(given), id },
+    }),
+    referencing: (id: RowId) => findReferencing(referrers(), path, id),
+    plan(write: Write): WritePlan {
+      const { kind, idempotencyKey: given } = write
+      const key = given && keys && { given, statements: keys }
+      const common = { kind, path, ...(key && { key }), ...(read && { read }) }
+      if (write.kind === 'insert') {
+        const stored = bound(write.values)
+        const all = { ...stored, ...(given && { idempotencyKey: given.key, digest: given.digest }) }
+        return {
+          ...common,
+          conflicts: { statement: conflicts, values: stored },
+          change: { statement: insert, values: stored },
+          ...(create && { create: { statement: given ? create.withKey : create.plain, values: all } }),
+        }
+      }
+      const { id, ifMatch } = write
+      if (write.kind === 'delete')
+        return {
+          ...common,
+          id,
+          ifMatch,
+          current: { statement: read && !ifMatch ? unlocked : locked, values: { id } },
+          referrers: referrers(),
+          change: { statement: remove, values: { id } },
+          ...(beforeDelete && { beforeDelete }),
+        }
+      const statements = update(Object.keys(write.values), Object.keys(write.stamps))
+      const all = { ...bound({ ...write.values, ...write.stamps }), id }
+      return {
+        ...common,
+        id,
+        ifMatch,
+        current: { statement: statements.current, values: all },
+        conflicts: { statement: statements.conflicts, values: all },
+        change: { statement: statements.change, values: all },
+      }
+    },
+  }
+}
+
+export type WritePlanner = ReturnType<typeof writePlanner>

@@ -36,7 +36,6 @@ for (const [name, insert, readTimeoutMs] of [
     assert.is((await get('/v1/leave?limit=1&offset=50')).status, 200)
     assert.is((await get('/v1/departments/1')).status, 200)
     assert.is((await get('/v1/health')).status, 200)
-    if (name === 'many rows') assert.is((await get('/v1/departments?limit=1&offset=50000')).status, 200)
   })
 }
 

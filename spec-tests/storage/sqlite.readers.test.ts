@@ -1,11 +1,10 @@
 /** How the reader threads are shared: any of them reads a list, and one is always free for quick reads. */
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { planRead } from '../../engine/storage/plan.js'
+import { latencyKeys } from '../../engine/storage/slots.js'
 import { createReaders } from '../../engine/storage/sqlite/readers.js'
 import { DeadlineExceeded } from '../../engine/storage/sqlite/search.js'
 import type { Executor } from '../../engine/storage/sqlite/worker.js'
-import { listQuery } from '../support/listQuery.js'
 
 /** Readers whose tasks take a given time; `limits` has that of each run, and `isRunning` what runs. */
 const newReaders = () => {
@@ -14,23 +13,23 @@ const newReaders = () => {
   const newExecutor = (): Executor => ({
     lastMs: 0,
     async run(message) {
-      const { maxMs, plan } = message as { maxMs?: number; plan: { search: string } }
-      const [, name = '', ms = ''] = /^(\w+) (\d+)$/.exec(plan.search) ?? []
+      const { maxMs, search } = message as { maxMs?: number; search: string }
+      const [, name = '', ms = ''] = /^(\w+) (\d+)$/.exec(search) ?? []
       limits.push(maxMs)
       running.add(name)
       await new Promise((resolve) => setTimeout(resolve, Math.min(Number(ms), maxMs ?? Number.POSITIVE_INFINITY)))
       running.delete(name)
       Object.assign(this, { lastMs: Math.min(Number(ms), (maxMs ?? 15_000) + 1) })
       if (Number(ms) > (maxMs ?? 15_000)) throw new DeadlineExceeded()
-      return { version: '1', bytes: new Uint8Array(), ms: Number(ms) } as never
+      return [] as never
     },
     close: async () => {},
   })
-  const reader = createReaders([newExecutor(), newExecutor()], 15_000)('things')
-  const read = async (q: string, isIndexed = true) => {
-    const query = listQuery({ q })
-    const plan = planRead(query, () => isIndexed)
-    await reader.page(plan, query.page)
+  const readers = createReaders([newExecutor(), newExecutor()], 15_000)
+  const read = async (search: string, isIndexed = true) => {
+    const isScan = !isIndexed
+    const keys = latencyKeys('select', { values: search, isScan }).slice(0, 1)
+    await readers({ table: 'things', keys, isLong: isScan }, { sql: '', values: [], search })
     return limits.splice(0)
   }
   return { read, running }

@@ -5,7 +5,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Executor, WorkerDied, workerThread } from '../../engine/storage/sqlite/worker.js'
 import { writeQueue } from '../../engine/storage/sqlite/writeQueue.js'
-import type { BoundWrite } from '../../engine/storage/sqlite/writes.js'
+import type { WritePlan } from '../../engine/storage/write.js'
 import { temporaryFolder } from '../../support/cleanup.js'
 import { startOffice } from '../support/service.js'
 
@@ -36,7 +36,7 @@ threads('a commit has one long write at most, so that short ones wait for no sec
   const executor: Executor = {
     lastMs: 0,
     async run(writes) {
-      const texts = (writes as BoundWrite[]).map(({ change }) => String(change.values[0]))
+      const texts = (writes as WritePlan[]).map(({ change }) => String(change.values['name']))
       commits.push(texts.map((text) => text.slice(0, 5)))
       return texts.map(() => ({ mismatch: true })) as never
     },
@@ -45,10 +45,9 @@ threads('a commit has one long write at most, so that short ones wait for no sec
   const queue = writeQueue(executor, () => {})
   const write = (text: string) =>
     queue.write({
-      conflicts: { sql: '', values: [] },
-      change: { sql: '', values: [text] },
-      read: '',
-      idempotencyKey: undefined,
+      kind: 'insert',
+      path: 'things',
+      change: { statement: { name: '', sql: '', parameters: [] }, values: { name: text } },
     })
   const long = ['long1', 'long2', 'long3'].map((text) => text.padEnd(1_000_000))
   await Promise.all([...long, 'new 1', 'new 2'].map(write))
@@ -74,7 +73,7 @@ for (const death of ['die', 'throw later'] as const) {
 threads('a worker that cannot open its file reports SQLite’s error', async () => {
   const causes: string[] = []
   const folder = temporaryFolder('missing')
-  const data = { file: { path: join(folder.path, 'missing.sqlite') }, sql: new Map() }
+  const data = { path: join(folder.path, 'missing.sqlite') }
   const reader = new URL('../../engine/storage/sqlite/readWorker.js', import.meta.url)
   const thread = workerThread(reader, data, (cause) => causes.push(cause))
   assert.instance(await outcome(thread.run('any')), WorkerDied)

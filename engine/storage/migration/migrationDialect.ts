@@ -1,7 +1,7 @@
 /** What a database provides for migrations: reading its catalogue, and the SQL of each change. */
 import type { Kind } from '../../descriptor/kinds.js'
 import type { Field, Registry, Resource, RowValues } from '../../descriptor/registry.js'
-import type { ColumnSql } from '../existing/dialect.js'
+import type { ColumnSql } from '../dialect.js'
 import type { DerivedObject, ObjectName, SchemaDialect } from '../schema.js'
 import type { CatalogueTable, TableShape } from './catalogue.js'
 import type { Difference } from './difference.js'
@@ -83,11 +83,8 @@ export interface MigrationDialect extends SchemaDialect {
   /** Creates an index, or replaces it; `isNew` if nobody else can use the table yet. */
   indexStep(resource: Resource, index: DerivedObject, isNew: boolean): Omit<Step, 'table' | 'rows'>
   bookkeepingSteps(resource: Resource, rows: number): Promise<Omit<Step, 'table' | 'rows'>[]>
-  /**
-   * Queries of the total and of the blocks of rows: the `first` id of each, and how many `rows` it has. And a condition: some row has
-   * no searched text or, where the database can compare it, a wrong one.
-   */
-  storedCounts(resource: Resource): Readonly<Record<'total' | 'blocks' | 'isTextWrong', string>>
+  /** A query of the total, and a condition: some row has no searched text or, where the database can compare it, a wrong one. */
+  storedCounts(resource: Resource): Readonly<Record<'total' | 'isTextWrong', string>>
   /** What an operator can do about an error, if that is known. */
   adviceFor(error: unknown): string | undefined
   insertRows(resource: Resource, rows: readonly RowValues[]): Promise<void>

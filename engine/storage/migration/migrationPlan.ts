@@ -1,10 +1,10 @@
 /** Plans a migration: the steps that bring the database up to date, and the differences that need a maintainer. */
 import { nearest } from '../../descriptor/nearest.js'
 import { type Field, managedResources, type Registry, type Resource, resourceFrom } from '../../descriptor/registry.js'
-import { compareExisting } from '../existing/compare.js'
 import { addColumn, addForeignKey, createTable, quoted, wantedForeignKey } from '../schema.js'
 import { StorageError } from '../storage.js'
 import { type CatalogueTable, describeChanges, findColumn } from './catalogue.js'
+import { compareExisting } from './compareExisting.js'
 import { compareTable } from './compareTable.js'
 import { compareRecord } from './descriptorRecord.js'
 import { type Approvals, applyCommand, type Difference, type TableDifferences, tableDifferences } from './difference.js'

@@ -8,25 +8,16 @@
  */
 import { pinned, type SqlFunction, upkeepFunction } from './sqlFunction.js'
 
-/** A row for each change: its transaction, the first id of a block, and by how much the number of rows in the block has changed. */
+/** A row for each change: its transaction, and by how much the number of rows has changed. */
 export const changesTable = 'registry_changes'
-/** The sums of older changes: a table's row count, its version, and the number of rows in each block of ids. */
+/** The sums of older changes: a table's row count and its version. */
 export const logStatesTable = 'registry_states'
-
-/**
- * A block has 2^11 ids in the log, and 2^bits in a state: where ids are far apart, there would be as many blocks as rows. A
- * compaction that finds more than `maxBlocks` merges neighbours until there are at most half as many.
- */
-const logBits = 11
-const maxBlocks = 2_000
-
-const blockStart = (id: string, bits: string | number = logBits): string => `${id} >> ${bits} << ${bits}`
 
 /** The tables, by name. If they are published for logical replication, only rows with an identity can be deleted. */
 export const changeLogTables: Readonly<Record<string, string[]>> = {
   [changesTable]: [
     `create table ${changesTable} (name text not null, xid xid8 not null default pg_current_xact_id(),
-      block bigint, rows bigint not null, state bigint not null)`,
+      rows bigint not null, state bigint not null)`,
     `create index ${changesTable}_xid on ${changesTable} (name, xid)`,
     `alter table ${changesTable} replica identity full`,
   ],
@@ -34,7 +25,7 @@ export const changeLogTables: Readonly<Record<string, string[]>> = {
   [logStatesTable]: [
     `create table ${logStatesTable} (name text not null, xid xid8 not null default pg_current_xact_id(),
       bound xid8 not null, running xid8[] not null,
-      rows bigint not null, state bigint not null, bits integer not null, blocks bigint[] not null, counts bigint[] not null)`,
+      rows bigint not null, state bigint not null)`,
     `create index ${logStatesTable}_bound on ${logStatesTable} (name, bound desc)`,
     `alter table ${logStatesTable} replica identity full`,
   ],
@@ -76,19 +67,16 @@ begin
   if tg_table_schema <> current_schema() then
     raise insufficient_privilege using message = format('%s is not a table of the schema %I', tg_relid::regclass, current_schema());
   end if;
-  if tg_level = 'ROW' then
-    insert into ${changesTable} (name, block, rows, state)
-      values (tg_table_name, ${blockStart('old.id')}, -1, 0), (tg_table_name, ${blockStart('new.id')}, 1, 0);
-  elsif tg_op = 'INSERT' then
-    insert into ${changesTable} (name, block, rows, state)
-      select tg_table_name, ${blockStart('id')}, count(*), ${randomState} from added group by 2;
+  if tg_op = 'INSERT' then
+    insert into ${changesTable} (name, rows, state)
+      select tg_table_name, count(*), ${randomState} from added having count(*) > 0;
     -- A row was inserted with its own id: the sequence continues after it.
     select max(id) into last from added where id < ${reservedIds};
     sequence := pg_get_serial_sequence(tg_relid::regclass::text, 'id');
     if last > coalesce(pg_sequence_last_value(sequence::regclass), 0) then perform setval(sequence, last); end if;
   elsif tg_op = 'DELETE' then
-    insert into ${changesTable} (name, block, rows, state)
-      select tg_table_name, ${blockStart('id')}, -count(*), ${randomState} from removed group by 2;
+    insert into ${changesTable} (name, rows, state)
+      select tg_table_name, -count(*), ${randomState} from removed having count(*) > 0;
   elsif tg_op = 'UPDATE' then
     -- Once in a transaction: a foreign key that sets null updates its table for each deleted row, also where it finds none.
     if current_setting(updated, true) is distinct from pg_current_xact_id()::text then
@@ -96,7 +84,7 @@ begin
       perform set_config(updated, pg_current_xact_id()::text, true);
     end if;
   else
-    insert into ${logStatesTable} values (tg_table_name, '0', '${maxXid}', '{}', 0, 0, ${logBits}, '{}', '{}');
+    insert into ${logStatesTable} values (tg_table_name, '0', '${maxXid}', '{}', 0, 0);
   end if;
   return null;
 end $$`
@@ -122,7 +110,7 @@ const since = (columns: string) => `(
       ) as since
     ) as since`
 
-/** A longer log is not summed up: counting the rows takes less time. One statement that inserts rows far apart makes such a log. */
+/** A longer log is not summed up: counting the rows takes less time. */
 const maxChanges = 20_000
 
 /**
@@ -151,23 +139,14 @@ begin
   is_long := is_long and has_any_column_privilege('${logStatesTable}', 'insert') and not current_setting('transaction_read_only')::boolean;
 end $$`
 
-/** The first id of each block, and how many rows it has; without a valid state, or with too long a log, they are counted. */
-const blocksFunction = `create or replace function registry_block_rows(of_table text)
-returns table (first bigint, rows bigint) language plpgsql stable parallel restricted ${byIndex} as $$
-#variable_conflict use_column
+/** Counts the rows that the statement around it sees. */
+const countFunction = `create or replace function registry_count(of_table text) returns bigint
+language plpgsql stable set enable_seqscan = on as $$
 declare
-  last record;
+  rows bigint;
 begin
-  ${readLast('bits, blocks, counts')};
-  if last.is_valid and (select count(*) from (select 1 from ${since('1')} limit ${maxChanges + 1}) as since) <= ${maxChanges} then
-    return query select ${blockStart('block', 'last.bits')}, sum(rows)::bigint from (
-        select * from unnest(last.blocks, last.counts) as included (block, rows)
-        union all select block, rows from ${since('block, rows')} where block is not null
-      ) as all_changes group by 1 having sum(rows) <> 0;
-  else
-    perform set_config('enable_seqscan', 'on', true);
-    return query execute format('select ${blockStart('id::bigint')}, count(*) from %I group by 1', of_table);
-  end if;
+  execute format('select count(*) from %I', of_table) into rows;
+  return rows;
 end $$`
 
 const compactionLock = '723811691, hashtext(of_table)'
@@ -181,16 +160,10 @@ language plpgsql ${byIndex} as $$
 #variable_conflict use_column
 declare
   last record;
-  made record;
-  few integer := 63;
-  half integer;
 begin
   if not pg_try_advisory_xact_lock(${compactionLock}) then return; end if;
-  ${readLast('bits')};
-  if last.is_valid is not true then
-    last.bound := '0';
-    last.bits := ${logBits};
-  end if;
+  ${readLast('rows')};
+  if last.is_valid is not true then last.bound := '0'; end if;
   with compacted as (
     delete from ${changesTable} where ctid = any(array(select ctid from ${since('ctid')}))
   ), replaced as (
@@ -198,28 +171,12 @@ begin
   ), now as (
     select pg_snapshot_xmax(pg_current_snapshot()) as bound
   )
-  insert into ${logStatesTable} (name, bound, running, rows, state, bits, blocks, counts)
+  insert into ${logStatesTable} (name, bound, running, rows, state)
     select of_table, bound, array(
         select one from (select pg_snapshot_xip(pg_current_snapshot()) union all select pg_current_xact_id()) as ids (one)
         where one < bound
-      ), coalesce(total, in_blocks), state, last.bits, blocks, counts
-    from now, registry_state(of_table), (
-      select coalesce(sum(rows), 0) as in_blocks, coalesce(array_agg(first order by first), '{}') as blocks,
-        coalesce(array_agg(rows order by first), '{}') as counts from registry_block_rows(of_table)
-    ) as by_block
-    returning ctid, bits, blocks, counts into made;
-  if cardinality(made.blocks) <= ${maxBlocks} then return; end if;
-  -- Finds the fewest bits with few enough blocks.
-  while made.bits < few loop
-    half := (made.bits + few) / 2;
-    if (select count(*) from (select distinct block >> half from unnest(made.blocks) as block) as merged) > ${maxBlocks / 2}
-      then made.bits := half + 1; else few := half; end if;
-  end loop;
-  update ${logStatesTable} set bits = few, (blocks, counts) = (
-    select array_agg(block order by block), array_agg(rows order by block) from (
-      select ${blockStart('block', 'few')}, sum(rows)::bigint from unnest(made.blocks, made.counts) as merged (block, rows) group by 1
-    ) as merged (block, rows)
-  ) where ctid = made.ctid;
+      ), coalesce(total, registry_count(of_table)), state
+    from now, registry_state(of_table);
 end $$`
 
 /**
@@ -243,6 +200,12 @@ end`,
 
 export const askForUpkeep = (table: string): string => `insert into ${logStatesTable} (name) values ('${table}')`
 
+/** Earlier versions counted the rows of each block of ids. */
+const withoutBlocks = `drop function if exists registry_block_rows(text);
+alter table ${changesTable} drop column if exists block;
+alter table ${logStatesTable} drop column if exists bits, drop column if exists blocks, drop column if exists counts;
+`
+
 const recountFunction = `create or replace function registry_recount(of_table text) returns void language plpgsql as $$
 begin
   perform pg_advisory_xact_lock(${compactionLock});
@@ -253,8 +216,8 @@ end $$`
 export const changeLogFunctions: readonly SqlFunction[] = [
   pinned('registry_changed()', changedSql, 'owner'),
   pinned('registry_state(text)', stateFunction),
-  pinned('registry_block_rows(text)', blocksFunction),
-  pinned('registry_compact(text)', compactFunction, 'owner'),
+  pinned('registry_count(text)', countFunction),
+  pinned('registry_compact(text)', withoutBlocks + compactFunction, 'owner'),
   pinned('registry_recount(text)', recountFunction, 'owner'),
   upkeep,
   pinned('registry_advance_sequence(regclass)', advanceSql, 'owner'),

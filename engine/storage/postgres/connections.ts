@@ -1,9 +1,10 @@
 /** The connection pools, their time limits and their retries. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Pool, type PoolClient, type PoolConfig } from 'pg'
+import type { Purpose } from '../dialect.js'
 import type { PoolOptions } from '../options.js'
-import { createSlots, readWaitMs, type Task } from '../slots.js'
-import { type Caller, OutcomeUnknown, type PoolStats, Unavailable } from '../storage.js'
+import { createSlots, latencyKeys, readWaitMs, type Task } from '../slots.js'
+import { OutcomeUnknown, type PoolStats, Unavailable } from '../storage.js'
 import { clientGone } from '../withTimeout.js'
 import { retrying, withTimeout } from './attempts.js'
 import {
@@ -22,21 +23,11 @@ import { type Server, serverProcess } from './server.js'
 
 type Values = Readonly<Record<string, unknown>>
 
-/** A read whose time depends on its values. */
-export interface Timed {
-  /** What it looks for. The same again will take as long. */
-  readonly values: string
-  /** Whether it goes through the whole table, which takes the same time whatever it looks for. */
-  readonly isScan: boolean
-}
-
-interface Purpose {
+/** What a read is for; see `Purpose`. */
+interface ReadPurpose extends Omit<Purpose, 'search' | 'isShort'> {
   readonly table?: string
-  readonly caller?: Caller | undefined
   /** The time limit in milliseconds, if it is less than that of others. */
   readonly limitMs?: number | undefined
-  /** For a read that may be slow. */
-  readonly timed?: Timed
 }
 
 /** Added to the server's own statement timeout on this side, in milliseconds, in case the network fails silently. */
@@ -181,13 +172,14 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
   const read = async <T = Row[]>(
     statement: Prepared,
     values: Values | undefined,
-    purpose: Purpose,
+    purpose: ReadPurpose,
     send = (run: Run): Promise<T> => run(statement, values) as Promise<T>,
   ): Promise<T> => {
     const { name } = statement
-    const { table = '', caller, limitMs = limit, timed } = purpose
-    const keys = timed && (timed.isScan ? [name] : [`${name} ${timed.values}`, name])
-    const [client, free] = await enter({ table, caller, ...(timed && { keys, isLong: timed.isScan }) })
+    const { table = '', caller, limitMs = limit, isBegun = false, ...timed } = purpose
+    const isTimed = timed.values !== undefined
+    const keys = isTimed ? latencyKeys(name, timed) : []
+    const [client, free] = await enter({ table, caller, keys, isLong: timed.isScan === true, isBegun })
     const started = performance.now()
     const running = together(client, send)
     try {
@@ -260,13 +252,13 @@ export const connectionsTo = (server: Server, { size, waitMs, idleMs, statementM
     /** Runs a short read that other requests wait for, on a connection that nothing else uses. */
     check,
     /** Runs a read when a connection is free; it is retried on another one if its own breaks. */
-    read: (statement: Prepared, values?: Values, purpose: Purpose = {}): Promise<Row[]> =>
+    read: (statement: Prepared, values?: Values, purpose: ReadPurpose = {}): Promise<Row[]> =>
       withRetries(() => read(statement, values, purpose), isRetryableRead),
     /** Runs a read once, if this server is current; what it has can only become newer meanwhile. */
     readIfCurrent(
       statement: Prepared,
       values: Values | undefined,
-      purpose: Purpose = {},
+      purpose: ReadPurpose = {},
       place: Prepared,
       isCurrent: (found: Row) => boolean,
     ): Promise<Row[] | undefined> {

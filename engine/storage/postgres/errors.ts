@@ -1,6 +1,6 @@
 /** Classifies errors of the server and the driver: whether to retry, whether the outcome is known, and the error of the request. */
 import { type ClientBase, DatabaseError } from 'pg'
-import { OutcomeUnknown, TimedOut, Unavailable, WritesForbidden } from '../storage.js'
+import { OutcomeUnknown, TableChanged, TimedOut, Unavailable, WritesForbidden } from '../storage.js'
 
 /** SQLSTATEs of a server that is unreachable, full, stopping, read-only or too slow. */
 const transient = /^(?:08|28|3D|53|57|58)|^(?:25006|40001|40P01|55P03)$/
@@ -81,7 +81,7 @@ export const nameTable = (error: unknown, table: string): unknown => {
 }
 
 /** Whether the schema is not as a statement expects: an undefined table, column or function, another type, another result of a plan. */
-export const isMismatch = (error: unknown): boolean =>
+const isMismatch = (error: unknown): boolean =>
   /^(?:42P01|42703|42883|42804)$/.test(errorCode(error)) ||
   (error as Error).message.includes('cached plan must not change')
 
@@ -90,6 +90,7 @@ export const isTimeout = (error: unknown): boolean => errorCode(error) === '5701
 
 export const storageError = (error: unknown): unknown => {
   if (error instanceof OutcomeUnknown || error instanceof Unavailable || error instanceof WritesForbidden) return error
+  if (isMismatch(error)) return new TableChanged((error as Error).message, { cause: error })
   if (isTimeout(error)) return new TimedOut((error as Error).message)
   if (hadNoEffect(error)) return new Dropped(describeError(error as Error), { cause: error })
   const isTransient = error instanceof DatabaseError ? transient.test(errorCode(error)) : isLost(error)

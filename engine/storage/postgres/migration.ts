@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto'
 import { type Client, DatabaseError } from 'pg'
 import type { Resource } from '../../descriptor/registry.js'
-import { columnSql } from '../existing/postgres.js'
 import { keysTable } from '../keys.js'
 import { recordTables } from '../migration/descriptorRecord.js'
 import type { MigrationDialect, OwnTable } from '../migration/migrationDialect.js'
@@ -10,6 +9,7 @@ import { splitIntoBatches } from '../migration/rows.js'
 import { type DerivedObject, type ObjectName, objectName, quoted } from '../schema.js'
 import { alterTable, ownComment, readCatalogue, serves, tableNames, unusedComment } from './catalogue.js'
 import { changesTable, logStatesTable } from './changeLog.js'
+import { columnSql } from './dialect.js'
 import { sqlFunctions, valueFunctions } from './functions.js'
 import { type Connect, concurrently, executeOn, stepRunner } from './migrationSteps.js'
 import { insertRows } from './rows.js'
@@ -213,7 +213,6 @@ export const migrationDialect = (
     },
     storedCounts: (resource) => ({
       total: `select coalesce(total, (select count(*) from ${quoted(resource.table)})) from registry_state('${resource.table}')`,
-      blocks: `select first, rows from registry_block_rows('${resource.table}')`,
       isTextWrong: `exists (select 1 from ${quoted(resource.table)} where ${isSearchedWrong(resource)})`,
     }),
     adviceFor(error) {

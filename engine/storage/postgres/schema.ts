@@ -26,6 +26,12 @@ export const searchedColumn = 'registry_searched'
 
 export const columnOf = (kind: Kind) => kindOf(kind).postgres
 
+/** The key of a row in the form that its kind reads. */
+export const keyText = ({ kind }: Field, key: string): string => {
+  const { read, json } = columnOf(kind)
+  return json && !read ? json(key) : key
+}
+
 /** The type of a parameter: by default the server uses that of the column, which another program may have made narrower. */
 export const parameterType = ({ kind }: Field): string | undefined =>
   kindOf(kind).isText ? undefined : columnOf(kind).type
@@ -142,8 +148,6 @@ const changeTriggers = (resource: Resource): DerivedObject[] => {
     trigger('update', 'update', each),
     trigger('delete', 'delete', `referencing old table as removed ${each}`),
     trigger('truncate', 'truncate', each),
-    // Per row, because updates of ids are rare: a statement trigger would collect the rows of every update.
-    trigger('move', 'update of id', 'for each row when (old.id <> new.id)'),
   ]
 }
 

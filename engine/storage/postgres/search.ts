@@ -42,10 +42,6 @@ const rareWords = (index: SearchIndex, text: string): string[] => {
   return long.length > 1 ? long : words
 }
 
-/** Whether the pattern matches only texts that contain the searched one. */
-export const isExactSearch = (q: string): boolean =>
-  !isLongSearch(q) && Object.values(betweenWords).every((separator) => !separator.test(fold(q)))
-
 const anywhere = (words: readonly string[]): string =>
   `%${words.map((word) => word.replaceAll(/[\\%_]/g, String.raw`\$&`)).join('%')}%`
 

@@ -1,23 +1,19 @@
 /** SQLite: one file, a connection of the main thread for short reads, and worker threads for writes and long reads. */
 import type { Database } from 'better-sqlite3'
-import { managedResources, type Registry, type Resource } from '../../descriptor/registry.js'
+import { managedResources, type Registry } from '../../descriptor/registry.js'
 import { sqlitePath } from '../../process/databaseUrl.js'
-import { existingOnSqlite } from '../existing/sqlite.js'
 import type { StorageOptions } from '../options.js'
 import { ResponseCache } from '../responseCache.js'
-import { countsTable } from '../schema.js'
 import type { Storage } from '../storage.js'
 import { resourceTables } from '../table.js'
-import { withFitCheck } from '../tableFit.js'
+import { readCatalogue } from './catalogue.js'
+import { existingSource, keyStatements, managedSource, sqliteDialect } from './dialect.js'
 import { fileIdentity, inMemory, isReadOnly, type OpenedFile, refuseMoved } from './file.js'
-import { sqliteFit } from './fit.js'
-import { type ListSql, listReader } from './lists.js'
+import { reader } from './reader.js'
 import { createReaders } from './readers.js'
-import type { ReadWorkerData } from './readWorker.js'
 import { insertRows, readRows } from './rows.js'
+import { commitCounter, runnerFor } from './runner.js'
 import { readLockTimeout, setUp, startTimeout } from './setUp.js'
-import { resourceStatements, type Statements } from './statements.js'
-import { commitCounter, type DatabaseContext, sqliteTable } from './table.js'
 import { type Executor, inPlace, workerThread } from './worker.js'
 import { writeQueue } from './writeQueue.js'
 import { writer } from './writes.js'
@@ -30,17 +26,14 @@ const readerThreads = 2
 const createExecutors = (
   file: OpenedFile,
   database: Database,
-  sql: ReadonlyMap<string, ListSql>,
+  read: ReturnType<typeof reader>,
   timeoutMs: number,
   onRestart: (cause: string) => void,
-): { readers: Executor[]; writing: Executor } => {
-  if (file.path === inMemory) {
-    return { readers: [inPlace(listReader(database, sql))], writing: inPlace(writer(database, () => {})) }
-  }
+): { reading: Executor[]; writing: Executor } => {
+  if (file.path === inMemory) return { reading: [inPlace(read)], writing: inPlace(writer(database, () => {})) }
   const thread = (module: string, data: unknown) => workerThread(new URL(module, import.meta.url), data, onRestart)
-  const reader = () => thread('./readWorker.js', { file, sql } satisfies ReadWorkerData)
   return {
-    readers: Array.from({ length: readerThreads }, reader),
+    reading: Array.from({ length: readerThreads }, () => thread('./readWorker.js', file)),
     writing: thread('./writeWorker.js', { file, timeoutMs } satisfies WriteWorkerData),
   }
 }
@@ -53,42 +46,32 @@ export const openSqlite = async (registry: Registry, url: string, options: Stora
   const managed = managedResources(registry)
   const file = { path, identity: fileIdentity(path), isForeign: managed.length === 0 }
   const commits = commitCounter(database)
-  const existing = existingOnSqlite(registry, database)
-  const statements = new Map(
-    managed.map((resource) => [resource.path, resourceStatements(registry, resource, existing)]),
-  )
-  const lists = new Map([...statements].map(([resource, sql]) => [resource, sql.lists]))
+  const read = reader(database)
   let threadRestarts = 0
   const onRestart = (cause: string) => {
     threadRestarts++
     options.warn(`A worker thread died and was replaced: ${cause}.`)
   }
-  const { readers, writing } = createExecutors(file, database, lists, options.readTimeoutMs, onRestart)
-  const readerFor = createReaders(readers, options.readTimeoutMs)
+  const { reading, writing } = createExecutors(file, database, read, options.readTimeoutMs, onRestart)
+  const readers = createReaders(reading, options.readTimeoutMs)
   const writes = writeQueue(writing, commits.committed)
-  const context: DatabaseContext = { database, readerFor, writes, commits }
+  const connection = { database, read, readers, writes, commits }
   const cache = new ResponseCache(options.cacheBytes)
   const anyQuery = database.prepare('select count(*) from sqlite_schema')
-  const createDialect = (resource: Resource) =>
-    sqliteTable(resource, statements.get(resource.path) as Statements, context)
-  const storage: Storage = {
-    table: resourceTables(
-      registry,
-      createDialect,
-      (resource) => (resource.existing ? existing.table(resource, context, options.trace) : undefined),
-      cache,
-      options.trace,
-    ),
-    async counts() {
-      const counted = managed.length > 0 ? database.prepare(`select name, rows from ${countsTable}`).raw().all() : []
-      const rows = new Map(counted as [string, number][])
-      const countRows = async (resource: Resource): Promise<[Resource, number]> => [
-        resource,
-        resource.existing ? await existing.count(resource, context) : (rows.get(resource.table) ?? 0),
-      ]
-      return new Map(await Promise.all(registry.map(countRows)))
-    },
-    rows: async (table, after, count) => readRows(database, table, after, count),
+  const keys = keyStatements()
+  const { table, counts, changed } = resourceTables(registry, {
+    dialect: sqliteDialect,
+    source: (resource) =>
+      resource.existing ? existingSource(resource, readCatalogue(database, resource.table)) : managedSource(resource),
+    runner: (resource) => runnerFor(connection, resource),
+    writeOptions: (resource, row) => (resource.existing ? { read: row } : { keys }),
+    cache,
+    ...options,
+  })
+  return {
+    table,
+    counts,
+    rows: async (copied, after, count) => readRows(database, copied, after, count),
     async fill(batches) {
       database.pragma(`busy_timeout = ${startTimeout}`)
       try {
@@ -106,12 +89,11 @@ export const openSqlite = async (registry: Registry, url: string, options: Stora
     async ping() {
       refuseMoved(file)
       anyQuery.get()
-      return { isReadOnly: isReadOnly(path), changedTables: [] }
+      return { isReadOnly: isReadOnly(path), changedTables: await changed() }
     },
     async close() {
-      await Promise.all([writes.close(), ...readers.map((reader) => reader.close())])
+      await Promise.all([writes.close(), ...reading.map((executor) => executor.close())])
       database.close()
     },
   }
-  return withFitCheck(storage, registry, sqliteFit(database, statements, commits), options.warn)
 }

@@ -2,25 +2,16 @@
 import type { Database } from 'better-sqlite3'
 import type { Kind } from '../../descriptor/kinds.js'
 import type { Resource } from '../../descriptor/registry.js'
-import { columnSql } from '../existing/sqlite.js'
 import { convert } from '../migration/conversions.js'
 import type { Execute, MigrationDialect } from '../migration/migrationDialect.js'
 import { splitIntoBatches } from '../migration/rows.js'
-import { countsTable, type ObjectName, quoted } from '../schema.js'
+import { countsTable, type ObjectName, objectName, quoted } from '../schema.js'
 import { StorageError } from '../storage.js'
 import { readCatalogue, serves, tableNames } from './catalogue.js'
+import { columnSql } from './dialect.js'
 import { rebuild } from './rebuild.js'
 import { insertRows } from './rows.js'
-import {
-  blocksTable,
-  columnOf,
-  derivedObjects,
-  indexedText,
-  ownTables,
-  resourceBlocks,
-  schemaDialect,
-  searchTable,
-} from './schema.js'
+import { columnOf, derivedObjects, indexedText, ownTables, schemaDialect, searchTable } from './schema.js'
 
 /** SQL in a form that can be compared: SQLite stores the first words in capitals, and names may be quoted. */
 const normalised = (sql: string): string => sql.toLowerCase().replaceAll(/[`"]/g, '')
@@ -28,7 +19,7 @@ const normalised = (sql: string): string => sql.toLowerCase().replaceAll(/[`"]/g
 /** Rows are added to the search index in batches of this size, so that progress can be reported. */
 const batch = 10_000
 
-/** Adds the existing rows to the search index and the blocks, and counts them. */
+/** Adds the existing rows to the search index, and counts them. */
 const fill = async (execute: Execute, resource: Resource, rows: number): Promise<string[]> => {
   const [table, search] = [quoted(resource.table), searchTable(resource)]
   const add = `insert into ${search} (rowid, text) select id, ${indexedText(resource)} from ${table}`
@@ -36,7 +27,6 @@ const fill = async (execute: Execute, resource: Resource, rows: number): Promise
     ...(await splitIntoBatches(execute, table, batch, rows)).map((range) => `${add} where ${range}`),
     // One segment is searched several times as fast as the many that a long fill leaves.
     ...(rows > batch ? [`insert into ${search} (${search}) values ('optimize')`] : []),
-    ...resourceBlocks(resource).fill,
     `insert or replace into ${countsTable} select '${resource.table}', count(*), hex(randomblob(8)) from ${table}`,
   ]
 }
@@ -123,12 +113,13 @@ export const migrationDialect = (database: Database): MigrationDialect => {
     async bookkeepingSteps(resource, rows) {
       const { bookkeeping: objects } = derivedObjects(resource, [])
       const filled = await fill(execute, resource, rows)
-      const sql = [...objects.toReversed().map(drop), ...objects.map((object) => object.sql), ...filled]
+      // Earlier versions counted the rows of each block of ids.
+      const blocks: ObjectName = { type: 'table', name: objectName(resource, 'blocks') }
+      const sql = [drop(blocks), ...objects.toReversed().map(drop), ...objects.map((object) => object.sql), ...filled]
       return [{ about: `index and count the rows of ${resource.table}`, sql }]
     },
     storedCounts: (resource) => ({
       total: `select rows from ${countsTable} where name = '${resource.table}'`,
-      blocks: `select first, rows from ${blocksTable(resource)}`,
       isTextWrong: `(select count(*) from ${quoted(resource.table)}) <> (select count(*) from ${searchTable(resource)}_docsize)`,
     }),
     adviceFor: (error) => (/^SQLITE_(?:ERROR|CONSTRAINT)/.test(String(errorCode(error))) ? '' : undefined),

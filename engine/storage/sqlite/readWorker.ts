@@ -2,16 +2,11 @@
 import { workerData } from 'node:worker_threads'
 import { connect } from './connection.js'
 import { type OpenedFile, refuseMoved } from './file.js'
-import { type ListSql, listReader } from './lists.js'
+import { reader } from './reader.js'
 import { serveTasks } from './worker.js'
 
-export interface ReadWorkerData {
-  readonly file: OpenedFile
-  readonly sql: ReadonlyMap<string, ListSql>
-}
-
-const { file, sql } = workerData as ReadWorkerData
+const file = workerData as OpenedFile
 const database = connect(file.path, { timeout: 500, readonly: true }, file.isForeign)
 refuseMoved(file)
 
-serveTasks(listReader(database, sql))
+serveTasks(reader(database))

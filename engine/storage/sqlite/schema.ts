@@ -18,7 +18,6 @@ import {
   resourceIndexes,
   type SchemaDialect,
 } from '../schema.js'
-import { blockSql } from './blocks.js'
 import { knex } from './knex.js'
 import { longText } from './search.js'
 
@@ -31,11 +30,6 @@ const longPurpose = (resource: Resource): string => purpose('long', isLong(resou
 export const jsonIndex = (resource: Resource): string => objectName(resource, jsonPurpose(resource))
 export const longRowsIndex = (resource: Resource): string => objectName(resource, longPurpose(resource))
 export const searchTable = (resource: Resource): string => objectName(resource, 'search')
-export const blocksTable = (resource: Resource): string => objectName(resource, 'blocks')
-const fullBlocksIndex = (resource: Resource): string => objectName(resource, 'full_blocks')
-
-export const resourceBlocks = (resource: Resource) =>
-  blockSql(quoted(resource.table), blocksTable(resource), fullBlocksIndex(resource))
 
 export const columnOf = (kind: Kind) => kindOf(kind).sqlite
 
@@ -61,9 +55,6 @@ export const ownTables: Readonly<Record<string, OwnTable>> = {
   [keysTable]: ownKeys('integer', 'blob'),
   ...recordTables,
 }
-
-/** The condition, after a column, that it has one of the values of a list. */
-export const isIn = 'in (select value from json_each(?))'
 
 const written = (sql: string, bindings: readonly unknown[]): string =>
   knex
@@ -110,13 +101,7 @@ export const rowJson = (resource: Resource): string => {
 const searchedColumns = (resource: Resource, of?: string): string[] =>
   searchedFields(resource).map(({ name }) => (of ? `${of}.${name}` : name))
 
-/** The text that is searched: the text fields that have a value, joined by a space; `of` names the row or table. */
-export const searchedText = (resource: Resource, of?: string): string => {
-  const columns = searchedColumns(resource, of)
-  return columns.length === 0 ? `''` : written(`concat_ws(' '${', ??'.repeat(columns.length)})`, columns)
-}
-
-/** The same after a space, for the indexes: SQLite before 3.44, with which other programs may write, has no concat_ws(). */
+/** The searched text for the indexes, after a space: SQLite before 3.44, with which other programs may write, has no concat_ws(). */
 export const indexedText = (resource: Resource, of?: string): string => {
   const columns = searchedColumns(resource, of)
   return columns.length === 0 ? `''` : written(columns.map(() => `coalesce(' ' || ??, '')`).join(' || '), columns)
@@ -125,11 +110,10 @@ export const indexedText = (resource: Resource, of?: string): string => {
 /** Whether a row holds so much text that a page of such rows takes long to read. */
 export const isLong = (resource: Resource): string => `length(cast(${indexedText(resource)} as blob)) > ${longText}`
 
-/** The search index and the blocks of a resource, and the triggers that maintain them, the row count and the version. */
+/** The search index of a resource, and the triggers that maintain it, the row count and the version. */
 const bookkeepingObjects = (resource: Resource): DerivedObject[] => {
   const { table } = resource
   const search = searchTable(resource)
-  const blocks = resourceBlocks(resource)
   const [before, after] = [indexedText(resource, 'old'), indexedText(resource, 'new')]
   const find = `insert into ${search} (rowid, text) select new.id, ${after}`
   // The index stores no texts, so a delete gives it the old one.
@@ -147,14 +131,9 @@ const bookkeepingObjects = (resource: Resource): DerivedObject[] => {
   const options = "text, content = '', tokenize = 'trigram', detail = none"
   return [
     { type: 'table', name: search, sql: `create virtual table ${search} using fts5(${options})` },
-    { type: 'table', name: blocksTable(resource), sql: blocks.table },
-    { type: 'index', name: fullBlocksIndex(resource), sql: blocks.fullIndex },
-    trigger('insert', `${find}; ${blocks.countRow} ${count('+ 1')}`),
-    trigger(
-      'update',
-      `${forget} ${isFoundOtherwise}; ${blocks.uncountRow} ${find} ${isFoundOtherwise}; ${blocks.countRow} ${count('+ 0')}`,
-    ),
-    trigger('delete', `${forget}; ${blocks.uncountRow} ${count('- 1')}`),
+    trigger('insert', `${find}; ${count('+ 1')}`),
+    trigger('update', `${forget} ${isFoundOtherwise}; ${find} ${isFoundOtherwise}; ${count('+ 0')}`),
+    trigger('delete', `${forget}; ${count('- 1')}`),
   ]
 }
 

@@ -1,6 +1,7 @@
 /** Searches on SQLite: a few trigrams of the text find candidates in the index, and a containment test decides. */
 import type { Database } from 'better-sqlite3'
 import { containment, fold, shortPattern } from '../caseFold.js'
+import { preparer } from './prepared.js'
 
 /**
  * Letters that SQLite's trigram index does not fold because its Unicode tables are older (such as Georgian, Cherokee and Osage), and
@@ -36,7 +37,7 @@ export const pickTrigrams = (folded: string): string[] => {
 const quote = (trigram: string): string => `"${trigram.replaceAll('"', '""')}"`
 
 /** The SQL that estimates how common a trigram is: the id of its sixteenth match. The greater it is, the rarer the trigram. */
-export const probeSql = (index: string): string =>
+const probeSql = (index: string): string =>
   `select rowid from ${index} where ${index} match ? order by rowid limit 1 offset 15`
 
 /**
@@ -61,7 +62,7 @@ const nativeTestLength = 1_024
  * The SQL that tests whether a column contains the searched text. SQLite's own functions decide for most rows; the others take
  * four times as long. Parameters: whether the pattern is long, the folded pattern, and whether lower() folds all of its letters.
  */
-export const containsSql = (text = 'text'): string => `case
+export const containsSql = (text: string): string => `case
   when ? or octet_length(${text}) > ${nativeTestLength} then registry_contains(${text})
   when instr(lower(${text}), ?) then 1
   when ? or octet_length(${text}) = length(${text}) then 0
@@ -70,35 +71,56 @@ export const containsSql = (text = 'text'): string => `case
 /** ASCII letters except k and s, which are also the lower case of K (Kelvin) and ſ, and letters without case. */
 const asciiCase = /^[\0-jl-rt-\x7f\P{Changes_When_Casemapped}]*$/u
 
+/** The parameters of the test. */
 export const searchParameters = (q: string) => {
   const folded = fold(q)
   // instr() compares the whole pattern at each position, so a long one is left to the linear test.
   const isLong = folded.length > shortPattern
-  return { folded, parameters: [Number(isLong), folded, Number(asciiCase.test(folded))] }
+  return { isLong: Number(isLong), folded, isAscii: Number(asciiCase.test(folded)) }
 }
 
 export class DeadlineExceeded extends Error {
   override readonly name = 'DeadlineExceeded'
 }
 
+/** What the functions of a read look for, and until when. */
+export interface Searching {
+  readonly search: string
+  /** The index that finds candidates, if the statement uses it. */
+  readonly index?: string | undefined
+  readonly deadline: number
+}
+
 /**
- * Adds `registry_contains(text)` to a connection, and `registry_in_time()`, which ends a read at its deadline. The returned function sets what it looks for, and until when.
+ * Adds to a connection `registry_contains(text)`, `registry_match()`, which finds candidates in the search index, and
+ * `registry_in_time()`, which ends a read at its deadline. The returned function sets what they are for.
  */
-export const addContains = (database: Database) => {
+export const addSearchFunctions = (database: Database): ((searching: Searching) => void) => {
+  const prepare = preparer(database)
   let contains: (folded: string) => boolean = () => false
+  let match = ''
   let deadline = 0
-  database.function('registry_contains', { directOnly: true }, (text: unknown) => {
+  const checkTime = () => {
     if (performance.now() > deadline) throw new DeadlineExceeded()
+  }
+  database.function('registry_contains', { directOnly: true }, (text: unknown) => {
+    checkTime()
     return contains(fold(String(text))) ? 1 : 0
   })
   database.function('registry_in_time', { directOnly: true }, () => {
-    if (performance.now() > deadline) throw new DeadlineExceeded()
+    checkTime()
     return 1
   })
-  return (q: string, until: number) => {
-    const found = searchParameters(q)
-    contains = containment(found.folded)
+  database.function('registry_match', { directOnly: true, deterministic: true }, () => match)
+  return ({ search, index, deadline: until }) => {
     deadline = until
-    return found
+    if (search === '') return
+    const folded = fold(search)
+    contains = containment(folded)
+    const probe = (trigram: string) =>
+      prepare(probeSql(index as string))
+        .pluck()
+        .get(trigram) as number | undefined
+    match = index ? matchExpression(pickTrigrams(folded), probe) : ''
   }
 }

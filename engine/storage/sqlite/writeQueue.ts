@@ -2,10 +2,10 @@
 import { batchPerTick } from '../../process/batchPerTick.js'
 import { OutcomeUnknown } from '../storage.js'
 import { type Executor, WorkerDied } from './worker.js'
-import type { BoundWrite, Written } from './writes.js'
+import type { QueuedWrite, Written } from './writes.js'
 
 interface Pending {
-  readonly write: BoundWrite
+  readonly write: QueuedWrite
   readonly since: number
   readonly resolve: (written: Promise<Written>) => void
 }
@@ -16,8 +16,8 @@ const maxCommitLength = 4 * 1024 * 1024
 /** A write with more text than this is long: the search index of a megabyte takes 0.2 to 1 s. */
 const longWrite = 64 * 1024
 
-const textLength = ({ change }: BoundWrite): number =>
-  change.values.reduce((sum: number, value) => sum + (typeof value === 'string' ? value.length : 8), 0)
+const textLength = ({ change }: QueuedWrite): number =>
+  Object.values(change.values).reduce((sum: number, value) => sum + (typeof value === 'string' ? value.length : 8), 0)
 
 /** The writer starts after this many milliseconds even without a write: a thread that starts later may find its file moved. */
 const startDelay = 1_000
@@ -45,7 +45,7 @@ export const writeQueue = (writer: Executor, onCommit: () => void) => {
     pending = later
     return batch
   }
-  const run = (writes: readonly BoundWrite[]): Promise<Written[]> =>
+  const run = (writes: readonly QueuedWrite[]): Promise<Written[]> =>
     writer.run<Written[]>(writes).catch((error: Error) => {
       // The worker may have committed before it died.
       throw error instanceof WorkerDied ? new OutcomeUnknown(error.message, { cause: error }) : error
@@ -67,7 +67,7 @@ export const writeQueue = (writer: Executor, onCommit: () => void) => {
   const starting = setTimeout(() => void run([]).catch(() => {}), startDelay)
   starting.unref()
   return {
-    write: (write: BoundWrite) => new Promise<Written>((resolve) => add({ write, since: performance.now(), resolve })),
+    write: (write: QueuedWrite) => new Promise<Written>((resolve) => add({ write, since: performance.now(), resolve })),
     async close(): Promise<void> {
       clearTimeout(starting)
       await committing

@@ -4,7 +4,7 @@ import { workerData } from 'node:worker_threads'
 import { connect } from './connection.js'
 import { type OpenedFile, refuseMoved } from './file.js'
 import { serveTasks } from './worker.js'
-import { type BoundWrite, type Written, writer } from './writes.js'
+import { type QueuedWrite, type Written, writer } from './writes.js'
 
 export interface WriteWorkerData {
   readonly file: OpenedFile
@@ -25,7 +25,7 @@ const write = writer(database, () => refuseMoved(file))
 const isBusy = (error: unknown): boolean => String((error as { code?: string }).code).startsWith('SQLITE_BUSY')
 
 /** Makes writes in one commit. One that has waited too long for it fails, and the others go on waiting. */
-const commit = async (writes: readonly BoundWrite[]): Promise<Written[]> => {
+const commit = async (writes: readonly QueuedWrite[]): Promise<Written[]> => {
   const since = performance.now()
   const written: Written[] = []
   let left = [...writes.entries()]
@@ -37,7 +37,7 @@ const commit = async (writes: readonly BoundWrite[]): Promise<Written[]> => {
     } catch (error) {
       if (!isBusy(error)) throw error
       const { message, code } = error as Error & { code?: string }
-      const isLate = ({ waitedMs = 0 }: BoundWrite) => waitedMs + performance.now() - since > timeoutMs
+      const isLate = ({ waitedMs = 0 }: QueuedWrite) => waitedMs + performance.now() - since > timeoutMs
       for (const [index, one] of left) if (isLate(one)) written[index] = { error: { message, code } }
       left = left.filter(([index]) => !written[index])
       await sleep(lockRetry)

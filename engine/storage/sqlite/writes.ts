@@ -1,35 +1,19 @@
 /** Writes that share a commit: each is checked and made by itself, and all become durable with one sync. */
 import type { Database } from 'better-sqlite3'
-import { exactInteger, type RowId } from '../../descriptor/integers.js'
-import { parseConflicts } from '../conflicts.js'
-import { findReferencing, type Query, type Referrer, runAtOnce } from '../referencing.js'
-import { type IdempotencyKey, type Outcome, type Refused, replayed, rowTag, type StoredKey } from '../write.js'
+import type { Cell } from '../dialect.js'
+import { type Query, runAtOnce } from '../referencing.js'
+import { makeWrite, type Outcome, type Refused, RowRefused, type WritePlan } from '../write.js'
 import { bindLists, preparer } from './prepared.js'
-import type { Statements } from './statements.js'
 
-interface Bound {
-  readonly sql: string
-  readonly values: readonly unknown[]
-}
-
-/** A write as statements and values: the writer knows nothing of resources. */
-export interface BoundWrite {
-  readonly id?: RowId
-  readonly ifMatch?: readonly string[] | undefined
-  /** Finds the conflicts; a delete has none. */
-  readonly conflicts?: Bound
-  readonly change: Bound
-  /** What a delete concerns. */
-  readonly referencing?: { readonly path: string; readonly referrers: readonly Referrer[] }
-  readonly read: string
-  readonly idempotencyKey: (IdempotencyKey & { readonly sql: Statements['keys'] }) | undefined
-  /** How long the write has waited for its turn, in milliseconds. */
+/** A write that waits for its commit. */
+export interface QueuedWrite extends WritePlan {
+  /** How long it has waited for its turn, in milliseconds. */
   readonly waitedMs?: number
 }
 
 /** The outcome of a write; an error means that it was not made. */
 export type Written =
-  | Outcome<Uint8Array>
+  | Outcome<Cell>
   | { readonly error: { readonly message: string; readonly code: string | undefined } }
 
 /** The sync of a commit failed, or its file vanished: whether the rows were stored is unknown. */
@@ -38,8 +22,6 @@ export class CommitUncertain extends Error {
 }
 
 const uncertain = (error: unknown): CommitUncertain => new CommitUncertain((error as Error).message)
-
-const noBody = new Uint8Array()
 
 const foreignKey = 'SQLITE_CONSTRAINT_FOREIGNKEY'
 
@@ -63,51 +45,26 @@ const isReferenced = (error: unknown): boolean => (error as { code?: string }).c
  * Makes the function that makes some writes in one transaction. It throws CommitUncertain where the outcome is unknown, and
  * any other error where nothing was stored. `checkFile` throws where the file is no longer at its path.
  */
-export const writer = (database: Database, checkFile: () => void): ((writes: readonly BoundWrite[]) => Written[]) => {
+export const writer = (database: Database, checkFile: () => void): ((writes: readonly QueuedWrite[]) => Written[]) => {
   const prepare = preparer(database)
-  const ask = (query: Query) => prepare(query.statement.sql).raw().safeIntegers().all(bindLists(query)) as unknown[][]
-  const found = ({ sql, values }: Bound): string => (prepare(sql).raw().get(values) as [string])[0]
-  const readBody = (read: string, id: RowId): Uint8Array | null =>
-    (prepare(read).raw().get(id) as [string, Buffer | null])[1]
-
+  const ask = (query: Query): unknown[][] => {
+    const statement = prepare(query.statement.sql)
+    const values = bindLists(query)
+    if (statement.reader) return statement.raw().safeIntegers().all(values) as unknown[][]
+    statement.run(values)
+    return []
+  }
   // Within a transaction this is a savepoint, so a failed write undoes only itself.
-  const make = database.transaction((write: BoundWrite): Written => {
-    const { id: given, ifMatch, conflicts, change, referencing, read, idempotencyKey: key } = write
-    const stored = key && (prepare(key.sql.find).get(key.key) as StoredKey<Uint8Array> | undefined)
-    if (stored) return replayed(stored, key)
-    if (given !== undefined) {
-      const current = readBody(read, given)
-      if (current === null) return { isMissing: true }
-      if (ifMatch && !ifMatch.includes(rowTag(current))) return { current }
-    }
-    if (referencing && given !== undefined) {
-      // Before the cascades of a delete, which would be made and undone.
-      const walk = findReferencing(referencing.referrers, referencing.path, given)
-      const referenced = runAtOnce(walk, ask)
-      if (referenced.isPrevented) return { referencing: referenced.referencing }
-      for (const query of referenced.changes) prepare(query.statement.sql).run(bindLists(query))
-    }
-    const conflicting = conflicts ? found(conflicts) : ''
-    if (conflicting !== '') return { conflicts: parseConflicts(conflicting) }
-    const { lastInsertRowid } = prepare(change.sql).safeIntegers().run(change.values)
-    const id = given ?? exactInteger(String(lastInsertRowid))
-    const body = referencing ? noBody : readBody(read, id)
-    if (body === null)
-      throw Object.assign(new Error('the row would not be one of the view'), { code: 'SQLITE_MISMATCH' })
-    if (key) {
-      prepare(key.sql.prune).run()
-      prepare(key.sql.store).run(key.key, key.digest, id, body)
-    }
-    return { id, body, replayed: false }
-  })
-  const tryToMake = (write: BoundWrite): Written => {
+  const make = database.transaction((plan: QueuedWrite): Written => runAtOnce(makeWrite(plan), ask))
+  const tryToMake = (write: QueuedWrite): Written => {
     try {
       return make(write)
     } catch (error) {
       // An error such as a full disk ends the whole transaction.
       if (!database.inTransaction) throw error
       // Tables of other programs may reference the row too.
-      if (write.referencing && isReferenced(error)) return { referencing: [] }
+      if (write.kind === 'delete' && isReferenced(error)) return { referencing: [] }
+      if (error instanceof RowRefused) return { refused: error.refused }
       const { message, code } = error as Error & { code?: string }
       return { error: { message, code } }
     }
@@ -126,7 +83,7 @@ export const writer = (database: Database, checkFile: () => void): ((writes: rea
       throw uncertain(error)
     }
   }
-  const makeAll = (writes: readonly BoundWrite[]): Written[] => {
+  const makeAll = (writes: readonly QueuedWrite[]): Written[] => {
     database.exec('begin immediate')
     try {
       const written = writes.map(tryToMake)
@@ -137,10 +94,12 @@ export const writer = (database: Database, checkFile: () => void): ((writes: rea
       // A deferred foreign key of another program, which the commit checks: of several writes, each is made alone.
       if (!isReferenced(error)) throw error
       database.exec('rollback')
-      const [write, ...others] = writes as [BoundWrite, ...BoundWrite[]]
+      const [write, ...others] = writes as [QueuedWrite, ...QueuedWrite[]]
       if (others.length > 0) return writes.flatMap((one) => makeAll([one]))
       return [
-        write.referencing ? { referencing: [] } : { error: { message: (error as Error).message, code: foreignKey } },
+        write.kind === 'delete'
+          ? { referencing: [] }
+          : { error: { message: (error as Error).message, code: foreignKey } },
       ]
     } finally {
       if (database.inTransaction) database.exec('rollback')

@@ -1,9 +1,9 @@
 /** Compares a descriptor with a table of another program: what keeps it from being served as the descriptor says. */
 import { didYouMean } from '../../descriptor/nearest.js'
 import { type Resource, writableFields } from '../../descriptor/registry.js'
-import { findColumn } from '../migration/catalogue.js'
-import { approvalsFrom, type Difference, tableDifferences } from '../migration/difference.js'
-import type { MigrationDialect } from '../migration/migrationDialect.js'
+import { findColumn } from './catalogue.js'
+import { approvalsFrom, type Difference, tableDifferences } from './difference.js'
+import type { MigrationDialect } from './migrationDialect.js'
 
 const correct = 'Correct the descriptor; the table is never changed.'
 

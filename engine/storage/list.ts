@@ -1,0 +1,344 @@
+/**
+ * A list, a row and a count of values as SQL: the only place where a read becomes a statement. The rows of a list are found first,
+ * by id and key; few matches are sorted, and many are found along the index of the order.
+ */
+import type { Knex } from 'knex'
+import { kindOf, servedValue } from '../descriptor/kinds.js'
+import { type Order, orderName, type Position } from '../descriptor/listQuery.js'
+import { operatorOf } from '../descriptor/operators.js'
+import { buildOnce, compile, parameter, type Statement, sqlTag } from './bindings.js'
+import type { Dialect, Source } from './dialect.js'
+import { largePageBytes } from './parts.js'
+import type { Plan } from './plan.js'
+import { findField, quoted } from './schema.js'
+
+/** More matches than this are not sorted: they are frequent enough to find the page along the index of the order. */
+const maxSorted = 20_000
+
+/** How many rows of a condition are counted to find the one with the fewest. */
+export const maxProbed = 2_000
+
+/** Excerpts of texts have this many characters. */
+const excerptLength = 200
+
+/** The longest text among the values that are counted, in bytes. */
+const maxValueBytes = 400
+
+/** What finds the matches: the index of a condition, by its place in `Plan.where`, or that of the search. */
+export type Driver = number | 'search' | undefined
+
+/** The columns of a query, as SQL, by name. */
+type Columns = Readonly<Record<string, string>>
+
+interface Test {
+  readonly field: string
+  /** The places of its conditions in `Plan.where`: both bounds of a field are one range of its index. */
+  readonly places: readonly number[]
+  readonly isRange: boolean
+  readonly isEqual: boolean
+  sql(isIndexed: boolean): Knex.Raw
+}
+
+/**
+ * The conditions of the rows after a position, one after the other. Each is a range of an index on `(key, id)`, which a single
+ * condition would not be. `@value` and `@id` are those of the position.
+ */
+const partsAfter = (
+  { isNotNull }: Dialect,
+  key: string,
+  { field, descending }: Order,
+  { value }: Position,
+): string[] => {
+  const sign = descending ? '<' : '>'
+  if (field === 'id') return [`id ${sign} @id`]
+  if (value === null) return [`${key} is null and id ${sign} @id`, ...(descending ? [] : [isNotNull(key)])]
+  return [`${key} = @value and id ${sign} @id`, `${key} ${sign} @value`, ...(descending ? [`${key} is null`] : [])]
+}
+
+/** How rows are ordered by a key, then by `id`. Null comes first ascending. */
+const orderBy = ({ field, descending }: Order, key: string): string => {
+  const [direction, nulls] = descending ? ['desc', 'last'] : ['asc', 'first']
+  return field === 'id' ? `id ${direction}` : `${key} ${direction} nulls ${nulls}, id ${direction}`
+}
+
+/** The statements that read one table; those that depend on a request are built on first use. */
+export const readStatements = (dialect: Dialect, source: Source) => {
+  const { knex, isAmong } = dialect
+  const { resource, from, byId, state } = source
+  const sql = sqlTag(knex)
+  const named = (name: string, type?: string) => parameter(knex, name, type)
+  const integer = (name: string) => named(name, 'bigint')
+  const key = ({ field }: Order): string => dialect.sortKey(findField(resource, field))
+  const json = dialect.rowJson(resource)
+  const ids = `${dialect.jsonArray}(cast(id as text))`
+  const rowsFrom = byId ?? `${from} as _t`
+
+  const tests = ({ where }: Plan): Test[] => {
+    const found = new Map<string, Test>()
+    for (const [n, condition] of where.entries()) {
+      const field = findField(resource, condition.field)
+      const { sql: template, option, operand, isEquality } = operatorOf(condition.operator)
+      const isRange = option === 'range'
+      const column = isRange ? dialect.sortKey(field) : quoted(field.name)
+      const text = template(condition.value).replace('in (?)', () => dialect.isIn)
+      const bindings = operand === 'boolean' ? [] : [named(`condition${n}`, dialect.typeOf(field, operand === 'list'))]
+      const predicate = isEquality ? dialect.indexPredicate?.(field, condition) : undefined
+      const bounds = isRange ? found.get(field.name) : undefined
+      found.set(isRange ? field.name : `${field.name} ${condition.operator}`, {
+        field: field.name,
+        places: [...(bounds?.places ?? []), n],
+        isRange,
+        isEqual: condition.operator === 'eq',
+        sql(isIndexed) {
+          const operandSql = isIndexed ? column : dialect.withoutIndex(column)
+          const own = knex.raw(text.replace('??', () => operandSql) + (predicate ? ` and ${predicate}` : ''), bindings)
+          return bounds ? sql`${bounds.sql(isIndexed)} and ${own}` : own
+        },
+      })
+    }
+    return [...found.values()]
+  }
+
+  const isDriver = ({ places }: Test, driver: Driver): boolean =>
+    driver === undefined || places.includes(driver as number)
+
+  /** The rows that match a plan: some columns, in an order if one is given. `isIndexed` says which conditions use their index. */
+  const matching = (
+    plan: Plan,
+    columns: Columns,
+    isIndexed: (test: Test) => boolean,
+    { candidates, after, order = '' }: { candidates?: Knex.Raw | undefined; after?: Knex.Raw; order?: string } = {},
+  ): Knex.Raw => {
+    const isSearch = plan.search !== ''
+    const conditions = [
+      // First, because SQLite tests conditions in this order, and those after one that fails not at all.
+      ...(source.inTime ? [sql`${source.inTime}`] : []),
+      ...(after ? [after] : []),
+      ...tests(plan).map((test) => test.sql(isIndexed(test))),
+      ...(candidates ? [candidates] : []),
+    ]
+    const where = conditions.length > 0 ? sql` where ${sql.join(conditions, ' and ')}` : ''
+    const text = isSearch ? sql`, ${source.text} as _text` : ''
+    const selected = Object.entries(columns).map(([name, value]) => `${value} as ${quoted(name)}`)
+    const rows = sql`select ${selected.join(', ')}${text} from ${from} as _t${where}${order}`
+    if (!isSearch) return rows
+    const names = Object.keys(columns).map(quoted).join(', ')
+    return sql`select ${names} from (${rows} ${dialect.fence}) as _t where ${dialect.contains(plan.search)}`
+  }
+  /** The matches in any order, found by a driver. */
+  const matches = (plan: Plan, driver: Driver, columns: Columns, order?: string): Knex.Raw => {
+    const isSearched = plan.strategy === 'search' && (driver === undefined || driver === 'search')
+    const candidates = isSearched ? source.candidates?.(plan.search) : undefined
+    return matching(plan, columns, (test) => isDriver(test, driver), { candidates, ...(order && { order }) })
+  }
+
+  const fewIf = `(select count(*) from _few) <= ${maxSorted}`
+  const bindPosition = (condition: string, { field }: Order): Knex.Raw => {
+    const value = named('afterValue', dialect.typeOf(findField(resource, field)))
+    const names = condition.match(/@(?:value|id)/g) ?? []
+    const bindings = names.map((name) => (name === '@id' ? integer('afterId') : value))
+    return knex.raw(condition.replaceAll(/@(?:value|id)/g, '?'), bindings)
+  }
+
+  /** The ids and keys of the next `$limit` rows, in order, as the common table expressions of a query. */
+  const found = (plan: Plan, driver: Driver, after: Position | undefined): Knex.Raw => {
+    const { order } = plan
+    const isAll = plan.strategy === 'all'
+    const walked = key(order)
+    const columns = { id: 'id', _k: walked }
+    const skip = after ? '' : sql` offset ${integer('skip')}`
+    const limited = (rows: Knex.Raw, condition?: string) => {
+      const limit = integer('limit')
+      const bound = condition ? sql`case when ${condition} then ${limit} else 0 end` : limit
+      return sql`select * from (${rows} limit ${bound}${skip}) as _arm`
+    }
+    // Along the order, the bounds of its field limit the walk; in order of id, so does the index of one value.
+    const isWalked = (test: Test) =>
+      test.field === order.field ? test.isRange : order.field === 'id' && test.isEqual && isDriver(test, driver)
+    const walk = (part?: string) => {
+      // SQLite does not notice that all these keys are equal, and would sort every row that has the key.
+      const isOneKey = part !== undefined && / = @value| is null/.test(part)
+      const by = isOneKey ? orderBy({ ...order, field: 'id' }, walked) : orderBy(order, walked)
+      const rows = matching(plan, columns, isWalked, {
+        order: ` order by ${by}`,
+        ...(part && { after: bindPosition(part, order) }),
+      })
+      return limited(rows, isAll ? undefined : `not (${fewIf})`)
+    }
+    const walks = after ? partsAfter(dialect, walked, order, after).map(walk) : [walk()]
+    if (isAll && walks.length === 1) return sql`_found as materialized (${walks[0] as Knex.Raw})`
+    const isAfter =
+      after &&
+      bindPosition(
+        partsAfter(dialect, '_k', order, after)
+          .map((part) => `(${part})`)
+          .join(' or '),
+        order,
+      )
+    const few = sql`select * from _few${isAfter ? sql` where ${isAfter}` : ''} order by ${orderBy(order, '_k')}`
+    const arms = sql.join([...(isAll ? [] : [limited(few, fewIf)]), ...walks], ' union all ')
+    const rows = sql`select * from (${arms}) as _arms order by ${orderBy(order, '_k')} limit ${integer('limit')}`
+    if (isAll) return sql`_found as materialized (${rows})`
+    return sql`_few as materialized (${matches(plan, driver, columns, fewOrder(plan))} limit ${String(maxSorted + 1)}), _found as materialized (${rows})`
+  }
+  /** A server that has no better idea scans the table for a range; asked for the order of the range, it uses the index. */
+  const fewOrder = (plan: Plan): string => {
+    const [range, ...others] = tests(plan)
+    if (plan.search !== '' || !range?.isRange || others.length > 0) return ''
+    return ` order by ${orderBy({ field: range.field, descending: false }, dialect.sortKey(findField(resource, range.field)))}`
+  }
+  const count = (plan: Plan, driver: Driver): Knex.Raw =>
+    sql`select count(*) from (${matches(plan, driver, { _one: '1' })}) as _t`
+  const total = (plan: Plan, driver: Driver): Knex.Raw => {
+    const counted = count(plan, driver)
+    if (plan.strategy !== 'all')
+      return sql`select case when ${fewIf} then (select count(*) from _few) else (${counted}) end`
+    return state ? sql`select coalesce((select total from _state), (${counted}))` : counted
+  }
+  /** The id and the key of a row that was found. */
+  const rowAt = ({ order }: Plan, offset: Knex.Raw) => {
+    const keyText = order.field === 'id' ? 'null' : dialect.keyText(findField(resource, order.field), '_k')
+    const at = (column: string) => sql`(select ${column} from _found limit 1 offset ${offset})`
+    return sql`${at('cast(id as text)')}, ${at(keyText)}`
+  }
+  /** The JSON of the rows whose ids a common table expression has in their order. */
+  const rowsJson = (rows: string, order: Order, separator: string): string => {
+    // In the order of the ids; a function of the order would take twice the time.
+    if (byId) {
+      const row = `(select ${json} from ${byId} where id = _r.id)`
+      return `select ${dialect.bytes(`string_agg(${row}, ${separator})`)} as json from ${rows} as _r`
+    }
+    const joined = `string_agg(${json}, ${separator} order by ${orderBy(order, key(order))})`
+    return `select ${dialect.bytes(joined)} as json from ${from} as _t where id ${isAmong(`select id from ${rows}`)}`
+  }
+  const withState = (parts: Knex.Raw): Knex.Raw =>
+    state ? sql`with _state as materialized (${state}), ${parts}` : sql`with ${parts}`
+
+  /**
+   * A page, one row: version, total, JSON of the rows, how many were found (`$limit` is one more than are shown), id and key of
+   * the last one shown. If it is sized, rows with too many bytes have no JSON, but their ids follow.
+   */
+  const page = (plan: Plan, driver: Driver, after: Position | undefined, isSized: boolean): Knex.Raw => {
+    const size = `select coalesce(sum(${source.size}), 0) from ${rowsFrom} where id ${isAmong('select id from _shown')}`
+    const large = sql`_large as materialized (select (${size}) > ${String(largePageBytes)} as is_large)`
+    const isLarge = '(select is_large from _large)'
+    const parts = sql.join(
+      [
+        found(plan, driver, after),
+        sql`_shown as materialized (select * from _found limit ${integer('shown')})`,
+        sql`_total as (${total(plan, driver)})`,
+        ...(isSized ? [large] : []),
+        sql`_body as (${rowsJson('_shown', plan.order, `','`)})`,
+      ],
+      ', ',
+    )
+    const columns = isSized
+      ? [
+          `case when not ${isLarge} then (select json from _body) end`,
+          `case when ${isLarge} then (select ${ids} from _shown) end`,
+        ]
+      : ['(select json from _body)', 'null']
+    const version = state ? '(select version from _state)' : 'null'
+    return withState(sql`${parts} select ${version}, (select * from _total), ${columns[0] as string},
+      (select count(*) from _found), ${rowAt(plan, integer('last'))}, ${columns[1] as string}`)
+  }
+  /** The ids of the next rows, one row: a JSON array, how many there are, id and key of the last. */
+  const nextIds = (plan: Plan, driver: Driver, after: Position | undefined): Knex.Raw =>
+    sql`with ${found(plan, driver, after)} select (select ${ids} from _found), (select count(*) from _found), ${rowAt(plan, integer('last'))}`
+
+  /** The first rows of some ids until they have `$bytes`, each a line; and the ids of the others. */
+  const part = (order: Order): Knex.Raw => {
+    const by = orderBy(order, '_k')
+    const given = knex.raw(dialect.isIn, [named('ids', dialect.typeOf(findField(resource, 'id'), true))])
+    const rows = sql`select id, ${key(order)} as _k, ${source.size} as _size from ${rowsFrom} where id ${given}`
+    const sized = `select *, sum(_size) over (order by ${by} rows unbounded preceding) - _size as _before from _rows`
+    return sql`with _rows as materialized (${rows}), _sized as materialized (${sized}),
+      _part as materialized (select id from _sized where _before < ${integer('bytes')} order by ${by}),
+      _lines as (${rowsJson('_part', order, dialect.lineFeed)})
+      select (select json from _lines), (select ${ids} from _sized where _before >= ${integer('bytes')})`
+  }
+
+  const served = (name: string): string => servedValue(dialect.columnOf(findField(resource, name).kind), quoted(name))
+  /** The most frequent values among the first `$rows` matches, as rows of field, value and count; first the number of rows. */
+  const valueCounts = (plan: Plan, driver: Driver, fields: readonly string[]): Knex.Raw => {
+    const short = (name: string) =>
+      kindOf(findField(resource, name).kind).isText
+        ? `case when octet_length(${quoted(name)}) <= ${maxValueBytes} then ${served(name)} end`
+        : served(name)
+    const columns = Object.fromEntries(fields.map((name) => [`_${name}`, short(name)]))
+    const counts = fields.map((name) => {
+      const value = quoted(`_${name}`)
+      return sql`select * from (select '${name}', cast(${value} as text), count(*) from _rows
+        where ${value} is not null group by ${value} order by 3 desc, 2 limit ${integer('values')}) as _values`
+    })
+    const all = sql.join(
+      [sql`select cast(null as text), cast(null as text), count(*) from _rows`, ...counts],
+      ' union all ',
+    )
+    // Of all rows those with the first ids, not those with the first values of some index.
+    const rows = matches(plan, driver, columns, plan.strategy === 'all' ? ' order by id' : undefined)
+    return sql`with _rows as materialized (${rows} limit ${integer('rows')}) ${all}`
+  }
+  const excerpts = (fields: readonly string[]): Knex.Raw => {
+    const values = fields.map((name) => {
+      const field = findField(resource, name)
+      const value = servedValue(
+        { ...dialect.columnOf(field.kind), json: (column) => dialect.keyText(field, column) },
+        quoted(name),
+      )
+      return kindOf(field.kind).isText ? `substr(${value}, 1, ${excerptLength})` : value
+    })
+    const isIn = knex.raw(dialect.isIn, [named('ids', dialect.typeOf(findField(resource, 'id'), true))])
+    return sql`select ${['id', ...values].join(', ')} from ${from} as _t where id ${isIn}`
+  }
+
+  const keep = buildOnce<Statement>()
+  const once = (name: string, build: () => Knex.Raw): Statement => keep(name, () => compile(build()))
+  /** What the SQL of a plan depends on: everything except the bound values. */
+  const planKey = ({ where, search, order, strategy }: Plan, driver?: Driver, after?: Position): string =>
+    JSON.stringify([
+      where.map((condition) => [
+        condition.field,
+        operatorOf(condition.operator).sql(condition.value),
+        dialect.indexPredicate?.(findField(resource, condition.field), condition),
+      ]),
+      search && [strategy, dialect.contains(search).toSQL().sql],
+      orderName(order),
+      driver,
+      after && (after.value === null ? 'null' : 'value'),
+    ])
+  const version = state ? `(select version from (${state}) as _state)` : 'null'
+  return {
+    version: compile(sql`select ${version}`),
+    /** The version and the JSON of the row with `$id`. */
+    row: compile(sql`select ${version}, ${dialect.bytes(json)} from ${rowsFrom} where id = ${integer('id')}`),
+    /** How many rows the table has. */
+    count: compile(
+      sql`select ${state ? `coalesce((select total from (${state}) as _state), (select count(*) from ${from} as _t))` : `(select count(*) from ${from} as _t)`}`,
+    ),
+    /** How many rows each condition and the search find, up to `maxProbed`, if there is a choice between them. */
+    probes(plan: Plan): readonly { driver: Driver; statement: Statement }[] {
+      if (!source.isProbed) return []
+      const choices = tests(plan)
+      if (choices.length + (plan.strategy === 'search' ? 1 : 0) < 2) return []
+      return choices.map((test) => ({
+        driver: test.places[0],
+        statement: once(
+          `probe ${planKey({ ...plan, search: '', order: { field: 'id', descending: false } })} ${test.places}`,
+          () =>
+            sql`select count(*) from (select 1 from ${from} as _t where ${test.sql(true)} limit ${String(maxProbed)}) as _t`,
+        ),
+      }))
+    },
+    page: (plan: Plan, driver: Driver, after: Position | undefined, isSized: boolean) =>
+      once(`page ${planKey(plan, driver, after)} ${isSized}`, () => page(plan, driver, after, isSized)),
+    ids: (plan: Plan, driver: Driver, after: Position | undefined) =>
+      once(`ids ${planKey(plan, driver, after)}`, () => nextIds(plan, driver, after)),
+    part: (order: Order) => once(`part ${orderName(order)}`, () => part(order)),
+    valueCounts: (plan: Plan, driver: Driver, fields: readonly string[]) =>
+      once(`values ${planKey(plan, driver)} ${fields}`, () => valueCounts(plan, driver, fields)),
+    excerpts: (fields: readonly string[]) => once(`excerpts ${fields}`, () => excerpts(fields)),
+  }
+}
+
+export type ReadStatements = ReturnType<typeof readStatements>

@@ -1,0 +1,98 @@
+/** What PostgreSQL says differently. */
+import type { Field, Resource } from '../../descriptor/registry.js'
+import { fold } from '../caseFold.js'
+import type { ColumnSql, Dialect, Source } from '../dialect.js'
+import type { CatalogueTable } from '../migration/catalogue.js'
+import { escapedName, quoted } from '../schema.js'
+import { joinedText, unmanagedSource } from '../unmanaged.js'
+import { plainType, withoutZone } from './catalogue.js'
+import { lettersFoldedTo, maxKeyBytes } from './functions.js'
+import { knex, named } from './prepared.js'
+import {
+  asciiSearchedText,
+  columnOf,
+  filterIndexCondition,
+  indexKey,
+  keyText,
+  parameterType,
+  rowJson,
+  searchedColumn,
+  sortKey,
+} from './schema.js'
+import { asciiPattern, contains, indexedFrom, isLongSearch, searchValues } from './search.js'
+import type { SearchIndex } from './trigrams.js'
+
+/** A time without a zone is one of UTC. A value is written in the type of its column, which the server knows. */
+export const columnSql = ({ kind, column }: Field, type: string): ColumnSql => {
+  const name = escapedName(column)
+  if (kind === 'timestamp' && plainType(type) === withoutZone)
+    return { read: `(${name} at time zone 'UTC')`, write: `cast(? as timestamptz) at time zone 'UTC'` }
+  return { read: kind === 'text' ? `${name}::text` : name, write: '?' }
+}
+
+/** Whether a filter's value is left out of the filter's index. */
+const isLongText = (value: unknown): boolean =>
+  [value].flat().some((text) => typeof text === 'string' && Buffer.byteLength(text) > maxKeyBytes)
+
+export const postgresDialect = (index: SearchIndex): Dialect => ({
+  knex,
+  columnOf,
+  rowJson,
+  sortKey,
+  keyText,
+  typeOf: (field, isList) => (isList ? `${parameterType(field) ?? 'text'}[]` : parameterType(field)),
+  isIn: '= any(?)',
+  // An array, so that rows are looked up by id whatever the server estimates.
+  isAmong: (query) => `= any(array(${query}))`,
+  bindList: (values) => values,
+  indexPredicate: (field, { value }) => (isLongText(value) ? undefined : filterIndexCondition(field)),
+  withoutIndex: (column) => column,
+  isNotNull: (key) => `${key} is not null`,
+  fence: '',
+  contains: (search) => contains('_text', isLongSearch(search)),
+  searchValues(search) {
+    const values = searchValues(index, search)
+    return { ...values, ...lettersFoldedTo(values.searchText), searchWords: asciiPattern(search) }
+  },
+  jsonArray: 'json_agg',
+  lineFeed: 'chr(10)',
+  bytes: (text) => text,
+  forUpdate: ' for update',
+  columnSql,
+  hasId: (column) => `${column} is not null`,
+})
+
+export const managedSource = (index: SearchIndex, resource: Resource): Source => ({
+  resource,
+  from: quoted(resource.table),
+  byId: quoted(resource.table),
+  text: knex.raw(searchedColumn),
+  // That of its text, which the server knows without reading it.
+  size: `coalesce(octet_length(${searchedColumn}), 0)`,
+  write: () => '?',
+  uniqueKey: (field, value) => indexKey(field, value),
+  state: `select to_hex(state) as version, total from registry_state('${resource.table}')`,
+  candidates: (search) =>
+    indexedFrom(index, fold(search)) === -1
+      ? undefined
+      : knex.raw(`${searchedColumn} like ?`, [named('searchPattern')]),
+})
+
+/** A table that the service serves as it is; `hasTrigrams` if an index finds its ASCII words. */
+export const plainSource = (
+  dialect: Dialect,
+  resource: Resource,
+  table: CatalogueTable | undefined,
+  hasTrigrams: boolean,
+): Source => ({
+  ...unmanagedSource(dialect, resource, table),
+  // The server folds ASCII letters; of the others, those that occur in the searched text are enough.
+  text: knex.raw(`translate(lower(${joinedText(resource)} collate "C"), ?, ?)`, [
+    named('foldedFrom', 'text'),
+    named('foldedTo', 'text'),
+  ]),
+  candidates: (search) =>
+    hasTrigrams && !resource.existing && asciiPattern(search) !== undefined
+      ? knex.raw(`${asciiSearchedText(resource)} like ?`, [named('searchWords', 'text')])
+      : undefined,
+})

@@ -1,0 +1,93 @@
+/** Runs the statements of a table on PostgreSQL: reads on any server that has what the primary has, writes on the primary. */
+import type { Resource } from '../../descriptor/registry.js'
+import type { Cell, Runner } from '../dialect.js'
+import { type CatalogueTable, findColumn } from '../migration/catalogue.js'
+import type { PoolOptions } from '../options.js'
+import type { Refused, WritePlan } from '../write.js'
+import { shared } from './attempts.js'
+import { askForUpkeep } from './changeLog.js'
+import type { Connections } from './connections.js'
+import { knex, prepared } from './prepared.js'
+import type { Reads } from './replicas.js'
+import { advanceSequence, createWriter } from './writes.js'
+
+/** The length of the change log is asked for after so many reads and writes of this service. */
+const usesPerCheck = 50
+
+/** Makes the function to call with each use of a table, which has its change log compacted once that has become long. */
+const compactor = (connections: Connections, table: string) => {
+  const isLong = prepared(knex.raw(`select is_long from registry_state('${table}')`))
+  let uses = 0
+  const check = async (): Promise<void> => {
+    const [row] = await connections.check(isLong)
+    if (row?.[0] === 't') await connections.maintain(askForUpkeep(table))
+  }
+  // If it fails, a later use tries again.
+  return (): void => {
+    if (uses++ % usesPerCheck === 0) check().catch(() => {})
+  }
+}
+
+/** A number that its column would round, such as 1.239 of numeric(10,2). */
+const findRounded = (
+  { fields }: Resource,
+  catalogue: CatalogueTable | undefined,
+  { change: { values } }: WritePlan,
+): Refused | undefined => {
+  for (const { name, column, kind } of fields) {
+    const value = values[name]
+    const { type = '' } = (catalogue && findColumn(catalogue, column)) ?? {}
+    const [, places] = (kind === 'number' && /^numeric\(\d+,(\d+)\)/.exec(type)) || []
+    if (typeof value === 'number' && places !== undefined && Number(value.toFixed(Number(places))) !== value)
+      return { constraint: type, column, reason: `${name} is ${type}, which would round ${value}` }
+  }
+  return undefined
+}
+
+/** The runner of a managed table. */
+export const managedRunner = (
+  connections: Connections,
+  reads: Reads,
+  { table }: Resource,
+  { waitMs, statementMs }: PoolOptions,
+): Runner => {
+  const advance = prepared(knex.raw(askForUpkeep(table)))
+  const write = createWriter(connections, { table } as Resource, statementMs, advance)
+  const onUse = compactor(connections, table)
+  const version = prepared(knex.raw(`select to_hex(state) from registry_state('${table}')`))
+  return {
+    async read(statement, values, { isShort, ...purpose } = {}) {
+      onUse()
+      return (await reads.read(statement, values, {
+        table,
+        ...purpose,
+        ...(isShort && { limitMs: waitMs }),
+      })) as Cell[][]
+    },
+    write(plan) {
+      onUse()
+      return write(plan)
+    },
+    version: shared(waitMs, async () => String((await connections.check(version))[0]?.[0])),
+  }
+}
+
+/** The runner of a table that the service serves as it is. */
+export const plainRunner = (
+  connections: Connections,
+  reads: Reads,
+  resource: Resource,
+  catalogue: CatalogueTable | undefined,
+  { statementMs }: PoolOptions,
+): Runner => {
+  const { table, existing } = resource
+  const write = createWriter(connections, resource, statementMs, existing ? undefined : advanceSequence(table))
+  return {
+    read: async (statement, values, purpose) =>
+      (await reads.read(statement, values, { table, ...purpose })) as Cell[][],
+    async write(plan) {
+      const refused = findRounded(resource, catalogue, plan)
+      return refused ? { refused } : write(plan)
+    },
+  }
+}

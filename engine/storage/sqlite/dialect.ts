@@ -1,0 +1,107 @@
+/** What SQLite says differently. */
+import type { Field, Resource } from '../../descriptor/registry.js'
+import { searchedFields } from '../../descriptor/registry.js'
+import { compile, parameter } from '../bindings.js'
+import { fold } from '../caseFold.js'
+import type { ColumnSql, Dialect, Source } from '../dialect.js'
+import { keyQueries } from '../keys.js'
+import type { CatalogueTable } from '../migration/catalogue.js'
+import { countsTable, escapedName, quoted } from '../schema.js'
+import { joinedText, unmanagedSource } from '../unmanaged.js'
+import type { KeyStatements } from '../write.js'
+import { knex } from './knex.js'
+import { jsonList } from './prepared.js'
+import { columnOf, isLong, jsonIndex, longRowsIndex, rowJson, searchTable, sortKey } from './schema.js'
+import { containsSql, isIndexed, searchParameters } from './search.js'
+
+/** Other programs write times as SQLite prints them, unless the column is declared as text. */
+const timestampSql = (column: string, type: string): ColumnSql => ({
+  read: `case when ${column} glob '[0-9][0-9][0-9][0-9]-*' then strftime('%Y-%m-%dT%H:%M:%fZ', ${column}) end`,
+  write: /text|char|clob/i.test(type) ? '?' : `replace(replace(?, 'T', ' '), 'Z', '')`,
+})
+
+export const columnSql = ({ kind, column }: Field, type: string): ColumnSql => {
+  const name = escapedName(column)
+  if (kind === 'timestamp') return timestampSql(name, type)
+  // SQLite prints a real 3 as 3.0.
+  const whole = `typeof(${name}) = 'real' and ${name} = cast(${name} as integer)`
+  const read = kind === 'number' ? `case when ${whole} then cast(${name} as integer) else ${name} end` : name
+  return { read, write: '?' }
+}
+
+/** One row in so many looks at the time: SQLite itself cannot end a read. */
+const checkedRows = 1_024
+
+export const sqliteDialect: Dialect = {
+  knex,
+  columnOf,
+  rowJson,
+  sortKey,
+  keyText: (_, key) => key,
+  typeOf: () => undefined,
+  isIn: 'in (select value from json_each(?))',
+  isAmong: (query) => `in (${query})`,
+  bindList: jsonList,
+  withoutIndex: (column) => `+${column}`,
+  fence: 'limit -1',
+  // Every number and text is greater; SQLite would not use the index for IS NOT NULL.
+  isNotNull: (key) => `${key} > -9e999`,
+  contains: () =>
+    knex.raw(
+      containsSql('_text'),
+      ['isLong', 'folded', 'isAscii'].map((name) => parameter(knex, name)),
+    ),
+  searchValues: searchParameters,
+  jsonArray: 'json_group_array',
+  lineFeed: 'char(10)',
+  bytes: (text) => `cast(${text} as blob)`,
+  forUpdate: '',
+  columnSql,
+  hasId: (column) => `typeof(${column}) = 'integer'`,
+}
+
+export const managedSource = (resource: Resource): Source => {
+  const table = quoted(resource.table)
+  const index = searchTable(resource)
+  return {
+    resource,
+    from: table,
+    // Without INDEXED BY, SQLite computes the JSON again for a handful of rows.
+    byId: `${table} indexed by ${jsonIndex(resource)}`,
+    text: knex.raw(joinedText(resource)),
+    size: `octet_length(${rowJson(resource)})`,
+    // Most ids are consecutive. A random choice would double the time of a count.
+    inTime: `(_t.rowid & ${checkedRows - 1} or registry_in_time())`,
+    write: () => '?',
+    uniqueKey: (_, value) => value,
+    state: `select state as version, rows as total from ${countsTable} where name = '${resource.table}'`,
+    candidates: (search) =>
+      isIndexed(fold(search))
+        ? knex.raw(`id in (select rowid from ${index} where ${index} match registry_match())`)
+        : undefined,
+    isProbed: true,
+  }
+}
+
+export const existingSource = (resource: Resource, table: CatalogueTable | undefined): Source => ({
+  ...unmanagedSource(sqliteDialect, resource, table),
+  text: knex.raw(joinedText(resource)),
+  // At random, because the ids may follow any rule.
+  inTime: `(random() % ${checkedRows} <> 0 or registry_in_time())`,
+})
+
+/** The SQL that says whether a table has a row of so much text that a page of such rows takes long to read. */
+export const hasLongRowsSql = (resource: Resource): string => {
+  // Without text the condition is constant, and SQLite cannot use the index.
+  if (searchedFields(resource).length === 0) return '0'
+  return `exists (select 1 from ${quoted(resource.table)} indexed by ${longRowsIndex(resource)} where ${isLong(resource)})`
+}
+
+/** SQLite's clock in milliseconds. */
+const now = `cast(unixepoch('subsec') * 1000 as integer)`
+
+export const keyStatements = (): KeyStatements => {
+  const { find, expired, store } = keyQueries(knex, now)
+  const values = ['idempotencyKey', 'digest', 'id', 'body'].map((name) => parameter(knex, name))
+  return { find: compile(find), store: compile(store(knex.select(values))), prune: compile(expired.delete()) }
+}

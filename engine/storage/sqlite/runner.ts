@@ -1,0 +1,103 @@
+/** Runs the statements of a table on SQLite: short reads in this thread, others in the readers', writes in the writer's. */
+import type { Database } from 'better-sqlite3'
+import type { Resource } from '../../descriptor/registry.js'
+import { oncePerTick } from '../../process/batchPerTick.js'
+import type { Cell, Runner } from '../dialect.js'
+import { latencyKeys } from '../slots.js'
+import { toBuffer } from '../write.js'
+import { hasLongRowsSql, managedSource } from './dialect.js'
+import { storageError } from './errors.js'
+import { bindLists, preparer } from './prepared.js'
+import type { reader } from './reader.js'
+import type { Readers } from './readers.js'
+import { searchTable } from './schema.js'
+import type { WriteQueue } from './writeQueue.js'
+import { refusedBy } from './writes.js'
+
+export const commitCounter = (database: Database) => {
+  // SQLite changes this number when another connection has committed.
+  const dataVersion = database.prepare('pragma data_version').pluck()
+  // One check serves all requests of a tick: each of them arrived before it.
+  const isFirstLook = oncePerTick()
+  let last: unknown
+  let count = 0
+  return {
+    /** Stays the same until something is committed: what was read before then still holds. */
+    count(): number {
+      if (!isFirstLook()) return count
+      const now = dataVersion.get()
+      if (now !== last) count++
+      last = now
+      return count
+    },
+    /** To be called after a commit of this process. */
+    committed(): void {
+      count++
+    },
+  }
+}
+
+type CommitCounter = ReturnType<typeof commitCounter>
+
+export interface Connection {
+  readonly database: Database
+  /** Reads in this thread. */
+  readonly read: ReturnType<typeof reader>
+  readonly readers: Readers
+  readonly writes: WriteQueue
+  readonly commits: CommitCounter
+}
+
+/** The version of a table, and whether it has long rows; read again after each commit. */
+const stateReader = ({ database, commits }: Connection, resource: Resource) => {
+  const sql = `select version, ${hasLongRowsSql(resource)} as hasLongRows from (${managedSource(resource).state})`
+  let seen = -1
+  let state: { version: string; hasLongRows: 0 | 1 }
+  return () => {
+    const count = commits.count()
+    if (count !== seen) state = preparer(database)(sql).get() as typeof state
+    seen = count
+    return state
+  }
+}
+
+export const runnerFor = (connection: Connection, resource: Resource): Runner => {
+  const { readers, writes } = connection
+  const { path } = resource
+  const state = resource.existing ? undefined : stateReader(connection, resource)
+  return {
+    async read(statement, values, { caller, search, isShort = false, isBegun = false, ...timed } = {}) {
+      const bound = bindLists({ statement, values })
+      try {
+        const index = search?.isIndexed ? searchTable(resource) : undefined
+        const read = { sql: statement.sql, values: bound, search: search?.text ?? '', index }
+        // The rows of a view may take long to compute.
+        if (isShort && state) return connection.read(read, Number.MAX_VALUE) as Cell[][]
+        // Not by what others took: one that turns out to be slow begins again as that.
+        const keys = latencyKeys(statement.name, timed).slice(0, 1)
+        const task = { table: path, caller, keys, isLong: timed.isScan === true, isBegun }
+        return (await readers(task, read)) as Cell[][]
+      } catch (error) {
+        throw storageError(error as Error)
+      }
+    },
+    async write(plan) {
+      try {
+        const written = await writes.write(plan)
+        if ('error' in written) {
+          const refused = refusedBy(written.error)
+          if (refused) return { refused }
+          throw Object.assign(new Error(written.error.message), written.error)
+        }
+        if ('body' in written) return { ...written, body: toBuffer(written.body) }
+        return 'current' in written ? { current: toBuffer(written.current) } : written
+      } catch (error) {
+        throw storageError(error as Error)
+      }
+    },
+    ...(state && {
+      version: async () => state().version,
+      hasLongRows: () => state().hasLongRows === 1,
+    }),
+  }
+}

@@ -1,0 +1,34 @@
+/** Tables that the service serves as they are: existing ones, and all where it creates nothing but tables, keys and indexes. */
+import type { Resource } from '../descriptor/registry.js'
+import { searchedFields } from '../descriptor/registry.js'
+import type { Dialect, Source } from './dialect.js'
+import type { CatalogueTable } from './migration/catalogue.js'
+import { escapedName, findField, quoted } from './schema.js'
+
+/** The text fields of a row that have a value, joined by a space. */
+export const joinedText = (resource: Resource): string => {
+  const names = searchedFields(resource).map(({ name }) => quoted(name))
+  return `concat_ws(' ', ${names.join(', ') || "''"})`
+}
+
+/** The table as a query whose columns are the fields; a redacted column is never read. */
+export const unmanagedSource = (
+  { columnSql, hasId }: Dialect,
+  resource: Resource,
+  table: CatalogueTable | undefined,
+): Pick<Source, 'resource' | 'from' | 'size' | 'write' | 'uniqueKey'> => {
+  const types = new Map(table?.columns.map(({ name, type }) => [name, type]))
+  const columns = new Map(resource.fields.map((field) => [field.name, columnSql(field, types.get(field.column) ?? '')]))
+  const selected = resource.fields
+    .filter(({ redacted }) => !redacted)
+    .map(({ name }) => `${columns.get(name)?.read} as ${quoted(name)}`)
+  const isRow = hasId(escapedName(findField(resource, 'id').column))
+  const texts = searchedFields(resource).map(({ name }) => `coalesce(octet_length(${quoted(name)}), 0)`)
+  return {
+    resource,
+    from: `(select ${selected.join(', ')} from ${escapedName(resource.table)} where ${isRow})`,
+    size: ['0', ...texts].join(' + '),
+    write: (field) => columns.get(field)?.write ?? '?',
+    uniqueKey: (_, value) => value,
+  }
+}
